@@ -1,0 +1,47 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let argumentParser: Target.Dependency = .product(
+  name: "ArgumentParser", package: "swift-argument-parser")
+let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
+
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+
+let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+
+let package = Package(
+  name: "belfry",
+  products: [
+    .executable(name: "belfry", targets: ["belfry"])
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+    // Without Foundation: the binary then links statically and starts in a few milliseconds.
+    .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+  ],
+  targets: [
+    // Arrows point one way: each target depends on those above it only.
+    .systemLibrary(
+      name: "CLibgit2", pkgConfig: "libgit2", providers: [.apt(["libgit2-dev", "pkg-config"])]),
+    .systemLibrary(
+      name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev", "pkg-config"])]),
+    .systemLibrary(name: "CLinux"),
+    .target(name: "Git", dependencies: ["CLibgit2", "CLinux", subprocess, crypto]),
+    .target(name: "BelfryCore"),
+    .target(name: "BelfryStore", dependencies: ["BelfryCore", "Git", "CJansson"]),
+    .target(name: "BelfryScheduler", dependencies: ["BelfryStore", subprocess, system]),
+    .executableTarget(
+      name: "belfry",
+      dependencies: ["BelfryCore", "BelfryStore", "BelfryScheduler", "Git", argumentParser]),
+    .testTarget(name: "BelfryCoreTests", dependencies: ["BelfryCore"]),
+    .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"]),
+    .testTarget(name: "BelfryStoreTests", dependencies: ["BelfryStore", "Git", "TestSupport"]),
+    .testTarget(
+      name: "EndToEndTests",
+      dependencies: ["belfry", "BelfryCore", "BelfryStore", "Git", "TestSupport"]),
+    .target(name: "TestSupport", dependencies: [subprocess], path: "Tests/TestSupport"),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,121 @@
+/// What a person set up: a title, a schedule, how to deliver it, and how far it has come.
+///
+/// Each definition field is a register of its own: its stamp tells which of two edits stands.
+public struct Alarm: Hashable, Sendable {
+  public let id: Identifier
+  public var title: String
+  public var note: String?
+  public var enabled: Bool
+  public var schedule: Schedule
+  public var zone: Zone
+  public var delivery: Delivery
+  public var progress: Progress
+  /// When each field was last edited, by whom.
+  public var stamps: [Field: Stamp]
+  /// Set once the alarm has been deleted: the stamps that the deletion had seen.
+  ///
+  /// The definition stays beside it, so that an edit made elsewhere before the deletion was known
+  /// can bring the whole alarm back, and so that joining stays associative.
+  public var deletion: [Field: Stamp]?
+  /// Keys that this version does not know, as canonical JSON by path (`key` or `object/key`).
+  public var extras: [String: String]
+
+  /// The fields a person edits, as records name them.
+  public enum Field: String, CaseIterable, Comparable, Sendable {
+    case delivery, enabled, note, schedule, title, zone
+
+    public static func < (a: Field, b: Field) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  /// Whose wall clock the schedule speaks of.
+  public enum Zone: Hashable, Sendable {
+    /// That of wherever the device is.
+    case floating
+    /// That of a place, by its IANA name.
+    case named(String)
+
+    /// `floating` or the IANA name.
+    public var text: String {
+      switch self {
+      case .floating: "floating"
+      case .named(let name): name
+      }
+    }
+  }
+
+  /// How the alarm reaches a person.
+  public struct Delivery: Hashable, Sendable {
+    /// Rings on until it is answered; otherwise it is missed after the ring time-out.
+    public var persistent: Bool
+    /// The name of a sound; nil for the device's own choice.
+    public var sound: String?
+
+    public init(persistent: Bool = false, sound: String? = nil) {
+      self.persistent = persistent
+      self.sound = sound
+    }
+  }
+
+  public init(
+    id: Identifier, title: String, note: String? = nil, enabled: Bool = true, schedule: Schedule,
+    zone: Zone = .floating, delivery: Delivery = Delivery(), progress: Progress,
+    stamps: [Field: Stamp] = [:], deletion: [Field: Stamp]? = nil, extras: [String: String] = [:]
+  ) {
+    self.id = id
+    self.title = title
+    self.note = note
+    self.enabled = enabled
+    self.schedule = schedule
+    self.zone = zone
+    self.delivery = delivery
+    self.progress = progress
+    self.stamps = stamps
+    self.deletion = deletion
+    self.extras = extras
+  }
+
+  /// Whether a deletion stands: no field was edited that it had not seen.
+  public var isDeleted: Bool {
+    guard let deletion else { return false }
+    return stamps.allSatisfy { field, stamp in deletion[field].map { stamp <= $0 } ?? false }
+  }
+
+  /// The latest stamp in the record: the next edit's must be later.
+  public var latestStamp: Stamp? {
+    (Array(stamps.values) + Array((deletion ?? [:]).values)).max()
+  }
+
+  /// The value of a field as text, for comparing and for telling a person.
+  public func text(of field: Field) -> String {
+    switch field {
+    case .title: title
+    case .note: note ?? ""
+    case .enabled: enabled ? "enabled" : "disabled"
+    case .schedule: schedule.canonicalText
+    case .zone: zone.text
+    case .delivery:
+      (delivery.persistent ? "persistent" : "not persistent")
+        + (delivery.sound.map { ", sound \($0)" } ?? "")
+    }
+  }
+
+  /// Takes a field's value over from another version, not its stamp.
+  mutating func take(_ field: Field, from other: Alarm) {
+    switch field {
+    case .title: title = other.title
+    case .note: note = other.note
+    case .enabled: enabled = other.enabled
+    case .schedule: schedule = other.schedule
+    case .zone: zone = other.zone
+    case .delivery: delivery = other.delivery
+    }
+  }
+}
+
+extension Schedule {
+  /// Words that are equal exactly when two schedules are.
+  var canonicalText: String {
+    guard let cadence = recurrence.cadence else { return summary }
+    return "\(summary); every \(cadence.interval) from \(cadence.start)"
+  }
+}

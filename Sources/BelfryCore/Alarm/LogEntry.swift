@@ -1,0 +1,57 @@
+/// An immutable fact about an alarm or one of its occurrences: what happened, when, on which device.
+public struct LogEntry: Hashable, Sendable {
+  public let id: Identifier
+  public let alarm: Identifier
+  /// The title at that time, so that the log can be read without the alarm.
+  public let title: String
+  /// Absent where the whole alarm is meant (created, edited, deleted …).
+  public let occurrence: CivilDateTime?
+  public let action: Action
+  public let at: Instant
+  public let device: Identifier
+  /// Done without anybody's word.
+  public let auto: Bool
+  /// More, in words: which fields were edited, until when it is snoozed.
+  public let detail: String?
+  /// Keys that this version does not know, as canonical JSON.
+  public let extras: [String: String]
+
+  public enum Action: String, CaseIterable, Sendable {
+    case created, edited, enabled, disabled, deleted
+    case fired, stopped, snoozed, done, skipped, unskipped, missed, cleared
+  }
+
+  public init(
+    id: Identifier, alarm: Identifier, title: String, occurrence: CivilDateTime? = nil,
+    action: Action, at: Instant, device: Identifier, auto: Bool = false, detail: String? = nil,
+    extras: [String: String] = [:]
+  ) {
+    self.id = id
+    self.alarm = alarm
+    self.title = title
+    self.occurrence = occurrence
+    self.action = action
+    self.at = at
+    self.device = device
+    self.auto = auto
+    self.detail = detail
+    self.extras = extras
+  }
+}
+
+/// One clone of the store, as its own record tells.
+public struct Device: Hashable, Sendable {
+  public let id: Identifier
+  /// What people call it; `BELFRY_DEVICE` or the host's name.
+  public var name: String
+  /// When this clone was made.
+  public let created: Instant
+  public var extras: [String: String]
+
+  public init(id: Identifier, name: String, created: Instant, extras: [String: String] = [:]) {
+    self.id = id
+    self.name = name
+    self.created = created
+    self.extras = extras
+  }
+}

@@ -1,0 +1,53 @@
+/// The edits of a definition, each with what it does to the progress.
+extension Alarm {
+  /// A new alarm, enabled, armed from now: nothing that was due before fires.
+  public static func created(
+    id: Identifier, title: String, note: String?, schedule: Schedule, zone: Zone,
+    delivery: Delivery, at now: Instant, device: Identifier
+  ) -> Alarm {
+    let stamp = Stamp(time: now, device: device)
+    return Alarm(
+      id: id, title: title, note: note, schedule: schedule, zone: zone, delivery: delivery,
+      progress: Progress(armed: now),
+      stamps: Dictionary(uniqueKeysWithValues: Field.allCases.map { ($0, stamp) }))
+  }
+
+  /// The fields whose values differ.
+  public func changedFields(from other: Alarm) -> [Field] {
+    Field.allCases.filter { text(of: $0) != other.text(of: $0) }.sorted()
+  }
+
+  /// Stamps what was edited since an earlier version and lets the progress follow: an edit of the
+  /// schedule or the zone, enabling and disabling start at now.
+  ///
+  /// Edited is a field whose value differs under the same stamp, and one that has no stamp at all. One
+  /// with another stamp was edited, and stamped, elsewhere.
+  ///
+  /// - Parameter earlier: nil when there is none, as for a record written by hand.
+  public func stamped(against earlier: Alarm?, at now: Instant, device: Identifier) -> Alarm {
+    var alarm = self
+    let edited = Field.allCases.filter { field in
+      guard let stamp = stamps[field] else { return true }
+      guard let earlier, earlier.stamps[field] == stamp else { return false }
+      return text(of: field) != earlier.text(of: field)
+    }
+    guard !edited.isEmpty else { return alarm }
+    let stamp = Stamp.next(
+      after: [latestStamp, earlier?.latestStamp].compactMap { $0 }.max(), now: now, device: device)
+    for field in edited { alarm.stamps[field] = stamp }
+    guard let earlier else { return alarm }
+    let changed = Set(edited).intersection(changedFields(from: earlier))
+    if !changed.isDisjoint(with: [.schedule, .zone, .enabled]) {
+      alarm.progress.armed = max(now, progress.armed)
+    }
+    if changed.contains(.enabled) { alarm.progress.cleared = now }
+    return alarm
+  }
+
+  /// The alarm with its deletion: every edit known here is overruled by it.
+  public func deleted() -> Alarm {
+    var alarm = self
+    alarm.deletion = stamps.merging(deletion ?? [:], uniquingKeysWith: max)
+    return alarm
+  }
+}

@@ -1,0 +1,125 @@
+/// An alarm's occurrences as moments: its schedule seen through a time zone and its progress.
+public struct Timeline: Sendable {
+  public let alarm: Alarm
+  /// The zone in which the alarm's civil times are meant.
+  public let zone: TimeZoneRules
+
+  public init(_ alarm: Alarm, zone: TimeZoneRules) {
+    self.alarm = alarm
+    self.zone = zone
+  }
+
+  /// A nominal firing and the moment of it.
+  public struct Occurrence: Hashable, Sendable {
+    public let civil: CivilDateTime
+    public let at: Instant
+
+    public init(civil: CivilDateTime, at: Instant) {
+      self.civil = civil
+      self.at = at
+    }
+  }
+
+  func occurrence(_ civil: CivilDateTime) -> Occurrence {
+    Occurrence(civil: civil, at: zone.instant(of: civil))
+  }
+
+  /// How far back unanswered occurrences are looked for and reported, in seconds: a leap year.
+  static let horizon: Int64 = 366 * 86_400
+
+  /// Clocks set back repeat wall times; so far ahead of the wall clock an occurrence may lie in the past.
+  private static let repeatedMinutes = 180
+
+  // MARK: What is to come
+
+  /// The occurrences strictly after a moment that will fire, in order: those skipped or already
+  /// settled are left out, and so is what the progress says will not fire.
+  public func upcoming(after moment: Instant) -> some Sequence<Occurrence> {
+    let from = max(moment, alarm.progress.armed)
+    var last = zone.civil(at: from)
+    return AnySequence(
+      sequence(state: ()) { _ -> Occurrence? in
+        while let civil = alarm.schedule.next(after: last) {
+          last = civil
+          if let floor = alarm.progress.floor, civil <= floor { continue }
+          if isSettledAhead(civil) { continue }
+          let occurrence = self.occurrence(civil)
+          if occurrence.at > from { return occurrence }
+        }
+        return nil
+      })
+  }
+
+  public func next(after moment: Instant) -> Occurrence? {
+    upcoming(after: moment).first { _ in true }
+  }
+
+  private func isSettledAhead(_ civil: CivilDateTime) -> Bool {
+    guard let record = alarm.progress.occurrences[civil] else { return false }
+    return record.state.isSettled && counts(record)
+  }
+
+  /// A skip counts only under the schedule that it was made for.
+  private func counts(_ record: OccurrenceRecord) -> Bool {
+    guard record.state == .skipped, let made = record.schedule else { return true }
+    return made == alarm.stamps[.schedule]
+  }
+
+  // MARK: What is due
+
+  /// The occurrences due up to a moment above the floor, armed and within the horizon, newest first.
+  ///
+  /// Two that a clock change moves to one moment fire once, under the later's name.
+  func due(at moment: Instant) -> some Sequence<Occurrence> {
+    let oldest = max(alarm.progress.armed, moment.adding(seconds: -Timeline.horizon))
+    var before = CivilDateTime(
+      minuteNumber: zone.civil(at: moment).minuteNumber + Timeline.repeatedMinutes)
+    var previous: Instant?
+    return AnySequence(
+      sequence(state: ()) { _ -> Occurrence? in
+        while let civil = alarm.schedule.last(onOrBefore: before) {
+          before = CivilDateTime(minuteNumber: civil.minuteNumber - 1)
+          if let floor = alarm.progress.floor, civil <= floor { return nil }
+          let occurrence = self.occurrence(civil)
+          if occurrence.at > moment || occurrence.at == previous { continue }
+          if occurrence.at <= oldest { return nil }
+          previous = occurrence.at
+          return occurrence
+        }
+        return nil
+      })
+  }
+
+  /// What is known of an occurrence; nil when it is open.
+  ///
+  /// What disabling cleared, and a skip made for another schedule, count for nothing.
+  public func record(of civil: CivilDateTime) -> OccurrenceRecord? {
+    guard let record = alarm.progress.occurrences[civil], record.state != .open, counts(record)
+    else { return nil }
+    return isCleared(record) ? nil : record
+  }
+
+  private func isCleared(_ record: OccurrenceRecord) -> Bool {
+    guard record.state == .pending || record.state == .snoozed else { return false }
+    if !alarm.enabled { return true }
+    guard let cleared = alarm.progress.cleared, let since = record.since else { return false }
+    return since <= cleared
+  }
+
+  /// The occurrences in one state that counts, oldest first.
+  public func occurrences(in state: OccurrenceRecord.State) -> [CivilDateTime] {
+    alarm.progress.occurrences.keys.filter { record(of: $0)?.state == state }.sorted()
+  }
+
+  // MARK: What is current
+
+  /// The occurrence that the alarm is about now: the latest that is due and not skipped, or one
+  /// snoozed since. Nil when nothing has come due that progress still tells of.
+  func current(at moment: Instant) -> Occurrence? {
+    let latest = due(at: moment).first { record(of: $0.civil)?.state != .skipped }
+    // A snoozed occurrence may come from an earlier schedule or lie before `armed`.
+    guard let snoozed = occurrences(in: .snoozed).last else { return latest }
+    if let latest, latest.civil >= snoozed { return latest }
+    return occurrence(snoozed)
+  }
+}

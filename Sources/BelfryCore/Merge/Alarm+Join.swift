@@ -1,0 +1,101 @@
+/// ```
+///        ours          theirs
+///           \            /
+///            join(a, b)        the same whichever way, in whatever order, however often
+/// ```
+extension Alarm {
+  /// Joins two versions of one alarm. Needs no common ancestor; commutative, associative, idempotent.
+  ///
+  /// 1. **Definition fields**, one by one: the later stamp's value stands. Without a stamp a value is
+  ///    older than any with one; between equal stamps the greater text stands.
+  /// 2. **Progress**: see `Progress.join`.
+  /// 3. **Disabled** stands over the other side's pending: `Timeline` counts none while an alarm is
+  ///    disabled, and none older than `progress.cleared` afterwards.
+  /// 4. **Deletion**: the later of the stamps that either had seen. The alarm is deleted as long as
+  ///    no field is stamped later (`isDeleted`): an edit that the deletion had not seen brings it back.
+  /// 5. **Unknown keys**: all are kept; between two values the greater text stands.
+  public static func join(_ a: Alarm, _ b: Alarm) -> Alarm {
+    var result = a
+    for field in Field.allCases where wins(field, b, over: a) {
+      result.take(field, from: b)
+      result.stamps[field] = b.stamps[field]
+    }
+    result.progress = Progress.join(a.progress, b.progress)
+    if let deletion = b.deletion {
+      result.deletion = (a.deletion ?? [:]).merging(deletion, uniquingKeysWith: max)
+    }
+    result.extras = a.extras.merging(b.extras, uniquingKeysWith: max)
+    return result
+  }
+
+  /// Whether `b`'s value of a field stands over `a`'s.
+  private static func wins(_ field: Field, _ b: Alarm, over a: Alarm) -> Bool {
+    switch (a.stamps[field], b.stamps[field]) {
+    case (let ours?, let theirs?) where ours != theirs: theirs > ours
+    case (nil, _?): true
+    case (_?, nil): false
+    default: b.text(of: field) > a.text(of: field)
+    }
+  }
+}
+
+extension Progress {
+  /// Joins two accounts of how far an alarm has come.
+  ///
+  /// 1. `armed`, `cleared` and `floor` are maxima.
+  /// 2. Occurrences above the floor join one by one: see `OccurrenceRecord.join`. Those at or below it
+  ///    are settled and dropped.
+  public static func join(_ a: Progress, _ b: Progress) -> Progress {
+    let floor = [a.floor, b.floor].compactMap { $0 }.max()
+    return Progress(
+      armed: max(a.armed, b.armed), cleared: [a.cleared, b.cleared].compactMap { $0 }.max(),
+      floor: floor,
+      occurrences: a.occurrences.merging(b.occurrences, uniquingKeysWith: OccurrenceRecord.join)
+        .filter { civil, _ in floor.map { civil > $0 } ?? true })
+  }
+}
+
+extension OccurrenceRecord {
+  /// Joins what two devices know of one occurrence.
+  ///
+  /// 1. The higher `revision` stands whole.
+  /// 2. Then the higher rank: `open < missed < snoozed < pending < skipped < done`.
+  /// 3. In one rank: the earliest `since`, the latest `until`, the later schedule of a skip, and
+  ///    somebody's word over `auto`.
+  /// 4. In one revision: the highest counts, whatever the rank.
+  public static func join(_ a: OccurrenceRecord, _ b: OccurrenceRecord) -> OccurrenceRecord {
+    if a.revision != b.revision { return a.revision > b.revision ? a : b }
+    var result = a.state >= b.state ? a : b
+    if a.state == b.state {
+      result.since = [a.since, b.since].compactMap { $0 }.min()
+      result.until = [a.until, b.until].compactMap { $0 }.max()
+      result.schedule = [a.schedule, b.schedule].compactMap { $0 }.max()
+      result.auto = a.auto && b.auto
+    }
+    result.snoozes = max(a.snoozes, b.snoozes)
+    result.followUps = max(a.followUps, b.followUps)
+    return result
+  }
+}
+
+extension SettingsRecord {
+  /// Joins two versions of the settings, key by key: the later stamp's value stands; without a stamp
+  /// it is older than any with one, and between equals the greater text stands.
+  public static func join(_ a: SettingsRecord, _ b: SettingsRecord) -> SettingsRecord {
+    var result = a
+    for (key, value) in b.values {
+      let wins =
+        switch (a.stamps[key], b.stamps[key]) {
+        case (let ours?, let theirs?) where ours != theirs: theirs > ours
+        case (nil, _?): true
+        case (_?, nil): false
+        default: a.values[key].map { value > $0 } ?? true
+        }
+      if wins {
+        result.values[key] = value
+        result.stamps[key] = b.stamps[key]
+      }
+    }
+    return result
+  }
+}

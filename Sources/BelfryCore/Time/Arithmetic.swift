@@ -1,0 +1,36 @@
+// Integer arithmetic and digits, for dates on both sides of the epoch.
+
+extension BinaryInteger {
+  /// The quotient rounded towards negative infinity.
+  func floorDivided(by divisor: Self) -> Self {
+    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+    return remainder != 0 && (remainder < 0) != (divisor < 0) ? quotient - 1 : quotient
+  }
+
+  /// The remainder of `floorDivided(by:)`: from 0 up to the divisor.
+  func floorRemainder(by divisor: Self) -> Self {
+    self - floorDivided(by: divisor) * divisor
+  }
+}
+
+/// Decimal digits of a number that is not negative, with zeros in front up to `width`.
+func padded(_ number: Int, _ width: Int) -> String {
+  let digits = String(number)
+  return digits.utf8.count >= width
+    ? digits : String(repeating: "0", count: width - digits.utf8.count) + digits
+}
+
+func isDigit(_ byte: UInt8) -> Bool {
+  (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+}
+
+/// Reads ASCII digits; nil for anything else, for no digit at all, and for more than nine.
+func decimal(_ bytes: some Collection<UInt8>) -> Int? {
+  guard (1...9).contains(bytes.count) else { return nil }
+  var value = 0
+  for byte in bytes {
+    guard isDigit(byte) else { return nil }
+    value = value * 10 + Int(byte - UInt8(ascii: "0"))
+  }
+  return value
+}

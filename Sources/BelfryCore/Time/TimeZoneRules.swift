@@ -1,0 +1,157 @@
+/// The offsets of one time zone through time, as a TZif file (RFC 9636) of the system's tzdata tells.
+///
+/// A pure value: whoever reads the file hands its bytes in. The system's own data are used because
+/// they follow a government's change of mind by a package update, on every device that has Belfry.
+public struct TimeZoneRules: Sendable, Equatable {
+  /// `Europe/Berlin`, or what the caller named it.
+  public let name: String
+
+  /// Moments (seconds since the epoch, ascending) from which `offsets[i + 1]` holds;
+  /// `offsets[0]` holds before the first.
+  private let transitions: [Int64]
+  private let offsets: [Int32]
+  /// What holds after the last transition, if the zone still changes its clocks.
+  private let tail: PosixRule?
+
+  /// UTC, and any zone that never changes.
+  public init(name: String, fixedOffset: Int = 0) {
+    self.name = name
+    transitions = []
+    offsets = [Int32(fixedOffset)]
+    tail = nil
+  }
+
+  /// A zone given as a POSIX TZ string, `CET-1CEST,M3.5.0,M10.5.0/3`; nil when it is not one.
+  public init?(name: String, posix rule: String) {
+    guard let rule = PosixRule(rule) else { return nil }
+    self.name = name
+    transitions = []
+    offsets = [Int32(rule.offset(at: 0))]
+    tail = rule
+  }
+
+  public static let utc = TimeZoneRules(name: "UTC")
+
+  /// Seconds east of UTC at a moment.
+  public func offset(at instant: Instant) -> Int {
+    let seconds = instant.seconds
+    if let tail, transitions.isEmpty || seconds >= transitions[transitions.count - 1] {
+      return tail.offset(at: seconds)
+    }
+    // The number of transitions at or before the moment is the index of its offset.
+    var low = 0
+    var high = transitions.count
+    while low < high {
+      let middle = (low + high) / 2
+      if transitions[middle] <= seconds { low = middle + 1 } else { high = middle }
+    }
+    return Int(offsets[low])
+  }
+
+  /// What the wall clock shows at a moment, to the minute.
+  public func civil(at instant: Instant) -> CivilDateTime {
+    let local = instant.seconds + Int64(offset(at: instant))
+    return CivilDateTime(minuteNumber: Int(local.floorDivided(by: 60)))
+  }
+
+  /// The moment at which the wall clock shows a time.
+  ///
+  /// 1. It comes once: that moment.
+  /// 2. It comes twice (clocks set back): the first.
+  /// 3. It never comes (clocks set forward, or a day left out): the first moment after the gap.
+  public func instant(of civil: CivilDateTime) -> Instant {
+    let local = Int64(civil.minuteNumber) * 60
+    let before = Int64(offset(at: Instant(seconds: local - 86_400)))
+    let after = Int64(offset(at: Instant(seconds: local + 86_400)))
+    // A larger offset gives the earlier moment, so the first that fits is the first of two.
+    for candidate in [max(before, after), min(before, after)] {
+      let moment = Instant(seconds: local - candidate)
+      if Int64(offset(at: moment)) == candidate { return moment }
+    }
+    // No moment shows it: clocks jump between these two, which the wall time lies between.
+    var low = local - max(before, after)
+    var high = local - min(before, after)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if middle + Int64(offset(at: Instant(seconds: middle))) < local {
+        low = middle
+      } else {
+        high = middle
+      }
+    }
+    return Instant(seconds: high)
+  }
+}
+
+// MARK: Reading TZif
+
+extension TimeZoneRules {
+  /// Reads the bytes of a TZif file, version 1 to 4; nil when they are not one.
+  public init?(name: String, tzif bytes: [UInt8]) {
+    guard let first = Header(bytes, at: 0) else { return nil }
+    var header = first
+    if first.version >= UInt8(ascii: "2") {
+      // The second block repeats the first with 64-bit moments.
+      guard let second = Header(bytes, at: first.end(timeSize: 4)) else { return nil }
+      header = second
+    }
+    let timeSize = header.start == 0 ? 4 : 8
+    let end = header.end(timeSize: timeSize)
+    guard end <= bytes.count, header.types > 0 else { return nil }
+
+    var position = header.start + Header.size
+    func integer(at offset: Int, size: Int) -> Int64 {
+      var value: Int64 = bytes[offset] & 0x80 != 0 ? -1 : 0
+      for byte in bytes[offset..<(offset + size)] { value = value << 8 | Int64(byte) }
+      return value
+    }
+    let times = (0..<header.transitions).map {
+      integer(at: position + $0 * timeSize, size: timeSize)
+    }
+    position += header.transitions * timeSize
+    let kinds = bytes[position..<(position + header.transitions)].map(Int.init)
+    position += header.transitions
+    let types = (0..<header.types).map { Int32(integer(at: position + $0 * 6, size: 4)) }
+    guard kinds.allSatisfy({ $0 < types.count }),
+      zip(times, times.dropFirst()).allSatisfy({ $0 < $1 })
+    else { return nil }
+
+    var tail: PosixRule?
+    if timeSize == 8, end < bytes.count {
+      let footer = bytes[(end + 1)...].prefix { $0 != UInt8(ascii: "\n") }
+      if !footer.isEmpty {
+        guard let rule = PosixRule(String(decoding: footer, as: UTF8.self)) else { return nil }
+        tail = rule
+      }
+    }
+    self.name = name
+    transitions = times
+    offsets = [types[0]] + kinds.map { types[$0] }
+    self.tail = tail
+  }
+
+  private struct Header {
+    static let size = 44
+    let start: Int
+    let version: UInt8
+    let universal: Int, standard: Int, leaps: Int, transitions: Int, types: Int, characters: Int
+
+    init?(_ bytes: [UInt8], at start: Int) {
+      guard bytes.count >= start + Header.size, Array(bytes[start..<(start + 4)]) == Array("TZif".utf8)
+      else { return nil }
+      self.start = start
+      version = bytes[start + 4]
+      let counts = (0..<6).map { index in
+        bytes[(start + 20 + index * 4)..<(start + 24 + index * 4)].reduce(0) { $0 << 8 | Int($1) }
+      }
+      guard counts.allSatisfy({ $0 < 1 << 20 }) else { return nil }
+      (universal, standard, leaps) = (counts[0], counts[1], counts[2])
+      (transitions, types, characters) = (counts[3], counts[4], counts[5])
+    }
+
+    func end(timeSize: Int) -> Int {
+      start + Header.size + transitions * (timeSize + 1) + types * 6 + characters
+        + leaps * (timeSize + 4) + standard + universal
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import BelfryCore
+import Dispatch
+import Git
+import Glibc
+import Synchronization
+
+/// The `alarms` folder compared with the cards: which records are as they were.
+struct FolderScan: Sendable {
+  /// The folder's own signature, from before its entries were looked at.
+  let folder: FileSignature
+  /// Rows whose file has the same signature as ever.
+  var unchanged: [Bool]
+  /// Records that are new or have changed.
+  var changed: [Identifier]
+  /// Records whose file is gone.
+  var removed: [Identifier]
+  /// Files that end in `.json` but are no record's name.
+  var strays: [String]
+
+  /// Looks at every file.
+  ///
+  /// - Parameter cards: what is known; nil when nothing is.
+  /// - Parameter thorough: whether to list the folder even when its signature is as it was.
+  static func scan(_ path: String, cards: CardFile?, thorough: Bool) throws -> FolderScan? {
+    var status = stat()
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw FileError("open", path)
+    }
+    defer { close(descriptor) }
+    guard fstat(descriptor, &status) == 0 else { throw FileError("look at", path) }
+    var scan = FolderScan(
+      folder: FileSignature(status), unchanged: [], changed: [], removed: [], strays: [])
+
+    if let cards {
+      // 0: gone, 1: changed, 2: unchanged.
+      let states = look(at: cards, in: descriptor)
+      scan.unchanged = states.map { $0 == 2 }
+      var found = 0
+      for (index, state) in states.enumerated() where state != 2 {
+        guard let id = cards.identifier(index) else { continue }
+        if state == 1 { scan.changed.append(id) } else { scan.removed.append(id) }
+      }
+      found = states.reduce(0) { $0 + ($1 > 0 ? 1 : 0) }
+      // The names are as they were when the folder is, or when there are as many.
+      if !thorough, scan.folder == cards.folder { return scan }
+      if try names(in: path, each: { _ in }) == found { return scan }
+    }
+    let known = cards
+    _ = try names(in: path) { name in
+      guard let id = Identifier(name.dropLast(5)) else {
+        scan.strays.append(String(name))
+        return
+      }
+      if known?.index(of: id) == nil { scan.changed.append(id) }
+    }
+    return scan
+  }
+
+  /// Looks at the files of all rows, on all cores when there are many: a look costs a system call.
+  private static func look(at cards: CardFile, in folder: Int32) -> [UInt8] {
+    let chunks = cards.count < 512 ? 1 : 4
+    let size = (cards.count + chunks - 1) / chunks
+    let parts = Mutex<[Int: [UInt8]]>([:])
+    @Sendable func chunk(_ number: Int) {
+      let range = (number * size)..<min(cards.count, (number + 1) * size)
+      guard !range.isEmpty else { return }
+      var states: [UInt8] = []
+      states.reserveCapacity(range.count)
+      for index in range {
+        var status = stat()
+        let result = cards.withName(index) {
+          fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW)
+        }
+        let gone = result != 0 && errno == ENOENT
+        states.append(gone ? 0 : result == 0 && FileSignature(status) == cards.signature(index) ? 2 : 1)
+      }
+      parts.withLock { $0[number] = states }
+    }
+    if chunks == 1 { chunk(0) } else { DispatchQueue.concurrentPerform(iterations: chunks, execute: chunk) }
+    let found = parts.withLock { $0 }
+    return (0..<chunks).flatMap { found[$0] ?? [] }
+  }
+
+  /// Calls `each` for the names that end in `.json`, and counts them.
+  private static func names(in path: String, each: (Substring) -> Void) throws -> Int {
+    guard let stream = opendir(path) else { throw FileError("list", path) }
+    defer { closedir(stream) }
+    var count = 0
+    while let entry = readdir(stream) {
+      let length = Int(entry.pointee.d_reclen)
+      withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: UInt8.self, capacity: length) { bytes in
+          let size = strlen(UnsafeRawPointer(bytes).assumingMemoryBound(to: CChar.self))
+          let name = UnsafeBufferPointer(start: bytes, count: size)
+          guard name.suffix(5).elementsEqual(".json".utf8), name.first != UInt8(ascii: ".") else {
+            return
+          }
+          count += 1
+          each(Substring(decoding: name, as: UTF8.self))
+        }
+      }
+    }
+    return count
+  }
+}

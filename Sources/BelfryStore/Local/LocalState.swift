@@ -1,0 +1,95 @@
+import BelfryCore
+import Git
+import Glibc
+
+/// What is local to this clone on this machine, in `.git/belfry`: never in a commit, never synced.
+struct LocalState: Sendable {
+  let folder: String
+
+  init(gitDirectory: String) {
+    folder = gitDirectory + (gitDirectory.hasSuffix("/") ? "" : "/") + "belfry"
+  }
+
+  var lock: String { folder + "/lock" }
+  var tickLock: String { folder + "/tick.lock" }
+  var cards: String { folder + "/cards" }
+  /// Where git's next index is written.
+  var index: String { folder + "/index" }
+  /// The paths of a write that has begun and not ended.
+  var journal: String { folder + "/journal" }
+  private var device: String { folder + "/device.json" }
+  private var firings: String { folder + "/firings.json" }
+
+  /// A place for a file that is about to be renamed into the store.
+  func temporary(_ purpose: String) -> String { "\(folder)/new-\(purpose)-\(getpid())" }
+
+  // MARK: Identity
+
+  /// This clone's device, as long as the clone is the one on the machine that it was made on: a copy
+  /// of the folder is another clone, and two with one identity could not tell their edits apart.
+  func identity(machine: String) throws -> Identifier? {
+    guard let file = try DurableFile.read(device, limit: 4096) else { return nil }
+    guard let json = try? JSON(parsing: file.bytes), let id = json["id"]?.identifier,
+      json["machine"]?.string == machine, json["folder"]?.integer == folderNumber
+    else { return nil }
+    return id
+  }
+
+  func setIdentity(_ id: Identifier, machine: String) throws {
+    let json = JSON.object(omittingNil: [
+      "id": JSON(id), "machine": .string(machine), "folder": folderNumber.map { .integer($0) },
+    ])
+    try DurableFile.write(json.document, to: device, temporary: temporary("device"))
+  }
+
+  /// A copied folder has another inode than the one it was copied from; a moved one keeps it.
+  private var folderNumber: Int64? {
+    var status = stat()
+    return stat(folder, &status) == 0 ? Int64(bitPattern: UInt64(status.st_ino)) : nil
+  }
+
+  // MARK: Firings
+
+  /// What this device has rung for. A file that cannot be read counts as none: rather ring twice.
+  func readFirings() -> Firings {
+    guard let file = try? DurableFile.read(firings, limit: 64 << 20),
+      let list = (try? JSON(parsing: file.bytes))?.array
+    else { return Firings() }
+    var result = Firings()
+    for item in list {
+      guard let alarm = item["alarm"]?.identifier, let occurrence = item["occurrence"]?.occurrence,
+        let due = item["due"]?.instant, let at = item["at"]?.instant
+      else { continue }
+      result.record(alarm, occurrence, due: due, at: at)
+    }
+    return result
+  }
+
+  func write(_ value: Firings) throws {
+    let list = value.firings.sorted { $0.key < $1.key }.map { key, firing in
+      JSON.object([
+        "alarm": JSON(key.alarm), "occurrence": JSON(key.occurrence), "due": JSON(firing.due),
+        "at": JSON(firing.at),
+      ])
+    }
+    try DurableFile.write(
+      JSON.array(list).document, to: firings, temporary: temporary("firings"))
+  }
+
+  // MARK: Journal
+
+  /// Notes the paths of a write before it begins. It must outlive the process, not the power: what a
+  /// power cut leaves is found by comparing with HEAD.
+  func beginJournal(_ paths: [String]) throws {
+    try DurableFile.write(
+      Array(paths.joined(separator: "\n").utf8), to: journal, temporary: temporary("journal"),
+      syncing: false)
+  }
+
+  func endJournal() { _ = unlink(journal) }
+
+  func readJournal() throws -> [String]? {
+    guard let file = try DurableFile.read(journal, limit: 64 << 20) else { return nil }
+    return String(decoding: file.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+}

@@ -1,0 +1,57 @@
+import BelfryCore
+import Git
+
+/// What can go wrong with a store, as facts; what to do about it is the command line's to say.
+public enum StoreError: Error, Sendable {
+  /// The place holds something, but not a store.
+  case notAStore(path: String)
+  /// The place, or a part of it, belongs to somebody else.
+  case foreignOwner(path: String, user: UInt32)
+  /// Another process holds the lock, and did not let go in time.
+  case locked(by: String)
+  /// Another git holds the index's lock.
+  case gitBusy(path: String)
+  /// The user's own git has begun a merge or a rebase and not ended it.
+  case operationInProgress(Repository.Operation)
+  /// HEAD names no branch: a commit of the past is checked out.
+  case detachedHead
+  /// A record of this store is not one; `path` is relative to the store.
+  case badRecord(path: String, RecordError)
+  /// No alarm, or more than one, goes by that name.
+  case noSuchAlarm(String)
+  case ambiguousAlarm(String, [AlarmName])
+  /// The store has no remote, or none of that name.
+  case noRemote(String?)
+  case remoteExists(String)
+  /// The remote cannot be reached, or refused.
+  case remoteFailed(url: String, reason: String)
+  /// Belfry has no way to reach such a remote.
+  case unsupportedRemote(url: String)
+  /// The remote refused every try: somebody else was always faster.
+  case pushRaceLost(attempts: Int)
+  /// The remote's records were written by a later Belfry.
+  case newerFormat(path: String, Int64)
+  /// Git is not installed.
+  case gitNotFound
+
+  /// An alarm as a person tells it apart.
+  public struct AlarmName: Hashable, Sendable {
+    public let id: Identifier
+    public let title: String
+  }
+}
+
+/// A record that could not be used, and what was done instead.
+public struct RecordProblem: Hashable, Sendable {
+  public enum Kind: Hashable, Sendable {
+    /// The file is not a record; the last good version stays in use, if there is one.
+    case invalid(RecordError, lastGood: Bool)
+    /// The file was removed without `belfry delete`; the last version stays in use.
+    case removed
+    /// The alarm's time zone is not known to this system.
+    case unknownZone(String)
+  }
+  /// Relative to the store.
+  public let path: String
+  public let kind: Kind
+}

@@ -1,0 +1,199 @@
+import BelfryCore
+
+/// `alarms/<id>.json`: one alarm, definition and progress.
+///
+/// | key | holds | joins |
+/// |---|---|---|
+/// | `format` | 1 | – |
+/// | `id` | the file's name | – |
+/// | `title`, `note`, `enabled`, `schedule`, `zone`, `delivery` | the definition | each by its stamp |
+/// | `stamps` | each field's last edit | with its field |
+/// | `progress` | `armed`, `cleared`, `floor`, `occurrences` | maxima; occurrences by revision and rank |
+/// | `deleted` | the stamps that a deletion had seen | maximum of each |
+/// | anything else | kept | the greater text |
+public enum AlarmRecord {
+  /// No alarm's record is near it; a larger file is not read at all.
+  public static let largest = 1 << 20
+
+  public static func path(_ id: Identifier) -> String { "alarms/\(id).json" }
+
+  // MARK: Reading
+
+  /// Reads a record.
+  ///
+  /// - Parameters:
+  ///   - id: the alarm that the file's name says it holds.
+  ///   - now: where an alarm written by hand without progress starts.
+  public static func decode(
+    _ bytes: [UInt8], id: Identifier, now: Instant
+  ) throws(RecordError) -> Alarm {
+    var reader = try RecordReader(bytes)
+    guard try reader.required("id", \.identifier, "an identifier") == id else {
+      throw RecordError("'id' is not the file's name")
+    }
+    let title: String
+    var note: String?
+    do {
+      title = try AlarmText.title(try reader.required("title", \.string, "a text"))
+      if let text = try reader.optional("note", \.string, "a text") {
+        note = try AlarmText.note(text)
+      }
+    } catch let error as AlarmTextError {
+      throw RecordError(error.reason)
+    } catch let error as RecordError {
+      throw error
+    } catch {
+      throw RecordError("\(error)")
+    }
+    let enabled = try reader.optional("enabled", \.bool, "true or false") ?? true
+    let zone = try reader.optional("zone", zone, "floating or the name of a time zone")
+    var extras: [String: String] = [:]
+    let delivery = try decodeDelivery(&reader, &extras)
+    guard var scheduleReader = try reader.nested("schedule") else {
+      throw RecordError("'schedule' is missing")
+    }
+    let schedule = try ScheduleRecord.decode(&scheduleReader)
+    extras.merge(scheduleReader.remaining(under: "schedule/")) { $1 }
+    let progress = try decodeProgress(&reader, now: now, &extras)
+    let stamps = try decodeStamps("stamps", &reader, &extras)
+    let deletion = try decodeStamps("deleted", &reader, &extras)
+    extras.merge(reader.remaining()) { $1 }
+    return Alarm(
+      id: id, title: title, note: note, enabled: enabled, schedule: schedule,
+      zone: zone ?? .floating, delivery: delivery, progress: progress, stamps: stamps ?? [:],
+      deletion: deletion, extras: extras)
+  }
+
+  /// A zone's name as far as its grammar goes; whether the system knows it is asked when it is used.
+  static func zone(_ json: JSON) -> Alarm.Zone? {
+    guard let name = json.string else { return nil }
+    if name == "floating" { return .floating }
+    return ZoneLibrary.isName(name) ? .named(name) : nil
+  }
+
+  private static func decodeDelivery(
+    _ reader: inout RecordReader, _ extras: inout [String: String]
+  ) throws(RecordError) -> Alarm.Delivery {
+    guard var nested = try reader.nested("delivery") else { return Alarm.Delivery() }
+    let delivery = Alarm.Delivery(
+      persistent: try nested.optional("persistent", \.bool, "true or false") ?? false,
+      sound: try nested.optional("sound", \.string, "a text"))
+    extras.merge(nested.remaining(under: "delivery/")) { $1 }
+    return delivery
+  }
+
+  private static func decodeProgress(
+    _ reader: inout RecordReader, now: Instant, _ extras: inout [String: String]
+  ) throws(RecordError) -> Progress {
+    guard var nested = try reader.nested("progress") else { return Progress(armed: now) }
+    var progress = Progress(
+      armed: try nested.required("armed", \.instant, "an instant"),
+      cleared: try nested.optional("cleared", \.instant, "an instant"),
+      floor: try nested.optional("floor", \.occurrence, "a date and time"))
+    if var records = try nested.nested("occurrences") {
+      for key in records.keys {
+        guard let civil = CivilDateTime(key) else {
+          throw RecordError("'progress.occurrences' names '\(key)', which is not a date and time")
+        }
+        guard var record = try records.nested(key) else { continue }
+        progress.occurrences[civil] = try decodeOccurrence(&record)
+      }
+    }
+    extras.merge(nested.remaining(under: "progress/")) { $1 }
+    return progress
+  }
+
+  private static func decodeOccurrence(
+    _ reader: inout RecordReader
+  ) throws(RecordError) -> OccurrenceRecord {
+    func count(_ json: JSON) -> Int? {
+      json.integer.flatMap { (0...1_000_000).contains($0) ? Int($0) : nil }
+    }
+    return OccurrenceRecord(
+      try reader.required(
+        "state", { $0.string.flatMap { OccurrenceRecord.State(rawValue: $0) } },
+        "one of " + OccurrenceRecord.State.allCases.map(\.rawValue).joined(separator: ", ")),
+      revision: try reader.optional("revision", count, "a count") ?? 0,
+      since: try reader.optional("since", \.instant, "an instant"),
+      until: try reader.optional("until", \.instant, "an instant"),
+      snoozes: try reader.optional("snoozes", count, "a count") ?? 0,
+      followUps: try reader.optional("followUps", count, "a count") ?? 0,
+      auto: try reader.optional("auto", \.bool, "true or false") ?? false,
+      schedule: try reader.optional("schedule", \.stamp, "a stamp"))
+  }
+
+  private static func decodeStamps(
+    _ key: String, _ reader: inout RecordReader, _ extras: inout [String: String]
+  ) throws(RecordError) -> [Alarm.Field: Stamp]? {
+    guard var nested = try reader.nested(key) else { return nil }
+    var stamps: [Alarm.Field: Stamp] = [:]
+    for field in Alarm.Field.allCases {
+      stamps[field] = try nested.optional(field.rawValue, \.stamp, "a stamp")
+    }
+    extras.merge(nested.remaining(under: "\(key)/")) { $1 }
+    return stamps
+  }
+
+  // MARK: Writing
+
+  public static func encode(_ alarm: Alarm) -> [UInt8] {
+    JSON.object(omittingNil: [
+      "format": .integer(RecordReader.format), "id": JSON(alarm.id), "title": .string(alarm.title),
+      "note": alarm.note.map { .string($0) }, "enabled": .bool(alarm.enabled),
+      "schedule": ScheduleRecord.encode(alarm.schedule), "zone": .string(alarm.zone.text),
+      "delivery": .object(omittingNil: [
+        "persistent": .bool(alarm.delivery.persistent),
+        "sound": alarm.delivery.sound.map { .string($0) },
+      ]),
+      "progress": .object(omittingNil: [
+        "armed": JSON(alarm.progress.armed), "cleared": alarm.progress.cleared.map { JSON($0) },
+        "floor": alarm.progress.floor.map { JSON($0) },
+        "occurrences": alarm.progress.occurrences.isEmpty
+          ? nil
+          : .object(
+            Dictionary(
+              uniqueKeysWithValues: alarm.progress.occurrences.map {
+                ($0.key.description, encode($0.value))
+              })),
+      ]),
+      "stamps": encode(alarm.stamps), "deleted": alarm.deletion.map(encode),
+    ]).adding(alarm.extras).document
+  }
+
+  private static func encode(_ stamps: [Alarm.Field: Stamp]) -> JSON {
+    .object(Dictionary(uniqueKeysWithValues: stamps.map { ($0.key.rawValue, JSON($0.value)) }))
+  }
+
+  private static func encode(_ record: OccurrenceRecord) -> JSON {
+    .object(omittingNil: [
+      "revision": .integer(Int64(record.revision)), "state": .string(record.state.rawValue),
+      "since": record.since.map { JSON($0) }, "until": record.until.map { JSON($0) },
+      "snoozes": record.snoozes == 0 ? nil : .integer(Int64(record.snoozes)),
+      "followUps": record.followUps == 0 ? nil : .integer(Int64(record.followUps)),
+      "auto": record.auto ? true : nil, "schedule": record.schedule.map { JSON($0) },
+    ])
+  }
+}
+
+extension AlarmTextError {
+  /// What is wrong, in words.
+  public var reason: String {
+    switch self {
+    case .titleEmpty: "the title shows nothing"
+    case .titleTooLong(let count):
+      "the title has \(count) characters, and at most \(AlarmText.longestTitle) fit"
+    case .titleControl(let scalar): "the title holds the control character \(scalar.codePoint)"
+    case .noteTooLong(let count):
+      "the note has \(count) characters, and at most \(AlarmText.longestNote) fit"
+    case .noteControl(let scalar): "the note holds the control character \(scalar.codePoint)"
+    }
+  }
+}
+
+extension Unicode.Scalar {
+  /// `U+001B`.
+  fileprivate var codePoint: String {
+    let digits = String(value, radix: 16, uppercase: true)
+    return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+  }
+}

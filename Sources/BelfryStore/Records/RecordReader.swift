@@ -1,0 +1,120 @@
+import BelfryCore
+
+/// Why a record is not one.
+public struct RecordError: Error, Hashable, Sendable {
+  public enum Kind: Hashable, Sendable {
+    /// Not JSON, or not the shape or the values of a record.
+    case invalid
+    /// Written by a later Belfry.
+    case newerFormat(Int64)
+  }
+  public let kind: Kind
+  /// From 1, where a line is to blame.
+  public let line: Int?
+  public let reason: String
+
+  public init(_ reason: String, line: Int? = nil, kind: Kind = .invalid) {
+    self.kind = kind
+    self.line = line
+    self.reason = reason
+  }
+}
+
+/// Takes an object's members one by one; what nobody took is kept as unknown.
+struct RecordReader {
+  /// `schedule.` in front of a member's name in messages; empty at the top.
+  private let prefix: String
+  private var members: [String: JSON]
+
+  /// The format of records that this version writes.
+  static let format: Int64 = 1
+
+  /// The top of a record: an object of a format that this version knows.
+  init(_ bytes: [UInt8]) throws(RecordError) {
+    let json: JSON
+    do {
+      json = try JSON(parsing: bytes)
+    } catch {
+      throw RecordError(error.reason, line: error.line)
+    }
+    guard let members = json.object else { throw RecordError("the document is not an object") }
+    self.init(members, prefix: "")
+    let format = try required("format", \.integer, "a whole number")
+    guard format >= 1 else { throw RecordError("'format' is \(format), which never was") }
+    guard format <= RecordReader.format else {
+      throw RecordError(
+        "its format is \(format), and this Belfry reads up to \(RecordReader.format)",
+        kind: .newerFormat(format))
+    }
+  }
+
+  private init(_ members: [String: JSON], prefix: String) {
+    self.members = members
+    self.prefix = prefix
+  }
+
+  mutating func optional<Value>(
+    _ key: String, _ convert: (JSON) -> Value?, _ expected: String
+  ) throws(RecordError) -> Value? {
+    guard let json = members.removeValue(forKey: key) else { return nil }
+    guard let value = convert(json) else {
+      throw RecordError("'\(prefix)\(key)' is not \(expected)")
+    }
+    return value
+  }
+
+  mutating func required<Value>(
+    _ key: String, _ convert: (JSON) -> Value?, _ expected: String
+  ) throws(RecordError) -> Value {
+    guard let value = try optional(key, convert, expected) else {
+      throw RecordError("'\(prefix)\(key)' is missing")
+    }
+    return value
+  }
+
+  /// The reader of a member that is an object; nil when it is absent.
+  mutating func nested(_ key: String) throws(RecordError) -> RecordReader? {
+    try optional(key, \.object, "an object").map {
+      RecordReader($0, prefix: "\(prefix)\(key).")
+    }
+  }
+
+  /// What nobody took, as canonical JSON under `path`.
+  func remaining(under path: String = "") -> [String: String] {
+    Dictionary(uniqueKeysWithValues: members.map { (path + $0.key, $0.value.line) })
+  }
+
+  var keys: [String] { members.keys.sorted() }
+}
+
+// MARK: Conversions that records share
+
+extension JSON {
+  var identifier: Identifier? { string.flatMap { Identifier($0) } }
+  var instant: Instant? { string.flatMap { Instant(rfc3339: $0) } }
+  var date: CivilDate? { string.flatMap { CivilDate($0) } }
+  var occurrence: CivilDateTime? { string.flatMap { CivilDateTime($0) } }
+  var stamp: Stamp? { string.flatMap { Stamp($0) } }
+
+  /// The text that describes a value: an identifier, an instant, an occurrence …
+  public init(_ value: some CustomStringConvertible) {
+    self = .string(value.description)
+  }
+
+  /// Adds unknown members back by their paths (`key`, `object/key`).
+  func adding(_ extras: [String: String]) -> JSON {
+    guard !extras.isEmpty, var members = object else { return self }
+    for (path, text) in extras {
+      guard let value = try? JSON(parsing: Array("[\(text)]".utf8)).array?.first else { continue }
+      let parts = path.split(separator: "/", maxSplits: 1).map(String.init)
+      if parts.count == 2 {
+        var nested = members[parts[0]]?.object ?? [:]
+        nested[parts[1]] = value
+        members[parts[0]] = .object(nested)
+      } else {
+        members[path] = value
+      }
+    }
+    return .object(members)
+  }
+}

@@ -1,0 +1,135 @@
+import BelfryCore
+
+/// A schedule as JSON, in records and in `--json` output alike.
+///
+/// | kind | its own keys |
+/// |---|---|
+/// | `once` | `date` |
+/// | `daily` | – |
+/// | `weekly` | `days`: `["mon", "fri"]` |
+/// | `monthly` | `days`: `[5, 15]`, or `["last"]` |
+/// | `monthly-weekday` | `ordinal`: `first` … `fourth`, `last`; `weekday` |
+/// | `annual` | `date`: `03-15` |
+/// | `days` | `days`: a number |
+///
+/// Each has `times` (`["09:00"]`); all but `once` have `interval` (1 when absent) and `start`.
+public enum ScheduleRecord {
+  static func decode(_ reader: inout RecordReader) throws(RecordError) -> Schedule {
+    let kind = try reader.required("kind", \.string, "a text")
+    let times = try reader.required(
+      "times", { list($0) { $0.string.flatMap { CivilTime($0) } } }, "a list of times of day")
+    let recurrence = try decodeRecurrence(kind, &reader)
+    do {
+      return try Schedule(recurrence, times: times)
+    } catch {
+      throw RecordError("'schedule' is wrong: \(error.reason)")
+    }
+  }
+
+  private static func decodeRecurrence(
+    _ kind: String, _ reader: inout RecordReader
+  ) throws(RecordError) -> Recurrence {
+    if kind == "once" { return .once(try reader.required("date", \.date, "a date")) }
+    let interval = try reader.optional("interval", \.integer, "a whole number") ?? 1
+    let cadence = Recurrence.Cadence(
+      interval: Int(interval), start: try reader.required("start", \.date, "a date"))
+    switch kind {
+    case "daily": return .daily(cadence)
+    case "weekly":
+      let days = try reader.required("days", { list($0, weekday) }, "a list of weekdays")
+      return .weekly(days, cadence)
+    case "monthly":
+      let days = try reader.required("days", { list($0, monthDay) }, "a list of days of the month")
+      return .monthly(days, cadence)
+    case "monthly-weekday":
+      let ordinal = try reader.required(
+        "ordinal", { $0.string.flatMap { Recurrence.Ordinal($0) } },
+        "first, second, third, fourth or last")
+      return .monthlyWeekday(
+        ordinal, try reader.required("weekday", weekday, "a weekday"), cadence)
+    case "annual":
+      let date = try reader.required("date", { $0.string.flatMap(monthAndDay) }, "a month and day")
+      return .annual(month: date.month, day: date.day, cadence)
+    case "days":
+      return .days(Int(try reader.required("days", \.integer, "a number of days")), cadence)
+    default:
+      throw RecordError(
+        "'schedule.kind' is '\(kind)', not one of once, daily, weekly, monthly, monthly-weekday, annual, days"
+      )
+    }
+  }
+
+  private static func list<Value>(_ json: JSON, _ convert: (JSON) -> Value?) -> [Value]? {
+    guard let array = json.array else { return nil }
+    let values = array.compactMap(convert)
+    return values.count == array.count ? values : nil
+  }
+
+  private static func weekday(_ json: JSON) -> Weekday? { json.string.flatMap { Weekday($0) } }
+
+  private static func monthDay(_ json: JSON) -> Recurrence.MonthDay? {
+    if json.string == "last" { return .last }
+    return json.integer.map { .day(Int($0)) }
+  }
+
+  /// Reads `03-15`; nil when it is not a month and a day of it in a leap year.
+  public static func monthAndDay(_ text: String) -> (month: Int, day: Int)? {
+    // In a leap year, so that 29 February is a date.
+    CivilDate("2000-\(text)").map { ($0.month, $0.day) }
+  }
+
+  public static func encode(_ schedule: Schedule) -> JSON {
+    var members: [String: JSON] = ["times": .array(schedule.times.map { JSON($0) })]
+    if let cadence = schedule.recurrence.cadence {
+      members["interval"] = .integer(Int64(cadence.interval))
+      members["start"] = JSON(cadence.start)
+    }
+    switch schedule.recurrence {
+    case .once(let date):
+      members["kind"] = "once"
+      members["date"] = JSON(date)
+    case .daily: members["kind"] = "daily"
+    case .weekly(let days, _):
+      members["kind"] = "weekly"
+      members["days"] = .array(days.map { .string($0.abbreviation) })
+    case .monthly(let days, _):
+      members["kind"] = "monthly"
+      members["days"] = .array(
+        days.map { day in
+          switch day {
+          case .day(let number): .integer(Int64(number))
+          case .last: "last"
+          }
+        })
+    case .monthlyWeekday(let ordinal, let weekday, _):
+      members["kind"] = "monthly-weekday"
+      members["ordinal"] = .string("\(ordinal)")
+      members["weekday"] = .string(weekday.abbreviation)
+    case .annual(let month, let day, _):
+      members["kind"] = "annual"
+      members["date"] = .string(
+        String(CivilDate(year: 2000, month: month, day: day).description.dropFirst(5)))
+    case .days(let count, _):
+      members["kind"] = "days"
+      members["days"] = .integer(Int64(count))
+    }
+    return .object(members)
+  }
+}
+
+extension ScheduleError {
+  /// What is wrong, in words.
+  public var reason: String {
+    switch self {
+    case .noTimes: "it has no time of day"
+    case .tooManyTimes(let count):
+      "it has \(count) times a day, and at most \(Schedule.mostTimes) fit"
+    case .onceAtSeveralTimes: "a one-time alarm has one time of day"
+    case .noDays: "it has no days"
+    case .dayOutOfRange(let day): "no month has a day \(day)"
+    case .noSuchDate(let month, let day): "no year has a day \(day) in month \(month)"
+    case .intervalOutOfRange(let interval):
+      "an interval of \(interval) is not from 1 to \(Recurrence.longest)"
+    }
+  }
+}

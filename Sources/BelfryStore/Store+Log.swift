@@ -1,0 +1,44 @@
+import BelfryCore
+import Git
+import Glibc
+
+extension Store {
+  /// The log, newest first, read as it is asked for.
+  ///
+  /// Files that are not entries are handed to `report`, with their path relative to the store.
+  public func log(
+    report: @escaping (String, RecordError) -> Void = { _, _ in }
+  ) -> some Sequence<LogEntry> {
+    let root = path
+    // Years, months, days and entries all sort as they happened.
+    func names(_ folder: String) -> [String] {
+      guard let stream = opendir(folder) else { return [] }
+      defer { closedir(stream) }
+      var result: [String] = []
+      while let entry = readdir(stream) {
+        let name = withUnsafeBytes(of: entry.pointee.d_name) { raw in
+          String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        if !name.hasPrefix(".") { result.append(name) }
+      }
+      return result.sorted(by: >)
+    }
+    func below(_ folders: some Sequence<String>) -> some Sequence<String> {
+      folders.lazy.flatMap { folder in names("\(root)/\(folder)").lazy.map { "\(folder)/\($0)" } }
+    }
+    return below(below(below(below(["log"])))).lazy.compactMap { path -> LogEntry? in
+      guard RecordPath(path) == .log else { return nil }
+      do {
+        guard let file = try DurableFile.read("\(root)/\(path)", limit: LogRecord.largest) else {
+          return nil
+        }
+        return try LogRecord.decode(file.bytes)
+      } catch let error as RecordError {
+        report(path, error)
+      } catch {
+        report(path, RecordError("\(error)"))
+      }
+      return nil
+    }
+  }
+}

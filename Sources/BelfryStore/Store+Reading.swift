@@ -1,0 +1,315 @@
+import BelfryCore
+import Git
+import Glibc
+
+extension Store {
+  /// All alarms as a list shows them, and what is wrong with any.
+  public struct Overview: Sendable {
+    /// Those that are not deleted, in no particular order.
+    public var cards: [Card]
+    public var problems: [RecordProblem]
+  }
+
+  /// The alarms as they stand now. Takes no lock and never waits.
+  public func overview() throws -> Overview {
+    let view = try CardView(self, thorough: false)
+    let cards = view.cards()
+    view.save()
+    return Overview(cards: cards.filter { !$0.isDeleted }, problems: view.problems)
+  }
+
+  /// The alarms as they were when somebody last looked: for a hint, not for a decision. Costs the same
+  /// however many files there are.
+  public func knownCards() throws -> [Card] {
+    guard let file = readCards() else { return try overview().cards }
+    return (0..<file.count).compactMap { file.card($0) }.filter { !$0.isDeleted }
+  }
+
+  /// One alarm, from its file, or the last good version of it.
+  public func alarm(_ id: Identifier) throws -> Alarm? {
+    switch try readAlarm(id) {
+    case .good(let alarm, _): return alarm
+    case .bad, .missing: return try lastGood(id)?.alarm
+    }
+  }
+
+  /// Alarms in full, for all cards.
+  public func alarms(_ cards: [Card]) throws -> [Identifier: Alarm] {
+    var result: [Identifier: Alarm] = [:]
+    for card in cards { result[card.id] = try alarm(card.id) }
+    return result
+  }
+
+  /// Where an alarm stands now.
+  public func status(_ alarm: Alarm) throws -> AlarmStatus {
+    timeline(alarm).status(
+      at: context.now, settings: try settings().settings, firings: firings())
+  }
+
+  public func timeline(_ alarm: Alarm) -> Timeline {
+    Timeline(alarm, zone: context.zones.zone(of: alarm))
+  }
+
+  /// The alarm that a person means: its identifier, its title, or a part of either that is unique.
+  ///
+  /// 1. The whole identifier. 2. The whole title, in any case. 3. The start of an identifier, or a part
+  /// of a title. Throws `.noSuchAlarm`, or `.ambiguousAlarm` when several match equally well.
+  public func resolve(_ name: String, in cards: [Card]) throws(StoreError) -> Card {
+    if let card = cards.first(where: { $0.id.text == name }) { return card }
+    let wanted = name.lowercased()
+    var matches = cards.filter { $0.title.lowercased() == wanted }
+    if matches.isEmpty, !wanted.isEmpty {
+      matches = cards.filter {
+        $0.id.text.hasPrefix(wanted) || $0.title.lowercased().contains(wanted)
+      }
+    }
+    if matches.count == 1 { return matches[0] }
+    if matches.isEmpty { throw .noSuchAlarm(name) }
+    throw .ambiguousAlarm(
+      name,
+      matches.map { StoreError.AlarmName(id: $0.id, title: $0.title) }
+        .sorted { ($0.title, $0.id) < ($1.title, $1.id) })
+  }
+
+  // MARK: Files
+
+  enum AlarmFile {
+    case good(Alarm, DurableFileContent)
+    case bad(RecordError)
+    case missing
+  }
+
+  struct DurableFileContent {
+    let bytes: [UInt8]
+    let status: stat
+  }
+
+  func readAlarm(_ id: Identifier) throws -> AlarmFile {
+    do {
+      guard
+        let file = try DurableFile.read(
+          "\(path)/\(AlarmRecord.path(id))", limit: AlarmRecord.largest)
+      else { return .missing }
+      let alarm = try AlarmRecord.decode(file.bytes, id: id, now: context.now)
+      return .good(alarm, DurableFileContent(bytes: file.bytes, status: file.status))
+    } catch let error as RecordError {
+      return .bad(error)
+    } catch let error as FileError where [EISDIR, ELOOP, EINVAL, EFBIG, EACCES].contains(error.number) {
+      let reason =
+        switch error.number {
+        case EISDIR: "it is a folder"
+        case ELOOP: "it is a symbolic link"
+        case EINVAL: "it is not a regular file"
+        case EFBIG: "it is larger than any record: the limit is 1 MiB"
+        default: "it may not be read by this user"
+        }
+      return .bad(RecordError(reason))
+    }
+  }
+
+  /// The last version of an alarm that was good: the one that the cards know, else that of HEAD.
+  func lastGood(_ id: Identifier) throws -> (alarm: Alarm, blob: ObjectID)? {
+    let repository = try Repository.open(path)
+    var candidates: [ObjectID] = []
+    if let cards = readCards(), let index = cards.index(of: id), let row = cards.row(index) {
+      candidates.append(row.blob)
+    }
+    if let blob = try Store.committedAlarms(repository, only: id)[id] { candidates.append(blob) }
+    for blob in candidates {
+      // A version that is not there or not good leaves the next.
+      if let bytes = try? repository.blob(blob, limit: AlarmRecord.largest),
+        let alarm = try? AlarmRecord.decode(bytes, id: id, now: context.now)
+      {
+        return (alarm, blob)
+      }
+    }
+    return nil
+  }
+
+  /// The blobs of the alarms in HEAD.
+  static func committedAlarms(
+    _ repository: Repository, only id: Identifier? = nil
+  ) throws -> [Identifier: ObjectID] {
+    guard let head = try repository.commit(of: "HEAD") else { return [:] }
+    return try alarms(repository, in: try repository.commit(head).tree, only: id)
+  }
+
+  /// The blobs of the alarms in a tree.
+  static func alarms(
+    _ repository: Repository, in tree: ObjectID, only id: Identifier? = nil
+  ) throws -> [Identifier: ObjectID] {
+    let root = try repository.tree(tree)
+    guard let folder = try root.entry(named: "alarms"), folder.mode == .folder else { return [:] }
+    let alarms = try repository.tree(folder.id)
+    if let id {
+      guard let entry = try alarms.entry(named: "\(id).json") else { return [:] }
+      return [id: entry.id]
+    }
+    var result: [Identifier: ObjectID] = [:]
+    for entry in try alarms.entries() where entry.mode == .file && entry.name.hasSuffix(".json") {
+      if let id = Identifier(entry.name.dropLast(5)) { result[id] = entry.id }
+    }
+    return result
+  }
+
+  // MARK: Cards
+
+  func readCards() -> CardFile? {
+    // A cache that cannot be read is made anew.
+    (try? DurableFile.read(local.cards, limit: 1 << 30)).flatMap { $0 }.flatMap { CardFile($0.bytes) }
+  }
+
+  /// The row and card of an alarm whose file is as it was written.
+  func row(_ alarm: Alarm, blob: ObjectID, status file: stat) -> (row: CardFile.Row, card: Card) {
+    let card = Card(
+      alarm,
+      status: timeline(alarm).status(at: context.now, settings: Settings(), firings: Firings()))
+    // What rings depends on more than the record, so it is looked at each time.
+    let holds = card.isStable && isZoneKnown(alarm)
+    return (
+      CardFile.Row(
+        id: alarm.id, signature: FileSignature(file), blob: blob, validFrom: context.now,
+        validUntil: holds ? card.status.validUntil : context.now), card
+    )
+  }
+
+  func isZoneKnown(_ alarm: Alarm) -> Bool {
+    guard case .named(let name) = alarm.zone else { return true }
+    return context.zones.zone(named: name) != nil
+  }
+
+  /// Brings the cards in step with files that this process has just written and committed.
+  func updateCards(
+    files: [String: [UInt8]?], blobs: [String: ObjectID?], written: [String: stat]
+  ) {
+    guard let cards = readCards(), cards.fingerprint == context.zones.fingerprint else { return }
+    var changes: [Identifier: (row: CardFile.Row, card: Card)?] = [:]
+    for (path, content) in files {
+      guard case .alarm(let id) = RecordPath(path) else { continue }
+      // A file that was left as it lies stays unsettled: its card knows the version before.
+      guard let content, let blob = blobs[path] ?? nil, let status = written[path],
+        let alarm = try? AlarmRecord.decode(content, id: id, now: context.now)
+      else { continue }
+      changes[id] = row(alarm, blob: blob, status: status)
+    }
+    if changes.isEmpty { return }
+    saveCards(
+      CardFile.bytes(
+        from: cards, replacing: changes, folder: cards.folder, fingerprint: cards.fingerprint))
+  }
+
+  func saveCards(_ bytes: [UInt8]) {
+    // A cache: when it cannot be written, the next reader does without.
+    _ = try? DurableFile.write(
+      bytes, to: local.cards, temporary: local.temporary("cards"), syncing: false)
+  }
+}
+
+/// The cards as they are on disk, corrected by a look at every record's file.
+struct CardView {
+  private let store: Store
+  private let file: CardFile?
+  private var scan: FolderScan?
+  private var corrected: [Identifier: Card?] = [:]
+  /// What can be kept for the next reader.
+  private var changes: [Identifier: (row: CardFile.Row, card: Card)?] = [:]
+  private(set) var problems: [RecordProblem] = []
+  /// The alarms whose files have changed, come or gone since they were last committed by Belfry.
+  private(set) var unsettled: [Identifier] = []
+  /// The alarms whose status may have changed since the cards were written.
+  private(set) var due: [Identifier] = []
+  /// When the first of the other statuses changes; nil when none does.
+  private(set) var nextChange: Instant?
+
+  /// - Parameter thorough: whether to list the folder whatever its signature says.
+  init(_ store: Store, thorough: Bool) throws {
+    self.store = store
+    let fingerprint = store.context.zones.fingerprint
+    file = store.readCards().flatMap { $0.fingerprint == fingerprint ? $0 : nil }
+    scan = try FolderScan.scan(store.path + "/alarms", cards: file, thorough: thorough)
+    guard let scan else { return }
+    let now = store.context.now
+    for (index, unchanged) in scan.unchanged.enumerated() where unchanged {
+      guard let file else { break }
+      if file.isValid(index, at: now) {
+        nextChange = min(nextChange ?? .distantFuture, file.validUntil(index))
+      } else if let id = file.identifier(index) {
+        due.append(id)
+      }
+    }
+    if nextChange == .distantFuture { nextChange = nil }
+    for stray in scan.strays.sorted() {
+      problems.append(
+        RecordProblem(
+          path: "alarms/\(stray)",
+          kind: .invalid(
+            RecordError("its name is not an alarm's identifier"), lastGood: false)))
+    }
+    try look(scan)
+  }
+
+  /// Reads the records that the cards cannot answer for.
+  private mutating func look(_ scan: FolderScan) throws {
+    let settings = try store.settings().settings
+    let firings = store.firings()
+    // Without cards HEAD tells which records are as committed.
+    let committed: [Identifier: ObjectID]? =
+      scan.changed.contains { file?.index(of: $0) == nil }
+      ? try Store.committedAlarms(Repository.open(store.path)) : nil
+    for id in due + scan.changed + scan.removed {
+      let path = AlarmRecord.path(id)
+      switch try store.readAlarm(id) {
+      case .good(let alarm, let content):
+        let blob = Repository.blobID(content.bytes)
+        let known = file.flatMap { file in file.index(of: id).flatMap { file.row($0)?.blob } }
+        if blob == known ?? committed?[id] {
+          changes[id] = store.row(alarm, blob: blob, status: content.status)
+        } else {
+          unsettled.append(id)
+        }
+        keep(alarm, settings: settings, firings: firings)
+        if !store.isZoneKnown(alarm) {
+          problems.append(RecordProblem(path: path, kind: .unknownZone(alarm.zone.text)))
+        }
+      case .bad(let error):
+        unsettled.append(id)
+        let good = try store.lastGood(id)
+        problems.append(
+          RecordProblem(path: path, kind: .invalid(error, lastGood: good != nil)))
+        if let good { keep(good.alarm, settings: settings, firings: firings) } else { corrected[id] = .some(nil) }
+      case .missing:
+        unsettled.append(id)
+        problems.append(RecordProblem(path: path, kind: .removed))
+        if let good = try store.lastGood(id) { keep(good.alarm, settings: settings, firings: firings) }
+      }
+    }
+  }
+
+  private mutating func keep(_ alarm: Alarm, settings: Settings, firings: Firings) {
+    corrected[alarm.id] = Card(
+      alarm,
+      status: store.timeline(alarm).status(
+        at: store.context.now, settings: settings, firings: firings))
+  }
+
+  /// All cards.
+  func cards() -> [Card] {
+    var result: [Card] = []
+    result.reserveCapacity((file?.count ?? 0) + corrected.count)
+    for index in 0..<(file?.count ?? 0) {
+      guard let file, let id = file.identifier(index) else { continue }
+      if corrected.isEmpty || corrected[id] == nil, let card = file.card(index) { result.append(card) }
+    }
+    result.append(contentsOf: corrected.values.compactMap { $0 })
+    return result
+  }
+
+  /// Keeps what was learned for the next reader.
+  func save() {
+    guard let scan, !changes.isEmpty || file?.folder != scan.folder else { return }
+    store.saveCards(
+      CardFile.bytes(
+        from: file, replacing: changes, folder: scan.folder,
+        fingerprint: store.context.zones.fingerprint))
+  }
+}

@@ -1,0 +1,207 @@
+import BelfryCore
+import Git
+import Glibc
+
+extension Store {
+  /// One change of a store: alarms and log entries that go into one commit.
+  public struct Change: Sendable {
+    public var alarms: [Alarm]
+    public var entries: [LogEntry]
+    public var message: CommitMessage
+
+    public init(alarms: [Alarm], entries: [LogEntry], message: CommitMessage) {
+      self.alarms = alarms
+      self.entries = entries
+      self.message = message
+    }
+  }
+
+  /// Commits a change that rests on no record: a new alarm.
+  public func commit(_ change: Change) throws {
+    try locked { try StoreWriter(self).commit(change) }
+  }
+
+  /// Changes one alarm: reads it under the lock, hand edits included, and commits what `body` makes of it.
+  ///
+  /// - Returns: what `body` returns beside the change.
+  public func update<Result>(
+    _ id: Identifier, _ body: (Alarm) throws -> (Change?, Result)
+  ) throws -> Result {
+    try locked {
+      let writer = try StoreWriter(self)
+      try Absorption(writer).absorb([id])
+      guard let alarm = try alarm(id) else { throw StoreError.noSuchAlarm(id.text) }
+      let (change, result) = try body(alarm)
+      if let change { try writer.commit(change) }
+      return result
+    }
+  }
+
+  /// What came of looking at all alarms against the clock.
+  public struct Evaluated: Sendable {
+    public var problems: [RecordProblem]
+    /// When the first of the alarms that `body` was not called with changes; nil when none does.
+    public var nextChange: Instant?
+    /// Why nothing could be recorded: the alarms were evaluated all the same.
+    public var failure: (any Error)?
+  }
+
+  /// What the clock does to all alarms: evaluates those whose status may have changed.
+  ///
+  /// A store that cannot be written to keeps no alarm from firing: the alarms are then taken as they
+  /// lie, nothing is committed, and the reason is returned.
+  ///
+  /// - Parameter body: is called once with them, and says what is to be committed, together.
+  public func evaluate(_ body: ([Alarm]) throws -> Change?) throws -> Evaluated {
+    let view = try CardView(self, thorough: true)
+    if view.due.isEmpty, view.unsettled.isEmpty {
+      view.save()
+      return Evaluated(problems: view.problems, nextChange: view.nextChange)
+    }
+    do {
+      return try locked {
+        let writer = try StoreWriter(self)
+        // Somebody may have written while we waited.
+        let before = try CardView(self, thorough: true)
+        before.save()
+        if !before.unsettled.isEmpty { try Absorption(writer).absorb(before.unsettled) }
+        if let change = try body(alarms(before)) { try writer.commit(change) }
+        return Evaluated(problems: before.problems, nextChange: before.nextChange)
+      }
+    } catch {
+      _ = try body(alarms(view))
+      return Evaluated(problems: view.problems, nextChange: view.nextChange, failure: error)
+    }
+  }
+
+  private func alarms(_ view: CardView) throws -> [Alarm] {
+    try Set(view.due + view.unsettled).sorted().compactMap { try alarm($0) }
+  }
+
+  /// A log entry of this device, now.
+  public func entry(_ event: Event, of alarm: Alarm) -> LogEntry {
+    LogEntry(
+      id: context.makeIdentifier(), alarm: alarm.id, title: alarm.title,
+      occurrence: event.occurrence, action: event.action, at: context.now, device: device,
+      auto: event.auto, detail: event.detail)
+  }
+
+  /// The change that a transition makes: its last event names it.
+  public func change(_ transition: Transition) -> Change? {
+    guard let last = transition.events.last else { return nil }
+    return Change(
+      alarms: [transition.alarm], entries: transition.events.map { entry($0, of: transition.alarm) },
+      message: CommitMessage(last, of: transition.alarm, device: device))
+  }
+}
+
+extension StoreWriter {
+  func commit(_ change: Store.Change) throws {
+    var files: [String: [UInt8]?] = [:]
+    for alarm in change.alarms { files[AlarmRecord.path(alarm.id)] = AlarmRecord.encode(alarm) }
+    for entry in change.entries { files[LogRecord.path(entry)] = LogRecord.encode(entry) }
+    try commit(files, message: change.message)
+  }
+}
+
+/// Takes hand edits up: what an editor, a script or another git wrote into the work tree.
+struct Absorption {
+  private let writer: StoreWriter
+  private var store: Store { writer.store }
+
+  init(_ writer: StoreWriter) {
+    self.writer = writer
+  }
+
+  /// Validates records whose files may have changed, stamps the fields that did, and commits them as
+  /// the user's edit.
+  ///
+  /// 1. A valid file: the fields that differ from the last version known, under the same stamp, are
+  ///    stamped now; the result is joined with HEAD's version, so that a stale file takes nothing back.
+  /// 2. A file that is not valid stays as it is; the last good version stays in use.
+  /// 3. A file that is gone is put back: only `belfry delete` deletes.
+  func absorb(_ ids: [Identifier]) throws {
+    let cards = store.readCards()
+    let committed: [Identifier: ObjectID]
+    if ids.count == 1, let id = ids.first {
+      // The common case, an alarm that is as it was, is seen without looking into the history.
+      if let cards, let index = cards.index(of: id), isUnchanged(cards, index, id) { return }
+      committed = try Store.committedAlarms(writer.repository, only: id)
+    } else {
+      committed = try Store.committedAlarms(writer.repository)
+    }
+
+    var files: [String: [UInt8]?] = [:]
+    var edits: [(alarm: Alarm, fields: [Alarm.Field], isNew: Bool)] = []
+    for id in ids {
+      let known = cards.flatMap { cards in cards.index(of: id).flatMap { cards.row($0)?.blob } }
+      let head = committed[id]
+      switch try store.readAlarm(id) {
+      case .bad: continue
+      case .missing:
+        guard let good = try store.lastGood(id) else { continue }
+        files[AlarmRecord.path(id)] = AlarmRecord.encode(good.alarm)
+      case .good(let written, let content):
+        let base = try version(known, id) ?? version(head, id)
+        let stamped = written.stamped(
+          against: base, at: store.context.now, device: store.device)
+        var result = stamped
+        if let head, head != known, let theirs = try version(head, id) {
+          result = Alarm.join(stamped, theirs)
+        }
+        let bytes = AlarmRecord.encode(result)
+        // A card for it again, if nothing else.
+        if bytes != content.bytes || Repository.blobID(bytes) != head || head != known {
+          files[AlarmRecord.path(id)] = bytes
+        }
+        if stamped != written {
+          edits.append((result, base.map { result.changedFields(from: $0) } ?? [], base == nil))
+        }
+      }
+    }
+    guard !files.isEmpty else { return }
+    var message = CommitMessage("Take up what another program wrote", device: store.device)
+    for edit in edits {
+      let event = Event(
+        edit.isNew ? .created : .edited,
+        detail: edit.fields.isEmpty ? nil : edit.fields.map(\.rawValue).joined(separator: ", "))
+      let entry = store.entry(event, of: edit.alarm)
+      files[LogRecord.path(entry)] = LogRecord.encode(entry)
+      if edits.count == 1 {
+        message = CommitMessage(event, of: edit.alarm, device: store.device)
+        message.subject = "Edited by hand: \(edit.alarm.title)"
+      }
+    }
+    if edits.count > 1 { message.subject = "Edited by hand: \(edits.count) alarms" }
+    try commitChanged(files, committed: committed, message: message)
+  }
+
+  /// Commits what differs from HEAD; the rest is only written, as its card is.
+  private func commitChanged(
+    _ files: [String: [UInt8]?], committed: [Identifier: ObjectID], message: CommitMessage
+  ) throws {
+    let differs = files.contains { path, content in
+      guard case .alarm(let id) = RecordPath(path), let content else { return true }
+      return Repository.blobID(content) != committed[id]
+    }
+    if differs {
+      try writer.commit(files, message: message)
+    } else if let head = try writer.head() {
+      try writer.write(files) { _ in head }
+    }
+  }
+
+  private func isUnchanged(_ cards: CardFile, _ index: Int, _ id: Identifier) -> Bool {
+    var status = stat()
+    return lstat("\(store.path)/\(AlarmRecord.path(id))", &status) == 0
+      && FileSignature(status) == cards.signature(index)
+  }
+
+  private func version(_ blob: ObjectID?, _ id: Identifier) throws -> Alarm? {
+    guard let blob, let bytes = try? writer.repository.blob(blob, limit: AlarmRecord.largest) else {
+      return nil
+    }
+    // A version that was never good is no version.
+    return try? AlarmRecord.decode(bytes, id: id, now: store.context.now)
+  }
+}

@@ -1,0 +1,259 @@
+import BelfryCore
+import FoundationEssentials
+import Git
+import Glibc
+
+/// A store on disk: records in a git work tree, and this device's own state beside them.
+///
+/// Reads look at the work tree only; the git repository is opened for writing, for syncing, and when a
+/// record's file cannot be used.
+public final class Store: Sendable {
+  /// The work tree, without a slash at the end.
+  public let path: String
+  public let context: StoreContext
+  /// This clone's own identifier.
+  public let device: Identifier
+  let local: LocalState
+
+  init(path: String, context: StoreContext, device: Identifier, local: LocalState) {
+    self.path = path
+    self.context = context
+    self.device = device
+    self.local = local
+  }
+
+  /// How a store came to be open.
+  public enum Opening: Sendable {
+    case existing
+    /// There was none: a new one was made.
+    case created
+    /// A clone made by plain git, or a copy: it was given an identity of its own.
+    case adopted
+  }
+
+  // MARK: Opening
+
+  /// Opens the store at `path`; makes one where there is nothing, or an empty folder.
+  ///
+  /// Throws `StoreError.notAStore` for a folder that holds something else, `.foreignOwner` for one of
+  /// somebody else's, and `FileError`.
+  public static func open(
+    _ path: String, context: StoreContext
+  ) throws -> (store: Store, opening: Opening) {
+    guard let gitDirectory = try findGitDirectory(path, context: context) else {
+      try create(path, context: context) { _, _ in }
+      let (store, _) = try open(path, context: context)
+      return (store, .created)
+    }
+    let local = LocalState(gitDirectory: gitDirectory)
+    if let device = try local.identity(machine: context.machine) {
+      return (Store(path: path, context: context, device: device, local: local), .existing)
+    }
+    // A repository that never was a store has neither of these.
+    guard isFolder(local.folder) || isFolder(path + "/devices") else {
+      throw StoreError.notAStore(path: path)
+    }
+    let store = try adopt(path, local: local, context: context)
+    return (store, .adopted)
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// The `.git` folder of the work tree at `path`; nil when there is nothing, or an empty folder.
+  private static func findGitDirectory(_ path: String, context: StoreContext) throws -> String? {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      if errno == ENOENT { return nil }
+      throw FileError("open the store", path)
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else { throw StoreError.notAStore(path: path) }
+    guard status.st_uid == context.user else {
+      throw StoreError.foreignOwner(path: path, user: status.st_uid)
+    }
+    guard access(path, R_OK | X_OK) == 0 else { throw FileError("read the store", path) }
+    let git = path + "/.git"
+    guard lstat(git, &status) == 0 else {
+      if errno != ENOENT { throw FileError("open", git) }
+      guard try isEmpty(path) else { throw StoreError.notAStore(path: path) }
+      return nil
+    }
+    guard status.st_uid == context.user else {
+      throw StoreError.foreignOwner(path: git, user: status.st_uid)
+    }
+    if status.st_mode & S_IFMT == S_IFDIR { return git }
+    // A linked work tree: a file that names the folder.
+    guard let file = try DurableFile.read(git, limit: 4096),
+      case let text = String(decoding: file.bytes, as: UTF8.self), text.hasPrefix("gitdir: ")
+    else { throw StoreError.notAStore(path: path) }
+    let target = text.dropFirst(8).prefix { $0 != "\n" }
+    return target.hasPrefix("/") ? String(target) : "\(path)/\(target)"
+  }
+
+  private static func isEmpty(_ path: String) throws -> Bool {
+    guard let stream = opendir(path) else { throw FileError("list", path) }
+    defer { closedir(stream) }
+    var count = 0
+    while readdir(stream) != nil { count += 1 }
+    return count <= 2
+  }
+
+  /// Whether a store can be made at a place: nothing is there, or an empty folder.
+  public static func isFree(_ path: String) throws -> Bool {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      if errno == ENOENT { return true }
+      throw FileError("look at", path)
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else { return false }
+    return try isEmpty(path)
+  }
+
+  // MARK: Making
+
+  /// Makes a store beside its place and moves it there whole, so that nobody ever sees half of one, and
+  /// of two that are made at once one stands.
+  ///
+  /// - Parameter fill: what else happens before it is moved there.
+  static func create(
+    _ path: String, context: StoreContext, fill: (Store, Repository) throws -> Void
+  ) throws {
+    try DurableFile.makeFolder(DurableFile.parent(of: path), mode: 0o700)
+    let id = context.makeIdentifier()
+    let building = "\(path).new-\(id.short)"
+    guard mkdir(building, 0o700) == 0 else { throw FileError("make the folder", building) }
+    do {
+      let repository = try Repository.create(building)
+      let local = LocalState(gitDirectory: repository.gitDirectory)
+      try DurableFile.makeFolder(local.folder, mode: 0o700)
+      let store = Store(path: building, context: context, device: id, local: local)
+      try fill(store, repository)
+      try store.introduce(id, message: "Create the store")
+      guard rename(building, path) == 0 else {
+        let number = errno
+        // Somebody else's was there first, and is as good.
+        if number == ENOTEMPTY || number == EEXIST {
+          Store.remove(building)
+          return
+        }
+        throw FileError("make the store", path, number: number)
+      }
+      try DurableFile.syncFolder(of: path)
+    } catch {
+      Store.remove(building)
+      throw error
+    }
+  }
+
+  /// Removes a folder that a failed creation left. What is left of it then is harmless, and the reason
+  /// of the failure matters more than that of the removal.
+  private static func remove(_ folder: String) {
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// Gives a clone that has none an identity of its own, under the lock, once.
+  private static func adopt(
+    _ path: String, local: LocalState, context: StoreContext
+  ) throws -> Store {
+    try DurableFile.makeFolder(local.folder, mode: 0o700)
+    let id = context.makeIdentifier()
+    let store = Store(path: path, context: context, device: id, local: local)
+    let other: Identifier? = try store.locked {
+      if let other = try local.identity(machine: context.machine) { return other }
+      try store.introduce(id, message: nil)
+      return nil
+    }
+    guard let other else { return store }
+    return Store(path: path, context: context, device: other, local: local)
+  }
+
+  /// Commits this device's own record, and what every store holds; then the identity counts.
+  private func introduce(_ id: Identifier, message: String?) throws {
+    let device = Device(id: id, name: context.deviceName, created: context.now)
+    var files: [String: [UInt8]?] = [DeviceRecord.path(id): DeviceRecord.encode(device)]
+    if try DurableFile.read(path + "/.gitattributes") == nil {
+      files[".gitattributes"] = Store.attributes
+    }
+    let writer = try StoreWriter(self)
+    try writer.commit(
+      files, message: CommitMessage(message ?? "Add the device \(device.name)", device: id))
+    try local.setIdentity(id, machine: context.machine)
+  }
+
+  /// Records are merged by Belfry's rules, and no line ending is ever changed.
+  static let attributes = Array(
+    """
+    * -text
+    alarms/*.json merge=belfry
+    devices/*.json merge=belfry
+    log/**/*.json merge=belfry
+    settings.json merge=belfry
+
+    """.utf8)
+
+  // MARK: Locks
+
+  /// Runs while this process alone may write to the store.
+  func locked<Result>(_ body: () throws -> Result) throws -> Result {
+    let lock = try StoreLock(local.lock, holder: context.process, patience: context.patience)
+    defer { withExtendedLifetime(lock) {} }
+    return try body()
+  }
+
+  /// Runs an evaluation of the clock: one at a time, while other commands may write.
+  public func ticking<Result>(_ body: () async throws -> Result) async throws -> Result {
+    // A tick that waits for another one's deliveries waits longer than for a write.
+    let lock = try StoreLock(
+      local.tickLock, holder: context.process, patience: max(context.patience, 60_000))
+    let result = try await body()
+    withExtendedLifetime(lock) {}
+    return result
+  }
+
+  // MARK: Small reads
+
+  /// The settings; the defaults where there are none, with the reason when the file is not valid.
+  public func settings() throws -> (settings: Settings, problem: RecordProblem?) {
+    guard let file = try DurableFile.read("\(path)/\(SettingsFile.path)", limit: SettingsFile.largest)
+    else { return (Settings(), nil) }
+    do throws(RecordError) {
+      return (try SettingsFile.settings(try SettingsFile.decode(file.bytes)), nil)
+    } catch {
+      return (
+        Settings(),
+        RecordProblem(path: SettingsFile.path, kind: .invalid(error, lastGood: false))
+      )
+    }
+  }
+
+  /// What people call the devices, by identifier.
+  public func deviceNames() throws -> [Identifier: String] {
+    var names: [Identifier: String] = [:]
+    guard let stream = opendir(path + "/devices") else { return names }
+    defer { closedir(stream) }
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { raw in
+        String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard name.hasSuffix(".json"), let id = Identifier(name.dropLast(5)),
+        let file = try? DurableFile.read("\(path)/\(DeviceRecord.path(id))", limit: DeviceRecord.largest)
+      else { continue }
+      // A device whose record is not valid goes by its identifier.
+      names[id] = (try? DeviceRecord.decode(file.bytes))?.name
+    }
+    return names
+  }
+
+  /// What this device has rung for.
+  public func firings() -> Firings { local.readFirings() }
+
+  /// Notes that this device has rung, durably.
+  public func record(_ firings: Firings) throws {
+    var kept = firings
+    // A snooze of a year is the longest that can still ring.
+    kept.forget(before: context.now.adding(seconds: -400 * 86_400))
+    try local.write(kept)
+  }
+}

@@ -1,0 +1,37 @@
+import BelfryCore
+
+/// What a store needs to know of the world: handed in, never looked up.
+public struct StoreContext: Sendable {
+  /// The clock, as one command sees it.
+  public var now: Instant
+  public var zones: ZoneLibrary
+  /// What a new device is called.
+  public var deviceName: String
+  /// Tells machines apart (`/etc/machine-id`); empty where there is none.
+  public var machine: String
+  /// The user on whose behalf we run.
+  public var user: UInt32
+  /// Makes the identifiers of alarms, log entries and devices.
+  public var makeIdentifier: @Sendable () -> Identifier
+  /// What the lock's file says of us: `belfry add (process 4711)`.
+  public var process: String
+  /// How long to wait for a lock, in milliseconds.
+  public var patience: Int
+
+  public init(
+    now: Instant, zones: ZoneLibrary, deviceName: String, machine: String = "", user: UInt32,
+    makeIdentifier: @escaping @Sendable () -> Identifier = {
+      var generator = SystemRandomNumberGenerator()
+      return .random(using: &generator)
+    }, process: String = "belfry", patience: Int = 10_000
+  ) {
+    self.now = now
+    self.zones = zones
+    self.deviceName = deviceName
+    self.machine = machine
+    self.user = user
+    self.makeIdentifier = makeIdentifier
+    self.process = process
+    self.patience = patience
+  }
+}

@@ -1,0 +1,261 @@
+import BelfryCore
+import Git
+import Glibc
+
+/// Writes records and commits them; made and used under the store's lock.
+///
+/// ```
+/// journal → record files → blobs, trees, commit → index → branch (the commit point) → cards
+/// ```
+///
+/// Up to the commit point a failure puts the old files back; a process that dies there leaves the journal,
+/// and the next writer commits what it names.
+final class StoreWriter {
+  let store: Store
+  let repository: Repository
+  /// The branch that HEAD names, in full.
+  let branch: String
+  private let user: (name: String, email: String)
+
+  /// More files than this are made durable together.
+  private static let batch = 16
+
+  init(_ store: Store) throws {
+    self.store = store
+    repository = try Repository.open(store.path)
+    let operation = try repository.operation()
+    guard operation == .none else { throw StoreError.operationInProgress(operation) }
+    guard let branch = try repository.headBranch() else { throw StoreError.detachedHead }
+    self.branch = branch
+    user = try repository.configuredUser() ?? (store.context.deviceName, "belfry@localhost")
+    try recover()
+  }
+
+  func head() throws -> ObjectID? { try repository.commit(of: branch) }
+
+  func signature(at time: Int64? = nil) -> Repository.Signature {
+    Repository.Signature(
+      name: user.name, email: user.email, time: time ?? store.context.now.seconds)
+  }
+
+  // MARK: Committing
+
+  /// Writes files (nil: tracks them no longer, and leaves them lying) and commits them on top of the branch. Returns the commit.
+  @discardableResult
+  func commit(_ files: [String: [UInt8]?], message: CommitMessage) throws -> ObjectID {
+    try write(files) { blobs in
+      try self.advance { head in
+        let tree = try self.tree(from: head.map { try self.repository.commit($0).tree }, blobs)
+        return try self.repository.writeCommit(
+          tree: tree, parents: head.map { [$0] } ?? [], signature: self.signature(),
+          message: message.text)
+      }
+    }
+  }
+
+  /// Moves the branch to a commit that is made on top of where it stands; again when somebody else moved
+  /// it meanwhile.
+  private func advance(_ make: (ObjectID?) throws -> ObjectID) throws -> ObjectID {
+    for _ in 0..<20 {
+      let head = try head()
+      let commit = try make(head)
+      if try move(from: head, to: commit) { return commit }
+    }
+    throw StoreError.gitBusy(path: branch)
+  }
+
+  /// Moves the branch; false when it does not stand at `from` any more.
+  func move(from head: ObjectID?, to commit: ObjectID) throws -> Bool {
+    try repository.moveReference(
+      branch, from: head, to: commit, signature: signature(), message: store.context.process)
+  }
+
+  /// Writes files, lets `commit` make the commit that holds them, and brings index and cards in step.
+  ///
+  /// - Parameters:
+  ///   - kept: files that are committed, but left as they lie in the work tree.
+  ///   - commit: is given the blobs, and returns the commit at which the branch then stands.
+  @discardableResult
+  func write(
+    _ files: [String: [UInt8]?], keeping kept: Set<String> = [],
+    commit: ([String: ObjectID?]) throws -> ObjectID
+  ) throws -> ObjectID {
+    let paths = files.keys.sorted()
+    let before = Dictionary(
+      uniqueKeysWithValues: try paths.map {
+        ($0, try DurableFile.read("\(store.path)/\($0)")?.bytes)
+      })
+    // Blobs first: a full disk is met before any file has changed.
+    var blobs: [String: ObjectID?] = [:]
+    for path in paths {
+      blobs[path] = .some(try files[path]?.map { try repository.writeBlob($0) } ?? nil)
+    }
+    try store.local.beginJournal(paths)
+    var written: [String: stat] = [:]
+    let result: ObjectID
+    do {
+      try place(files, paths: paths, keeping: kept, written: &written)
+      try updateIndex(
+        Dictionary(
+          uniqueKeysWithValues: blobs.map { path, blob in
+            // Without a status git looks at the file itself, and sees that it differs.
+            (path, blob.map { IndexFile.Entry(id: $0, status: written[path] ?? stat()) })
+          }))
+      result = try commit(blobs)
+    } catch {
+      putBack(before, written: written)
+      throw error
+    }
+    store.local.endJournal()
+    store.updateCards(files: files, blobs: blobs, written: written)
+    return result
+  }
+
+  private func place(
+    _ files: [String: [UInt8]?], paths: [String], keeping kept: Set<String>,
+    written: inout [String: stat]
+  ) throws {
+    let together = paths.count > StoreWriter.batch
+    for path in paths {
+      let file = "\(store.path)/\(path)"
+      guard let content = files[path] ?? nil, !kept.contains(path) else { continue }
+      try DurableFile.makeFolder(DurableFile.parent(of: file))
+      written[path] = try DurableFile.write(
+        content, to: file, temporary: store.local.temporary("record"), syncing: !together)
+    }
+    if together { try DurableFile.syncFileSystem(of: store.path) }
+  }
+
+  /// Undoes what a failed write has placed, as far as the disk lets it; the journal stays when it does not.
+  private func putBack(_ before: [String: [UInt8]?], written: [String: stat]) {
+    var isWhole = true
+    for path in written.keys {
+      let file = "\(store.path)/\(path)"
+      if let content = before[path] ?? nil {
+        do {
+          try DurableFile.write(content, to: file, temporary: store.local.temporary("record"))
+        } catch {
+          isWhole = false
+        }
+      } else if unlink(file) != 0, errno != ENOENT {
+        isWhole = false
+      }
+    }
+    if isWhole { store.local.endJournal() }
+  }
+
+  /// Follows with git's index; waits for another git that holds it.
+  func updateIndex(_ changes: [String: IndexFile.Entry?]) throws {
+    var waited = 0
+    while true {
+      do {
+        return try repository.updateIndex(changes, scratch: store.local.index)
+      } catch IndexFile.Failure.busy {
+        guard waited < store.context.patience else {
+          throw StoreError.gitBusy(path: repository.gitDirectory + "index.lock")
+        }
+        usleep(10_000)
+        waited += 10
+      }
+    }
+  }
+
+  // MARK: Trees
+
+  /// A tree with some files replaced, added or (nil) removed, sharing all that did not change.
+  func tree(from base: ObjectID?, _ files: [String: ObjectID?]) throws -> ObjectID {
+    try tree(
+      from: base,
+      files.map { (path: $0.key.split(separator: "/")[...], blob: $0.value) })
+      ?? repository.writeTree(TreeData())
+  }
+
+  private typealias Change = (path: ArraySlice<Substring>, blob: ObjectID?)
+
+  /// Nil when nothing is left in the tree.
+  private func tree(from base: ObjectID?, _ changes: [Change]) throws -> ObjectID? {
+    let data = try base.map { try repository.tree($0) } ?? TreeData()
+    var entries: [String: TreeData.Entry?] = [:]
+    for (name, group) in Dictionary(grouping: changes, by: { $0.path.first ?? "" }) {
+      let name = String(name)
+      if let file = group.first(where: { $0.path.count == 1 }) {
+        entries[name] = .some(
+          file.blob.map { TreeData.Entry(name: name, mode: .file, id: $0) })
+      } else {
+        let below = try data.entry(named: name).flatMap { $0.mode == .folder ? $0.id : nil }
+        let subtree = try tree(from: below, group.map { ($0.path.dropFirst(), $0.blob) })
+        entries[name] = .some(
+          subtree.map { TreeData.Entry(name: name, mode: .folder, id: $0) })
+      }
+    }
+    let result = try data.replacing(entries)
+    return result.bytes.isEmpty ? nil : try repository.writeTree(result)
+  }
+
+  /// The blob at a path of a tree; nil when there is none.
+  func blob(at path: String, in tree: ObjectID) throws -> ObjectID? {
+    var current = tree
+    let parts = path.split(separator: "/").map(String.init)
+    for (index, part) in parts.enumerated() {
+      guard let entry = try repository.tree(current).entry(named: part) else { return nil }
+      if index == parts.count - 1 { return entry.mode == .file ? entry.id : nil }
+      guard entry.mode == .folder else { return nil }
+      current = entry.id
+    }
+    return nil
+  }
+
+  // MARK: Recovery
+
+  /// Commits what a process that died had written and not committed.
+  private func recover() throws {
+    guard let paths = try store.local.readJournal() else { return }
+    let tree = try head().map { try repository.commit($0).tree }
+    var files: [String: [UInt8]?] = [:]
+    for path in paths where RecordPath(path) != nil {
+      guard let content = try DurableFile.read("\(store.path)/\(path)", limit: AlarmRecord.largest)
+      else { continue }
+      let known = try tree.flatMap { try blob(at: path, in: $0) }
+      if Repository.blobID(content.bytes) != known { files[path] = .some(content.bytes) }
+    }
+    if files.isEmpty {
+      store.local.endJournal()
+    } else {
+      try commit(
+        files, message: CommitMessage("Finish an interrupted write", device: store.device))
+    }
+  }
+}
+
+/// The places that a store has records at.
+public enum RecordPath: Hashable, Sendable {
+  case alarm(Identifier)
+  case log
+  case device(Identifier)
+  case settings
+  case attributes
+
+  /// Nil for every path but those.
+  public init?(_ path: String) {
+    switch path {
+    case SettingsFile.path: self = .settings
+    case ".gitattributes": self = .attributes
+    default:
+      let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+      if parts.count == 2, parts[1].hasSuffix(".json"), let id = Identifier(parts[1].dropLast(5)) {
+        switch parts[0] {
+        case "alarms": self = .alarm(id)
+        case "devices": self = .device(id)
+        default: return nil
+        }
+      } else if parts.count == 5, parts[0] == "log",
+        CivilDate(parts[1...3].joined(separator: "-")) != nil,
+        LogRecord.identifier(fileName: parts[4]) != nil
+      {
+        self = .log
+      } else {
+        return nil
+      }
+    }
+  }
+}

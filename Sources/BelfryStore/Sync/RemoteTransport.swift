@@ -1,0 +1,65 @@
+import Git
+
+/// A way to a remote: what it has, and how to move its branch.
+protocol RemoteTransport: Sendable {
+  /// Brings the remote's branch here. Returns the commit it stands at; nil when it has none.
+  func fetch(_ branch: String) throws -> ObjectID?
+
+  /// Moves the remote's branch to a commit that comes after the one fetched last.
+  ///
+  /// Returns false when somebody else was faster: the branch has moved since, or is being moved.
+  func push(_ commit: ObjectID, to branch: String) async throws -> Bool
+}
+
+/// A repository on a file system that this machine sees: a path, or a `file://` URL.
+struct LocalTransport: RemoteTransport {
+  let repository: Repository
+  let remote: Remote
+
+  init(_ repository: Repository, _ remote: Remote) throws {
+    guard LocalTransport.reaches(remote.url) else {
+      throw StoreError.unsupportedRemote(url: remote.url)
+    }
+    self.repository = repository
+    self.remote = remote
+  }
+
+  /// An absolute path or a `file://` URL; `host:path` and every other scheme go over a network.
+  static func reaches(_ url: String) -> Bool {
+    url.hasPrefix("/") || url.hasPrefix("file:///")
+  }
+
+  func fetch(_ branch: String) throws -> ObjectID? {
+    do {
+      return try repository.fetch(remote.name, branch: branch)
+    } catch {
+      throw StoreError.remoteFailed(url: remote.url, reason: error.message)
+    }
+  }
+
+  /// Pushes by git itself: libgit2 moves a local remote's branch without comparing, and would lose what
+  /// somebody else pushed meanwhile; git locks it, and honours the remote's hooks and rules.
+  func push(_ commit: ObjectID, to branch: String) async throws -> Bool {
+    let outcome: GitCommand.Outcome
+    do {
+      outcome = try await GitCommand.run(
+        ["push", "--porcelain", "--end-of-options", remote.name, "\(commit):refs/heads/\(branch)"],
+        in: repository.workTree)
+    } catch is GitCommand.NotFound {
+      throw StoreError.gitNotFound
+    }
+    if outcome.status == 0 { return true }
+    let refusal = outcome.output.split(separator: "\n").first { $0.hasPrefix("!") }
+    let races = ["fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref", "incorrect old value"]
+    if let refusal, races.contains(where: { refusal.contains($0) || outcome.error.contains($0) }) {
+      return false
+    }
+    let words = outcome.error.split(separator: "\n").first {
+      $0.hasPrefix("fatal:") || $0.hasPrefix("error:") || $0.hasPrefix("remote:")
+    }
+    throw StoreError.remoteFailed(
+      url: remote.url,
+      reason: (refusal.map { String($0.dropFirst(2)) } ?? words.map(String.init) ?? "git push failed")
+        .replacing("\t", with: " "))
+  }
+}

@@ -1,0 +1,195 @@
+import CLinux
+import Glibc
+
+/// A failed system call on a file.
+public struct FileError: Error, Equatable, Sendable {
+  public let operation: String
+  public let path: String
+  /// The system's error number, `ENOSPC` …
+  public let number: Int32
+
+  public init(_ operation: String, _ path: String, number: Int32 = errno) {
+    self.operation = operation
+    self.path = path
+    self.number = number
+  }
+}
+
+extension FileError: CustomStringConvertible {
+  public var description: String {
+    "could not \(operation) \(path): \(String(cString: strerror(number)))"
+  }
+}
+
+/// An open file descriptor, closed when it goes out of scope.
+struct Descriptor: ~Copyable {
+  let number: Int32
+
+  init(taking number: Int32) {
+    self.number = number
+  }
+
+  init(_ path: String, _ flags: Int32, mode: mode_t = 0o644) throws(FileError) {
+    let opened = Descriptor.open(path, flags, mode: mode)
+    guard opened >= 0 else { throw FileError("open", path) }
+    self.init(taking: opened)
+  }
+
+  /// The system call, repeated when a signal interrupts it; negative when it failed, with `errno`.
+  static func open(_ path: String, _ flags: Int32, mode: mode_t = 0o644) -> Int32 {
+    var result: Int32
+    repeat { result = Glibc.open(path, flags | O_CLOEXEC, mode) } while result < 0 && errno == EINTR
+    return result
+  }
+
+  deinit { _ = Glibc.close(number) }
+}
+
+/// What a file's metadata say of its content: they change when it does.
+public struct FileSignature: Hashable, Sendable {
+  public var size: Int64
+  /// Nanoseconds since the epoch.
+  public var modified: Int64
+  /// Nanoseconds since the epoch.
+  public var changed: Int64
+  public var inode: UInt64
+
+  public init(_ status: stat) {
+    size = Int64(status.st_size)
+    modified = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+    changed = Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec)
+    inode = UInt64(status.st_ino)
+  }
+
+  public init(size: Int64, modified: Int64, changed: Int64, inode: UInt64) {
+    self.size = size
+    self.modified = modified
+    self.changed = changed
+    self.inode = inode
+  }
+}
+
+/// Files that are whole or not there, before and after a crash.
+public enum DurableFile {
+  /// The content and signature of a regular file.
+  ///
+  /// Nil when there is none. Throws `FileError` for anything but a regular file (`EISDIR`, `ELOOP` for a
+  /// symlink, `EINVAL`), and `EFBIG` for one larger than `limit` bytes.
+  public static func read(
+    _ path: String, limit: Int = .max
+  ) throws(FileError) -> (bytes: [UInt8], status: stat)? {
+    // Not blocking: a pipe in a record's place must not hang a reader.
+    let opened = Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    if opened < 0, errno == ENOENT { return nil }
+    guard opened >= 0 else { throw FileError("open", path) }
+    let file = Descriptor(taking: opened)
+    var status = stat()
+    guard fstat(file.number, &status) == 0 else { throw FileError("look at", path) }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: break
+    case S_IFDIR: throw FileError("read", path, number: EISDIR)
+    default: throw FileError("read", path, number: EINVAL)
+    }
+    guard Int(status.st_size) <= limit else { throw FileError("read", path, number: EFBIG) }
+    var failure: Int32 = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
+      while count < buffer.count {
+        let got = Glibc.read(file.number, buffer.baseAddress! + count, buffer.count - count)
+        if got < 0, errno == EINTR { continue }
+        if got < 0 { failure = errno }
+        if got <= 0 { break }
+        count += got
+      }
+    }
+    guard failure == 0 else { throw FileError("read", path, number: failure) }
+    return (bytes, status)
+  }
+
+  /// Replaces a file's content: written beside, synced, renamed over it, its folder synced.
+  ///
+  /// - Parameters:
+  ///   - path: the file; its folder must be there.
+  ///   - temporary: where it is written first, on the same file system. Overwritten if it is there.
+  /// - Returns: the new file's status.
+  @discardableResult
+  public static func write(
+    _ bytes: [UInt8], to path: String, temporary: String, mode: mode_t = 0o644,
+    syncing: Bool = true
+  ) throws(FileError) -> stat {
+    _ = unlink(temporary)
+    let file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+    var status = stat()
+    do throws(FileError) {
+      try fill(file.number, bytes, temporary)
+      if syncing, fsync(file.number) != 0 { throw FileError("sync", temporary) }
+      guard rename(temporary, path) == 0 else { throw FileError("write", path) }
+      // After the rename, which changes the change time.
+      guard fstat(file.number, &status) == 0 else { throw FileError("look at", path) }
+    } catch {
+      _ = unlink(temporary)
+      throw error
+    }
+    if syncing { try syncFolder(of: path) }
+    return status
+  }
+
+  static func fill(
+    _ descriptor: Int32, _ bytes: [UInt8], _ path: String
+  ) throws(FileError) {
+    var written = 0
+    while written < bytes.count {
+      let count = bytes.withUnsafeBytes {
+        Glibc.write(descriptor, $0.baseAddress! + written, bytes.count - written)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw FileError("write", path) }
+      written += count
+    }
+  }
+
+  /// Makes everything written to the file system that holds a folder durable, in one go: for many files
+  /// cheaper than one by one.
+  public static func syncFileSystem(of path: String) throws(FileError) {
+    let folder = try Descriptor(path, O_RDONLY | O_DIRECTORY)
+    guard syncfs(folder.number) == 0 else { throw FileError("sync", path) }
+  }
+
+  /// Makes the entries of a file's folder durable.
+  public static func syncFolder(of path: String) throws(FileError) {
+    try syncFolder(parent(of: path))
+  }
+
+  /// Makes a folder's entries durable.
+  public static func syncFolder(_ path: String) throws(FileError) {
+    let folder = try Descriptor(path, O_RDONLY | O_DIRECTORY)
+    guard fsync(folder.number) == 0 else { throw FileError("sync", path) }
+  }
+
+  /// Makes a folder and those above it that are missing, durably.
+  public static func makeFolder(_ path: String, mode: mode_t = 0o755) throws(FileError) {
+    if mkdir(path, mode) == 0 {
+      try syncFolder(of: path)
+      return
+    }
+    switch errno {
+    case EEXIST:
+      var status = stat()
+      guard stat(path, &status) == 0 else { throw FileError("look at", path) }
+      guard status.st_mode & S_IFMT == S_IFDIR else {
+        throw FileError("make the folder", path, number: ENOTDIR)
+      }
+    case ENOENT where path.contains("/"):
+      try makeFolder(parent(of: path), mode: mode)
+      guard mkdir(path, mode) == 0 || errno == EEXIST else {
+        throw FileError("make the folder", path)
+      }
+      try syncFolder(of: path)
+    default: throw FileError("make the folder", path)
+    }
+  }
+
+  public static func parent(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+}

@@ -1,0 +1,203 @@
+import Glibc
+
+/// git's index, spliced as raw bytes to follow a commit, so that `git status` stays clean.
+///
+/// libgit2 rewrites a whole index through its own structures: a quarter of a second at 100,000 files.
+/// Splicing the few entries that changed costs a copy of the file and its checksum.
+/// Versions 2 and 3 of the format are handled (gitformat-index(5)); others are reported as
+/// `unsupported`, and left to git itself.
+public struct IndexFile: Sendable {
+  /// A file as the index lists it.
+  public struct Entry: Sendable {
+    public let id: ObjectID
+    public let status: stat
+
+    public init(id: ObjectID, status: stat) {
+      self.id = id
+      self.status = status
+    }
+  }
+
+  public enum Failure: Error, Equatable, Sendable {
+    /// Another git holds `index.lock`.
+    case busy
+    /// A version or an extension that only git itself can edit.
+    case unsupported
+  }
+
+  private static let headerSize = 12
+  /// Stat data, object name and flags in front of an entry's path.
+  private static let fixedSize = 62
+
+  /// The bytes of an index with some entries replaced, added or (nil) removed.
+  ///
+  /// - Parameter bytes: the index as it is; empty when there is none.
+  /// - Parameter checksum: SHA-1.
+  public static func replacing(
+    _ changes: [String: Entry?], in bytes: [UInt8], checksum: ([UInt8]) -> [UInt8]
+  ) throws -> [UInt8] {
+    var count = 0
+    var version: UInt32 = 2
+    var end = bytes.count
+    if !bytes.isEmpty {
+      guard bytes.count >= headerSize + ObjectID.byteCount, bytes[0..<4].elementsEqual("DIRC".utf8)
+      else { throw Failure.unsupported }
+      version = word(bytes, 4)
+      guard version == 2 || version == 3 else { throw Failure.unsupported }
+      count = Int(word(bytes, 8))
+      end -= ObjectID.byteCount
+    }
+    let sorted = changes.map { (path: Array($0.key.utf8), entry: $0.value) }
+      .sorted { $0.path.lexicographicallyPrecedes($1.path) }
+    var pending = sorted[...]
+
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count + sorted.count * 160)
+    result.append(contentsOf: "DIRC".utf8)
+    append(version, to: &result)
+    append(0, to: &result)
+    var total = count
+    func emit(_ change: (path: [UInt8], entry: Entry?)) {
+      guard let entry = change.entry else { return }
+      append(entry, change.path, to: &result)
+      total += 1
+    }
+
+    var position = min(headerSize, bytes.count)
+    var copied = position
+    for _ in 0..<count {
+      let (start, length, next) = try entry(in: bytes, at: position, end: end)
+      let path = bytes[start..<(start + length)]
+      while let change = pending.first, !path.lexicographicallyPrecedes(change.path) {
+        result.append(contentsOf: bytes[copied..<position])
+        copied = position
+        emit(change)
+        pending.removeFirst()
+        if path.elementsEqual(change.path) {
+          copied = next
+          total -= 1
+        }
+      }
+      position = next
+    }
+    result.append(contentsOf: bytes[copied..<position])
+    for change in pending { emit(change) }
+    try appendExtensions(of: bytes, from: position, to: end, changed: sorted.map(\.path), &result)
+    withUnsafeBytes(of: UInt32(total).bigEndian) { result.replaceSubrange(8..<12, with: $0) }
+    result.append(contentsOf: checksum(result))
+    return result
+  }
+
+  /// Where an entry's path is, and where the next entry starts.
+  private static func entry(
+    in bytes: [UInt8], at position: Int, end: Int
+  ) throws -> (start: Int, length: Int, next: Int) {
+    guard position + fixedSize < end else { throw Failure.unsupported }
+    let flags = Int(bytes[position + 60]) << 8 | Int(bytes[position + 61])
+    let start = position + fixedSize + (flags & 0x4000 != 0 ? 2 : 0)
+    var length = flags & 0xFFF
+    if length == 0xFFF {
+      while start + length < end, bytes[start + length] != 0 { length += 1 }
+    }
+    // Stages above 0 are an unfinished merge.
+    guard flags & 0x3000 == 0 else { throw Failure.unsupported }
+    let next = position + (start - position + length + 8) / 8 * 8
+    guard start + length < end, next <= end else { throw Failure.unsupported }
+    return (start, length, next)
+  }
+
+  private static func append(_ entry: Entry, _ path: [UInt8], to result: inout [UInt8]) {
+    let start = result.count
+    let status = entry.status
+    for value in [
+      UInt32(truncatingIfNeeded: status.st_ctim.tv_sec),
+      UInt32(truncatingIfNeeded: status.st_ctim.tv_nsec),
+      UInt32(truncatingIfNeeded: status.st_mtim.tv_sec),
+      UInt32(truncatingIfNeeded: status.st_mtim.tv_nsec),
+      UInt32(truncatingIfNeeded: status.st_dev), UInt32(truncatingIfNeeded: status.st_ino),
+      0o100644, status.st_uid, status.st_gid, UInt32(truncatingIfNeeded: status.st_size),
+    ] {
+      append(value, to: &result)
+    }
+    result.append(contentsOf: entry.id.bytes)
+    let flags = UInt16(min(path.count, 0xFFF))
+    result.append(UInt8(flags >> 8))
+    result.append(UInt8(flags & 0xFF))
+    result.append(contentsOf: path)
+    let size = result.count - start
+    result.append(contentsOf: repeatElement(0, count: (size + 8) / 8 * 8 - size))
+  }
+
+  /// Copies the cached trees without those that the changes touch; drops other optional extensions,
+  /// which git makes anew. Throws for one that git must not ignore.
+  private static func appendExtensions(
+    of bytes: [UInt8], from start: Int, to end: Int, changed: [[UInt8]], _ result: inout [UInt8]
+  ) throws {
+    var position = start
+    while position + 8 <= end {
+      let name = bytes[position..<(position + 4)]
+      let size = Int(word(bytes, position + 4))
+      guard position + 8 + size <= end else { throw Failure.unsupported }
+      if bytes[position] >= UInt8(ascii: "a") { throw Failure.unsupported }
+      if name.elementsEqual("TREE".utf8),
+        let trees = CachedTrees.invalidating(
+          changed, in: bytes[(position + 8)..<(position + 8 + size)])
+      {
+        result.append(contentsOf: name)
+        append(UInt32(trees.count), to: &result)
+        result.append(contentsOf: trees)
+      }
+      position += 8 + size
+    }
+  }
+
+  private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
+    bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
+  }
+
+  private static func append(_ value: UInt32, to result: inout [UInt8]) {
+    withUnsafeBytes(of: value.bigEndian) { result.append(contentsOf: $0) }
+  }
+}
+
+/// The `TREE` extension: the names of trees that git need not compute again.
+private enum CachedTrees {
+  /// The extension with the trees on the way to changed files marked as not known; nil when it is not
+  /// as expected, which costs git a little time and nothing else.
+  static func invalidating(_ paths: [[UInt8]], in bytes: ArraySlice<UInt8>) -> [UInt8]? {
+    var folders: Set<[UInt8]> = [[]]
+    for path in paths {
+      for (index, byte) in path.enumerated() where byte == UInt8(ascii: "/") {
+        folders.insert(Array(path[..<index]))
+      }
+    }
+    var result: [UInt8] = []
+    var position = bytes.startIndex
+    func line(upTo terminator: UInt8) -> ArraySlice<UInt8>? {
+      guard let end = bytes[position...].firstIndex(of: terminator) else { return nil }
+      defer { position = end + 1 }
+      return bytes[position..<end]
+    }
+    func tree(_ parent: [UInt8], isRoot: Bool) -> Bool {
+      guard let name = line(upTo: 0), let files = line(upTo: UInt8(ascii: " ")),
+        let folderCount = line(upTo: UInt8(ascii: "\n")),
+        let subtrees = Int(String(decoding: folderCount, as: UTF8.self)), subtrees >= 0
+      else { return false }
+      let path = isRoot ? [] : parent + (parent.isEmpty ? [] : [UInt8(ascii: "/")]) + name
+      let known = !files.elementsEqual("-1".utf8)
+      let id = known ? bytes[position...].prefix(ObjectID.byteCount) : []
+      position += id.count
+      let keep = known && !folders.contains(path)
+      result.append(contentsOf: name)
+      result.append(0)
+      result.append(contentsOf: keep ? Array(files) : Array("-1".utf8))
+      result.append(UInt8(ascii: " "))
+      result.append(contentsOf: folderCount)
+      result.append(UInt8(ascii: "\n"))
+      if keep { result.append(contentsOf: id) }
+      for _ in 0..<subtrees where !tree(path, isRoot: false) { return false }
+      return true
+    }
+    return tree([], isRoot: true) && position == bytes.endIndex ? result : nil
+  }
+}

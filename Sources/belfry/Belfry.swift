@@ -1,0 +1,103 @@
+import ArgumentParser
+import Glibc
+
+/// `belfry VERB [ALARM] …`
+@main
+struct Belfry: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "belfry",
+    abstract: "Recurring alarms as files in a git repository.",
+    discussion: """
+      ALARM is the start of an identifier, a title, or a part of one.
+      Times are civil: 09:00 is nine o'clock wherever you are, unless --zone names a place.
+      """,
+    version: "0.1.0",
+    groupedSubcommands: [
+      CommandGroup(
+        name: "ALARMS",
+        subcommands: [
+          Add.self, List.self, Next.self, Show.self, Edit.self, Enable.self, Disable.self,
+          Delete.self,
+        ]),
+      CommandGroup(
+        name: "WHAT RINGS", subcommands: [TickCommand.self, Stop.self, Done.self, Snooze.self]),
+      CommandGroup(name: "HISTORY", subcommands: [Log.self, GitPassthrough.self]),
+      CommandGroup(
+        name: "OTHER DEVICES",
+        subcommands: [RemoteCommand.self, SyncCommand.self, Clone.self]),
+    ])
+
+  @Option(name: .customLong("store"), help: "The store's folder (default: BELFRY_STORE, else the data folder).")
+  var store: String?
+
+  static func main() async {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    Glibc.exit(await run(arguments))
+  }
+
+  /// Parses and runs one command line; returns the exit code.
+  static func run(_ arguments: [String]) async -> Int32 {
+    do {
+      var command = try parseAsRoot(arguments)
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+      return 0
+    } catch {
+      return report(error, arguments: arguments)
+    }
+  }
+
+  private static func report(_ error: any Error, arguments: [String]) -> Int32 {
+    if let failure = CommandError(explaining: error) {
+      Console.error("belfry: \(failure.message)")
+      if let hint = failure.hint { Console.error(hint) }
+      return failure.code.rawValue
+    }
+    if exitCode(for: error).isSuccess {
+      // Help or the version was asked for.
+      Console.write(fullMessage(for: error) + "\n")
+      return 0
+    }
+    if let code = error as? ExitCode { return code.rawValue }
+    let failure = usageError(error, arguments: arguments)
+    Console.error("belfry: \(failure.message)")
+    if let hint = failure.hint { Console.error(hint) }
+    return failure.code.rawValue
+  }
+
+  /// What the parser has to say, in two lines.
+  private static func usageError(_ error: any Error, arguments: [String]) -> CommandError {
+    let verbs = configuration.subcommands.map { $0._commandName }
+    let words = arguments.filter { !$0.hasPrefix("-") }
+    let verb = words.first { verbs.contains($0) }
+    if verb == nil, let unknown = words.first, arguments.first == unknown {
+      let near = verbs.min { distance($0, unknown) < distance($1, unknown) }
+      let guess = near.flatMap { distance($0, unknown) <= 2 ? "Did you mean '\($0)'? " : nil } ?? ""
+      return CommandError(
+        .usage, "'\(Printable.text(unknown))' is not a belfry command.",
+        hint: "\(guess)See 'belfry --help'.")
+    }
+    let line = message(for: error).split(separator: "\n").first.map(String.init) ?? "wrong usage"
+    return CommandError(
+      .usage, Printable.text(line),
+      hint: "See 'belfry \(verb.map { "help \($0)" } ?? "--help")'.")
+  }
+
+  /// How many letters two words differ by (Levenshtein).
+  private static func distance(_ a: String, _ b: String) -> Int {
+    var row = Array(0...b.count)
+    for (i, x) in a.enumerated() {
+      var previous = row[0]
+      row[0] = i + 1
+      for (j, y) in b.enumerated() {
+        let replaced = previous + (x == y ? 0 : 1)
+        previous = row[j + 1]
+        row[j + 1] = min(replaced, row[j] + 1, row[j + 1] + 1)
+      }
+    }
+    return row[b.count]
+  }
+}

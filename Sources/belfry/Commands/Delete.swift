@@ -1,0 +1,45 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+struct Delete: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Delete an alarm, on all devices once they have synced.")
+
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @Flag(help: "Do not ask.")
+  var yes = false
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func run() throws {
+    let context = try common.context(root)
+    let store = try context.open()
+    let card = try context.find(alarm, in: store)
+    let title = Printable.text(card.title)
+    if !yes, Style.canAsk {
+      Console.error("Delete \(title) (\(card.id.short), \(card.badge))? [y/N]")
+      guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
+        throw CommandError(.failed, "nothing was deleted.", hint: "Answer y to delete it.")
+      }
+    }
+    let deleted = try store.update(card.id) { before in
+      let alarm = before.deleted()
+      let event = Event(.deleted)
+      return (
+        Store.Change(
+          alarms: [alarm], entries: [store.entry(event, of: alarm)],
+          message: CommitMessage(event, of: alarm, device: store.device)), alarm
+      )
+    }
+    let output = AlarmOutput(store: store, style: context.style)
+    if common.json {
+      output.print(output.json(deleted, AlarmStatus(state: .disabled), event: Event(.deleted)))
+    } else {
+      Console.line("Deleted \(title). Its history stays: belfry log \(card.id.short)")
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+struct Edit: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Change an alarm.",
+    discussion: """
+      Only what is named changes. A change of the schedule starts at now: nothing fires retroactively.
+
+        belfry edit rent --title "Pay the rent" --at 11:30
+        belfry edit rent --monthly 1 --note ""
+      """)
+
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @Option(help: "Another title.")
+  var title: String?
+
+  @OptionGroup var schedule: ScheduleOptions
+
+  @Option(help: "Another note; an empty one takes it away.")
+  var note: String?
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func run() throws {
+    let context = try common.context(root)
+    let title = try self.title.map { try AlarmText.title($0) }
+    let note = try self.note.map { try AlarmText.note($0) }
+    let zone = try schedule.zone(context.storeContext.zones)
+    guard
+      title != nil || note != nil || zone != nil || schedule.changesSchedule
+        || schedule.persistent != nil
+    else {
+      throw CommandError(
+        .usage, "there is nothing to change.", hint: "Name it: see 'belfry help edit'.")
+    }
+    let store = try context.open()
+    let card = try context.find(alarm, in: store)
+    let (result, fields) = try store.update(card.id) { before in
+      var after = before
+      if let title { after.title = title }
+      if let note { after.note = note }
+      if let zone { after.zone = zone }
+      if let persistent = schedule.persistent { after.delivery.persistent = persistent }
+      if schedule.changesSchedule {
+        let zone = context.storeContext.zones.zone(of: after)
+        after.schedule = try schedule.schedule(
+          changing: before.schedule, now: zone.civil(at: context.storeContext.now))
+      }
+      return try store.edited(before, after)
+    }
+    let status = try store.status(result)
+    let output = AlarmOutput(store: store, style: context.style)
+    if common.json { return output.print(output.json(result, status)) }
+    let words = fields.isEmpty ? "Nothing has changed" : "Changed \(fields.map(\.rawValue).joined(separator: ", "))"
+    Console.line("\(words) of \(Printable.text(result.title)): \(output.next(result, status)).")
+  }
+}
+
+extension Store {
+  /// The change from one definition to another; none when they are the same.
+  func edited(
+    _ before: Alarm, _ after: Alarm, as action: LogEntry.Action = .edited
+  ) throws -> (Change?, (Alarm, [Alarm.Field])) {
+    let fields = after.changedFields(from: before)
+    if fields.isEmpty { return (nil, (before, [])) }
+    let alarm = after.stamped(against: before, at: context.now, device: device)
+    if !Set(fields).isDisjoint(with: [.schedule, .zone]),
+      timeline(alarm).next(after: context.now) == nil
+    {
+      throw CommandError(
+        .usage, "\(alarm.schedule.summary) has no occurrence ahead.",
+        hint: "Name a time that is to come.")
+    }
+    let event = Event(
+      action, detail: action == .edited ? fields.map(\.rawValue).joined(separator: ", ") : nil)
+    var events = [event]
+    // What disabling takes back is told, occurrence by occurrence.
+    if action == .disabled {
+      let open = timeline(before)
+      let cleared = open.occurrences(in: .pending) + open.occurrences(in: .snoozed)
+      events = cleared.map { Event(.cleared, $0) } + events
+    }
+    let change = Change(
+      alarms: [alarm], entries: events.map { entry($0, of: alarm) },
+      message: CommitMessage(event, of: alarm, device: device))
+    return (change, (alarm, fields))
+  }
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+struct Next: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show the coming occurrences of all alarms, or of one.")
+
+  @Argument(help: "The alarm (default: all).")
+  var alarm: String?
+
+  @Option(name: .shortAndLong, help: "How many.")
+  var count = 10
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func validate() throws {
+    if !(1...10_000).contains(count) { throw ValidationError("--count goes from 1 to 10000.") }
+  }
+
+  private struct Item {
+    let alarm: Alarm
+    let occurrence: Timeline.Occurrence
+  }
+
+  func run() throws {
+    let context = try common.context(root)
+    let store = try context.open()
+    let cards = try alarm.map { [try context.find($0, in: store)] } ?? context.overview(store)
+    let items = try coming(cards, store, after: context.storeContext.now)
+    let output = AlarmOutput(store: store, style: context.style)
+    if common.json {
+      return output.print(
+        .array(
+          items.map { item in
+            .object([
+              "alarm": JSON(item.alarm.id), "title": .string(item.alarm.title),
+              "occurrence": JSON(item.occurrence.civil),
+              "at": .string(context.storeContext.zones.text(item.occurrence.at)),
+            ])
+          }))
+    }
+    if items.isEmpty { Console.line("Nothing is to come.") }
+    for item in items {
+      let when = output.when(item.occurrence.civil, zone: item.alarm.zone.text)
+      Console.line(context.style.fit("\(when)  \(Printable.text(item.alarm.title))"))
+    }
+  }
+
+  /// The first occurrences of all alarms, merged.
+  ///
+  /// The alarm whose next is later than that of `count` others has none among the first: only so many
+  /// records are read.
+  private func coming(_ cards: [Card], _ store: Store, after now: Instant) throws -> [Item] {
+    let first = cards.filter { $0.status.next != nil }
+      .sorted { ($0.status.next?.at ?? .distantFuture, $0.id) < ($1.status.next?.at ?? .distantFuture, $1.id) }
+      .prefix(count)
+    var items: [Item] = []
+    for card in first {
+      guard let alarm = try store.alarm(card.id), alarm.enabled else { continue }
+      items += store.timeline(alarm).upcoming(after: now).prefix(count)
+        .map { Item(alarm: alarm, occurrence: $0) }
+    }
+    items.sort {
+      ($0.occurrence.at, $0.alarm.title, $0.alarm.id) < ($1.occurrence.at, $1.alarm.title, $1.alarm.id)
+    }
+    return Array(items.prefix(count))
+  }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+struct Show: ParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Show all there is of an alarm.")
+
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func run() throws {
+    let context = try common.context(root)
+    let store = try context.open()
+    let card = try context.find(self.alarm, in: store)
+    guard let alarm = try store.alarm(card.id) else { throw StoreError.noSuchAlarm(self.alarm) }
+    let status = try store.status(alarm)
+    let output = AlarmOutput(store: store, style: context.style)
+    if common.json { return output.print(output.json(alarm, status)) }
+    Console.write(output.card(Card(alarm, status: status)))
+    var rows = [
+      ("identifier", alarm.id.text), ("schedule", alarm.schedule.summary),
+      ("zone", alarm.zone.text),
+      ("delivery", alarm.delivery.persistent ? "rings on until answered" : "rings for a while"),
+    ]
+    let coming = store.timeline(alarm).upcoming(after: context.storeContext.now).prefix(3)
+    for (index, occurrence) in (alarm.enabled ? Array(coming) : []).enumerated() {
+      rows.append((index == 0 ? "comes" : "", output.when(occurrence.civil, zone: alarm.zone.text)))
+    }
+    rows.append(("file", AlarmRecord.path(alarm.id)))
+    Console.line("")
+    for (name, value) in rows {
+      Console.line("  " + name + String(repeating: " ", count: 12 - name.count) + Printable.text(value))
+    }
+    if let note = alarm.note {
+      Console.line("")
+      for line in note.split(separator: "\n", omittingEmptySubsequences: false) {
+        Console.line("  " + Printable.text(String(line)))
+      }
+    }
+  }
+}

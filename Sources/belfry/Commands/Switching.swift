@@ -1,0 +1,52 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+struct Enable: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Switch an alarm on: it comes again from now.")
+
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func run() throws { try setEnabled(true, alarm, common.context(root), json: common.json) }
+}
+
+struct Disable: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Switch an alarm off, until it is enabled again.")
+
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func run() throws { try setEnabled(false, alarm, common.context(root), json: common.json) }
+}
+
+private func setEnabled(
+  _ enabled: Bool, _ name: String, _ context: CommandContext, json: Bool
+) throws {
+  let store = try context.open()
+  let card = try context.find(name, in: store)
+  let (alarm, fields) = try store.update(card.id) { before in
+    var after = before
+    after.enabled = enabled
+    return try store.edited(before, after, as: enabled ? .enabled : .disabled)
+  }
+  let status = try store.status(alarm)
+  let output = AlarmOutput(store: store, style: context.style)
+  if json {
+    return output.print(output.json(alarm, status, event: Event(enabled ? .enabled : .disabled)))
+  }
+  let title = Printable.text(alarm.title)
+  if fields.isEmpty {
+    Console.line("\(title) is \(enabled ? "enabled" : "disabled") already.")
+  } else {
+    Console.line(enabled ? "Enabled \(title): \(output.next(alarm, status))." : "Disabled \(title).")
+  }
+}

@@ -1,0 +1,61 @@
+import Glibc
+
+/// Standard output and standard error, in bytes.
+enum Console {
+  static func write(_ text: String) {
+    var text = text
+    text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+  }
+
+  static func line(_ text: String) { write(text + "\n") }
+
+  static func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
+
+  private static func write(_ bytes: UnsafeRawBufferPointer) {
+    if send(bytes, to: STDOUT_FILENO) { return }
+    // Whoever read has gone (`| head`): nothing more to say. A full disk is another matter.
+    if errno == EPIPE { _exit(0) }
+    error("belfry: could not write the output: \(String(cString: strerror(errno))).")
+    _exit(1)
+  }
+
+  static func error(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    // There is nobody to tell when standard error is gone.
+    _ = bytes.withUnsafeBytes { send($0, to: STDERR_FILENO) }
+  }
+
+  private static func send(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      let count = Glibc.write(descriptor, bytes.baseAddress! + sent, bytes.count - sent)
+      if count < 0, errno == EINTR { continue }
+      if count < 0 { return false }
+      sent += count
+    }
+    return true
+  }
+}
+
+/// Text of somebody else's on a terminal.
+enum Printable {
+  /// Control characters and those that turn the writing direction, shown instead of obeyed.
+  static func text(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isHidden) else { return text }
+    var result = ""
+    for scalar in text.unicodeScalars {
+      if isHidden(scalar) {
+        result += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+      || (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+      || (0x2028...0x2029).contains(scalar.value)
+  }
+}

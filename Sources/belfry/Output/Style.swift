@@ -1,0 +1,93 @@
+import Glibc
+
+/// What the terminal wants: colours or not, and how wide it is.
+struct Style {
+  let isColoured: Bool
+  /// Columns; nil when standard output is not a terminal.
+  let width: Int?
+
+  init(_ environment: [String: String]) {
+    let isTerminal = isatty(STDOUT_FILENO) == 1
+    let isPlain =
+      !(environment["NO_COLOR"] ?? "").isEmpty || ["", "dumb"].contains(environment["TERM"] ?? "")
+    isColoured = isTerminal && !isPlain
+    var size = winsize()
+    let known = isTerminal && ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+    width = known ? Int(size.ws_col) : isTerminal ? 80 : nil
+  }
+
+  init(isColoured: Bool, width: Int?) {
+    self.isColoured = isColoured
+    self.width = width
+  }
+
+  enum Colour: String {
+    case bold = "1"
+    case faint = "2"
+    case red = "1;31"
+    case green = "32"
+    case yellow = "33"
+    case blue = "34"
+    case magenta = "35"
+    case cyan = "36"
+  }
+
+  func paint(_ text: String, _ colour: Colour) -> String {
+    isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
+  }
+
+  /// A line cut to the terminal's width; whole where there is none.
+  func fit(_ text: String, indent: Int = 0) -> String {
+    guard let width else { return text }
+    return TextWidth.cut(text, to: max(8, width - indent))
+  }
+
+  /// Whether a person can be asked: both ends are a terminal.
+  static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+}
+
+/// How many columns text takes on a terminal.
+enum TextWidth {
+  /// Columns of a character: that of its widest part, as terminals join what belongs together.
+  static func of(_ character: Character) -> Int {
+    if character.isASCII { return 1 }
+    let scalars = character.unicodeScalars
+    // An emoji by its variation selector.
+    if scalars.contains(where: { $0.value == 0xFE0F }) { return 2 }
+    return scalars.map(of).max() ?? 0
+  }
+
+  private static func of(_ scalar: Unicode.Scalar) -> Int {
+    let properties = scalar.properties
+    switch properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format: return 0
+    default: break
+    }
+    if properties.isEmojiPresentation { return 2 }
+    // The blocks that Unicode's EastAsianWidth.txt marks wide or fullwidth.
+    let wide: [ClosedRange<UInt32>] = [
+      0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF,
+      0xA000...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+      0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F900...0x1F9FF, 0x20000...0x3FFFD,
+    ]
+    return wide.contains { $0.contains(scalar.value) } ? 2 : 1
+  }
+
+  static func of(_ text: String) -> Int {
+    text.utf8.allSatisfy { $0 < 0x80 } ? text.utf8.count : text.reduce(0) { $0 + of($1) }
+  }
+
+  /// The text, or as much as fits with an ellipsis behind it.
+  static func cut(_ text: String, to columns: Int) -> String {
+    guard of(text) > columns else { return text }
+    var result = ""
+    var used = 0
+    for character in text {
+      let width = of(character)
+      if used + width > columns - 1 { break }
+      result.append(character)
+      used += width
+    }
+    return result + "…"
+  }
+}

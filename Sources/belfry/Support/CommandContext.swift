@@ -1,0 +1,182 @@
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+import Glibc
+
+/// The one place where environment, clock and file system are looked up.
+struct CommandContext {
+  let environment: [String: String]
+  let storePath: String
+  let storeContext: StoreContext
+  let style: Style
+
+  /// - Parameter store: the value of `--store`.
+  init(store: String?) throws {
+    var environment: [String: String] = [:]
+    var pointer = environ
+    while let entry = pointer.pointee {
+      let text = String(cString: entry)
+      if let equals = text.firstIndex(of: "=") {
+        environment[String(text[..<equals])] = String(text[text.index(after: equals)...])
+      }
+      pointer += 1
+    }
+    self.environment = environment
+    storePath = try CommandContext.place(store, environment)
+    var now = Instant(milliseconds: CommandContext.clock())
+    if let text = environment["BELFRY_NOW"], !text.isEmpty {
+      guard let set = Instant(rfc3339: text) else {
+        throw CommandError(
+          .usage, "BELFRY_NOW is '\(Printable.text(text))', which is not an instant.",
+          hint: "Write it as 2026-12-24T18:00:00Z.")
+      }
+      now = set
+    }
+    let words = CommandLine.arguments.prefix(2).map { Printable.text($0) }
+    storeContext = StoreContext(
+      now: now, zones: ZoneLibrary(variable: environment["TZ"]),
+      deviceName: CommandContext.deviceName(environment), machine: CommandContext.machine(),
+      user: geteuid(),
+      process: "\(words.count > 1 ? "belfry \(words[1])" : "belfry") (process \(getpid()))")
+    style = Style(environment)
+  }
+
+  private static func clock() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+
+  /// `--store` over `BELFRY_STORE` over `$XDG_DATA_HOME/belfry`; absolute, without a slash at the end.
+  private static func place(
+    _ option: String?, _ environment: [String: String]
+  ) throws -> String {
+    let given = [option, environment["BELFRY_STORE"]].compactMap { $0 }.first { !$0.isEmpty }
+    let path = try given ?? folder("XDG_DATA_HOME", ".local/share", environment) + "/belfry"
+    return absolute(path)
+  }
+
+  /// A folder of the XDG base directory specification.
+  static func folder(
+    _ variable: String, _ fallback: String, _ environment: [String: String]
+  ) throws -> String {
+    // A relative one is to be ignored, the specification says.
+    if let set = environment[variable], set.hasPrefix("/") { return set }
+    guard let home = environment["HOME"], home.hasPrefix("/") else {
+      throw CommandError(
+        .failed, "HOME is not set, so there is no place for a store.",
+        hint: "Set HOME, or name a store with --store.")
+    }
+    return "\(home)/\(fallback)"
+  }
+
+  /// A path seen from where the command was given.
+  static func absolute(_ path: String) -> String {
+    var result = path
+    if !path.hasPrefix("/"), let here = getcwd(nil, 0) {
+      result = String(cString: here) + "/" + path
+      free(here)
+    }
+    while result.count > 1, result.hasSuffix("/") { result.removeLast() }
+    return result
+  }
+
+  private static func deviceName(_ environment: [String: String]) -> String {
+    var name = environment["BELFRY_DEVICE"] ?? ""
+    if name.isEmpty {
+      var buffer = [CChar](repeating: 0, count: 256)
+      if gethostname(&buffer, buffer.count - 1) == 0 {
+        name = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+      }
+    }
+    let kept = name.unicodeScalars.filter { !AlarmText.isControl($0) }
+    let clean = String(String(String.UnicodeScalarView(kept)).prefix(DeviceRecord.longestName))
+    return clean.isEmpty ? "device" : clean
+  }
+
+  private static func machine() -> String {
+    guard let file = fopen("/etc/machine-id", "re") else { return "" }
+    defer { fclose(file) }
+    var buffer = [CChar](repeating: 0, count: 64)
+    let count = fread(&buffer, 1, 63, file)
+    return String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+      .filter { $0.isHexDigit }
+  }
+
+  // MARK: The store
+
+  /// Opens the store, makes it if there is none, and says so.
+  func open() throws -> Store {
+    let (store, opening) = try Store.open(storePath, context: storeContext)
+    announce(opening)
+    if !storeContext.zones.works {
+      Console.error("belfry: warning: this system has no time zone data, so named zones count as local.")
+      Console.error("Install them: apt-get install tzdata")
+    }
+    return store
+  }
+
+  private func announce(_ opening: Store.Opening) {
+    let name = Printable.text(storeContext.deviceName)
+    switch opening {
+    case .existing: break
+    case .created:
+      Console.error("Made a store at \(Printable.text(storePath)); this device is called \(name).")
+    case .adopted:
+      Console.error("Gave this clone of the store an identity of its own: \(name).")
+    }
+  }
+
+  /// The alarms, with what is wrong told on standard error.
+  func overview(_ store: Store) throws -> [Card] {
+    let overview = try store.overview()
+    tell(overview.problems)
+    return overview.cards
+  }
+
+  /// The alarm that a person means.
+  func find(_ name: String, in store: Store) throws -> Card {
+    try store.resolve(name, in: overview(store))
+  }
+
+  func tell(_ problems: [RecordProblem]) {
+    for problem in problems {
+      let path = Printable.text(problem.path)
+      switch problem.kind {
+      case .invalid(let error, let lastGood):
+        Console.error("belfry: warning: \(path) is not valid: \(Printable.text(error.words)).")
+        switch error.kind {
+        case .newerFormat: Console.error("Bring Belfry up to date on this device.")
+        case .invalid where lastGood:
+          Console.error(
+            "Its last good version stays armed. Correct it, or: belfry git -- checkout -- \(path)")
+        case .invalid: Console.error("Correct it, or remove it.")
+        }
+      case .removed:
+        Console.error("belfry: warning: \(path) is gone; the alarm stays.")
+        Console.error("To delete an alarm, use 'belfry delete'.")
+      case .unknownZone(let name):
+        Console.error(
+          "belfry: warning: the time zone \(Printable.text(name)) of \(path) is not known here; it counts as local.")
+        Console.error("Bring the package tzdata up to date, or set another with 'belfry edit --zone'.")
+      }
+    }
+  }
+
+  /// The folders of delivery hooks: the user's own, then those that came with the binary.
+  func hooks() throws -> HookDelivery {
+    var folders = [
+      try CommandContext.folder("XDG_CONFIG_HOME", ".config", environment) + "/belfry/hooks/deliver"
+    ]
+    if let link = realpath("/proc/self/exe", nil) {
+      defer { free(link) }
+      let parts = String(cString: link).split(separator: "/").dropLast()
+      // `PREFIX/bin/belfry` has `PREFIX/libexec/belfry`; a build has the source tree above it.
+      folders.append("/" + parts.dropLast().joined(separator: "/") + "/libexec/belfry/hooks/deliver")
+      if let build = parts.lastIndex(where: { $0.hasPrefix(".build") }) {
+        folders.append("/" + parts[..<build].joined(separator: "/") + "/hooks/deliver")
+      }
+    }
+    return HookDelivery(folders: folders)
+  }
+}

@@ -1,0 +1,142 @@
+import BelfryCore
+import BelfryStore
+import Git
+import Glibc
+
+/// A failure as a person sees it: what went wrong, what to do next, and the exit code.
+struct CommandError: Error {
+  enum Code: Int32 {
+    case failed = 1
+    case usage = 2
+    case noSuchAlarm = 3
+    case notPossible = 4
+    case tierLimit = 5
+    case network = 6
+    case locked = 7
+  }
+  let code: Code
+  let message: String
+  let hint: String?
+
+  init(_ code: Code, _ message: String, hint: String? = nil) {
+    self.code = code
+    self.message = message
+    self.hint = hint
+  }
+
+  /// Nil for errors that are the argument parser's own.
+  init?(explaining error: any Error) {
+    switch error {
+    case let error as CommandError: self = error
+    case let error as StoreError: self.init(error)
+    case let error as FileError:
+      self.init(.failed, "\(Printable.text("\(error)")).", hint: CommandError.hint(error))
+    case let error as GitError:
+      self.init(
+        .failed, "\(Printable.text("\(error)")).",
+        hint: "Look at the store with 'belfry git -- fsck'.")
+    case let error as IndexFile.Failure:
+      self.init(
+        .failed, "git's index has a form that Belfry cannot write (\(error)).",
+        hint: "Finish what git has begun, or 'belfry git -- update-index --index-version 2'.")
+    case let error as ScheduleError:
+      self.init(.usage, "this is no schedule: \(error.reason).", hint: "See 'belfry help add'.")
+    case let error as AlarmTextError:
+      self.init(.usage, "\(error.reason).", hint: "Nothing was changed.")
+    default: return nil
+    }
+  }
+
+  private static func hint(_ error: FileError) -> String {
+    switch error.number {
+    case ENOSPC, EDQUOT: "The disk is full: make room and try again. Nothing was changed."
+    case EROFS: "The disk is read-only: mount it for writing and try again. Nothing was changed."
+    case EACCES, EPERM: "Give yourself the rights to it, or name another store with --store."
+    case EMFILE, ENFILE: "Too many files are open: raise the limit ('ulimit -n') and try again."
+    default: "Look at it, and try again."
+    }
+  }
+
+  private init(_ error: StoreError) {
+    switch error {
+    case .notAStore(let path):
+      self.init(
+        .failed, "\(Printable.text(path)) is not a Belfry store.",
+        hint: "Name a store, or an empty folder for a new one, with --store.")
+    case .foreignOwner(let path, let user):
+      self.init(
+        .failed, "\(Printable.text(path)) belongs to another user (number \(user)).",
+        hint: "Use a store of your own with --store, or take this one over with chown.")
+    case .locked(let holder):
+      self.init(
+        .locked, "the store is locked by \(Printable.text(holder)).",
+        hint: "Try again when it has finished.")
+    case .gitBusy(let path):
+      self.init(
+        .locked, "git is at work in the store: \(Printable.text(path)).",
+        hint: "Try again when it has finished; if no git runs, remove that file.")
+    case .operationInProgress(let operation):
+      let name =
+        switch operation {
+        case .merge: "merge"
+        case .rebase: "rebase"
+        case .none, .other: "operation"
+        }
+      self.init(
+        .failed, "git has begun a \(name) in the store and not finished it.",
+        hint: name == "operation"
+          ? "Finish it or give it up: see 'belfry git -- status'."
+          : "Finish it with 'belfry git -- \(name) --continue', or give it up with --abort.")
+    case .detachedHead:
+      self.init(
+        .failed, "the store is not on its branch \(Repository.branch), so it is read-only.",
+        hint: "Come back to it with 'belfry git -- checkout \(Repository.branch)'.")
+    case .badRecord(let path, let reason):
+      self.init(
+        .failed, "\(Printable.text(path)) is not valid: \(Printable.text(reason.words)).",
+        hint: "Correct it, or take the last good one: belfry git -- checkout -- \(Printable.text(path))")
+    case .noSuchAlarm(let name):
+      self.init(
+        .noSuchAlarm, "there is no alarm '\(Printable.text(name))'.",
+        hint: "See 'belfry list'.")
+    case .ambiguousAlarm(let name, let matches):
+      let shown = matches.prefix(4).map { "\(Printable.text($0.title)) (\($0.id.short))" }
+      let more = matches.count > 4 ? ", …" : ""
+      self.init(
+        .noSuchAlarm, "'\(Printable.text(name))' could be any of \(matches.count) alarms.",
+        hint: "Say more of the title, or the identifier: \(shown.joined(separator: ", "))\(more).")
+    case .noRemote(let name):
+      self.init(
+        .failed,
+        name.map { "there is no remote '\(Printable.text($0))'." } ?? "this store has no remote.",
+        hint: "Add one with 'belfry remote add origin URL'.")
+    case .remoteExists(let name):
+      self.init(
+        .failed, "there is a remote '\(Printable.text(name))' already.",
+        hint: "See 'belfry remote list'; take it away with 'belfry remote remove'.")
+    case .remoteFailed(let url, let reason):
+      self.init(
+        .network, "\(Printable.text(url)): \(Printable.text(reason)).",
+        hint: "Nothing here is lost; sync again when the remote can be reached.")
+    case .unsupportedRemote(let url):
+      self.init(
+        .network, "there is no way to '\(Printable.text(url))'.",
+        hint: "A remote is a repository's absolute path, or a file:// URL of one.")
+    case .pushRaceLost(let attempts):
+      self.init(
+        .network, "another device was faster \(attempts) times.",
+        hint: "Nothing is lost; sync again.")
+    case .newerFormat(let path, let format):
+      self.init(
+        .failed, "\(Printable.text(path)) was written by a later Belfry (format \(format)).",
+        hint: "Bring Belfry up to date on this device, then sync again.")
+    case .gitNotFound:
+      self.init(.failed, "git is not installed.", hint: "Install it: apt-get install git")
+    }
+  }
+}
+
+extension RecordError {
+  /// The reason, with the line where there is one.
+  var words: String { line.map { "line \($0): \(reason)" } ?? reason }
+}

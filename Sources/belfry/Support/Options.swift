@@ -1,0 +1,15 @@
+import ArgumentParser
+
+/// What every command takes.
+struct CommonOptions: ParsableArguments {
+  @Option(help: "The store's folder (default: BELFRY_STORE, else the data folder).")
+  var store: String?
+
+  @Flag(help: "Print one JSON document.")
+  var json = false
+
+  /// `--store` may stand before the verb, too.
+  func context(_ root: Belfry) throws -> CommandContext {
+    try CommandContext(store: store ?? root.store)
+  }
+}

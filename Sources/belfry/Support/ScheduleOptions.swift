@@ -1,0 +1,204 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+/// The options that make a schedule, of `add` and `edit`.
+struct ScheduleOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("One time: 2026-12-24T18:00, or a date with --at.", valueName: "when"))
+  var once: String?
+
+  @Flag(help: "Every day.")
+  var daily = false
+
+  @Option(help: ArgumentHelp("Every week: mon,fri.", valueName: "days"))
+  var weekly: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Every month: 15 or 5,15,25 or last or \"first mon\" … \"last fri\".", valueName: "days"))
+  var monthly: String?
+
+  @Option(help: ArgumentHelp("Every year: 03-15.", valueName: "month-day"))
+  var annual: String?
+
+  @Option(help: ArgumentHelp("Every so many days, from --start on.", valueName: "n"))
+  var days: Int?
+
+  @Option(help: ArgumentHelp("Only every n-th day, week, month or year.", valueName: "n"))
+  var every: Int?
+
+  @Option(help: ArgumentHelp("Where counting starts (default: today).", valueName: "date"))
+  var start: String?
+
+  @Option(help: ArgumentHelp("Times of day: 09:00 or 09:00,12:00,17:00.", valueName: "times"))
+  var at: String?
+
+  @Option(help: ArgumentHelp("Europe/Berlin, or floating: wherever the device is.", valueName: "zone"))
+  var zone: String?
+
+  @Flag(inversion: .prefixedNo, help: "Ring on until answered; otherwise it is missed after a while.")
+  var persistent: Bool?
+
+  // MARK: Reading
+
+  /// The zone; nil when none is given.
+  func zone(_ zones: ZoneLibrary) throws -> Alarm.Zone? {
+    guard let zone else { return nil }
+    if zone == Alarm.Zone.floating.text { return .floating }
+    guard zones.zone(named: zone) != nil else {
+      throw CommandError(
+        .usage, "there is no time zone '\(Printable.text(zone))'.",
+        hint: "Name one as Europe/Berlin, or 'floating'; see 'timedatectl list-timezones'.")
+    }
+    return .named(zone)
+  }
+
+  /// The schedule that the options make on top of an earlier one; of nothing, when there is none.
+  ///
+  /// - Parameter today: the wall clock where the alarm is.
+  func schedule(changing earlier: Schedule?, now today: CivilDateTime) throws -> Schedule {
+    let given = [
+      once.map { _ in "--once" }, daily ? "--daily" : nil, weekly.map { _ in "--weekly" },
+      monthly.map { _ in "--monthly" }, annual.map { _ in "--annual" }, days.map { _ in "--days" },
+    ].compactMap { $0 }
+    if given.count > 1 {
+      throw CommandError(
+        .usage, "\(given[0]) and \(given[1]) do not go together.", hint: "Choose one cycle.")
+    }
+    if let once {
+      if every != nil || start != nil {
+        throw CommandError(
+          .usage, "--once has no --every and no --start.", hint: "Name the one date and time.")
+      }
+      return try onceSchedule(once, earlier: earlier, today: today)
+    }
+    let times = try times() ?? earlier?.times ?? [today.time]
+    if given.isEmpty, let earlier {
+      return try Schedule(recounted(earlier.recurrence), times: times)
+    }
+    let cadence = try cadence(earlier: nil, today: today)
+    let recurrence: Recurrence
+    if daily {
+      recurrence = .daily(cadence)
+    } else if let monthly {
+      recurrence = try monthlyRecurrence(monthly, cadence)
+    } else if let annual {
+      guard let date = ScheduleRecord.monthAndDay(annual) else {
+        throw bad("--annual", annual, "a month and a day, such as 03-15")
+      }
+      recurrence = .annual(month: date.month, day: date.day, cadence)
+    } else if let days {
+      recurrence = .days(days, cadence)
+    } else if let weekly {
+      recurrence = .weekly(
+        try list(weekly).map { word in
+          guard let day = Weekday(word) else {
+            throw bad("--weekly", word, "a weekday: mon, tue, wed, thu, fri, sat or sun")
+          }
+          return day
+        }, cadence)
+    } else {
+      recurrence = .weekly([today.date.weekday], cadence)
+    }
+    return try Schedule(recurrence, times: times)
+  }
+
+  /// Whether any option speaks of the schedule.
+  var changesSchedule: Bool {
+    once != nil || daily || weekly != nil || monthly != nil || annual != nil || days != nil
+      || every != nil || start != nil || at != nil
+  }
+
+  private func onceSchedule(
+    _ once: String, earlier: Schedule?, today: CivilDateTime
+  ) throws -> Schedule {
+    let text = once.replacing(" ", with: "T")
+    if let moment = CivilDateTime(text) {
+      if at != nil {
+        throw CommandError(
+          .usage, "--once names a time already, so --at is one too many.",
+          hint: "Write --once \(moment.date) --at TIME, or --once \(moment).")
+      }
+      return try Schedule(.once(moment.date), times: [moment.time])
+    }
+    guard let date = CivilDate(text) else {
+      throw bad("--once", once, "a date and time, such as 2026-12-24T18:00")
+    }
+    return try Schedule(.once(date), times: try times() ?? earlier?.times ?? [today.time])
+  }
+
+  private func times() throws -> [CivilTime]? {
+    guard let at else { return nil }
+    return try list(at).map { word in
+      guard let time = CivilTime(word) else { throw bad("--at", word, "a time of day, such as 09:00") }
+      return time
+    }
+  }
+
+  private func cadence(
+    earlier: Recurrence.Cadence?, today: CivilDateTime
+  ) throws -> Recurrence.Cadence {
+    var cadence = earlier ?? Recurrence.Cadence(start: today.date)
+    if let every { cadence.interval = every }
+    if let start {
+      guard let date = CivilDate(start) else {
+        throw bad("--start", start, "a date, such as 2026-12-01")
+      }
+      cadence.start = date
+    }
+    return cadence
+  }
+
+  /// The same rule with another interval or start.
+  private func recounted(_ recurrence: Recurrence) throws -> Recurrence {
+    guard let earlier = recurrence.cadence else {
+      if every != nil || start != nil {
+        throw CommandError(
+          .usage, "a one-time alarm has no --every and no --start.",
+          hint: "Give it a cycle as well, such as --daily.")
+      }
+      return recurrence
+    }
+    let cadence = try cadence(earlier: earlier, today: CivilDateTime(minuteNumber: 0))
+    return switch recurrence {
+    case .once: recurrence
+    case .daily: .daily(cadence)
+    case .weekly(let days, _): .weekly(days, cadence)
+    case .monthly(let days, _): .monthly(days, cadence)
+    case .monthlyWeekday(let ordinal, let weekday, _): .monthlyWeekday(ordinal, weekday, cadence)
+    case .annual(let month, let day, _): .annual(month: month, day: day, cadence)
+    case .days(let count, _): .days(count, cadence)
+    }
+  }
+
+  private func monthlyRecurrence(
+    _ text: String, _ cadence: Recurrence.Cadence
+  ) throws -> Recurrence {
+    let words = text.split(separator: " ").map(String.init)
+    if words.count == 2 {
+      guard let ordinal = Recurrence.Ordinal(words[0]), let weekday = Weekday(words[1]) else {
+        throw bad("--monthly", text, "a weekday of the month, such as \"first mon\" or \"last fri\"")
+      }
+      return .monthlyWeekday(ordinal, weekday, cadence)
+    }
+    let days = try list(text).map { word -> Recurrence.MonthDay in
+      if word == "last" { return .last }
+      guard let day = Int(word), (1...31).contains(day) else {
+        throw bad("--monthly", word, "a day of the month: 1 to 31, or last")
+      }
+      return .day(day)
+    }
+    return .monthly(days, cadence)
+  }
+
+  private func list(_ text: String) throws -> [String] {
+    text.split(separator: ",", omittingEmptySubsequences: false)
+      .map { $0.filter { $0 != " " }.lowercased() }
+  }
+
+  private func bad(_ option: String, _ text: String, _ expected: String) -> CommandError {
+    CommandError(
+      .usage, "\(option): '\(Printable.text(text))' is not \(expected).",
+      hint: "See 'belfry help add'.")
+  }
+}
