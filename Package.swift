@@ -35,13 +35,13 @@ let package = Package(
     .executableTarget(
       name: "belfry",
       dependencies: ["BelfryCore", "BelfryStore", "BelfryScheduler", "Git", argumentParser]),
-    .testTarget(name: "BelfryCoreTests", dependencies: ["BelfryCore"]),
+    .testTarget(name: "BelfryCoreTests", dependencies: ["BelfryCore", "TestSupport"]),
     .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"]),
     .testTarget(name: "BelfryStoreTests", dependencies: ["BelfryStore", "Git", "TestSupport"]),
-    .testTarget(
-      name: "EndToEndTests",
-      dependencies: ["belfry", "BelfryCore", "BelfryStore", "Git", "TestSupport"]),
-    .target(name: "TestSupport", dependencies: [subprocess], path: "Tests/TestSupport"),
+    // Runs the binary, so that what is tested is what people have.
+    .testTarget(name: "EndToEndTests", dependencies: ["belfry", "TestSupport"]),
+    .target(
+      name: "TestSupport", dependencies: [subprocess, system], path: "Tests/TestSupport"),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -115,9 +115,8 @@ public struct Tick: Sendable {
   private func change(_ transitions: [Transition]) -> Store.Change? {
     guard let first = transitions.first else { return nil }
     if transitions.count == 1, first.events.count == 1 { return store.change(first) }
-    let entries = transitions.flatMap { transition in
-      transition.events.map { store.entry($0, of: transition.alarm) }
-    }
+    let entries = store.entries(
+      transitions.flatMap { transition in transition.events.map { ($0, transition.alarm) } })
     let missed = entries.count { $0.action == .missed }
     let parts = [(missed, "missed"), (entries.count - missed, "completed by themselves")]
       .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
@@ -148,7 +147,8 @@ public struct Tick: Sendable {
         firing.alarm.id, firing.firing.occurrence, due: firing.firing.due, at: store.context.now)
     }
     try store.record(rung)
-    let entries = firings.map { store.entry(Event(.fired, $0.firing.occurrence), of: $0.alarm) }
+    let entries = store.entries(
+      firings.map { (Event(.fired, $0.firing.occurrence), $0.alarm) })
     let message =
       firings.count == 1
       ? CommitMessage(

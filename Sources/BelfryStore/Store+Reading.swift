@@ -209,16 +209,18 @@ extension Store {
 struct CardView {
   private let store: Store
   private let file: CardFile?
-  private var scan: FolderScan?
+  private let folder: FileSignature?
   private var corrected: [Identifier: Card?] = [:]
   /// What can be kept for the next reader.
   private var changes: [Identifier: (row: CardFile.Row, card: Card)?] = [:]
   private(set) var problems: [RecordProblem] = []
   /// The alarms whose files have changed, come or gone since they were last committed by Belfry.
   private(set) var unsettled: [Identifier] = []
-  /// The alarms whose status may have changed since the cards were written.
+  /// Those among them whose files are not valid, and not to be overwritten.
+  private(set) var broken: Set<Identifier> = []
+  /// The alarms to which something may be due by now.
   private(set) var due: [Identifier] = []
-  /// When the first of the other statuses changes; nil when none does.
+  /// When the status of another alarm changes first; nil when none does.
   private(set) var nextChange: Instant?
 
   /// - Parameter thorough: whether to list the folder whatever its signature says.
@@ -226,44 +228,60 @@ struct CardView {
     self.store = store
     let fingerprint = store.context.zones.fingerprint
     file = store.readCards().flatMap { $0.fingerprint == fingerprint ? $0 : nil }
-    scan = try FolderScan.scan(store.path + "/alarms", cards: file, thorough: thorough)
-    guard let scan else { return }
+    let scan = try FolderScan.scan(store.path + "/alarms", cards: file, thorough: thorough)
+    folder = scan?.folder
     let now = store.context.now
-    for (index, unchanged) in scan.unchanged.enumerated() where unchanged {
+    var doubtful: [Identifier] = []
+    for (index, unchanged) in (scan?.unchanged ?? []).enumerated() where unchanged {
       guard let file else { break }
       if file.isValid(index, at: now) {
-        nextChange = min(nextChange ?? .distantFuture, file.validUntil(index))
+        expect(file.validUntil(index))
       } else if let id = file.identifier(index) {
-        due.append(id)
+        doubtful.append(id)
       }
     }
-    if nextChange == .distantFuture { nextChange = nil }
-    for stray in scan.strays.sorted() {
+    for stray in (scan?.strays ?? []).sorted() {
       problems.append(
         RecordProblem(
           path: "alarms/\(stray)",
           kind: .invalid(
             RecordError("its name is not an alarm's identifier"), lastGood: false)))
     }
-    try look(scan)
+    try look(doubtful, changed: scan?.changed ?? [], removed: scan?.removed ?? [])
+  }
+
+  private mutating func expect(_ change: Instant) {
+    guard change < .distantFuture else { return }
+    nextChange = min(nextChange ?? change, change)
   }
 
   /// Reads the records that the cards cannot answer for.
-  private mutating func look(_ scan: FolderScan) throws {
+  private mutating func look(
+    _ doubtful: [Identifier], changed: [Identifier], removed: [Identifier]
+  ) throws {
+    // Without a card HEAD tells whether a record is as committed, and which are missing.
+    let isNew = changed.contains { file?.index(of: $0) == nil }
+    let committed =
+      file == nil || isNew ? try Store.committedAlarms(Repository.open(store.path)) : [:]
+    let gone = file == nil ? Set(committed.keys).subtracting(changed) : Set(removed)
+    let ids = doubtful + changed + gone.sorted()
+    if ids.isEmpty { return }
     let settings = try store.settings().settings
     let firings = store.firings()
-    // Without cards HEAD tells which records are as committed.
-    let committed: [Identifier: ObjectID]? =
-      scan.changed.contains { file?.index(of: $0) == nil }
-      ? try Store.committedAlarms(Repository.open(store.path)) : nil
-    for id in due + scan.changed + scan.removed {
+    for id in ids {
       let path = AlarmRecord.path(id)
       switch try store.readAlarm(id) {
       case .good(let alarm, let content):
         let blob = Repository.blobID(content.bytes)
         let known = file.flatMap { file in file.index(of: id).flatMap { file.row($0)?.blob } }
-        if blob == known ?? committed?[id] {
-          changes[id] = store.row(alarm, blob: blob, status: content.status)
+        if blob == known ?? committed[id] {
+          let row = store.row(alarm, blob: blob, status: content.status)
+          changes[id] = row
+          if row.row.validUntil > store.context.now {
+            expect(row.row.validUntil)
+          } else {
+            due.append(id)
+          }
         } else {
           unsettled.append(id)
         }
@@ -273,15 +291,17 @@ struct CardView {
         }
       case .bad(let error):
         unsettled.append(id)
+        broken.insert(id)
         let good = try store.lastGood(id)
         problems.append(
           RecordProblem(path: path, kind: .invalid(error, lastGood: good != nil)))
-        if let good { keep(good.alarm, settings: settings, firings: firings) } else { corrected[id] = .some(nil) }
+        if let good { keep(good.alarm, settings: settings, firings: firings) }
       case .missing:
         unsettled.append(id)
         problems.append(RecordProblem(path: path, kind: .removed))
         if let good = try store.lastGood(id) { keep(good.alarm, settings: settings, firings: firings) }
       }
+      if corrected[id] == nil { corrected[id] = .some(nil) }
     }
   }
 
@@ -297,8 +317,8 @@ struct CardView {
     var result: [Card] = []
     result.reserveCapacity((file?.count ?? 0) + corrected.count)
     for index in 0..<(file?.count ?? 0) {
-      guard let file, let id = file.identifier(index) else { continue }
-      if corrected.isEmpty || corrected[id] == nil, let card = file.card(index) { result.append(card) }
+      guard let file, let card = file.card(index) else { continue }
+      if corrected.isEmpty || corrected[card.id] == nil { result.append(card) }
     }
     result.append(contentsOf: corrected.values.compactMap { $0 })
     return result
@@ -306,10 +326,12 @@ struct CardView {
 
   /// Keeps what was learned for the next reader.
   func save() {
-    guard let scan, !changes.isEmpty || file?.folder != scan.folder else { return }
+    guard let folder, !changes.isEmpty || file?.folder != folder else { return }
+    // Cards that begin without a record that is missing would never miss it again.
+    if file == nil, !unsettled.isEmpty { return }
     store.saveCards(
       CardFile.bytes(
-        from: file, replacing: changes, folder: scan.folder,
+        from: file, replacing: changes, folder: folder,
         fingerprint: store.context.zones.fingerprint))
   }
 }

@@ -14,6 +14,15 @@ extension Store {
       self.entries = entries
       self.message = message
     }
+
+    /// The change without alarms whose files must not be written; nil when nothing is left.
+    func leavingOut(_ broken: Set<Identifier>) -> Change? {
+      if broken.isEmpty { return self }
+      var change = self
+      change.alarms.removeAll { broken.contains($0.id) }
+      change.entries.removeAll { broken.contains($0.alarm) }
+      return change.alarms.isEmpty ? nil : change
+    }
   }
 
   /// Commits a change that rests on no record: a new alarm.
@@ -30,10 +39,16 @@ extension Store {
     try locked {
       let writer = try StoreWriter(self)
       try Absorption(writer).absorb([id])
-      guard let alarm = try alarm(id) else { throw StoreError.noSuchAlarm(id.text) }
-      let (change, result) = try body(alarm)
-      if let change { try writer.commit(change) }
-      return result
+      switch try readAlarm(id) {
+      case .good(let alarm, _):
+        let (change, result) = try body(alarm)
+        if let change { try writer.commit(change) }
+        return result
+      case .bad(let error):
+        // What a person wrote there must not be lost under what we would write.
+        throw StoreError.badRecord(path: AlarmRecord.path(id), error)
+      case .missing: throw StoreError.noSuchAlarm(id.text)
+      }
     }
   }
 
@@ -65,7 +80,9 @@ extension Store {
         let before = try CardView(self, thorough: true)
         before.save()
         if !before.unsettled.isEmpty { try Absorption(writer).absorb(before.unsettled) }
-        if let change = try body(alarms(before)) { try writer.commit(change) }
+        if let change = try body(alarms(before))?.leavingOut(before.broken) {
+          try writer.commit(change)
+        }
         return Evaluated(problems: before.problems, nextChange: before.nextChange)
       }
     } catch {
@@ -78,19 +95,27 @@ extension Store {
     try Set(view.due + view.unsettled).sorted().compactMap { try alarm($0) }
   }
 
-  /// A log entry of this device, now.
-  public func entry(_ event: Event, of alarm: Alarm) -> LogEntry {
-    LogEntry(
-      id: context.makeIdentifier(), alarm: alarm.id, title: alarm.title,
-      occurrence: event.occurrence, action: event.action, at: context.now, device: device,
-      auto: event.auto, detail: event.detail)
+  /// Log entries of this device, now, for events in the order in which they happened.
+  public func entries(_ events: [(event: Event, alarm: Alarm)]) -> [LogEntry] {
+    // Entries of one moment sort by their identifiers.
+    let ids = events.map { _ in context.makeIdentifier() }.sorted()
+    return zip(ids, events).map { id, item in
+      LogEntry(
+        id: id, alarm: item.alarm.id, title: item.alarm.title, occurrence: item.event.occurrence,
+        action: item.event.action, at: context.now, device: device, auto: item.event.auto,
+        detail: item.event.detail)
+    }
+  }
+
+  public func entries(_ events: [Event], of alarm: Alarm) -> [LogEntry] {
+    entries(events.map { ($0, alarm) })
   }
 
   /// The change that a transition makes: its last event names it.
   public func change(_ transition: Transition) -> Change? {
     guard let last = transition.events.last else { return nil }
     return Change(
-      alarms: [transition.alarm], entries: transition.events.map { entry($0, of: transition.alarm) },
+      alarms: [transition.alarm], entries: entries(transition.events, of: transition.alarm),
       message: CommitMessage(last, of: transition.alarm, device: device))
   }
 }
@@ -165,8 +190,9 @@ struct Absorption {
       let event = Event(
         edit.isNew ? .created : .edited,
         detail: edit.fields.isEmpty ? nil : edit.fields.map(\.rawValue).joined(separator: ", "))
-      let entry = store.entry(event, of: edit.alarm)
-      files[LogRecord.path(entry)] = LogRecord.encode(entry)
+      for entry in store.entries([event], of: edit.alarm) {
+        files[LogRecord.path(entry)] = LogRecord.encode(entry)
+      }
       if edits.count == 1 {
         message = CommitMessage(event, of: edit.alarm, device: store.device)
         message.subject = "Edited by hand: \(edit.alarm.title)"

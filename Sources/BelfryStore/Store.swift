@@ -130,7 +130,8 @@ public final class Store: Sendable {
       try DurableFile.makeFolder(local.folder, mode: 0o700)
       let store = Store(path: building, context: context, device: id, local: local)
       try fill(store, repository)
-      try store.introduce(id, message: "Create the store")
+      let isNew = try repository.commit(of: "HEAD") == nil
+      try store.introduce(id, message: isNew ? "Create the store" : nil)
       guard rename(building, path) == 0 else {
         let number = errno
         // Somebody else's was there first, and is as good.

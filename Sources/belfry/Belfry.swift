@@ -31,6 +31,8 @@ struct Belfry: AsyncParsableCommand {
   var store: String?
 
   static func main() async {
+    // A hook that does not read, or a reader that has gone, is an error to handle, not the end.
+    signal(SIGPIPE, SIG_IGN)
     let arguments = Array(CommandLine.arguments.dropFirst())
     Glibc.exit(await run(arguments))
   }

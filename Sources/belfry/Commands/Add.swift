@@ -49,7 +49,7 @@ struct Add: ParsableCommand {
     let event = Event(.created, detail: schedule.summary)
     try store.commit(
       Store.Change(
-        alarms: [alarm], entries: [store.entry(event, of: alarm)],
+        alarms: [alarm], entries: store.entries([event], of: alarm),
         message: CommitMessage(event, of: alarm, device: store.device)))
 
     let output = AlarmOutput(store: store, style: context.style)

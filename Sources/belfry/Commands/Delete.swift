@@ -31,7 +31,7 @@ struct Delete: ParsableCommand {
       let event = Event(.deleted)
       return (
         Store.Change(
-          alarms: [alarm], entries: [store.entry(event, of: alarm)],
+          alarms: [alarm], entries: store.entries([event], of: alarm),
           message: CommitMessage(event, of: alarm, device: store.device)), alarm
       )
     }

@@ -86,7 +86,7 @@ extension Store {
       events = cleared.map { Event(.cleared, $0) } + events
     }
     let change = Change(
-      alarms: [alarm], entries: events.map { entry($0, of: alarm) },
+      alarms: [alarm], entries: entries(events, of: alarm),
       message: CommitMessage(event, of: alarm, device: device))
     return (change, (alarm, fields))
   }

@@ -20,6 +20,7 @@ struct GitPassthrough: ParsableCommand {
     let store = try CommandContext(store: root.store).open()
     for name in GitCommand.repositoryVariables { unsetenv(name) }
     let words = ["git", "-C", store.path] + (arguments.first == "--" ? Array(arguments.dropFirst()) : arguments)
+    signal(SIGPIPE, SIG_DFL)
     var pointers = words.map { strdup($0) } + [nil]
     execvp("git", &pointers)
     throw CommandError(.failed, "git could not be started.", hint: "Install it: apt-get install git")

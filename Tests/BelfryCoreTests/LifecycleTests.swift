@@ -1,0 +1,302 @@
+import BelfryCore
+import Testing
+
+let laptop = Identifier("laptopaaaaaaaaaaaaaaaaaaaa")!
+let server = Identifier("serveraaaaaaaaaaaaaaaaaaaa")!
+
+/// An alarm on Mondays and Fridays at 09:00 UTC, made on Friday 2026-11-20 at 22:41.
+func rent(persistent: Bool = false) throws -> Alarm {
+  Alarm.created(
+    id: Identifier("rentaaaaaaaaaaaaaaaaaaaaaa")!, title: "Rent reminder", note: nil,
+    schedule: try schedule(.weekly([.monday, .friday], .init(start: date("2026-11-20"))), "09:00"),
+    zone: .floating, delivery: .init(persistent: persistent), at: instant("2026-11-20T22:41:00Z"),
+    device: laptop)
+}
+
+func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
+
+@Suite struct LifecycleTests {
+  let plus = Settings(tier: .plus)
+  let free = Settings()
+  let due = instant("2026-11-23T09:00:00Z")
+  let monday = civil("2026-11-23T09:00")
+  let friday = civil("2026-11-27T09:00")
+
+  private func rung(_ alarm: Alarm, at: Instant? = nil) -> Firings {
+    var firings = Firings()
+    firings.record(alarm.id, monday, due: due, at: at ?? due)
+    return firings
+  }
+
+  @Test func waitsUntilItsTime() throws {
+    let evaluation = timeline(try rent()).evaluate(
+      at: due.adding(seconds: -1), settings: free, firings: Firings())
+    #expect(evaluation.firing == nil)
+    #expect(evaluation.nextWake == due)
+    #expect(evaluation.transition.events.isEmpty)
+  }
+
+  @Test func ringsOnceAtItsTime() throws {
+    let alarm = try rent()
+    let evaluation = timeline(alarm).evaluate(at: due, settings: free, firings: Firings())
+    #expect(evaluation.firing?.occurrence == monday)
+    #expect(evaluation.firing?.due == due)
+    #expect(evaluation.firing?.late == false)
+    let again = timeline(alarm).evaluate(
+      at: due.adding(seconds: 60), settings: free, firings: rung(alarm))
+    #expect(again.firing == nil)
+    #expect(again.nextWake == due.adding(seconds: 1800))
+  }
+
+  @Test func ringsLateWithinTheGraceAndIsMissedBeyond() throws {
+    let alarm = try rent()
+    let late = timeline(alarm).evaluate(
+      at: due.adding(seconds: 12 * 3600), settings: free, firings: Firings())
+    #expect(late.firing?.late == true)
+    let missed = timeline(alarm).evaluate(
+      at: due.adding(seconds: 12 * 3600 + 1), settings: free, firings: Firings())
+    #expect(missed.firing == nil)
+    #expect(missed.transition.events == [Event(.missed, monday)])
+  }
+
+  @Test func afterDowntimeOnlyTheLatestRings() throws {
+    let evaluation = timeline(try rent()).evaluate(
+      at: instant("2026-12-04T10:00:00Z"), settings: free, firings: Firings())
+    #expect(evaluation.firing?.occurrence == civil("2026-12-04T09:00"))
+    #expect(
+      evaluation.transition.events
+        == [monday, friday, civil("2026-11-30T09:00")].map { Event(.missed, $0) })
+  }
+
+  @Test func nobodyAnswers() throws {
+    let alarm = try rent()
+    let later = due.adding(seconds: 1800)
+    #expect(
+      timeline(alarm).evaluate(at: later, settings: free, firings: rung(alarm)).transition.events
+        == [Event(.missed, monday)])
+    let persistent = try rent(persistent: true)
+    #expect(
+      timeline(persistent).evaluate(at: later, settings: free, firings: rung(persistent)).transition
+        .events.isEmpty)
+    #expect(
+      timeline(persistent).status(at: later, settings: free, firings: rung(persistent)).state
+        == .ringing)
+  }
+
+  @Test func stopIsDoneOnFreeAndPendingOnPlus() throws {
+    let alarm = try rent()
+    let done = try timeline(alarm).answer(.stop, at: due, settings: free, firings: rung(alarm))
+    #expect(done.events == [Event(.done, monday)])
+    let pending = try timeline(alarm).answer(.stop, at: due, settings: plus, firings: rung(alarm))
+    #expect(pending.events == [Event(.stopped, monday)])
+    let status = timeline(pending.alarm).status(at: due, settings: plus, firings: rung(alarm))
+    #expect(status.state == .pending)
+    #expect(status.pending == [.init(occurrence: monday, since: due)])
+    #expect(status.next?.civil == friday)
+    let confirmed = try timeline(pending.alarm).answer(
+      .done, at: due.adding(seconds: 600), settings: plus, firings: rung(alarm))
+    #expect(confirmed.events == [Event(.done, monday)])
+  }
+
+  @Test func snoozeRingsAgainEachTime() throws {
+    var alarm = try rent()
+    var firings = rung(alarm)
+    var now = due
+    for count in 1...3 {
+      alarm = try timeline(alarm).answer(
+        .snooze(seconds: 540), at: now, settings: free, firings: firings
+      ).alarm
+      let status = timeline(alarm).status(at: now, settings: free, firings: firings)
+      #expect(status.state == .snoozed)
+      #expect(status.snooze?.count == count)
+      #expect(
+        timeline(alarm).evaluate(at: now.adding(seconds: 539), settings: free, firings: firings)
+          .firing == nil)
+      now = now.adding(seconds: 540)
+      let again = timeline(alarm).evaluate(at: now, settings: free, firings: firings)
+      #expect(again.firing?.due == now)
+      firings.record(alarm.id, monday, due: now, at: now)
+    }
+  }
+
+  @Test func theNextOccurrenceCompletesAPendingOne() throws {
+    let alarm = try timeline(rent()).answer(
+      .stop, at: due, settings: plus, firings: rung(try rent())
+    ).alarm
+    let evaluation = timeline(alarm).evaluate(
+      at: instant("2026-11-27T09:00:00Z"), settings: plus, firings: Firings())
+    #expect(evaluation.firing?.occurrence == friday)
+    #expect(evaluation.transition.events == [Event(.done, monday, auto: true)])
+    #expect(evaluation.transition.alarm.progress.occurrences[monday]?.auto == true)
+  }
+
+  @Test func answersNeedSomethingToAnswer() throws {
+    let alarm = try rent()
+    let refusal = LifecycleError.notPossible(.active, next: monday)
+    for answer in [Answer.stop, .done, .snooze(seconds: 60)] {
+      #expect(throws: refusal) {
+        try timeline(alarm).answer(
+          answer, at: due.adding(seconds: -60), settings: free, firings: Firings())
+      }
+    }
+  }
+
+  @Test func doneTwiceIsRefused() throws {
+    let done = try timeline(rent()).answer(.done, at: due, settings: free, firings: Firings()).alarm
+    #expect(throws: LifecycleError.self) {
+      try timeline(done).answer(.done, at: due, settings: free, firings: Firings())
+    }
+  }
+
+  @Test func disablingClearsWhatIsPendingForGood() throws {
+    let pending = try timeline(rent()).answer(.stop, at: due, settings: plus, firings: Firings()).alarm
+    var off = pending
+    off.enabled = false
+    off = off.stamped(against: pending, at: due.adding(seconds: 60), device: laptop)
+    #expect(timeline(off).status(at: due.adding(seconds: 61), settings: plus, firings: Firings()).state == .disabled)
+    var on = off
+    on.enabled = true
+    on = on.stamped(against: off, at: due.adding(seconds: 120), device: laptop)
+    let status = timeline(on).status(at: due.adding(seconds: 121), settings: plus, firings: Firings())
+    #expect(status.state == .active)
+    #expect(status.next?.civil == friday)
+  }
+
+  @Test func editingTheScheduleFiresNothingRetroactively() throws {
+    let before = try rent()
+    var after = before
+    after.schedule = try schedule(.daily(.init(start: date("2026-11-01"))), "08:00")
+    after = after.stamped(against: before, at: due, device: laptop)
+    #expect(timeline(after).evaluate(at: due, settings: free, firings: Firings()).firing == nil)
+    #expect(timeline(after).next(after: due)?.civil == civil("2026-11-24T08:00"))
+  }
+
+  @Test func editingTheScheduleKeepsWhatIsPending() throws {
+    let pending = try timeline(rent()).answer(.stop, at: due, settings: plus, firings: Firings()).alarm
+    var after = pending
+    after.schedule = try schedule(.daily(.init(start: date("2026-11-01"))), "08:00")
+    after = after.stamped(against: pending, at: due.adding(seconds: 60), device: laptop)
+    #expect(
+      timeline(after).status(at: due.adding(seconds: 61), settings: plus, firings: Firings()).pending
+        .map(\.occurrence) == [monday])
+  }
+
+  @Test func aSkipAheadCountsUnderItsSchedule() throws {
+    var alarm = try rent()
+    alarm.progress.occurrences[monday] = OccurrenceRecord(
+      .skipped, schedule: alarm.stamps[.schedule])
+    #expect(timeline(alarm).next(after: due.adding(seconds: -60))?.civil == friday)
+    alarm.stamps[.schedule] = Stamp(time: due.adding(seconds: -30), device: laptop)
+    #expect(timeline(alarm).next(after: due.adding(seconds: -20))?.civil == monday)
+  }
+
+  @Test func floatingAndFixedSeenFromTwoZones() throws {
+    let alarm = try rent()
+    let berlin = try zone("Europe/Berlin")
+    let tokyo = try zone("Asia/Tokyo")
+    // Floating: nine on the wall wherever the device is; the occurrence has one name.
+    let here = try #require(Timeline(alarm, zone: berlin).next(after: due.adding(seconds: -86_400)))
+    let there = try #require(Timeline(alarm, zone: tokyo).next(after: due.adding(seconds: -86_400)))
+    #expect(here.civil == monday)
+    #expect(there.civil == monday)
+    #expect(here.at == instant("2026-11-23T08:00:00Z"))
+    #expect(there.at == instant("2026-11-23T00:00:00Z"))
+  }
+
+  @Test func aTimeThatComesTwiceFiresOnce() throws {
+    let newYork = try zone("America/New_York")
+    let alarm = Alarm.created(
+      id: laptop, title: "Night", note: nil,
+      schedule: try schedule(.daily(.init(start: date("2026-10-01"))), "01:30"), zone: .floating,
+      delivery: .init(), at: instant("2026-10-31T12:00:00Z"), device: laptop)
+    let night = Timeline(alarm, zone: newYork)
+    let first = instant("2026-11-01T05:30:00Z")
+    #expect(night.evaluate(at: first, settings: free, firings: Firings()).firing?.due == first)
+    let done = try night.answer(.done, at: first, settings: free, firings: Firings()).alarm
+    let second = first.adding(seconds: 3600)
+    let after = Timeline(done, zone: newYork)
+    #expect(after.evaluate(at: second, settings: free, firings: Firings()).firing == nil)
+    #expect(after.next(after: second)?.civil == civil("2026-11-02T01:30"))
+  }
+
+  @Test func aTimeInTheGapFiresRightAfterIt() throws {
+    let newYork = try zone("America/New_York")
+    let alarm = Alarm.created(
+      id: laptop, title: "Night", note: nil,
+      schedule: try schedule(.daily(.init(start: date("2026-03-01"))), "02:30", "03:00"),
+      zone: .floating, delivery: .init(), at: instant("2026-03-08T00:00:00Z"), device: laptop)
+    let night = Timeline(alarm, zone: newYork)
+    let evaluation = night.evaluate(
+      at: instant("2026-03-08T07:00:00Z"), settings: free, firings: Firings())
+    // Both names mean one moment: it fires once, and none of them counts as missed.
+    #expect(evaluation.firing?.occurrence == civil("2026-03-08T03:00"))
+    #expect(evaluation.transition.events.isEmpty)
+  }
+
+  @Test func longSettledOccurrencesAreDroppedBelowTheFloor() throws {
+    var alarm = try rent()
+    var now = due
+    for _ in 0..<40 {
+      alarm = try timeline(alarm).answer(.done, at: now, settings: free, firings: Firings()).alarm
+      now = try #require(timeline(alarm).next(after: now)).at
+    }
+    #expect(alarm.progress.occurrences.count <= 6)
+    #expect(alarm.progress.floor != nil)
+    #expect(timeline(alarm).next(after: now.adding(seconds: -1))?.at == now)
+  }
+}
+
+@Suite struct StampTests {
+  @Test func isLaterThanWhatWasSeenWhateverTheClockSays() {
+    let now = instant("2026-11-20T22:41:00Z")
+    let ahead = Stamp(time: now.adding(seconds: 3600), counter: 9999, device: server)
+    var last = ahead
+    for _ in 0..<3 {
+      let next = Stamp.next(after: last, now: now, device: laptop)
+      #expect(next > last)
+      #expect(next.description > last.description)
+      last = next
+    }
+    #expect(Stamp.next(after: nil, now: now, device: laptop).time == now)
+  }
+
+  @Test func readsWhatItWrites() {
+    let stamp = Stamp(time: instant("2026-11-20T22:41:00.007Z"), counter: 12, device: laptop)
+    #expect(stamp.description == "2026-11-20T22:41:00.007Z-0012-\(laptop)")
+    #expect(Stamp(stamp.description) == stamp)
+    #expect(Stamp("2026-11-20T22:41:00Z-0012-\(laptop)") == nil)
+  }
+}
+
+@Suite struct AlarmTextTests {
+  @Test func titlesAreTrimmed() throws {
+    #expect(try AlarmText.title("  Rent \n") == "Rent")
+    #expect(try AlarmText.title("💊") == "💊")
+  }
+
+  @Test(arguments: ["", "   ", "\u{200B}", "\u{FE0F}", "\u{0301}", "\u{2060}\u{00AD}"])
+  func titlesShowSomething(_ text: String) {
+    #expect(throws: AlarmTextError.titleEmpty) { try AlarmText.title(text) }
+  }
+
+  @Test func titlesHold200Characters() throws {
+    #expect(try AlarmText.title(String(repeating: "ä", count: 200)).count == 200)
+    #expect(throws: AlarmTextError.titleTooLong(201)) {
+      try AlarmText.title(String(repeating: "x", count: 201))
+    }
+  }
+
+  @Test(arguments: ["a\u{1B}[31mb", "a\u{07}b", "a\nb", "a\u{9B}b", "a\u{7F}b"])
+  func controlCharactersAreRefused(_ text: String) {
+    #expect(throws: AlarmTextError.self) { try AlarmText.title(text) }
+  }
+
+  @Test func notesMayHaveLinesAndTabs() throws {
+    #expect(try AlarmText.note("one\n\ttwo") == "one\n\ttwo")
+    #expect(try AlarmText.note("  ") == nil)
+    #expect(throws: AlarmTextError.noteControl("\u{1B}")) { try AlarmText.note("a\u{1B}b") }
+    #expect(throws: AlarmTextError.noteTooLong(2001)) {
+      try AlarmText.note(String(repeating: "x", count: 2001))
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import BelfryCore
+import BelfryStore
+import TestSupport
+import Testing
+
+@Suite struct RecordTests {
+  private let id = Identifier("rentaaaaaaaaaaaaaaaaaaaaaa")!
+  private let now = Instant(rfc3339: "2026-11-20T22:41:00Z")!
+
+  private let text = """
+    {
+      "delivery": {
+        "persistent": true,
+        "sound": "bell"
+      },
+      "enabled": true,
+      "format": 1,
+      "id": "rentaaaaaaaaaaaaaaaaaaaaaa",
+      "note": "Pay landlord",
+      "progress": {
+        "armed": "2026-11-20T22:41:00Z",
+        "floor": "2026-11-24T09:00",
+        "occurrences": {
+          "2026-11-27T09:00": {
+            "revision": 0,
+            "since": "2026-11-27T08:03:10Z",
+            "state": "pending"
+          }
+        }
+      },
+      "schedule": {
+        "days": [
+          "mon",
+          "fri"
+        ],
+        "interval": 1,
+        "kind": "weekly",
+        "start": "2026-11-20",
+        "times": [
+          "09:00"
+        ]
+      },
+      "stamps": {
+        "title": "2026-11-20T22:41:00.000Z-0000-laptopaaaaaaaaaaaaaaaaaaaa"
+      },
+      "title": "Rent reminder",
+      "zone": "floating"
+    }
+
+    """
+
+  private func decode(_ text: String) throws(RecordError) -> Alarm {
+    try AlarmRecord.decode(Array(text.utf8), id: id, now: now)
+  }
+
+  @Test func aRecordIsWrittenAsItWasRead() throws {
+    #expect(String(decoding: AlarmRecord.encode(try decode(text)), as: UTF8.self) == text)
+  }
+
+  @Test func unknownKeysAreKept() throws {
+    let extended = text.replacing(
+      "\"enabled\": true,",
+      with: "\"colour\": [1, 2.5, null, {\"a\": \"ä\"}], \"enabled\": true,"
+    ).replacing("\"kind\": \"weekly\",", with: "\"kind\": \"weekly\", \"note\": \"x\",")
+    let alarm = try decode(extended)
+    #expect(alarm.extras["colour"] == "[1,2.5,null,{\"a\":\"ä\"}]")
+    let written = String(decoding: AlarmRecord.encode(alarm), as: UTF8.self)
+    #expect(try decode(written) == alarm)
+    #expect(written.contains("\"colour\""))
+  }
+
+  @Test func aRecordByHandNeedsLittle() throws {
+    let alarm = try decode(
+      """
+      {"format": 1, "id": "rentaaaaaaaaaaaaaaaaaaaaaa", "title": "Rent",
+       "schedule": {"kind": "daily", "start": "2026-11-20", "times": ["09:00"]}}
+      """)
+    #expect(alarm.enabled)
+    #expect(alarm.zone == .floating)
+    #expect(alarm.progress.armed == now)
+  }
+
+  @Test(arguments: [
+    ("", "empty"), ("{", "line 1"), ("[]", "not an object"), ("{\"format\": 1}", "'id' is missing"),
+    ("{\"format\": 1, \"format\": 1}", "duplicate"), ("{\"format\": 0}", "never was"),
+    ("{\"format\": \"1\"}", "whole number"), ("nonsense", "line 1"),
+  ])
+  func whatIsNotARecordHasAReason(_ text: String, _ reason: String) {
+    let error = #expect(throws: RecordError.self) { try decode(text) }
+    let words = (error?.line.map { "line \($0): " } ?? "") + (error?.reason ?? "")
+    #expect(words.contains(reason), "\(words)")
+  }
+
+  @Test(arguments: [
+    ("\"title\": \"Rent reminder\"", "\"title\": \" \"", "shows nothing"),
+    ("\"title\": \"Rent reminder\"", "\"title\": 5", "'title' is not a text"),
+    ("\"title\": \"Rent reminder\"", "\"title\": \"a\\u001bb\"", "U+001B"),
+    ("\"weekly\"", "\"fortnightly\"", "'schedule.kind' is 'fortnightly'"),
+    ("\"mon\"", "\"moon\"", "'schedule.days' is not a list of weekdays"),
+    ("\"09:00\"", "\"9 o'clock\"", "'schedule.times' is not a list of times"),
+    ("\"start\": \"2026-11-20\"", "\"start\": \"2026-02-30\"", "'schedule.start' is not a date"),
+    ("\"pending\"", "\"waiting\"", "state' is not one of"),
+    ("2026-11-27T09:00", "someday", "'someday', which is not a date and time"),
+    ("\"floating\"", "\"../../etc/passwd\"", "'zone' is not"),
+    ("\"enabled\": true", "\"enabled\": \"yes\"", "'enabled' is not true or false"),
+    ("\"interval\": 1", "\"interval\": 0", "an interval of 0"),
+    ("\"id\": \"rent", "\"id\": \"tent", "'id' is not the file's name"),
+  ])
+  func whatBreaksARuleIsNamed(_ good: String, _ bad: String, _ reason: String) {
+    let error = #expect(throws: RecordError.self) { try decode(text.replacing(good, with: bad)) }
+    #expect(error?.reason.contains(reason) == true, "\(error?.reason ?? "")")
+  }
+
+  @Test func badUTF8IsNamed() {
+    var bytes = Array(text.utf8)
+    bytes[bytes.firstIndex(of: UInt8(ascii: "R"))!] = 0xFF
+    let error = #expect(throws: RecordError.self) {
+      try AlarmRecord.decode(bytes, id: id, now: now)
+    }
+    #expect(error?.reason.contains("decode byte 0xff") == true)
+  }
+
+  @Test func aLaterFormatIsToldApart() {
+    let error = #expect(throws: RecordError.self) {
+      try decode(text.replacing("\"format\": 1", with: "\"format\": 2"))
+    }
+    #expect(error?.kind == .newerFormat(2))
+  }
+
+  @Test func logEntriesAreFiledByTheUTCDay() throws {
+    let entry = LogEntry(
+      id: id, alarm: id, title: "Rent", occurrence: CivilDateTime("2026-11-20T23:30"), action: .done,
+      at: Instant(rfc3339: "2026-11-20T23:30:05.042-02:00")!, device: id)
+    #expect(LogRecord.path(entry) == "log/2026/11/21/013005042-\(id).json")
+    #expect(try LogRecord.decode(LogRecord.encode(entry)) == entry)
+    #expect(RecordPath(LogRecord.path(entry)) == .log)
+  }
+
+  @Test(arguments: [
+    "alarms/../x.json", "alarms/.git/x.json", ".git/config", "alarms/short.json", "README.md",
+    "log/2026/13/01/013005042-rentaaaaaaaaaaaaaaaaaaaaaa.json", "alarms/rentaaaaaaaaaaaaaaaaaaaaaa.txt",
+    "alarms/rentaaaaaaaaaaaaaaaaaaaaaa.json/x", "ALARMS/rentaaaaaaaaaaaaaaaaaaaaaa.json",
+  ])
+  func pathsThatNoRecordHas(_ path: String) {
+    #expect(RecordPath(path) == nil)
+  }
+
+  @Test func settingsAreTyped() throws {
+    let record = try SettingsFile.decode(Array("{\"format\": 1, \"tier\": \"plus\", \"snooze\": 300}".utf8))
+    let settings = try SettingsFile.settings(record)
+    #expect(settings.tier == .plus)
+    #expect(settings.snooze == 300)
+    #expect(throws: RecordError.self) {
+      try SettingsFile.decode(Array("{\"format\": 1, \"tier\": \"gold\"}".utf8))
+    }
+  }
+}
+
+@Suite struct ZoneNameTests {
+  @Test(arguments: ["Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+5", "UTC", "EST5EDT"])
+  func names(_ text: String) { #expect(ZoneLibrary.isName(text)) }
+
+  @Test(arguments: ["", "../etc", "/etc/passwd", "Europe//Berlin", "Europe/.hidden", "a/b/c/d", "5", "Europe/Ber lin"])
+  func notNames(_ text: String) { #expect(!ZoneLibrary.isName(text)) }
+
+  @Test func theVariableSaysWhereWeAre() {
+    #expect(ZoneLibrary(variable: "Europe/Berlin").local.name == "Europe/Berlin")
+    #expect(ZoneLibrary(variable: ":Asia/Tokyo").local.name == "Asia/Tokyo")
+    #expect(ZoneLibrary(variable: "").local.name == "UTC")
+    let winter = Instant(rfc3339: "2026-01-01T00:00:00Z")!
+    #expect(ZoneLibrary(variable: "CET-1CEST,M3.5.0,M10.5.0/3").local.offset(at: winter) == 3600)
+    #expect(ZoneLibrary(variable: "nonsense").local.offset(at: winter) == 0)
+    #expect(ZoneLibrary(variable: "UTC").works)
+  }
+}

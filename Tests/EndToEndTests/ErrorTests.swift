@@ -1,0 +1,170 @@
+import TestSupport
+import Testing
+
+/// Each failure has its exit code and two short lines, and leaves everything else working.
+@Suite struct ErrorTests {
+  private func isTwoShortLines(_ text: String) -> Bool {
+    let lines = text.split(separator: "\n")
+    return lines.count == 2 && lines.allSatisfy { $0.count <= 160 } && lines[0].hasPrefix("belfry: ")
+  }
+
+  @Test(arguments: [
+    (["frobnicate"], Int32(2), "'frobnicate' is not a belfry command"),
+    (["lst"], 2, "Did you mean 'list'?"),
+    (["add", "x", "--once", "2026-02-30T10:00"], 2, "2026-02-30T10:00"),
+    (["add", "x", "--once", "2020-01-01T10:00"], 2, "no occurrence ahead"),
+    (["add", "x", "--at", "25:00"], 2, "'25:00' is not a time of day"),
+    (["add", "x", "--weekly", "moonday"], 2, "'moonday' is not a weekday"),
+    (["add", "x", "--monthly", "fifth mon"], 2, "'fifth mon'"),
+    (["add", "x", "--monthly", "32"], 2, "'32'"),
+    (["add", "x", "--annual", "02-30"], 2, "'02-30'"),
+    (["add", "x", "--zone", "Mars/Base"], 2, "no time zone 'Mars/Base'"),
+    (["add", "x", "--zone", "../../../etc/passwd"], 2, "no time zone"),
+    (["add", "x", "--every", "0", "--daily"], 2, "interval of 0"),
+    (["add", "x", "--daily", "--weekly", "mon"], 2, "do not go together"),
+    (["add", "   "], 2, "title shows nothing"),
+    (["add", "a\u{1B}b"], 2, "U+001B"),
+    (["add"], 2, "Missing expected argument"),
+    (["add", "x", "--colour", "red"], 2, "--colour"),
+    (["show", "nothing"], 3, "no alarm 'nothing'"),
+    (["show", "t"], 3, "could be any of 2 alarms"),
+    (["done", "Tea"], 4, "does not ring"),
+    (["snooze", "Tea", "soon"], 2, "'soon' is not a length of time"),
+    (["edit", "Tea"], 2, "nothing to change"),
+    (["sync"], 1, "no remote"),
+    (["remote", "add", "origin", "ssh://host/x"], 6, "no way to"),
+    (["remote", "add", "a/b", "/tmp"], 2, "cannot be a remote's name"),
+    (["clone", "/nowhere.git"], 1, "something at"),
+  ])
+  func usageAndState(_ arguments: [String], _ code: Int32, _ words: String) async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    _ = try await sandbox.belfry("add", "Toast", "--daily", "--at", "09:30")
+    let before = try await sandbox.git("rev-parse", "HEAD").out
+    let output = try await sandbox.run(
+      Sandbox.binary, arguments, environment: ["BELFRY_NOW": "2026-11-20T22:41:00Z", "TZ": "UTC"])
+    #expect(output.status == code)
+    #expect(output.out.isEmpty)
+    #expect(isTwoShortLines(output.err), "\(output.err)")
+    #expect(output.err.contains(words), "\(output.err)")
+    #expect(try await sandbox.git("rev-parse", "HEAD").out == before)
+  }
+
+  @Test func badClock() async throws {
+    let sandbox = try Sandbox()
+    let output = try await sandbox.belfry("list", now: "yesterday")
+    #expect(output.status == 2)
+    #expect(isTwoShortLines(output.err))
+  }
+
+  @Test func aFolderThatIsNoStore() async throws {
+    let sandbox = try Sandbox()
+    let folder = sandbox.root + "/documents"
+    _ = try await sandbox.run("/bin/sh", ["-c", "mkdir '\(folder)'; touch '\(folder)/letter'"])
+    let output = try await sandbox.belfry("list", store: folder)
+    #expect(output.status == 1)
+    #expect(output.err.contains("is not a Belfry store"))
+    _ = try await sandbox.git("init", "-q", in: folder)
+    #expect(try await sandbox.belfry("add", "x", store: folder).status == 1)
+    #expect(try await sandbox.run("/bin/ls", ["-A", folder]).out == ".git\nletter\n")
+  }
+
+  @Test func aStoreOfAnotherOwnerAndOneThatMayNotBeRead() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily")
+    let isRoot = try await sandbox.run("/usr/bin/id", ["-u"]).out == "0\n"
+    if isRoot {
+      _ = try await sandbox.run("/bin/chown", ["65534", sandbox.store])
+      let output = try await sandbox.belfry("list")
+      #expect(output.status == 1)
+      #expect(isTwoShortLines(output.err))
+      #expect(output.err.contains("belongs to another user"))
+      // The same store, by its owner without the right to read it.
+      _ = try await sandbox.run("/bin/sh", ["-c", "chmod 755 '\(sandbox.root)' '\(sandbox.home)' '\(sandbox.home)/.local' '\(sandbox.home)/.local/share'; chown -R 65534 '\(sandbox.store)'; chmod 000 '\(sandbox.store)'"])
+      let copy = sandbox.root + "/belfry"
+      _ = try await sandbox.run("/bin/cp", [Sandbox.binary, copy])
+      let locked = try await sandbox.run(
+        "/usr/bin/setpriv", ["--reuid", "65534", "--clear-groups", copy, "list"])
+      #expect(locked.status == 1)
+      #expect(locked.err.contains("Permission denied"), "\(locked.err)")
+      #expect(isTwoShortLines(locked.err))
+    } else {
+      _ = try await sandbox.run("/bin/chmod", ["000", sandbox.store])
+      let output = try await sandbox.belfry("list")
+      _ = try await sandbox.run("/bin/chmod", ["700", sandbox.store])
+      #expect(output.status == 1)
+      #expect(isTwoShortLines(output.err))
+    }
+  }
+
+  @Test func aCorruptRecordStaysArmedAndTheOthersWork() async throws {
+    let sandbox = try Sandbox()
+    let id = try await sandbox.belfry("add", "Pills", "--daily", "--at", "09:00", "--json").object["id"] as? String
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let file = try sandbox.alarmFile(id)
+    try sandbox.write("{ broken\n", to: file)
+
+    let list = try await sandbox.belfry("list", "--json")
+    #expect(list.status == 0)
+    #expect(list.array.count == 2)
+    #expect(list.err.contains("alarms/\(id ?? "").json is not valid: line 1"))
+    #expect(list.err.contains("stays armed"))
+    #expect(list.err.split(separator: "\n").count == 2)
+
+    let tick = try await sandbox.belfry("tick", "--json", now: "2026-11-21T09:00:00Z")
+    #expect(tick.status == 0)
+    #expect((tick.object["fired"] as? [[String: Any]])?.count == 2)
+    #expect(try sandbox.read(file) == "{ broken\n")
+    // Writes go on for the others.
+    #expect(try await sandbox.belfry("done", "tea", now: "2026-11-21T09:01:00Z").status == 0)
+    #expect(try await sandbox.belfry("add", "Milk", "--daily").status == 0)
+    #expect(try sandbox.read(file) == "{ broken\n")
+    // As the hint says.
+    _ = try await sandbox.git("checkout", "--", ".")
+    #expect(try await sandbox.belfry("list").err.isEmpty)
+  }
+
+  @Test func answeringAnAlarmWhoseRecordIsCorruptOverwritesNothing() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Pills", "--daily", "--at", "09:00")
+    _ = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
+    let file = try sandbox.alarmFile()
+    try sandbox.write("{ broken\n", to: file)
+    let done = try await sandbox.belfry("done", "pills", now: "2026-11-21T09:01:00Z")
+    #expect(done.status == 1)
+    #expect(done.err.contains("is not valid"))
+    #expect(try sandbox.read(file) == "{ broken\n")
+  }
+
+  @Test func anUnfinishedMergeIsNotWrittenInto() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let head = try await sandbox.git("rev-parse", "HEAD").out
+    try sandbox.write(head, to: sandbox.store + "/.git/MERGE_HEAD")
+    let add = try await sandbox.belfry("add", "Milk", "--daily")
+    #expect(add.status == 1)
+    #expect(isTwoShortLines(add.err))
+    // What is due rings all the same.
+    let tick = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
+    #expect(tick.status == 1)
+    #expect(sandbox.rings.count == 1)
+    #expect(tick.out.contains("Fired: Tea"))
+    #expect(try await sandbox.git("rev-parse", "HEAD").out == head)
+    _ = try await sandbox.belfry("tick", now: "2026-11-21T09:00:30Z")
+    #expect(sandbox.rings.count == 1)
+  }
+
+  @Test func aHeldLockNamesItsHolder() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily")
+    async let holder = sandbox.run(
+      "/usr/bin/flock", [sandbox.store + "/.git/belfry/lock", "sh", "-c", "touch \(sandbox.root)/held; sleep 15"])
+    while try await sandbox.run("/bin/ls", [sandbox.root]).out.contains("held") == false {}
+    // Reads do not wait.
+    #expect(try await sandbox.belfry("list").status == 0)
+    let add = try await sandbox.belfry("add", "Milk", "--daily", "--at", "10:00")
+    #expect(add.status == 7)
+    #expect(isTwoShortLines(add.err))
+    _ = try await holder
+  }
+}

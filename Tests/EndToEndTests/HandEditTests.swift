@@ -1,0 +1,136 @@
+import TestSupport
+import Testing
+
+@Suite struct HandEditTests {
+  @Test func anEditWithAnEditorIsTakenUp() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let file = try sandbox.alarmFile()
+    try sandbox.write(try sandbox.read(file).replacing("\"Tea\"", with: "\"Green tea\"").replacing("09:00", with: "08:00"), to: file)
+    // Seen at once, committed by the next tick, with a stamp for what changed.
+    let list = try await sandbox.belfry("list", "--json", now: "2026-11-20T23:00:00Z")
+    #expect(list.array[0]["title"] as? String == "Green tea")
+    #expect(list.array[0]["nextOccurrence"] as? String == "2026-11-21T08:00")
+    _ = try await sandbox.belfry("tick", now: "2026-11-20T23:00:00Z")
+    #expect(try await sandbox.git("log", "-1", "--format=%s").out == "Edited by hand: Green tea\n")
+    let record = try sandbox.read(file)
+    #expect(record.contains("\"title\": \"2026-11-20T23:00:00.000Z-"))
+    #expect(record.contains("\"zone\": \"2026-11-20T22:41:00.000Z-"))
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+    let log = try await sandbox.belfry("log", "--json")
+    #expect(log.array[0]["detail"] as? String == "schedule, title")
+  }
+
+  @Test func anEditAndACommandOnOneAlarmBothCount() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let file = try sandbox.alarmFile()
+    try sandbox.write(try sandbox.read(file).replacing("\"Tea\"", with: "\"Green tea\""), to: file)
+    _ = try await sandbox.belfry("edit", "tea", "--note", "Sencha", now: "2026-11-20T23:00:00Z")
+    let alarm = try await sandbox.belfry("list", "--json").array[0]
+    #expect(alarm["title"] as? String == "Green tea")
+    #expect(alarm["note"] as? String == "Sencha")
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+  }
+
+  @Test func anAlarmWrittenByHandIsOne() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let id = "handaaaaaaaaaaaaaaaaaaaaaa"
+    try sandbox.write(
+      "{\"format\": 1, \"id\": \"\(id)\", \"title\": \"By hand\", \"schedule\": {\"kind\": \"daily\", \"start\": \"2026-11-20\", \"times\": [\"08:00\"]}}",
+      to: sandbox.store + "/alarms/\(id).json")
+    _ = try await sandbox.belfry("tick", now: "2026-11-20T23:00:00Z")
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+    let tick = try await sandbox.belfry("tick", "--json", now: "2026-11-21T08:00:00Z")
+    #expect((tick.object["fired"] as? [[String: Any]])?.first?["title"] as? String == "By hand")
+  }
+
+  @Test func aRemovedRecordIsPutBack() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let file = try sandbox.alarmFile()
+    _ = try await sandbox.run("/bin/rm", [file])
+    let list = try await sandbox.belfry("list", "--json")
+    #expect(list.array.count == 1)
+    #expect(list.err.contains("belfry delete"))
+    _ = try await sandbox.belfry("tick")
+    #expect(try sandbox.read(file).contains("Tea"))
+    // Removed and committed by plain git: the same.
+    _ = try await sandbox.git("rm", "-q", file)
+    _ = try await sandbox.git("-c", "user.name=t", "-c", "user.email=t", "commit", "-qm", "gone")
+    _ = try await sandbox.belfry("tick")
+    #expect(try await sandbox.belfry("list", "--json").array.count == 1)
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+  }
+
+  @Test func plainGitPullIsTakenUp() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let other = sandbox.root + "/other"
+    _ = try await sandbox.git("clone", "-q", sandbox.store, other, in: sandbox.root)
+    _ = try await sandbox.belfry("edit", "tea", "--title", "Green tea", now: "2026-11-20T23:00:00Z", store: other)
+    _ = try await sandbox.git("pull", "-q", "--ff-only", other, "main")
+    let list = try await sandbox.belfry("list", "--json")
+    #expect(list.array[0]["title"] as? String == "Green tea")
+    _ = try await sandbox.belfry("tick", now: "2026-11-20T23:01:00Z")
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+    #expect(try await sandbox.git("log", "-1", "--format=%s").out == "Edited: Green tea\n")
+  }
+
+  @Test func whatAKilledProcessLeftIsFinished() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    // As a process that died between writing the files and the commit leaves it.
+    let file = try sandbox.alarmFile()
+    let name = String(file.split(separator: "/").last ?? "")
+    let entry = "log/2026/11/20/230000000-logaaaaaaaaaaaaaaaaaaaaaaa.json"
+    let log = try await sandbox.run("/bin/sh", ["-c", "cat '\(sandbox.store)'/log/2026/11/20/*"]).out
+    let id = log.split(separator: "\"id\": \"")[1].prefix(26)
+    try sandbox.write(log.replacing(id, with: "logaaaaaaaaaaaaaaaaaaaaaaa"), to: sandbox.store + "/" + entry)
+    try sandbox.write(try sandbox.read(file).replacing("\"Tea\"", with: "\"Green tea\""), to: file)
+    try sandbox.write("alarms/\(name)\n\(entry)", to: sandbox.store + "/.git/belfry/journal")
+    _ = try await sandbox.belfry("add", "Milk", "--daily", "--at", "10:00")
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+    #expect(try await sandbox.git("log", "-2", "--format=%s").out.contains("Finish an interrupted write"))
+    #expect(try await sandbox.git("grep", "-c", "Green tea", "HEAD", "--", "alarms").status == 0)
+  }
+}
+
+@Suite struct DeliveryTests {
+  @Test func theHookIsGivenJSONAndVariables() async throws {
+    let sandbox = try Sandbox()
+    try sandbox.write(
+      "#!/bin/sh\ncat > '\(sandbox.root)/given'\nenv | grep ^BELFRY_ | sort > '\(sandbox.root)/variables'\n",
+      to: sandbox.home + "/.config/belfry/hooks/deliver/notify", mode: 0o755)
+    let title = "<b>x</b> $(id) --help"
+    _ = try await sandbox.belfry("add", title, "--daily", "--at", "09:00", "--note", "`id`; %s")
+    #expect(try await sandbox.belfry("tick", now: "2026-11-21T09:02:00Z").status == 0)
+    let given = try sandbox.read(sandbox.root + "/given")
+    #expect(given.contains("\"title\": \"<b>x</b> $(id) --help\""))
+    #expect(given.contains("\"note\": \"`id`; %s\""))
+    #expect(given.contains("\"late\": true"))
+    let variables = try sandbox.read(sandbox.root + "/variables")
+    #expect(variables.contains("BELFRY_TITLE=\(title)\n"))
+    #expect(variables.contains("BELFRY_WHEN=Sat 21 Nov 2026, 09:00\n"))
+  }
+
+  @Test(arguments: ["#!/bin/sh\necho no >&2; exit 3\n", "#!/bin/nowhere\n", "not a program", "#!/bin/sh\nyes\n"])
+  func whenTheHookFailsTheAlarmIsStillTold(_ script: String) async throws {
+    let sandbox = try Sandbox()
+    // A shipped hook beside a copy of the binary, which works.
+    let prefix = sandbox.root + "/prefix"
+    _ = try await sandbox.run("/bin/sh", ["-c", "mkdir -p \(prefix)/bin \(prefix)/libexec/belfry/hooks/deliver; cp \(Sandbox.binary) \(prefix)/bin/belfry"])
+    let environment = ["TZ": "UTC", "BELFRY_NOW": "2026-11-20T22:41:00Z"]
+    let due = ["TZ": "UTC", "BELFRY_NOW": "2026-11-21T09:00:00Z"]
+    try sandbox.write(script, to: sandbox.home + "/.config/belfry/hooks/deliver/notify", mode: 0o755)
+    _ = try await sandbox.run(prefix + "/bin/belfry", ["add", "Tea", "--daily", "--at", "09:00"], environment: environment)
+    let alone = try await sandbox.run(prefix + "/bin/belfry", ["tick"], environment: due)
+    #expect(alone.out.contains("Fired: Tea"))
+    #expect(alone.err.contains("no notification could be shown for Tea"))
+    try sandbox.write("#!/bin/sh\necho second > '\(sandbox.root)/second'\n", to: prefix + "/libexec/belfry/hooks/deliver/notify", mode: 0o755)
+    let next = try await sandbox.run(prefix + "/bin/belfry", ["tick"], environment: ["TZ": "UTC", "BELFRY_NOW": "2026-11-22T09:00:00Z"])
+    #expect(!next.err.contains("no notification"))
+    #expect(try sandbox.read(sandbox.root + "/second") == "second\n")
+  }
+}

@@ -1,0 +1,112 @@
+import Git
+import TestSupport
+import Testing
+
+/// Trees and indexes spliced as bytes, against what git itself makes of the same files.
+@Suite struct SplicingTests {
+  private func repository() async throws -> (Sandbox, Repository) {
+    let sandbox = try Sandbox()
+    return (sandbox, try Repository.create(sandbox.root + "/repository"))
+  }
+
+  @Test(arguments: 0..<40 as Range<UInt64>)
+  func treesAreAsGitWouldWriteThem(seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
+    let (sandbox, repository) = try await repository()
+    let folder = sandbox.root + "/repository"
+    let blob = try repository.writeBlob(Array("x".utf8))
+    let below = try repository.writeTree(
+      TreeData().replacing(["f": .init(name: "f", mode: .file, id: blob)]))
+    // Names whose order differs for files and folders: `a`, `a.b`, `a/`, `a0`.
+    let names = ["a", "a.b", "a0", "a-b", "ab", "b", "b.json", "z", "Z", "ä"]
+    var expected: [String: TreeData.Entry] = [:]
+    var tree = TreeData()
+    for _ in 0..<30 {
+      let name = random.pick(names)
+      let isFolder = random.one(in: 2)
+      let entry: TreeData.Entry? =
+        random.one(in: 3)
+        ? nil : .init(name: name, mode: isFolder ? .folder : .file, id: isFolder ? below : blob)
+      tree = try tree.replacing([name: entry])
+      expected[name] = entry
+      #expect(try tree.entry(named: name) == entry)
+    }
+    let ours = try repository.writeTree(tree)
+    let lines = expected.values.map {
+      $0.mode == .folder ? "040000 tree \($0.id)\t\($0.name)" : "100644 blob \($0.id)\t\($0.name)"
+    }
+    let list = sandbox.root + "/list"
+    try sandbox.write(lines.joined(separator: "\n") + "\n", to: list)
+    let git = try await sandbox.run(
+      "/bin/sh", ["-c", "git -C '\(folder)' mktree < '\(list)'"])
+    #expect(git.out.trimming == ours.description, "seed \(seed)")
+    #expect(try tree.entries().count == expected.count)
+  }
+
+  @Test func cutTreesAreReported() throws {
+    #expect(throws: GitError.self) { try TreeData(Array("100644 name".utf8)).entries() }
+    #expect(throws: GitError.self) { try TreeData(Array("100644 name\0short".utf8)).entries() }
+  }
+
+  @Test(arguments: ["2", "3", "4"])
+  func indexFollowsAndStatusStaysClean(version: String) async throws {
+    let (sandbox, repository) = try await repository()
+    let folder = sandbox.root + "/repository"
+    for name in ["b.json", "d.json", "sub/x.json"] {
+      _ = try await sandbox.run(
+        "/bin/sh", ["-c", "mkdir -p \(folder)/sub; printf old > \(folder)/\(name)"])
+    }
+    _ = try await sandbox.git("add", "-A", in: folder)
+    _ = try await sandbox.git("-c", "user.name=t", "-c", "user.email=t", "commit", "-qm", "one", in: folder)
+    if version == "3" {
+      // What makes git write version 3: an entry that is only meant to be added.
+      try sandbox.write("later", to: folder + "/later")
+      _ = try await sandbox.git("add", "-N", "later", in: folder)
+    } else {
+      _ = try await sandbox.git("update-index", "--index-version", version, in: folder)
+    }
+    var changes: [String: IndexFile.Entry?] = [:]
+    for name in ["a.json", "b.json", "c/deep/y.json", "sub/x.json"] {
+      let content = Array("new \(name)".utf8)
+      let path = "\(folder)/\(name)"
+      try DurableFile.makeFolder(DurableFile.parent(of: path))
+      let status = try DurableFile.write(content, to: path, temporary: folder + "/.git/new")
+      changes[name] = IndexFile.Entry(id: try repository.writeBlob(content), status: status)
+    }
+    changes["d.json"] = .some(nil)
+    if version == "4" {
+      #expect(throws: IndexFile.Failure.unsupported) {
+        try repository.updateIndex(changes, scratch: folder + "/.git/scratch")
+      }
+      #expect(try await sandbox.git("status", "--short", in: folder).status == 0)
+      return
+    }
+    try repository.updateIndex(changes, scratch: folder + "/.git/scratch")
+    let status = try await sandbox.git("status", "--short", in: folder)
+    let lines = Set(status.out.split(separator: "\n").map(String.init))
+    #expect(
+      lines.subtracting([" A later"]) == ["A  a.json", "M  b.json", "A  c/deep/y.json", "D  d.json", "M  sub/x.json", "?? d.json"])
+    #expect(try await sandbox.git("fsck", in: folder).status == 0)
+    // The cached trees that are left are right: a commit from them has what the files have.
+    _ = try await sandbox.git("-c", "user.name=t", "-c", "user.email=t", "commit", "-qm", "two", in: folder)
+    #expect(try await sandbox.git("ls-tree", "-r", "--name-only", "HEAD", in: folder).out.contains("c/deep/y.json"))
+  }
+
+  @Test func anotherGitsLockIsRespectedAndADeadOneOfOursIsTakenAway() async throws {
+    let (sandbox, repository) = try await repository()
+    let git = sandbox.root + "/repository/.git"
+    try sandbox.write("", to: git + "/index.lock")
+    #expect(throws: IndexFile.Failure.busy) {
+      try repository.updateIndex([:], scratch: git + "/scratch")
+    }
+    // A process of ours that died after taking the lock leaves one file under both names.
+    _ = try await sandbox.run("/bin/sh", ["-c", "rm \(git)/index.lock; touch \(git)/scratch; ln \(git)/scratch \(git)/index.lock"])
+    try repository.updateIndex([:], scratch: git + "/scratch")
+    #expect(try await sandbox.git("status", in: sandbox.root + "/repository").status == 0)
+  }
+}
+
+extension String {
+  /// The first line.
+  fileprivate var trimming: String { String(split(separator: "\n").first ?? "") }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Subprocess
+import SystemPackage
+
+/// A home of its own for the programs under test: no configuration, no store, no terminal, a fixed clock.
+public final class Sandbox: Sendable {
+  /// The folder that everything is in; removed with the sandbox.
+  public let root: String
+
+  public var home: String { root + "/home" }
+  public var store: String { home + "/.local/share/belfry" }
+  /// Where the stand-in for the notification hook writes what it was given, a line each.
+  public var rang: String { root + "/rang" }
+
+  public init() throws {
+    root = NSTemporaryDirectory() + "belfry-test-" + UUID().uuidString
+    let hooks = root + "/home/.config/belfry/hooks/deliver"
+    try FileManager.default.createDirectory(atPath: hooks, withIntermediateDirectories: true)
+    // Without it a firing would ring on the terminals of whoever runs the tests.
+    try write(
+      "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_TITLE $BELFRY_OCCURRENCE\" >> '\(rang)'\n",
+      to: hooks + "/notify", mode: 0o755)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(atPath: root)
+  }
+
+  public struct Output: Sendable {
+    public let status: Int32
+    public let out: String
+    public let err: String
+
+    /// Standard output as JSON.
+    public var json: Any? {
+      try? JSONSerialization.jsonObject(with: Data(out.utf8), options: .fragmentsAllowed)
+    }
+    public var object: [String: Any] { json as? [String: Any] ?? [:] }
+    public var array: [[String: Any]] { json as? [[String: Any]] ?? [] }
+  }
+
+  /// The binary that was built beside the tests.
+  public static let binary: String = {
+    let name = ProcessInfo.processInfo.environment["BELFRY_BINARY"]
+    let tests = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
+    return name ?? (tests as NSString).deletingLastPathComponent + "/belfry"
+  }()
+
+  /// Runs belfry with a clock and a zone of its own.
+  public func belfry(
+    _ arguments: String..., now: String? = "2026-11-20T22:41:00Z", zone: String = "UTC",
+    store: String? = nil, device: String = "laptop", environment: [String: String] = [:]
+  ) async throws -> Output {
+    var variables = environment
+    variables["TZ"] = zone
+    variables["BELFRY_DEVICE"] = device
+    if let now { variables["BELFRY_NOW"] = now }
+    if let store { variables["BELFRY_STORE"] = store }
+    return try await run(Sandbox.binary, arguments, environment: variables)
+  }
+
+  public func git(_ arguments: String..., in folder: String? = nil) async throws -> Output {
+    try await run("/usr/bin/git", ["-C", folder ?? store] + arguments)
+  }
+
+  public func run(
+    _ program: String, _ arguments: [String], environment: [String: String] = [:]
+  ) async throws -> Output {
+    var variables: [Environment.Key: String] = [
+      "HOME": home, "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
+      "GIT_CONFIG_NOSYSTEM": "1",
+    ]
+    if let libraries = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"] {
+      variables["LD_LIBRARY_PATH"] = libraries
+    }
+    for (name, value) in environment {
+      if let key = Environment.Key(rawValue: name) { variables[key] = value }
+    }
+    let result = try await Subprocess.run(
+      .path(FilePath(program)), arguments: Arguments(arguments), environment: .custom(variables),
+      workingDirectory: FilePath(root), output: .string(limit: 1 << 24),
+      error: .string(limit: 1 << 24))
+    let status: Int32 =
+      switch result.terminationStatus {
+      case .exited(let code): code
+      case .signaled(let signal): 128 + signal
+      }
+    return Output(status: status, out: result.standardOutput, err: result.standardError)
+  }
+
+  // MARK: Files
+
+  public func read(_ path: String) throws -> String {
+    try String(contentsOfFile: path, encoding: .utf8)
+  }
+
+  public func write(_ text: String, to path: String, mode: Int = 0o644) throws {
+    try text.write(toFile: path, atomically: false, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+  }
+
+  /// What the stand-in hook has rung for.
+  public var rings: [String] {
+    ((try? read(rang)) ?? "").split(separator: "\n").map(String.init)
+  }
+
+  /// The file of the only alarm in a store, or of one.
+  public func alarmFile(_ id: String? = nil, store: String? = nil) throws -> String {
+    let folder = (store ?? self.store) + "/alarms"
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    return folder + "/" + (id.map { "\($0).json" } ?? names[0])
+  }
+}

@@ -1,0 +1,27 @@
+/// A random number generator that a seed repeats (SplitMix64).
+public struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  public init(seed: UInt64) {
+    state = seed
+  }
+
+  public mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  /// A whole number of a range.
+  public mutating func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
+
+  /// True in one of `n` cases.
+  public mutating func one(in n: Int) -> Bool { int(1...n) == 1 }
+
+  /// An element, which there must be.
+  public mutating func pick<Element>(_ elements: [Element]) -> Element {
+    elements[int(0...(elements.count - 1))]
+  }
+}
