@@ -31,7 +31,7 @@ let package = Package(
     .target(name: "Git", dependencies: ["CLibgit2", "CLinux", subprocess, crypto]),
     .target(name: "BelfryCore"),
     .target(name: "BelfryStore", dependencies: ["BelfryCore", "Git", "CJansson"]),
-    .target(name: "BelfryScheduler", dependencies: ["BelfryStore", subprocess, system]),
+    .target(name: "BelfryScheduler", dependencies: ["BelfryStore", "CLinux", subprocess, system]),
     .executableTarget(
       name: "belfry",
       dependencies: ["BelfryCore", "BelfryStore", "BelfryScheduler", "Git", argumentParser]),

@@ -1,5 +1,6 @@
 import BelfryCore
 import BelfryStore
+import CLinux
 import Glibc
 import Subprocess
 import SystemPackage
@@ -73,7 +74,8 @@ public struct HookDelivery: Sendable {
       reasons.append(reason)
     }
     return .undelivered(
-      reasons.isEmpty ? ["there is no hook named notify in \(folders.joined(separator: ", "))"] : reasons)
+      reasons.isEmpty
+        ? ["there is no hook named notify in \(folders.joined(separator: ", "))"] : reasons)
   }
 
   /// Runs one hook. Returns nil when it worked, else why not.
@@ -91,12 +93,16 @@ public struct HookDelivery: Sendable {
     let configuration = Configuration(
       executable: .path(FilePath(path)), environment: .inherit.updating(environment),
       platformOptions: options)
-    let input = notice.json.document
+    // A file and not a pipe: a hook that does not read it must not matter to who writes it.
+    guard let input = HookDelivery.file(notice.json.document) else {
+      return "\(path): its input could not be written: \(String(cString: strerror(errno)))"
+    }
     return await withTaskGroup(of: String?.self) { group in
       group.addTask {
         do {
           let result = try await Subprocess.run(
-            configuration, input: .array(input), output: .bytes(limit: 64 << 10),
+            configuration, input: .fileDescriptor(input, closeAfterSpawningProcess: true),
+            output: .bytes(limit: 64 << 10),
             error: .string(limit: 64 << 10))
           if result.terminationStatus.isSuccess { return nil }
           let words = result.standardError.split(separator: "\n").last.map(String.init)
@@ -117,5 +123,17 @@ public struct HookDelivery: Sendable {
       group.cancelAll()
       return first
     }
+  }
+
+  /// An open file in memory that holds some bytes, to be read from its beginning; nil with `errno`.
+  private static func file(_ bytes: [UInt8]) -> FileDescriptor? {
+    let descriptor = memfd_create("belfry", 1)  // MFD_CLOEXEC
+    guard descriptor >= 0 else { return nil }
+    guard write(descriptor, bytes, bytes.count) == bytes.count, lseek(descriptor, 0, SEEK_SET) == 0
+    else {
+      close(descriptor)
+      return nil
+    }
+    return FileDescriptor(rawValue: descriptor)
   }
 }

@@ -130,7 +130,9 @@ public struct Tick: Sendable {
     await withTaskGroup(of: (Int, HookDelivery.Outcome).self) { group in
       var outcomes = [HookDelivery.Outcome](repeating: .undelivered([]), count: firings.count)
       for (index, firing) in firings.enumerated() {
-        if index >= Tick.width, let (done, outcome) = await group.next() { outcomes[done] = outcome }
+        if index >= Tick.width, let (done, outcome) = await group.next() {
+          outcomes[done] = outcome
+        }
         group.addTask { (index, await delivery.notify(firing.notice)) }
       }
       for await (index, outcome) in group { outcomes[index] = outcome }

@@ -32,7 +32,8 @@ public struct CommitMessage: Hashable, Sendable {
 
   var text: String {
     let trailerLines = trailers.map { "\($0.key): \($0.value)" }
-    return ([subject] + (body.isEmpty ? [] : [""] + body)
+    return
+      ([subject] + (body.isEmpty ? [] : [""] + body)
       + (trailerLines.isEmpty ? [] : [""] + trailerLines)).joined(separator: "\n") + "\n"
   }
 

@@ -18,11 +18,14 @@ extension Store {
     return Overview(cards: cards.filter { !$0.isDeleted }, problems: view.problems)
   }
 
-  /// The alarms as they were when somebody last looked: for a hint, not for a decision. Costs the same
-  /// however many files there are.
-  public func knownCards() throws -> [Card] {
-    guard let file = readCards() else { return try overview().cards }
-    return (0..<file.count).compactMap { file.card($0) }.filter { !$0.isDeleted }
+  /// The alarms with a title, or with their next occurrence at a moment, as they were when somebody last
+  /// looked: for a hint, not for a decision. Costs the same however many files there are.
+  public func likely(titled title: String, comingAt moment: Instant) throws -> [Card] {
+    guard let file = readCards() else {
+      return try overview().cards.filter { $0.title == title || $0.status.next?.at == moment }
+    }
+    return file.rows(titled: title, orChangingAt: moment).compactMap { file.card($0) }
+      .filter { !$0.isDeleted }
   }
 
   /// One alarm, from its file, or the last good version of it.
@@ -54,18 +57,21 @@ extension Store {
   ///
   /// 1. The whole identifier. 2. The whole title, in any case. 3. The start of an identifier, or a part
   /// of a title. Throws `.noSuchAlarm`, or `.ambiguousAlarm` when several match equally well.
-  public func resolve(_ name: String, in cards: [Card]) throws(StoreError) -> Card {
-    if let card = cards.first(where: { $0.id.text == name }) { return card }
-    let wanted = name.lowercased()
-    var matches = cards.filter { $0.title.lowercased() == wanted }
-    if matches.isEmpty, !wanted.isEmpty {
-      matches = cards.filter {
-        $0.id.text.hasPrefix(wanted) || $0.title.lowercased().contains(wanted)
-      }
+  ///
+  /// - Returns: the alarm's card, and what is wrong with records that were looked at.
+  public func resolve(_ name: String) throws -> (card: Card, problems: [RecordProblem]) {
+    if let id = Identifier(name), let alarm = try? alarm(id), !alarm.isDeleted {
+      return (Card(alarm, status: try status(alarm)), [])
     }
-    if matches.count == 1 { return matches[0] }
-    if matches.isEmpty { throw .noSuchAlarm(name) }
-    throw .ambiguousAlarm(
+    let view = try CardView(self, thorough: false)
+    view.save()
+    let wanted = name.lowercased()
+    let cards = view.cards(matching: wanted).filter { !$0.isDeleted }
+    let exact = cards.filter { $0.title.lowercased() == wanted }
+    let matches = exact.isEmpty ? cards : exact
+    if matches.count == 1 { return (matches[0], view.problems) }
+    if matches.isEmpty { throw StoreError.noSuchAlarm(name) }
+    throw StoreError.ambiguousAlarm(
       name,
       matches.map { StoreError.AlarmName(id: $0.id, title: $0.title) }
         .sorted { ($0.title, $0.id) < ($1.title, $1.id) })
@@ -94,7 +100,9 @@ extension Store {
       return .good(alarm, DurableFileContent(bytes: file.bytes, status: file.status))
     } catch let error as RecordError {
       return .bad(error)
-    } catch let error as FileError where [EISDIR, ELOOP, EINVAL, EFBIG, EACCES].contains(error.number) {
+    } catch let error as FileError
+      where [EISDIR, ELOOP, EINVAL, EFBIG, EACCES].contains(error.number)
+    {
       let reason =
         switch error.number {
         case EISDIR: "it is a folder"
@@ -156,7 +164,9 @@ extension Store {
 
   func readCards() -> CardFile? {
     // A cache that cannot be read is made anew.
-    (try? DurableFile.read(local.cards, limit: 1 << 30)).flatMap { $0 }.flatMap { CardFile($0.bytes) }
+    (try? DurableFile.read(local.cards, limit: 1 << 30)).flatMap { $0 }.flatMap {
+      CardFile($0.bytes)
+    }
   }
 
   /// The row and card of an alarm whose file is as it was written.
@@ -182,7 +192,11 @@ extension Store {
   func updateCards(
     files: [String: [UInt8]?], blobs: [String: ObjectID?], written: [String: stat]
   ) {
-    guard let cards = readCards(), cards.fingerprint == context.zones.fingerprint else { return }
+    guard let cards = readCards(), cards.fingerprint == context.zones.fingerprint else {
+      // A store whose cards are missing gets them now: they are what a removed record is missed by.
+      try? CardView(self, thorough: true).save()
+      return
+    }
     var changes: [Identifier: (row: CardFile.Row, card: Card)?] = [:]
     for (path, content) in files {
       guard case .alarm(let id) = RecordPath(path) else { continue }
@@ -299,7 +313,9 @@ struct CardView {
       case .missing:
         unsettled.append(id)
         problems.append(RecordProblem(path: path, kind: .removed))
-        if let good = try store.lastGood(id) { keep(good.alarm, settings: settings, firings: firings) }
+        if let good = try store.lastGood(id) {
+          keep(good.alarm, settings: settings, firings: firings)
+        }
       }
       if corrected[id] == nil { corrected[id] = .some(nil) }
     }
@@ -322,6 +338,20 @@ struct CardView {
     }
     result.append(contentsOf: corrected.values.compactMap { $0 })
     return result
+  }
+
+  /// The cards whose title holds a text, in any case, or whose identifier starts with it.
+  ///
+  /// - Parameter wanted: lower case.
+  func cards(matching wanted: String) -> [Card] {
+    func matches(_ card: Card) -> Bool {
+      card.id.text.hasPrefix(wanted) || card.title.lowercased().contains(wanted)
+    }
+    guard !wanted.isEmpty else { return [] }
+    // Of other letters than ASCII's the case is more than a bit.
+    guard let file, wanted.utf8.allSatisfy({ $0 < 0x80 }) else { return cards().filter(matches) }
+    return file.rows(matching: Array(wanted.utf8)).compactMap { file.card($0) }
+      .filter { corrected[$0.id] == nil } + corrected.values.compactMap { $0 }.filter(matches)
   }
 
   /// Keeps what was learned for the next reader.

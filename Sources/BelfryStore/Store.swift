@@ -217,7 +217,8 @@ public final class Store: Sendable {
 
   /// The settings; the defaults where there are none, with the reason when the file is not valid.
   public func settings() throws -> (settings: Settings, problem: RecordProblem?) {
-    guard let file = try DurableFile.read("\(path)/\(SettingsFile.path)", limit: SettingsFile.largest)
+    guard
+      let file = try DurableFile.read("\(path)/\(SettingsFile.path)", limit: SettingsFile.largest)
     else { return (Settings(), nil) }
     do throws(RecordError) {
       return (try SettingsFile.settings(try SettingsFile.decode(file.bytes)), nil)
@@ -239,7 +240,8 @@ public final class Store: Sendable {
         String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
       }
       guard name.hasSuffix(".json"), let id = Identifier(name.dropLast(5)),
-        let file = try? DurableFile.read("\(path)/\(DeviceRecord.path(id))", limit: DeviceRecord.largest)
+        let file = try? DurableFile.read(
+          "\(path)/\(DeviceRecord.path(id))", limit: DeviceRecord.largest)
       else { continue }
       // A device whose record is not valid goes by its identifier.
       names[id] = (try? DeviceRecord.decode(file.bytes))?.name

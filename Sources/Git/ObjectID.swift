@@ -11,7 +11,9 @@ public struct ObjectID: Hashable, Sendable {
   /// Reads 20 bytes.
   public init(_ bytes: some Collection<UInt8>) {
     precondition(bytes.count == ObjectID.byteCount)
-    let words = bytes.withContiguousStorageIfAvailable { $0.withMemoryRebound(to: UInt8.self, ObjectID.words) }
+    let words = bytes.withContiguousStorageIfAvailable {
+      $0.withMemoryRebound(to: UInt8.self, ObjectID.words)
+    }
     (high, middle, low) = words ?? Array(bytes).withUnsafeBufferPointer(ObjectID.words)
   }
 

@@ -151,7 +151,8 @@ extension Repository {
         let kept = text.unicodeScalars.filter { $0.value >= 0x20 && $0 != "<" && $0 != ">" }
         return kept.isEmpty ? "unknown" : String(String.UnicodeScalarView(kept))
       }
-      return "\(role) \(clean(signature.name)) <\(clean(signature.email))> \(signature.time) +0000\n"
+      return
+        "\(role) \(clean(signature.name)) <\(clean(signature.email))> \(signature.time) +0000\n"
     }
     var text = "tree \(tree)\n"
     for parent in parents { text += "parent \(parent)\n" }

@@ -53,7 +53,8 @@ extension Repository {
     let wanted = "refs/heads/\(branch)"
     return try with { repository throws(GitError) in
       var handle: OpaquePointer?
-      try GitError.check(git_remote_lookup(&handle, repository, remote), "find the remote \(remote)")
+      try GitError.check(
+        git_remote_lookup(&handle, repository, remote), "find the remote \(remote)")
       defer { git_remote_free(handle) }
       var options = git_fetch_options()
       git_fetch_options_init(&options, UInt32(GIT_FETCH_OPTIONS_VERSION))

@@ -119,7 +119,9 @@ public struct TreeData: Sendable, Equatable {
         emit(next.entry)
         pending.removeFirst()
       }
-      if names.count < 4 ? names.contains(where: { $0.elementsEqual(name) }) : names.contains(Array(name)) {
+      if names.count < 4
+        ? names.contains(where: { $0.elementsEqual(name) }) : names.contains(Array(name))
+      {
         result.append(contentsOf: bytes[copied..<slot.start])
         copied = slot.end
       }

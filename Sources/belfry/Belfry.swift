@@ -1,9 +1,40 @@
 import ArgumentParser
+import Dispatch
 import Glibc
 
-/// `belfry VERB [ALARM] …`
+/// Where the process begins: most commands run here to their end, without a second thread.
 @main
-struct Belfry: AsyncParsableCommand {
+enum Main {
+  static func main() {
+    // A hook that does not read, or a reader that has gone, is an error to handle, not the end.
+    signal(SIGPIPE, SIG_IGN)
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    do {
+      var command = try Belfry.parseAsRoot(arguments)
+      guard let parsed = command as? any AsyncParsableCommand else {
+        try command.run()
+        exit(0)
+      }
+      // Handed over to the task: nothing here touches it again.
+      nonisolated(unsafe) let handed = parsed
+      Task.detached {
+        var asynchronous = handed
+        do {
+          try await asynchronous.run()
+          exit(0)
+        } catch {
+          exit(Belfry.report(error, arguments: arguments))
+        }
+      }
+      dispatchMain()
+    } catch {
+      exit(Belfry.report(error, arguments: arguments))
+    }
+  }
+}
+
+/// `belfry VERB [ALARM] …`
+struct Belfry: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "belfry",
     abstract: "Recurring alarms as files in a git repository.",
@@ -27,32 +58,13 @@ struct Belfry: AsyncParsableCommand {
         subcommands: [RemoteCommand.self, SyncCommand.self, Clone.self]),
     ])
 
-  @Option(name: .customLong("store"), help: "The store's folder (default: BELFRY_STORE, else the data folder).")
+  @Option(
+    name: .customLong("store"),
+    help: "The store's folder (default: BELFRY_STORE, else the data folder).")
   var store: String?
 
-  static func main() async {
-    // A hook that does not read, or a reader that has gone, is an error to handle, not the end.
-    signal(SIGPIPE, SIG_IGN)
-    let arguments = Array(CommandLine.arguments.dropFirst())
-    Glibc.exit(await run(arguments))
-  }
-
-  /// Parses and runs one command line; returns the exit code.
-  static func run(_ arguments: [String]) async -> Int32 {
-    do {
-      var command = try parseAsRoot(arguments)
-      if var command = command as? any AsyncParsableCommand {
-        try await command.run()
-      } else {
-        try command.run()
-      }
-      return 0
-    } catch {
-      return report(error, arguments: arguments)
-    }
-  }
-
-  private static func report(_ error: any Error, arguments: [String]) -> Int32 {
+  /// Tells what went wrong, and returns the exit code.
+  fileprivate static func report(_ error: any Error, arguments: [String]) -> Int32 {
     if let failure = CommandError(explaining: error) {
       Console.error("belfry: \(failure.message)")
       if let hint = failure.hint { Console.error(hint) }

@@ -24,13 +24,15 @@ import Testing
     alarm.zone = random.pick([.floating, .named("Europe/Berlin")])
     alarm.delivery.persistent = random.one(in: 2)
     if random.one(in: 2) {
-      alarm.schedule = try schedule(.daily(.init(interval: random.int(1...2), start: date("2026-11-20"))), "09:00")
+      alarm.schedule = try schedule(
+        .daily(.init(interval: random.int(1...2), start: date("2026-11-20"))), "09:00")
     }
     for field in Alarm.Field.allCases {
       alarm.stamps[field] = random.one(in: 5) ? nil : stamp(&random)
     }
     if random.one(in: 3) {
-      alarm.deletion = Dictionary(uniqueKeysWithValues: Alarm.Field.allCases.map { ($0, stamp(&random)) })
+      alarm.deletion = Dictionary(
+        uniqueKeysWithValues: Alarm.Field.allCases.map { ($0, stamp(&random)) })
     }
     alarm.progress.armed = moment(&random)
     alarm.progress.cleared = random.one(in: 2) ? nil : moment(&random)
@@ -40,7 +42,8 @@ import Testing
       guard alarm.progress.floor.map({ occurrence > $0 }) ?? true else { continue }
       alarm.progress.occurrences[occurrence] = OccurrenceRecord(
         random.pick(OccurrenceRecord.State.allCases), revision: random.int(0...1),
-        since: random.one(in: 4) ? nil : moment(&random), until: random.one(in: 2) ? nil : moment(&random),
+        since: random.one(in: 4) ? nil : moment(&random),
+        until: random.one(in: 2) ? nil : moment(&random),
         snoozes: random.int(0...2), followUps: random.int(0...2), auto: random.one(in: 2),
         schedule: random.one(in: 2) ? nil : stamp(&random))
     }

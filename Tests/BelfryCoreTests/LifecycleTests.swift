@@ -149,15 +149,19 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
   }
 
   @Test func disablingClearsWhatIsPendingForGood() throws {
-    let pending = try timeline(rent()).answer(.stop, at: due, settings: plus, firings: Firings()).alarm
+    let pending = try timeline(rent()).answer(.stop, at: due, settings: plus, firings: Firings())
+      .alarm
     var off = pending
     off.enabled = false
     off = off.stamped(against: pending, at: due.adding(seconds: 60), device: laptop)
-    #expect(timeline(off).status(at: due.adding(seconds: 61), settings: plus, firings: Firings()).state == .disabled)
+    #expect(
+      timeline(off).status(at: due.adding(seconds: 61), settings: plus, firings: Firings()).state
+        == .disabled)
     var on = off
     on.enabled = true
     on = on.stamped(against: off, at: due.adding(seconds: 120), device: laptop)
-    let status = timeline(on).status(at: due.adding(seconds: 121), settings: plus, firings: Firings())
+    let status = timeline(on).status(
+      at: due.adding(seconds: 121), settings: plus, firings: Firings())
     #expect(status.state == .active)
     #expect(status.next?.civil == friday)
   }
@@ -172,12 +176,14 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
   }
 
   @Test func editingTheScheduleKeepsWhatIsPending() throws {
-    let pending = try timeline(rent()).answer(.stop, at: due, settings: plus, firings: Firings()).alarm
+    let pending = try timeline(rent()).answer(.stop, at: due, settings: plus, firings: Firings())
+      .alarm
     var after = pending
     after.schedule = try schedule(.daily(.init(start: date("2026-11-01"))), "08:00")
     after = after.stamped(against: pending, at: due.adding(seconds: 60), device: laptop)
     #expect(
-      timeline(after).status(at: due.adding(seconds: 61), settings: plus, firings: Firings()).pending
+      timeline(after).status(at: due.adding(seconds: 61), settings: plus, firings: Firings())
+        .pending
         .map(\.occurrence) == [monday])
   }
 

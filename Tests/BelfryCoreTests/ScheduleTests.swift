@@ -209,8 +209,11 @@ func schedule(_ recurrence: Recurrence, _ times: String...) throws -> Schedule {
     #expect(walked == expected, "seed \(seed): \(schedule.summary)")
     // Asked for from any point in between, forwards and backwards.
     for _ in 0..<20 {
-      let moment = CivilDateTime(minuteNumber: begin.minuteNumber + generator.int(0...(1400 * 1440)))
-      #expect(schedule.next(after: moment).map { $0.date < end ? $0 : nil } ?? nil == expected.first { $0 > moment })
+      let moment = CivilDateTime(
+        minuteNumber: begin.minuteNumber + generator.int(0...(1400 * 1440)))
+      #expect(
+        schedule.next(after: moment).map { $0.date < end ? $0 : nil } ?? nil
+          == expected.first { $0 > moment })
       let before = expected.last { $0 <= moment }
       if let before { #expect(schedule.last(onOrBefore: moment) == before) }
     }

@@ -43,7 +43,8 @@ func zone(_ name: String) throws -> TimeZoneRules {
     #expect(TimeZoneRules(name: "x", tzif: []) == nil)
     #expect(TimeZoneRules(name: "x", tzif: Array("TZif2 is not enough".utf8)) == nil)
     for cut in [44, 60, 200] {
-      let bytes = [UInt8](FileManager.default.contents(atPath: "/usr/share/zoneinfo/Europe/Berlin") ?? Data())
+      let bytes = [UInt8](
+        FileManager.default.contents(atPath: "/usr/share/zoneinfo/Europe/Berlin") ?? Data())
       #expect(TimeZoneRules(name: "x", tzif: Array(bytes.prefix(cut))) == nil)
     }
   }
@@ -135,7 +136,9 @@ func zone(_ name: String) throws -> TimeZoneRules {
     #expect(date("1969-12-28").weekday == .sunday)
   }
 
-  @Test(arguments: ["2026-13-01", "2026-02-29", "2026-1-01", "02026-01-01", "2026-01-00", "0000-01-01", "abc"])
+  @Test(arguments: [
+    "2026-13-01", "2026-02-29", "2026-1-01", "02026-01-01", "2026-01-00", "0000-01-01", "abc",
+  ])
   func refuses(_ text: String) {
     #expect(CivilDate(text) == nil)
   }

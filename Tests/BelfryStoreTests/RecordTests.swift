@@ -129,7 +129,8 @@ import Testing
 
   @Test func logEntriesAreFiledByTheUTCDay() throws {
     let entry = LogEntry(
-      id: id, alarm: id, title: "Rent", occurrence: CivilDateTime("2026-11-20T23:30"), action: .done,
+      id: id, alarm: id, title: "Rent", occurrence: CivilDateTime("2026-11-20T23:30"),
+      action: .done,
       at: Instant(rfc3339: "2026-11-20T23:30:05.042-02:00")!, device: id)
     #expect(LogRecord.path(entry) == "log/2026/11/21/013005042-\(id).json")
     #expect(try LogRecord.decode(LogRecord.encode(entry)) == entry)
@@ -138,7 +139,8 @@ import Testing
 
   @Test(arguments: [
     "alarms/../x.json", "alarms/.git/x.json", ".git/config", "alarms/short.json", "README.md",
-    "log/2026/13/01/013005042-rentaaaaaaaaaaaaaaaaaaaaaa.json", "alarms/rentaaaaaaaaaaaaaaaaaaaaaa.txt",
+    "log/2026/13/01/013005042-rentaaaaaaaaaaaaaaaaaaaaaa.json",
+    "alarms/rentaaaaaaaaaaaaaaaaaaaaaa.txt",
     "alarms/rentaaaaaaaaaaaaaaaaaaaaaa.json/x", "ALARMS/rentaaaaaaaaaaaaaaaaaaaaaa.json",
   ])
   func pathsThatNoRecordHas(_ path: String) {
@@ -146,7 +148,8 @@ import Testing
   }
 
   @Test func settingsAreTyped() throws {
-    let record = try SettingsFile.decode(Array("{\"format\": 1, \"tier\": \"plus\", \"snooze\": 300}".utf8))
+    let record = try SettingsFile.decode(
+      Array("{\"format\": 1, \"tier\": \"plus\", \"snooze\": 300}".utf8))
     let settings = try SettingsFile.settings(record)
     #expect(settings.tier == .plus)
     #expect(settings.snooze == 300)
@@ -157,10 +160,15 @@ import Testing
 }
 
 @Suite struct ZoneNameTests {
-  @Test(arguments: ["Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+5", "UTC", "EST5EDT"])
+  @Test(arguments: [
+    "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+5", "UTC", "EST5EDT",
+  ])
   func names(_ text: String) { #expect(ZoneLibrary.isName(text)) }
 
-  @Test(arguments: ["", "../etc", "/etc/passwd", "Europe//Berlin", "Europe/.hidden", "a/b/c/d", "5", "Europe/Ber lin"])
+  @Test(arguments: [
+    "", "../etc", "/etc/passwd", "Europe//Berlin", "Europe/.hidden", "a/b/c/d", "5",
+    "Europe/Ber lin",
+  ])
   func notNames(_ text: String) { #expect(!ZoneLibrary.isName(text)) }
 
   @Test func theVariableSaysWhereWeAre() {

@@ -5,7 +5,8 @@ import Testing
 @Suite struct ErrorTests {
   private func isTwoShortLines(_ text: String) -> Bool {
     let lines = text.split(separator: "\n")
-    return lines.count == 2 && lines.allSatisfy { $0.count <= 160 } && lines[0].hasPrefix("belfry: ")
+    return lines.count == 2 && lines.allSatisfy { $0.count <= 160 }
+      && lines[0].hasPrefix("belfry: ")
   }
 
   @Test(arguments: [
@@ -80,7 +81,12 @@ import Testing
       #expect(isTwoShortLines(output.err))
       #expect(output.err.contains("belongs to another user"))
       // The same store, by its owner without the right to read it.
-      _ = try await sandbox.run("/bin/sh", ["-c", "chmod 755 '\(sandbox.root)' '\(sandbox.home)' '\(sandbox.home)/.local' '\(sandbox.home)/.local/share'; chown -R 65534 '\(sandbox.store)'; chmod 000 '\(sandbox.store)'"])
+      _ = try await sandbox.run(
+        "/bin/sh",
+        [
+          "-c",
+          "chmod 755 '\(sandbox.root)' '\(sandbox.home)' '\(sandbox.home)/.local' '\(sandbox.home)/.local/share'; chown -R 65534 '\(sandbox.store)'; chmod 000 '\(sandbox.store)'",
+        ])
       let copy = sandbox.root + "/belfry"
       _ = try await sandbox.run("/bin/cp", [Sandbox.binary, copy])
       let locked = try await sandbox.run(
@@ -99,7 +105,9 @@ import Testing
 
   @Test func aCorruptRecordStaysArmedAndTheOthersWork() async throws {
     let sandbox = try Sandbox()
-    let id = try await sandbox.belfry("add", "Pills", "--daily", "--at", "09:00", "--json").object["id"] as? String
+    let id =
+      try await sandbox.belfry("add", "Pills", "--daily", "--at", "09:00", "--json").object["id"]
+      as? String
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let file = try sandbox.alarmFile(id)
     try sandbox.write("{ broken\n", to: file)
@@ -158,7 +166,8 @@ import Testing
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily")
     async let holder = sandbox.run(
-      "/usr/bin/flock", [sandbox.store + "/.git/belfry/lock", "sh", "-c", "touch \(sandbox.root)/held; sleep 15"])
+      "/usr/bin/flock",
+      [sandbox.store + "/.git/belfry/lock", "sh", "-c", "touch \(sandbox.root)/held; sleep 15"])
     while try await sandbox.run("/bin/ls", [sandbox.root]).out.contains("held") == false {}
     // Reads do not wait.
     #expect(try await sandbox.belfry("list").status == 0)

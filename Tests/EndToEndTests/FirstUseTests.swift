@@ -18,7 +18,8 @@ import Testing
   @Test func addedFiredAndDone() async throws {
     let sandbox = try Sandbox()
     let add = try await sandbox.belfry(
-      "add", "Rent reminder", "--weekly", "mon,fri", "--at", "09:00", "--note", "Pay landlord", "--json")
+      "add", "Rent reminder", "--weekly", "mon,fri", "--at", "09:00", "--note", "Pay landlord",
+      "--json")
     #expect(add.status == 0)
     #expect(add.object["state"] as? String == "active")
     #expect(add.object["next"] as? String == "2026-11-23T09:00:00Z")
@@ -53,7 +54,9 @@ import Testing
     async let two = sandbox.belfry("tick", "--json", now: monday)
     for tick in try await [one, two] { #expect((tick.object["fired"] as? [Any])?.isEmpty == true) }
     #expect(sandbox.rings.count == 1)
-    #expect(try await sandbox.belfry("list", "--json", now: monday).array.first?["state"] as? String == "ringing")
+    #expect(
+      try await sandbox.belfry("list", "--json", now: monday).array.first?["state"] as? String
+        == "ringing")
 
     let done = try await sandbox.belfry("done", "rent", "--json", now: "2026-11-23T09:05:00Z")
     #expect(done.object["action"] as? String == "done")
@@ -72,7 +75,9 @@ import Testing
         Create the store
 
         """)
-    #expect(try await sandbox.git("log", "-1", "--format=%(trailers:key=Occurrence,valueonly)").out.contains("2026-11-23T09:00"))
+    #expect(
+      try await sandbox.git("log", "-1", "--format=%(trailers:key=Occurrence,valueonly)").out
+        .contains("2026-11-23T09:00"))
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
@@ -80,7 +85,8 @@ import Testing
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     _ = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
-    let snooze = try await sandbox.belfry("snooze", "tea", "10m", "--json", now: "2026-11-21T09:01:00Z")
+    let snooze = try await sandbox.belfry(
+      "snooze", "tea", "10m", "--json", now: "2026-11-21T09:01:00Z")
     #expect(snooze.object["action"] as? String == "snoozed")
     let list = try await sandbox.belfry("list", "--json", now: "2026-11-21T09:02:00Z")
     #expect(list.array[0]["state"] as? String == "snoozed")
@@ -103,10 +109,13 @@ import Testing
     _ = try await sandbox.belfry("stop", "pills", now: "2026-11-21T09:01:00Z")
     let list = try await sandbox.belfry("list", "--json", now: "2026-11-21T12:00:00Z")
     #expect(list.array[0]["state"] as? String == "pending")
-    #expect((list.array[0]["pending"] as? [String: Any])?["occurrence"] as? String == "2026-11-21T09:00")
+    #expect(
+      (list.array[0]["pending"] as? [String: Any])?["occurrence"] as? String == "2026-11-21T09:00")
     let tick = try await sandbox.belfry("tick", "--json", now: "2026-11-22T09:00:00Z")
     #expect((tick.object["fired"] as? [Any])?.count == 1)
-    #expect((tick.object["autoCompleted"] as? [[String: Any]])?.first?["occurrence"] as? String == "2026-11-21T09:00")
+    #expect(
+      (tick.object["autoCompleted"] as? [[String: Any]])?.first?["occurrence"] as? String
+        == "2026-11-21T09:00")
   }
 
   @Test func downtimeIsOneRingAndOneReport() async throws {
@@ -128,11 +137,14 @@ import Testing
     var list = try await sandbox.belfry("list", "--json")
     #expect(list.array[0]["state"] as? String == "disabled")
     #expect(list.array[0]["next"] == nil)
-    #expect((try await sandbox.belfry("tick", "--json", now: "2026-11-22T09:00:00Z").object["fired"] as? [Any])?.isEmpty == true)
+    #expect(
+      (try await sandbox.belfry("tick", "--json", now: "2026-11-22T09:00:00Z").object["fired"]
+        as? [Any])?.isEmpty == true)
     _ = try await sandbox.belfry("enable", "tea", now: "2026-11-22T09:30:00Z")
     list = try await sandbox.belfry("list", "--json", now: "2026-11-22T09:30:00Z")
     #expect(list.array[0]["nextOccurrence"] as? String == "2026-11-24T09:00")
-    let edit = try await sandbox.belfry("edit", "tea", "--title", "Green tea", "--at", "11:30", "--json", now: "2026-11-22T09:31:00Z")
+    let edit = try await sandbox.belfry(
+      "edit", "tea", "--title", "Green tea", "--at", "11:30", "--json", now: "2026-11-22T09:31:00Z")
     #expect(edit.object["title"] as? String == "Green tea")
     #expect(edit.object["nextOccurrence"] as? String == "2026-11-22T11:30")
     #expect((edit.object["schedule"] as? [String: Any])?["interval"] as? Int == 2)
@@ -143,7 +155,10 @@ import Testing
     #expect(try sandbox.read(try sandbox.alarmFile()).contains("\"deleted\""))
     let id = try sandbox.alarmFile().split(separator: "/").last!.dropLast(5)
     let log = try await sandbox.belfry("log", String(id.prefix(10)), "--json")
-    #expect(log.array.map { $0["action"] as? String } == ["deleted", "edited", "enabled", "disabled", "created"])
+    #expect(
+      log.array.map { $0["action"] as? String } == [
+        "deleted", "edited", "enabled", "disabled", "created",
+      ])
   }
 
   @Test(arguments: [
@@ -158,7 +173,9 @@ import Testing
     (["--annual", "03-15", "--at", "10:00"], "2027-03-15T10:00", "annual"),
     (["--days", "7", "--at", "10:00"], "2026-11-27T10:00", "days"),
     (["--weekly", "fri", "--every", "2", "--at", "10:00"], "2026-12-04T10:00", "weekly"),
-    (["--daily", "--start", "2026-12-01", "--at", "09:00,12:00,17:00"], "2026-12-01T09:00", "daily"),
+    (
+      ["--daily", "--start", "2026-12-01", "--at", "09:00,12:00,17:00"], "2026-12-01T09:00", "daily"
+    ),
     ([], "2026-11-27T22:41", "weekly"),
   ])
   func schedules(_ options: [String], _ next: String, _ kind: String) async throws {
@@ -174,14 +191,27 @@ import Testing
   @Test func zonesSeenFromTwoPlaces() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Floating", "--daily", "--at", "09:00")
-    _ = try await sandbox.belfry("add", "Fixed", "--daily", "--at", "09:00", "--zone", "Europe/Berlin")
+    _ = try await sandbox.belfry(
+      "add", "Fixed", "--daily", "--at", "09:00", "--zone", "Europe/Berlin")
     func next(_ zone: String) async throws -> [String: String] {
       let list = try await sandbox.belfry("list", "--json", zone: zone).array
-      return Dictionary(uniqueKeysWithValues: list.map { ($0["title"] as? String ?? "", $0["next"] as? String ?? "") })
+      return Dictionary(
+        uniqueKeysWithValues: list.map {
+          ($0["title"] as? String ?? "", $0["next"] as? String ?? "")
+        })
     }
-    #expect(try await next("Europe/Berlin") == ["Floating": "2026-11-21T09:00:00+01:00", "Fixed": "2026-11-21T09:00:00+01:00"])
-    #expect(try await next("Asia/Tokyo") == ["Floating": "2026-11-21T09:00:00+09:00", "Fixed": "2026-11-21T17:00:00+09:00"])
-    #expect(try await next("America/New_York") == ["Floating": "2026-11-21T09:00:00-05:00", "Fixed": "2026-11-21T03:00:00-05:00"])
+    #expect(
+      try await next("Europe/Berlin") == [
+        "Floating": "2026-11-21T09:00:00+01:00", "Fixed": "2026-11-21T09:00:00+01:00",
+      ])
+    #expect(
+      try await next("Asia/Tokyo") == [
+        "Floating": "2026-11-21T09:00:00+09:00", "Fixed": "2026-11-21T17:00:00+09:00",
+      ])
+    #expect(
+      try await next("America/New_York") == [
+        "Floating": "2026-11-21T09:00:00-05:00", "Fixed": "2026-11-21T03:00:00-05:00",
+      ])
   }
 
   @Test func nextMergesAllAlarms() async throws {
@@ -189,10 +219,16 @@ import Testing
     _ = try await sandbox.belfry("add", "A", "--daily", "--at", "09:00")
     _ = try await sandbox.belfry("add", "B", "--daily", "--every", "2", "--at", "08:00")
     let next = try await sandbox.belfry("next", "--count", "4", "--json")
-    #expect(next.array.map { "\($0["title"] ?? "") \($0["occurrence"] ?? "")" } == ["A 2026-11-21T09:00", "B 2026-11-22T08:00", "A 2026-11-22T09:00", "A 2026-11-23T09:00"])
+    #expect(
+      next.array.map { "\($0["title"] ?? "") \($0["occurrence"] ?? "")" } == [
+        "A 2026-11-21T09:00", "B 2026-11-22T08:00", "A 2026-11-22T09:00", "A 2026-11-23T09:00",
+      ])
     #expect(next.array[0]["at"] as? String == "2026-11-21T09:00:00Z")
     let one = try await sandbox.belfry("next", "b", "--count", "3", "--json")
-    #expect(one.array.map { $0["occurrence"] as? String } == ["2026-11-22T08:00", "2026-11-24T08:00", "2026-11-26T08:00"])
+    #expect(
+      one.array.map { $0["occurrence"] as? String } == [
+        "2026-11-22T08:00", "2026-11-24T08:00", "2026-11-26T08:00",
+      ])
   }
 
   @Test func likenessIsWarnedOf() async throws {

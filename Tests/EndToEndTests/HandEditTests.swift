@@ -6,7 +6,9 @@ import Testing
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let file = try sandbox.alarmFile()
-    try sandbox.write(try sandbox.read(file).replacing("\"Tea\"", with: "\"Green tea\"").replacing("09:00", with: "08:00"), to: file)
+    try sandbox.write(
+      try sandbox.read(file).replacing("\"Tea\"", with: "\"Green tea\"").replacing(
+        "09:00", with: "08:00"), to: file)
     // Seen at once, committed by the next tick, with a stamp for what changed.
     let list = try await sandbox.belfry("list", "--json", now: "2026-11-20T23:00:00Z")
     #expect(list.array[0]["title"] as? String == "Green tea")
@@ -69,7 +71,8 @@ import Testing
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let other = sandbox.root + "/other"
     _ = try await sandbox.git("clone", "-q", sandbox.store, other, in: sandbox.root)
-    _ = try await sandbox.belfry("edit", "tea", "--title", "Green tea", now: "2026-11-20T23:00:00Z", store: other)
+    _ = try await sandbox.belfry(
+      "edit", "tea", "--title", "Green tea", now: "2026-11-20T23:00:00Z", store: other)
     _ = try await sandbox.git("pull", "-q", "--ff-only", other, "main")
     let list = try await sandbox.belfry("list", "--json")
     #expect(list.array[0]["title"] as? String == "Green tea")
@@ -85,14 +88,17 @@ import Testing
     let file = try sandbox.alarmFile()
     let name = String(file.split(separator: "/").last ?? "")
     let entry = "log/2026/11/20/230000000-logaaaaaaaaaaaaaaaaaaaaaaa.json"
-    let log = try await sandbox.run("/bin/sh", ["-c", "cat '\(sandbox.store)'/log/2026/11/20/*"]).out
+    let log = try await sandbox.run("/bin/sh", ["-c", "cat '\(sandbox.store)'/log/2026/11/20/*"])
+      .out
     let id = log.split(separator: "\"id\": \"")[1].prefix(26)
-    try sandbox.write(log.replacing(id, with: "logaaaaaaaaaaaaaaaaaaaaaaa"), to: sandbox.store + "/" + entry)
+    try sandbox.write(
+      log.replacing(id, with: "logaaaaaaaaaaaaaaaaaaaaaaa"), to: sandbox.store + "/" + entry)
     try sandbox.write(try sandbox.read(file).replacing("\"Tea\"", with: "\"Green tea\""), to: file)
     try sandbox.write("alarms/\(name)\n\(entry)", to: sandbox.store + "/.git/belfry/journal")
     _ = try await sandbox.belfry("add", "Milk", "--daily", "--at", "10:00")
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
-    #expect(try await sandbox.git("log", "-2", "--format=%s").out.contains("Finish an interrupted write"))
+    #expect(
+      try await sandbox.git("log", "-2", "--format=%s").out.contains("Finish an interrupted write"))
     #expect(try await sandbox.git("grep", "-c", "Green tea", "HEAD", "--", "alarms").status == 0)
   }
 }
@@ -115,21 +121,34 @@ import Testing
     #expect(variables.contains("BELFRY_WHEN=Sat 21 Nov 2026, 09:00\n"))
   }
 
-  @Test(arguments: ["#!/bin/sh\necho no >&2; exit 3\n", "#!/bin/nowhere\n", "not a program", "#!/bin/sh\nyes\n"])
+  @Test(arguments: [
+    "#!/bin/sh\necho no >&2; exit 3\n", "#!/bin/nowhere\n", "not a program", "#!/bin/sh\nyes\n",
+  ])
   func whenTheHookFailsTheAlarmIsStillTold(_ script: String) async throws {
     let sandbox = try Sandbox()
     // A shipped hook beside a copy of the binary, which works.
     let prefix = sandbox.root + "/prefix"
-    _ = try await sandbox.run("/bin/sh", ["-c", "mkdir -p \(prefix)/bin \(prefix)/libexec/belfry/hooks/deliver; cp \(Sandbox.binary) \(prefix)/bin/belfry"])
+    _ = try await sandbox.run(
+      "/bin/sh",
+      [
+        "-c",
+        "mkdir -p \(prefix)/bin \(prefix)/libexec/belfry/hooks/deliver; cp \(Sandbox.binary) \(prefix)/bin/belfry",
+      ])
     let environment = ["TZ": "UTC", "BELFRY_NOW": "2026-11-20T22:41:00Z"]
     let due = ["TZ": "UTC", "BELFRY_NOW": "2026-11-21T09:00:00Z"]
-    try sandbox.write(script, to: sandbox.home + "/.config/belfry/hooks/deliver/notify", mode: 0o755)
-    _ = try await sandbox.run(prefix + "/bin/belfry", ["add", "Tea", "--daily", "--at", "09:00"], environment: environment)
+    try sandbox.write(
+      script, to: sandbox.home + "/.config/belfry/hooks/deliver/notify", mode: 0o755)
+    _ = try await sandbox.run(
+      prefix + "/bin/belfry", ["add", "Tea", "--daily", "--at", "09:00"], environment: environment)
     let alone = try await sandbox.run(prefix + "/bin/belfry", ["tick"], environment: due)
     #expect(alone.out.contains("Fired: Tea"))
     #expect(alone.err.contains("no notification could be shown for Tea"))
-    try sandbox.write("#!/bin/sh\necho second > '\(sandbox.root)/second'\n", to: prefix + "/libexec/belfry/hooks/deliver/notify", mode: 0o755)
-    let next = try await sandbox.run(prefix + "/bin/belfry", ["tick"], environment: ["TZ": "UTC", "BELFRY_NOW": "2026-11-22T09:00:00Z"])
+    try sandbox.write(
+      "#!/bin/sh\necho second > '\(sandbox.root)/second'\n",
+      to: prefix + "/libexec/belfry/hooks/deliver/notify", mode: 0o755)
+    let next = try await sandbox.run(
+      prefix + "/bin/belfry", ["tick"],
+      environment: ["TZ": "UTC", "BELFRY_NOW": "2026-11-22T09:00:00Z"])
     #expect(!next.err.contains("no notification"))
     #expect(try sandbox.read(sandbox.root + "/second") == "second\n")
   }

@@ -5,7 +5,9 @@ import Testing
   /// Two devices and a bare repository between them.
   private func pair() async throws -> (Sandbox, one: String, two: String, remote: String) {
     let sandbox = try Sandbox()
-    let (one, two, remote) = (sandbox.root + "/one", sandbox.root + "/two", sandbox.root + "/remote.git")
+    let (one, two, remote) = (
+      sandbox.root + "/one", sandbox.root + "/two", sandbox.root + "/remote.git"
+    )
     _ = try await sandbox.git("init", "-q", "--bare", remote, in: sandbox.root)
     _ = try await sandbox.belfry("add", "Rent", "--weekly", "mon", "--at", "09:00", store: one)
     _ = try await sandbox.belfry("remote", "add", "origin", remote, store: one)
@@ -41,7 +43,8 @@ import Testing
 
   @Test func aCloneHasItAllAndAnIdentityOfItsOwn() async throws {
     let (sandbox, one, two, _) = try await pair()
-    #expect(try await sandbox.belfry("list", store: two).out == sandbox.belfry("list", store: one).out)
+    #expect(
+      try await sandbox.belfry("list", store: two).out == sandbox.belfry("list", store: one).out)
     try await settle(sandbox, two, one)
     let devices = try await sandbox.run("/bin/sh", ["-c", "cat '\(one)'/devices/*.json"]).out
     #expect(devices.contains("\"laptop\"") && devices.contains("\"server\""))
@@ -50,8 +53,11 @@ import Testing
 
   @Test func editsOfDifferentFieldsBothSurvive() async throws {
     let (sandbox, one, two, _) = try await pair()
-    _ = try await sandbox.belfry("edit", "rent", "--title", "Pay the rent", now: "2026-11-21T10:00:00Z", store: one)
-    _ = try await sandbox.belfry("edit", "rent", "--note", "To the landlord", now: "2026-11-21T10:00:01Z", store: two, device: "server")
+    _ = try await sandbox.belfry(
+      "edit", "rent", "--title", "Pay the rent", now: "2026-11-21T10:00:00Z", store: one)
+    _ = try await sandbox.belfry(
+      "edit", "rent", "--note", "To the landlord", now: "2026-11-21T10:00:01Z", store: two,
+      device: "server")
     try await settle(sandbox, one, two)
     for store in [one, two] {
       let alarm = try await sandbox.belfry("list", "--json", store: store).array[0]
@@ -63,15 +69,20 @@ import Testing
 
   @Test func editsOfOneFieldAreDecidedAndTold() async throws {
     let (sandbox, one, two, _) = try await pair()
-    _ = try await sandbox.belfry("edit", "rent", "--title", "First", now: "2026-11-21T10:00:00Z", store: one)
-    _ = try await sandbox.belfry("edit", "rent", "--title", "Second", now: "2026-11-21T10:00:01Z", store: two, device: "server")
+    _ = try await sandbox.belfry(
+      "edit", "rent", "--title", "First", now: "2026-11-21T10:00:00Z", store: one)
+    _ = try await sandbox.belfry(
+      "edit", "rent", "--title", "Second", now: "2026-11-21T10:00:01Z", store: two, device: "server"
+    )
     _ = try await sandbox.belfry("sync", store: one)
     let sync = try await sandbox.belfry("sync", "--json", store: two)
     let decision = try #require((sync.object["decisions"] as? [[String: Any]])?.first)
     #expect(decision["field"] as? String == "title")
     #expect(decision["kept"] as? String == "Second")
     #expect(decision["discarded"] as? String == "First")
-    #expect(try await sandbox.git("log", "--merges", "--format=%b", in: two).out.contains("kept \"Second\" over \"First\""))
+    #expect(
+      try await sandbox.git("log", "--merges", "--format=%b", in: two).out.contains(
+        "kept \"Second\" over \"First\""))
     try await settle(sandbox, one, two)
     try await expectClean(sandbox, one, two)
   }
@@ -90,7 +101,8 @@ import Testing
   @Test func deletedHereAndEditedThereStays() async throws {
     let (sandbox, one, two, _) = try await pair()
     _ = try await sandbox.belfry("delete", "rent", now: "2026-11-21T10:00:00Z", store: one)
-    _ = try await sandbox.belfry("edit", "rent", "--at", "10:00", now: "2026-11-21T09:00:00Z", store: two, device: "server")
+    _ = try await sandbox.belfry(
+      "edit", "rent", "--at", "10:00", now: "2026-11-21T09:00:00Z", store: two, device: "server")
     try await settle(sandbox, one, two)
     #expect(try await sandbox.belfry("list", "--json", store: one).array.count == 1)
     try await expectClean(sandbox, one, two)
@@ -102,8 +114,10 @@ import Testing
     let bare = sandbox.root + "/other.git"
     _ = try await sandbox.git("clone", "-q", "--bare", remote, bare, in: sandbox.root)
     // Each edits, and each fetches the other's edit through a repository that the other never sees.
-    _ = try await sandbox.belfry("edit", "rent", "--title", "A", now: "2026-11-21T10:00:00Z", store: one)
-    _ = try await sandbox.belfry("edit", "rent", "--note", "B", now: "2026-11-21T10:00:01Z", store: two, device: "server")
+    _ = try await sandbox.belfry(
+      "edit", "rent", "--title", "A", now: "2026-11-21T10:00:00Z", store: one)
+    _ = try await sandbox.belfry(
+      "edit", "rent", "--note", "B", now: "2026-11-21T10:00:01Z", store: two, device: "server")
     _ = try await sandbox.git("push", "-q", remote, "main", in: one)
     _ = try await sandbox.git("push", "-q", bare, "main", in: two)
     _ = try await sandbox.belfry("remote", "add", "other", bare, store: one)
@@ -118,7 +132,9 @@ import Testing
       var acknowledged: [String] = []
       for number in 0..<12 {
         let title = "Alarm \(writer)-\(number)"
-        if try await sandbox.belfry("add", title, "--daily", now: nil, store: store).status == 0 { acknowledged.append(title) }
+        if try await sandbox.belfry("add", title, "--daily", now: nil, store: store).status == 0 {
+          acknowledged.append(title)
+        }
       }
       return acknowledged
     }
@@ -137,7 +153,9 @@ import Testing
     try await settle(sandbox, one, two)
     try await expectClean(sandbox, one, two)
     // In HEAD, not only in the work tree.
-    let committed = try await sandbox.git("grep", "-h", "\"title\": \"Alarm", "HEAD", "--", "alarms", in: two).out
+    let committed = try await sandbox.git(
+      "grep", "-h", "\"title\": \"Alarm", "HEAD", "--", "alarms", in: two
+    ).out
     for title in titles { #expect(committed.contains("\"\(title)\""), "\(title) is lost") }
   }
 
@@ -152,7 +170,8 @@ import Testing
       #expect(first.status == 0, "\(first.err)")
       #expect(second.status == 0, "\(second.err)")
     }
-    let names = try await sandbox.git("grep", "-h", "\"title\"", "main", "--", "alarms", in: remote).out
+    let names = try await sandbox.git("grep", "-h", "\"title\"", "main", "--", "alarms", in: remote)
+      .out
     for round in 0..<4 { #expect(names.contains("One \(round)") && names.contains("Two \(round)")) }
   }
 
@@ -175,14 +194,21 @@ import Testing
     _ = try await sandbox.git("clone", "-q", "-b", "main", remote, work, in: sandbox.root)
     _ = try await sandbox.run(
       "/bin/sh",
-      ["-c", "cd '\(work)' && echo broken > alarms/\(id) && echo evil > evil.sh && ln -s /etc/passwd alarms/aaaaaaaaaaaaaaaaaaaaaaaaaa.json && mkdir -p log/x && echo y > log/x/y && git add -A && git -c user.name=t -c user.email=t commit -qm bad && git push -q"])
+      [
+        "-c",
+        "cd '\(work)' && echo broken > alarms/\(id) && echo evil > evil.sh && ln -s /etc/passwd alarms/aaaaaaaaaaaaaaaaaaaaaaaaaa.json && mkdir -p log/x && echo y > log/x/y && git add -A && git -c user.name=t -c user.email=t commit -qm bad && git push -q",
+      ])
     let sync = try await sandbox.belfry("sync", store: two, device: "server")
     #expect(sync.status == 0, "\(sync.err)")
     for path in ["alarms/\(id)", "evil.sh", "alarms/aaaaaaaaaaaaaaaaaaaaaaaaaa.json"] {
       #expect(sync.err.contains("left out of the sync: \(path)"), "\(path)")
     }
-    #expect(try await sandbox.belfry("list", "--json", store: two).array.first?["title"] as? String == "Rent")
-    let files = try await sandbox.run("/usr/bin/find", [two, "-name", "evil*", "-o", "-type", "l", "-o", "-name", "y"]).out
+    #expect(
+      try await sandbox.belfry("list", "--json", store: two).array.first?["title"] as? String
+        == "Rent")
+    let files = try await sandbox.run(
+      "/usr/bin/find", [two, "-name", "evil*", "-o", "-type", "l", "-o", "-name", "y"]
+    ).out
     #expect(files.isEmpty)
     try await settle(sandbox, one, two)
     try await expectClean(sandbox, one, two)
@@ -207,6 +233,7 @@ import Testing
     _ = try await sandbox.run("/bin/cp", ["-a", sandbox.store, copy])
     let list = try await sandbox.belfry("list", store: copy, device: "desktop")
     #expect(list.err.contains("an identity of its own: desktop"))
-    #expect(try await sandbox.run("/bin/sh", ["-c", "ls '\(copy)/devices' | wc -l"]).out.contains("2"))
+    #expect(
+      try await sandbox.run("/bin/sh", ["-c", "ls '\(copy)/devices' | wc -l"]).out.contains("2"))
   }
 }

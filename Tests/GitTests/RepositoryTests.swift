@@ -4,17 +4,22 @@ import TestSupport
 import Testing
 
 @Suite struct RepositoryTests {
-  private let person = Repository.Signature(name: "Ada <x>\n", email: "ada@example.org", time: 1_700_000_000)
+  private let person = Repository.Signature(
+    name: "Ada <x>\n", email: "ada@example.org", time: 1_700_000_000)
 
   @Test func aReferenceMovesOnlyFromWhereItStands() async throws {
     let sandbox = try Sandbox()
     let repository = try Repository.create(sandbox.root + "/repository")
     let tree = try repository.writeTree(TreeData())
-    let one = try repository.writeCommit(tree: tree, parents: [], signature: person, message: "one\n")
-    let two = try repository.writeCommit(tree: tree, parents: [one], signature: person, message: "two\n")
-    let other = try repository.writeCommit(tree: tree, parents: [one], signature: person, message: "other\n")
+    let one = try repository.writeCommit(
+      tree: tree, parents: [], signature: person, message: "one\n")
+    let two = try repository.writeCommit(
+      tree: tree, parents: [one], signature: person, message: "two\n")
+    let other = try repository.writeCommit(
+      tree: tree, parents: [one], signature: person, message: "other\n")
     func move(_ from: ObjectID?, _ to: ObjectID) throws -> Bool {
-      try repository.moveReference("refs/heads/main", from: from, to: to, signature: person, message: "test")
+      try repository.moveReference(
+        "refs/heads/main", from: from, to: to, signature: person, message: "test")
     }
     #expect(try move(two, one) == false)
     #expect(try move(nil, one))
@@ -42,7 +47,8 @@ import Testing
     let sandbox = try Sandbox()
     let path = sandbox.root + "/file"
     #expect(try DurableFile.read(path) == nil)
-    _ = try await sandbox.run("/bin/sh", ["-c", "mkdir \(path)d; ln -s /etc/passwd \(path)l; mkfifo \(path)f"])
+    _ = try await sandbox.run(
+      "/bin/sh", ["-c", "mkdir \(path)d; ln -s /etc/passwd \(path)l; mkfifo \(path)f"])
     for (suffix, number) in [("d", EISDIR), ("l", ELOOP), ("f", EINVAL)] {
       let error = #expect(throws: FileError.self) { try DurableFile.read(path + suffix) }
       #expect(error?.number == number)

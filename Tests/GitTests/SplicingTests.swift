@@ -57,7 +57,8 @@ import Testing
         "/bin/sh", ["-c", "mkdir -p \(folder)/sub; printf old > \(folder)/\(name)"])
     }
     _ = try await sandbox.git("add", "-A", in: folder)
-    _ = try await sandbox.git("-c", "user.name=t", "-c", "user.email=t", "commit", "-qm", "one", in: folder)
+    _ = try await sandbox.git(
+      "-c", "user.name=t", "-c", "user.email=t", "commit", "-qm", "one", in: folder)
     if version == "3" {
       // What makes git write version 3: an entry that is only meant to be added.
       try sandbox.write("later", to: folder + "/later")
@@ -85,11 +86,16 @@ import Testing
     let status = try await sandbox.git("status", "--short", in: folder)
     let lines = Set(status.out.split(separator: "\n").map(String.init))
     #expect(
-      lines.subtracting([" A later"]) == ["A  a.json", "M  b.json", "A  c/deep/y.json", "D  d.json", "M  sub/x.json", "?? d.json"])
+      lines.subtracting([" A later"]) == [
+        "A  a.json", "M  b.json", "A  c/deep/y.json", "D  d.json", "M  sub/x.json", "?? d.json",
+      ])
     #expect(try await sandbox.git("fsck", in: folder).status == 0)
     // The cached trees that are left are right: a commit from them has what the files have.
-    _ = try await sandbox.git("-c", "user.name=t", "-c", "user.email=t", "commit", "-qm", "two", in: folder)
-    #expect(try await sandbox.git("ls-tree", "-r", "--name-only", "HEAD", in: folder).out.contains("c/deep/y.json"))
+    _ = try await sandbox.git(
+      "-c", "user.name=t", "-c", "user.email=t", "commit", "-qm", "two", in: folder)
+    #expect(
+      try await sandbox.git("ls-tree", "-r", "--name-only", "HEAD", in: folder).out.contains(
+        "c/deep/y.json"))
   }
 
   @Test func anotherGitsLockIsRespectedAndADeadOneOfOursIsTakenAway() async throws {
@@ -100,7 +106,9 @@ import Testing
       try repository.updateIndex([:], scratch: git + "/scratch")
     }
     // A process of ours that died after taking the lock leaves one file under both names.
-    _ = try await sandbox.run("/bin/sh", ["-c", "rm \(git)/index.lock; touch \(git)/scratch; ln \(git)/scratch \(git)/index.lock"])
+    _ = try await sandbox.run(
+      "/bin/sh",
+      ["-c", "rm \(git)/index.lock; touch \(git)/scratch; ln \(git)/scratch \(git)/index.lock"])
     try repository.updateIndex([:], scratch: git + "/scratch")
     #expect(try await sandbox.git("status", in: sandbox.root + "/repository").status == 0)
   }

@@ -30,6 +30,13 @@ public struct Identifier: Hashable, Comparable, Sendable {
     self.text = String(text)
   }
 
+  /// The same of bytes: for reading thousands.
+  public init?(_ bytes: ArraySlice<UInt8>) {
+    guard bytes.count == Identifier.length else { return nil }
+    for byte in bytes where !Identifier.isCharacter(byte) { return nil }
+    text = String(decoding: bytes, as: UTF8.self)
+  }
+
   /// Whether a byte may stand in an identifier: `a`…`z`, `2`…`7`.
   public static func isCharacter(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)

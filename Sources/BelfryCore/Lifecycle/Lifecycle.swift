@@ -149,7 +149,9 @@ extension Timeline {
   private func supersede(
     before current: Occurrence, now: Instant, in transition: inout Transition
   ) {
-    let open = due(at: current.at).filter { $0.civil < current.civil && record(of: $0.civil) == nil }
+    let open = due(at: current.at).filter {
+      $0.civil < current.civil && record(of: $0.civil) == nil
+    }
     let older = { (civils: [CivilDateTime]) in civils.filter { $0 < current.civil } }
     for civil in (open.map(\.civil) + older(occurrences(in: .snoozed))).sorted() {
       settle(civil, as: .missed, now: now, in: &transition)

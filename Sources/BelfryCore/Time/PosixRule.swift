@@ -97,7 +97,9 @@ struct PosixRule: Sendable, Equatable {
         while !atEnd, !peek(UInt8(ascii: ">")) { index += 1 }
         return take(UInt8(ascii: ">"))
       }
-      while !atEnd, bytes[index] | 0x20 >= UInt8(ascii: "a"), bytes[index] | 0x20 <= UInt8(ascii: "z") {
+      while !atEnd, bytes[index] | 0x20 >= UInt8(ascii: "a"),
+        bytes[index] | 0x20 <= UInt8(ascii: "z")
+      {
         index += 1
       }
       return index > start

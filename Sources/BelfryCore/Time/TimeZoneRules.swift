@@ -137,7 +137,8 @@ extension TimeZoneRules {
     let universal: Int, standard: Int, leaps: Int, transitions: Int, types: Int, characters: Int
 
     init?(_ bytes: [UInt8], at start: Int) {
-      guard bytes.count >= start + Header.size, Array(bytes[start..<(start + 4)]) == Array("TZif".utf8)
+      guard bytes.count >= start + Header.size,
+        Array(bytes[start..<(start + 4)]) == Array("TZif".utf8)
       else { return nil }
       self.start = start
       version = bytes[start + 4]

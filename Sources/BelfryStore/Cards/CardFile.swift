@@ -9,7 +9,7 @@ import Git
 /// ```
 /// header   magic, row count, when written, folder signature, fingerprint's length
 /// rows     one of 112 bytes each, by file name: what a scan needs
-/// heap     the fingerprint, then each row's card
+/// heap     the fingerprint, then the rows' cards, at places counted from its start
 /// ```
 struct CardFile: Sendable {
   /// What is known of one record's file.
@@ -24,7 +24,7 @@ struct CardFile: Sendable {
     var validUntil: Instant
   }
 
-  private static let magic: UInt64 = 0x3130_6472_6143_6c42  // "BlCard01"
+  private static let magic: UInt64 = 0x3230_6472_6143_6c42  // "BlCard02"
   private static let headerSize = 64
   private static let rowSize = 112
   /// `<id>.json` and a NUL byte, as the system wants file names.
@@ -73,8 +73,7 @@ struct CardFile: Sendable {
   }
 
   func identifier(_ index: Int) -> Identifier? {
-    Identifier(
-      String(decoding: bytes[start(index)..<(start(index) + Identifier.length)], as: UTF8.self))
+    Identifier(bytes[start(index)..<(start(index) + Identifier.length)])
   }
 
   func signature(_ index: Int) -> FileSignature {
@@ -100,9 +99,12 @@ struct CardFile: Sendable {
       validUntil: validUntil(index))
   }
 
+  /// Where the rows end and the heap begins.
+  private var heap: Int { CardFile.headerSize + count * CardFile.rowSize }
+
   private func payload(_ index: Int) -> Range<Int>? {
     let place = CardFile.load(bytes, start(index) + 104)
-    let offset = Int(place >> 24)
+    let offset = heap + Int(place >> 24)
     let length = Int(place & 0xFF_FFFF)
     return offset + length <= bytes.count ? offset..<(offset + length) : nil
   }
@@ -117,29 +119,108 @@ struct CardFile: Sendable {
 
   /// The index of an alarm's row; rows are sorted by name.
   func index(of id: Identifier) -> Int? {
+    let index = place(of: id)
+    return index < count && identifier(index) == id ? index : nil
+  }
+
+  /// How many rows come before an alarm's.
+  private func place(of id: Identifier) -> Int {
+    let wanted = Array(id.text.utf8)
     var low = 0
     var high = count
     while low < high {
       let middle = (low + high) / 2
       let name = bytes[start(middle)..<(start(middle) + Identifier.length)]
-      if name.lexicographicallyPrecedes(id.text.utf8) { low = middle + 1 } else { high = middle }
+      if name.lexicographicallyPrecedes(wanted) { low = middle + 1 } else { high = middle }
     }
-    return low < count && identifier(low) == id ? low : nil
+    return low
+  }
+
+  /// The rows whose title holds a text, in any case, or whose identifier starts with it.
+  ///
+  /// - Parameter text: ASCII, lower case; that is compared byte by byte, without making any string.
+  func rows(matching text: [UInt8]) -> [Int] {
+    bytes.withUnsafeBufferPointer { bytes in
+      (0..<count).filter { index in
+        let name = start(index)
+        if bytes[name..<(name + Identifier.length)].starts(with: text) { return true }
+        guard let payload = payload(index), payload.count >= 8 else { return false }
+        let length = Int(CardFile.load(self.bytes, payload.lowerBound))
+        let start = payload.lowerBound + 8
+        guard length >= text.count, start + length <= bytes.count else { return false }
+        for offset in 0...(length - text.count) {
+          var matched = 0
+          while matched < text.count,
+            CardFile.lowered(bytes[start + offset + matched]) == text[matched]
+          {
+            matched += 1
+          }
+          if matched == text.count { return true }
+        }
+        return false
+      }
+    }
+  }
+
+  private static func lowered(_ byte: UInt8) -> UInt8 {
+    byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+  }
+
+  /// The rows with exactly this title, and those whose status changes at a moment: their next firing.
+  func rows(titled title: String, orChangingAt moment: Instant) -> [Int] {
+    let wanted = Array(title.utf8)
+    return (0..<count).filter { index in
+      if validUntil(index) == moment { return true }
+      guard let payload = payload(index), payload.count >= 8 + wanted.count,
+        Int(CardFile.load(bytes, payload.lowerBound)) == wanted.count
+      else { return false }
+      let start = payload.lowerBound + 8
+      return bytes[start..<(start + wanted.count)] == wanted[...]
+    }
   }
 
   // MARK: Writing
 
   /// A file with some rows replaced, added or (nil) removed, and the others as they are.
+  ///
+  /// The cards of replaced rows stay in the heap unused, until they are as many as those in use.
   static func bytes(
     from old: CardFile?, replacing changes: [Identifier: (row: Row, card: Card)?],
     folder: FileSignature, fingerprint: String
   ) -> [UInt8] {
+    let sameHeap = old.map { $0.fingerprint == fingerprint && $0.isHeapDense } ?? false
     var rows: [UInt8] = []
-    var heap = Array(fingerprint.utf8)
     rows.reserveCapacity(((old?.count ?? 0) + changes.count) * rowSize)
-    heap.reserveCapacity((old?.bytes.count ?? 0) + changes.count * 128)
-    var count = 0
-    func add(_ row: Row, _ card: Card) {
+    var heap: [UInt8] = []
+    if let old, sameHeap {
+      heap.reserveCapacity(old.bytes.count - old.heap + changes.count * 256)
+      heap.append(contentsOf: old.bytes[old.heap...])
+    } else {
+      heap.append(contentsOf: fingerprint.utf8)
+    }
+    var copied = 0
+    func copy(upTo end: Int) {
+      guard let old, copied < end else { return }
+      let start = rows.count
+      rows.append(contentsOf: old.bytes[old.start(copied)..<old.start(end)])
+      if !sameHeap {
+        for index in copied..<end {
+          let place = heap.count
+          if let payload = old.payload(index) { heap.append(contentsOf: old.bytes[payload]) }
+          set(
+            UInt64(place) << 24 | UInt64(heap.count - place),
+            at: start + (index - copied) * rowSize + 104, in: &rows)
+        }
+      }
+      copied = end
+    }
+    for (id, change) in changes.sorted(by: { $0.key < $1.key }) {
+      if let old {
+        let place = old.place(of: id)
+        copy(upTo: place)
+        if place < old.count, old.identifier(place) == id { copied = place + 1 }
+      }
+      guard let (row, card) = change else { continue }
       rows.append(contentsOf: "\(row.id).json".utf8)
       rows.append(0)
       append(row.signature, to: &rows)
@@ -150,48 +231,29 @@ struct CardFile: Sendable {
       let place = heap.count
       CardWriter.append(card, to: &heap)
       append(UInt64(place) << 24 | UInt64(heap.count - place), to: &rows)
-      count += 1
     }
-    var pending = changes.sorted { $0.key < $1.key }[...]
-    for index in 0..<(old?.count ?? 0) {
-      guard let old, let id = old.identifier(index), let payload = old.payload(index) else { continue }
-      while let change = pending.first, change.key < id {
-        if let value = change.value { add(value.row, value.card) }
-        pending.removeFirst()
-      }
-      if let change = pending.first, change.key == id {
-        if let value = change.value { add(value.row, value.card) }
-        pending.removeFirst()
-        continue
-      }
-      let start = old.start(index)
-      rows.append(contentsOf: old.bytes[start..<(start + 104)])
-      append(UInt64(heap.count) << 24 | UInt64(payload.count), to: &rows)
-      heap.append(contentsOf: old.bytes[payload])
-      count += 1
-    }
-    for change in pending {
-      if let value = change.value { add(value.row, value.card) }
-    }
-    // Places count from the start of the heap until its own place is known.
-    let base = headerSize + rows.count
-    rows.withUnsafeMutableBytes { raw in
-      for index in 0..<count {
-        let offset = index * rowSize + 104
-        let place = raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-        raw.storeBytes(of: place + UInt64(base) << 24, toByteOffset: offset, as: UInt64.self)
-      }
-    }
+    copy(upTo: old?.count ?? 0)
     var result: [UInt8] = []
-    result.reserveCapacity(base + heap.count)
+    result.reserveCapacity(headerSize + rows.count + heap.count)
     append(magic, to: &result)
-    append(UInt64(count), to: &result)
+    append(UInt64(rows.count / rowSize), to: &result)
     append(folder, to: &result)
     append(UInt64(fingerprint.utf8.count), to: &result)
     append(0, to: &result)
     result.append(contentsOf: rows)
     result.append(contentsOf: heap)
     return result
+  }
+
+  /// Whether more of the heap is in use than not.
+  private var isHeapDense: Bool {
+    var used = 4096
+    for index in 0..<count { used += Int(CardFile.load(bytes, start(index) + 104) & 0xFF_FFFF) }
+    return bytes.count - heap < 2 * used
+  }
+
+  private static func set(_ value: UInt64, at offset: Int, in bytes: inout [UInt8]) {
+    bytes.withUnsafeMutableBytes { $0.storeBytes(of: value, toByteOffset: offset, as: UInt64.self) }
   }
 
   private static func append(_ value: UInt64, to bytes: inout [UInt8]) {
@@ -270,7 +332,9 @@ private struct CardReader {
   }
 
   mutating func text() -> String? {
-    guard let length = number(), length >= 0, position + Int(length) <= raw.count else { return nil }
+    guard let length = number(), length >= 0, position + Int(length) <= raw.count else {
+      return nil
+    }
     defer { position += Int(length) }
     return String(
       decoding: UnsafeRawBufferPointer(rebasing: raw[position..<(position + Int(length))]),

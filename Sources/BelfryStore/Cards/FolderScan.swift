@@ -74,11 +74,16 @@ struct FolderScan: Sendable {
           fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW)
         }
         let gone = result != 0 && errno == ENOENT
-        states.append(gone ? 0 : result == 0 && FileSignature(status) == cards.signature(index) ? 2 : 1)
+        states.append(
+          gone ? 0 : result == 0 && FileSignature(status) == cards.signature(index) ? 2 : 1)
       }
       parts.withLock { $0[number] = states }
     }
-    if chunks == 1 { chunk(0) } else { DispatchQueue.concurrentPerform(iterations: chunks, execute: chunk) }
+    if chunks == 1 {
+      chunk(0)
+    } else {
+      DispatchQueue.concurrentPerform(iterations: chunks, execute: chunk)
+    }
     let found = parts.withLock { $0 }
     return (0..<chunks).flatMap { found[$0] ?? [] }
   }

@@ -66,7 +66,8 @@ public final class ZoneLibrary: Sendable {
     let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     return text.utf8.count <= 64 && (1...3).contains(parts.count)
       && parts.allSatisfy { part in
-        guard let first = part.first, first | 0x20 >= UInt8(ascii: "a"), first | 0x20 <= UInt8(ascii: "z")
+        guard let first = part.first, first | 0x20 >= UInt8(ascii: "a"),
+          first | 0x20 <= UInt8(ascii: "z")
         else { return false }
         return part.allSatisfy { byte in
           (byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z"))

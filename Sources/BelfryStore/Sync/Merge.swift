@@ -134,7 +134,8 @@ struct TreeJoin {
     var settings: SettingsRecord?
   }
 
-  private func version(_ blob: ObjectID, _ kind: RecordPath) throws -> Result<Version, RecordError> {
+  private func version(_ blob: ObjectID, _ kind: RecordPath) throws -> Result<Version, RecordError>
+  {
     let limit =
       switch kind {
       case .alarm: AlarmRecord.largest

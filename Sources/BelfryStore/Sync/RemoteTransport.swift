@@ -50,7 +50,10 @@ struct LocalTransport: RemoteTransport {
     }
     if outcome.status == 0 { return true }
     let refusal = outcome.output.split(separator: "\n").first { $0.hasPrefix("!") }
-    let races = ["fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref", "incorrect old value"]
+    let races = [
+      "fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref",
+      "incorrect old value",
+    ]
     if let refusal, races.contains(where: { refusal.contains($0) || outcome.error.contains($0) }) {
       return false
     }
@@ -59,7 +62,8 @@ struct LocalTransport: RemoteTransport {
     }
     throw StoreError.remoteFailed(
       url: remote.url,
-      reason: (refusal.map { String($0.dropFirst(2)) } ?? words.map(String.init) ?? "git push failed")
+      reason: (refusal.map { String($0.dropFirst(2)) } ?? words.map(String.init)
+        ?? "git push failed")
         .replacing("\t", with: " "))
   }
 }

@@ -54,7 +54,8 @@ extension Store {
   public func sync(_ remoteName: String?) async throws -> SyncResult {
     let repository = try Repository.open(path)
     let remotes = try repository.remotes()
-    let remote = remotes.first { $0.name == remoteName ?? "origin" }
+    let remote =
+      remotes.first { $0.name == remoteName ?? "origin" }
       ?? (remoteName == nil && remotes.count == 1 ? remotes[0] : nil)
     guard let remote else { throw StoreError.noRemote(remoteName) }
     let transport: any RemoteTransport = try LocalTransport(repository, remote)
@@ -72,7 +73,8 @@ extension Store {
       guard branch == "refs/heads/\(Repository.branch)" else { throw StoreError.detachedHead }
       if ours == theirs { return result }
       if try await transport.push(ours, to: Repository.branch) {
-        result.pushed = try theirs.map { try repository.aheadBehind(ours, $0).ahead }
+        result.pushed =
+          try theirs.map { try repository.aheadBehind(ours, $0).ahead }
           ?? repository.count(ours)
         return result
       }

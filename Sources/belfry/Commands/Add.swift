@@ -43,7 +43,8 @@ struct Add: ParsableCommand {
     let status = store.timeline(alarm).status(at: now, settings: Settings(), firings: Firings())
     guard status.next != nil else {
       throw CommandError(
-        .usage, "\(schedule.summary) has no occurrence ahead.", hint: "Name a time that is to come.")
+        .usage, "\(schedule.summary) has no occurrence ahead.", hint: "Name a time that is to come."
+      )
     }
     try warn(store, alarm, status)
     let event = Event(.created, detail: schedule.summary)
@@ -63,19 +64,22 @@ struct Add: ParsableCommand {
 
   /// Says when there is one like it, or one at the same minute; both are made all the same.
   private func warn(_ store: Store, _ alarm: Alarm, _ status: AlarmStatus) throws {
-    let cards = try store.knownCards()
+    guard let next = status.next else { return }
+    let cards = try store.likely(titled: alarm.title, comingAt: next.at)
     for card in cards where card.title == alarm.title {
       if let other = try store.alarm(card.id), other.schedule.hasSameTimes(as: alarm.schedule) {
         Console.error(
-          "belfry: warning: there is another \(Printable.text(card.title)) with this schedule: \(card.id.short).")
+          "belfry: warning: there is another \(Printable.text(card.title)) with this schedule: \(card.id.short)."
+        )
         return
       }
     }
-    let same = cards.filter { $0.status.next?.at == status.next?.at }
-    guard let first = same.first, let next = status.next else { return }
+    let same = cards.filter { $0.status.next?.at == next.at }
+    guard let first = same.first else { return }
     let more = same.count > 1 ? " and \(same.count - 1) more" : ""
     Console.error(
-      "belfry: warning: \(Printable.text(first.title))\(more) comes at the same minute: \(next.civil.spoken).")
+      "belfry: warning: \(Printable.text(first.title))\(more) comes at the same minute: \(next.civil.spoken)."
+    )
   }
 }
 

@@ -96,7 +96,8 @@ private func answer(
     Console.line("Snoozed \(title)\(when): it rings again at \(until).")
   case .stopped:
     Console.line(
-      "Stopped \(title)\(when): pending until 'belfry done'; \(output.next(transition.alarm, status)).")
+      "Stopped \(title)\(when): pending until 'belfry done'; \(output.next(transition.alarm, status))."
+    )
   default:
     Console.line("Done: \(title)\(when); \(output.next(transition.alarm, status)).")
   }
@@ -121,7 +122,8 @@ private func refusal(
     case .disabled: "Switch it on with 'belfry enable \(alarm.id.short)'."
     default: output.next(alarm, status).capitalizedFirst + "."
     }
-  return CommandError(.notPossible, "\(title) \(state), so there is nothing to \(answer.infinitive).", hint: hint)
+  return CommandError(
+    .notPossible, "\(title) \(state), so there is nothing to \(answer.infinitive).", hint: hint)
 }
 
 extension Answer {

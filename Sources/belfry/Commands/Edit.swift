@@ -56,7 +56,9 @@ struct Edit: ParsableCommand {
     let status = try store.status(result)
     let output = AlarmOutput(store: store, style: context.style)
     if common.json { return output.print(output.json(result, status)) }
-    let words = fields.isEmpty ? "Nothing has changed" : "Changed \(fields.map(\.rawValue).joined(separator: ", "))"
+    let words =
+      fields.isEmpty
+      ? "Nothing has changed" : "Changed \(fields.map(\.rawValue).joined(separator: ", "))"
     Console.line("\(words) of \(Printable.text(result.title)): \(output.next(result, status)).")
   }
 }

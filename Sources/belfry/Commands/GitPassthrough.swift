@@ -19,10 +19,13 @@ struct GitPassthrough: ParsableCommand {
     if arguments.first == "--help" || arguments.first == "-h" { throw CleanExit.helpRequest(self) }
     let store = try CommandContext(store: root.store).open()
     for name in GitCommand.repositoryVariables { unsetenv(name) }
-    let words = ["git", "-C", store.path] + (arguments.first == "--" ? Array(arguments.dropFirst()) : arguments)
+    let words =
+      ["git", "-C", store.path]
+      + (arguments.first == "--" ? Array(arguments.dropFirst()) : arguments)
     signal(SIGPIPE, SIG_DFL)
     var pointers = words.map { strdup($0) } + [nil]
     execvp("git", &pointers)
-    throw CommandError(.failed, "git could not be started.", hint: "Install it: apt-get install git")
+    throw CommandError(
+      .failed, "git could not be started.", hint: "Install it: apt-get install git")
   }
 }

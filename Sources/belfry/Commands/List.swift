@@ -12,7 +12,7 @@ struct List: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let store = try context.open()
-    let cards = try context.overview(store).sorted(by: AlarmOutput.order)
+    let cards = CardOrder.sorted(try context.overview(store))
     let output = AlarmOutput(store: store, style: context.style)
     if common.json {
       let alarms = try store.alarms(cards)
@@ -24,12 +24,40 @@ struct List: ParsableCommand {
       Console.line("  belfry add \"Rent reminder\" --weekly mon,fri --at 09:00")
       return
     }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(cards.count * 128)
+    var text = ""
+    text.reserveCapacity(cards.count * 160)
     for (index, card) in cards.enumerated() {
-      if index > 0 { bytes.append(UInt8(ascii: "\n")) }
-      bytes.append(contentsOf: output.card(card).utf8)
+      if index > 0 { text += "\n" }
+      output.append(card, to: &text)
     }
-    Console.write(bytes)
+    Console.write(text)
+  }
+}
+
+/// The order of a list: what is most urgent first, then what comes first.
+private enum CardOrder {
+  static func sorted(_ cards: [Card]) -> [Card] {
+    // Small keys move faster than cards.
+    let keys = cards.enumerated().map { index, card in
+      (rank: rank(card.status.state), next: card.status.next?.at.milliseconds ?? .max, index: index)
+    }
+    return keys.sorted { a, b in
+      if a.rank != b.rank { return a.rank < b.rank }
+      if a.next != b.next { return a.next < b.next }
+      let (x, y) = (cards[a.index], cards[b.index])
+      return x.title != y.title ? x.title < y.title : x.id < y.id
+    }.map { cards[$0.index] }
+  }
+
+  private static func rank(_ state: AlarmStatus.State) -> Int {
+    switch state {
+    case .ringing: 0
+    case .snoozed: 1
+    case .missed: 2
+    case .pending: 3
+    case .active: 4
+    case .disabled: 5
+    case .finished: 6
+    }
   }
 }

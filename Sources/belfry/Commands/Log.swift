@@ -27,7 +27,8 @@ struct Log: ParsableCommand {
     let names = try store.deviceNames()
     let output = AlarmOutput(store: store, style: context.style)
     let entries = store.log { path, error in
-      Console.error("belfry: warning: \(Printable.text(path)) is not valid: \(Printable.text(error.words)).")
+      Console.error(
+        "belfry: warning: \(Printable.text(path)) is not valid: \(Printable.text(error.words)).")
     }
     var shown = 0
     var pending: [UInt8] = []
@@ -61,7 +62,9 @@ struct Log: ParsableCommand {
     do {
       return try context.find(name, in: store).id
     } catch let error as StoreError {
-      guard case .noSuchAlarm = error, name.utf8.allSatisfy(Identifier.isCharacter) else { throw error }
+      guard case .noSuchAlarm = error, name.utf8.allSatisfy(Identifier.isCharacter) else {
+        throw error
+      }
       let matches = Set(store.log().lazy.map(\.alarm).filter { $0.text.hasPrefix(name) })
       guard matches.count == 1, let id = matches.first else { throw error }
       return id

@@ -54,7 +54,11 @@ struct Next: ParsableCommand {
   /// records are read.
   private func coming(_ cards: [Card], _ store: Store, after now: Instant) throws -> [Item] {
     let first = cards.filter { $0.status.next != nil }
-      .sorted { ($0.status.next?.at ?? .distantFuture, $0.id) < ($1.status.next?.at ?? .distantFuture, $1.id) }
+      .sorted {
+        ($0.status.next?.at ?? .distantFuture, $0.id) < (
+          $1.status.next?.at ?? .distantFuture, $1.id
+        )
+      }
       .prefix(count)
     var items: [Item] = []
     for card in first {
@@ -63,7 +67,9 @@ struct Next: ParsableCommand {
         .map { Item(alarm: alarm, occurrence: $0) }
     }
     items.sort {
-      ($0.occurrence.at, $0.alarm.title, $0.alarm.id) < ($1.occurrence.at, $1.alarm.title, $1.alarm.id)
+      ($0.occurrence.at, $0.alarm.title, $0.alarm.id) < (
+        $1.occurrence.at, $1.alarm.title, $1.alarm.id
+      )
     }
     return Array(items.prefix(count))
   }

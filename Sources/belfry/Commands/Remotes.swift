@@ -40,7 +40,8 @@ struct RemoteAdd: ParsableCommand {
     if common.json {
       Console.write(JSON.object(["name": .string(name), "url": .string(remote.url)]).document)
     } else {
-      Console.line("Added the remote \(name): \(Printable.text(remote.url)). Sync with 'belfry sync'.")
+      Console.line(
+        "Added the remote \(name): \(Printable.text(remote.url)). Sync with 'belfry sync'.")
     }
   }
 }

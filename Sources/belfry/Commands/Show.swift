@@ -32,7 +32,8 @@ struct Show: ParsableCommand {
     rows.append(("file", AlarmRecord.path(alarm.id)))
     Console.line("")
     for (name, value) in rows {
-      Console.line("  " + name + String(repeating: " ", count: 12 - name.count) + Printable.text(value))
+      Console.line(
+        "  " + name + String(repeating: " ", count: 12 - name.count) + Printable.text(value))
     }
     if let note = alarm.note {
       Console.line("")

@@ -47,6 +47,7 @@ private func setEnabled(
   if fields.isEmpty {
     Console.line("\(title) is \(enabled ? "enabled" : "disabled") already.")
   } else {
-    Console.line(enabled ? "Enabled \(title): \(output.next(alarm, status))." : "Disabled \(title).")
+    Console.line(
+      enabled ? "Enabled \(title): \(output.next(alarm, status))." : "Disabled \(title).")
   }
 }

@@ -20,7 +20,8 @@ struct SyncCommand: AsyncParsableCommand {
     if common.json { return Console.write(result.json.document) }
     if result.fetched == 0, result.pushed == 0 { return Console.line("Everything is up to date.") }
     Console.line(
-      "Synced: \(result.fetched) commits fetched, \(result.pushed) pushed, \(result.merged) records merged.")
+      "Synced: \(result.fetched) commits fetched, \(result.pushed) pushed, \(result.merged) records merged."
+    )
     let names = try store.deviceNames()
     for decision in result.decisions {
       let by = decision.keptBy.flatMap { names[$0] }.map { " of \(Printable.text($0))" } ?? ""
@@ -46,7 +47,9 @@ struct Clone: ParsableCommand {
     guard try Store.isFree(context.storePath) else {
       throw CommandError(
         .failed, "there is something at \(Printable.text(context.storePath)) already.",
-        hint: "Name another place with --store; to join a remote, 'belfry remote add' and 'belfry sync'.")
+        hint:
+          "Name another place with --store; to join a remote, 'belfry remote add' and 'belfry sync'."
+      )
     }
     let (store, result) = try Store.clone(
       RemoteURL.absolute(url), to: context.storePath, context: context.storeContext)
@@ -55,7 +58,8 @@ struct Clone: ParsableCommand {
     if common.json {
       return Console.write(
         JSON.object([
-          "store": .string(store.path), "device": JSON(store.device), "alarms": .integer(Int64(count)),
+          "store": .string(store.path), "device": JSON(store.device),
+          "alarms": .integer(Int64(count)),
         ]).document)
     }
     Console.line(
@@ -86,7 +90,8 @@ extension SyncResult {
   func tell() {
     for refusal in refusals {
       Console.error(
-        "belfry: warning: left out of the sync: \(Printable.text(refusal.path)): \(Printable.text(refusal.reason)).")
+        "belfry: warning: left out of the sync: \(Printable.text(refusal.path)): \(Printable.text(refusal.reason))."
+      )
     }
   }
 }

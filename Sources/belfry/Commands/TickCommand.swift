@@ -27,7 +27,8 @@ struct TickCommand: AsyncParsableCommand {
       guard case .undelivered(let reasons) = outcome else { continue }
       // The last way left: the terminal of whoever ran this, or cron's mail.
       Console.error(
-        "\u{07}belfry: warning: no notification could be shown for \(Printable.text(notice.title)).")
+        "\u{07}belfry: warning: no notification could be shown for \(Printable.text(notice.title))."
+      )
       for reason in reasons { Console.error("  \(Printable.text(reason))") }
     }
     if let failure = report.failures.first {
@@ -64,7 +65,8 @@ struct TickCommand: AsyncParsableCommand {
     let zones = store.context.zones
     func item(_ item: TickReport.Item) -> JSON {
       .object([
-        "alarm": JSON(item.alarm), "title": .string(item.title), "occurrence": JSON(item.occurrence),
+        "alarm": JSON(item.alarm), "title": .string(item.title),
+        "occurrence": JSON(item.occurrence),
         "due": .string(zones.text(item.due)),
       ])
     }

@@ -13,7 +13,9 @@ enum Span {
     let minutes = seconds / 60
     let hours = minutes / 60
     let days = hours / 24
-    func unit(_ count: Int64, _ name: String) -> String { "\(count) \(name)\(count == 1 ? "" : "s")" }
+    func unit(_ count: Int64, _ name: String) -> String {
+      "\(count) \(name)\(count == 1 ? "" : "s")"
+    }
     switch seconds {
     case ..<60: return "\(seconds) s"
     case ..<3600: return "\(minutes) min"
@@ -69,7 +71,9 @@ struct AlarmOutput {
         + (status.snooze.map { " until \(when($0.until))" } ?? "")
     case .pending:
       return style.paint("Pending", .magenta)
-        + (status.pending.last.map { ": \(when($0.occurrence, zone: card.zone)), not confirmed yet" } ?? "")
+        + (status.pending.last.map {
+          ": \(when($0.occurrence, zone: card.zone)), not confirmed yet"
+        } ?? "")
     case .missed:
       return style.paint("Missed", .red)
         + (status.current.map { ": \(when($0, zone: card.zone))" } ?? "")
@@ -79,42 +83,54 @@ struct AlarmOutput {
   }
 
   private func badge(_ text: String) -> String {
+    guard style.isColoured else { return "[\(text)]" }
     let colour: Style.Colour =
-      text.hasSuffix("year") || text.hasSuffix("years") || text == "annual"
-      ? .green
-      : text.contains("month") ? .magenta : text.contains("week") ? .blue : .cyan
+      switch text.split(separator: " ").last {
+      case "annual", "years": .green
+      case "monthly", "months": .magenta
+      case "weekly", "weeks": .blue
+      default: .cyan
+      }
     return style.paint("[\(text)]", colour)
   }
 
-  /// A card: title and badge, next date and countdown, state, note, identifier.
-  func card(_ card: Card) -> String {
+  /// A card: title and badge, state, next date and countdown, identifier and note.
+  func append(_ card: Card, to text: inout String) {
     let status = card.status
     let muted = status.state == .disabled || status.state == .finished
     let title = style.fit(Printable.text(card.title), indent: card.badge.utf8.count + 3)
-    var lines = ["\(style.paint(title, muted ? .faint : .bold)) \(badge(card.badge))"]
-    if let state = state(card) { lines.append("  \(state)") }
-    if let next = status.next {
-      let prefix = status.state == .active ? "" : "next "
-      let time = "\(prefix)\(when(next.civil, zone: card.zone)), \(Span.until(next.at.seconds(since: now)))"
-      lines.append("  \(style.fit(time, indent: 2))")
+    text += style.paint(title, muted ? .faint : .bold)
+    text += " "
+    text += badge(card.badge)
+    text += "\n"
+    if let state = state(card) {
+      text += "  "
+      text += state
+      text += "\n"
     }
-    let note = card.note.map { "  \($0.split(separator: "\n").first ?? "")" } ?? ""
-    lines.append(
-      "  " + style.paint(style.fit(card.id.short + Printable.text(note.replacing("\t", with: " ")), indent: 2), .faint))
-    return lines.joined(separator: "\n") + "\n"
+    if let next = status.next {
+      var time = status.state == .active ? "" : "next "
+      time += when(next.civil, zone: card.zone)
+      time += ", "
+      time += Span.until(next.at.seconds(since: now))
+      text += "  "
+      text += style.fit(time, indent: 2)
+      text += "\n"
+    }
+    var last = card.id.short
+    if let note = card.note?.split(separator: "\n").first {
+      last += "  "
+      last += Printable.text(String(note).replacing("\t", with: " "))
+    }
+    text += "  "
+    text += style.paint(style.fit(last, indent: 2), .faint)
+    text += "\n"
   }
 
-  /// What is most urgent first, then what comes first.
-  static func order(_ a: Card, _ b: Card) -> Bool {
-    let ranks: [AlarmStatus.State: Int] = [
-      .ringing: 0, .snoozed: 1, .missed: 2, .pending: 3, .active: 4, .disabled: 5, .finished: 6,
-    ]
-    let (x, y) = (ranks[a.status.state] ?? 9, ranks[b.status.state] ?? 9)
-    if x != y { return x < y }
-    let (next, other) = (a.status.next?.at ?? .distantFuture, b.status.next?.at ?? .distantFuture)
-    if next != other { return next < other }
-    if a.title != b.title { return a.title < b.title }
-    return a.id < b.id
+  func card(_ card: Card) -> String {
+    var text = ""
+    append(card, to: &text)
+    return text
   }
 
   // MARK: JSON
@@ -159,6 +175,7 @@ struct AlarmOutput {
     guard let next = status.next else {
       return alarm.enabled ? "it does not come again" : "it is disabled"
     }
-    return "next is \(when(next.civil, zone: alarm.zone.text)), \(Span.until(next.at.seconds(since: now)))"
+    return
+      "next is \(when(next.civil, zone: alarm.zone.text)), \(Span.until(next.at.seconds(since: now)))"
   }
 }

@@ -41,6 +41,8 @@ enum Console {
 enum Printable {
   /// Control characters and those that turn the writing direction, shown instead of obeyed.
   static func text(_ text: String) -> String {
+    // Most text is plain ASCII, which is seen at once.
+    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
     guard text.unicodeScalars.contains(where: isHidden) else { return text }
     var result = ""
     for scalar in text.unicodeScalars {

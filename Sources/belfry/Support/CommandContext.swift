@@ -86,7 +86,8 @@ struct CommandContext {
     if name.isEmpty {
       var buffer = [CChar](repeating: 0, count: 256)
       if gethostname(&buffer, buffer.count - 1) == 0 {
-        name = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        name = String(
+          decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
       }
     }
     let kept = name.unicodeScalars.filter { !AlarmText.isControl($0) }
@@ -110,7 +111,8 @@ struct CommandContext {
     let (store, opening) = try Store.open(storePath, context: storeContext)
     announce(opening)
     if !storeContext.zones.works {
-      Console.error("belfry: warning: this system has no time zone data, so named zones count as local.")
+      Console.error(
+        "belfry: warning: this system has no time zone data, so named zones count as local.")
       Console.error("Install them: apt-get install tzdata")
     }
     return store
@@ -136,7 +138,9 @@ struct CommandContext {
 
   /// The alarm that a person means.
   func find(_ name: String, in store: Store) throws -> Card {
-    try store.resolve(name, in: overview(store))
+    let (card, problems) = try store.resolve(name)
+    tell(problems)
+    return card
   }
 
   func tell(_ problems: [RecordProblem]) {
@@ -157,8 +161,10 @@ struct CommandContext {
         Console.error("To delete an alarm, use 'belfry delete'.")
       case .unknownZone(let name):
         Console.error(
-          "belfry: warning: the time zone \(Printable.text(name)) of \(path) is not known here; it counts as local.")
-        Console.error("Bring the package tzdata up to date, or set another with 'belfry edit --zone'.")
+          "belfry: warning: the time zone \(Printable.text(name)) of \(path) is not known here; it counts as local."
+        )
+        Console.error(
+          "Bring the package tzdata up to date, or set another with 'belfry edit --zone'.")
       }
     }
   }
@@ -172,7 +178,8 @@ struct CommandContext {
       defer { free(link) }
       let parts = String(cString: link).split(separator: "/").dropLast()
       // `PREFIX/bin/belfry` has `PREFIX/libexec/belfry`; a build has the source tree above it.
-      folders.append("/" + parts.dropLast().joined(separator: "/") + "/libexec/belfry/hooks/deliver")
+      folders.append(
+        "/" + parts.dropLast().joined(separator: "/") + "/libexec/belfry/hooks/deliver")
       if let build = parts.lastIndex(where: { $0.hasPrefix(".build") }) {
         folders.append("/" + parts[..<build].joined(separator: "/") + "/hooks/deliver")
       }

@@ -94,7 +94,9 @@ struct CommandError: Error {
     case .badRecord(let path, let reason):
       self.init(
         .failed, "\(Printable.text(path)) is not valid: \(Printable.text(reason.words)).",
-        hint: "Correct it, or take the last good one: belfry git -- checkout -- \(Printable.text(path))")
+        hint:
+          "Correct it, or take the last good one: belfry git -- checkout -- \(Printable.text(path))"
+      )
     case .noSuchAlarm(let name):
       self.init(
         .noSuchAlarm, "there is no alarm '\(Printable.text(name))'.",

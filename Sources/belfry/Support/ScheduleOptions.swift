@@ -33,10 +33,12 @@ struct ScheduleOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Times of day: 09:00 or 09:00,12:00,17:00.", valueName: "times"))
   var at: String?
 
-  @Option(help: ArgumentHelp("Europe/Berlin, or floating: wherever the device is.", valueName: "zone"))
+  @Option(
+    help: ArgumentHelp("Europe/Berlin, or floating: wherever the device is.", valueName: "zone"))
   var zone: String?
 
-  @Flag(inversion: .prefixedNo, help: "Ring on until answered; otherwise it is missed after a while.")
+  @Flag(
+    inversion: .prefixedNo, help: "Ring on until answered; otherwise it is missed after a while.")
   var persistent: Bool?
 
   // MARK: Reading
@@ -130,7 +132,9 @@ struct ScheduleOptions: ParsableArguments {
   private func times() throws -> [CivilTime]? {
     guard let at else { return nil }
     return try list(at).map { word in
-      guard let time = CivilTime(word) else { throw bad("--at", word, "a time of day, such as 09:00") }
+      guard let time = CivilTime(word) else {
+        throw bad("--at", word, "a time of day, such as 09:00")
+      }
       return time
     }
   }
@@ -177,7 +181,8 @@ struct ScheduleOptions: ParsableArguments {
     let words = text.split(separator: " ").map(String.init)
     if words.count == 2 {
       guard let ordinal = Recurrence.Ordinal(words[0]), let weekday = Weekday(words[1]) else {
-        throw bad("--monthly", text, "a weekday of the month, such as \"first mon\" or \"last fri\"")
+        throw bad(
+          "--monthly", text, "a weekday of the month, such as \"first mon\" or \"last fri\"")
       }
       return .monthlyWeekday(ordinal, weekday, cadence)
     }
