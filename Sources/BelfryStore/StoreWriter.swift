@@ -92,6 +92,7 @@ final class StoreWriter {
     }
     try store.local.beginJournal(paths)
     var written: [String: stat] = [:]
+    var isIndexed = false
     let result: ObjectID
     do {
       try place(files, paths: paths, keeping: kept, written: &written)
@@ -101,9 +102,10 @@ final class StoreWriter {
             // Without a status git looks at the file itself, and sees that it differs.
             (path, blob.map { IndexFile.Entry(id: $0, status: written[path] ?? stat()) })
           }))
+      isIndexed = true
       result = try commit(blobs)
     } catch {
-      putBack(before, written: written)
+      putBack(before, written: written, isIndexed: isIndexed)
       throw error
     }
     store.local.endJournal()
@@ -127,7 +129,9 @@ final class StoreWriter {
   }
 
   /// Undoes what a failed write has placed, as far as the disk lets it; the journal stays when it does not.
-  private func putBack(_ before: [String: [UInt8]?], written: [String: stat]) {
+  private func putBack(
+    _ before: [String: [UInt8]?], written: [String: stat], isIndexed: Bool
+  ) {
     var isWhole = true
     for path in written.keys {
       let file = "\(store.path)/\(path)"
@@ -138,6 +142,16 @@ final class StoreWriter {
           isWhole = false
         }
       } else if unlink(file) != 0, errno != ENOENT {
+        isWhole = false
+      }
+    }
+    if isIndexed {
+      do {
+        try updateIndex(
+          before.mapValues { content in
+            content.map { IndexFile.Entry(id: Repository.blobID($0), status: stat()) }
+          })
+      } catch {
         isWhole = false
       }
     }

@@ -4,8 +4,7 @@ import Glibc
 ///
 /// libgit2 rewrites a whole index through its own structures: a quarter of a second at 100,000 files.
 /// Splicing the few entries that changed costs a copy of the file and its checksum.
-/// Versions 2 and 3 of the format are handled (gitformat-index(5)); others are reported as
-/// `unsupported`, and left to git itself.
+/// Versions 2 and 3 of the format are handled (gitformat-index(5)); others are `unsupported`.
 public struct IndexFile: Sendable {
   /// A file as the index lists it.
   public struct Entry: Sendable {
@@ -21,7 +20,7 @@ public struct IndexFile: Sendable {
   public enum Failure: Error, Equatable, Sendable {
     /// Another git holds `index.lock`.
     case busy
-    /// A version or an extension that only git itself can edit.
+    /// A version or an extension that is not for splicing.
     case unsupported
   }
 

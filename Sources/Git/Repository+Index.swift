@@ -1,3 +1,4 @@
+import CLibgit2
 import Crypto
 import Glibc
 
@@ -9,8 +10,18 @@ extension Repository {
   /// is the same file as `scratch` was left by a process that died here, and is taken away; the caller
   /// holds a lock that keeps a living one out.
   ///
-  /// Throws `IndexFile.Failure` or `FileError`.
+  /// An index of a form that cannot be spliced is left to libgit2, which is slower.
+  ///
+  /// Throws `IndexFile.Failure`, `FileError` or `GitError`.
   public func updateIndex(_ changes: [String: IndexFile.Entry?], scratch: String) throws {
+    do {
+      try spliceIndex(changes, scratch: scratch)
+    } catch IndexFile.Failure.unsupported {
+      try rewriteIndex(changes)
+    }
+  }
+
+  private func spliceIndex(_ changes: [String: IndexFile.Entry?], scratch: String) throws {
     let path = gitDirectory + "index"
     let lock = path + ".lock"
     removeDeadLock(lock, scratch: scratch)
@@ -46,5 +57,55 @@ extension Repository {
       one.st_dev == two.st_dev
     else { return }
     _ = unlink(lock)
+  }
+
+  private func rewriteIndex(_ changes: [String: IndexFile.Entry?]) throws {
+    let code = try with { repository throws(GitError) in
+      Repository.rewriteIndex(of: repository, changes)
+    }
+    if code == GIT_ELOCKED.rawValue { throw IndexFile.Failure.busy }
+    guard code == 0 else {
+      throw GitError(GitError.Code(rawValue: code), "write git's index", "libgit2 could not")
+    }
+  }
+
+  /// Returns libgit2's code: 0 when the index is written.
+  private static func rewriteIndex(
+    of repository: OpaquePointer, _ changes: [String: IndexFile.Entry?]
+  ) -> Int32 {
+    var index: OpaquePointer?
+    var code = git_repository_index(&index, repository)
+    guard code == 0 else { return code }
+    defer { git_index_free(index) }
+    code = git_index_read(index, 1)
+    for (path, change) in changes where code == 0 {
+      guard let change else {
+        code = git_index_remove_bypath(index, path)
+        continue
+      }
+      var entry = indexEntry(change)
+      code = path.withCString { name in
+        entry.path = name
+        return git_index_add(index, &entry)
+      }
+    }
+    return code == 0 ? git_index_write(index) : code
+  }
+
+  private static func indexEntry(_ change: IndexFile.Entry) -> git_index_entry {
+    let status = change.status
+    var entry = git_index_entry()
+    entry.id = change.id.oid
+    entry.mode = 0o100644
+    entry.ctime.seconds = Int32(truncatingIfNeeded: status.st_ctim.tv_sec)
+    entry.ctime.nanoseconds = UInt32(truncatingIfNeeded: status.st_ctim.tv_nsec)
+    entry.mtime.seconds = Int32(truncatingIfNeeded: status.st_mtim.tv_sec)
+    entry.mtime.nanoseconds = UInt32(truncatingIfNeeded: status.st_mtim.tv_nsec)
+    entry.dev = UInt32(truncatingIfNeeded: status.st_dev)
+    entry.ino = UInt32(truncatingIfNeeded: status.st_ino)
+    entry.uid = status.st_uid
+    entry.gid = status.st_gid
+    entry.file_size = UInt32(truncatingIfNeeded: status.st_size)
+    return entry
   }
 }

@@ -1,4 +1,5 @@
 import CLibgit2
+import Crypto
 
 /// A commit, as far as Belfry looks at it.
 public struct Commit: Hashable, Sendable {
@@ -80,11 +81,13 @@ extension Repository {
     try write(tree.bytes, GIT_OBJECT_TREE)
   }
 
-  /// The name that a blob of these bytes has, without writing it.
+  /// The name that a blob of these bytes has, without writing it and without libgit2, whose start
+  /// costs more than most commands.
   public static func blobID(_ bytes: [UInt8]) -> ObjectID {
-    var oid = git_oid()
-    _ = bytes.withUnsafeBytes { git_odb_hash(&oid, $0.baseAddress, $0.count, GIT_OBJECT_BLOB) }
-    return ObjectID(oid)
+    var hash = Insecure.SHA1()
+    hash.update(data: Array("blob \(bytes.count)\0".utf8))
+    hash.update(data: bytes)
+    return ObjectID(Array(hash.finalize()))
   }
 
   // MARK: Commits

@@ -216,6 +216,29 @@ import Testing
     #expect(try await sandbox.belfry("sync", "--json", store: one).object["pushed"] as? Int == 0)
   }
 
+  @Test func storesThatBeganApartJoin() async throws {
+    let (sandbox, one, two, remote) = try await pair()
+    let three = sandbox.root + "/three"
+    _ = try await sandbox.belfry("add", "Milk", "--daily", "--at", "07:00", store: three)
+    _ = try await sandbox.belfry("remote", "add", "origin", remote, store: three)
+    try await settle(sandbox, three, one, two)
+    for store in [one, two, three] {
+      let titles = try await sandbox.belfry("list", "--json", store: store).array
+        .compactMap { $0["title"] as? String }.sorted()
+      #expect(titles == ["Milk", "Rent"])
+    }
+    try await expectClean(sandbox, one, two, three)
+  }
+
+  @Test func aCloneOfAnEmptyRemoteIsAStore() async throws {
+    let sandbox = try Sandbox()
+    let (remote, store) = (sandbox.root + "/empty.git", sandbox.root + "/store")
+    _ = try await sandbox.git("init", "-q", "--bare", remote, in: sandbox.root)
+    #expect(try await sandbox.belfry("clone", remote, store: store).status == 0)
+    _ = try await sandbox.belfry("add", "Tea", "--daily", store: store)
+    #expect(try await sandbox.belfry("sync", "--json", store: store).object["pushed"] as? Int == 2)
+  }
+
   @Test func aCloneByPlainGitIsGivenAnIdentity() async throws {
     let (sandbox, one, _, remote) = try await pair()
     let three = sandbox.root + "/three"

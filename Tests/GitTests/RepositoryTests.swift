@@ -38,6 +38,7 @@ import Testing
     let sandbox = try Sandbox()
     let repository = try Repository.create(sandbox.root + "/repository")
     let blob = try repository.writeBlob([UInt8](repeating: 0, count: 100_000))
+    #expect(Repository.blobID([UInt8](repeating: 0, count: 100_000)) == blob)
     #expect(throws: GitError.self) { try repository.blob(blob, limit: 99_999) }
     #expect(try repository.blob(blob, limit: 100_000).count == 100_000)
     #expect(throws: GitError.self) { try repository.tree(blob) }

@@ -75,13 +75,6 @@ import Testing
       changes[name] = IndexFile.Entry(id: try repository.writeBlob(content), status: status)
     }
     changes["d.json"] = .some(nil)
-    if version == "4" {
-      #expect(throws: IndexFile.Failure.unsupported) {
-        try repository.updateIndex(changes, scratch: folder + "/.git/scratch")
-      }
-      #expect(try await sandbox.git("status", "--short", in: folder).status == 0)
-      return
-    }
     try repository.updateIndex(changes, scratch: folder + "/.git/scratch")
     let status = try await sandbox.git("status", "--short", in: folder)
     let lines = Set(status.out.split(separator: "\n").map(String.init))
