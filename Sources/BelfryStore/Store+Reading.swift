@@ -12,7 +12,7 @@ extension Store {
 
   /// The alarms as they stand now. Takes no lock and never waits.
   public func overview() throws -> Overview {
-    let view = try CardView(self, thorough: false)
+    let view = try CardView(self)
     let cards = view.cards()
     view.save()
     return Overview(cards: cards.filter { !$0.isDeleted }, problems: view.problems)
@@ -63,7 +63,7 @@ extension Store {
     if let id = Identifier(name), let alarm = try? alarm(id), !alarm.isDeleted {
       return (Card(alarm, status: try status(alarm)), [])
     }
-    let view = try CardView(self, thorough: false)
+    let view = try CardView(self)
     view.save()
     let wanted = name.lowercased()
     let cards = view.cards(matching: wanted).filter { !$0.isDeleted }
@@ -165,7 +165,7 @@ extension Store {
   func readCards() -> CardFile? {
     // A cache that cannot be read is made anew.
     (try? DurableFile.read(local.cards, limit: 1 << 30)).flatMap { $0 }.flatMap {
-      CardFile($0.bytes)
+      CardFile($0.bytes, written: FileSignature($0.status).modified)
     }
   }
 
@@ -194,7 +194,7 @@ extension Store {
   ) {
     guard let cards = readCards(), cards.fingerprint == context.zones.fingerprint else {
       // A store whose cards are missing gets them now: they are what a removed record is missed by.
-      try? CardView(self, thorough: true).save()
+      try? CardView(self).save()
       return
     }
     var changes: [Identifier: (row: CardFile.Row, card: Card)?] = [:]
@@ -206,7 +206,12 @@ extension Store {
       else { continue }
       changes[id] = row(alarm, blob: blob, status: status)
     }
-    if changes.isEmpty { return }
+    keep(changes)
+  }
+
+  /// Replaces some of the cards, if there are any at all.
+  func keep(_ changes: [Identifier: (row: CardFile.Row, card: Card)?]) {
+    guard !changes.isEmpty, let cards = readCards() else { return }
     saveCards(
       CardFile.bytes(
         from: cards, replacing: changes, folder: cards.folder, fingerprint: cards.fingerprint))
@@ -237,12 +242,11 @@ struct CardView {
   /// When the status of another alarm changes first; nil when none does.
   private(set) var nextChange: Instant?
 
-  /// - Parameter thorough: whether to list the folder whatever its signature says.
-  init(_ store: Store, thorough: Bool) throws {
+  init(_ store: Store) throws {
     self.store = store
     let fingerprint = store.context.zones.fingerprint
     file = store.readCards().flatMap { $0.fingerprint == fingerprint ? $0 : nil }
-    let scan = try FolderScan.scan(store.path + "/alarms", cards: file, thorough: thorough)
+    let scan = try FolderScan.scan(store.path + "/alarms", cards: file)
     folder = scan?.folder
     let now = store.context.now
     var doubtful: [Identifier] = []
@@ -356,7 +360,8 @@ struct CardView {
 
   /// Keeps what was learned for the next reader.
   func save() {
-    guard let folder, !changes.isEmpty || file?.folder != folder else { return }
+    guard let folder else { return }
+    if changes.isEmpty, let file, file.folder == folder, file.vouches(for: folder) { return }
     // Cards that begin without a record that is missing would never miss it again.
     if file == nil, !unsettled.isEmpty { return }
     store.saveCards(

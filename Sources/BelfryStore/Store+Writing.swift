@@ -68,7 +68,7 @@ extension Store {
   ///
   /// - Parameter body: is called once with them, and says what is to be committed, together.
   public func evaluate(_ body: ([Alarm]) throws -> Change?) throws -> Evaluated {
-    let view = try CardView(self, thorough: true)
+    let view = try CardView(self)
     if view.due.isEmpty, view.unsettled.isEmpty {
       view.save()
       return Evaluated(problems: view.problems, nextChange: view.nextChange)
@@ -77,7 +77,7 @@ extension Store {
       return try locked {
         let writer = try StoreWriter(self)
         // Somebody may have written while we waited.
-        let before = try CardView(self, thorough: true)
+        let before = try CardView(self)
         before.save()
         if !before.unsettled.isEmpty { try Absorption(writer).absorb(before.unsettled) }
         if let change = try body(alarms(before))?.leavingOut(before.broken) {
@@ -157,6 +157,7 @@ struct Absorption {
     }
 
     var files: [String: [UInt8]?] = [:]
+    var clean: [Identifier: (row: CardFile.Row, card: Card)?] = [:]
     var edits: [(alarm: Alarm, fields: [Alarm.Field], isNew: Bool)] = []
     for id in ids {
       let known = cards.flatMap { cards in cards.index(of: id).flatMap { cards.row($0)?.blob } }
@@ -175,8 +176,10 @@ struct Absorption {
           result = Alarm.join(stamped, theirs)
         }
         let bytes = AlarmRecord.encode(result)
-        // A card for it again, if nothing else.
-        if bytes != content.bytes || Repository.blobID(bytes) != head || head != known {
+        if let head, bytes == content.bytes, Repository.blobID(bytes) == head {
+          // Another git has committed it: all it needs is a card.
+          clean[id] = store.row(result, blob: head, status: content.status)
+        } else {
           files[AlarmRecord.path(id)] = bytes
         }
         if stamped != written {
@@ -184,6 +187,7 @@ struct Absorption {
         }
       }
     }
+    store.keep(clean)
     guard !files.isEmpty else { return }
     var message = CommitMessage("Take up what another program wrote", device: store.device)
     for edit in edits {

@@ -32,13 +32,16 @@ struct CardFile: Sendable {
 
   private let bytes: [UInt8]
   let count: Int
-  /// When the file was written, nanoseconds since the epoch by the file system's clock.
+  /// What the alarms' folder was like when it was last listed.
   let folder: FileSignature
   /// What the statuses depend on besides the records: the time zones.
   let fingerprint: String
 
+  /// When the file was written, in nanoseconds since the epoch by the file system's clock.
+  private let written: Int64
+
   /// Nil when the bytes are not such a file.
-  init?(_ bytes: [UInt8]) {
+  init?(_ bytes: [UInt8], written: Int64) {
     guard bytes.count >= CardFile.headerSize, CardFile.load(bytes, 0) == CardFile.magic else {
       return nil
     }
@@ -47,9 +50,19 @@ struct CardFile: Sendable {
     let heap = CardFile.headerSize + count * CardFile.rowSize
     guard count < 1 << 24, length < 1 << 12, heap + length <= bytes.count else { return nil }
     self.bytes = bytes
+    self.written = written
     self.count = count
     folder = CardFile.signature(bytes, 16)
     fingerprint = String(decoding: bytes[heap..<(heap + length)], as: UTF8.self)
+  }
+
+  /// How long a file system's clock may stand still, in nanoseconds.
+  private static let tick: Int64 = 50_000_000
+
+  /// Whether an equal signature proves an equal content: what changed in the instant in which the cards
+  /// were written could have changed once more in it, and nobody would see.
+  func vouches(for signature: FileSignature) -> Bool {
+    max(signature.changed, signature.modified) < written - CardFile.tick
   }
 
   private static func load(_ bytes: [UInt8], _ offset: Int) -> UInt64 {

@@ -20,8 +20,7 @@ struct FolderScan: Sendable {
   /// Looks at every file.
   ///
   /// - Parameter cards: what is known; nil when nothing is.
-  /// - Parameter thorough: whether to list the folder even when its signature is as it was.
-  static func scan(_ path: String, cards: CardFile?, thorough: Bool) throws -> FolderScan? {
+  static func scan(_ path: String, cards: CardFile?) throws -> FolderScan? {
     var status = stat()
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -44,7 +43,7 @@ struct FolderScan: Sendable {
       }
       found = states.reduce(0) { $0 + ($1 > 0 ? 1 : 0) }
       // The names are as they were when the folder is, or when there are as many.
-      if !thorough, scan.folder == cards.folder { return scan }
+      if scan.folder == cards.folder, cards.vouches(for: scan.folder) { return scan }
       if try names(in: path, each: { _ in }) == found { return scan }
     }
     let known = cards
@@ -74,8 +73,10 @@ struct FolderScan: Sendable {
           fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW)
         }
         let gone = result != 0 && errno == ENOENT
-        states.append(
-          gone ? 0 : result == 0 && FileSignature(status) == cards.signature(index) ? 2 : 1)
+        let signature = FileSignature(status)
+        let same =
+          result == 0 && signature == cards.signature(index) && cards.vouches(for: signature)
+        states.append(gone ? 0 : same ? 2 : 1)
       }
       parts.withLock { $0[number] = states }
     }

@@ -65,7 +65,7 @@ extension Store {
       let theirs = try transport.fetch(Repository.branch)
       let (ours, branch) = try locked {
         let writer = try StoreWriter(self)
-        try Absorption(writer).absorb(try CardView(self, thorough: true).unsettled)
+        try Absorption(writer).absorb(try CardView(self).unsettled)
         if let theirs { try merge(theirs, writer, into: &result) }
         return (try writer.head(), writer.branch)
       }
