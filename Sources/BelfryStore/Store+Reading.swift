@@ -220,7 +220,7 @@ extension Store {
   func saveCards(_ bytes: [UInt8]) {
     // A cache: when it cannot be written, the next reader does without.
     _ = try? DurableFile.write(
-      bytes, to: local.cards, temporary: local.temporary("cards"), syncing: false)
+      bytes, to: local.cards, temporary: local.temporaryCards, syncing: false)
   }
 }
 
@@ -334,14 +334,11 @@ struct CardView {
 
   /// All cards.
   func cards() -> [Card] {
-    var result: [Card] = []
-    result.reserveCapacity((file?.count ?? 0) + corrected.count)
-    for index in 0..<(file?.count ?? 0) {
-      guard let file, let card = file.card(index) else { continue }
-      if corrected.isEmpty || corrected[card.id] == nil { result.append(card) }
+    let known = file.map { file in
+      Chunks.map(file.count) { range in range.compactMap { file.card($0) } }
     }
-    result.append(contentsOf: corrected.values.compactMap { $0 })
-    return result
+    if corrected.isEmpty { return known ?? [] }
+    return (known ?? []).filter { corrected[$0.id] == nil } + corrected.values.compactMap { $0 }
   }
 
   /// The cards whose title holds a text, in any case, or whose identifier starts with it.

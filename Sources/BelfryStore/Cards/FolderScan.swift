@@ -1,8 +1,6 @@
 import BelfryCore
-import Dispatch
 import Git
 import Glibc
-import Synchronization
 
 /// The `alarms` folder compared with the cards: which records are as they were.
 struct FolderScan: Sendable {
@@ -57,36 +55,21 @@ struct FolderScan: Sendable {
     return scan
   }
 
-  /// Looks at the files of all rows, on all cores when there are many: a look costs a system call.
+  /// Looks at the files of all rows: a look costs a system call.
   private static func look(at cards: CardFile, in folder: Int32) -> [UInt8] {
-    let chunks = cards.count < 512 ? 1 : 4
-    let size = (cards.count + chunks - 1) / chunks
-    let parts = Mutex<[Int: [UInt8]]>([:])
-    @Sendable func chunk(_ number: Int) {
-      let range = (number * size)..<min(cards.count, (number + 1) * size)
-      guard !range.isEmpty else { return }
-      var states: [UInt8] = []
-      states.reserveCapacity(range.count)
-      for index in range {
+    Chunks.map(cards.count) { range in
+      range.map { index -> UInt8 in
         var status = stat()
         let result = cards.withName(index) {
           fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW)
         }
-        let gone = result != 0 && errno == ENOENT
+        if result != 0, errno == ENOENT { return 0 }
         let signature = FileSignature(status)
         let same =
           result == 0 && signature == cards.signature(index) && cards.vouches(for: signature)
-        states.append(gone ? 0 : same ? 2 : 1)
+        return same ? 2 : 1
       }
-      parts.withLock { $0[number] = states }
     }
-    if chunks == 1 {
-      chunk(0)
-    } else {
-      DispatchQueue.concurrentPerform(iterations: chunks, execute: chunk)
-    }
-    let found = parts.withLock { $0 }
-    return (0..<chunks).flatMap { found[$0] ?? [] }
   }
 
   /// Calls `each` for the names that end in `.json`, and counts them.

@@ -20,8 +20,12 @@ struct LocalState: Sendable {
   private var device: String { folder + "/device.json" }
   private var firings: String { folder + "/firings.json" }
 
-  /// A place for a file that is about to be renamed into the store.
-  func temporary(_ purpose: String) -> String { "\(folder)/new-\(purpose)-\(getpid())" }
+  /// A place for a file that is about to be renamed into the store, for holders of a lock: what a process
+  /// that died left there is overwritten.
+  func temporary(_ purpose: String) -> String { "\(folder)/new-\(purpose)" }
+
+  /// The same for anybody at any time.
+  var temporaryCards: String { "\(folder)/new-cards-\(getpid())" }
 
   // MARK: Identity
 

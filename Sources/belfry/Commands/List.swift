@@ -24,13 +24,15 @@ struct List: ParsableCommand {
       Console.line("  belfry add \"Rent reminder\" --weekly mon,fri --at 09:00")
       return
     }
-    var text = ""
-    text.reserveCapacity(cards.count * 160)
-    for (index, card) in cards.enumerated() {
-      if index > 0 { text += "\n" }
-      output.append(card, to: &text)
+    let parts = Chunks.map(cards.count) { range in
+      var text = ""
+      for index in range {
+        if index > 0 { text += "\n" }
+        output.append(cards[index], to: &text)
+      }
+      return [text]
     }
-    Console.write(text)
+    for part in parts { Console.write(part) }
   }
 }
 

@@ -53,13 +53,14 @@ struct Next: ParsableCommand {
   /// The alarm whose next is later than that of `count` others has none among the first: only so many
   /// records are read.
   private func coming(_ cards: [Card], _ store: Store, after now: Instant) throws -> [Item] {
-    let first = cards.filter { $0.status.next != nil }
-      .sorted {
-        ($0.status.next?.at ?? .distantFuture, $0.id) < (
-          $1.status.next?.at ?? .distantFuture, $1.id
-        )
+    // Small keys sort faster than cards.
+    let first = cards.indices
+      .compactMap { index in
+        cards[index].status.next.map { (at: $0.at.milliseconds, index: index) }
       }
+      .sorted { $0 < $1 }
       .prefix(count)
+      .map { cards[$0.index] }
     var items: [Item] = []
     for card in first {
       guard let alarm = try store.alarm(card.id), alarm.enabled else { continue }

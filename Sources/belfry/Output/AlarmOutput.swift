@@ -37,7 +37,7 @@ enum Span {
 }
 
 /// How alarms look, as text and as JSON.
-struct AlarmOutput {
+struct AlarmOutput: Sendable {
   let store: Store
   let style: Style
 

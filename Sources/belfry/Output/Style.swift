@@ -1,7 +1,7 @@
 import Glibc
 
 /// What the terminal wants: colours or not, and how wide it is.
-struct Style {
+struct Style: Sendable {
   let isColoured: Bool
   /// Columns; nil when standard output is not a terminal.
   let width: Int?

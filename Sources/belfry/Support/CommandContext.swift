@@ -170,10 +170,12 @@ struct CommandContext {
   }
 
   /// The folders of delivery hooks: the user's own, then those that came with the binary.
-  func hooks() throws -> HookDelivery {
-    var folders = [
-      try CommandContext.folder("XDG_CONFIG_HOME", ".config", environment) + "/belfry/hooks/deliver"
-    ]
+  func hooks() -> HookDelivery {
+    var folders: [String] = []
+    // Without a home there are no hooks of the user's own, and the alarm rings all the same.
+    if let configuration = try? CommandContext.folder("XDG_CONFIG_HOME", ".config", environment) {
+      folders.append(configuration + "/belfry/hooks/deliver")
+    }
     if let link = realpath("/proc/self/exe", nil) {
       defer { free(link) }
       let parts = String(cString: link).split(separator: "/").dropLast()
