@@ -50,7 +50,7 @@ public struct Tick: Sendable {
   }
 
   public func run() async throws -> TickReport {
-    try await store.ticking {
+    var (report, failure) = try await store.ticking {
       var report = TickReport()
       let firings = try evaluate(&report)
       if firings.isEmpty { return report }
@@ -63,6 +63,8 @@ public struct Tick: Sendable {
       }
       return report
     }
+    if let failure { report.failures.insert(failure, at: 0) }
+    return report
   }
 
   /// Finds what is to ring, and commits what the clock has settled.

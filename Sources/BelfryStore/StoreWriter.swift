@@ -224,6 +224,7 @@ final class StoreWriter {
   /// Commits what a process that died had written and not committed.
   private func recover() throws {
     guard let paths = try store.local.readJournal() else { return }
+    repository.removeDeadLock(of: branch)
     let tree = try head().map { try repository.commit($0).tree }
     var files: [String: [UInt8]?] = [:]
     for path in paths where RecordPath(path) != nil {

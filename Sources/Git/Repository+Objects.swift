@@ -1,5 +1,6 @@
 import CLibgit2
 import Crypto
+import Glibc
 
 /// A commit, as far as Belfry looks at it.
 public struct Commit: Hashable, Sendable {
@@ -201,6 +202,21 @@ extension Repository {
   }
 
   // MARK: References
+
+  /// Takes away the lock of a reference that a process of ours left when it died while moving it.
+  ///
+  /// To be called only when one is known to have died in a write, by who keeps living ones out. A git at
+  /// work on the reference holds its lock for a moment; one that stays as it is belongs to nobody.
+  public func removeDeadLock(of reference: String) {
+    let path = gitDirectory + reference + ".lock"
+    var (before, after) = (stat(), stat())
+    guard lstat(path, &before) == 0 else { return }
+    usleep(300_000)
+    guard lstat(path, &after) == 0, before.st_ino == after.st_ino,
+      FileSignature(before) == FileSignature(after)
+    else { return }
+    _ = unlink(path)
+  }
 
   /// Moves a reference from one commit to another, or makes it (`from` nil).
   ///

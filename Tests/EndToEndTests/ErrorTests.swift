@@ -176,4 +176,48 @@ import Testing
     #expect(isTwoShortLines(add.err))
     _ = try await holder
   }
+
+  @Test func aDiskThatTakesNothingKeepsNoAlarmFromRinging() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    _ = try await sandbox.belfry("list")
+    // Folders in the places of the files that a tick writes stand for a disk that takes nothing.
+    _ = try await sandbox.run(
+      "/bin/sh",
+      [
+        "-c",
+        "cd '\(sandbox.store)/.git/belfry' && rm -f lock tick.lock && mkdir lock tick.lock firings.json",
+      ])
+    let tick = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
+    #expect(tick.status == 1)
+    #expect(tick.out.contains("Fired: Tea"))
+    #expect(tick.err.contains("could not be recorded"))
+    #expect(sandbox.rings.count == 1)
+  }
+
+  @Test func aFullDiskChangesNothing() async throws {
+    guard try await Sandbox().run("/usr/bin/id", ["-u"]).out == "0\n" else { return }
+    let sandbox = try Sandbox()
+    let disk = sandbox.root + "/disk"
+    let mount = try await sandbox.run(
+      "/bin/sh", ["-c", "mkdir '\(disk)' && mount -t tmpfs -o size=1m tmpfs '\(disk)'"])
+    guard mount.status == 0 else { return }
+    let store = disk + "/store"
+    let note = String(repeating: "x", count: 1900)
+    var added = 0
+    var failed: Sandbox.Output?
+    for number in 0..<100 where failed == nil {
+      let output = try await sandbox.belfry(
+        "add", "Alarm \(number)", "--daily", "--at", "0\(number % 10):1\(number / 10 % 6)",
+        "--note", note,
+        store: store)
+      if output.status == 0 { added += 1 } else { failed = output }
+    }
+    #expect(failed?.status == 1)
+    #expect(failed?.err.contains("The disk is full") == true, "\(failed?.err ?? "")")
+    #expect(try await sandbox.belfry("list", "--json", store: store).array.count == added)
+    #expect(try await sandbox.git("status", "--porcelain", in: store).out.isEmpty)
+    #expect(try await sandbox.git("fsck", in: store).status == 0)
+    _ = try await sandbox.run("/bin/umount", [disk])
+  }
 }

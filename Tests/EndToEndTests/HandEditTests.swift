@@ -95,6 +95,8 @@ import Testing
       log.replacing(id, with: "logaaaaaaaaaaaaaaaaaaaaaaa"), to: sandbox.store + "/" + entry)
     try sandbox.write(try sandbox.read(file).replacing("\"Tea\"", with: "\"Green tea\""), to: file)
     try sandbox.write("alarms/\(name)\n\(entry)", to: sandbox.store + "/.git/belfry/journal")
+    // It held the branch's lock.
+    try sandbox.write("", to: sandbox.store + "/.git/refs/heads/main.lock")
     _ = try await sandbox.belfry("add", "Milk", "--daily", "--at", "10:00")
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
     #expect(

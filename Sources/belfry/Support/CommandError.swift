@@ -34,7 +34,7 @@ struct CommandError: Error {
     case let error as GitError:
       self.init(
         .failed, "\(Printable.text("\(error)")).",
-        hint: "Look at the store with 'belfry git -- fsck'.")
+        hint: CommandError.diskHint(error) ?? "Look at the store with 'belfry git -- fsck'.")
     case let error as IndexFile.Failure:
       self.init(
         .failed, "git's index has a form that Belfry cannot write (\(error)).",
@@ -45,6 +45,13 @@ struct CommandError: Error {
       self.init(.usage, "\(error.reason).", hint: "Nothing was changed.")
     default: return nil
     }
+  }
+
+  /// libgit2 tells of a disk's trouble in words alone.
+  private static func diskHint(_ error: GitError) -> String? {
+    [ENOSPC, EDQUOT, EROFS, EACCES, EMFILE]
+      .first { error.message.contains(String(cString: strerror($0))) }
+      .map { hint(FileError("write", "", number: $0)) }
   }
 
   private static func hint(_ error: FileError) -> String {
