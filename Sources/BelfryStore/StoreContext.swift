@@ -13,6 +13,8 @@ public struct StoreContext: Sendable {
   public var user: UInt32
   /// Makes the identifiers of alarms, log entries and devices.
   public var makeIdentifier: @Sendable () -> Identifier
+  /// A number of a range, at random: so that devices that lost a race together do not come back together.
+  public var random: @Sendable (ClosedRange<Int>) -> Int
   /// What the lock's file says of us: `belfry add (process 4711)`.
   public var process: String
   /// How long to wait for a lock, in milliseconds.
@@ -20,10 +22,9 @@ public struct StoreContext: Sendable {
 
   public init(
     now: Instant, zones: ZoneLibrary, deviceName: String, machine: String = "", user: UInt32,
-    makeIdentifier: @escaping @Sendable () -> Identifier = {
-      var generator = SystemRandomNumberGenerator()
-      return .random(using: &generator)
-    }, process: String = "belfry", patience: Int = 10_000
+    makeIdentifier: @escaping @Sendable () -> Identifier,
+    random: @escaping @Sendable (ClosedRange<Int>) -> Int, process: String = "belfry",
+    patience: Int = 10_000
   ) {
     self.now = now
     self.zones = zones
@@ -31,6 +32,7 @@ public struct StoreContext: Sendable {
     self.machine = machine
     self.user = user
     self.makeIdentifier = makeIdentifier
+    self.random = random
     self.process = process
     self.patience = patience
   }

@@ -79,7 +79,7 @@ extension Store {
         return result
       }
       // Those who lost together must not come back together.
-      try await Task.sleep(for: .milliseconds(Int.random(in: 5...(20 * attempt))))
+      try await Task.sleep(for: .milliseconds(context.random(5...(20 * attempt))))
     }
     throw StoreError.pushRaceLost(attempts: Store.pushAttempts)
   }

@@ -37,6 +37,11 @@ struct CommandContext {
       now: now, zones: ZoneLibrary(variable: environment["TZ"]),
       deviceName: CommandContext.deviceName(environment), machine: CommandContext.machine(),
       user: geteuid(),
+      makeIdentifier: {
+        var generator = SystemRandomNumberGenerator()
+        return .random(using: &generator)
+      },
+      random: { Int.random(in: $0) },
       process: "\(words.count > 1 ? "belfry \(words[1])" : "belfry") (process \(getpid()))")
     style = Style(environment)
   }
