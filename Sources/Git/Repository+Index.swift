@@ -10,7 +10,8 @@ extension Repository {
   /// is the same file as `scratch` was left by a process that died here, and is taken away; the caller
   /// holds a lock that keeps a living one out.
   ///
-  /// An index of a form that cannot be spliced is left to libgit2, which is slower.
+  /// An index of a form that cannot be spliced is left to libgit2, which is slower, and so is one that is
+  /// missing: it is made anew from HEAD.
   ///
   /// Throws `IndexFile.Failure`, `FileError` or `GitError`.
   public func updateIndex(_ changes: [String: IndexFile.Entry?], scratch: String) throws {
@@ -36,7 +37,9 @@ extension Repository {
       throw FileError("lock", path, number: number)
     }
     do {
-      let current = try DurableFile.read(path)?.bytes ?? []
+      guard let current = try DurableFile.read(path)?.bytes ?? emptyIndex() else {
+        throw IndexFile.Failure.unsupported
+      }
       let next = try IndexFile.replacing(changes, in: current) { bytes in
         Array(Insecure.SHA1.hash(data: bytes))
       }
@@ -49,6 +52,11 @@ extension Repository {
       _ = unlink(scratch)
       throw error
     }
+  }
+
+  /// What a missing index stands for: nothing in a repository without a commit; nil in any other.
+  private func emptyIndex() throws -> [UInt8]? {
+    try commit(of: "HEAD") == nil ? [] : nil
   }
 
   private func removeDeadLock(_ lock: String, scratch: String) {
@@ -78,6 +86,7 @@ extension Repository {
     guard code == 0 else { return code }
     defer { git_index_free(index) }
     code = git_index_read(index, 1)
+    if code == 0, git_index_entrycount(index) == 0 { code = readHead(into: index, repository) }
     for (path, change) in changes where code == 0 {
       guard let change else {
         code = git_index_remove_bypath(index, path)
@@ -90,6 +99,20 @@ extension Repository {
       }
     }
     return code == 0 ? git_index_write(index) : code
+  }
+
+  private static func readHead(into index: OpaquePointer?, _ repository: OpaquePointer) -> Int32 {
+    var oid = git_oid()
+    // Without a commit there is nothing to read.
+    guard git_reference_name_to_id(&oid, repository, "HEAD") == 0 else { return 0 }
+    var (commit, tree): (OpaquePointer?, OpaquePointer?)
+    defer {
+      git_tree_free(tree)
+      git_commit_free(commit)
+    }
+    var code = git_commit_lookup(&commit, repository, &oid)
+    if code == 0 { code = git_commit_tree(&tree, commit) }
+    return code == 0 ? git_index_read_tree(index, tree) : code
   }
 
   private static func indexEntry(_ change: IndexFile.Entry) -> git_index_entry {

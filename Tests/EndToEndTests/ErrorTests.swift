@@ -167,13 +167,18 @@ import Testing
     _ = try await sandbox.belfry("add", "Tea", "--daily")
     async let holder = sandbox.run(
       "/usr/bin/flock",
-      [sandbox.store + "/.git/belfry/lock", "sh", "-c", "touch \(sandbox.root)/held; sleep 15"])
+      [
+        sandbox.store + "/.git/belfry/lock", "sh", "-c",
+        "touch \(sandbox.root)/held; while [ ! -e \(sandbox.root)/enough ]; do sleep 0.05; done",
+      ])
     while try await sandbox.run("/bin/ls", [sandbox.root]).out.contains("held") == false {}
     // Reads do not wait.
     #expect(try await sandbox.belfry("list").status == 0)
-    let add = try await sandbox.belfry("add", "Milk", "--daily", "--at", "10:00")
+    let add = try await sandbox.belfry(
+      "add", "Milk", "--daily", "--at", "10:00", environment: ["BELFRY_LOCK_TIMEOUT": "0"])
     #expect(add.status == 7)
     #expect(isTwoShortLines(add.err))
+    try sandbox.write("", to: sandbox.root + "/enough")
     _ = try await holder
   }
 

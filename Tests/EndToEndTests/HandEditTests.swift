@@ -66,6 +66,14 @@ import Testing
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
+  @Test func aMissingIndexIsMadeAnew() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    _ = try await sandbox.run("/bin/rm", [sandbox.store + "/.git/index"])
+    _ = try await sandbox.belfry("add", "Milk", "--daily", "--at", "10:00")
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+  }
+
   @Test func plainGitPullIsTakenUp() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")

@@ -7,7 +7,7 @@ import Glibc
 struct CommandContext {
   let environment: [String: String]
   let storePath: String
-  let storeContext: StoreContext
+  private(set) var storeContext: StoreContext
   let style: Style
 
   /// - Parameter store: the value of `--store`.
@@ -43,6 +43,11 @@ struct CommandContext {
       },
       random: { Int.random(in: $0) },
       process: "\(words.count > 1 ? "belfry \(words[1])" : "belfry") (process \(getpid()))")
+    if let seconds = environment["BELFRY_LOCK_TIMEOUT"].flatMap({ Int($0) }),
+      (0...3600).contains(seconds)
+    {
+      storeContext.patience = seconds * 1000
+    }
     style = Style(environment)
   }
 
