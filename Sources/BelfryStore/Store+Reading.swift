@@ -265,7 +265,10 @@ struct CardView {
           kind: .invalid(
             RecordError("its name is not an alarm's identifier"), lastGood: false)))
     }
-    try look(doubtful, changed: scan?.changed ?? [], removed: scan?.removed ?? [])
+    // Without the folder every record is missing.
+    let all =
+      scan == nil ? file.map { file in (0..<file.count).compactMap { file.identifier($0) } } : nil
+    try look(doubtful, changed: scan?.changed ?? [], removed: all ?? scan?.removed ?? [])
   }
 
   private mutating func expect(_ change: Instant) {

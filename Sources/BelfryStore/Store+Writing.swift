@@ -69,7 +69,7 @@ extension Store {
   /// - Parameter body: is called once with them, and says what is to be committed, together.
   public func evaluate(_ body: ([Alarm]) throws -> Change?) throws -> Evaluated {
     let view = try CardView(self)
-    if view.due.isEmpty, view.unsettled.isEmpty {
+    if view.due.isEmpty, view.unsettled.isEmpty, settingsAreSettled {
       view.save()
       return Evaluated(problems: view.problems, nextChange: view.nextChange)
     }
@@ -80,6 +80,7 @@ extension Store {
         let before = try CardView(self)
         before.save()
         if !before.unsettled.isEmpty { try Absorption(writer).absorb(before.unsettled) }
+        try SettingsAbsorption(writer).absorb()
         if let change = try body(alarms(before))?.leavingOut(before.broken) {
           try writer.commit(change)
         }

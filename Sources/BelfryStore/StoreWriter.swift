@@ -147,10 +147,13 @@ final class StoreWriter {
     }
     if isIndexed {
       do {
-        try updateIndex(
-          before.mapValues { content in
-            content.map { IndexFile.Entry(id: Repository.blobID($0), status: stat()) }
-          })
+        let tree = try head().map { try repository.commit($0).tree }
+        var entries: [String: IndexFile.Entry?] = [:]
+        for path in before.keys {
+          let known = try tree.flatMap { try self.blob(at: path, in: $0) }
+          entries[path] = .some(known.map { IndexFile.Entry(id: $0, status: stat()) })
+        }
+        try updateIndex(entries)
       } catch {
         isWhole = false
       }
@@ -236,8 +239,14 @@ final class StoreWriter {
     if files.isEmpty {
       store.local.endJournal()
     } else {
-      try commit(
-        files, message: CommitMessage("Finish an interrupted write", device: store.device))
+      do {
+        try commit(
+          files, message: CommitMessage("Finish an interrupted write", device: store.device))
+      } catch {
+        // Still to be finished, by the next writer.
+        try store.local.beginJournal(paths)
+        throw error
+      }
     }
   }
 }

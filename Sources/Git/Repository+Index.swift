@@ -73,7 +73,9 @@ extension Repository {
     }
     if code == GIT_ELOCKED.rawValue { throw IndexFile.Failure.busy }
     guard code == 0 else {
-      throw GitError(GitError.Code(rawValue: code), "write git's index", "libgit2 could not")
+      throw GitError(
+        GitError.Code(rawValue: code), "write git's index",
+        "it is damaged, or of an unknown form; if you remove \(gitDirectory)index it is made anew")
     }
   }
 

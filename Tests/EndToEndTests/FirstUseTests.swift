@@ -239,7 +239,7 @@ import Testing
     #expect(same.err.contains("another Tea with this schedule"))
     let minute = try await sandbox.belfry("add", "Coffee", "--weekly", "sat", "--at", "09:00")
     #expect(minute.status == 0)
-    #expect(minute.err.contains("comes at the same minute"))
+    #expect(minute.err.contains("come at the same minute"))
     #expect(try await sandbox.belfry("add", "Milk", "--daily", "--at", "10:00").err.isEmpty)
   }
 }

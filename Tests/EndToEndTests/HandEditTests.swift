@@ -66,6 +66,33 @@ import Testing
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
+  @Test func theWholeFolderRemovedIsPutBack() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    _ = try await sandbox.run("/bin/rm", ["-r", sandbox.store + "/alarms"])
+    let tick = try await sandbox.belfry("tick", "--json", now: "2026-11-21T09:00:00Z")
+    #expect((tick.object["fired"] as? [Any])?.count == 1)
+    #expect(tick.err.contains("belfry delete"))
+    #expect(try sandbox.read(try sandbox.alarmFile()).contains("Tea"))
+  }
+
+  @Test func settingsAreTakenUpAndSynced() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let file = sandbox.store + "/settings.json"
+    try sandbox.write("{\"format\": 1, \"tier\": \"plus\"}", to: file)
+    _ = try await sandbox.belfry("tick")
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+    #expect(try sandbox.read(file).contains("\"tier\": \"2026-11-20T22:41:00.000Z-"))
+    try sandbox.write(try sandbox.read(file).replacing("plus", with: "premium"), to: file)
+    _ = try await sandbox.belfry("tick", now: "2026-11-20T23:00:00Z")
+    #expect(try sandbox.read(file).contains("\"tier\": \"2026-11-20T23:00:00.000Z-"))
+    #expect(try await sandbox.git("log", "-1", "--format=%s").out == "Edited by hand: settings\n")
+    let head = try await sandbox.git("rev-parse", "HEAD").out
+    _ = try await sandbox.belfry("tick", now: "2026-11-20T23:01:00Z")
+    #expect(try await sandbox.git("rev-parse", "HEAD").out == head)
+  }
+
   @Test func aMissingIndexIsMadeAnew() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")

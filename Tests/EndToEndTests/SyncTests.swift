@@ -103,6 +103,11 @@ import Testing
     _ = try await sandbox.belfry("delete", "rent", now: "2026-11-21T10:00:00Z", store: one)
     _ = try await sandbox.belfry(
       "edit", "rent", "--at", "10:00", now: "2026-11-21T09:00:00Z", store: two, device: "server")
+    _ = try await sandbox.belfry("sync", store: one)
+    let sync = try await sandbox.belfry("sync", "--json", store: two)
+    let decision = try #require((sync.object["decisions"] as? [[String: Any]])?.first)
+    #expect(decision["kept"] as? String == "schedule")
+    #expect(decision["discarded"] as? String == "deleted")
     try await settle(sandbox, one, two)
     #expect(try await sandbox.belfry("list", "--json", store: one).array.count == 1)
     try await expectClean(sandbox, one, two)
@@ -228,6 +233,23 @@ import Testing
       #expect(titles == ["Milk", "Rent"])
     }
     try await expectClean(sandbox, one, two, three)
+  }
+
+  @Test func aRepositoryThatIsNoStoreIsLeftAlone() async throws {
+    let (sandbox, one, _, _) = try await pair()
+    let (work, bare) = (sandbox.root + "/project", sandbox.root + "/project.git")
+    _ = try await sandbox.run(
+      "/bin/sh",
+      [
+        "-c",
+        "git init -q -b main '\(work)' && cd '\(work)' && echo x > f && git add f && git -c user.name=t -c user.email=t commit -qm f && git clone -q --bare . '\(bare)'",
+      ])
+    let head = try await sandbox.git("rev-parse", "main", in: bare).out
+    _ = try await sandbox.belfry("remote", "add", "project", bare, store: one)
+    let sync = try await sandbox.belfry("sync", "project", store: one)
+    #expect(sync.status == 1)
+    #expect(sync.err.contains("is not a Belfry store"))
+    #expect(try await sandbox.git("rev-parse", "main", in: bare).out == head)
   }
 
   @Test func aCloneOfAnEmptyRemoteIsAStore() async throws {

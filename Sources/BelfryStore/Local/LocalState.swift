@@ -17,6 +17,8 @@ struct LocalState: Sendable {
   var index: String { folder + "/index" }
   /// The paths of a write that has begun and not ended.
   var journal: String { folder + "/journal" }
+  /// The signature of the settings as they were last committed.
+  var settings: String { folder + "/settings" }
   private var device: String { folder + "/device.json" }
   private var firings: String { folder + "/firings.json" }
 

@@ -201,14 +201,15 @@ struct TreeJoin {
           discarded: loser.text(of: field), keptBy: winner.stamps[field]?.device,
           discardedBy: loser.stamps[field]?.device))
     }
-    if result.isDeleted, a.isDeleted != b.isDeleted {
-      let alive = a.isDeleted ? b : a
-      guard let base, alive.changedFields(from: base) != [] else { return }
-      decisions.append(
-        MergeDecision(
-          alarm: a.id, title: result.title, field: "deleted", kept: "deleted",
-          discarded: alive.changedFields(from: base).map(\.rawValue).joined(separator: ", "),
-          keptBy: nil, discardedBy: alive.latestStamp?.device))
-    }
+    guard a.isDeleted != b.isDeleted, let base else { return }
+    let alive = a.isDeleted ? b : a
+    let edits = alive.changedFields(from: base).map(\.rawValue).joined(separator: ", ")
+    if edits.isEmpty { return }
+    let (kept, discarded) = result.isDeleted ? ("deleted", edits) : (edits, "deleted")
+    let editor = alive.latestStamp?.device
+    decisions.append(
+      MergeDecision(
+        alarm: a.id, title: result.title, field: "deleted", kept: kept, discarded: discarded,
+        keptBy: result.isDeleted ? nil : editor, discardedBy: result.isDeleted ? editor : nil))
   }
 }

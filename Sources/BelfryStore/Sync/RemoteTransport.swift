@@ -1,4 +1,5 @@
 import Git
+import Glibc
 
 /// A way to a remote: what it has, and how to move its branch.
 protocol RemoteTransport: Sendable {
@@ -30,6 +31,10 @@ struct LocalTransport: RemoteTransport {
   }
 
   func fetch(_ branch: String) throws -> ObjectID? {
+    let path = remote.url.hasPrefix("file://") ? String(remote.url.dropFirst(7)) : remote.url
+    guard access(path, F_OK) == 0 else {
+      throw StoreError.remoteFailed(url: remote.url, reason: "there is no repository")
+    }
     do {
       return try repository.fetch(remote.name, branch: branch)
     } catch {

@@ -63,9 +63,11 @@ extension Store {
     var result = SyncResult()
     for attempt in 1...Store.pushAttempts {
       let theirs = try transport.fetch(Repository.branch)
+      if let theirs { try Store.expectStore(theirs, at: remote.url, repository) }
       let (ours, branch) = try locked {
         let writer = try StoreWriter(self)
         try Absorption(writer).absorb(try CardView(self).unsettled)
+        try SettingsAbsorption(writer).absorb()
         if let theirs { try merge(theirs, writer, into: &result) }
         return (try writer.head(), writer.branch)
       }
@@ -82,6 +84,16 @@ extension Store {
       try await Task.sleep(for: .milliseconds(context.random(5...(20 * attempt))))
     }
     throw StoreError.pushRaceLost(attempts: Store.pushAttempts)
+  }
+
+  /// Throws unless a remote's commit is one of a store: merging would strip another project of its files.
+  private static func expectStore(
+    _ commit: ObjectID, at url: String, _ repository: Repository
+  ) throws {
+    let tree = try repository.tree(try repository.commit(commit).tree)
+    guard try tree.entry(named: "devices")?.mode == .folder else {
+      throw StoreError.notAStore(path: url)
+    }
   }
 
   /// Joins a remote's commit into the branch, on disk and in the history.
@@ -161,10 +173,7 @@ extension Store {
       try repository.addRemote(remote)
       let transport = try LocalTransport(repository, remote)
       guard let theirs = try transport.fetch(Repository.branch) else { return }
-      let tree = try repository.tree(try repository.commit(theirs).tree)
-      guard try tree.entry(named: "devices") != nil else {
-        throw StoreError.notAStore(path: url)
-      }
+      try expectStore(theirs, at: url, repository)
       try store.merge(theirs, StoreWriter(store), into: &result)
     }
     return (try open(path, context: context).store, result)

@@ -78,7 +78,7 @@ struct Add: ParsableCommand {
     guard let first = same.first else { return }
     let more = same.count > 1 ? " and \(same.count - 1) more" : ""
     Console.error(
-      "belfry: warning: \(Printable.text(first.title))\(more) comes at the same minute: \(next.civil.spoken)."
+      "belfry: warning: \(Printable.text(first.title))\(more) \(same.count > 1 ? "come" : "comes") at the same minute: \(next.civil.spoken)."
     )
   }
 }

@@ -1,0 +1,69 @@
+import BelfryCore
+import Git
+import Glibc
+
+/// Takes hand edits of `settings.json` up, as `Absorption` does those of alarms.
+struct SettingsAbsorption {
+  private let writer: StoreWriter
+  private var store: Store { writer.store }
+
+  init(_ writer: StoreWriter) {
+    self.writer = writer
+  }
+
+  /// Stamps the keys that differ from HEAD's under the same stamp, and commits them as the user's edit.
+  ///
+  /// A file that is not valid, or gone, stays as it is; who reads the settings says so.
+  func absorb() throws {
+    if store.settingsAreSettled { return }
+    let path = "\(store.path)/\(SettingsFile.path)"
+    guard let file = try DurableFile.read(path, limit: SettingsFile.largest),
+      let written = try? SettingsFile.decode(file.bytes)
+    else { return }
+    let tree = try writer.head().map { try writer.repository.commit($0).tree }
+    let blob = try tree.flatMap { try writer.blob(at: SettingsFile.path, in: $0) }
+    let bytes = try blob.map { try writer.repository.blob($0, limit: SettingsFile.largest) }
+    let base = bytes.flatMap { try? SettingsFile.decode($0) } ?? SettingsRecord()
+
+    var result = written
+    let seen = (Array(written.stamps.values) + Array(base.stamps.values)).max()
+    let stamp = Stamp.next(after: seen, now: store.context.now, device: store.device)
+    for (key, value) in written.values
+    where written.stamps[key] == nil
+      || (written.stamps[key] == base.stamps[key] && value != base.values[key])
+    {
+      result.stamps[key] = stamp
+    }
+    result = SettingsRecord.join(result, base)
+    let encoded = SettingsFile.encode(result)
+    if encoded != bytes || encoded != file.bytes {
+      try writer.commit(
+        [SettingsFile.path: encoded],
+        message: CommitMessage("Edited by hand: settings", device: store.device))
+    }
+    try store.settleSettings()
+  }
+}
+
+extension Store {
+  /// Whether the settings are as they were last committed, or there are none.
+  var settingsAreSettled: Bool {
+    guard let signature = settingsSignature else { return true }
+    let known = (try? DurableFile.read(local.settings, limit: 4096)).flatMap { $0 }
+    return known.map { String(decoding: $0.bytes, as: UTF8.self) } == signature
+  }
+
+  fileprivate func settleSettings() throws {
+    guard let signature = settingsSignature else { return }
+    try DurableFile.write(
+      Array(signature.utf8), to: local.settings, temporary: local.temporary("settings"),
+      syncing: false)
+  }
+
+  private var settingsSignature: String? {
+    var status = stat()
+    guard lstat("\(path)/\(SettingsFile.path)", &status) == 0 else { return nil }
+    let signature = FileSignature(status)
+    return "\(signature.size) \(signature.modified) \(signature.changed) \(signature.inode)"
+  }
+}
