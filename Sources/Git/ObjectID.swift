@@ -59,13 +59,6 @@ extension ObjectID: Comparable, CustomStringConvertible {
       decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 
-  /// Reads 40 hexadecimal digits; nil for anything else.
-  public init?(hex: some StringProtocol) {
-    var oid = git_oid()
-    guard hex.utf8.count == 40, git_oid_fromstrn(&oid, String(hex), 40) == 0 else { return nil }
-    self.init(oid)
-  }
-
   /// The first eight digits.
   public var short: String { String(description.prefix(8)) }
 }

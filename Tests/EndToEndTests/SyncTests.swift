@@ -235,6 +235,14 @@ import Testing
     try await expectClean(sandbox, one, two, three)
   }
 
+  @Test func aFileURLMayBeEscaped() async throws {
+    let (sandbox, _, _, remote) = try await pair()
+    _ = try await sandbox.run("/bin/mv", [remote, sandbox.root + "/my remote.git"])
+    let clone = try await sandbox.belfry(
+      "clone", "file://\(sandbox.root)/my%20remote.git", "--json", store: sandbox.root + "/four")
+    #expect(clone.object["alarms"] as? Int == 1, "\(clone.err)")
+  }
+
   @Test func aRepositoryThatIsNoStoreIsLeftAlone() async throws {
     let (sandbox, one, _, _) = try await pair()
     let (work, bare) = (sandbox.root + "/project", sandbox.root + "/project.git")

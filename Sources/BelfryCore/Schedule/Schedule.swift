@@ -21,11 +21,6 @@ public struct Schedule: Hashable, Sendable {
   /// One a quarter of an hour, all day.
   public static let mostTimes = 96
 
-  public var isOnce: Bool {
-    if case .once = recurrence { return true }
-    return false
-  }
-
   /// The first occurrence later than `occurrence`; nil when there is none.
   public func next(after occurrence: CivilDateTime) -> CivilDateTime? {
     if recurrence.contains(occurrence.date),

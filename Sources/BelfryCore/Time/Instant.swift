@@ -14,8 +14,6 @@ public struct Instant: Hashable, Comparable, Sendable {
     self.init(milliseconds: seconds * 1000)
   }
 
-  public static let distantPast = Instant(
-    civilUTC: CivilDate(year: CivilDate.years.lowerBound, month: 1, day: 1))
   public static let distantFuture = Instant(
     civilUTC: CivilDate(year: CivilDate.years.upperBound, month: 12, day: 31))
 

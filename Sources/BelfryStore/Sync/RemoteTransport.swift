@@ -31,8 +31,8 @@ struct LocalTransport: RemoteTransport {
   }
 
   func fetch(_ branch: String) throws -> ObjectID? {
-    let path = remote.url.hasPrefix("file://") ? String(remote.url.dropFirst(7)) : remote.url
-    guard access(path, F_OK) == 0 else {
+    // libgit2 takes a path that is not there for a URL of an unknown kind. A real URL is its to decode.
+    if remote.url.hasPrefix("/"), access(remote.url, F_OK) != 0 {
       throw StoreError.remoteFailed(url: remote.url, reason: "there is no repository")
     }
     do {
