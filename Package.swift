@@ -30,11 +30,13 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .target(name: "Git", dependencies: ["CLibgit2", "CLinux", subprocess, crypto]),
     .target(name: "BelfryCore"),
-    .target(name: "BelfryStore", dependencies: ["BelfryCore", "Git", "CJansson"]),
+    .target(name: "BelfryStore", dependencies: ["BelfryCore", "Git", "CJansson", "CLinux"]),
     .target(name: "BelfryScheduler", dependencies: ["BelfryStore", "CLinux", subprocess, system]),
     .executableTarget(
       name: "belfry",
-      dependencies: ["BelfryCore", "BelfryStore", "BelfryScheduler", "Git", argumentParser]),
+      dependencies: [
+        "BelfryCore", "BelfryStore", "BelfryScheduler", "Git", "CLinux", argumentParser, subprocess,
+      ]),
     .testTarget(name: "BelfryCoreTests", dependencies: ["BelfryCore", "TestSupport"]),
     .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"]),
     .testTarget(name: "BelfryStoreTests", dependencies: ["BelfryStore", "Git", "TestSupport"]),

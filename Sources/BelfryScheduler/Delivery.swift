@@ -1,85 +1,114 @@
 import BelfryCore
-import BelfryStore
-import CLinux
 import Glibc
 import Subprocess
 import SystemPackage
 
-/// One firing, as it is handed to whoever delivers it.
-public struct FiringNotice: Hashable, Sendable {
-  public let alarm: Identifier
-  public let title: String
-  public let note: String?
-  public let occurrence: CivilDateTime
-  /// When it was due: RFC 3339 with the device's offset.
-  public let due: String
-  /// More than a minute late.
-  public let late: Bool
+/// What a person answered through the delivery that reached them.
+public enum DeliveredAnswer: Hashable, Sendable {
+  case answer(Answer)
+  /// Ask again, as was planned.
+  case remind
 
-  public init(
-    alarm: Identifier, title: String, note: String?, occurrence: CivilDateTime, due: String,
-    late: Bool
-  ) {
-    self.alarm = alarm
-    self.title = title
-    self.note = note
-    self.occurrence = occurrence
-    self.due = due
-    self.late = late
-  }
-
-  /// `{alarm, title, note?, occurrence, due, late}`.
-  public var json: JSON {
-    .object(omittingNil: [
-      "alarm": JSON(alarm), "title": .string(title), "note": note.map { .string($0) },
-      "occurrence": JSON(occurrence), "due": .string(due), "late": .bool(late),
-    ])
-  }
-
-  /// The same as variables, for hooks that read no JSON.
-  var variables: [String: String] {
-    [
-      "BELFRY_ALARM": alarm.text, "BELFRY_TITLE": title, "BELFRY_NOTE": note ?? "",
-      "BELFRY_OCCURRENCE": occurrence.description, "BELFRY_DUE": due,
-      "BELFRY_WHEN": occurrence.spoken, "BELFRY_LATE": late ? "true" : "false",
-    ]
+  /// Reads the first line that a hook prints: `done`, `stop`, `skip`, `snooze 10m`, `remind`.
+  ///
+  /// - Parameter snooze: how long a snooze without a length lasts, in seconds.
+  init?(_ output: [UInt8], snooze: Int64) {
+    let line = String(decoding: output.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    let words = line.split(separator: " ").map(String.init)
+    switch (words.first, words.count) {
+    case ("done", 1): self = .answer(.done())
+    case ("stop", 1): self = .answer(.stop)
+    case ("skip", 1): self = .answer(.skip())
+    case ("remind", 1): self = .remind
+    case ("snooze", 1): self = .answer(.snooze(seconds: snooze))
+    case ("snooze", 2):
+      guard let seconds = Span.parse(words[1]) else { return nil }
+      self = .answer(.snooze(seconds: seconds))
+    default: return nil
+    }
   }
 }
 
 /// Reaches a person through executables: the user's own first, then the shipped one.
 public struct HookDelivery: Sendable {
-  /// Where hooks are looked for, in this order; each holds executables named as the delivery is.
-  public let folders: [String]
+  /// The folder of the user's own hooks: executables named as the delivery is.
+  public let own: String?
+  /// The folders that the shipped ones may be in.
+  public let shipped: [String]
+  /// What hooks get beside the notice: `BELFRY_COMMAND`, `BELFRY_STORE`.
+  public let variables: [String: String]
   /// How long a hook may take, in seconds.
   public let timeout: Int
 
-  public init(folders: [String], timeout: Int = 30) {
-    self.folders = folders
+  public init(
+    own: String?, shipped: [String], variables: [String: String] = [:], timeout: Int = 30
+  ) {
+    self.own = own
+    self.shipped = shipped
+    self.variables = variables
     self.timeout = timeout
   }
 
   public enum Outcome: Hashable, Sendable {
-    case delivered
+    case delivered(DeliveredAnswer?)
     /// Every way was tried; the reason of each, in words.
     case undelivered([String])
   }
 
-  /// Runs the hook `notify` for a firing: the first that works counts.
-  public func notify(_ notice: FiringNotice) async -> Outcome {
+  /// Hands a notice to the hooks for it: the first that works counts.
+  ///
+  /// - Parameter snooze: how long a snooze lasts that a hook answers without a length, in seconds.
+  public func deliver(_ notice: Notice, snooze: Int64) async -> Outcome {
+    // Who is reached by a way of their own for firings is to be reached by it for questions too.
+    let own = self.own.map { folder in [notice.hook, "notify"].map { "\(folder)/\($0)" } } ?? []
+    let paths = own + shipped.map { "\($0)/\(notice.hook)" }
     var reasons: [String] = []
-    for folder in folders {
-      let path = "\(folder)/notify"
-      guard access(path, F_OK) == 0 else { continue }
-      guard let reason = await run(path, notice) else { return .delivered }
-      reasons.append(reason)
+    for (index, path) in paths.enumerated()
+    where paths.firstIndex(of: path) == index && access(path, F_OK) == 0 {
+      switch await run(
+        path, input: notice.json.document, notice.variables.merging(variables) { $1 })
+      {
+      case .success(let output): return .delivered(DeliveredAnswer(output, snooze: snooze))
+      case .failure(let failure): reasons.append(failure.reason)
+      }
     }
     return .undelivered(
-      reasons.isEmpty
-        ? ["there is no hook named notify in \(folders.joined(separator: ", "))"] : reasons)
+      reasons.isEmpty ? ["there is none of \(paths.joined(separator: ", "))"] : reasons)
   }
 
-  /// Runs one hook. Returns nil when it worked, else why not.
-  private func run(_ path: String, _ notice: FiringNotice) async -> String? {
+  /// How a person would be reached now, without reaching anybody.
+  public enum Reach: Hashable, Sendable {
+    /// In words: `desktop notifications (dunst 1.9.0)`.
+    case reachable(String)
+    case unreachable(String)
+  }
+
+  /// Asks the first hook for firings; one of the user's own is taken at its word.
+  public func reach() async -> Reach {
+    let paths = ([own].compactMap { $0 } + shipped).map { "\($0)/notify" }
+    guard let path = paths.first(where: { access($0, F_OK) == 0 }) else {
+      return .unreachable("there is none of \(paths.joined(separator: ", "))")
+    }
+    guard access(path, X_OK) == 0 else { return .unreachable("\(path) is not executable") }
+    if let own, path.hasPrefix(own) { return .reachable("your own hook, \(path)") }
+    switch await run(path, ["--check"], input: [], [:]) {
+    case .success(let output):
+      let line = String(decoding: output.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+      return .reachable(line.isEmpty ? path : line)
+    case .failure(let failure): return .unreachable(failure.words)
+    }
+  }
+
+  struct Failure: Error {
+    let path: String
+    let words: String
+    var reason: String { "\(path): \(words)" }
+  }
+
+  /// Runs one hook, and returns what it printed.
+  private func run(
+    _ path: String, _ arguments: [String] = [], input: [UInt8], _ variables: [String: String]
+  ) async -> Result<[UInt8], Failure> {
     var options = PlatformOptions()
     // A group of its own, so that what it starts ends with it.
     options.processGroupID = 0
@@ -87,53 +116,43 @@ public struct HookDelivery: Sendable {
       .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: .seconds(1))
     ]
     var environment: [Environment.Key: String?] = [:]
-    for (name, value) in notice.variables {
+    for (name, value) in variables {
       if let key = Environment.Key(rawValue: name) { environment[key] = value }
     }
     let configuration = Configuration(
-      executable: .path(FilePath(path)), environment: .inherit.updating(environment),
-      platformOptions: options)
-    // A file and not a pipe: a hook that does not read it must not matter to who writes it.
-    guard let input = HookDelivery.file(notice.json.document) else {
-      return "\(path): its input could not be written: \(String(cString: strerror(errno)))"
+      executable: .path(FilePath(path)), arguments: Arguments(arguments),
+      environment: .inherit.updating(environment), platformOptions: options)
+    guard let file = MemoryFile.holding(input) else {
+      let reason = String(cString: strerror(errno))
+      return .failure(Failure(path: path, words: "its input could not be written: \(reason)"))
     }
-    return await withTaskGroup(of: String?.self) { group in
+    return await withTaskGroup(of: Result<[UInt8], Failure>?.self) { group in
       group.addTask {
         do {
           let result = try await Subprocess.run(
-            configuration, input: .fileDescriptor(input, closeAfterSpawningProcess: true),
+            configuration, input: .fileDescriptor(file, closeAfterSpawningProcess: true),
             output: .bytes(limit: 64 << 10),
             error: .string(limit: 64 << 10))
-          if result.terminationStatus.isSuccess { return nil }
+          if result.terminationStatus.isSuccess { return .success(result.standardOutput) }
           let words = result.standardError.split(separator: "\n").last.map(String.init)
-          return "\(path): \(words ?? "it ended with \(result.terminationStatus)")"
+          return .failure(
+            Failure(path: path, words: words ?? "it ended with \(result.terminationStatus)"))
         } catch {
-          return "\(path): \(error)"
+          return .failure(Failure(path: path, words: "\(error)"))
         }
       }
       group.addTask { [timeout] in
         do {
           try await Task.sleep(for: .seconds(timeout))
-          return "\(path): it did not end within \(timeout) seconds"
+          return .failure(
+            Failure(path: path, words: "it did not end within \(timeout) seconds"))
         } catch {
           return nil
         }
       }
       let first = await group.next() ?? nil
       group.cancelAll()
-      return first
+      return first ?? .failure(Failure(path: path, words: "it was given up"))
     }
-  }
-
-  /// An open file in memory that holds some bytes, to be read from its beginning; nil with `errno`.
-  private static func file(_ bytes: [UInt8]) -> FileDescriptor? {
-    let descriptor = memfd_create("belfry", 1)  // MFD_CLOEXEC
-    guard descriptor >= 0 else { return nil }
-    guard write(descriptor, bytes, bytes.count) == bytes.count, lseek(descriptor, 0, SEEK_SET) == 0
-    else {
-      close(descriptor)
-      return nil
-    }
-    return FileDescriptor(rawValue: descriptor)
   }
 }

@@ -12,14 +12,16 @@ public struct TickReport: Sendable {
     public let due: Instant
   }
 
-  /// What rang, with what each hook said when none of them worked.
-  public var fired: [(notice: FiringNotice, outcome: HookDelivery.Outcome)] = []
+  /// What rang and what was asked, with what each hook said when none of them worked.
+  public var delivered: [(notice: Notice, outcome: HookDelivery.Outcome)] = []
+  /// What people answered at once, through the delivery.
+  public var answered: [(alarm: Alarm, event: Event)] = []
   public var missed: [Item] = []
   public var autoCompleted: [Item] = []
   /// When the next tick is due; nil when never.
   public var nextWake: Instant?
   public var problems: [RecordProblem] = []
-  /// Why what happened could not be recorded, when it could not; everything fired all the same.
+  /// Why what happened could not be recorded, when it could not; everything was delivered all the same.
   public var failures: [any Error] = []
 }
 
@@ -27,7 +29,7 @@ public struct TickReport: Sendable {
 ///
 /// ```
 /// evaluate every alarm that may have changed → commit what was missed or completed by itself
-///   → run the hooks → note on this device that it rang → commit that it fired
+///   → run the hooks → note on this device that it rang → commit that it fired, and what was answered
 /// ```
 ///
 /// Ringing comes before noting: what a crash interrupts rings again.
@@ -43,21 +45,28 @@ public struct Tick: Sendable {
   /// How many hooks run at once.
   private static let width = 8
 
-  private struct Firing: Sendable {
+  /// A notice that is to be delivered, and the moment that it is for.
+  private struct Delivery: Sendable {
     let alarm: Alarm
-    let firing: Evaluation.Firing
-    let notice: FiringNotice
+    let due: Instant
+    let notice: Notice
   }
 
   public func run() async throws -> TickReport {
     var (report, failure) = try await store.ticking {
       var report = TickReport()
-      let firings = try evaluate(&report)
-      if firings.isEmpty { return report }
-      let outcomes = await deliver(firings)
-      report.fired = zip(firings, outcomes).map { ($0.notice, $1) }
+      let settings = try store.settings()
+      report.problems = [settings.problem].compactMap { $0 }
+      let deliveries = try evaluate(settings.settings, &report)
+      if deliveries.isEmpty { return report }
+      let outcomes = await deliver(deliveries, settings.settings)
+      let delivered = zip(deliveries, outcomes).compactMap { delivery, outcome in
+        outcome.map { (delivery: delivery, outcome: $0) }
+      }
+      report.delivered = delivered.map { ($0.delivery.notice, $0.outcome) }
       do {
-        try record(firings)
+        try record(delivered)
+        try answer(delivered, settings.settings, &report)
       } catch {
         report.failures.append(error)
       }
@@ -67,25 +76,24 @@ public struct Tick: Sendable {
     return report
   }
 
-  /// Finds what is to ring, and commits what the clock has settled.
-  private func evaluate(_ report: inout TickReport) throws -> [Firing] {
-    let now = store.context.now
-    let settings = try store.settings()
+  // MARK: Evaluating
+
+  /// Finds what is to be delivered, and commits what the clock has settled.
+  private func evaluate(_ settings: Settings, _ report: inout TickReport) throws -> [Delivery] {
     let rung = store.firings()
-    var firings: [Firing] = []
+    var deliveries: [Delivery] = []
     var wakes: [Instant] = []
     var missed: [TickReport.Item] = []
     var completed: [TickReport.Item] = []
     let evaluated = try store.evaluate { alarms in
-      (firings, wakes, missed, completed) = ([], [], [], [])
+      (deliveries, wakes, missed, completed) = ([], [], [], [])
       var transitions: [Transition] = []
       for alarm in alarms {
         let timeline = store.timeline(alarm)
-        let evaluation = timeline.evaluate(at: now, settings: settings.settings, firings: rung)
+        let evaluation = timeline.evaluate(
+          at: store.context.now, settings: settings, firings: rung)
         if let wake = evaluation.nextWake { wakes.append(wake) }
-        if let firing = evaluation.firing {
-          firings.append(Firing(alarm: alarm, firing: firing, notice: notice(alarm, firing)))
-        }
+        deliveries += self.deliveries(evaluation, of: alarm)
         if evaluation.transition.events.isEmpty { continue }
         transitions.append(evaluation.transition)
         for event in evaluation.transition.events {
@@ -93,24 +101,31 @@ public struct Tick: Sendable {
           let item = TickReport.Item(
             alarm: alarm.id, title: alarm.title, occurrence: occurrence,
             due: timeline.zone.instant(of: occurrence))
-          if event.action == .missed { missed.append(item) } else { completed.append(item) }
+          if event.action == .missed { missed.append(item) }
+          if event.action == .done { completed.append(item) }
         }
       }
       return change(transitions)
     }
-    firings.sort { ($0.firing.due, $0.alarm.title) < ($1.firing.due, $1.alarm.title) }
     report.missed = missed.sorted { $0.due < $1.due }
     report.autoCompleted = completed.sorted { $0.due < $1.due }
     report.nextWake = (wakes + [evaluated.nextChange].compactMap { $0 }).min()
-    report.problems = evaluated.problems + [settings.problem].compactMap { $0 }
+    report.problems = evaluated.problems + report.problems
     if let failure = evaluated.failure { report.failures.append(failure) }
-    return firings
+    return deliveries.sorted { ($0.due, $0.alarm.title) < ($1.due, $1.alarm.title) }
   }
 
-  private func notice(_ alarm: Alarm, _ firing: Evaluation.Firing) -> FiringNotice {
-    FiringNotice(
-      alarm: alarm.id, title: alarm.title, note: alarm.note, occurrence: firing.occurrence,
-      due: store.context.zones.text(firing.due), late: firing.late)
+  /// What an evaluation wants delivered.
+  private func deliveries(_ evaluation: Evaluation, of alarm: Alarm) -> [Delivery] {
+    func delivery(_ kind: Notice.Kind, _ civil: CivilDateTime, due: Instant) -> Delivery {
+      Delivery(
+        alarm: alarm, due: due,
+        notice: Notice(
+          kind, alarm: alarm.id, title: alarm.title, note: alarm.note, occurrence: civil,
+          due: store.context.zones.text(due)))
+    }
+    return evaluation.firings.map { delivery(.firing(late: $0.late), $0.occurrence, due: $0.due) }
+      + evaluation.followUps.map { delivery(.followUp($0), $0.occurrence, due: $0.due) }
   }
 
   /// One commit for all that the clock has settled.
@@ -119,45 +134,102 @@ public struct Tick: Sendable {
     if transitions.count == 1, first.events.count == 1 { return store.change(first) }
     let entries = store.entries(
       transitions.flatMap { transition in transition.events.map { ($0, transition.alarm) } })
-    let missed = entries.count { $0.action == .missed }
-    let parts = [(missed, "missed"), (entries.count - missed, "completed by themselves")]
+    let parts = [(LogEntry.Action.missed, "missed"), (.done, "completed by themselves")]
+      .map { action, words in (entries.count { $0.action == action }, words) }
       .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     return Store.Change(
       alarms: transitions.map(\.alarm), entries: entries,
-      message: CommitMessage("Settled: \(parts.joined(separator: ", "))", device: store.device))
+      message: CommitMessage(
+        "Settled: \(parts.isEmpty ? "follow-ups" : parts.joined(separator: ", "))",
+        device: store.device))
   }
 
-  /// Runs the hooks side by side, and returns what came of each in order.
-  private func deliver(_ firings: [Firing]) async -> [HookDelivery.Outcome] {
-    await withTaskGroup(of: (Int, HookDelivery.Outcome).self) { group in
-      var outcomes = [HookDelivery.Outcome](repeating: .undelivered([]), count: firings.count)
-      for (index, firing) in firings.enumerated() {
+  // MARK: Delivering
+
+  /// Runs the hooks side by side, and returns what came of each in order; nil for what nobody had to be
+  /// told any more.
+  private func deliver(
+    _ deliveries: [Delivery], _ settings: Settings
+  ) async -> [HookDelivery.Outcome?] {
+    await withTaskGroup(of: (Int, HookDelivery.Outcome?).self) { group in
+      var outcomes = [HookDelivery.Outcome?](repeating: nil, count: deliveries.count)
+      for (index, item) in deliveries.enumerated() {
         if index >= Tick.width, let (done, outcome) = await group.next() {
           outcomes[done] = outcome
         }
-        group.addTask { (index, await delivery.notify(firing.notice)) }
+        group.addTask {
+          guard isWanted(item, settings) else { return (index, nil) }
+          return (index, await delivery.deliver(item.notice, snooze: settings.snooze))
+        }
       }
       for await (index, outcome) in group { outcomes[index] = outcome }
       return outcomes
     }
   }
 
-  /// Notes that this device rang, for itself first: a store that cannot be written to must not ring again
-  /// at every tick.
-  private func record(_ firings: [Firing]) throws {
+  /// Whether a notice is still to be delivered: somebody may have answered since the evaluation.
+  private func isWanted(_ delivery: Delivery, _ settings: Settings) -> Bool {
+    // What cannot be read now is delivered: rather a false alarm than a missed one.
+    guard let alarm = try? store.alarm(delivery.alarm.id) else { return true }
+    let evaluation = store.timeline(alarm).evaluate(
+      at: store.context.now, settings: settings, firings: store.firings())
+    return deliveries(evaluation, of: alarm).contains {
+      $0.notice.occurrence == delivery.notice.occurrence && $0.due == delivery.due
+    }
+  }
+
+  // MARK: Recording
+
+  private typealias Delivered = (delivery: Delivery, outcome: HookDelivery.Outcome)
+
+  /// Notes that this device rang or asked, for itself first: a store that cannot be written to must not
+  /// ring again at every tick.
+  private func record(_ delivered: [Delivered]) throws {
     var rung = store.firings()
-    for firing in firings {
-      rung.record(
-        firing.alarm.id, firing.firing.occurrence, due: firing.firing.due, at: store.context.now)
+    for (item, _) in delivered {
+      rung.record(item.alarm.id, item.notice.occurrence, due: item.due, at: store.context.now)
     }
     try store.record(rung)
-    let entries = store.entries(
-      firings.map { (Event(.fired, $0.firing.occurrence), $0.alarm) })
+    var firings: [(Event, Alarm)] = []
+    for (item, outcome) in delivered {
+      switch (item.notice.kind, outcome) {
+      case (.firing, _): firings.append((Event(.fired, item.notice.occurrence), item.alarm))
+      case (.followUp(let followUp), .delivered): try remember(followUp, of: item.alarm)
+      // Nobody saw it here; another device may reach them yet.
+      case (.followUp, .undelivered): break
+      }
+    }
+    guard let first = firings.first else { return }
     let message =
       firings.count == 1
-      ? CommitMessage(
-        Event(.fired, firings[0].firing.occurrence), of: firings[0].alarm, device: store.device)
+      ? CommitMessage(first.0, of: first.1, device: store.device)
       : CommitMessage("Fired: \(firings.count) alarms", device: store.device)
-    try store.commit(Store.Change(alarms: [], entries: entries, message: message))
+    try store.commit(
+      Store.Change(alarms: [], entries: store.entries(firings), message: message))
+  }
+
+  private func remember(_ followUp: FollowUp, of alarm: Alarm) throws {
+    try store.update(alarm.id) { alarm in
+      (store.timeline(alarm).reminded(followUp).flatMap(store.change), ())
+    }
+  }
+
+  /// Carries out what people answered through the hooks.
+  private func answer(
+    _ delivered: [Delivered], _ settings: Settings, _ report: inout TickReport
+  ) throws {
+    for (item, outcome) in delivered {
+      guard case .delivered(.answer(let answer)?) = outcome else { continue }
+      let occurrence = item.notice.occurrence
+      let transition = try store.update(item.alarm.id) { alarm in
+        // Somebody else's answer was faster.
+        let transition = try? store.timeline(alarm).answer(
+          answer, to: occurrence, at: store.context.now, settings: settings,
+          firings: store.firings())
+        return (transition.flatMap(store.change), transition)
+      }
+      guard let transition, let event = transition.events.last else { continue }
+      report.answered.append((transition.alarm, event))
+    }
   }
 }

@@ -19,15 +19,47 @@ public struct CommitMessage: Hashable, Sendable {
   /// The message of one event: `Done: Pay rent (2026-12-01 09:00)`.
   public init(_ event: Event, of alarm: Alarm, device: Identifier) {
     var trailers = [("Alarm", alarm.id.text)]
-    var subject = "\(event.action.label): \(alarm.title)"
+    let label = event.auto ? "Completed by itself" : event.action.label
+    var subject = "\(label): \(alarm.title)"
     if let occurrence = event.occurrence {
       subject += " (\(occurrence.date) \(occurrence.time))"
       trailers.append(("Occurrence", occurrence.description))
     }
     trailers.append(("Action", event.action.rawValue))
+    if event.auto { trailers.append((CommitMessage.auto, "true")) }
     self.init(
       subject, body: event.detail.map { [$0] } ?? [],
       trailers: trailers.map { (key: $0.0, value: $0.1) }, device: device)
+  }
+
+  /// The trailer of what nobody did, and that of what is taken back: the commit of it.
+  static let auto = "Auto"
+  static let undoes = "Undoes"
+  /// The action of a change of the settings.
+  static let settings = "settings"
+
+  /// Whether an action is one that a person takes, and can take back.
+  static func isUndoable(_ action: String) -> Bool {
+    if action == settings { return true }
+    return switch LogEntry.Action(rawValue: action) {
+    case .created, .edited, .enabled, .disabled, .deleted, .stopped, .snoozed, .done, .skipped,
+      .unskipped, .dismissed:
+      true
+    case .fired, .reminded, .missed, .cleared, .undone, nil: false
+    }
+  }
+
+  /// The trailers of a message: the `Key: value` lines of its last paragraph.
+  static func trailers(of message: String) -> [String: String] {
+    let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
+    let end = lines.lastIndex { !$0.isEmpty } ?? lines.startIndex
+    let paragraph = lines[...min(end, lines.endIndex - 1)].reversed().prefix { !$0.isEmpty }
+    var result: [String: String] = [:]
+    for line in paragraph {
+      guard let colon = line.firstRange(of: ": ") else { continue }
+      result[String(line[..<colon.lowerBound])] = String(line[colon.upperBound...])
+    }
+    return result
   }
 
   var text: String {

@@ -39,7 +39,9 @@ struct SettingsAbsorption {
     if encoded != bytes || encoded != file.bytes {
       try writer.commit(
         [SettingsFile.path: encoded],
-        message: CommitMessage("Edited by hand: settings", device: store.device))
+        message: CommitMessage(
+          "Edited by hand: settings", trailers: [("Action", CommitMessage.settings)],
+          device: store.device))
     }
     try store.settleSettings()
   }
@@ -53,14 +55,15 @@ extension Store {
     return known.map { String(decoding: $0.bytes, as: UTF8.self) } == signature
   }
 
-  fileprivate func settleSettings() throws {
+  func settleSettings() throws {
     guard let signature = settingsSignature else { return }
     try DurableFile.write(
       Array(signature.utf8), to: local.settings, temporary: local.temporary("settings"),
       syncing: false)
   }
 
-  private var settingsSignature: String? {
+  /// Tells one content of the settings' file from another; nil when there is none.
+  var settingsSignature: String? {
     var status = stat()
     guard lstat("\(path)/\(SettingsFile.path)", &status) == 0 else { return nil }
     let signature = FileSignature(status)

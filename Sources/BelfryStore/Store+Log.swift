@@ -6,7 +6,10 @@ extension Store {
   /// The log, newest first, read as it is asked for.
   ///
   /// Files that are not entries are handed to `report`, with their path relative to the store.
+  ///
+  /// - Parameter alarm: whose; nil for all. The others are not parsed.
   public func log(
+    of alarm: Identifier? = nil,
     report: @escaping (String, RecordError) -> Void = { _, _ in }
   ) -> some Sequence<LogEntry> {
     let root = path
@@ -32,7 +35,9 @@ extension Store {
         guard let file = try DurableFile.read("\(root)/\(path)", limit: LogRecord.largest) else {
           return nil
         }
-        return try LogRecord.decode(file.bytes)
+        if let alarm, !LogRecord.mentions(alarm, file.bytes) { return nil }
+        let entry = try LogRecord.decode(file.bytes)
+        return alarm == nil || entry.alarm == alarm ? entry : nil
       } catch let error as RecordError {
         report(path, error)
       } catch {

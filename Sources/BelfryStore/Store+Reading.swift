@@ -169,17 +169,20 @@ extension Store {
     }
   }
 
+  /// What the cards depend on besides the records.
+  var fingerprint: String { "\(context.zones.fingerprint) \(settingsSignature ?? "-")" }
+
   /// The row and card of an alarm whose file is as it was written.
-  func row(_ alarm: Alarm, blob: ObjectID, status file: stat) -> (row: CardFile.Row, card: Card) {
+  func row(
+    _ alarm: Alarm, blob: ObjectID, status file: stat, settings: Settings
+  ) -> (row: CardFile.Row, card: Card) {
     let card = Card(
-      alarm,
-      status: timeline(alarm).status(at: context.now, settings: Settings(), firings: Firings()))
-    // What rings depends on more than the record, so it is looked at each time.
-    let holds = card.isStable && isZoneKnown(alarm)
+      alarm, status: timeline(alarm).status(at: context.now, settings: settings, firings: Firings())
+    )
     return (
       CardFile.Row(
         id: alarm.id, signature: FileSignature(file), blob: blob, validFrom: context.now,
-        validUntil: holds ? card.status.validUntil : context.now), card
+        validUntil: isZoneKnown(alarm) ? card.status.validUntil : context.now), card
     )
   }
 
@@ -192,7 +195,9 @@ extension Store {
   func updateCards(
     files: [String: [UInt8]?], blobs: [String: ObjectID?], written: [String: stat]
   ) {
-    guard let cards = readCards(), cards.fingerprint == context.zones.fingerprint else {
+    guard let cards = readCards(), cards.fingerprint == fingerprint,
+      let settings = try? settings().settings
+    else {
       // A store whose cards are missing gets them now: they are what a removed record is missed by.
       try? CardView(self).save()
       return
@@ -204,7 +209,7 @@ extension Store {
       guard let content, let blob = blobs[path] ?? nil, let status = written[path],
         let alarm = try? AlarmRecord.decode(content, id: id, now: context.now)
       else { continue }
-      changes[id] = row(alarm, blob: blob, status: status)
+      changes[id] = row(alarm, blob: blob, status: status, settings: settings)
     }
     keep(changes)
   }
@@ -244,15 +249,16 @@ struct CardView {
 
   init(_ store: Store) throws {
     self.store = store
-    let fingerprint = store.context.zones.fingerprint
-    file = store.readCards().flatMap { $0.fingerprint == fingerprint ? $0 : nil }
+    file = store.readCards()
+    // Another zone or setting leaves nothing of the statuses, but what the rows tell of the files holds.
+    let statusesHold = file?.fingerprint == store.fingerprint
     let scan = try FolderScan.scan(store.path + "/alarms", cards: file)
     folder = scan?.folder
     let now = store.context.now
     var doubtful: [Identifier] = []
     for (index, unchanged) in (scan?.unchanged ?? []).enumerated() where unchanged {
       guard let file else { break }
-      if file.isValid(index, at: now) {
+      if statusesHold, file.isValid(index, at: now) {
         expect(file.validUntil(index))
       } else if let id = file.identifier(index) {
         doubtful.append(id)
@@ -296,7 +302,7 @@ struct CardView {
         let blob = Repository.blobID(content.bytes)
         let known = file.flatMap { file in file.index(of: id).flatMap { file.row($0)?.blob } }
         if blob == known ?? committed[id] {
-          let row = store.row(alarm, blob: blob, status: content.status)
+          let row = store.row(alarm, blob: blob, status: content.status, settings: settings)
           changes[id] = row
           if row.row.validUntil > store.context.now {
             expect(row.row.validUntil)
@@ -367,6 +373,6 @@ struct CardView {
     store.saveCards(
       CardFile.bytes(
         from: file, replacing: changes, folder: folder,
-        fingerprint: store.context.zones.fingerprint))
+        fingerprint: store.fingerprint))
   }
 }

@@ -25,9 +25,22 @@ extension Store {
     }
   }
 
-  /// Commits a change that rests on no record: a new alarm.
+  /// Commits a change that rests on no record.
   public func commit(_ change: Change) throws {
     try locked { try StoreWriter(self).commit(change) }
+  }
+
+  /// Commits a new alarm. Throws `StoreError.alarmLimit` when the tier allows no further one.
+  public func add(_ change: Change) throws {
+    try locked {
+      let writer = try StoreWriter(self)
+      let tier = try settings().settings.tier
+      if let limit = tier.alarmLimit {
+        let count = try CardView(self).cards().count { !$0.isDeleted }
+        if count >= limit { throw StoreError.alarmLimit(tier: tier, limit: limit) }
+      }
+      try writer.commit(change)
+    }
   }
 
   /// Changes one alarm: reads it under the lock, hand edits included, and commits what `body` makes of it.
@@ -104,7 +117,7 @@ extension Store {
       LogEntry(
         id: id, alarm: item.alarm.id, title: item.alarm.title, occurrence: item.event.occurrence,
         action: item.event.action, at: context.now, device: device, auto: item.event.auto,
-        detail: item.event.detail)
+        detail: item.event.detail, effective: item.event.effective, undoes: item.event.undoes)
     }
   }
 
@@ -160,6 +173,7 @@ struct Absorption {
     var files: [String: [UInt8]?] = [:]
     var clean: [Identifier: (row: CardFile.Row, card: Card)?] = [:]
     var edits: [(alarm: Alarm, fields: [Alarm.Field], isNew: Bool)] = []
+    let settings = try store.settings().settings
     for id in ids {
       let known = cards.flatMap { cards in cards.index(of: id).flatMap { cards.row($0)?.blob } }
       let head = committed[id]
@@ -179,7 +193,8 @@ struct Absorption {
         let bytes = AlarmRecord.encode(result)
         if let head, bytes == content.bytes, Repository.blobID(bytes) == head {
           // Another git has committed it: all it needs is a card.
-          clean[id] = store.row(result, blob: head, status: content.status)
+          clean[id] = store.row(
+            result, blob: head, status: content.status, settings: settings)
         } else {
           files[AlarmRecord.path(id)] = bytes
         }
@@ -203,7 +218,11 @@ struct Absorption {
         message.subject = "Edited by hand: \(edit.alarm.title)"
       }
     }
-    if edits.count > 1 { message.subject = "Edited by hand: \(edits.count) alarms" }
+    if edits.count > 1 {
+      message = CommitMessage(
+        "Edited by hand: \(edits.count) alarms",
+        trailers: [("Action", LogEntry.Action.edited.rawValue)], device: store.device)
+    }
     try commitChanged(files, committed: committed, message: message)
   }
 

@@ -230,7 +230,9 @@ public final class Store: Sendable {
       let file = try DurableFile.read("\(path)/\(SettingsFile.path)", limit: SettingsFile.largest)
     else { return (Settings(), nil) }
     do throws(RecordError) {
-      return (try SettingsFile.settings(try SettingsFile.decode(file.bytes)), nil)
+      var settings = Settings()
+      try SettingsFile.apply(try SettingsFile.decode(file.bytes), local: false, to: &settings)
+      return (settings, nil)
     } catch {
       return (
         Settings(),

@@ -1,8 +1,12 @@
 #ifndef BELFRY_CLINUX_SHIM_H
 #define BELFRY_CLINUX_SHIM_H
 
+#include <stddef.h>
+
 // Linux calls that glibc declares for _GNU_SOURCE only, which Swift's Glibc module is not built with.
 int syncfs(int descriptor);
 int memfd_create(const char *name, unsigned int flags);
+int pipe2(int ends[2], int flags);
+void *memmem(const void *haystack, size_t length, const void *needle, size_t needle_length);
 
 #endif

@@ -51,8 +51,16 @@ struct Belfry: ParsableCommand {
           Delete.self,
         ]),
       CommandGroup(
-        name: "WHAT RINGS", subcommands: [TickCommand.self, Stop.self, Done.self, Snooze.self]),
-      CommandGroup(name: "HISTORY", subcommands: [Log.self, GitPassthrough.self]),
+        name: "WHAT RINGS",
+        subcommands: [
+          TickCommand.self, Ring.self, Stop.self, Done.self, Snooze.self, Skip.self, Unskip.self,
+          Pending.self, Dismiss.self, Undo.self,
+        ]),
+      CommandGroup(
+        name: "HISTORY", subcommands: [Log.self, Stats.self, GitPassthrough.self]),
+      CommandGroup(
+        name: "CHOICES",
+        subcommands: [SettingsCommand.self, TierCommand.self, Sounds.self, Catalog.self]),
       CommandGroup(
         name: "OTHER DEVICES",
         subcommands: [RemoteCommand.self, SyncCommand.self, Clone.self]),

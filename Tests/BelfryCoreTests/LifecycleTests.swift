@@ -31,7 +31,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
   @Test func waitsUntilItsTime() throws {
     let evaluation = timeline(try rent()).evaluate(
       at: due.adding(seconds: -1), settings: free, firings: Firings())
-    #expect(evaluation.firing == nil)
+    #expect(evaluation.firings.isEmpty)
     #expect(evaluation.nextWake == due)
     #expect(evaluation.transition.events.isEmpty)
   }
@@ -39,12 +39,12 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
   @Test func ringsOnceAtItsTime() throws {
     let alarm = try rent()
     let evaluation = timeline(alarm).evaluate(at: due, settings: free, firings: Firings())
-    #expect(evaluation.firing?.occurrence == monday)
-    #expect(evaluation.firing?.due == due)
-    #expect(evaluation.firing?.late == false)
+    #expect(evaluation.firings.first?.occurrence == monday)
+    #expect(evaluation.firings.first?.due == due)
+    #expect(evaluation.firings.first?.late == false)
     let again = timeline(alarm).evaluate(
       at: due.adding(seconds: 60), settings: free, firings: rung(alarm))
-    #expect(again.firing == nil)
+    #expect(again.firings.isEmpty)
     #expect(again.nextWake == due.adding(seconds: 1800))
   }
 
@@ -52,17 +52,17 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let alarm = try rent()
     let late = timeline(alarm).evaluate(
       at: due.adding(seconds: 12 * 3600), settings: free, firings: Firings())
-    #expect(late.firing?.late == true)
+    #expect(late.firings.first?.late == true)
     let missed = timeline(alarm).evaluate(
       at: due.adding(seconds: 12 * 3600 + 1), settings: free, firings: Firings())
-    #expect(missed.firing == nil)
+    #expect(missed.firings.isEmpty)
     #expect(missed.transition.events == [Event(.missed, monday)])
   }
 
   @Test func afterDowntimeOnlyTheLatestRings() throws {
     let evaluation = timeline(try rent()).evaluate(
       at: instant("2026-12-04T10:00:00Z"), settings: free, firings: Firings())
-    #expect(evaluation.firing?.occurrence == civil("2026-12-04T09:00"))
+    #expect(evaluation.firings.first?.occurrence == civil("2026-12-04T09:00"))
     #expect(
       evaluation.transition.events
         == [monday, friday, civil("2026-11-30T09:00")].map { Event(.missed, $0) })
@@ -91,10 +91,14 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(pending.events == [Event(.stopped, monday)])
     let status = timeline(pending.alarm).status(at: due, settings: plus, firings: rung(alarm))
     #expect(status.state == .pending)
-    #expect(status.pending == [.init(occurrence: monday, since: due)])
+    #expect(
+      status.pending == [
+        .init(
+          occurrence: monday, since: due, followUpsSent: 0, nextFollowUp: due.adding(seconds: 1800))
+      ])
     #expect(status.next?.civil == friday)
     let confirmed = try timeline(pending.alarm).answer(
-      .done, at: due.adding(seconds: 600), settings: plus, firings: rung(alarm))
+      .done(), at: due.adding(seconds: 600), settings: plus, firings: rung(alarm))
     #expect(confirmed.events == [Event(.done, monday)])
   }
 
@@ -111,10 +115,10 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
       #expect(status.snooze?.count == count)
       #expect(
         timeline(alarm).evaluate(at: now.adding(seconds: 539), settings: free, firings: firings)
-          .firing == nil)
+          .firings.isEmpty)
       now = now.adding(seconds: 540)
       let again = timeline(alarm).evaluate(at: now, settings: free, firings: firings)
-      #expect(again.firing?.due == now)
+      #expect(again.firings.first?.due == now)
       firings.record(alarm.id, monday, due: now, at: now)
     }
   }
@@ -125,7 +129,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     ).alarm
     let evaluation = timeline(alarm).evaluate(
       at: instant("2026-11-27T09:00:00Z"), settings: plus, firings: Firings())
-    #expect(evaluation.firing?.occurrence == friday)
+    #expect(evaluation.firings.first?.occurrence == friday)
     #expect(evaluation.transition.events == [Event(.done, monday, auto: true)])
     #expect(evaluation.transition.alarm.progress.occurrences[monday]?.auto == true)
   }
@@ -133,7 +137,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
   @Test func answersNeedSomethingToAnswer() throws {
     let alarm = try rent()
     let refusal = LifecycleError.notPossible(.active, next: monday)
-    for answer in [Answer.stop, .done, .snooze(seconds: 60)] {
+    for answer in [Answer.stop, .done(), .snooze(seconds: 60)] {
       #expect(throws: refusal) {
         try timeline(alarm).answer(
           answer, at: due.adding(seconds: -60), settings: free, firings: Firings())
@@ -142,9 +146,10 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
   }
 
   @Test func doneTwiceIsRefused() throws {
-    let done = try timeline(rent()).answer(.done, at: due, settings: free, firings: Firings()).alarm
+    let done = try timeline(rent()).answer(.done(), at: due, settings: free, firings: Firings())
+      .alarm
     #expect(throws: LifecycleError.self) {
-      try timeline(done).answer(.done, at: due, settings: free, firings: Firings())
+      try timeline(done).answer(.done(), at: due, settings: free, firings: Firings())
     }
   }
 
@@ -171,7 +176,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     var after = before
     after.schedule = try schedule(.daily(.init(start: date("2026-11-01"))), "08:00")
     after = after.stamped(against: before, at: due, device: laptop)
-    #expect(timeline(after).evaluate(at: due, settings: free, firings: Firings()).firing == nil)
+    #expect(timeline(after).evaluate(at: due, settings: free, firings: Firings()).firings.isEmpty)
     #expect(timeline(after).next(after: due)?.civil == civil("2026-11-24T08:00"))
   }
 
@@ -217,11 +222,12 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
       delivery: .init(), at: instant("2026-10-31T12:00:00Z"), device: laptop)
     let night = Timeline(alarm, zone: newYork)
     let first = instant("2026-11-01T05:30:00Z")
-    #expect(night.evaluate(at: first, settings: free, firings: Firings()).firing?.due == first)
-    let done = try night.answer(.done, at: first, settings: free, firings: Firings()).alarm
+    #expect(
+      night.evaluate(at: first, settings: free, firings: Firings()).firings.first?.due == first)
+    let done = try night.answer(.done(), at: first, settings: free, firings: Firings()).alarm
     let second = first.adding(seconds: 3600)
     let after = Timeline(done, zone: newYork)
-    #expect(after.evaluate(at: second, settings: free, firings: Firings()).firing == nil)
+    #expect(after.evaluate(at: second, settings: free, firings: Firings()).firings.isEmpty)
     #expect(after.next(after: second)?.civil == civil("2026-11-02T01:30"))
   }
 
@@ -235,7 +241,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let evaluation = night.evaluate(
       at: instant("2026-03-08T07:00:00Z"), settings: free, firings: Firings())
     // Both names mean one moment: it fires once, and none of them counts as missed.
-    #expect(evaluation.firing?.occurrence == civil("2026-03-08T03:00"))
+    #expect(evaluation.firings.first?.occurrence == civil("2026-03-08T03:00"))
     #expect(evaluation.transition.events.isEmpty)
   }
 
@@ -243,7 +249,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     var alarm = try rent()
     var now = due
     for _ in 0..<40 {
-      alarm = try timeline(alarm).answer(.done, at: now, settings: free, firings: Firings()).alarm
+      alarm = try timeline(alarm).answer(.done(), at: now, settings: free, firings: Firings()).alarm
       now = try #require(timeline(alarm).next(after: now)).at
     }
     #expect(alarm.progress.occurrences.count <= 6)

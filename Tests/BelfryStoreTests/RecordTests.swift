@@ -150,11 +150,42 @@ import Testing
   @Test func settingsAreTyped() throws {
     let record = try SettingsFile.decode(
       Array("{\"format\": 1, \"tier\": \"plus\", \"snooze\": 300}".utf8))
-    let settings = try SettingsFile.settings(record)
+    var settings = Settings()
+    try SettingsFile.apply(record, local: false, to: &settings)
     #expect(settings.tier == .plus)
     #expect(settings.snooze == 300)
+  }
+
+  @Test(arguments: [
+    "\"tier\": \"gold\"", "\"followUps\": [1800, 1800]", "\"followUps\": [10]",
+    "\"followUps\": \"30m\"", "\"snoozeEnabled\": 1", "\"grace\": -5", "\"sound\": \"../x\"",
+  ])
+  func settingsThatAreNone(_ member: String) {
     #expect(throws: RecordError.self) {
-      try SettingsFile.decode(Array("{\"format\": 1, \"tier\": \"gold\"}".utf8))
+      try SettingsFile.decode(Array("{\"format\": 1, \(member)}".utf8))
+    }
+  }
+
+  @Test func aDevicesOwnSettingsAreNotThoseOfAll() throws {
+    let record = try SettingsFile.decode(
+      Array("{\"format\": 1, \"sound\": \"pulse\", \"tier\": \"plus\"}".utf8))
+    var settings = Settings()
+    try SettingsFile.apply(record, local: true, to: &settings)
+    #expect(settings == Settings(sound: "pulse"))
+  }
+
+  @Test func settingsReadWhatTheyWrite() throws {
+    var record = SettingsRecord()
+    for setting in Setting.allCases {
+      let value = Settings()[keyPath: setting.value]
+      #expect(setting.parse(value.description) == value)
+      SettingsFile.set(setting, to: value, stamp: nil, in: &record)
+    }
+    let again = try SettingsFile.decode(SettingsFile.encode(record))
+    #expect(again == record)
+    for setting in Setting.allCases {
+      #expect(
+        try SettingsFile.value(of: setting, in: again) == Settings()[keyPath: setting.value])
     }
   }
 }

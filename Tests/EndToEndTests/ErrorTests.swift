@@ -105,6 +105,7 @@ import Testing
 
   @Test func aCorruptRecordStaysArmedAndTheOthersWork() async throws {
     let sandbox = try Sandbox()
+    try await sandbox.plus()
     let id =
       try await sandbox.belfry("add", "Pills", "--daily", "--at", "09:00", "--json").object["id"]
       as? String
@@ -208,6 +209,7 @@ import Testing
       "/bin/sh", ["-c", "mkdir '\(disk)' && mount -t tmpfs -o size=1m tmpfs '\(disk)'"])
     guard mount.status == 0 else { return }
     let store = disk + "/store"
+    try await sandbox.plus(store: store)
     let note = String(repeating: "x", count: 1900)
     var added = 0
     var failed: Sandbox.Output?

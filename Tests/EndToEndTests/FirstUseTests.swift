@@ -233,6 +233,7 @@ import Testing
 
   @Test func likenessIsWarnedOf() async throws {
     let sandbox = try Sandbox()
+    try await sandbox.plus()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let same = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     #expect(same.status == 0)

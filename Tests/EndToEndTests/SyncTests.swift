@@ -133,6 +133,7 @@ import Testing
 
   @Test func threeWritersAndASyncLoopLoseNothing() async throws {
     let (sandbox, one, two, _) = try await pair()
+    for store in [one, two] { try await sandbox.plus(store: store) }
     func write(_ writer: Int, _ store: String) async throws -> [String] {
       var acknowledged: [String] = []
       for number in 0..<12 {
@@ -166,6 +167,7 @@ import Testing
 
   @Test func twoDevicesPushingAtOnceLoseNothing() async throws {
     let (sandbox, one, two, remote) = try await pair()
+    for store in [one, two] { try await sandbox.plus(store: store) }
     for round in 0..<4 {
       _ = try await sandbox.belfry("add", "One \(round)", "--daily", now: nil, store: one)
       _ = try await sandbox.belfry("add", "Two \(round)", "--daily", now: nil, store: two)

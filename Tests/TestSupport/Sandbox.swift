@@ -9,17 +9,21 @@ public final class Sandbox: Sendable {
 
   public var home: String { root + "/home" }
   public var store: String { home + "/.local/share/belfry" }
-  /// Where the stand-in for the notification hook writes what it was given, a line each.
+  /// Where the stand-ins for the hooks write what they were given, a line each.
   public var rang: String { root + "/rang" }
+  /// The folder of the user's own hooks.
+  public var hooks: String { home + "/.config/belfry/hooks/deliver" }
 
   public init() throws {
     root = NSTemporaryDirectory() + "belfry-test-" + UUID().uuidString
-    let hooks = root + "/home/.config/belfry/hooks/deliver"
     try FileManager.default.createDirectory(atPath: hooks, withIntermediateDirectories: true)
     // Without it a firing would ring on the terminals of whoever runs the tests.
     try write(
       "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_TITLE $BELFRY_OCCURRENCE\" >> '\(rang)'\n",
       to: hooks + "/notify", mode: 0o755)
+    try write(
+      "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_HEADLINE $BELFRY_OCCURRENCE\" >> '\(rang)'\n",
+      to: hooks + "/follow-up", mode: 0o755)
   }
 
   deinit {
@@ -57,6 +61,36 @@ public final class Sandbox: Sendable {
     if let now { variables["BELFRY_NOW"] = now }
     if let store { variables["BELFRY_STORE"] = store }
     return try await run(Sandbox.binary, arguments, environment: variables)
+  }
+
+  /// Runs belfry on a terminal of its own, with something typed; what the terminal shows is in `out`.
+  ///
+  /// - Parameter welcomed: whether the greeting of a first command is over.
+  public func onTerminal(
+    _ arguments: String..., input: String, now: String = "2026-11-20T22:41:00Z",
+    welcomed: Bool = true, columns: Int = 80
+  ) async throws -> Output {
+    let folder = home + "/.local/state/belfry"
+    if welcomed {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      try write("", to: folder + "/welcomed")
+    }
+    func quoted(_ word: String) -> String { "'\(word.replacing("'", with: "'\\''"))'" }
+    let command = ([Sandbox.binary] + arguments).map(quoted).joined(separator: " ")
+    // What is typed stays in the terminal until it is read.
+    let line =
+      "printf '%s' \(quoted(input)) | script -qec \(quoted("stty cols \(columns) rows 24; \(command)")) /dev/null"
+    return try await run(
+      "/bin/sh", ["-c", line],
+      environment: [
+        "TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": now, "TERM": "xterm-256color",
+      ])
+  }
+
+  /// Switches to the tier that any number of alarms, and pending, belong to.
+  public func plus(store: String? = nil) async throws {
+    let output = try await belfry("tier", "plus", now: "2026-11-20T22:40:00Z", store: store)
+    precondition(output.status == 0, output.err)
   }
 
   public func git(_ arguments: String..., in folder: String? = nil) async throws -> Output {

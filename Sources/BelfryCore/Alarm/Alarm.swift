@@ -49,10 +49,20 @@ public struct Alarm: Hashable, Sendable {
     public var persistent: Bool
     /// The name of a sound; nil for the device's own choice.
     public var sound: String?
+    /// Stopped, it rings again where others only ask, and it waits for somebody's word even when the
+    /// next occurrence comes.
+    public var strict: Bool
+    /// When it asks again after it was stopped; nil for the settings' own.
+    public var followUps: FollowUpPlan?
 
-    public init(persistent: Bool = false, sound: String? = nil) {
+    public init(
+      persistent: Bool = false, sound: String? = nil, strict: Bool = false,
+      followUps: FollowUpPlan? = nil
+    ) {
       self.persistent = persistent
       self.sound = sound
+      self.strict = strict
+      self.followUps = followUps
     }
   }
 
@@ -95,7 +105,8 @@ public struct Alarm: Hashable, Sendable {
     case .zone: zone.text
     case .delivery:
       (delivery.persistent ? "persistent" : "not persistent")
-        + (delivery.sound.map { ", sound \($0)" } ?? "")
+        + (delivery.sound.map { ", sound \($0)" } ?? "") + (delivery.strict ? ", strict" : "")
+        + (delivery.followUps.map { ", follow-ups \($0)" } ?? "")
     }
   }
 

@@ -13,7 +13,8 @@ public struct Identifier: Hashable, Comparable, Sendable {
       low: UInt64.random(in: .min ... .max, using: &generator))
   }
 
-  init(high: UInt64, low: UInt64) {
+  /// The identifier of 128 given bits.
+  public init(high: UInt64, low: UInt64) {
     // 130 bits in groups of five: the first character carries three, so it is `a`…`h`.
     let bits = UInt128(high) << 64 | UInt128(low)
     text = String(

@@ -13,18 +13,23 @@ public struct LogEntry: Hashable, Sendable {
   public let auto: Bool
   /// More, in words: which fields were edited, until when it is snoozed.
   public let detail: String?
+  /// When it was really done, where somebody said so later.
+  public let effective: Instant?
+  /// Undone: the entry that no longer counts.
+  public let undoes: Identifier?
   /// Keys that this version does not know, as canonical JSON.
   public let extras: [String: String]
 
   public enum Action: String, CaseIterable, Sendable {
     case created, edited, enabled, disabled, deleted
-    case fired, stopped, snoozed, done, skipped, unskipped, missed, cleared
+    case fired, stopped, reminded, snoozed, done, skipped, unskipped, missed, dismissed, cleared
+    case undone
   }
 
   public init(
     id: Identifier, alarm: Identifier, title: String, occurrence: CivilDateTime? = nil,
     action: Action, at: Instant, device: Identifier, auto: Bool = false, detail: String? = nil,
-    extras: [String: String] = [:]
+    effective: Instant? = nil, undoes: Identifier? = nil, extras: [String: String] = [:]
   ) {
     self.id = id
     self.alarm = alarm
@@ -35,6 +40,8 @@ public struct LogEntry: Hashable, Sendable {
     self.device = device
     self.auto = auto
     self.detail = detail
+    self.effective = effective
+    self.undoes = undoes
     self.extras = extras
   }
 }

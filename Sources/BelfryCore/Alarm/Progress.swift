@@ -31,10 +31,12 @@ public struct OccurrenceRecord: Hashable, Sendable {
   public var until: Instant?
   /// How often it was snoozed.
   public var snoozes: Int
-  /// How many follow-ups were sent.
+  /// The number of the latest follow-up that was sent. After downtime those before it were left out.
   public var followUps: Int
   /// Done without anybody's word, because the next occurrence fired.
   public var auto: Bool
+  /// Missed, and somebody has taken note of it.
+  public var dismissed: Bool
   /// Skipped ahead: the stamp of the schedule that the skip was made for.
   public var schedule: Stamp?
 
@@ -51,7 +53,8 @@ public struct OccurrenceRecord: Hashable, Sendable {
 
   public init(
     _ state: State, revision: Int = 0, since: Instant? = nil, until: Instant? = nil,
-    snoozes: Int = 0, followUps: Int = 0, auto: Bool = false, schedule: Stamp? = nil
+    snoozes: Int = 0, followUps: Int = 0, auto: Bool = false, dismissed: Bool = false,
+    schedule: Stamp? = nil
   ) {
     self.state = state
     self.revision = revision
@@ -60,6 +63,21 @@ public struct OccurrenceRecord: Hashable, Sendable {
     self.snoozes = snoozes
     self.followUps = followUps
     self.auto = auto
+    self.dismissed = dismissed
     self.schedule = schedule
+  }
+
+  /// Changes the state.
+  ///
+  /// When a person takes it to a lower one, that is an explicit reopening: a higher `revision`. What the
+  /// clock does is none: it must not stand against an answer that somebody gave elsewhere.
+  mutating func move(to state: State, at now: Instant, byPerson: Bool = true) {
+    if byPerson, state < self.state { revision += 1 }
+    self.state = state
+    since = now
+    until = nil
+    auto = false
+    dismissed = false
+    schedule = nil
   }
 }

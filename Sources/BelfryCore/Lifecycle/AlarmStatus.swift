@@ -13,16 +13,29 @@ public struct AlarmStatus: Hashable, Sendable {
   public var pending: [Pending]
   /// Snoozed: when it fires again, and how often it was snoozed.
   public var snooze: Snooze?
+  /// What was missed since somebody last answered, and not dismissed; oldest first.
+  public var missed: [CivilDateTime]
+  /// What was skipped ahead, as far as it comes before `next`; oldest first.
+  public var skipped: [CivilDateTime]
   /// As long as the record and this device's firings stay the same, nothing here changes before this moment.
   public var validUntil: Instant
 
   public struct Pending: Hashable, Sendable {
     public let occurrence: CivilDateTime
     public let since: Instant
+    /// The number of the latest follow-up that was sent.
+    public let followUpsSent: Int
+    /// When the next follow-up is due; nil when none comes any more.
+    public let nextFollowUp: Instant?
 
-    public init(occurrence: CivilDateTime, since: Instant) {
+    public init(
+      occurrence: CivilDateTime, since: Instant, followUpsSent: Int = 0,
+      nextFollowUp: Instant? = nil
+    ) {
       self.occurrence = occurrence
       self.since = since
+      self.followUpsSent = followUpsSent
+      self.nextFollowUp = nextFollowUp
     }
   }
 
@@ -40,13 +53,16 @@ public struct AlarmStatus: Hashable, Sendable {
 
   public init(
     state: State, next: Timeline.Occurrence? = nil, current: CivilDateTime? = nil,
-    pending: [Pending] = [], snooze: Snooze? = nil, validUntil: Instant = .distantFuture
+    pending: [Pending] = [], snooze: Snooze? = nil, missed: [CivilDateTime] = [],
+    skipped: [CivilDateTime] = [], validUntil: Instant = .distantFuture
   ) {
     self.state = state
     self.next = next
     self.current = current
     self.pending = pending
     self.snooze = snooze
+    self.missed = missed
+    self.skipped = skipped
     self.validUntil = validUntil
   }
 }
@@ -92,40 +108,99 @@ extension Timeline {
     let next = self.next(after: now)
     var status = AlarmStatus(
       state: next == nil ? .finished : .active, next: next,
-      pending: occurrences(in: .pending).map { civil in
-        let since = self.record(of: civil)?.since
-        return AlarmStatus.Pending(occurrence: civil, since: since ?? self.occurrence(civil).at)
-      }, validUntil: next?.at ?? .distantFuture)
-    if !status.pending.isEmpty { status.state = .pending }
+      pending: pending(at: now, settings: settings, firings: firings),
+      missed: missed(at: now),
+      skipped: skippedAhead(at: now).filter { civil in next.map { civil < $0.civil } ?? true },
+      validUntil: next?.at ?? .distantFuture)
+    // A follow-up that is overdue is the next tick's to send.
+    for pending in status.pending {
+      guard let change = pending.nextFollowUp else { continue }
+      status.validUntil = min(status.validUntil, max(change, now))
+    }
 
-    guard let current = self.current(at: now) else { return status }
-    let known = self.record(of: current.civil)
-    switch known?.state {
-    case .missed:
-      if status.state != .pending { status.state = .missed }
-      status.current = current.civil
-    case .pending, .skipped, .done: break
-    case nil, .open, .snoozed:
-      status.current = current.civil
-      switch Ringing(
-        current, record: known, alarm: alarm, now: now, settings: settings, firings: firings)
-      {
-      case .toRing(let due):
+    var ringing: Ringing?
+    if let current = self.current(at: now) {
+      let known = record(of: current.civil)
+      if known == nil || known?.state == .snoozed {
+        let state = Ringing(
+          current, record: known, alarm: alarm, now: now, settings: settings, firings: firings)
+        ringing = state
+        status.current = current.civil
+        // What rings, and what was missed and not yet recorded, depend on this device's firings.
+        switch state {
+        case .toRing, .ringing: status.validUntil = now
+        case .snoozed(let until):
+          status.snooze = AlarmStatus.Snooze(
+            occurrence: current.civil, until: until, count: known?.snoozes ?? 1)
+          status.validUntil = min(status.validUntil, until)
+        case .missed:
+          status.missed.append(current.civil)
+          status.validUntil = now
+        }
+      }
+    }
+    switch ringing {
+    case .toRing, .ringing: status.state = .ringing
+    default:
+      if let again = ringingAgain(at: now, settings: settings, firings: firings) {
         status.state = .ringing
-        status.validUntil = min(
-          status.validUntil, due.adding(seconds: settings.grace).adding(seconds: 1))
-      case .ringing(let until):
-        status.state = .ringing
-        if let until { status.validUntil = min(status.validUntil, until) }
-      case .snoozed(let until):
+        status.current = again
+        status.validUntil = now
+      } else if status.snooze != nil {
         status.state = .snoozed
-        status.snooze = AlarmStatus.Snooze(
-          occurrence: current.civil, until: until, count: known?.snoozes ?? 1)
-        status.validUntil = min(status.validUntil, until)
-      case .missed:
-        if status.state != .pending { status.state = .missed }
+      } else if !status.pending.isEmpty {
+        status.state = .pending
+        status.current = status.pending.last?.occurrence
+      } else if let missed = status.missed.last {
+        status.state = .missed
+        status.current = missed
       }
     }
     return status
+  }
+
+  private func pending(
+    at now: Instant, settings: Settings, firings: Firings
+  ) -> [AlarmStatus.Pending] {
+    occurrences(in: .pending).compactMap { civil in
+      guard let record = record(of: civil) else { return nil }
+      let outlook = followUps(
+        of: civil, record, at: now, settings: settings,
+        firings: alarm.delivery.strict ? nil : firings)
+      return AlarmStatus.Pending(
+        occurrence: civil, since: record.since ?? occurrence(civil).at,
+        followUpsSent: outlook.sent, nextFollowUp: outlook.overdue?.due ?? outlook.next)
+    }
+  }
+
+  /// The latest pending occurrence of a strict alarm that rings again.
+  private func ringingAgain(
+    at now: Instant, settings: Settings, firings: Firings
+  ) -> CivilDateTime? {
+    occurrences(in: .pending).last { civil in
+      guard let record = record(of: civil) else { return false }
+      switch reringing(of: civil, record, at: now, settings: settings, firings: firings) {
+      case .toRing, .ringing: return true
+      case .unanswered, nil: return false
+      }
+    }
+  }
+
+  /// What was missed after the latest occurrence that somebody has answered, and not dismissed.
+  private func missed(at now: Instant) -> [CivilDateTime] {
+    let missed = occurrences(in: .missed)
+    guard !missed.isEmpty else { return [] }
+    let answered = alarm.progress.occurrences.keys.filter { civil in
+      guard let record = record(of: civil), occurrence(civil).at <= now else { return false }
+      return record.state == .skipped || (record.state == .done && !record.auto)
+    }.max()
+    return missed.filter { civil in
+      record(of: civil)?.dismissed == false && answered.map { civil > $0 } ?? true
+    }
+  }
+
+  /// What was skipped and is still to come, in order.
+  func skippedAhead(at now: Instant) -> [CivilDateTime] {
+    occurrences(in: .skipped).filter { occurrence($0).at > now }
   }
 }

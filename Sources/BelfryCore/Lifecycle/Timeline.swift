@@ -114,12 +114,24 @@ public struct Timeline: Sendable {
   // MARK: What is current
 
   /// The occurrence that the alarm is about now: the latest that is due and not skipped, or one
-  /// snoozed since. Nil when nothing has come due that progress still tells of.
+  /// snoozed or reopened since. Nil when nothing has come due that progress still tells of.
   func current(at moment: Instant) -> Occurrence? {
     let latest = due(at: moment).first { record(of: $0.civil)?.state != .skipped }
-    // A snoozed occurrence may come from an earlier schedule or lie before `armed`.
-    guard let snoozed = occurrences(in: .snoozed).last else { return latest }
-    if let latest, latest.civil >= snoozed { return latest }
-    return occurrence(snoozed)
+    // These may come from an earlier schedule or lie before `armed`.
+    guard let other = (occurrences(in: .snoozed) + reopened(at: moment)).max() else {
+      return latest
+    }
+    if let latest, latest.civil >= other { return latest }
+    return occurrence(other)
+  }
+
+  /// What was due when somebody took back how it had ended: open again, whatever `armed` says.
+  func reopened(at moment: Instant) -> [CivilDateTime] {
+    alarm.progress.occurrences.filter { civil, record in
+      guard record.state == .open, record.revision > 0, let since = record.since else {
+        return false
+      }
+      return occurrence(civil).at <= min(since, moment)
+    }.map(\.key)
   }
 }

@@ -30,7 +30,4 @@ public struct Card: Hashable, Sendable {
       id: alarm.id, title: alarm.title, note: alarm.note, badge: alarm.schedule.badge,
       zone: alarm.zone.text, isDeleted: alarm.isDeleted, status: status)
   }
-
-  /// Whether the clock and this device's firings can change the status before `validUntil`.
-  var isStable: Bool { status.state != .ringing && status.state != .missed }
 }

@@ -24,7 +24,7 @@ struct CardFile: Sendable {
     var validUntil: Instant
   }
 
-  private static let magic: UInt64 = 0x3230_6472_6143_6c42  // "BlCard02"
+  private static let magic: UInt64 = 0x3330_6472_6143_6c42  // "BlCard03"
   private static let headerSize = 64
   private static let rowSize = 112
   /// `<id>.json` and a NUL byte, as the system wants file names.
@@ -34,7 +34,7 @@ struct CardFile: Sendable {
   let count: Int
   /// What the alarms' folder was like when it was last listed.
   let folder: FileSignature
-  /// What the statuses depend on besides the records: the time zones.
+  /// What the statuses depend on besides the records: the time zones and the settings.
   let fingerprint: String
 
   /// When the file was written, in nanoseconds since the epoch by the file system's clock.
@@ -314,6 +314,12 @@ private enum CardWriter {
     for pending in status.pending {
       number(Int64(pending.occurrence.minuteNumber))
       number(pending.since.milliseconds)
+      number(Int64(pending.followUpsSent))
+      optional(pending.nextFollowUp) { number($0.milliseconds) }
+    }
+    for civils in [status.missed, status.skipped] {
+      number(Int64(civils.count))
+      for civil in civils { number(Int64(civil.minuteNumber)) }
     }
     optional(status.snooze) {
       number(Int64($0.occurrence.minuteNumber))
@@ -357,6 +363,16 @@ private struct CardReader {
   mutating func civil() -> CivilDateTime? { number().map { CivilDateTime(minuteNumber: Int($0)) } }
   mutating func instant() -> Instant? { number().map { Instant(milliseconds: $0) } }
 
+  mutating func civils() -> [CivilDateTime]? {
+    guard let count = number(), (0...10_000).contains(count) else { return nil }
+    var result: [CivilDateTime] = []
+    for _ in 0..<count {
+      guard let civil = civil() else { return nil }
+      result.append(civil)
+    }
+    return result
+  }
+
   mutating func card(_ id: Identifier) -> Card? {
     guard let title = text(), let hasNote = byte() else { return nil }
     let note = hasNote == 1 ? text() : nil
@@ -374,9 +390,16 @@ private struct CardReader {
     if hasCurrent == 1 { status.current = civil() }
     guard let pending = number(), (0...10_000).contains(pending) else { return nil }
     for _ in 0..<pending {
-      guard let civil = civil(), let since = instant() else { return nil }
-      status.pending.append(AlarmStatus.Pending(occurrence: civil, since: since))
+      guard let civil = civil(), let since = instant(), let sent = number(), let hasNext = byte()
+      else { return nil }
+      status.pending.append(
+        AlarmStatus.Pending(
+          occurrence: civil, since: since, followUpsSent: Int(sent),
+          nextFollowUp: hasNext == 1 ? instant() : nil))
     }
+    guard let missed = civils(), let skipped = civils() else { return nil }
+    status.missed = missed
+    status.skipped = skipped
     guard let hasSnooze = byte() else { return nil }
     if hasSnooze == 1 {
       guard let civil = civil(), let until = instant(), let count = number() else { return nil }

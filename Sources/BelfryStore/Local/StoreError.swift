@@ -33,6 +33,13 @@ public enum StoreError: Error, Sendable {
   case newerFormat(path: String, Int64)
   /// Git is not installed.
   case gitNotFound
+  /// Nobody has done anything on this device that is not undone.
+  case nothingToUndo
+  /// Other things have happened since to what an action changed; `subject` tells of the action.
+  case notUndone(subject: String, title: String, UndoError)
+  case settingChangedSince(subject: String, Setting)
+  /// The tier's number of alarms is reached.
+  case alarmLimit(tier: Settings.Tier, limit: Int)
 
   /// An alarm as a person tells it apart.
   public struct AlarmName: Hashable, Sendable {

@@ -77,7 +77,9 @@ public enum AlarmRecord {
     guard var nested = try reader.nested("delivery") else { return Alarm.Delivery() }
     let delivery = Alarm.Delivery(
       persistent: try nested.optional("persistent", \.bool, "true or false") ?? false,
-      sound: try nested.optional("sound", \.string, "a text"))
+      sound: try nested.optional("sound", \.sound, "the name of a sound"),
+      strict: try nested.optional("strict", \.bool, "true or false") ?? false,
+      followUps: try nested.optional("followUps", \.plan, "a list of ascending seconds"))
     extras.merge(nested.remaining(under: "delivery/")) { $1 }
     return delivery
   }
@@ -119,6 +121,7 @@ public enum AlarmRecord {
       snoozes: try reader.optional("snoozes", count, "a count") ?? 0,
       followUps: try reader.optional("followUps", count, "a count") ?? 0,
       auto: try reader.optional("auto", \.bool, "true or false") ?? false,
+      dismissed: try reader.optional("dismissed", \.bool, "true or false") ?? false,
       schedule: try reader.optional("schedule", \.stamp, "a stamp"))
   }
 
@@ -144,6 +147,8 @@ public enum AlarmRecord {
       "delivery": .object(omittingNil: [
         "persistent": .bool(alarm.delivery.persistent),
         "sound": alarm.delivery.sound.map { .string($0) },
+        "strict": alarm.delivery.strict ? true : nil,
+        "followUps": alarm.delivery.followUps.map { JSON($0) },
       ]),
       "progress": .object(omittingNil: [
         "armed": JSON(alarm.progress.armed), "cleared": alarm.progress.cleared.map { JSON($0) },
@@ -170,7 +175,8 @@ public enum AlarmRecord {
       "since": record.since.map { JSON($0) }, "until": record.until.map { JSON($0) },
       "snoozes": record.snoozes == 0 ? nil : .integer(Int64(record.snoozes)),
       "followUps": record.followUps == 0 ? nil : .integer(Int64(record.followUps)),
-      "auto": record.auto ? true : nil, "schedule": record.schedule.map { JSON($0) },
+      "auto": record.auto ? true : nil, "dismissed": record.dismissed ? true : nil,
+      "schedule": record.schedule.map { JSON($0) },
     ])
   }
 }

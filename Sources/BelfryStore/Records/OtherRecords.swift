@@ -1,4 +1,5 @@
 import BelfryCore
+import CLinux
 
 /// `log/<yyyy>/<mm>/<dd>/<HHMMSSmmm>-<id>.json`: one fact, never rewritten.
 public enum LogRecord {
@@ -35,7 +36,18 @@ public enum LogRecord {
       device: try reader.required("device", \.identifier, "an identifier"),
       auto: try reader.optional("auto", \.bool, "true or false") ?? false,
       detail: try reader.optional("detail", plainText, "a text without control characters"),
+      effective: try reader.optional("effective", \.instant, "an instant"),
+      undoes: try reader.optional("undoes", \.identifier, "an identifier"),
       extras: reader.remaining())
+  }
+
+  /// Whether an entry's bytes hold an identifier anywhere: what does not need not be parsed.
+  static func mentions(_ id: Identifier, _ bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBytes { file in
+      id.text.utf8.withContiguousStorageIfAvailable { word in
+        memmem(file.baseAddress, file.count, word.baseAddress, word.count) != nil
+      } ?? true
+    }
   }
 
   public static func encode(_ entry: LogEntry) -> [UInt8] {
@@ -44,6 +56,7 @@ public enum LogRecord {
       "title": .string(entry.title), "occurrence": entry.occurrence.map { JSON($0) },
       "action": .string(entry.action.rawValue), "at": JSON(entry.at), "device": JSON(entry.device),
       "auto": entry.auto ? true : nil, "detail": entry.detail.map { .string($0) },
+      "effective": entry.effective.map { JSON($0) }, "undoes": entry.undoes.map { JSON($0) },
     ]).adding(entry.extras).document
   }
 }
@@ -69,61 +82,6 @@ public enum DeviceRecord {
       "format": .integer(RecordReader.format), "id": JSON(device.id), "name": .string(device.name),
       "created": JSON(device.created),
     ]).adding(device.extras).document
-  }
-}
-
-/// `settings.json`: the settings that all devices share; absent where all are the defaults.
-///
-/// `tier`; `snooze`, `grace` and `ringTimeout` in seconds.
-public enum SettingsFile {
-  public static let path = "settings.json"
-  public static let largest = 64 << 10
-
-  public static func decode(_ bytes: [UInt8]) throws(RecordError) -> SettingsRecord {
-    var reader = try RecordReader(bytes)
-    var record = SettingsRecord()
-    if var stamps = try reader.nested("stamps") {
-      for key in stamps.keys {
-        record.stamps[key] = try stamps.required(key, \.stamp, "a stamp")
-      }
-    }
-    record.values = reader.remaining()
-    _ = try settings(record)
-    return record
-  }
-
-  public static func encode(_ record: SettingsRecord) -> [UInt8] {
-    JSON.object(omittingNil: [
-      "format": .integer(RecordReader.format),
-      "stamps": record.stamps.isEmpty
-        ? nil
-        : .object(
-          Dictionary(uniqueKeysWithValues: record.stamps.map { ($0.key, JSON($0.value)) })),
-    ]).adding(record.values).document
-  }
-
-  /// The settings that a record makes. Throws when a known key holds what it may not.
-  public static func settings(_ record: SettingsRecord) throws(RecordError) -> Settings {
-    var settings = Settings()
-    func value(_ key: String) -> JSON? {
-      record.values[key].flatMap { try? JSON(parsing: Array("[\($0)]".utf8)).array?.first }
-    }
-    if let json = value("tier") {
-      guard let tier = json.string.flatMap({ Settings.Tier(rawValue: $0) }) else {
-        throw RecordError("'tier' is not free, plus or premium")
-      }
-      settings.tier = tier
-    }
-    for (key, path) in [
-      ("snooze", \Settings.snooze), ("grace", \.grace), ("ringTimeout", \.ringTimeout),
-    ] {
-      guard let json = value(key) else { continue }
-      guard let seconds = json.integer, (1...31_536_000).contains(seconds) else {
-        throw RecordError("'\(key)' is not a number of seconds up to a year")
-      }
-      settings[keyPath: path] = seconds
-    }
-    return settings
   }
 }
 

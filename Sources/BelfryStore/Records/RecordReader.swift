@@ -96,6 +96,20 @@ extension JSON {
   var occurrence: CivilDateTime? { string.flatMap { CivilDateTime($0) } }
   var stamp: Stamp? { string.flatMap { Stamp($0) } }
 
+  /// The name of a sound, as the settings' own is.
+  var sound: String? { string.flatMap { Setting.sound.admits(.word($0)) ? $0 : nil } }
+
+  /// Seconds after the stop, ascending.
+  var plan: FollowUpPlan? {
+    guard let list = array else { return nil }
+    let seconds = list.compactMap(\.integer)
+    return seconds.count == list.count ? FollowUpPlan(seconds) : nil
+  }
+
+  public init(_ plan: FollowUpPlan) {
+    self = .array(plan.seconds.map { .integer($0) })
+  }
+
   /// The text that describes a value: an identifier, an instant, an occurrence …
   public init(_ value: some CustomStringConvertible) {
     self = .string(value.description)

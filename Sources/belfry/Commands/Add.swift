@@ -18,6 +18,7 @@ struct Add: ParsableCommand {
   var title: String
 
   @OptionGroup var schedule: ScheduleOptions
+  @OptionGroup var delivery: DeliveryOptions
 
   @Option(help: "More words: at most 2,000 characters.")
   var note: String?
@@ -30,28 +31,35 @@ struct Add: ParsableCommand {
     let title = try AlarmText.title(self.title)
     let note = try self.note.flatMap { try AlarmText.note($0) }
     let zones = context.storeContext.zones
-    let zone = try schedule.zone(zones) ?? .floating
+    let given = try schedule.zone(zones)
     let now = context.storeContext.now
+    // What is wrong is said before a store is made.
+    _ = try self.schedule.schedule(changing: nil, now: zones.local.civil(at: now))
+    _ = try delivery.changed(Alarm.Delivery())
+    let store = try context.open()
+    let settings = try context.settings(store)
+    // Where the clocks of places are meant, a new alarm is one of this place.
+    let here = zones.zone(named: zones.local.name).map { Alarm.Zone.named($0.name) }
+    let zone = given ?? (settings.fixedZone ? here : nil) ?? .floating
     let rules = zone == .floating ? zones.local : zones.zone(named: zone.text) ?? zones.local
     let schedule = try self.schedule.schedule(changing: nil, now: rules.civil(at: now))
-
-    let store = try context.open()
     let alarm = Alarm.created(
       id: context.storeContext.makeIdentifier(), title: title, note: note, schedule: schedule,
-      zone: zone, delivery: Alarm.Delivery(persistent: self.schedule.persistent ?? false), at: now,
+      zone: zone, delivery: try delivery.changed(Alarm.Delivery()), at: now,
       device: store.device)
-    let status = store.timeline(alarm).status(at: now, settings: Settings(), firings: Firings())
-    guard status.next != nil else {
+    let status = store.timeline(alarm).status(at: now, settings: settings, firings: Firings())
+    guard let next = status.next else {
       throw CommandError(
         .usage, "\(schedule.summary) has no occurrence ahead.", hint: "Name a time that is to come."
       )
     }
-    try warn(store, alarm, status)
+    let likely = try store.likely(titled: alarm.title, comingAt: next.at)
     let event = Event(.created, detail: schedule.summary)
-    try store.commit(
+    try store.add(
       Store.Change(
         alarms: [alarm], entries: store.entries([event], of: alarm),
         message: CommitMessage(event, of: alarm, device: store.device)))
+    try warn(store, alarm, next, likely)
 
     let output = AlarmOutput(store: store, style: context.style)
     if common.json {
@@ -63,9 +71,9 @@ struct Add: ParsableCommand {
   }
 
   /// Says when there is one like it, or one at the same minute; both are made all the same.
-  private func warn(_ store: Store, _ alarm: Alarm, _ status: AlarmStatus) throws {
-    guard let next = status.next else { return }
-    let cards = try store.likely(titled: alarm.title, comingAt: next.at)
+  private func warn(
+    _ store: Store, _ alarm: Alarm, _ next: Timeline.Occurrence, _ cards: [Card]
+  ) throws {
     for card in cards where card.title == alarm.title {
       if let other = try store.alarm(card.id), other.schedule.hasSameTimes(as: alarm.schedule) {
         Console.error(

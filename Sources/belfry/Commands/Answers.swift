@@ -6,30 +6,61 @@ struct Stop: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Silence what rings.",
     discussion: """
-      On the tiers plus and premium a stopped occurrence stays pending until it is done.
+      On the tiers plus and premium a stopped occurrence stays pending, and asks again, until it is done.
       On the free tier stopping it is doing it.
       """)
 
-  @Argument(help: "The alarm.")
-  var alarm: String
-
+  @OptionGroup var options: AnswerOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
-  func run() throws { try answer(.stop, alarm, common.context(root), json: common.json) }
+  func run() throws {
+    try tell(.stop, Answering(options, common.context(root)), json: common.json)
+  }
 }
 
 struct Done: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Say that it is done: what rings, is snoozed, pending or missed.")
+    abstract: "Say that it is done: what rings, is snoozed, pending or missed.",
+    discussion: """
+        belfry done rent
+        belfry done rent --at 08:15        # it was done earlier: today's 08:15, or 2026-11-23T08:15
+        belfry done rent --early           # the coming one is done ahead
+      """)
 
-  @Argument(help: "The alarm.")
-  var alarm: String
+  @OptionGroup var options: AnswerOptions
+
+  @Option(help: "When it was done: 08:15, 2026-11-23T08:15, or an instant (default: now).")
+  var at: String?
+
+  @Flag(help: "When nothing is open: the coming occurrence.")
+  var early = false
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
-  func run() throws { try answer(.done, alarm, common.context(root), json: common.json) }
+  func run() throws {
+    let context = try common.context(root)
+    let moment = try at.map { try past($0, context.storeContext) }
+    try tell(
+      .done(at: moment, early: early), Answering(options, context), json: common.json)
+  }
+
+  /// A moment as people write one of the past: a time of day is the latest such.
+  private func past(_ text: String, _ context: StoreContext) throws -> Instant {
+    if let instant = Instant(rfc3339: text) { return instant }
+    let local = context.zones.local
+    if let civil = CivilDateTime(text) { return local.instant(of: civil) }
+    guard let time = CivilTime(text) else {
+      throw CommandError(
+        .usage, "--at: '\(Printable.text(text))' is not a moment.",
+        hint: "Write it as 08:15, 2026-11-23T08:15 or 2026-11-23T08:15:00Z.")
+    }
+    let today = local.civil(at: context.now).date
+    let instant = local.instant(of: CivilDateTime(today, time))
+    return instant <= context.now
+      ? instant : local.instant(of: CivilDateTime(today.adding(days: -1), time))
+  }
 }
 
 struct Snooze: ParsableCommand {
@@ -41,8 +72,7 @@ struct Snooze: ParsableCommand {
         belfry snooze rent 1h
       """)
 
-  @Argument(help: "The alarm.")
-  var alarm: String
+  @OptionGroup var options: AnswerOptions
 
   @Argument(help: "How long.")
   var length: String?
@@ -51,7 +81,6 @@ struct Snooze: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func run() throws {
-    let context = try common.context(root)
     let seconds = try length.map { text in
       guard let seconds = Span.parse(text) else {
         throw CommandError(
@@ -60,82 +89,32 @@ struct Snooze: ParsableCommand {
       }
       return seconds
     }
-    try answer(
-      .snooze(seconds: seconds ?? context.open().settings().settings.snooze), alarm, context,
-      json: common.json)
+    let answering = try Answering(options, common.context(root))
+    try tell(
+      .snooze(seconds: seconds ?? answering.settings.snooze), answering, json: common.json)
   }
 }
 
-/// Gives a person's answer to what an alarm is about.
-private func answer(
-  _ answer: Answer, _ name: String, _ context: CommandContext, json: Bool
-) throws {
-  let store = try context.open()
-  let card = try context.find(name, in: store)
-  let (settings, problem) = try store.settings()
-  context.tell([problem].compactMap { $0 })
-  let output = AlarmOutput(store: store, style: context.style)
-  let transition = try store.update(card.id) { alarm in
-    let transition: Transition
-    do throws(LifecycleError) {
-      transition = try store.timeline(alarm).answer(
-        answer, at: context.storeContext.now, settings: settings, firings: store.firings())
-    } catch {
-      throw refusal(answer, alarm, try store.status(alarm), output)
-    }
-    return (store.change(transition), transition)
+struct Dismiss: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Take note of what was missed: it is no longer shown.")
+
+  @OptionGroup var options: AnswerOptions
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func run() throws {
+    try tell(.dismiss, Answering(options, common.context(root)), json: common.json)
   }
+}
+
+/// Gives an answer, and says what came of it.
+private func tell(_ answer: Answer, _ answering: Answering, json: Bool) throws {
+  let (transition, status) = try answering.give(answer)
   guard let event = transition.events.last else { return }
-  let status = try store.status(transition.alarm)
-  if json { return output.print(output.json(transition.alarm, status, event: event)) }
-  let title = Printable.text(transition.alarm.title)
-  let when = event.occurrence.map { " (\($0.date.spoken), \($0.time))" } ?? ""
-  switch event.action {
-  case .snoozed:
-    let until = status.snooze.map { output.when($0.until) } ?? "later"
-    Console.line("Snoozed \(title)\(when): it rings again at \(until).")
-  case .stopped:
-    Console.line(
-      "Stopped \(title)\(when): pending until 'belfry done'; \(output.next(transition.alarm, status))."
-    )
-  default:
-    Console.line("Done: \(title)\(when); \(output.next(transition.alarm, status)).")
+  if json {
+    let output = answering.output
+    return output.print(output.json(transition.alarm, status, event: event))
   }
-}
-
-private func refusal(
-  _ answer: Answer, _ alarm: Alarm, _ status: AlarmStatus, _ output: AlarmOutput
-) -> CommandError {
-  let title = Printable.text(alarm.title)
-  let state =
-    switch status.state {
-    case .active: "does not ring"
-    case .disabled: "is disabled"
-    case .finished: "is finished"
-    case .pending: "is pending, not ringing"
-    case .missed: "was missed, and rings no more"
-    case .ringing, .snoozed: "is \(status.state.rawValue)"
-    }
-  let hint =
-    switch status.state {
-    case .pending, .missed: "Say 'belfry done \(alarm.id.short)' when it is done."
-    case .disabled: "Switch it on with 'belfry enable \(alarm.id.short)'."
-    default: output.next(alarm, status).capitalizedFirst + "."
-    }
-  return CommandError(
-    .notPossible, "\(title) \(state), so there is nothing to \(answer.infinitive).", hint: hint)
-}
-
-extension Answer {
-  fileprivate var infinitive: String {
-    switch self {
-    case .stop: "stop"
-    case .done: "mark as done"
-    case .snooze: "snooze"
-    }
-  }
-}
-
-extension String {
-  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+  for line in answering.words(transition, status) { Console.line(line) }
 }

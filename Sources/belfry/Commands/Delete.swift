@@ -21,8 +21,8 @@ struct Delete: ParsableCommand {
     let card = try context.find(alarm, in: store)
     let title = Printable.text(card.title)
     if !yes, Style.canAsk {
-      Console.error("Delete \(title) (\(card.id.short), \(card.badge))? [y/N]")
-      guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
+      Console.prompt("Delete \(title) (\(card.id.short), \(card.badge))?")
+      guard Console.confirmed() else {
         throw CommandError(.failed, "nothing was deleted.", hint: "Answer y to delete it.")
       }
     }

@@ -19,6 +19,7 @@ struct Edit: ParsableCommand {
   var title: String?
 
   @OptionGroup var schedule: ScheduleOptions
+  @OptionGroup var delivery: DeliveryOptions
 
   @Option(help: "Another note; an empty one takes it away.")
   var note: String?
@@ -33,7 +34,7 @@ struct Edit: ParsableCommand {
     let zone = try schedule.zone(context.storeContext.zones)
     guard
       title != nil || note != nil || zone != nil || schedule.changesSchedule
-        || schedule.persistent != nil
+        || delivery.isGiven
     else {
       throw CommandError(
         .usage, "there is nothing to change.", hint: "Name it: see 'belfry help edit'.")
@@ -45,7 +46,7 @@ struct Edit: ParsableCommand {
       if let title { after.title = title }
       if let note { after.note = note }
       if let zone { after.zone = zone }
-      if let persistent = schedule.persistent { after.delivery.persistent = persistent }
+      after.delivery = try delivery.changed(after.delivery)
       if schedule.changesSchedule {
         let zone = context.storeContext.zones.zone(of: after)
         after.schedule = try schedule.schedule(
@@ -81,11 +82,15 @@ extension Store {
     let event = Event(
       action, detail: action == .edited ? fields.map(\.rawValue).joined(separator: ", ") : nil)
     var events = [event]
-    // What disabling takes back is told, occurrence by occurrence.
+    // What disabling takes back, and the skips that mean nothing to another schedule, are told one by one.
     if action == .disabled {
       let open = timeline(before)
       let cleared = open.occurrences(in: .pending) + open.occurrences(in: .snoozed)
       events = cleared.map { Event(.cleared, $0) } + events
+    } else if fields.contains(.schedule) {
+      let ahead = timeline(before).occurrences(in: .skipped)
+        .filter { timeline(alarm).record(of: $0) == nil }
+      events = ahead.map { Event(.unskipped, $0) } + events
     }
     let change = Change(
       alarms: [alarm], entries: entries(events, of: alarm),

@@ -20,9 +20,7 @@ struct List: ParsableCommand {
         .array(cards.compactMap { card in alarms[card.id].map { output.json($0, card.status) } }))
     }
     if cards.isEmpty {
-      Console.line("No alarms yet. Add one:")
-      Console.line("  belfry add \"Rent reminder\" --weekly mon,fri --at 09:00")
-      return
+      return Console.write(output.empty)
     }
     let parts = Chunks.map(cards.count) { range in
       var text = ""

@@ -26,7 +26,7 @@ struct Log: ParsableCommand {
     let wanted = try alarm.map { try identifier($0, context, store) }
     let names = try store.deviceNames()
     let output = AlarmOutput(store: store, style: context.style)
-    let entries = store.log { path, error in
+    let entries = store.log(of: wanted) { path, error in
       Console.error(
         "belfry: warning: \(Printable.text(path)) is not valid: \(Printable.text(error.words)).")
     }
@@ -39,7 +39,7 @@ struct Log: ParsableCommand {
       pending = []
     }
     if common.json { pending.append(contentsOf: "[".utf8) }
-    for entry in entries where wanted == nil || entry.alarm == wanted {
+    for entry in entries {
       if let count, shown == count { break }
       if common.json {
         pending.append(contentsOf: (shown == 0 ? "\n" : ",\n").utf8)
@@ -74,7 +74,7 @@ struct Log: ParsableCommand {
   private func line(
     _ entry: LogEntry, _ names: [Identifier: String], _ output: AlarmOutput
   ) -> String {
-    let zones = output.store.context.zones
+    let zones = output.zones
     let at = zones.local.civil(at: entry.at)
     var text = "\(at.date.spoken), \(at.time)  \(entry.action.label)"
     if entry.auto { text += " (by itself)" }

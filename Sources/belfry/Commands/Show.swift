@@ -25,6 +25,13 @@ struct Show: ParsableCommand {
       ("zone", alarm.zone.text),
       ("delivery", alarm.delivery.persistent ? "rings on until answered" : "rings for a while"),
     ]
+    if alarm.delivery.strict {
+      rows.append(("strict", "rings again until it is done, and waits for it"))
+    }
+    if let followUps = alarm.delivery.followUps {
+      rows.append(("follow-ups", followUps.description))
+    }
+    if let sound = alarm.delivery.sound { rows.append(("sound", sound)) }
     let coming = store.timeline(alarm).upcoming(after: context.storeContext.now).prefix(3)
     for (index, occurrence) in (alarm.enabled ? Array(coming) : []).enumerated() {
       rows.append((index == 0 ? "comes" : "", output.when(occurrence.civil, zone: alarm.zone.text)))

@@ -14,7 +14,7 @@ struct SyncCommand: AsyncParsableCommand {
 
   func run() async throws {
     let context = try common.context(root)
-    let store = try context.open()
+    let store = try context.open(welcome: false)
     let result = try await store.sync(remote)
     result.tell()
     if common.json { return Console.write(result.json.document) }

@@ -6,28 +6,31 @@ import BelfryStore
 struct TickCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tick",
-    abstract: "Fire what is due now, and say when to look next.",
+    abstract: "Fire what is due now, ask what is pending, and say when to look next.",
     discussion: """
       Safe to repeat, and to run beside itself: for cron and for systemd timers.
 
         * * * * * belfry tick
       """)
 
+  @Flag(help: "On a terminal: open the firing screen when something rings.")
+  var ring = false
+
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
   func run() async throws {
     let context = try common.context(root)
-    let store = try context.open()
+    let store = try context.open(welcome: false)
     let report = try await Tick(store, delivery: context.hooks()).run()
     context.tell(report.problems)
     let output = AlarmOutput(store: store, style: context.style)
-    if common.json { output.print(json(report, store)) } else { print(report, output) }
-    for (notice, outcome) in report.fired {
+    if common.json { output.print(json(report, output)) } else { print(report, output) }
+    for (notice, outcome) in report.delivered {
       guard case .undelivered(let reasons) = outcome else { continue }
       // The last way left: the terminal of whoever ran this, or cron's mail.
       Console.error(
-        "\u{07}belfry: warning: no notification could be shown for \(Printable.text(notice.title))."
+        "\u{07}belfry: warning: no notification could be shown for \(Printable.text(notice.headline))"
       )
       for reason in reasons { Console.error("  \(Printable.text(reason))") }
     }
@@ -38,14 +41,28 @@ struct TickCommand: AsyncParsableCommand {
         "what happened could not be recorded: \(explained?.message ?? "\(failure)")",
         hint: explained?.hint)
     }
+    if ring, !common.json { try await RingLoop(context).runIfRinging() }
   }
 
   private func print(_ report: TickReport, _ output: AlarmOutput) {
-    for (notice, _) in report.fired {
-      let late = notice.late ? " (late)" : ""
-      Console.line(
-        "Fired: \(Printable.text(notice.title)), \(notice.occurrence.spoken)\(late). Answer: belfry done|stop|snooze \(notice.alarm.short)"
-      )
+    for (notice, _) in report.delivered {
+      let title = Printable.text(notice.title)
+      let id = notice.alarm.short
+      switch notice.kind {
+      case .firing(let late):
+        Console.line(
+          "Fired: \(title), \(notice.occurrence.spoken)\(late ? " (late)" : ""). Answer: belfry done|stop|snooze|skip \(id)"
+        )
+      case .followUp(let followUp):
+        let last = followUp.isLast ? ", the last" : ""
+        Console.line(
+          "Asked (\(followUp.number) of \(followUp.count)\(last)): \(Printable.text(notice.headline)) Answer: belfry done \(id)"
+        )
+      }
+    }
+    for (alarm, event) in report.answered {
+      let when = event.occurrence.map { ", \($0.spoken)" } ?? ""
+      Console.line("Answered: \(Printable.text(alarm.title))\(when): \(event.action.rawValue).")
     }
     for item in report.missed {
       Console.line("Missed: \(Printable.text(item.title)), \(item.occurrence.spoken).")
@@ -54,34 +71,44 @@ struct TickCommand: AsyncParsableCommand {
       Console.line(
         "Completed by itself: \(Printable.text(item.title)), \(item.occurrence.spoken).")
     }
-    if report.fired.isEmpty, report.missed.isEmpty, report.autoCompleted.isEmpty {
+    if report.delivered.isEmpty, report.missed.isEmpty, report.autoCompleted.isEmpty {
       Console.line("Nothing is due.")
     }
     if let wake = report.nextWake { Console.line("Next look: \(output.when(wake)).") }
   }
 
-  /// `{fired, followUps, missed, autoCompleted, nextWake?}`
-  private func json(_ report: TickReport, _ store: Store) -> JSON {
-    let zones = store.context.zones
+  /// `{fired, followUps, answered, missed, autoCompleted, nextWake?}`
+  private func json(_ report: TickReport, _ output: AlarmOutput) -> JSON {
+    func notices(_ wanted: (Notice.Kind) -> Bool) -> JSON {
+      .array(
+        report.delivered.filter { wanted($0.notice.kind) }.map { notice, outcome in
+          guard case .object(var members) = notice.json else { return .null }
+          members["kind"] = nil
+          members["note"] = nil
+          if case .undelivered = outcome { members["delivered"] = false }
+          return .object(members)
+        })
+    }
     func item(_ item: TickReport.Item) -> JSON {
       .object([
         "alarm": JSON(item.alarm), "title": .string(item.title),
-        "occurrence": JSON(item.occurrence),
-        "due": .string(zones.text(item.due)),
+        "occurrence": JSON(item.occurrence), "due": .string(output.zones.text(item.due)),
       ])
     }
     return .object(omittingNil: [
-      "fired": .array(
-        report.fired.map { notice, _ in
-          .object([
-            "alarm": JSON(notice.alarm), "title": .string(notice.title),
-            "occurrence": JSON(notice.occurrence), "due": .string(notice.due),
-            "late": .bool(notice.late),
+      "fired": notices { if case .firing = $0 { true } else { false } },
+      "followUps": notices { if case .followUp = $0 { true } else { false } },
+      "answered": .array(
+        report.answered.map { alarm, event in
+          .object(omittingNil: [
+            "alarm": JSON(alarm.id), "title": .string(alarm.title),
+            "occurrence": event.occurrence.map { JSON($0) },
+            "action": .string(event.action.rawValue),
           ])
         }),
-      "followUps": .array([]), "missed": .array(report.missed.map(item)),
+      "missed": .array(report.missed.map(item)),
       "autoCompleted": .array(report.autoCompleted.map(item)),
-      "nextWake": report.nextWake.map { .string(zones.text($0)) },
+      "nextWake": report.nextWake.map { .string(output.zones.text($0)) },
     ])
   }
 }

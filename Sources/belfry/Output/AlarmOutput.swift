@@ -1,48 +1,21 @@
 import BelfryCore
 import BelfryStore
 
-/// Spans of time in words.
-enum Span {
-  /// `in 12 min`, `in 10 h 5 min`, `in 3 days`.
-  static func until(_ seconds: Int64) -> String {
-    seconds < 60 ? "in less than a minute" : "in \(length(seconds))"
-  }
-
-  /// `12 min`, `10 h 5 min`, `2 days 3 h`, `12 days`.
-  static func length(_ seconds: Int64) -> String {
-    let minutes = seconds / 60
-    let hours = minutes / 60
-    let days = hours / 24
-    func unit(_ count: Int64, _ name: String) -> String {
-      "\(count) \(name)\(count == 1 ? "" : "s")"
-    }
-    switch seconds {
-    case ..<60: return "\(seconds) s"
-    case ..<3600: return "\(minutes) min"
-    case ..<86_400: return minutes % 60 == 0 ? "\(hours) h" : "\(hours) h \(minutes % 60) min"
-    case ..<(7 * 86_400):
-      return hours % 24 == 0 ? unit(days, "day") : "\(unit(days, "day")) \(hours % 24) h"
-    default: return unit(days, "day")
-    }
-  }
-
-  /// Reads `90s`, `10m`, `1h`, `1d`, `1w`; nil for anything else, and for nothing or more than a year.
-  static func parse(_ text: String) -> Int64? {
-    let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
-    guard let last = text.last, let unit = units[last], let count = Int64(text.dropLast()),
-      count > 0, count <= 366 * 86_400 / unit, text.dropLast().allSatisfy(\.isNumber)
-    else { return nil }
-    return count * unit
-  }
-}
-
 /// How alarms look, as text and as JSON.
 struct AlarmOutput: Sendable {
-  let store: Store
+  let now: Instant
+  let zones: ZoneLibrary
   let style: Style
 
-  private var now: Instant { store.context.now }
-  private var zones: ZoneLibrary { store.context.zones }
+  init(now: Instant, zones: ZoneLibrary, style: Style) {
+    self.now = now
+    self.zones = zones
+    self.style = style
+  }
+
+  init(store: Store, style: Style) {
+    self.init(now: store.context.now, zones: store.context.zones, style: style)
+  }
 
   // MARK: Text
 
@@ -58,69 +31,24 @@ struct AlarmOutput: Sendable {
     return civil.date == zones.local.civil(at: now).date ? "\(civil.time)" : civil.spoken
   }
 
-  /// What a card says of the alarm's state: nothing when it is simply waiting.
-  private func state(_ card: Card) -> String? {
-    let status = card.status
-    switch status.state {
-    case .active: return nil
-    case .ringing:
-      return style.paint("RINGING", .red)
-        + (status.current.map { " since \(when($0, zone: card.zone))" } ?? "")
-    case .snoozed:
-      return style.paint("Snoozed", .yellow)
-        + (status.snooze.map { " until \(when($0.until))" } ?? "")
-    case .pending:
-      return style.paint("Pending", .magenta)
-        + (status.pending.last.map {
-          ": \(when($0.occurrence, zone: card.zone)), not confirmed yet"
-        } ?? "")
-    case .missed:
-      return style.paint("Missed", .red)
-        + (status.current.map { ": \(when($0, zone: card.zone))" } ?? "")
-    case .disabled: return style.paint("Disabled", .faint)
-    case .finished: return style.paint("Finished", .faint)
-    }
-  }
-
-  private func badge(_ text: String) -> String {
-    guard style.isColoured else { return "[\(text)]" }
-    let colour: Style.Colour =
-      switch text.split(separator: " ").last {
-      case "annual", "years": .green
-      case "monthly", "months": .magenta
-      case "weekly", "weeks": .blue
-      default: .cyan
-      }
-    return style.paint("[\(text)]", colour)
-  }
-
-  /// A card: title and badge, state, next date and countdown, identifier and note.
+  /// A card: title and badge, state and what to type, next date and countdown, identifier and note.
   func append(_ card: Card, to text: inout String) {
     let status = card.status
     let muted = status.state == .disabled || status.state == .finished
-    let title = style.fit(Printable.text(card.title), indent: card.badge.utf8.count + 3)
-    text += style.paint(title, muted ? .faint : .bold)
-    text += " "
-    text += badge(card.badge)
-    text += "\n"
-    if let state = state(card) {
-      text += "  "
-      text += state
-      text += "\n"
+    title(card, muted: muted, to: &text)
+    for line in state(card) { append(line, to: &text) }
+    if !status.skipped.isEmpty {
+      let skips = list(status.skipped, zone: card.zone)
+      append([Piece("Skips", .yellow), Piece(" \(skips)")], to: &text)
     }
     if let next = status.next {
-      var time = status.state == .active ? "" : "next "
-      time += when(next.civil, zone: card.zone)
-      time += ", "
-      time += Span.until(next.at.seconds(since: now))
-      text += "  "
-      text += style.fit(time, indent: 2)
-      text += "\n"
+      let when = (status.state == .active ? "" : "next ") + when(next.civil, zone: card.zone)
+      append(
+        [Piece(when + ","), Piece(" " + Span.until(next.at.seconds(since: now)))], to: &text)
     }
     var last = card.id.short
     if let note = card.note?.split(separator: "\n").first {
-      last += "  "
-      last += Printable.text(String(note).replacing("\t", with: " "))
+      last += "  " + Printable.text(String(note).replacing("\t", with: " "))
     }
     text += "  "
     text += style.paint(style.fit(last, indent: 2), .faint)
@@ -133,10 +61,143 @@ struct AlarmOutput: Sendable {
     return text
   }
 
+  /// One occurrence that waits for somebody's word.
+  func pending(_ card: Card, _ pending: AlarmStatus.Pending) -> String {
+    var text = ""
+    title(card, muted: false, to: &text)
+    let waits = Span.length(max(0, now.seconds(since: pending.since)))
+    append(
+      [
+        Piece("Pending", .brightMagenta),
+        Piece(": \(when(pending.occurrence, zone: card.zone)),"),
+        Piece(" stopped \(waits) ago"),
+      ], to: &text)
+    let sent = pending.followUpsSent == 0 ? "" : "reminder \(pending.followUpsSent) was sent, "
+    append(
+      [
+        Piece(
+          pending.nextFollowUp.map { "\(sent)asks again at \(when($0))" }
+            ?? "\(sent)asks no more")
+      ], to: &text)
+    append([Piece("if it is done: belfry done \(card.id.short)", .faint)], to: &text)
+    return text
+  }
+
+  /// A part of a line, in a colour of its own.
+  private struct Piece {
+    let text: String
+    let colour: Style.Colour?
+
+    init(_ text: String, _ colour: Style.Colour? = nil) {
+      self.text = text
+      self.colour = colour
+    }
+  }
+
+  /// A line of a card; a piece for which there is no room begins a line of its own.
+  private func append(_ pieces: [Piece], to text: inout String) {
+    var used = 2
+    text += "  "
+    for piece in pieces {
+      var words = piece.text
+      let width = TextWidth.of(words)
+      if let columns = style.width, used > 2, used + width > columns {
+        text += "\n    "
+        used = 4
+        words = String(words.drop { $0 == " " })
+      }
+      let shown = style.fit(words, indent: used)
+      text += piece.colour.map { style.paint(shown, $0) } ?? shown
+      used += TextWidth.of(shown)
+    }
+    text += "\n"
+  }
+
+  /// How far to the right badges stand on a terminal, in columns.
+  private static let badgeEdge = 72
+
+  private func title(_ card: Card, muted: Bool, to text: inout String) {
+    let badge = "[\(card.badge)]"
+    let title = style.fit(Printable.text(card.title), indent: badge.utf8.count + 1)
+    text += style.paint(title, muted ? .faint : .bold)
+    var gap = 1
+    if let width = style.width {
+      let edge = min(width, AlarmOutput.badgeEdge)
+      gap = max(1, edge - TextWidth.of(title) - badge.utf8.count)
+    }
+    text += String(repeating: " ", count: gap)
+    text += style.paint(badge, muted ? .faint : AlarmOutput.colour(ofBadge: card.badge))
+    text += "\n"
+  }
+
+  /// Each cycle has a colour of its own.
+  static func colour(ofBadge badge: String) -> Style.Colour {
+    switch badge.split(separator: " ").last {
+    case "annual", "years": .green
+    case "monthly", "months": .magenta
+    case "weekly", "weeks": .blue
+    case "once": .bold
+    default: .cyan
+    }
+  }
+
+  /// What a card says of the alarm's state, and what to type: nothing when it is simply waiting.
+  private func state(_ card: Card) -> [[Piece]] {
+    let status = card.status
+    let current = status.current.map { when($0, zone: card.zone) }
+    let id = card.id.short
+    switch status.state {
+    case .active: return []
+    case .ringing:
+      return [
+        [Piece("RINGING", .red), Piece(current.map { " since \($0)" } ?? "")],
+        [Piece("answer it: belfry ring", .faint)],
+      ]
+    case .snoozed:
+      return [
+        [Piece("Snoozed", .yellow), Piece(status.snooze.map { " until \(when($0.until))" } ?? "")]
+      ]
+    case .pending:
+      let asks = status.pending.last?.nextFollowUp.map { " asks again at \(when($0))" }
+      return [
+        [
+          Piece("Pending", .brightMagenta),
+          Piece(": \(list(status.pending.map(\.occurrence), zone: card.zone)),"),
+          Piece(asks ?? " not confirmed yet"),
+        ],
+        [Piece("if it is done: belfry done \(id)", .faint)],
+      ]
+    case .missed:
+      return [
+        [Piece("Missed", .red), Piece(": \(list(status.missed, zone: card.zone))")],
+        [
+          Piece("if it is done: belfry done \(id);", .faint),
+          Piece(" if not: belfry dismiss \(id)", .faint),
+        ],
+      ]
+    case .disabled: return [[Piece("Disabled", .faint)]]
+    case .finished: return [[Piece("Finished", .faint)]]
+    }
+  }
+
+  /// `Mon 23 Nov 2026, 09:00`, `… and 2 more`: the latest one is named.
+  private func list(_ occurrences: [CivilDateTime], zone: String) -> String {
+    guard let last = occurrences.last else { return "" }
+    let more = occurrences.count - 1
+    return when(last, zone: zone) + (more > 0 ? " and \(more) more" : "")
+  }
+
+  /// What a list without alarms says.
+  var empty: String {
+    style.paint("No alarms yet.", .bold) + " Add one:\n"
+      + "  belfry add \"Rent reminder\" --weekly mon,fri --at 09:00\n"
+      + "  belfry add \"Insurance\" --monthly 15 --at 10:00\n"
+  }
+
   // MARK: JSON
 
   /// `{id, title, note?, enabled, state, schedule, zone, next?, nextOccurrence?, countdownSeconds?,
-  /// pending?, snooze?}`
+  /// pending?, snooze?, missed?, skipped?}`; `pending` is the latest, `allPending` all when there are several.
   func json(_ alarm: Alarm, _ status: AlarmStatus) -> JSON {
     .object(omittingNil: [
       "id": JSON(alarm.id), "title": .string(alarm.title), "note": alarm.note.map { .string($0) },
@@ -145,27 +206,41 @@ struct AlarmOutput: Sendable {
       "next": status.next.map { .string(zones.text($0.at)) },
       "nextOccurrence": status.next.map { JSON($0.civil) },
       "countdownSeconds": status.next.map { .integer($0.at.seconds(since: now)) },
-      "pending": status.pending.last.map {
-        .object([
-          "occurrence": JSON($0.occurrence), "since": .string(zones.text($0.since)),
-        ])
-      },
+      "pending": status.pending.last.map(json),
+      "allPending": status.pending.count > 1 ? .array(status.pending.map(json)) : nil,
       "snooze": status.snooze.map {
         .object([
           "occurrence": JSON($0.occurrence), "until": .string(zones.text($0.until)),
           "count": .integer(Int64($0.count)),
         ])
       },
+      "missed": status.missed.isEmpty ? nil : .array(status.missed.map { JSON($0) }),
+      "skipped": status.skipped.isEmpty ? nil : .array(status.skipped.map { JSON($0) }),
     ])
   }
 
-  /// `{alarm, title, occurrence?, action, next?}`
-  func json(_ alarm: Alarm, _ status: AlarmStatus, event: Event) -> JSON {
+  /// `{occurrence, since, followUpsSent, nextFollowUp?}`
+  func json(_ pending: AlarmStatus.Pending) -> JSON {
     .object(omittingNil: [
+      "occurrence": JSON(pending.occurrence), "since": .string(zones.text(pending.since)),
+      "followUpsSent": .integer(Int64(pending.followUpsSent)),
+      "nextFollowUp": pending.nextFollowUp.map { .string(zones.text($0)) },
+    ])
+  }
+
+  /// `{alarm, title, occurrence?, action, state, next?}`, and `snooze` and `pending` where there are any.
+  func json(_ alarm: Alarm, _ status: AlarmStatus, event: Event) -> JSON {
+    var members: [String: JSON?] = [
       "alarm": JSON(alarm.id), "title": .string(alarm.title),
       "occurrence": event.occurrence.map { JSON($0) }, "action": .string(event.action.rawValue),
+      "state": .string(status.state.rawValue),
       "next": status.next.map { .string(zones.text($0.at)) },
-    ])
+    ]
+    if event.action == .snoozed {
+      members["until"] = status.snooze.map { .string(zones.text($0.until)) }
+    }
+    if event.action == .stopped { members["pending"] = status.pending.last.map(json) }
+    return .object(omittingNil: members)
   }
 
   func print(_ json: JSON) { Console.write(json.document) }

@@ -25,6 +25,16 @@ enum Console {
     _ = bytes.withUnsafeBytes { send($0, to: STDERR_FILENO) }
   }
 
+  /// Asks on standard error, and leaves the cursor behind the question.
+  static func prompt(_ question: String) {
+    _ = Array("\(question) [y/N] ".utf8).withUnsafeBytes { send($0, to: STDERR_FILENO) }
+  }
+
+  /// Whether the next line of standard input says yes.
+  static func confirmed() -> Bool {
+    readLine().map { ["y", "yes"].contains($0.lowercased()) } ?? false
+  }
+
   private static func send(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
     var sent = 0
     while sent < bytes.count {

@@ -22,6 +22,7 @@ struct Style: Sendable {
   }
 
   enum Colour: String {
+    case plain = "0"
     case bold = "1"
     case faint = "2"
     case red = "1;31"
@@ -29,11 +30,23 @@ struct Style: Sendable {
     case yellow = "33"
     case blue = "34"
     case magenta = "35"
+    case brightMagenta = "1;95"
     case cyan = "36"
   }
 
   func paint(_ text: String, _ colour: Colour) -> String {
     isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
+  }
+
+  /// True black, as deep as the terminal has it.
+  static let black = "\u{1B}[0m\u{1B}[40m\u{1B}[48;2;0;0;0m\u{1B}[97m"
+
+  /// The terminal's own colours again.
+  var reset: String { isColoured ? "\u{1B}[0m" : "" }
+
+  /// The same as `paint` on a black screen: black again behind the text.
+  func paintOnBlack(_ text: String, _ colour: Colour) -> String {
+    isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\(Style.black)" : text
   }
 
   /// A line cut to the terminal's width; whole where there is none.

@@ -9,18 +9,12 @@ struct CommandContext {
   let storePath: String
   private(set) var storeContext: StoreContext
   let style: Style
+  /// A script reads what is printed: nobody is greeted.
+  var isQuiet = false
 
   /// - Parameter store: the value of `--store`.
   init(store: String?) throws {
-    var environment: [String: String] = [:]
-    var pointer = environ
-    while let entry = pointer.pointee {
-      let text = String(cString: entry)
-      if let equals = text.firstIndex(of: "=") {
-        environment[String(text[..<equals])] = String(text[text.index(after: equals)...])
-      }
-      pointer += 1
-    }
+    let environment = CommandContext.environment()
     self.environment = environment
     storePath = try CommandContext.place(store, environment)
     var now = Instant(milliseconds: CommandContext.clock())
@@ -51,10 +45,31 @@ struct CommandContext {
     style = Style(environment)
   }
 
+  /// The process's variables.
+  static func environment() -> [String: String] {
+    var environment: [String: String] = [:]
+    var pointer = environ
+    while let entry = pointer.pointee {
+      let text = String(cString: entry)
+      if let equals = text.firstIndex(of: "=") {
+        environment[String(text[..<equals])] = String(text[text.index(after: equals)...])
+      }
+      pointer += 1
+    }
+    return environment
+  }
+
   private static func clock() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+
+  /// The same with the clock moved on.
+  func later(by milliseconds: Int64) -> CommandContext {
+    var context = self
+    context.storeContext.now.milliseconds += milliseconds
+    return context
   }
 
   /// `--store` over `BELFRY_STORE` over `$XDG_DATA_HOME/belfry`; absolute, without a slash at the end.
@@ -117,7 +132,10 @@ struct CommandContext {
   // MARK: The store
 
   /// Opens the store, makes it if there is none, and says so.
-  func open() throws -> Store {
+  ///
+  /// - Parameter welcome: greet a person whose first command this is.
+  func open(welcome: Bool = true) throws -> Store {
+    if welcome, !isQuiet { try Welcome(self).showOnce() }
     let (store, opening) = try Store.open(storePath, context: storeContext)
     announce(opening)
     if !storeContext.zones.works {
@@ -179,23 +197,55 @@ struct CommandContext {
     }
   }
 
-  /// The folders of delivery hooks: the user's own, then those that came with the binary.
-  func hooks() -> HookDelivery {
-    var folders: [String] = []
-    // Without a home there are no hooks of the user's own, and the alarm rings all the same.
-    if let configuration = try? CommandContext.folder("XDG_CONFIG_HOME", ".config", environment) {
-      folders.append(configuration + "/belfry/hooks/deliver")
-    }
-    if let link = realpath("/proc/self/exe", nil) {
-      defer { free(link) }
-      let parts = String(cString: link).split(separator: "/").dropLast()
-      // `PREFIX/bin/belfry` has `PREFIX/libexec/belfry`; a build has the source tree above it.
-      folders.append(
-        "/" + parts.dropLast().joined(separator: "/") + "/libexec/belfry/hooks/deliver")
-      if let build = parts.lastIndex(where: { $0.hasPrefix(".build") }) {
-        folders.append("/" + parts[..<build].joined(separator: "/") + "/hooks/deliver")
+  // MARK: Settings
+
+  /// The settings: those that all devices share, and this device's own; what is wrong with either is told.
+  func settings(_ store: Store) throws -> Settings {
+    var (settings, problem) = try store.settings()
+    tell([problem].compactMap { $0 })
+    if let file = deviceSettings {
+      do {
+        settings = try file.applied(to: settings)
+      } catch {
+        Console.error(
+          "belfry: warning: \(Printable.text(file.path)) is not valid: \(Printable.text(error.words))."
+        )
+        Console.error("Correct it, or remove it; until then the defaults hold.")
       }
     }
-    return HookDelivery(folders: folders)
+    return settings
+  }
+
+  /// This device's own settings; nil without a home.
+  var deviceSettings: DeviceSettings? {
+    (try? configuration).map { DeviceSettings(path: $0 + "/settings.json") }
+  }
+
+  private var configuration: String {
+    get throws {
+      try CommandContext.folder("XDG_CONFIG_HOME", ".config", environment) + "/belfry"
+    }
+  }
+
+  // MARK: Delivery
+
+  /// The hooks that reach a person: the user's own, and those that came with the binary.
+  func hooks() -> HookDelivery {
+    // Without a home there are no hooks of the user's own, and the alarm rings all the same.
+    let own = (try? configuration).map { $0 + "/hooks/deliver" }
+    var shipped: [String] = []
+    var variables = ["BELFRY_STORE": storePath]
+    if let link = realpath("/proc/self/exe", nil) {
+      defer { free(link) }
+      variables["BELFRY_COMMAND"] = String(cString: link)
+      let parts = String(cString: link).split(separator: "/").dropLast()
+      // `PREFIX/bin/belfry` has `PREFIX/libexec/belfry`; a build has the source tree above it.
+      shipped.append(
+        "/" + parts.dropLast().joined(separator: "/") + "/libexec/belfry/hooks/deliver")
+      if let build = parts.lastIndex(where: { $0.hasPrefix(".build") }) {
+        shipped.append("/" + parts[..<build].joined(separator: "/") + "/hooks/deliver")
+      }
+    }
+    return HookDelivery(own: own, shipped: shipped, variables: variables)
   }
 }

@@ -139,6 +139,21 @@ struct CommandError: Error {
       self.init(
         .failed, "\(Printable.text(path)) was written by a later Belfry (format \(format)).",
         hint: "Bring Belfry up to date on this device, then sync again.")
+    case .nothingToUndo:
+      self.init(
+        .notPossible, "there is nothing to undo: nothing was done on this device.",
+        hint: "See what happened elsewhere with 'belfry log'.")
+    case .notUndone(let subject, let title, let reason):
+      self.init(
+        .notPossible, "\(Printable.text(subject)): it was not undone, as \(reason.words(title)).",
+        hint: "See 'belfry log', and set it right by hand.")
+    case .settingChangedSince(let subject, let setting):
+      self.init(
+        .notPossible,
+        "\(Printable.text(subject)): it was not undone, as \(setting.name) was changed since.",
+        hint: "Set it right with 'belfry settings set \(setting.name) VALUE'.")
+    case .alarmLimit(let tier, let limit):
+      self.init(.tierLimit, Paywall.limit(tier, limit), hint: Paywall.offer)
     case .gitNotFound:
       self.init(.failed, "git is not installed.", hint: "Install it: apt-get install git")
     }
@@ -148,4 +163,18 @@ struct CommandError: Error {
 extension RecordError {
   /// The reason, with the line where there is one.
   var words: String { line.map { "line \($0): \(reason)" } ?? reason }
+}
+
+extension UndoError {
+  /// Why, in words that follow "as".
+  fileprivate func words(_ title: String) -> String {
+    let title = Printable.text(title)
+    return switch self {
+    case .deletedSince: "\(title) was deleted since"
+    case .tooLongAgo(let civil): "\(title) of \(civil.spoken) was too long ago"
+    case .changedSince(.field(let field)): "the \(field.rawValue) of \(title) was changed since"
+    case .changedSince(.occurrence(let civil, let state)):
+      "\(title) of \(civil.spoken) is \(state == .open ? "open" : state.rawValue) by now"
+    }
+  }
 }

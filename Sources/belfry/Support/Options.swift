@@ -10,6 +10,8 @@ struct CommonOptions: ParsableArguments {
 
   /// `--store` may stand before the verb, too.
   func context(_ root: Belfry) throws -> CommandContext {
-    try CommandContext(store: store ?? root.store)
+    var context = try CommandContext(store: store ?? root.store)
+    context.isQuiet = json
+    return context
   }
 }

@@ -37,10 +37,6 @@ struct ScheduleOptions: ParsableArguments {
     help: ArgumentHelp("Europe/Berlin, or floating: wherever the device is.", valueName: "zone"))
   var zone: String?
 
-  @Flag(
-    inversion: .prefixedNo, help: "Ring on until answered; otherwise it is missed after a while.")
-  var persistent: Bool?
-
   // MARK: Reading
 
   /// The zone; nil when none is given.

@@ -1,0 +1,137 @@
+/// One of the settings: what it is called, what it may hold, and where it is kept.
+public enum Setting: String, CaseIterable, Sendable {
+  /// The raw value is the key in a record.
+  case tier, snoozeEnabled, snooze, followUps, grace, ringTimeout, fixedZone, skipBreaksStreak
+  case slideToStop, sound
+
+  /// As a person types it: `snooze.enabled`.
+  public var name: String {
+    switch self {
+    case .tier: "tier"
+    case .snoozeEnabled: "snooze.enabled"
+    case .snooze: "snooze.length"
+    case .followUps: "follow-ups"
+    case .grace: "grace"
+    case .ringTimeout: "ring-timeout"
+    case .fixedZone: "fixed-zone"
+    case .skipBreaksStreak: "streak.skip-breaks"
+    case .slideToStop: "slide-to-stop"
+    case .sound: "sound"
+    }
+  }
+
+  /// The setting of a name or of a record's key.
+  public init?(named text: String) {
+    guard let setting = Setting.allCases.first(where: { $0.name == text || $0.rawValue == text })
+    else { return nil }
+    self = setting
+  }
+
+  /// Kept on this device, and not shared with the others.
+  public var isLocal: Bool { self == .slideToStop || self == .sound }
+
+  public var value: WritableKeyPath<Settings, Value> {
+    switch self {
+    case .tier: \.tierValue
+    case .snoozeEnabled: \.[flag: \.snoozeEnabled]
+    case .snooze: \.[seconds: \.snooze]
+    case .followUps: \.followUpsValue
+    case .grace: \.[seconds: \.grace]
+    case .ringTimeout: \.[seconds: \.ringTimeout]
+    case .fixedZone: \.[flag: \.fixedZone]
+    case .skipBreaksStreak: \.[flag: \.skipBreaksStreak]
+    case .slideToStop: \.[flag: \.slideToStop]
+    case .sound: \.soundValue
+    }
+  }
+
+  /// What a setting holds.
+  public enum Value: Hashable, Sendable {
+    case flag(Bool)
+    case seconds(Int64)
+    case plan(FollowUpPlan)
+    case word(String)
+  }
+
+  /// What it may hold, in words: `on or off`.
+  public var expected: String {
+    switch Settings()[keyPath: value] {
+    case .flag: "on or off"
+    case .seconds: "a length of time up to a year, such as 90s, 10m, 1h or 1d"
+    case .plan: "times after the stop, ascending, such as 30m,1h,90m, or none"
+    case .word:
+      self == .tier ? "free, plus or premium" : "the name of a sound: see 'belfry sounds'"
+    }
+  }
+
+  /// The value that a person types; nil when it is none of this setting.
+  public func parse(_ text: String) -> Value? {
+    switch Settings()[keyPath: value] {
+    case .flag:
+      switch text.lowercased() {
+      case "on", "true", "yes": .flag(true)
+      case "off", "false", "no": .flag(false)
+      default: nil
+      }
+    case .seconds: Span.parse(text).map { .seconds($0) }
+    case .plan: FollowUpPlan(text).map { .plan($0) }
+    case .word: admits(.word(text)) ? .word(text) : nil
+    }
+  }
+
+  /// Whether a value is one of this setting.
+  public func admits(_ value: Value) -> Bool {
+    switch (value, Settings()[keyPath: self.value]) {
+    case (.flag, .flag), (.plan, .plan): true
+    case (.seconds(let seconds), .seconds): (1...31_622_400).contains(seconds)
+    case (.word(let word), .word):
+      self == .tier
+        ? Settings.Tier(rawValue: word) != nil
+        : (1...64).contains(word.utf8.count)
+          && word.utf8.allSatisfy {
+            $0 == UInt8(ascii: "-") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+              || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+          }
+    default: false
+    }
+  }
+}
+
+extension Setting.Value: CustomStringConvertible {
+  /// What `Setting.parse` reads: `on`, `9m`, `30m,1h,90m`, `bell`.
+  public var description: String {
+    switch self {
+    case .flag(let flag): flag ? "on" : "off"
+    case .seconds(let seconds): Span.code(seconds)
+    case .plan(let plan): plan.description
+    case .word(let word): word
+    }
+  }
+}
+
+extension Settings {
+  fileprivate var tierValue: Setting.Value {
+    get { .word(tier.rawValue) }
+    set { if case .word(let word) = newValue, let tier = Tier(rawValue: word) { self.tier = tier } }
+  }
+
+  fileprivate var soundValue: Setting.Value {
+    get { .word(sound) }
+    set { if case .word(let word) = newValue { sound = word } }
+  }
+
+  fileprivate var followUpsValue: Setting.Value {
+    get { .plan(followUps) }
+    set { if case .plan(let plan) = newValue { followUps = plan } }
+  }
+
+  fileprivate subscript(flag path: WritableKeyPath<Settings, Bool>) -> Setting.Value {
+    get { .flag(self[keyPath: path]) }
+    set { if case .flag(let flag) = newValue { self[keyPath: path] = flag } }
+  }
+
+  fileprivate subscript(seconds path: WritableKeyPath<Settings, Int64>) -> Setting.Value {
+    get { .seconds(self[keyPath: path]) }
+    set { if case .seconds(let seconds) = newValue { self[keyPath: path] = seconds } }
+  }
+}

@@ -1,0 +1,96 @@
+/// One alarm's part of a tick.
+public struct Evaluation: Hashable, Sendable {
+  /// The alarm as it is once the tick is over; its events.
+  public var transition: Transition
+  /// What is to ring now: at most the current occurrence, and pending ones of a strict alarm.
+  public var firings: [Firing] = []
+  /// What is to be asked now.
+  public var followUps: [FollowUp] = []
+  /// When the alarm needs the next look; nil when never.
+  public var nextWake: Instant?
+
+  public struct Firing: Hashable, Sendable {
+    public let occurrence: CivilDateTime
+    /// Its time, the end of its snooze, or that of a strict alarm's follow-up.
+    public let due: Instant
+    /// More than a minute after it was due.
+    public let late: Bool
+  }
+}
+
+extension Timeline {
+  /// What the clock alone does to the alarm.
+  ///
+  /// 1. The latest occurrence that is due and unanswered rings, if this device has not rung for it and
+  ///    it is due for no longer than the grace.
+  /// 2. One that has rung for the ring time-out is missed, unless the alarm is persistent.
+  /// 3. Older unanswered ones are missed; older pending ones are done, marked `auto`, unless the alarm
+  ///    is strict. On the free tier every pending one is.
+  /// 4. What stays pending asks as its follow-ups come due, or rings again if the alarm is strict: the
+  ///    latest that is overdue, and none of those before it.
+  public func evaluate(at now: Instant, settings: Settings, firings: Firings) -> Evaluation {
+    var result = Evaluation(transition: Transition(alarm: alarm, events: []))
+    if !alarm.enabled || alarm.isDeleted { return result }
+    if !settings.tier.confirmsCompletion { result.transition = completingPending(at: now) }
+    var wakes = [next(after: now)?.at].compactMap { $0 }
+    let view = Timeline(result.transition.alarm, zone: zone)
+    if let current = view.current(at: now) {
+      view.supersede(before: current, now: now, in: &result.transition)
+      let known = view.record(of: current.civil)
+      if known == nil || known?.state == .snoozed {
+        let state = Ringing(
+          current, record: known, alarm: alarm, now: now, settings: settings, firings: firings)
+        switch state {
+        case .toRing(let due):
+          result.firings.append(Evaluation.Firing(current.civil, due: due, now: now))
+          if !alarm.delivery.persistent { wakes.append(now.adding(seconds: settings.ringTimeout)) }
+        case .ringing(let until):
+          if let until { wakes.append(until) }
+        case .snoozed(let until):
+          wakes.append(until)
+        case .missed:
+          view.settle(current.civil, as: .missed, now: now, in: &result.transition)
+        }
+      }
+    }
+    let rest = Timeline(result.transition.alarm, zone: zone)
+    rest.ask(at: now, settings: settings, firings: firings, in: &result, wakes: &wakes)
+    if !result.transition.events.isEmpty { compact(&result.transition.alarm, now: now) }
+    result.nextWake = wakes.min()
+    return result
+  }
+
+  /// The fourth rule of `evaluate`.
+  private func ask(
+    at now: Instant, settings: Settings, firings: Firings, in result: inout Evaluation,
+    wakes: inout [Instant]
+  ) {
+    for civil in occurrences(in: .pending) {
+      guard var record = record(of: civil) else { continue }
+      let outlook = followUps(
+        of: civil, record, at: now, settings: settings,
+        firings: alarm.delivery.strict ? nil : firings)
+      if let next = outlook.next { wakes.append(next) }
+      guard let overdue = outlook.overdue else { continue }
+      switch reringing(of: civil, record, at: now, settings: settings, firings: firings) {
+      case nil: result.followUps.append(overdue)
+      case .toRing(let followUp):
+        result.firings.append(Evaluation.Firing(civil, due: followUp.due, now: now))
+        if !alarm.delivery.persistent { wakes.append(now.adding(seconds: settings.ringTimeout)) }
+      case .ringing(_, let until):
+        if let until { wakes.append(until) }
+      case .unanswered(let followUp):
+        record.followUps = followUp.number
+        result.transition.alarm.progress.occurrences[civil] = record
+        result.transition.events.append(
+          Event(.reminded, civil, detail: "\(followUp.number) of \(followUp.count), unanswered"))
+      }
+    }
+  }
+}
+
+extension Evaluation.Firing {
+  fileprivate init(_ occurrence: CivilDateTime, due: Instant, now: Instant) {
+    self.init(occurrence: occurrence, due: due, late: now > due.adding(seconds: 60))
+  }
+}

@@ -1,0 +1,75 @@
+/// How an alarm has gone so far, by its log: the records keep only what is recent.
+public struct Statistics: Hashable, Sendable {
+  public enum Outcome: String, CaseIterable, Comparable, Sendable {
+    /// In the order in which one stands over another: as in the records, done by itself is done.
+    case missed, skipped, autoCompleted, done
+
+    private var rank: Int { Outcome.allCases.firstIndex(of: self) ?? 0 }
+    public static func < (a: Outcome, b: Outcome) -> Bool { a.rank < b.rank }
+  }
+
+  /// How each occurrence ended; those that have not are left out.
+  public var outcomes: [CivilDateTime: Outcome] = [:]
+  /// When each that somebody has done was done.
+  public var doneAt: [CivilDateTime: Instant] = [:]
+  /// The latest occurrences in a row that were confirmed.
+  public var streak = 0
+  public var longestStreak = 0
+
+  public func count(_ outcome: Outcome) -> Int { outcomes.values.count { $0 == outcome } }
+
+  /// When something was last done.
+  public var lastDone: Instant? { doneAt.values.max() }
+
+  /// Reads an alarm's log.
+  ///
+  /// An occurrence counts once, however many devices told of it; what was undone or unskipped does not
+  /// count. What nobody confirmed (missed, done by itself) ends a streak; what was skipped neither ends nor
+  /// lengthens it.
+  ///
+  /// - Parameters:
+  ///   - entries: of one alarm, in any order.
+  ///   - skipBreaksStreak: a skipped occurrence ends a streak too.
+  public init(_ entries: some Sequence<LogEntry>, skipBreaksStreak: Bool = false) {
+    let entries = Array(entries)
+    let undone = Set(entries.compactMap(\.undoes))
+    var unskipped: [CivilDateTime: Instant] = [:]
+    for entry in entries where entry.action == .unskipped && !undone.contains(entry.id) {
+      guard let civil = entry.occurrence else { continue }
+      unskipped[civil] = max(unskipped[civil] ?? entry.at, entry.at)
+    }
+    for entry in entries where !undone.contains(entry.id) {
+      guard let civil = entry.occurrence, let outcome = Outcome(entry) else { continue }
+      if outcome == .skipped, let taken = unskipped[civil], entry.at <= taken { continue }
+      outcomes[civil] = max(outcomes[civil] ?? outcome, outcome)
+      if outcome == .done {
+        let moment = entry.effective ?? entry.at
+        doneAt[civil] = min(doneAt[civil] ?? moment, moment)
+      }
+    }
+    for (_, outcome) in outcomes.sorted(by: { $0.key < $1.key }) {
+      switch outcome {
+      case .done: streak += 1
+      case .skipped: if skipBreaksStreak { streak = 0 }
+      case .missed, .autoCompleted: streak = 0
+      }
+      longestStreak = max(longestStreak, streak)
+    }
+  }
+
+  /// How long after its time each was done, in seconds, ascending; negative when it was done before.
+  public func lateness(due: (CivilDateTime) -> Instant) -> [Int64] {
+    doneAt.map { $0.value.seconds(since: due($0.key)) }.sorted()
+  }
+}
+
+extension Statistics.Outcome {
+  fileprivate init?(_ entry: LogEntry) {
+    switch entry.action {
+    case .done: self = entry.auto ? .autoCompleted : .done
+    case .skipped: self = .skipped
+    case .missed: self = .missed
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/// Why an action cannot be taken back.
+public enum UndoError: Error, Equatable, Sendable {
+  /// Something else was done to the alarm since: the field or the occurrence that it was done to.
+  case changedSince(Subject)
+  /// The occurrence is no longer in the record.
+  case tooLongAgo(CivilDateTime)
+  /// The alarm has been deleted since.
+  case deletedSince
+
+  public enum Subject: Hashable, Sendable {
+    case field(Alarm.Field)
+    case occurrence(CivilDateTime, OccurrenceRecord.State)
+  }
+}
+
+extension Timeline {
+  /// This alarm with one earlier action taken back: what led from `before` to `after`.
+  ///
+  /// 1. A field that it edited has its earlier value again, under a new stamp.
+  /// 2. An occurrence that it answered is what it was, as an explicit reopening (a higher `revision`).
+  /// 3. What disabling or another schedule had ended, ringing or pending, is open again.
+  /// 4. A new alarm is deleted; a deleted one is back.
+  ///
+  /// Whatever else happened to the alarm since stays. Throws when something happened to the same field
+  /// or occurrence.
+  ///
+  /// - Parameters:
+  ///   - before: nil when the action made the alarm.
+  ///   - acted: when the action was.
+  public func undoing(
+    _ after: Alarm, before: Alarm?, acted: Instant, at now: Instant, device: Identifier
+  ) throws(UndoError) -> Alarm {
+    if alarm.isDeleted, !after.isDeleted { throw .deletedSince }
+    guard let before else { return alarm.deleted() }
+    var result = alarm
+    let fields = after.changedFields(from: before)
+    for field in fields where alarm.stamps[field] != after.stamps[field] {
+      throw .changedSince(.field(field))
+    }
+    var stamped = fields
+    if after.isDeleted, !before.isDeleted, stamped.isEmpty { stamped = [.enabled] }
+    let stamp = Stamp.next(after: alarm.latestStamp, now: now, device: device)
+    for field in stamped {
+      result.take(field, from: before)
+      result.stamps[field] = stamp
+    }
+    try reopen(after, before, acted: acted, now: now, in: &result)
+    if !Set(fields).isDisjoint(with: [.enabled, .schedule, .zone]) {
+      revive(before, acted: acted, now: now, in: &result)
+    }
+    return result
+  }
+
+  /// The second rule of `undoing`.
+  private func reopen(
+    _ after: Alarm, _ before: Alarm, acted: Instant, now: Instant, in result: inout Alarm
+  ) throws(UndoError) {
+    // What the action itself made old enough to be dropped.
+    for civil in before.progress.occurrences.keys.sorted()
+    where after.progress.occurrences[civil] == nil
+      && !(before.progress.occurrences[civil]?.state.isSettled ?? true)
+    {
+      throw .tooLongAgo(civil)
+    }
+    for (civil, done) in after.progress.occurrences.sorted(by: { $0.key < $1.key }) {
+      let earlier = before.progress.occurrences[civil]
+      if earlier == done { continue }
+      guard let current = alarm.progress.occurrences[civil] else { throw .tooLongAgo(civil) }
+      // Follow-ups that were sent since are no other answer.
+      guard current.revision == done.revision, current.state == done.state,
+        current.snoozes == done.snoozes, current.dismissed == done.dismissed,
+        current.auto == done.auto
+      else { throw .changedSince(.occurrence(civil, current.state)) }
+      var restored = earlier ?? OccurrenceRecord(.open)
+      restored.revision = current.revision + 1
+      restored.followUps = max(restored.followUps, current.followUps)
+      if restored.state == .open { restored.since = now }
+      // Cleared meanwhile, it would not count.
+      if let cleared = alarm.progress.cleared, let since = restored.since, since <= cleared {
+        restored.since = Instant(milliseconds: cleared.milliseconds + 1)
+      }
+      result.progress.occurrences[civil] = restored
+    }
+  }
+
+  /// The third rule of `undoing`.
+  private func revive(_ before: Alarm, acted: Instant, now: Instant, in result: inout Alarm) {
+    let old = Timeline(before, zone: zone)
+    let ended = Timeline(result, zone: zone)
+    let floor = alarm.progress.floor
+    for civil in old.occurrences(in: .pending) + old.occurrences(in: .snoozed)
+    where floor.map({ civil > $0 }) ?? true && ended.record(of: civil) == nil {
+      guard var record = before.progress.occurrences[civil] else { continue }
+      record.revision = (alarm.progress.occurrences[civil]?.revision ?? record.revision) + 1
+      if let cleared = alarm.progress.cleared {
+        record.since = Instant(milliseconds: cleared.milliseconds + 1)
+      }
+      result.progress.occurrences[civil] = record
+    }
+    for civil in old.due(at: acted).map(\.civil)
+    where old.record(of: civil) == nil && floor.map({ civil > $0 }) ?? true {
+      guard alarm.progress.occurrences[civil]?.state ?? .open == .open else { continue }
+      let revision = alarm.progress.occurrences[civil]?.revision ?? 0
+      result.progress.occurrences[civil] = OccurrenceRecord(
+        .open, revision: revision + 1, since: now)
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/// Spans of time in words.
+public enum Span {
+  /// `in 12 min`, `in 10 h 5 min`, `in 3 days`.
+  public static func until(_ seconds: Int64) -> String {
+    seconds < 60 ? "in less than a minute" : "in \(length(seconds))"
+  }
+
+  /// `12 min`, `10 h 5 min`, `2 days 3 h`, `12 days`.
+  public static func length(_ seconds: Int64) -> String {
+    let minutes = seconds / 60
+    let hours = minutes / 60
+    let days = hours / 24
+    func unit(_ count: Int64, _ name: String) -> String {
+      "\(count) \(name)\(count == 1 ? "" : "s")"
+    }
+    switch seconds {
+    case ..<60: return "\(seconds) s"
+    case ..<3600: return "\(minutes) min"
+    case ..<86_400: return minutes % 60 == 0 ? "\(hours) h" : "\(hours) h \(minutes % 60) min"
+    case ..<(7 * 86_400):
+      return hours % 24 == 0 ? unit(days, "day") : "\(unit(days, "day")) \(hours % 24) h"
+    default: return unit(days, "day")
+    }
+  }
+
+  private static let units: [(letter: Character, seconds: Int64)] = [
+    ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1),
+  ]
+
+  /// Reads `90s`, `10m`, `1h`, `1d`, `1w`; nil for anything else, and for nothing or more than a year.
+  public static func parse(_ text: String) -> Int64? {
+    guard let last = text.last, let unit = units.first(where: { $0.letter == last })?.seconds,
+      text.dropLast().allSatisfy({ $0.isASCII && $0.isNumber }), let count = Int64(text.dropLast()),
+      count > 0, count <= 366 * 86_400 / unit
+    else { return nil }
+    return count * unit
+  }
+
+  /// What `parse` reads, in the largest unit that fits: `90m`, `1h`.
+  public static func code(_ seconds: Int64) -> String {
+    let unit = units.first { seconds % $0.seconds == 0 } ?? ("s", 1)
+    return "\(seconds / unit.seconds)\(unit.letter)"
+  }
+}

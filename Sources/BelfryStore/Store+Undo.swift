@@ -1,0 +1,141 @@
+import BelfryCore
+import Git
+
+/// What undoing came to.
+public struct Undone: Sendable {
+  /// The subject of the commit that was taken back: `Done: Rent reminder (2026-11-23 09:00)`.
+  public var subject: String
+  /// When that was.
+  public var acted: Instant
+  /// The alarms as they are now.
+  public var alarms: [Alarm]
+  /// The settings that have their earlier values again.
+  public var settings: [Setting]
+}
+
+extension Store {
+  /// Takes the latest action back that somebody took on this device and that is not undone yet, as a new
+  /// commit: also when it was synced long ago.
+  ///
+  /// Throws `StoreError.nothingToUndo`, or `.notUndone` when other things happened to what it changed.
+  public func undo() throws -> Undone {
+    try locked {
+      let writer = try StoreWriter(self)
+      try Absorption(writer).absorb(try CardView(self).unsettled)
+      try SettingsAbsorption(writer).absorb()
+      guard let action = try lastAction(writer) else { throw StoreError.nothingToUndo }
+      let repository = writer.repository
+      let parent = try action.parents.first.map { try repository.commit($0).tree }
+      let changed = try repository.changedFiles(from: parent, to: action.tree)
+      var undone = Undone(
+        subject: action.message.split(separator: "\n").first.map(String.init) ?? "",
+        acted: Instant(seconds: action.time), alarms: [], settings: [])
+      var files: [String: [UInt8]?] = [:]
+      try revertAlarms(changed, repository, &undone, &files)
+      try revertSettings(changed, repository, &undone, &files)
+      guard !files.isEmpty else { throw StoreError.nothingToUndo }
+      var trailers = [("Action", LogEntry.Action.undone.rawValue)]
+      trailers.append((CommitMessage.undoes, action.id.description))
+      if undone.alarms.count == 1 { trailers.insert(("Alarm", undone.alarms[0].id.text), at: 0) }
+      try writer.commit(
+        files,
+        message: CommitMessage(
+          "Undo: \(undone.subject)", trailers: trailers.map { (key: $0.0, value: $0.1) },
+          device: device))
+      if !undone.settings.isEmpty { try settleSettings() }
+      return undone
+    }
+  }
+
+  /// The latest commit of an action of this device's user that no later one has undone.
+  private func lastAction(_ writer: StoreWriter) throws -> Commit? {
+    guard let head = try writer.head() else { return nil }
+    var undone: Set<String> = []
+    var found: Commit?
+    try writer.repository.visitHistory(from: head) { entry in
+      guard entry.parents.count == 1 else { return true }
+      let trailers = CommitMessage.trailers(of: entry.message)
+      guard trailers["Device"] == device.text, let action = trailers["Action"] else { return true }
+      if let earlier = trailers[CommitMessage.undoes] {
+        undone.insert(earlier)
+        return true
+      }
+      guard CommitMessage.isUndoable(action), trailers[CommitMessage.auto] == nil,
+        !undone.contains(entry.id.description)
+      else { return true }
+      found = entry
+      return false
+    }
+    return found
+  }
+
+  private func revertAlarms(
+    _ changed: [ChangedFile], _ repository: Repository, _ undone: inout Undone,
+    _ files: inout [String: [UInt8]?]
+  ) throws {
+    func version(_ blob: ObjectID?, _ id: Identifier) throws -> Alarm? {
+      try blob.map {
+        try AlarmRecord.decode(
+          repository.blob($0, limit: AlarmRecord.largest), id: id, now: undone.acted)
+      }
+    }
+    let logged = try changed.compactMap { file -> LogEntry? in
+      guard RecordPath(file.path) == .log, file.before == nil, let blob = file.after else {
+        return nil
+      }
+      return try LogRecord.decode(repository.blob(blob, limit: LogRecord.largest))
+    }
+    for file in changed {
+      guard case .alarm(let id)? = RecordPath(file.path), let after = try version(file.after, id)
+      else { continue }
+      let before = try version(file.before, id)
+      let current: Alarm
+      switch try readAlarm(id) {
+      case .good(let alarm, _): current = alarm
+      case .bad(let error): throw StoreError.badRecord(path: file.path, error)
+      case .missing: throw StoreError.noSuchAlarm(id.text)
+      }
+      let restored: Alarm
+      do throws(UndoError) {
+        restored = try timeline(current).undoing(
+          after, before: before, acted: undone.acted, at: context.now, device: device)
+      } catch {
+        throw StoreError.notUndone(subject: undone.subject, title: current.title, error)
+      }
+      files[file.path] = AlarmRecord.encode(restored)
+      undone.alarms.append(restored)
+      let events = logged.filter { $0.alarm == id }.map {
+        Event(.undone, $0.occurrence, detail: $0.action.rawValue, undoes: $0.id)
+      }
+      for entry in entries(events, of: restored) {
+        files[LogRecord.path(entry)] = LogRecord.encode(entry)
+      }
+    }
+  }
+
+  private func revertSettings(
+    _ changed: [ChangedFile], _ repository: Repository, _ undone: inout Undone,
+    _ files: inout [String: [UInt8]?]
+  ) throws {
+    guard let file = changed.first(where: { $0.path == SettingsFile.path }), let blob = file.after
+    else { return }
+    func version(_ blob: ObjectID) throws -> SettingsRecord {
+      try SettingsFile.decode(repository.blob(blob, limit: SettingsFile.largest))
+    }
+    let after = try version(blob)
+    let before = try file.before.map(version) ?? SettingsRecord()
+    var record = try settingsRecord()
+    let stamp = Stamp.next(after: record.stamps.values.max(), now: context.now, device: device)
+    for setting in Setting.allCases where !setting.isLocal {
+      let (old, new) = (before.values[setting.rawValue], after.values[setting.rawValue])
+      guard old != new else { continue }
+      guard record.stamps[setting.rawValue] == after.stamps[setting.rawValue] else {
+        throw StoreError.settingChangedSince(subject: undone.subject, setting)
+      }
+      SettingsFile.set(
+        setting, to: try SettingsFile.value(of: setting, in: before), stamp: stamp, in: &record)
+      undone.settings.append(setting)
+    }
+    if !undone.settings.isEmpty { files[file.path] = SettingsFile.encode(record) }
+  }
+}

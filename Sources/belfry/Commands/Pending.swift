@@ -1,0 +1,35 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+struct Pending: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show what was stopped and not confirmed, the longest waiting first.")
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func run() throws {
+    let context = try common.context(root)
+    let store = try context.open()
+    let output = AlarmOutput(store: store, style: context.style)
+    let items = try context.overview(store)
+      .flatMap { card in card.status.pending.map { (card: card, pending: $0) } }
+      .sorted { ($0.pending.since, $0.card.id) < ($1.pending.since, $1.card.id) }
+    if common.json {
+      return output.print(
+        .array(
+          items.map { item in
+            guard case .object(var members) = output.json(item.pending) else { return .null }
+            members["alarm"] = JSON(item.card.id)
+            members["title"] = .string(item.card.title)
+            return .object(members)
+          }))
+    }
+    if items.isEmpty { return Console.line("Nothing is pending.") }
+    for (index, item) in items.enumerated() {
+      if index > 0 { Console.line("") }
+      Console.write(output.pending(item.card, item.pending))
+    }
+  }
+}

@@ -1,0 +1,220 @@
+import ArgumentParser
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+
+struct Ring: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show what rings over the whole terminal, and answer it with a key.",
+    discussion: """
+      s stop, d done, k skip, z snooze (1: an hour, 2: a day, 3: a week), q leave it ringing.
+      With 'settings set slide-to-stop on' it is stopped by holding Space for three seconds.
+      """)
+
+  @Argument(help: "The alarm (default: all that ring, one after the other).")
+  var alarm: String?
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func run() async throws {
+    let context = try common.context(root)
+    if common.json {
+      throw CommandError(
+        .usage, "the firing screen has no JSON.", hint: "For scripts: belfry list --json")
+    }
+    let store = try context.open(welcome: false)
+    let only = try alarm.map { try context.find($0, in: store).id }
+    try await RingLoop(context, only: only).run()
+  }
+}
+
+/// The firing screen at work: shows what rings until it is answered, here or elsewhere.
+struct RingLoop {
+  private let context: CommandContext
+  private let only: Identifier?
+  private let clock = ContinuousClock()
+  private let started: ContinuousClock.Instant
+
+  init(_ context: CommandContext, only: Identifier? = nil) {
+    self.context = context
+    self.only = only
+    started = clock.now
+  }
+
+  /// Milliseconds since the screen was opened.
+  private var elapsed: Int64 {
+    let (seconds, attoseconds) = (clock.now - started).components
+    return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+  }
+
+  /// What rings at a moment, in a store that is read anew.
+  private func ringing() throws -> (store: Store, cards: [Card]) {
+    let store = try context.later(by: elapsed).open(welcome: false)
+    let cards = try store.overview().cards.filter {
+      $0.status.state == .ringing && (only == nil || $0.id == only)
+    }
+    return (store, cards.sorted { ($0.title, $0.id) < ($1.title, $1.id) })
+  }
+
+  func runIfRinging() async throws {
+    if try !ringing().cards.isEmpty, Style.canAsk { try await run() }
+  }
+
+  func run() async throws {
+    let (store, cards) = try ringing()
+    if cards.isEmpty {
+      let next = try store.overview().cards.compactMap(\.status.next).min { $0.at < $1.at }
+      let output = AlarmOutput(store: store, style: context.style)
+      throw CommandError(
+        .notPossible, "nothing rings.",
+        hint: next.map { "The next alarm is at \(output.when($0.at))." } ?? "No alarm is to come.")
+    }
+    guard let session = TerminalSession(isColoured: context.style.isColoured) else {
+      throw CommandError(
+        .failed, "the firing screen needs a terminal.",
+        hint: "Answer with 'belfry done', 'stop', 'snooze' or 'skip'.")
+    }
+    let settings = try context.settings(store)
+    session.begin()
+    var said: [String] = []
+    let outcome: Result<Void, any Error>
+    do {
+      said = try await show(session, settings)
+      outcome = .success(())
+    } catch {
+      outcome = .failure(error)
+    }
+    session.end()
+    for line in said { Console.line(line) }
+    if let number = session.endingSignal { throw ExitCode(128 + number) }
+    try outcome.get()
+  }
+
+  /// Shows what rings until nothing does, or the person leaves. Returns what was said of the answers.
+  private func show(_ session: TerminalSession, _ settings: Settings) async throws -> [String] {
+    var said: [String] = []
+    while session.endingSignal == nil {
+      let (store, cards) = try ringing()
+      guard let card = cards.first else { return said }
+      let alarm = try store.alarm(card.id)
+      let sound = Sound.orDefault(alarm?.delivery.sound ?? settings.sound)
+      let noise = Task.detached { [player = context.soundPlayer] in
+        await RingLoop.sound(sound, player)
+      }
+      defer { noise.cancel() }
+      let position = cards.count > 1 ? "1 of \(cards.count)" : nil
+      switch try ask(session, card, settings, position: position) {
+      case .left: return said + ["It rings on: belfry ring"]
+      case .gone: said.append("\(Printable.text(card.title)): answered elsewhere, or over.")
+      case .answered(let lines): said += lines
+      }
+    }
+    return said
+  }
+
+  /// Plays until it is cancelled: a sound where there is a player, else the terminal's bell.
+  private static func sound(_ sound: Sound, _ player: SoundPlayer?) async {
+    var player = player
+    while !Task.isCancelled {
+      if let found = player {
+        // A player that does not work leaves the bell.
+        if await found.play(sound) != nil { player = nil }
+      } else {
+        Console.write("\u{07}")
+        try? await Task.sleep(for: .seconds(2))
+      }
+    }
+  }
+
+  private enum Ending {
+    case left, gone
+    case answered([String])
+  }
+
+  /// Shows one alarm until it is answered.
+  private func ask(
+    _ session: TerminalSession, _ card: Card, _ settings: Settings, position: String?
+  ) throws -> Ending {
+    var reader = KeyReader()
+    var hold = Hold(seesReleases: session.seesReleases)
+    var looked = elapsed
+    var message: String?
+    while session.endingSignal == nil {
+      let size = session.size
+      let screen = screen(
+        card, settings, position: position, progress: hold.progress(at: elapsed), message: message)
+      session.show(screen.lines(columns: size.columns, rows: size.rows, context.style))
+      for event in reader.read(session.read(milliseconds: 100)) {
+        switch event {
+        case .escape, .key("q", .press), .key("\u{3}", .press): return .left
+        case .key(" ", let phase) where settings.slideToStop:
+          if phase == .release { hold.release() } else { hold.press(at: elapsed) }
+        case .key(let key, .press):
+          guard let answer = answer(key, settings) else { continue }
+          if let lines = try give(answer, card, settings, &message) { return .answered(lines) }
+        default: continue
+        }
+      }
+      hold.advance(to: elapsed)
+      if hold.isComplete, let lines = try give(.stop, card, settings, &message) {
+        return .answered(lines)
+      }
+      if elapsed - looked >= 1000 {
+        looked = elapsed
+        let now = try ringing().cards.first { $0.id == card.id }
+        if now?.status.current != card.status.current { return .gone }
+      }
+    }
+    return .left
+  }
+
+  private func answer(_ key: Character, _ settings: Settings) -> Answer? {
+    switch key {
+    case "d": .done()
+    case "k": .skip()
+    case "s": settings.slideToStop ? nil : .stop
+    case "z": .snooze(seconds: settings.snooze)
+    case "1": .snooze(seconds: 3600)
+    case "2": .snooze(seconds: 86_400)
+    case "3": .snooze(seconds: 604_800)
+    default: nil
+    }
+  }
+
+  /// Gives an answer. A refusal is shown, and the alarm rings on.
+  private func give(
+    _ answer: Answer, _ card: Card, _ settings: Settings, _ message: inout String?
+  ) throws -> [String]? {
+    let later = context.later(by: elapsed)
+    let store = try later.open(welcome: false)
+    let answering = Answering(card, card.status.current, in: store, settings: settings, later)
+    do {
+      let (transition, status) = try answering.give(answer)
+      return answering.words(transition, status)
+    } catch let refusal as CommandError {
+      message = refusal.message
+      return nil
+    } catch let failure as StoreError {
+      // A store that is locked now may not be in a moment.
+      message = CommandError(explaining: failure)?.message
+      return nil
+    }
+  }
+
+  private func screen(
+    _ card: Card, _ settings: Settings, position: String?, progress: Double, message: String?
+  ) -> FiringScreen {
+    let civil = card.status.current ?? CivilDateTime(minuteNumber: 0)
+    let output = AlarmOutput(
+      now: context.later(by: elapsed).storeContext.now, zones: context.storeContext.zones,
+      style: context.style)
+    let zone =
+      card.zone == "floating" || card.zone == output.zones.local.name ? "" : " \(card.zone)"
+    return FiringScreen(
+      title: card.title, badge: card.badge, note: card.note, time: civil.time.description,
+      subtitle: "\(civil.date.spoken)\(zone)", position: position,
+      snoozeEnabled: settings.snoozeEnabled, snooze: Span.length(settings.snooze),
+      slideToStop: settings.slideToStop, progress: progress, message: message)
+  }
+}

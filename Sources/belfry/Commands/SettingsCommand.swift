@@ -1,0 +1,157 @@
+import ArgumentParser
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+
+struct SettingsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "settings", abstract: "Show and change the settings.",
+    discussion: """
+        belfry settings
+        belfry settings set snooze.length 10m
+        belfry settings set follow-ups 15m,45m,2h
+        belfry settings unset follow-ups
+
+      Those under 'all devices' are synced; those under 'this device' stay here.
+      """,
+    subcommands: [SettingsShow.self, SettingsGet.self, SettingsSet.self, SettingsUnset.self],
+    defaultSubcommand: SettingsShow.self)
+
+  @ParentCommand var root: Belfry
+
+  static func setting(_ name: String) throws -> Setting {
+    guard let setting = Setting(named: name) else {
+      throw CommandError(
+        .usage, "there is no setting '\(Printable.text(name))'.",
+        hint: "There are: \(Setting.allCases.map(\.name).joined(separator: ", ")).")
+    }
+    return setting
+  }
+}
+
+struct SettingsShow: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show all settings, and how you are reached.")
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: SettingsCommand
+
+  func run() throws {
+    let context = try common.context(parent.root)
+    let store = try context.open()
+    let settings = try context.settings(store)
+    let hooks = context.hooks()
+    let reach = Blocking.run { await hooks.reach() }
+    if common.json {
+      var members = Dictionary(
+        uniqueKeysWithValues: Setting.allCases.map {
+          ($0.rawValue, JSON(settings[keyPath: $0.value]))
+        })
+      members["notifications"] = .object([
+        "reachable": .bool(reach.isReachable), "detail": .string(reach.words),
+      ])
+      return Console.write(JSON.object(members).document)
+    }
+    Console.write(
+      SettingsText.page(
+        settings, reach: reach, version: Belfry.configuration.version, style: context.style))
+  }
+}
+
+struct SettingsGet: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get", abstract: "Print one setting's value.")
+
+  @Argument(help: "The setting, such as snooze.length.")
+  var name: String
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: SettingsCommand
+
+  func run() throws {
+    let setting = try SettingsCommand.setting(name)
+    let context = try common.context(parent.root)
+    let value = try context.settings(try context.open())[keyPath: setting.value]
+    if common.json {
+      Console.write(JSON.object([setting.rawValue: JSON(value)]).document)
+    } else {
+      Console.line(value.description)
+    }
+  }
+}
+
+struct SettingsSet: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "set", abstract: "Change one setting.")
+
+  @Argument(help: "The setting, such as snooze.length.")
+  var name: String
+
+  @Argument(help: "Its value: on, off, 10m, 30m,1h,90m, a word.")
+  var value: String
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: SettingsCommand
+
+  func run() throws {
+    let setting = try SettingsCommand.setting(name)
+    let known = setting != .sound || Sound.named(value) != nil
+    guard known, let value = setting.parse(value) else {
+      throw CommandError(
+        .usage, "'\(Printable.text(value))' is no value of \(setting.name).",
+        hint: "It takes \(setting.expected).")
+    }
+    try change(setting, to: value, common.context(parent.root), json: common.json)
+  }
+}
+
+struct SettingsUnset: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unset", abstract: "Give one setting its default again.")
+
+  @Argument(help: "The setting.")
+  var name: String
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: SettingsCommand
+
+  func run() throws {
+    try change(
+      SettingsCommand.setting(name), to: nil, common.context(parent.root), json: common.json)
+  }
+}
+
+private func change(
+  _ setting: Setting, to value: Setting.Value?, _ context: CommandContext, json: Bool
+) throws {
+  var completed: [(alarm: Alarm, occurrence: CivilDateTime)] = []
+  if setting.isLocal {
+    guard let file = context.deviceSettings else {
+      throw CommandError(
+        .failed, "HOME is not set, so there is no place for this device's settings.",
+        hint: "Set HOME, or XDG_CONFIG_HOME.")
+    }
+    try file.set(setting, to: value)
+  } else {
+    completed = try context.open().set(setting, to: value).completed
+  }
+  let now = value ?? Settings()[keyPath: setting.value]
+  if json { return Console.write(JSON.object([setting.rawValue: JSON(now)]).document) }
+  let place = setting.isLocal ? "on this device" : "on all devices, once they have synced"
+  Console.line("Set \(setting.name) to \(now), \(place).")
+  if let note = SettingsText.note(setting, now) { Console.line(note) }
+  for item in completed {
+    Console.line(
+      "Completed by itself: \(Printable.text(item.alarm.title)), \(item.occurrence.spoken).")
+  }
+}
+
+extension HookDelivery.Reach {
+  var isReachable: Bool { if case .reachable = self { true } else { false } }
+
+  var words: String {
+    switch self {
+    case .reachable(let words), .unreachable(let words): words
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+struct Skip: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Leave one occurrence out: what rings, is snoozed or pending, else the coming one.",
+    discussion: """
+        belfry skip filter
+        belfry skip pills --count 3
+        belfry skip pills --until 2026-12-15     # on that day it comes again
+      """)
+
+  @OptionGroup var options: AnswerOptions
+
+  @Option(help: "So many occurrences, one after the other.")
+  var count: Int?
+
+  @Option(help: "All before that day, or that time of it.")
+  var until: String?
+
+  @Flag(help: "Do not ask.")
+  var yes = false
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func validate() throws {
+    if let count, count < 1 { throw ValidationError("--count is at least 1.") }
+    if [count.map { _ in 1 }, until.map { _ in 1 }, options.occurrence.map { _ in 1 }]
+      .compactMap({ $0 }).count > 1
+    {
+      throw ValidationError("--count, --until and --occurrence exclude each other.")
+    }
+  }
+
+  func run() throws {
+    let context = try common.context(root)
+    let extent = try self.extent()
+    let answering = try Answering(options, context)
+    if !yes, !common.json, Style.canAsk {
+      let preview = try answering.preview(.skip(extent))
+      Console.prompt(question(preview, answering))
+      guard Console.confirmed() else {
+        throw CommandError(.failed, "nothing was skipped.", hint: "Answer y to skip it.")
+      }
+    }
+    let (transition, status) = try answering.give(.skip(extent))
+    let skipped = transition.events.filter { $0.action == .skipped }
+    guard let event = skipped.last else { return }
+    let output = answering.output
+    if common.json {
+      guard case .object(var members) = output.json(transition.alarm, status, event: event) else {
+        return
+      }
+      members["skipped"] = .array(skipped.compactMap { $0.occurrence.map { JSON($0) } })
+      return output.print(.object(members))
+    }
+    for line in answering.words(transition, status) { Console.line(line) }
+  }
+
+  private func extent() throws -> Answer.Skip {
+    guard let until else { return .count(count ?? 1) }
+    if let civil = CivilDateTime(until) { return .until(civil) }
+    guard let date = CivilDate(until), let midnight = CivilTime("00:00") else {
+      throw CommandError(
+        .usage, "--until: '\(Printable.text(until))' is not a date.",
+        hint: "Write it as 2026-12-15 or 2026-12-15T12:00.")
+    }
+    return .until(CivilDateTime(date, midnight))
+  }
+
+  /// `Skip Rent reminder for Mon 23 Nov 2026? Next occurrence: Fri 27 Nov 2026.`
+  private func question(_ preview: Transition, _ answering: Answering) -> String {
+    let skipped = preview.events.filter { $0.action == .skipped }.compactMap(\.occurrence)
+    let timeline = answering.store.timeline(preview.alarm)
+    let next = timeline.next(after: answering.store.context.now)?.civil
+    // A date alone says enough where there is one occurrence a day.
+    let timed = preview.alarm.schedule.times.count > 1
+    func name(_ civil: CivilDateTime) -> String { timed ? civil.spoken : civil.date.spoken }
+    let title = Printable.text(preview.alarm.title)
+    let coming = next.map { "Next occurrence: \(name($0))." } ?? "It does not come again."
+    guard let first = skipped.first, let last = skipped.last, skipped.count > 1 else {
+      return "Skip \(title) for \(skipped.first.map(name) ?? "")? \(coming)"
+    }
+    return
+      "Skip \(skipped.count) occurrences of \(title), \(name(first)) to \(name(last))? \(coming)"
+  }
+}
+
+struct Unskip: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Let what was skipped ahead come again: the first, or all.")
+
+  @OptionGroup var options: AnswerOptions
+
+  @Flag(help: "All that are skipped ahead.")
+  var all = false
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func run() throws {
+    let answering = try Answering(options, common.context(root))
+    let (transition, status) = try answering.give(.unskip(all: all))
+    guard let event = transition.events.last else { return }
+    let output = answering.output
+    if common.json { return output.print(output.json(transition.alarm, status, event: event)) }
+    Console.line(
+      "Unskipped \(Printable.text(transition.alarm.title)): \(output.next(transition.alarm, status))."
+    )
+  }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+struct Stats: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show streaks, counts and a calendar of what was done, skipped and missed.",
+    discussion: """
+      A streak is of occurrences that somebody confirmed. What was missed or completed by itself ends it; what
+      was skipped does not, unless 'settings set streak.skip-breaks on'.
+      """)
+
+  @Argument(help: "The alarm (default: all).")
+  var alarm: String?
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func run() throws {
+    let context = try common.context(root)
+    let store = try context.open()
+    let settings = try context.settings(store)
+    let output = AlarmOutput(store: store, style: context.style)
+    let cards =
+      try alarm.map { [try context.find($0, in: store)] }
+      ?? context.overview(store).sorted { ($0.title, $0.id) < ($1.title, $1.id) }
+    let entries = Dictionary(
+      grouping: store.log(of: cards.count == 1 ? cards[0].id : nil) { path, error in
+        Console.error(
+          "belfry: warning: \(Printable.text(path)) is not valid: \(Printable.text(error.words)).")
+      }, by: \.alarm)
+    let all = cards.map { card in
+      (
+        card: card,
+        statistics: Statistics(
+          entries[card.id] ?? [], skipBreaksStreak: settings.skipBreaksStreak)
+      )
+    }
+    if common.json {
+      let list = try all.map { try json($0.card, $0.statistics, store, output) }
+      return output.print(alarm == nil ? .array(list) : list[0])
+    }
+    if all.isEmpty { return Console.line("No alarms yet.") }
+    let today = store.context.zones.local.civil(at: store.context.now).date
+    if alarm != nil {
+      let (card, statistics) = all[0]
+      Console.write(
+        StatsText.alarm(
+          card, statistics, lateness: try lateness(card, statistics, store), output))
+      Console.write("\n" + HeatMap(statistics.outcomes).text(until: today, context.style))
+    } else {
+      Console.write(StatsText.table(all, output))
+      let days = HeatMap(all.flatMap { $0.statistics.outcomes.map { ($0.key, $0.value) } })
+      Console.write("\n" + days.text(until: today, context.style))
+    }
+  }
+
+  /// Seconds after the due time at which each was done, ascending.
+  private func lateness(
+    _ card: Card, _ statistics: Statistics, _ store: Store
+  ) throws -> [Int64] {
+    guard let alarm = try store.alarm(card.id) else { return [] }
+    let zone = store.timeline(alarm).zone
+    return statistics.lateness { zone.instant(of: $0) }
+  }
+
+  /// `{alarm, title, streak, longestStreak, done, skipped, missed, autoCompleted, lastDone?,
+  /// medianLatenessSeconds?}`
+  private func json(
+    _ card: Card, _ statistics: Statistics, _ store: Store, _ output: AlarmOutput
+  ) throws -> JSON {
+    let late = try lateness(card, statistics, store)
+    return .object(omittingNil: [
+      "alarm": JSON(card.id), "title": .string(card.title),
+      "streak": .integer(Int64(statistics.streak)),
+      "longestStreak": .integer(Int64(statistics.longestStreak)),
+      "done": .integer(Int64(statistics.count(.done))),
+      "skipped": .integer(Int64(statistics.count(.skipped))),
+      "missed": .integer(Int64(statistics.count(.missed))),
+      "autoCompleted": .integer(Int64(statistics.count(.autoCompleted))),
+      "lastDone": statistics.lastDone.map { .string(output.zones.text($0)) },
+      "medianLatenessSeconds": late.isEmpty ? nil : .integer(late[late.count / 2]),
+    ])
+  }
+}

@@ -1,0 +1,229 @@
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+
+/// Every part of the terminal's look in every state, with alarms that nobody has.
+struct CatalogParts {
+  struct Part {
+    let name: String
+    let text: String
+  }
+
+  /// `aaaaaaaa…`
+  private static let id = Identifier(high: 0, low: 0)
+  private let style: Style
+  private let output: AlarmOutput
+  /// Mon 23 Nov 2026, 09:30.
+  private let now = Instant(seconds: 1_795_426_200)
+
+  init(_ style: Style) {
+    self.style = style
+    output = AlarmOutput(now: now, zones: ZoneLibrary(variable: "UTC"), style: style)
+  }
+
+  var all: [Part] {
+    cards + badges + [pending, empty, paywall] + pages + [settings] + screens + [statistics, table]
+  }
+
+  // MARK: Cards
+
+  private func civil(_ text: String) -> CivilDateTime {
+    CivilDateTime(text) ?? CivilDateTime(minuteNumber: 0)
+  }
+
+  private func card(_ status: AlarmStatus) -> Card { card("Rent reminder", status) }
+
+  private func card(
+    _ title: String, note: String? = "Pay landlord", badge: String = "weekly",
+    zone: String = "floating",
+    _ status: AlarmStatus
+  ) -> Card {
+    Card(
+      id: CatalogParts.id,
+      title: title, note: note, badge: badge, zone: zone, isDeleted: false, status: status)
+  }
+
+  private var friday: Timeline.Occurrence {
+    Timeline.Occurrence(civil: civil("2026-11-27T09:00"), at: now.adding(seconds: 343_800))
+  }
+
+  private var waiting: AlarmStatus.Pending {
+    AlarmStatus.Pending(
+      occurrence: civil("2026-11-23T09:00"), since: now.adding(seconds: -1500), followUpsSent: 0,
+      nextFollowUp: now.adding(seconds: 300))
+  }
+
+  private var cards: [Part] {
+    let monday = civil("2026-11-23T09:00")
+    let states: [(String, AlarmStatus)] = [
+      ("active", AlarmStatus(state: .active, next: friday)),
+      ("ringing", AlarmStatus(state: .ringing, next: friday, current: monday)),
+      (
+        "snoozed",
+        AlarmStatus(
+          state: .snoozed, next: friday, current: monday,
+          snooze: .init(occurrence: monday, until: now.adding(seconds: 540), count: 1))
+      ),
+      ("pending", AlarmStatus(state: .pending, next: friday, pending: [waiting])),
+      (
+        "pending, no more follow-ups, two of them",
+        AlarmStatus(
+          state: .pending, next: friday,
+          pending: [
+            .init(occurrence: civil("2026-11-20T09:00"), since: now, followUpsSent: 3),
+            .init(occurrence: monday, since: now, followUpsSent: 3),
+          ])
+      ),
+      ("missed", AlarmStatus(state: .missed, next: friday, current: monday, missed: [monday])),
+      (
+        "missed three times",
+        AlarmStatus(
+          state: .missed, next: friday, current: monday,
+          missed: [civil("2026-11-16T09:00"), civil("2026-11-20T09:00"), monday])
+      ),
+      (
+        "skipped ahead", AlarmStatus(state: .active, next: friday, skipped: [monday])
+      ),
+      ("disabled", AlarmStatus(state: .disabled)),
+      ("finished", AlarmStatus(state: .finished)),
+    ]
+    return states.map { Part(name: "card: \($0.0)", text: output.card(card($0.1))) } + [
+      Part(
+        name: "card: wide characters and emoji",
+        text: output.card(
+          card(
+            "薬を飲む 💊 👨‍👩‍👧", note: "朝食の後 ☕️", badge: "daily", AlarmStatus(state: .active, next: friday)))
+      ),
+      Part(
+        name: "card: a title that is too long, another place's time",
+        text: output.card(
+          card(
+            String(repeating: "Rent and other things ", count: 8),
+            note: String(repeating: "More words. ", count: 20), badge: "every 3 months",
+            zone: "Europe/Berlin", AlarmStatus(state: .active, next: friday)))
+      ),
+    ]
+  }
+
+  private var badges: [Part] {
+    ["once", "daily", "weekly", "every 2 weeks", "monthly", "annual"].map { badge in
+      Part(
+        name: "badge: \(badge)",
+        text: output.card(
+          card(
+            badge.capitalizedFirst, note: nil, badge: badge,
+            AlarmStatus(state: .active, next: friday))))
+    }
+  }
+
+  private var pending: Part {
+    Part(
+      name: "pending list",
+      text: output.pending(card(AlarmStatus(state: .pending)), waiting) + "\n"
+        + output.pending(
+          card(AlarmStatus(state: .pending)),
+          .init(
+            occurrence: civil("2026-11-20T09:00"), since: now.adding(seconds: -259_200),
+            followUpsSent: 3)))
+  }
+
+  private var empty: Part { Part(name: "empty list", text: output.empty) }
+
+  private var paywall: Part {
+    Part(name: "paywall", text: "belfry: \(Paywall.limit(.free, 2))\n\(Paywall.offer)\n")
+  }
+
+  // MARK: Pages
+
+  private var pages: [Part] {
+    let reached = WelcomePages.Machine(
+      reach: .reachable("desktop notifications (dunst 1.9.0)"), isTicking: true, command: "belfry")
+    let alone = WelcomePages.Machine(
+      reach: .unreachable("there is no session bus, and no terminal of yours is open."),
+      isTicking: false, command: "/usr/local/bin/belfry")
+    let pages = (1...WelcomePages.count).map { number in
+      Part(
+        name: "welcome \(number)",
+        text: WelcomePages.page(number, machine: reached, style) + WelcomePages.keys(number) + "\n")
+    }
+    return pages + [
+      Part(
+        name: "welcome 3, nothing works yet",
+        text: WelcomePages.page(3, machine: alone, style) + WelcomePages.keys(3) + "\n")
+    ]
+  }
+
+  private var settings: Part {
+    Part(
+      name: "settings",
+      text: SettingsText.page(
+        Settings(fixedZone: true, slideToStop: true),
+        reach: .unreachable("there is no session bus"), version: "0.1.0", style: style))
+  }
+
+  // MARK: The firing screen
+
+  private func screen(_ name: String, rows: Int = 24, _ change: (inout FiringScreen) -> Void)
+    -> Part
+  {
+    var screen = FiringScreen(
+      title: "Rent reminder", badge: "weekly", note: "Pay landlord", time: "09:00",
+      subtitle: "Mon 23 Nov 2026")
+    change(&screen)
+    let lines = screen.lines(columns: style.width ?? 80, rows: rows, style)
+    let framed = lines.map { (style.isColoured ? Style.black : "") + $0 + style.reset + "|\n" }
+    return Part(name: "firing screen: \(name)", text: framed.joined())
+  }
+
+  private var screens: [Part] {
+    [
+      screen("ringing") { _ in },
+      screen("hold to stop, half way") {
+        $0.slideToStop = true
+        $0.progress = 0.5
+      },
+      screen("one of three, no snooze") {
+        $0.position = "1 of 3"
+        $0.snoozeEnabled = false
+      },
+      screen("a small terminal, refused", rows: 12) { $0.message = "the store is locked." },
+      screen("wide characters") {
+        $0.title = "薬を飲む 💊"
+        $0.note = "朝食の後 ☕️"
+        $0.badge = "daily"
+      },
+    ]
+  }
+
+  // MARK: Statistics
+
+  private var sample: Statistics {
+    var entries: [LogEntry] = []
+    let monday = civil("2026-08-03T09:00")
+    for week in 0..<17 {
+      let civil = CivilDateTime(minuteNumber: monday.minuteNumber + week * 7 * 1440)
+      let action: LogEntry.Action = week == 5 ? .missed : week == 9 ? .skipped : .done
+      entries.append(
+        LogEntry(
+          id: CatalogParts.id, alarm: CatalogParts.id, title: "Rent reminder", occurrence: civil,
+          action: action, at: now.adding(seconds: Int64(week - 17) * 604_800),
+          device: CatalogParts.id, auto: week == 12))
+    }
+    return Statistics(entries)
+  }
+
+  private var statistics: Part {
+    let today = output.zones.local.civil(at: now).date
+    return Part(
+      name: "statistics",
+      text: StatsText.alarm(
+        card(AlarmStatus(state: .active)), sample, lateness: [-600, 120, 86_400], output)
+        + "\n" + HeatMap(sample.outcomes).text(until: today, style))
+  }
+
+  private var table: Part {
+    let rows = [card(AlarmStatus(state: .active)), card("薬を飲む 💊", AlarmStatus(state: .active))]
+    return Part(
+      name: "statistics of all", text: StatsText.table(rows.map { ($0, sample) }, output))
+  }
+}

@@ -1,0 +1,155 @@
+import BelfryCore
+import BelfryStore
+
+/// How alarms have gone, in words and in rows.
+enum StatsText {
+  /// One alarm's.
+  static func alarm(
+    _ card: Card, _ statistics: Statistics, lateness: [Int64], _ output: AlarmOutput
+  ) -> String {
+    let style = output.style
+    var text = style.paint(style.fit(Printable.text(card.title)), .bold) + "\n"
+    func row(_ name: String, _ value: String) {
+      text += style.fit("  " + name + String(repeating: " ", count: 14 - name.count) + value) + "\n"
+    }
+    row("streak", "\(statistics.streak), longest \(statistics.longestStreak)")
+    row("last done", statistics.lastDone.map { output.when($0) } ?? "never")
+    row("done", "\(statistics.count(.done))")
+    row("by itself", "\(statistics.count(.autoCompleted))")
+    row("skipped", "\(statistics.count(.skipped))")
+    row("missed", "\(statistics.count(.missed))")
+    if let latest = lateness.last {
+      let median = lateness[lateness.count / 2]
+      row("how late", "\(late(median)) in the middle, \(late(latest)) at most")
+    }
+    return text
+  }
+
+  private static func late(_ seconds: Int64) -> String {
+    seconds < 0 ? "\(Span.length(-seconds)) early" : Span.length(seconds)
+  }
+
+  private static let columns = [
+    ("streak", 6), ("longest", 7), ("done", 5), ("itself", 6), ("skipped", 7), ("missed", 6),
+  ]
+
+  /// All alarms', a row each.
+  static func table(
+    _ all: [(card: Card, statistics: Statistics)], _ output: AlarmOutput
+  ) -> String {
+    let style = output.style
+    // Where there is no room for all columns, the first ones stay.
+    var shown = columns[...]
+    func width() -> Int { shown.reduce(0) { $0 + $1.1 + 2 } }
+    while let columns = style.width, shown.count > 1, width() > columns - 16 { shown.removeLast() }
+    let longest = all.map { TextWidth.of(Printable.text($0.card.title)) }.max() ?? 0
+    let room = max(8, (style.width ?? 100) - width() - 1)
+    let titles = min(max(longest, 5), room)
+    func line(_ title: String, _ cells: [String]) -> String {
+      let title = TextWidth.cut(title, to: titles)
+      var text = title + String(repeating: " ", count: titles - TextWidth.of(title))
+      for (cell, column) in zip(cells, shown) {
+        text += "  " + String(repeating: " ", count: max(0, column.1 - cell.count)) + cell
+      }
+      return text
+    }
+    var text = style.paint(line("", columns.map(\.0)), .faint) + "\n"
+    for (card, statistics) in all {
+      let numbers = [
+        statistics.streak, statistics.longestStreak, statistics.count(.done),
+        statistics.count(.autoCompleted), statistics.count(.skipped), statistics.count(.missed),
+      ]
+      text += line(Printable.text(card.title), numbers.map(String.init)) + "\n"
+    }
+    return text
+  }
+}
+
+/// A calendar of how each day went: a column a week, a row a weekday.
+struct HeatMap {
+  /// The worst of each day: a day with a missed occurrence is not a good one.
+  private var days: [CivilDate: Statistics.Outcome] = [:]
+
+  init(_ outcomes: some Sequence<(key: CivilDateTime, value: Statistics.Outcome)>) {
+    for (civil, outcome) in outcomes {
+      days[civil.date] = HeatMap.worse(days[civil.date] ?? outcome, outcome)
+    }
+  }
+
+  init(_ outcomes: [(CivilDateTime, Statistics.Outcome)]) {
+    self.init(outcomes.lazy.map { (key: $0.0, value: $0.1) })
+  }
+
+  private static let order: [Statistics.Outcome] = [.missed, .autoCompleted, .skipped, .done]
+
+  private static func worse(_ a: Statistics.Outcome, _ b: Statistics.Outcome) -> Statistics.Outcome
+  {
+    order.first { $0 == a || $0 == b } ?? a
+  }
+
+  /// Each outcome has a sign and a colour of its own.
+  private static func look(_ outcome: Statistics.Outcome) -> (sign: String, colour: Style.Colour) {
+    switch outcome {
+    case .done: ("■", .green)
+    case .autoCompleted: ("□", .cyan)
+    case .skipped: ("-", .yellow)
+    case .missed: ("x", .red)
+    }
+  }
+
+  /// The weeks up to a day, as many as fit, a year at most.
+  func text(until today: CivilDate, _ style: Style) -> String {
+    let weeks = min(53, max(4, ((style.width ?? 80) - 4) / 2))
+    let monday = today.adding(days: -today.weekday.rawValue - 7 * (weeks - 1))
+    var text = header(from: monday, weeks: weeks, style)
+    for row in 0..<7 {
+      let name = row % 2 == 0 ? Weekday.allCases[row].abbreviation : ""
+      text += name + String(repeating: " ", count: 4 - name.count)
+      for week in 0..<weeks {
+        let day = monday.adding(days: week * 7 + row)
+        if day > today { break }
+        if week > 0 { text += " " }
+        if let outcome = days[day] {
+          let look = HeatMap.look(outcome)
+          text += style.paint(look.sign, look.colour)
+        } else {
+          text += style.paint("·", .faint)
+        }
+      }
+      text += "\n"
+    }
+    return text + legend(style)
+  }
+
+  private func header(from monday: CivilDate, weeks: Int, _ style: Style) -> String {
+    var line = "    "
+    for week in 0..<weeks {
+      // The month is named over the week that its first day is in.
+      let days = (0..<7).map { monday.adding(days: week * 7 + $0) }
+      guard let first = days.first(where: { $0.components.day == 1 }) else { continue }
+      let place = 4 + week * 2
+      if line.count > place || place + 3 > 4 + weeks * 2 { continue }
+      line += String(repeating: " ", count: place - line.count)
+      line += CivilDate.monthNames[first.components.month - 1]
+    }
+    return style.paint(line, .faint) + "\n"
+  }
+
+  private func legend(_ style: Style) -> String {
+    var text = "   "
+    var used = 3
+    for (outcome, name) in [
+      (Statistics.Outcome.done, "done"), (.autoCompleted, "by itself"), (.skipped, "skipped"),
+      (.missed, "missed"),
+    ] {
+      let look = HeatMap.look(outcome)
+      if used + name.count + 3 > style.width ?? 80 {
+        text += "\n   "
+        used = 3
+      }
+      text += " " + style.paint(look.sign, look.colour) + " " + name
+      used += name.count + 3
+    }
+    return text + "\n"
+  }
+}

@@ -1,0 +1,71 @@
+import BelfryScheduler
+
+/// The three pages that greet a person whose first command it is.
+enum WelcomePages {
+  static let count = 3
+
+  /// What the third page knows of this machine.
+  struct Machine: Sendable {
+    let reach: HookDelivery.Reach
+    /// Whether a crontab of the user's runs `belfry tick`.
+    let isTicking: Bool
+    /// The binary, for the crontab's line.
+    let command: String
+  }
+
+  /// - Parameter number: from 1.
+  static func page(_ number: Int, machine: Machine, _ style: Style) -> String {
+    switch number {
+    case 1:
+      sheet(
+        "(o)", .yellow, "Never Forget What Matters",
+        [
+          "Belfry keeps the alarms of your long-term obligations: rent, medication, filters, certificates, taxes.",
+          "What you stop is not done: it asks again until you confirm it. Each alarm is a file in a git repository of yours.",
+        ], style)
+    case 2:
+      sheet(
+        "[#]", .yellow, "Weekly, Monthly, Annually",
+        [
+          "Alarms for cycles that calendars forget: every Friday, the last day of the month, 15 March, every 90 days.",
+          "A month without a 31st has its last day instead. One occurrence can be skipped without losing the alarm.",
+        ], style)
+    default:
+      sheet("<!>", .green, "Stay Notified", notifications(machine), style)
+    }
+  }
+
+  private static func notifications(_ machine: Machine) -> [String] {
+    let reach =
+      switch machine.reach {
+      case .reachable(let words): "You can be reached here: \(words)."
+      case .unreachable(let words): "You cannot be reached here yet: \(words)"
+      }
+    let clock =
+      machine.isTicking
+      ? "Your crontab looks at the clock every so often: good."
+      : "Nothing looks at the clock yet. Put this line into your crontab ('crontab -e'):"
+    return [Printable.text(reach), clock]
+      + (machine.isTicking ? [] : ["* * * * * \(Printable.text(machine.command)) tick >/dev/null"])
+  }
+
+  private static func sheet(
+    _ icon: String, _ colour: Style.Colour, _ title: String, _ paragraphs: [String], _ style: Style
+  ) -> String {
+    let columns = min(style.width ?? 80, 72)
+    var text = style.paint(String(repeating: "─", count: columns), .faint) + "\n\n"
+    text += "  " + style.paint(icon, colour) + "  " + style.paint(title, .bold) + "\n"
+    for paragraph in paragraphs {
+      text += "\n"
+      for line in SettingsText.wrapped(paragraph, to: columns - 4) { text += "  \(line)\n" }
+    }
+    return text + "\n"
+  }
+
+  /// What can be answered to a page.
+  static func keys(_ number: Int) -> String {
+    number < count
+      ? "  Enter: continue (\(number) of \(count)) "
+      : "  Enter: get started   t: show a test notification   s: skip for now "
+  }
+}

@@ -1,0 +1,184 @@
+import CLinux
+import Glibc
+
+/// The terminal while a full screen is on it: taken over, and given back as it was, however the process
+/// ends.
+final class TerminalSession {
+  private let isColoured: Bool
+  private var saved = termios()
+  private var isActive = false
+  private(set) var seesReleases = false
+  private var guardian: Guardian?
+  private var shown: [String] = []
+
+  /// Nil when standard input and output are no terminal.
+  init?(isColoured: Bool) {
+    guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1,
+      tcgetattr(STDIN_FILENO, &saved) == 0
+    else { return nil }
+    self.isColoured = isColoured
+  }
+
+  /// Another screen, no cursor, keys one by one; and what takes that back.
+  private static let enter = "\u{1B}[?1049h\u{1B}[?25l"
+  fileprivate static let leave = "\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
+
+  func begin() {
+    Signals.install()
+    guardian = Guardian(saved)
+    takeOver()
+    // A terminal that knows the Kitty protocol answers the first question, every one the second.
+    Console.write("\u{1B}[?u\u{1B}[c")
+    var reader = KeyReader()
+    var waited = 0
+    while waited < 300 {
+      for event in reader.read(read(milliseconds: 20)) {
+        if case .keyboardFlags = event { seesReleases = true }
+        if event == .attributes { waited = 300 }
+      }
+      waited += 20
+    }
+    // Keys as sequences, with repeats and releases.
+    if seesReleases { Console.write("\u{1B}[>11u") }
+  }
+
+  private func takeOver() {
+    var raw = saved
+    cfmakeraw(&raw)
+    // The output stays as it is: lines are placed one by one.
+    raw.c_oflag = saved.c_oflag
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &raw)
+    Console.write(TerminalSession.enter)
+    isActive = true
+    shown = []
+  }
+
+  /// Gives the terminal back.
+  func end() {
+    guard isActive else { return }
+    isActive = false
+    Console.write((seesReleases ? "\u{1B}[<u" : "") + TerminalSession.leave)
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &saved)
+    guardian?.dismiss()
+    guardian = nil
+  }
+
+  /// The size: columns and rows.
+  var size: (columns: Int, rows: Int) {
+    var size = winsize()
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
+    else { return (80, 24) }
+    return (Int(size.ws_col), Int(size.ws_row))
+  }
+
+  /// Shows lines that fill the screen; those that are as they were are not sent again.
+  func show(_ lines: [String]) {
+    // After a stop the shell has had the terminal in between.
+    if Signals.wasContinued() { takeOver() }
+    if shown.count != lines.count {
+      shown = []
+      Console.write((isColoured ? Style.black : "") + "\u{1B}[2J")
+    }
+    var text = ""
+    for (row, line) in lines.enumerated() where shown.isEmpty || shown[row] != line {
+      text += "\u{1B}[\(row + 1);1H" + (isColoured ? Style.black : "") + line
+    }
+    if !text.isEmpty { Console.write(text) }
+    shown = lines
+  }
+
+  /// What was typed within so many milliseconds; nothing when nothing was.
+  func read(milliseconds: Int) -> [UInt8] {
+    var poll = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    guard Glibc.poll(&poll, 1, Int32(milliseconds)) > 0 else { return [] }
+    var buffer = [UInt8](repeating: 0, count: 1024)
+    let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
+    if count == 0 { Signals.hangUp() }
+    return count > 0 ? Array(buffer.prefix(count)) : []
+  }
+
+  /// The signal that asks the process to end; nil when none has come.
+  var endingSignal: Int32? { Signals.ending }
+}
+
+/// What signals leave behind for the loop that looks.
+private enum Signals {
+  // Written by handlers, one word each, and read by one thread.
+  nonisolated(unsafe) static var received: sig_atomic_t = 0
+  nonisolated(unsafe) static var continued: sig_atomic_t = 0
+
+  static var ending: Int32? { received == 0 ? nil : received }
+
+  static func install() {
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+      signal(number) { Signals.received = $0 }
+    }
+    signal(SIGCONT) { _ in Signals.continued = 1 }
+  }
+
+  static func hangUp() { received = SIGHUP }
+
+  static func wasContinued() -> Bool {
+    defer { continued = 0 }
+    return continued != 0
+  }
+}
+
+/// A process of its own that gives the terminal back when this one is killed and cannot.
+///
+/// It waits for the end of a pipe: a word before it says that all is well.
+private final class Guardian {
+  private let pipe: Int32
+
+  private static let script = """
+    trap '' INT QUIT HUP TERM TSTP TTOU
+    IFS= read -r word <&3
+    [ "$word" = done ] && exit 0
+    printf '%s' "$2"
+    # A shell that has taken the terminal back has set it to its own taste already.
+    read -r process < /proc/$$/stat
+    set -- "$1" ${process##*) }
+    [ "$4" != "$7" ] || stty "$1"
+    """
+
+  /// Nil when it cannot be started: the terminal is then given back by all ends but a kill.
+  init?(_ saved: termios) {
+    var ends: [Int32] = [0, 0]
+    guard pipe2(&ends, O_CLOEXEC) == 0 else { return nil }
+    pipe = ends[1]
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, ends[0], 3)
+    // `\u{1B}[<u` takes keyboard flags back, and means nothing to terminals that have none.
+    let words = [
+      "sh", "-c", Guardian.script, "belfry-guardian", Guardian.settings(),
+      "\u{1B}[<u" + TerminalSession.leave,
+    ]
+    var arguments = words.map { strdup($0) } + [nil]
+    defer { for argument in arguments { free(argument) } }
+    var process = pid_t()
+    let code = posix_spawn(&process, "/bin/sh", &actions, nil, &arguments, environ)
+    close(ends[0])
+    if code != 0 {
+      close(ends[1])
+      return nil
+    }
+  }
+
+  /// The terminal's settings as `stty -g` writes them; `sane` when it cannot.
+  private static func settings() -> String {
+    guard let stream = popen("stty -g", "r") else { return "sane" }
+    defer { pclose(stream) }
+    var buffer = [CChar](repeating: 0, count: 512)
+    guard fgets(&buffer, Int32(buffer.count), stream) != nil else { return "sane" }
+    let text = String(
+      decoding: buffer.prefix { $0 != 0 && $0 != 10 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return text.isEmpty ? "sane" : text
+  }
+
+  func dismiss() {
+    _ = Array("done\n".utf8).withUnsafeBytes { write(pipe, $0.baseAddress, $0.count) }
+    close(pipe)
+  }
+}

@@ -1,0 +1,219 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+/// What all commands take that answer for an alarm.
+struct AnswerOptions: ParsableArguments {
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @Option(
+    help: "The occurrence that is meant, such as 2026-11-23T09:00 (default: the current one).")
+  var occurrence: String?
+
+  func civil() throws -> CivilDateTime? {
+    try occurrence.map { text in
+      guard let civil = CivilDateTime(text) else {
+        throw CommandError(
+          .usage, "'\(Printable.text(text))' is not an occurrence.",
+          hint: "Write it as 2026-11-23T09:00; 'belfry show ALARM' names those that come.")
+      }
+      return civil
+    }
+  }
+}
+
+/// Gives a person's answer to what an alarm is about, and tells what came of it.
+struct Answering {
+  let context: CommandContext
+  let store: Store
+  let output: AlarmOutput
+  let card: Card
+  let occurrence: CivilDateTime?
+  let settings: Settings
+
+  init(_ options: AnswerOptions, _ context: CommandContext) throws {
+    let occurrence = try options.civil()
+    let store = try context.open()
+    self.init(
+      try context.find(options.alarm, in: store), occurrence, in: store,
+      settings: try context.settings(store), context)
+  }
+
+  init(
+    _ card: Card, _ occurrence: CivilDateTime?, in store: Store, settings: Settings,
+    _ context: CommandContext
+  ) {
+    self.context = context
+    self.store = store
+    self.card = card
+    self.occurrence = occurrence
+    self.settings = settings
+    output = AlarmOutput(store: store, style: context.style)
+  }
+
+  /// What the answer would come to, without giving it.
+  func preview(_ answer: Answer) throws -> Transition {
+    guard let alarm = try store.alarm(card.id) else {
+      throw StoreError.noSuchAlarm(card.id.text)
+    }
+    return try transition(answer, alarm)
+  }
+
+  func give(_ answer: Answer) throws -> (transition: Transition, status: AlarmStatus) {
+    let transition = try store.update(card.id) { alarm in
+      let transition = try self.transition(answer, alarm)
+      return (store.change(transition), transition)
+    }
+    return (transition, try store.status(transition.alarm))
+  }
+
+  /// What came of an answer, a sentence a line.
+  func words(_ transition: Transition, _ status: AlarmStatus) -> [String] {
+    guard let event = transition.events.last else { return [] }
+    let title = Printable.text(transition.alarm.title)
+    let zone = transition.alarm.zone.text
+    let when = event.occurrence.map { " (\(output.when($0, zone: zone)))" } ?? ""
+    let next = output.next(transition.alarm, status)
+    switch event.action {
+    case .snoozed:
+      let until = status.snooze.map { output.when($0.until) } ?? "later"
+      return ["Snoozed \(title)\(when): it rings again at \(until)."]
+    case .stopped:
+      let asks =
+        status.pending.last?.nextFollowUp.map { ", asks again at \(output.when($0))" } ?? ""
+      return ["Stopped \(title)\(when): pending until 'belfry done'\(asks); \(next)."]
+    case .dismissed:
+      let count = transition.events.count { $0.action == .dismissed }
+      return ["Dismissed \(title)\(count > 1 ? " (\(count) missed)" : when); \(next)."]
+    case .skipped:
+      let count = transition.events.count { $0.action == .skipped }
+      let what = count > 1 ? "Skipped \(count)" : "Skipped"
+      return [
+        status.next.map { "\(what): next is \(output.when($0.civil, zone: zone))." }
+          ?? "\(what): it does not come again."
+      ]
+    default:
+      let at = event.effective.map { " at \(output.when($0))" } ?? ""
+      let rest = status.pending.last.map {
+        "Still pending: \(output.when($0.occurrence, zone: zone))."
+      }
+      return ["Done: \(title)\(when)\(at); \(next)."] + [rest].compactMap { $0 }
+    }
+  }
+
+  private func transition(_ answer: Answer, _ alarm: Alarm) throws -> Transition {
+    do throws(LifecycleError) {
+      return try store.timeline(alarm).answer(
+        answer, to: occurrence, at: store.context.now, settings: settings,
+        firings: store.firings())
+    } catch {
+      throw Refusal(answer, alarm, output).error(error)
+    }
+  }
+}
+
+/// Why an answer cannot be given, in words.
+struct Refusal {
+  private let answer: Answer
+  private let alarm: Alarm
+  private let output: AlarmOutput
+
+  init(_ answer: Answer, _ alarm: Alarm, _ output: AlarmOutput) {
+    self.answer = answer
+    self.alarm = alarm
+    self.output = output
+  }
+
+  private var title: String { Printable.text(alarm.title) }
+  private var id: String { alarm.id.short }
+
+  func error(_ error: LifecycleError) -> CommandError {
+    switch error {
+    case .notPossible(let state, let next): notPossible(state, next: next)
+    case .wrongPhase(let civil, let phase): wrongPhase(civil, phase)
+    case .oneTime:
+      CommandError(
+        .notPossible, "\(title) comes only once, so there is no other occurrence to go on with.",
+        hint: "To be rid of it: belfry delete \(id)")
+    case .nothingBefore(let civil):
+      CommandError(
+        .notPossible, "\(title) does not come before \(civil.spoken).",
+        hint: "See when it does: belfry next \(id)")
+    case .tooMany:
+      CommandError(
+        .notPossible, "that would skip more than \(Answer.mostSkips) occurrences.",
+        hint: "Switch it off instead: belfry disable \(id)")
+    case .snoozeIsOff:
+      CommandError(
+        .notPossible, "snoozing is switched off.",
+        hint: "Switch it on with 'belfry settings set snooze.enabled on'.")
+    case .inTheFuture:
+      CommandError(
+        .usage, "that time is still to come.", hint: "--at takes a moment of the past.")
+    }
+  }
+
+  private func notPossible(_ state: AlarmStatus.State, next: CivilDateTime?) -> CommandError {
+    let words =
+      switch (state, answer) {
+      case (.disabled, _): "is disabled"
+      case (_, .unskip): "has nothing skipped ahead"
+      case (_, .dismiss): "has missed nothing"
+      case (.active, _): "does not ring"
+      case (.finished, _): "is finished"
+      case (.pending, _): "is pending, not ringing"
+      case (.missed, _): "was missed, and rings no more"
+      case (.ringing, _), (.snoozed, _): "is \(state.rawValue)"
+      }
+    let comes = next.map { "next is \(output.when($0, zone: alarm.zone.text))" }
+    let hint =
+      switch (state, answer) {
+      case (.disabled, _): "Switch it on with 'belfry enable \(id)'."
+      case (.pending, .stop), (.pending, .snooze), (.missed, .stop), (.missed, .snooze):
+        "Say 'belfry done \(id)' when it is done."
+      case (_, .done) where next != nil:
+        "\((comes ?? "").capitalizedFirst). If that is done already: belfry done \(id) --early"
+      default: "\((comes ?? "it does not come again").capitalizedFirst)."
+      }
+    return CommandError(
+      .notPossible, "\(title) \(words), so there is nothing to \(infinitive).", hint: hint)
+  }
+
+  private func wrongPhase(_ civil: CivilDateTime, _ phase: Phase) -> CommandError {
+    let when = output.when(civil, zone: alarm.zone.text)
+    let words =
+      switch phase {
+      case .upcoming: "is still to come"
+      case .ringing, .snoozed, .pending, .skipped, .missed: "is \(phase.rawValue)"
+      case .skippedAhead: "is skipped"
+      case .done: "is done already"
+      case .autoCompleted: "is done by itself"
+      case .unknown: "is no occurrence of it, or was long ago"
+      }
+    let hint =
+      switch (phase, answer) {
+      case (.upcoming, .done): "If it is done already, say so with --early."
+      case (.skippedAhead, _): "Take the skip back with 'belfry unskip \(id)'."
+      case (.unknown, _): "See 'belfry show \(id)' and 'belfry log \(id)'."
+      default: "See 'belfry log \(id)'."
+      }
+    return CommandError(
+      .notPossible, "\(title): \(when) \(words), so there is nothing to \(infinitive).", hint: hint)
+  }
+
+  private var infinitive: String {
+    switch answer {
+    case .stop: "stop"
+    case .done: "mark as done"
+    case .snooze: "snooze"
+    case .skip: "skip"
+    case .unskip: "unskip"
+    case .dismiss: "dismiss"
+    }
+  }
+}
+
+extension String {
+  var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}

@@ -1,0 +1,220 @@
+import BelfryCore
+import TestSupport
+import Testing
+
+/// A year of ticks over random alarms, with people who answer at random, devices that sleep, and a tier that
+/// changes.
+@Suite struct YearSimulation {
+  private static let start = instant("2026-01-01T00:00:00Z")
+  private static let end = instant("2027-01-01T00:00:00Z")
+
+  /// One alarm's world: its record, its log, and what has been seen of it.
+  private struct World {
+    var alarm: Alarm
+    var firings = Firings()
+    var log: [LogEntry] = []
+    /// What was fired, by its moment and the reopenings of the occurrence until then.
+    var fired: [String: Int] = [:]
+    var followUps: [CivilDateTime: Int] = [:]
+    /// Due while the alarm was off, or open when it was switched off: ended without any outcome.
+    var excused: Set<CivilDateTime> = []
+    var undoable: [(before: Alarm, after: Alarm, acted: Instant, entries: [LogEntry])] = []
+    var number: UInt64 = 0
+    var isOff = false
+
+    var view: Timeline { Timeline(alarm, zone: .utc) }
+
+    mutating func take(_ transition: Transition, at now: Instant) {
+      alarm = transition.alarm
+      for event in transition.events {
+        number += 1
+        log.append(
+          LogEntry(
+            id: Identifier(high: 1, low: number), alarm: alarm.id, title: alarm.title,
+            occurrence: event.occurrence, action: event.action, at: now, device: laptop,
+            auto: event.auto, effective: event.effective, undoes: event.undoes))
+      }
+    }
+  }
+
+  private static func alarm(_ random: inout SeededGenerator, _ number: UInt64) throws -> Alarm {
+    let day = CivilDate(year: 2026, month: 1, day: random.int(1...28))
+    let cadence = Recurrence.Cadence(interval: random.int(1...3), start: day)
+    let recurrence: Recurrence = random.pick([
+      .daily(cadence), .weekly([.monday, .friday], cadence), .weekly([.sunday], cadence),
+      .monthly([.day(31)], cadence), .monthly([.day(1), .day(15), .last], cadence),
+      .monthlyWeekday(.last, .friday, cadence),
+      .annual(month: 2, day: 29, .init(start: day)), .days(random.int(2...40), cadence),
+      .once(CivilDate(year: 2026, month: random.int(2...12), day: 3)),
+    ])
+    var times = ["0\(random.int(0...9)):15"]
+    if random.one(in: 3), recurrence.cadence != nil { times += ["12:00", "12:20"] }
+    return Alarm.created(
+      id: Identifier(high: 0, low: number), title: "Alarm \(number)", note: nil,
+      schedule: try Schedule(recurrence, times: times.map { CivilTime($0)! }), zone: .floating,
+      delivery: .init(persistent: random.one(in: 3), strict: random.one(in: 4)), at: start,
+      device: laptop)
+  }
+
+  @Test func fiftyAlarmsForAYear() throws {
+    var actions: [LogEntry.Action: Int] = [:]
+    for seed in 0..<50 as Range<UInt64> {
+      for entry in try year(seed) { actions[entry.action, default: 0] += 1 }
+    }
+    // Everything that can happen has happened, and not just once.
+    for action in [
+      LogEntry.Action.fired, .stopped, .reminded, .snoozed, .done, .skipped, .missed, .dismissed,
+      .undone, .unskipped,
+    ] {
+      #expect(actions[action, default: 0] >= 5, "\(action)")
+    }
+  }
+
+  /// One alarm's year; its log.
+  private func year(_ seed: UInt64) throws -> [LogEntry] {
+    var random = SeededGenerator(seed: seed)
+    var world = World(alarm: try YearSimulation.alarm(&random, seed))
+    var settings = Settings(tier: .plus)
+    var now = YearSimulation.start
+    var wake = world.view.evaluate(at: now, settings: settings, firings: Firings()).nextWake
+    while now < YearSimulation.end {
+      // Mostly the next look that the last tick named, at times much later: the device was asleep.
+      let planned = max(wake ?? YearSimulation.end, now.adding(seconds: 60))
+      now =
+        random.one(in: 15) ? planned.adding(seconds: Int64(random.int(60...3 * 86_400))) : planned
+      if random.one(in: 60) { settings.tier = settings.tier == .free ? .plus : .free }
+      let view = world.view
+      let evaluation = view.evaluate(at: now, settings: settings, firings: world.firings)
+      world.take(evaluation.transition, at: now)
+      for firing in evaluation.firings {
+        let revision = world.alarm.progress.occurrences[firing.occurrence]?.revision ?? 0
+        world.fired["\(firing.occurrence) \(firing.due.rfc3339) \(revision)", default: 0] += 1
+        world.firings.record(world.alarm.id, firing.occurrence, due: firing.due, at: now)
+        world.take(
+          Transition(alarm: world.alarm, events: [Event(.fired, firing.occurrence)]), at: now)
+        // Those of strict alarms ring instead of asking.
+        if world.view.record(of: firing.occurrence)?.state == .pending {
+          world.followUps[firing.occurrence, default: 0] += 1
+        }
+      }
+      for followUp in evaluation.followUps {
+        let reminded = try #require(world.view.reminded(followUp), "seed \(seed)")
+        world.take(reminded, at: now)
+        world.followUps[followUp.occurrence, default: 0] += 1
+        #expect(world.view.reminded(followUp) == nil)
+      }
+      for _ in 0..<random.int(1...3) { act(&world, &random, settings, &now) }
+      let again = world.view.evaluate(at: now, settings: settings, firings: world.firings)
+      let isIdle =
+        again.firings.isEmpty && again.followUps.isEmpty && again.transition.events.isEmpty
+      wake = isIdle ? again.nextWake : now
+      if world.isOff { wake = now.adding(seconds: Int64(random.int(1...20)) * 86_400) }
+    }
+    try check(world, at: now, seed)
+    return world.log
+  }
+
+  /// A person does something, or nothing.
+  private func act(
+    _ world: inout World, _ random: inout SeededGenerator, _ settings: Settings,
+    _ now: inout Instant
+  ) {
+    now = now.adding(seconds: Int64(random.int(1...1200)))
+    let before = world.alarm
+    let answers: [Answer] = [
+      .stop, .stop, .done(), .done(at: now.adding(seconds: -30)), .done(early: random.one(in: 5)),
+      .snooze(seconds: Int64(random.int(60...7200))), .skip(.count(random.int(1...3))), .unskip(),
+      .dismiss,
+    ]
+    switch random.int(0...20) {
+    case 0...14:
+      guard
+        let transition = try? world.view.answer(
+          random.pick(answers), at: now, settings: settings, firings: world.firings)
+      else { return }
+      let count = world.log.count
+      world.take(transition, at: now)
+      world.undoable.append((before, world.alarm, now, Array(world.log[count...])))
+    case 15 where random.one(in: 3): switchOff(&world, at: now)
+    case 16 where random.one(in: 2):
+      guard let last = world.undoable.popLast(),
+        let restored = try? world.view.undoing(
+          last.after, before: last.before, acted: last.acted, at: now, device: laptop)
+      else { return }
+      world.take(
+        Transition(
+          alarm: restored,
+          events: last.entries.map { Event(.undone, $0.occurrence, undoes: $0.id) }), at: now)
+    default: break
+    }
+  }
+
+  private func switchOff(_ world: inout World, at now: Instant) {
+    let before = world.alarm
+    var after = before
+    after.enabled.toggle()
+    // What is open ends here, and what comes while it is off never begins.
+    var last = before.progress.armed
+    while let next = Timeline(before, zone: .utc).nextScheduled(after: last), next.at <= now {
+      if Timeline(before, zone: .utc).record(of: next.civil).map({ !$0.state.isSettled }) ?? true {
+        world.excused.insert(next.civil)
+      }
+      last = next.at
+    }
+    world.alarm = after.stamped(against: before, at: now, device: laptop)
+    world.isOff = !after.enabled
+    world.undoable = []
+  }
+
+  private func check(_ world: World, at now: Instant, _ seed: UInt64) throws {
+    let view = world.view
+    let story = Statistics(world.log)
+    // None fires twice; no more than three follow-ups each.
+    #expect(
+      world.fired.values.allSatisfy { $0 == 1 },
+      "seed \(seed): \(world.fired.filter { $0.value > 1 })")
+    let undone = Set(world.log.filter { $0.action == .undone }.compactMap(\.occurrence))
+    for (civil, count) in world.followUps where !undone.contains(civil) {
+      #expect(count <= 3, "seed \(seed): \(civil)")
+    }
+    // The log tells the same story as the records.
+    for (civil, record) in world.alarm.progress.occurrences {
+      let expected: Statistics.Outcome? =
+        switch view.record(of: civil)?.state {
+        case .done: record.auto ? .autoCompleted : .done
+        case .skipped: .skipped
+        case .missed: .missed
+        case .open, .snoozed, .pending, nil: nil
+        }
+      if expected != nil || !world.excused.contains(civil) {
+        #expect(story.outcomes[civil] == expected, "seed \(seed): \(civil) \(record)")
+      }
+    }
+    // Every occurrence that came has one outcome, or is still open.
+    var last = YearSimulation.start
+    while let next = view.nextScheduled(after: last), next.at <= now {
+      last = next.at
+      let record = view.record(of: next.civil)
+      let isOpen =
+        next.civil > world.alarm.progress.floor ?? civil("2025-01-01T00:00")
+        && !(record?.state.isSettled ?? false)
+      let isExcused =
+        world.excused.contains(next.civil) || next.at <= world.alarm.progress.armed
+      #expect(
+        (story.outcomes[next.civil] != nil) != isOpen || isExcused,
+        "seed \(seed): \(next.civil) \(String(describing: record)) floor \(String(describing: world.alarm.progress.floor)) \(world.log.filter { $0.occurrence == next.civil }.map { "\($0.action) \($0.at)" })"
+      )
+    }
+    #expect(
+      world.alarm.progress.occurrences.count < 40 || world.alarm.delivery.strict, "seed \(seed)")
+  }
+}
+
+extension Timeline {
+  /// The next occurrence of the schedule, whatever came of it.
+  fileprivate func nextScheduled(after moment: Instant) -> Occurrence? {
+    alarm.schedule.next(after: zone.civil(at: moment)).map {
+      Occurrence(civil: $0, at: zone.instant(of: $0))
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import TestSupport
+import Testing
+
+/// Skip this occurrence: each acceptance criterion and edge case.
+@Suite struct SkipTests {
+  private func sandbox(_ options: String...) async throws -> Sandbox {
+    let sandbox = try Sandbox()
+    let add = try await sandbox.run(
+      Sandbox.binary, ["add", "Rent reminder"] + options,
+      environment: ["BELFRY_NOW": "2026-11-20T22:41:00Z", "TZ": "UTC", "BELFRY_DEVICE": "laptop"])
+    #expect(add.status == 0, "\(add.err)")
+    return sandbox
+  }
+
+  private func weekly() async throws -> Sandbox {
+    try await sandbox("--weekly", "mon,fri", "--at", "09:00")
+  }
+
+  private func next(_ sandbox: Sandbox, _ now: String) async throws -> String? {
+    try await sandbox.belfry("list", "--json", now: now).array.first?["nextOccurrence"] as? String
+  }
+
+  // MARK: Acceptance criteria
+
+  @Test("Skip calculates the next occurrence, one cycle on, and confirms: Skipped: next is [date]")
+  func skipTheComing() async throws {
+    let sandbox = try await weekly()
+    let skip = try await sandbox.belfry("skip", "rent", now: "2026-11-21T08:00:00Z")
+    #expect(skip.out == "Skipped: next is Fri 27 Nov 2026, 09:00.\n")
+    #expect(try await next(sandbox, "2026-11-21T08:01:00Z") == "2026-11-27T09:00")
+    let tick = try await sandbox.belfry("tick", "--json", now: "2026-11-23T09:00:00Z")
+    #expect((tick.object["fired"] as? [Any])?.isEmpty == true)
+    #expect(sandbox.rings.isEmpty)
+    _ = try await sandbox.belfry("tick", now: "2026-11-27T09:00:00Z")
+    #expect(sandbox.rings == ["Rent reminder 2026-11-27T09:00"])
+  }
+
+  @Test("A skip is recorded in the completion log as skipped")
+  func skipIsLogged() async throws {
+    let sandbox = try await weekly()
+    _ = try await sandbox.belfry("skip", "rent", now: "2026-11-21T08:00:00Z")
+    let log = try await sandbox.belfry("log", "--json", now: "2026-11-21T08:01:00Z").array
+    #expect(log.first?["action"] as? String == "skipped")
+    #expect(log.first?["occurrence"] as? String == "2026-11-23T09:00")
+    #expect(
+      try await sandbox.git("log", "-1", "--format=%s").out
+        == "Skipped: Rent reminder (2026-11-23 09:00)\n")
+  }
+
+  @Test("A skipped occurrence appears in the history with the label Skipped")
+  func skipInTheHistory() async throws {
+    let sandbox = try await weekly()
+    _ = try await sandbox.belfry("skip", "rent", now: "2026-11-21T08:00:00Z")
+    let log = try await sandbox.belfry("log", "rent", now: "2026-11-21T08:01:00Z").out
+    #expect(log.contains("Skipped: Rent reminder (2026-11-23 09:00)"))
+    let stats = try await sandbox.belfry("stats", "rent", "--json", now: "2026-11-23T10:00:00Z")
+    #expect(stats.object["skipped"] as? Int == 1)
+  }
+
+  @Test("A skip does not break a streak, unless that is set")
+  func skipKeepsTheStreak() async throws {
+    let sandbox = try await weekly()
+    func day(_ date: String, _ answer: String) async throws {
+      _ = try await sandbox.belfry("tick", now: "\(date)T09:00:00Z")
+      #expect(try await sandbox.belfry(answer, "rent", now: "\(date)T09:01:00Z").status == 0)
+    }
+    try await day("2026-11-23", "done")
+    try await day("2026-11-27", "skip")
+    try await day("2026-11-30", "done")
+    func streak() async throws -> Int? {
+      try await sandbox.belfry("stats", "rent", "--json", now: "2026-11-30T10:00:00Z")
+        .object["streak"] as? Int
+    }
+    #expect(try await streak() == 2)
+    _ = try await sandbox.belfry(
+      "settings", "set", "streak.skip-breaks", "on", now: "2026-11-30T10:00:00Z")
+    #expect(try await streak() == 1)
+  }
+
+  @Test("Skip is available to Free tier users")
+  func skipIsFree() async throws {
+    let sandbox = try await weekly()
+    #expect(try await sandbox.belfry("tier", "--json").object["tier"] as? String == "free")
+    #expect(try await sandbox.belfry("skip", "rent").status == 0)
+  }
+
+  @Test("The confirmation prompt: Skip [title] for [date]? Next occurrence: [next date]")
+  func skipAsks() async throws {
+    let sandbox = try await weekly()
+    let no = try await sandbox.onTerminal("skip", "rent", input: "n\n")
+    #expect(
+      no.out.contains(
+        "Skip Rent reminder for Mon 23 Nov 2026? Next occurrence: Fri 27 Nov 2026. [y/N]"))
+    #expect(try await next(sandbox, "2026-11-20T22:42:00Z") == "2026-11-23T09:00")
+    let yes = try await sandbox.onTerminal("skip", "rent", input: "y\n")
+    #expect(yes.out.contains("Skipped: next is Fri 27 Nov 2026, 09:00."))
+    #expect(try await next(sandbox, "2026-11-20T22:42:00Z") == "2026-11-27T09:00")
+    let sure = try await sandbox.onTerminal("skip", "rent", "--yes", input: "")
+    #expect(!sure.out.contains("[y/N]"))
+    #expect(sure.out.contains("Skipped: next is Mon 30 Nov 2026, 09:00."))
+  }
+
+  @Test("A one-time alarm cannot be skipped: delete is named instead")
+  func onceCannotBeSkipped() async throws {
+    let sandbox = try await sandbox("--once", "2026-11-24T09:00")
+    let skip = try await sandbox.belfry("skip", "rent")
+    #expect(skip.status == 4)
+    #expect(skip.err.contains("belfry delete"))
+  }
+
+  @Test("Skip from the firing screen's states: ringing, snoozed and pending")
+  func skipWhatIsOpen() async throws {
+    for state in ["ringing", "snoozed", "pending"] {
+      let sandbox = try await weekly()
+      try await sandbox.plus()
+      _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:00Z")
+      if state == "snoozed" {
+        _ = try await sandbox.belfry("snooze", "rent", "1h", now: "2026-11-23T09:01:00Z")
+      }
+      if state == "pending" {
+        _ = try await sandbox.belfry("stop", "rent", now: "2026-11-23T09:01:00Z")
+      }
+      let before = try await sandbox.belfry("list", "--json", now: "2026-11-23T09:02:00Z").array
+      #expect(before.first?["state"] as? String == state)
+      let skip = try await sandbox.belfry("skip", "rent", now: "2026-11-23T09:03:00Z")
+      #expect(skip.out == "Skipped: next is Fri 27 Nov 2026, 09:00.\n")
+      // Snooze and follow-ups are cancelled.
+      for time in ["09:31", "10:02", "10:31"] {
+        _ = try await sandbox.belfry("tick", now: "2026-11-23T\(time):00Z")
+      }
+      #expect(sandbox.rings.count == 1)
+      let after = try await sandbox.belfry("list", "--json", now: "2026-11-23T10:32:00Z").array
+      #expect(after.first?["state"] as? String == "active")
+    }
+  }
+
+  // MARK: Edge cases
+
+  @Test(
+    "Skipping the last day of a month: the next is right, and the one after is the original day")
+  func monthEnds() async throws {
+    let sandbox = try await sandbox("--monthly", "31", "--at", "09:00")
+    _ = try await sandbox.belfry("skip", "rent")
+    #expect(try await next(sandbox, "2026-11-21T00:00:00Z") == "2026-12-31T09:00")
+    let january = "2027-02-01T00:00:00Z"
+    #expect(try await next(sandbox, january) == "2027-02-28T09:00")
+    _ = try await sandbox.belfry("tick", now: january)
+    let skip = try await sandbox.belfry(
+      "skip", "rent", "--occurrence", "2027-02-28T09:00", now: january)
+    #expect(skip.out == "Skipped: next is Wed 31 Mar 2027, 09:00.\n")
+    _ = try await sandbox.belfry(
+      "skip", "rent", "--occurrence", "2027-03-31T09:00", now: "2027-02-01T00:01:00Z")
+    #expect(try await next(sandbox, "2027-02-02T00:00:00Z") == "2027-04-30T09:00")
+    _ = try await sandbox.belfry(
+      "skip", "rent", "--occurrence", "2027-04-30T09:00", now: "2027-02-01T00:02:00Z")
+    #expect(try await next(sandbox, "2027-02-02T00:00:00Z") == "2027-05-31T09:00")
+  }
+
+  @Test("Skipping an annual alarm: one year on; 29 February comes back in the leap year")
+  func annual() async throws {
+    let sandbox = try await sandbox("--annual", "02-29", "--at", "09:00")
+    #expect(try await next(sandbox, "2026-11-21T00:00:00Z") == "2027-02-28T09:00")
+    let skip = try await sandbox.belfry("skip", "rent")
+    #expect(skip.out == "Skipped: next is Tue 29 Feb 2028, 09:00.\n")
+    _ = try await sandbox.belfry("skip", "rent", now: "2026-11-21T00:00:00Z")
+    #expect(try await next(sandbox, "2026-11-22T00:00:00Z") == "2029-02-28T09:00")
+  }
+
+  @Test("Skipping several, or all until a day, and taking it back")
+  func several() async throws {
+    let sandbox = try await weekly()
+    let three = try await sandbox.belfry("skip", "rent", "--count", "3", "--json")
+    #expect(
+      three.object["skipped"] as? [String] == [
+        "2026-11-23T09:00", "2026-11-27T09:00", "2026-11-30T09:00",
+      ])
+    #expect(try await next(sandbox, "2026-11-20T22:42:00Z") == "2026-12-04T09:00")
+    // On the day that is named it comes again.
+    let until = try await sandbox.belfry(
+      "skip", "rent", "--until", "2026-12-11", now: "2026-11-20T22:43:00Z")
+    #expect(until.out == "Skipped 2: next is Fri 11 Dec 2026, 09:00.\n")
+    let first = try await sandbox.belfry("unskip", "rent", now: "2026-11-20T22:44:00Z")
+    #expect(first.out.contains("next is Mon 23 Nov 2026, 09:00"))
+    _ = try await sandbox.belfry("unskip", "rent", "--all", now: "2026-11-20T22:45:00Z")
+    #expect(try await next(sandbox, "2026-11-24T00:00:00Z") == "2026-11-27T09:00")
+    #expect(try await sandbox.belfry("unskip", "rent", now: "2026-11-20T22:46:00Z").status == 4)
+    let nothing = try await sandbox.belfry(
+      "skip", "rent", "--until", "2026-11-22", now: "2026-11-20T22:47:00Z")
+    #expect(nothing.status == 4)
+    // A skip that was taken back is none.
+    _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:00Z")
+    #expect(sandbox.rings.count == 1)
+    let stats = try await sandbox.belfry("stats", "rent", "--json", now: "2026-11-23T09:00:00Z")
+    #expect(stats.object["skipped"] as? Int == 0)
+  }
+
+  @Test("Two devices that skip the same occurrence skip one cycle, not two")
+  func twoDevices() async throws {
+    let sandbox = try await weekly()
+    let remote = sandbox.root + "/remote.git"
+    let server = sandbox.root + "/server"
+    _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", remote, in: sandbox.root)
+    _ = try await sandbox.belfry("remote", "add", "origin", remote)
+    _ = try await sandbox.belfry("sync")
+    _ = try await sandbox.belfry("clone", remote, store: server)
+    _ = try await sandbox.belfry("skip", "rent", now: "2026-11-21T08:00:00Z")
+    _ = try await sandbox.belfry("skip", "rent", now: "2026-11-21T08:01:00Z", store: server)
+    _ = try await sandbox.belfry("sync", now: "2026-11-21T08:02:00Z", store: server)
+    _ = try await sandbox.belfry("sync", now: "2026-11-21T08:03:00Z")
+    #expect(try await next(sandbox, "2026-11-21T08:04:00Z") == "2026-11-27T09:00")
+    let stats = try await sandbox.belfry("stats", "rent", "--json", now: "2026-11-24T00:00:00Z")
+    #expect(stats.object["skipped"] as? Int == 1)
+  }
+
+  @Test("Another schedule knows nothing of the skips made for the old one")
+  func anEditEndsTheSkips() async throws {
+    let sandbox = try await weekly()
+    _ = try await sandbox.belfry("skip", "rent", now: "2026-11-21T08:00:00Z")
+    _ = try await sandbox.belfry("edit", "rent", "--daily", now: "2026-11-21T08:01:00Z")
+    #expect(try await next(sandbox, "2026-11-23T00:00:00Z") == "2026-11-23T09:00")
+    let log = try await sandbox.belfry("log", "--json", now: "2026-11-21T08:02:00Z").array
+    #expect(Set(log.prefix(2).map { $0["action"] as? String }) == ["edited", "unskipped"])
+  }
+}
