@@ -40,6 +40,9 @@ let package = Package(
     .testTarget(name: "BelfryCoreTests", dependencies: ["BelfryCore", "TestSupport"]),
     .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"]),
     .testTarget(name: "BelfryStoreTests", dependencies: ["BelfryStore", "Git", "TestSupport"]),
+    .testTarget(
+      name: "BelfryTests", dependencies: ["belfry", "BelfryScheduler", "TestSupport"],
+      exclude: ["Snapshots"]),
     // Runs the binary, so that what is tested is what people have.
     .testTarget(name: "EndToEndTests", dependencies: ["belfry", "TestSupport"]),
     .target(

@@ -129,7 +129,7 @@ extension Store {
     for setting in Setting.allCases where !setting.isLocal {
       let (old, new) = (before.values[setting.rawValue], after.values[setting.rawValue])
       guard old != new else { continue }
-      guard record.stamps[setting.rawValue] == after.stamps[setting.rawValue] else {
+      guard record.values[setting.rawValue] == new else {
         throw StoreError.settingChangedSince(subject: undone.subject, setting)
       }
       SettingsFile.set(

@@ -80,9 +80,9 @@ import Testing
     #expect(json.map { $0["title"] as? String } == ["Rent reminder"])
     // The catalogue shows the colours.
     let catalog = try await sandbox.belfry("catalog", "--colour", "--width", "80").out
-    #expect(catalog.contains("\u{1B}[1;95mPending\u{1B}[0m"))
+    #expect(catalog.contains("\u{1B}[1;95mPending:\u{1B}[0m"))
     #expect(catalog.contains("\u{1B}[33mSnoozed\u{1B}[0m"))
-    #expect(catalog.contains("\u{1B}[1;31mMissed\u{1B}[0m"))
+    #expect(catalog.contains("\u{1B}[1;31mMissed:\u{1B}[0m"))
   }
 
   @Test("Follow-ups at +30, +60 and a final one at +90 minutes: Did you [alarm title]?")

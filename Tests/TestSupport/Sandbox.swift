@@ -65,10 +65,12 @@ public final class Sandbox: Sendable {
 
   /// Runs belfry on a terminal of its own, with something typed; what the terminal shows is in `out`.
   ///
-  /// - Parameter welcomed: whether the greeting of a first command is over.
+  /// - Parameters:
+  ///   - after: what must be on the terminal before it is typed; nothing for what may be typed ahead.
+  ///   - welcomed: whether the greeting of a first command is over.
   public func onTerminal(
-    _ arguments: String..., input: String, now: String = "2026-11-20T22:41:00Z",
-    welcomed: Bool = true, columns: Int = 80
+    _ arguments: String..., input: String, after: String = "",
+    now: String = "2026-11-20T22:41:00Z", welcomed: Bool = true
   ) async throws -> Output {
     let folder = home + "/.local/state/belfry"
     if welcomed {
@@ -77,9 +79,13 @@ public final class Sandbox: Sendable {
     }
     func quoted(_ word: String) -> String { "'\(word.replacing("'", with: "'\\''"))'" }
     let command = ([Sandbox.binary] + arguments).map(quoted).joined(separator: " ")
-    // What is typed stays in the terminal until it is read.
-    let line =
-      "printf '%s' \(quoted(input)) | script -qec \(quoted("stty cols \(columns) rows 24; \(command)")) /dev/null"
+    let shown = "\(root)/terminal-\(UUID().uuidString)"
+    try write("", to: shown)
+    let line = """
+      { until grep -qF -- \(quoted(after)) '\(shown)' || [ -z \(quoted(after)) ]; do sleep 0.02; done
+        printf '%s' \(quoted(input)); } |
+        script -qfec \(quoted("stty cols 80 rows 24; \(command)")) '\(shown)'
+      """
     return try await run(
       "/bin/sh", ["-c", line],
       environment: [

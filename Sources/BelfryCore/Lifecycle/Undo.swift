@@ -34,7 +34,8 @@ extension Timeline {
     guard let before else { return alarm.deleted() }
     var result = alarm
     let fields = after.changedFields(from: before)
-    for field in fields where alarm.stamps[field] != after.stamps[field] {
+    // By value: an undo of something later has stamped it anew.
+    for field in fields where alarm.text(of: field) != after.text(of: field) {
       throw .changedSince(.field(field))
     }
     var stamped = fields
@@ -67,7 +68,7 @@ extension Timeline {
       if earlier == done { continue }
       guard let current = alarm.progress.occurrences[civil] else { throw .tooLongAgo(civil) }
       // Follow-ups that were sent since are no other answer.
-      guard current.revision == done.revision, current.state == done.state,
+      guard current.state == done.state,
         current.snoozes == done.snoozes, current.dismissed == done.dismissed,
         current.auto == done.auto
       else { throw .changedSince(.occurrence(civil, current.state)) }

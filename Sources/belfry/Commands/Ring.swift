@@ -147,7 +147,9 @@ struct RingLoop {
       session.show(screen.lines(columns: size.columns, rows: size.rows, context.style))
       for event in reader.read(session.read(milliseconds: 100)) {
         switch event {
-        case .escape, .key("q", .press), .key("\u{3}", .press): return .left
+        // Also the end of input, and the interrupt.
+        case .escape, .key("q", .press), .key("\u{3}", .press), .key("\u{4}", .press):
+          return .left
         case .key(" ", let phase) where settings.slideToStop:
           if phase == .release { hold.release() } else { hold.press(at: elapsed) }
         case .key(let key, .press):

@@ -38,8 +38,7 @@ struct AlarmOutput: Sendable {
     title(card, muted: muted, to: &text)
     for line in state(card) { append(line, to: &text) }
     if !status.skipped.isEmpty {
-      let skips = list(status.skipped, zone: card.zone)
-      append([Piece("Skips", .yellow), Piece(" \(skips)")], to: &text)
+      append([Piece("Skips", .yellow)] + list(status.skipped, zone: card.zone), to: &text)
     }
     if let next = status.next {
       let when = (status.state == .active ? "" : "next ") + when(next.civil, zone: card.zone)
@@ -68,8 +67,8 @@ struct AlarmOutput: Sendable {
     let waits = Span.length(max(0, now.seconds(since: pending.since)))
     append(
       [
-        Piece("Pending", .brightMagenta),
-        Piece(": \(when(pending.occurrence, zone: card.zone)),"),
+        Piece("Pending:", .brightMagenta),
+        Piece(" \(when(pending.occurrence, zone: card.zone)),"),
         Piece(" stopped \(waits) ago"),
       ], to: &text)
     let sent = pending.followUpsSent == 0 ? "" : "reminder \(pending.followUpsSent) was sent, "
@@ -161,15 +160,15 @@ struct AlarmOutput: Sendable {
       let asks = status.pending.last?.nextFollowUp.map { " asks again at \(when($0))" }
       return [
         [
-          Piece("Pending", .brightMagenta),
-          Piece(": \(list(status.pending.map(\.occurrence), zone: card.zone)),"),
-          Piece(asks ?? " not confirmed yet"),
+          Piece("Pending:", .brightMagenta)
+        ] + list(status.pending.map(\.occurrence), zone: card.zone, end: ",") + [
+          Piece(asks ?? " not confirmed yet")
         ],
         [Piece("if it is done: belfry done \(id)", .faint)],
       ]
     case .missed:
       return [
-        [Piece("Missed", .red), Piece(": \(list(status.missed, zone: card.zone))")],
+        [Piece("Missed:", .red)] + list(status.missed, zone: card.zone),
         [
           Piece("if it is done: belfry done \(id);", .faint),
           Piece(" if not: belfry dismiss \(id)", .faint),
@@ -181,17 +180,19 @@ struct AlarmOutput: Sendable {
   }
 
   /// `Mon 23 Nov 2026, 09:00`, `… and 2 more`: the latest one is named.
-  private func list(_ occurrences: [CivilDateTime], zone: String) -> String {
-    guard let last = occurrences.last else { return "" }
+  private func list(_ occurrences: [CivilDateTime], zone: String, end: String = "") -> [Piece] {
+    guard let last = occurrences.last else { return [] }
     let more = occurrences.count - 1
-    return when(last, zone: zone) + (more > 0 ? " and \(more) more" : "")
+    if more == 0 { return [Piece(" \(when(last, zone: zone))\(end)")] }
+    return [Piece(" \(when(last, zone: zone))"), Piece(" and \(more) more\(end)")]
   }
 
   /// What a list without alarms says.
   var empty: String {
-    style.paint("No alarms yet.", .bold) + " Add one:\n"
-      + "  belfry add \"Rent reminder\" --weekly mon,fri --at 09:00\n"
-      + "  belfry add \"Insurance\" --monthly 15 --at 10:00\n"
+    style.paint("No alarms yet.", .bold) + " Add one:\n\n"
+      + "  belfry add Rent --monthly 1 --at 09:00\n"
+      + "  belfry add Tea --daily --at 16:00\n\n"
+      + "More: belfry help add\n"
   }
 
   // MARK: JSON

@@ -144,12 +144,13 @@ struct CatalogParts {
     let pages = (1...WelcomePages.count).map { number in
       Part(
         name: "welcome \(number)",
-        text: WelcomePages.page(number, machine: reached, style) + WelcomePages.keys(number) + "\n")
+        text: WelcomePages.page(number, machine: reached, style) + WelcomePages.keys(number, style)
+          + "\n")
     }
     return pages + [
       Part(
         name: "welcome 3, nothing works yet",
-        text: WelcomePages.page(3, machine: alone, style) + WelcomePages.keys(3) + "\n")
+        text: WelcomePages.page(3, machine: alone, style) + WelcomePages.keys(3, style) + "\n")
     ]
   }
 

@@ -10,8 +10,10 @@ enum Paywall {
   static let offer = """
     Plus brings:
       * any number of alarms
-      * Stop is not Done: what you stop stays pending until you confirm it
-      * follow-ups 30, 60 and 90 minutes later, and strict alarms that ring again
+      * Stop is not Done: what you stop is
+        pending until you confirm it
+      * it asks again at +30, +60, +90 min
+      * strict alarms, which ring again
     Switch with: belfry tier plus
     Or make room: belfry delete ALARM
     """

@@ -20,7 +20,7 @@ enum StatsText {
     row("missed", "\(statistics.count(.missed))")
     if let latest = lateness.last {
       let median = lateness[lateness.count / 2]
-      row("how late", "\(late(median)) in the middle, \(late(latest)) at most")
+      row("how late", "median \(late(median)), most \(late(latest))")
     }
     return text
   }

@@ -63,9 +63,11 @@ enum WelcomePages {
   }
 
   /// What can be answered to a page.
-  static func keys(_ number: Int) -> String {
-    number < count
-      ? "  Enter: continue (\(number) of \(count)) "
-      : "  Enter: get started   t: show a test notification   s: skip for now "
+  static func keys(_ number: Int, _ style: Style) -> String {
+    if number < count { return "  [Enter] continue (\(number) of \(count)) " }
+    let keys = ["[Enter] get started", "[t] show a test notification", "[s] skip for now"]
+    let line = "  " + keys.joined(separator: "   ") + " "
+    return TextWidth.of(line) <= style.width ?? 80
+      ? line : keys.map { "  \($0)" }.joined(separator: "\n") + " "
   }
 }

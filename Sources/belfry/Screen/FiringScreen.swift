@@ -76,13 +76,15 @@ struct FiringScreen {
 
   private func keys(_ room: Int) -> [Line] {
     var groups: [[String]] = [
-      (slideToStop ? [] : ["s stop"]) + ["d done", "k skip"]
+      (slideToStop ? [] : ["[s] stop"]) + ["[d] done", "[k] skip"]
     ]
-    if snoozeEnabled { groups.append(["z snooze \(snooze)", "1 1 h", "2 1 day", "3 1 week"]) }
-    groups.append(["q leave it ringing"])
+    if snoozeEnabled {
+      groups.append(["snooze: [z] \(snooze)", "[1] 1 h", "[2] 1 day", "[3] 1 week"])
+    }
+    groups.append(["[q] leave it ringing"])
     var lines: [Line] = []
     if slideToStop {
-      lines.append(Line("hold Space for 3 s to stop", .bold))
+      lines.append(Line("hold [Space] for 3 s to stop", .bold))
       lines.append(Line(bar(min(room, 40)), progress > 0 ? .yellow : .faint))
       lines.append(Line(""))
     }

@@ -27,7 +27,8 @@ final class TerminalSession {
     Signals.install()
     guardian = Guardian(saved)
     takeOver()
-    // A terminal that knows the Kitty protocol answers the first question, every one the second.
+    // A terminal that knows the Kitty protocol answers the first question, every one the second. What was typed
+    // before the screen was there was not meant for it, and answers nothing.
     Console.write("\u{1B}[?u\u{1B}[c")
     var reader = KeyReader()
     var waited = 0

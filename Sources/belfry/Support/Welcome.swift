@@ -35,7 +35,7 @@ struct Welcome {
       Console.write(WelcomePages.page(number, machine: machine, context.style))
       var isAnswered = false
       while !isAnswered {
-        Console.write(WelcomePages.keys(number))
+        Console.write(WelcomePages.keys(number, context.style))
         guard let answer = readLine()?.lowercased() else { return false }
         isAnswered = number < WelcomePages.count || answer != "t"
         if !isAnswered { test() }
@@ -50,7 +50,8 @@ struct Welcome {
     let local = context.storeContext.zones.local
     let notice = Notice(
       .firing(late: false), alarm: context.storeContext.makeIdentifier(),
-      title: "This is how Belfry reaches you", note: nil, occurrence: local.civil(at: now),
+      title: "This is how Belfry reaches you",
+      note: "It was a test: nothing needs an answer.", occurrence: local.civil(at: now),
       due: context.storeContext.zones.text(now))
     let hooks = context.hooks()
     switch Blocking.run({ await hooks.deliver(notice, snooze: 0) }) {

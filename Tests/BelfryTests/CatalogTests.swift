@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import belfry
+
+/// The look of every part in every state.
+@Suite struct CatalogTests {
+  /// What a person saw and found good. `BELFRY_RECORD=1` writes it anew; then look at the difference.
+  @Test(arguments: [40, 80, 120, 200])
+  func looksAsItDid(_ width: Int) throws {
+    let text = CatalogTests.text(width, isColoured: false)
+    let file =
+      URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "Snapshots/catalog-\(width).txt").path
+    if ProcessInfo.processInfo.environment["BELFRY_RECORD"] != nil {
+      try text.write(toFile: file, atomically: true, encoding: .utf8)
+    }
+    let expected = try String(contentsOfFile: file, encoding: .utf8)
+    let (old, new) = (expected.split(separator: "\n"), text.split(separator: "\n"))
+    let first = zip(old, new).first { $0 != $1 }
+    #expect(text == expected, "first: \(first.map { "\($0.0)\n\($0.1)" } ?? "the end")")
+  }
+
+  @Test(arguments: [40, 50, 64, 80, 100, 133, 200])
+  func noLineIsWiderThanTheTerminal(_ width: Int) {
+    for part in CatalogParts(Style(isColoured: false, width: width)).all {
+      // The frame of the firing screen, and what is said on standard error, which terminals wrap.
+      let room = part.name.hasPrefix("firing") ? width + 1 : width
+      if part.name == "paywall" { continue }
+      for line in part.text.split(separator: "\n") {
+        #expect(TextWidth.of(String(line)) <= room, "\(part.name): \(line)")
+      }
+    }
+  }
+
+  @Test(arguments: [40, 80, 200])
+  func theFiringScreenFillsTheTerminal(_ width: Int) {
+    for part in CatalogParts(Style(isColoured: false, width: width)).all
+    where part.name.hasPrefix("firing") {
+      for line in part.text.split(separator: "\n") {
+        #expect(TextWidth.of(String(line)) == width + 1, "\(part.name): \(line)")
+      }
+    }
+  }
+
+  @Test func nothingIsSaidByColourAlone() {
+    let (plain, coloured) = (
+      CatalogTests.text(80, isColoured: false), CatalogTests.text(80, isColoured: true)
+    )
+    #expect(coloured != plain)
+    #expect(coloured.replacing(/\u{1B}\[[0-9;]*m/, with: "") == plain)
+  }
+
+  @Test func eachStateHasAColourAndAWordOfItsOwn() {
+    let parts = CatalogParts(Style(isColoured: true, width: 80)).all
+    func first(_ name: String) -> String {
+      let text = parts.first { $0.name == "card: \(name)" }?.text ?? ""
+      return text.split(separator: "\n").dropFirst().first.map(String.init) ?? ""
+    }
+    #expect(first("ringing").hasPrefix("  \u{1B}[1;31mRINGING"))
+    #expect(first("snoozed").hasPrefix("  \u{1B}[33mSnoozed"))
+    #expect(first("pending").hasPrefix("  \u{1B}[1;95mPending"))
+    #expect(first("missed").hasPrefix("  \u{1B}[1;31mMissed"))
+    #expect(first("disabled").hasPrefix("  \u{1B}[2mDisabled"))
+    let badges = parts.filter { $0.name.hasPrefix("badge: ") }
+      .compactMap { $0.text.firstMatch(of: /\u{1B}\[([0-9;]+)m\[/)?.1 }
+    #expect(badges.count == 6)
+    // Once, daily, weekly, monthly, annual; every second week is as weekly.
+    #expect(Set(badges).count == 5)
+  }
+
+  private static func text(_ width: Int, isColoured: Bool) -> String {
+    CatalogParts(Style(isColoured: isColoured, width: width)).all
+      .map { "== \($0.name)\n\($0.text)\n" }.joined()
+  }
+}

@@ -1,0 +1,99 @@
+import Testing
+
+@testable import belfry
+
+/// Stopping by holding a key for three seconds.
+@Suite struct HoldTests {
+  /// A key that repeats as keyboards do: first after 500 ms, then every 33.
+  private func press(_ hold: inout Hold, from start: Int64, for length: Int64) -> Int64 {
+    hold.press(at: start)
+    var now = start + 500
+    while now <= start + length {
+      hold.press(at: now)
+      now += 33
+    }
+    return start + length
+  }
+
+  @Test func threeSecondsOfRepeatsAreAHold() {
+    var hold = Hold(seesReleases: false)
+    let end = press(&hold, from: 1000, for: 2900)
+    #expect(!hold.isComplete)
+    #expect(abs(hold.progress(at: end) - 2900.0 / 3000) < 0.001)
+    hold.press(at: end + 110)
+    #expect(hold.isComplete)
+  }
+
+  @Test func lettingGoResetsTheProgress() {
+    var hold = Hold(seesReleases: false)
+    let end = press(&hold, from: 0, for: 2500)
+    #expect(hold.progress(at: end) > 0.8)
+    hold.advance(to: end + 400)
+    #expect(hold.progress(at: end + 400) == 0)
+    // Again from the beginning.
+    _ = press(&hold, from: end + 500, for: 2000)
+    #expect(!hold.isComplete)
+  }
+
+  @Test func aTapIsNoHold() {
+    var hold = Hold(seesReleases: false)
+    hold.press(at: 0)
+    hold.advance(to: 700)
+    #expect(hold.progress(at: 700) > 0)
+    hold.advance(to: 900)
+    #expect(hold.progress(at: 900) == 0)
+    // Two taps three seconds apart are two taps.
+    hold.press(at: 3000)
+    #expect(!hold.isComplete)
+  }
+
+  @Test func whereReleasesAreSeenOnlyTheyEndIt() {
+    var hold = Hold(seesReleases: true)
+    hold.press(at: 0)
+    hold.advance(to: 2999)
+    #expect(!hold.isComplete)
+    hold.release()
+    hold.advance(to: 5000)
+    #expect(!hold.isComplete)
+    #expect(hold.progress(at: 5000) == 0)
+    hold.press(at: 6000)
+    hold.advance(to: 9000)
+    #expect(hold.isComplete)
+  }
+}
+
+/// What terminals send.
+@Suite struct KeyReaderTests {
+  private func events(_ pieces: String...) -> [KeyReader.Event] {
+    var reader = KeyReader()
+    return pieces.flatMap { reader.read(Array($0.utf8)) }
+  }
+
+  @Test func plainKeys() {
+    #expect(events("d ", "ä") == [.key("d", .press), .key(" ", .press), .key("ä", .press)])
+    #expect(events("\u{1B}") == [.escape])
+  }
+
+  @Test func keysOfTheKittyProtocol() {
+    #expect(
+      events("\u{1B}[32u", "\u{1B}[32;1:2u", "\u{1B}[32;1:3u") == [
+        .key(" ", .press), .key(" ", .repeated), .key(" ", .release),
+      ])
+    #expect(events("\u{1B}[100;1:1u") == [.key("d", .press)])
+    #expect(events("\u{1B}[99;5u") == [.key("\u{3}", .press)])
+    #expect(events("\u{1B}[27u") == [.escape])
+    #expect(events("\u{1B}[27;1:3u").isEmpty)
+  }
+
+  @Test func answersOfTheTerminal() {
+    #expect(events("\u{1B}[?11u\u{1B}[?62;22c") == [.keyboardFlags(11), .attributes])
+  }
+
+  @Test func piecesAndStrangers() {
+    #expect(events("\u{1B}[32;1", ":3u") == [.key(" ", .release)])
+    // Arrows, function keys, and rubbish mean nothing.
+    #expect(events("\u{1B}[A", "\u{1B}OP", "\u{1B}[15~", "\u{1B}[999999999u").isEmpty)
+    #expect(events("\u{1B}[A", "d") == [.key("d", .press)])
+    #expect(events("\u{1B}[" + String(repeating: "1", count: 100), "d") == [.key("d", .press)])
+  }
+}

@@ -1,0 +1,455 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What a person does with alarms: each by its form in a terminal.
+@Suite struct EverydayTests {
+  private func rent(_ options: String...) async throws -> Sandbox {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    _ = try await sandbox.run(
+      Sandbox.binary,
+      ["add", "Rent reminder", "--weekly", "mon,fri", "--at", "09:00", "--note", "Pay landlord"]
+        + options,
+      environment: ["BELFRY_NOW": "2026-11-20T22:41:00Z", "TZ": "UTC", "BELFRY_DEVICE": "laptop"])
+    return sandbox
+  }
+
+  private func at(_ time: String) -> String { "2026-11-23T\(time)Z" }
+
+  private func state(_ sandbox: Sandbox, _ now: String) async throws -> String? {
+    try await sandbox.belfry("list", "--json", now: now).array.first?["state"] as? String
+  }
+
+  // MARK: The first command
+
+  @Test("The first command on a terminal shows three pages, once")
+  func onboarding() async throws {
+    let sandbox = try Sandbox()
+    let first = try await sandbox.onTerminal("list", input: "\n\n\n", welcomed: false)
+    #expect(first.status == 0, "\(first.out)")
+    let pages = ["Never Forget What Matters", "Weekly, Monthly, Annually", "Stay Notified"]
+    var rest = first.out[...]
+    for page in pages {
+      let range = try #require(rest.firstRange(of: page), "\(page): \(first.out)")
+      rest = rest[range.upperBound...]
+    }
+    // The check is of this machine: the user's own hook is there.
+    #expect(rest.contains("your own hook"))
+    #expect(rest.contains("No alarms yet."))
+    let second = try await sandbox.onTerminal("list", input: "", welcomed: false)
+    #expect(!second.out.contains(pages[0]))
+    #expect(second.out.contains("No alarms yet."))
+  }
+
+  @Test("On the third page a test notification can be shown, and the page can be skipped")
+  func onboardingTest() async throws {
+    let sandbox = try Sandbox()
+    let first = try await sandbox.onTerminal("list", input: "\n\nt\ns\n", welcomed: false)
+    #expect(first.out.contains("It was shown."))
+    #expect(sandbox.rings.count == 1)
+    let second = try await sandbox.onTerminal("list", input: "", welcomed: false)
+    #expect(!second.out.contains("Stay Notified"))
+  }
+
+  @Test("Who leaves in the middle is greeted again; who is no terminal never is")
+  func onboardingLeft() async throws {
+    let sandbox = try Sandbox()
+    let piped = try await sandbox.belfry("list")
+    #expect(!piped.out.contains("Never Forget"))
+    let json = try await sandbox.onTerminal("list", "--json", input: "", welcomed: false)
+    #expect(!json.out.contains("Never Forget"))
+    // An end of input in the middle of the second page.
+    let left = try await sandbox.onTerminal("list", input: "\n\u{4}", welcomed: false)
+    #expect(left.out.contains("Weekly, Monthly"))
+    let again = try await sandbox.onTerminal("list", input: "\n\n\n", welcomed: false)
+    #expect(again.out.contains("Never Forget"))
+  }
+
+  // MARK: Tiers
+
+  @Test("On Free a third alarm answers with the paywall; deleting one allows one")
+  func paywall() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "One", "--daily", "--at", "09:00")
+    _ = try await sandbox.belfry("add", "Two", "--daily", "--at", "10:00")
+    let third = try await sandbox.belfry("add", "Three", "--daily", "--at", "11:00")
+    #expect(third.status == 5)
+    #expect(third.err.contains("you have reached the 2-alarm limit"))
+    #expect(third.err.contains("any number of alarms"))
+    #expect(third.err.contains("belfry tier plus"))
+    #expect(try await sandbox.belfry("list", "--json").array.count == 2)
+    #expect(try await sandbox.belfry("delete", "One").status == 0)
+    #expect(try await sandbox.belfry("add", "Three", "--daily", "--at", "11:00").status == 0)
+    #expect(try await sandbox.belfry("add", "Four", "--daily", "--at", "12:00").status == 5)
+    _ = try await sandbox.belfry("tier", "plus")
+    #expect(try await sandbox.belfry("add", "Four", "--daily", "--at", "12:00").status == 0)
+    // Back on free nothing is taken away, and all of them ring.
+    _ = try await sandbox.belfry("tier", "free")
+    #expect(try await sandbox.belfry("list", "--json").array.count == 3)
+  }
+
+  @Test func theTierIsShownAndChecked() async throws {
+    let sandbox = try Sandbox()
+    #expect(try await sandbox.belfry("tier").out.hasPrefix("The tier is free: at most 2 alarms"))
+    #expect(try await sandbox.belfry("tier", "gold").status == 2)
+    let plus = try await sandbox.belfry("tier", "premium", "--json")
+    #expect(plus.object["tier"] as? String == "premium")
+    #expect(plus.object["confirmsCompletion"] as? Bool == true)
+    #expect(plus.object["alarmLimit"] == nil)
+  }
+
+  // MARK: Missed
+
+  @Test("Missed is shown until it is dismissed")
+  func missedUntilDismissed() async throws {
+    let sandbox = try await rent()
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    let tick = try await sandbox.belfry("tick", "--json", now: at("09:30:00"))
+    #expect((tick.object["missed"] as? [Any])?.count == 1)
+    #expect(
+      try await sandbox.belfry("list", now: at("18:00:00")).out.contains("Missed: Mon 23 Nov"))
+    #expect(try await state(sandbox, "2026-11-26T09:00:00Z") == "missed")
+    let dismiss = try await sandbox.belfry("dismiss", "rent", now: at("18:00:00"))
+    #expect(dismiss.out.hasPrefix("Dismissed Rent reminder (Mon 23 Nov 2026, 09:00)"))
+    #expect(try await state(sandbox, at("18:01:00")) == "active")
+    let stats = try await sandbox.belfry("stats", "rent", "--json", now: at("18:01:00"))
+    #expect(stats.object["missed"] as? Int == 1)
+    #expect(try await sandbox.belfry("dismiss", "rent", now: at("18:02:00")).status == 4)
+  }
+
+  @Test("Missed is shown until it is done, or skipped by its name")
+  func missedUntilDone() async throws {
+    for answer in [["done", "rent"], ["skip", "rent", "--occurrence", "2026-11-23T09:00"]] {
+      let sandbox = try await rent()
+      // Down for longer than the grace.
+      _ = try await sandbox.belfry("tick", now: at("22:00:00"))
+      #expect(sandbox.rings.isEmpty)
+      #expect(try await state(sandbox, at("22:01:00")) == "missed")
+      let output = try await sandbox.run(
+        Sandbox.binary, answer,
+        environment: ["BELFRY_NOW": at("22:02:00"), "TZ": "UTC", "BELFRY_DEVICE": "laptop"])
+      #expect(output.status == 0, "\(output.err)")
+      #expect(try await state(sandbox, at("22:03:00")) == "active")
+    }
+  }
+
+  // MARK: Done
+
+  @Test func doneAtAnEarlierTime() async throws {
+    let sandbox = try await rent()
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    let done = try await sandbox.belfry("done", "rent", "--at", "09:10", now: at("09:20:00"))
+    #expect(done.out.hasPrefix("Done: Rent reminder (Mon 23 Nov 2026, 09:00) at 09:10;"))
+    let stats = try await sandbox.belfry("stats", "rent", "--json", now: at("09:30:00"))
+    #expect(stats.object["lastDone"] as? String == at("09:10:00"))
+    #expect(stats.object["medianLatenessSeconds"] as? Int == 600)
+    for wrong in ["25:00", "yesterday", ""] {
+      #expect(
+        try await sandbox.belfry("done", "rent", "--at", wrong, now: at("09:30:00")).status == 2)
+    }
+    let future = try await sandbox.belfry(
+      "done", "rent", "--at", "2026-11-24T09:00", now: at("09:30:00"))
+    #expect(future.status == 2)
+    #expect(future.err.contains("still to come"))
+  }
+
+  @Test func doneEarly() async throws {
+    let sandbox = try await rent()
+    let refused = try await sandbox.belfry("done", "rent", now: at("08:00:00"))
+    #expect(refused.status == 4)
+    #expect(refused.err.contains("--early"))
+    let done = try await sandbox.belfry("done", "rent", "--early", now: at("08:00:00"))
+    #expect(done.out.contains("Done: Rent reminder (Mon 23 Nov 2026, 09:00)"))
+    #expect(done.out.contains("next is Fri 27 Nov 2026"))
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    #expect(sandbox.rings.isEmpty)
+    let stats = try await sandbox.belfry("stats", "rent", "--json", now: at("10:00:00"))
+    #expect(stats.object["done"] as? Int == 1)
+  }
+
+  // MARK: Undo
+
+  @Test func undoGivesBackWhatWasBefore() async throws {
+    let sandbox = try await rent()
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    _ = try await sandbox.belfry("done", "rent", now: at("09:01:00"))
+    let undo = try await sandbox.belfry("undo", now: at("09:02:00"))
+    #expect(undo.out == "Undid: Done: Rent reminder (2026-11-23 09:00); it rings again.\n")
+    #expect(try await state(sandbox, at("09:03:00")) == "ringing")
+    // It is what it was, so this device does not ring for it twice.
+    _ = try await sandbox.belfry("tick", now: at("09:03:00"))
+    #expect(sandbox.rings.count == 1)
+    let stats = try await sandbox.belfry("stats", "rent", "--json", now: at("09:04:00"))
+    #expect(stats.object["done"] as? Int == 0)
+    _ = try await sandbox.belfry("stop", "rent", now: at("09:05:00"))
+    _ = try await sandbox.belfry("skip", "rent", now: at("09:06:00"))
+    _ = try await sandbox.belfry("undo", now: at("09:07:00"))
+    #expect(try await state(sandbox, at("09:08:00")) == "pending")
+    _ = try await sandbox.belfry("undo", now: at("09:09:00"))
+    #expect(try await state(sandbox, at("09:10:00")) == "ringing")
+    #expect(try await sandbox.git("log", "-1", "--format=%s").out.hasPrefix("Undo: Stopped: Rent"))
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+  }
+
+  @Test func undoOfEditsSwitchesAndDeletions() async throws {
+    let sandbox = try await rent()
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    _ = try await sandbox.belfry("stop", "rent", now: at("09:01:00"))
+    _ = try await sandbox.belfry("edit", "rent", "--title", "Other", now: at("09:02:00"))
+    _ = try await sandbox.belfry("disable", "other", now: at("09:03:00"))
+    _ = try await sandbox.belfry("delete", "other", now: at("09:04:00"))
+    #expect(try await sandbox.belfry("list", "--json", now: at("09:05:00")).array.isEmpty)
+    _ = try await sandbox.belfry("undo", now: at("09:05:00"))
+    #expect(try await state(sandbox, at("09:06:00")) == "disabled")
+    _ = try await sandbox.belfry("undo", now: at("09:06:00"))
+    // What disabling had cleared is pending again.
+    #expect(try await state(sandbox, at("09:07:00")) == "pending")
+    _ = try await sandbox.belfry("undo", now: at("09:07:00"))
+    let alarm = try await sandbox.belfry("list", "--json", now: at("09:08:00")).array.first
+    #expect(alarm?["title"] as? String == "Rent reminder")
+    _ = try await sandbox.belfry("undo", now: at("09:08:00"))
+    #expect(try await state(sandbox, at("09:09:00")) == "ringing")
+    // The creation, the tier, and then nothing more.
+    let created = try await sandbox.belfry("undo", now: at("09:10:00"))
+    #expect(created.out.contains("Undid: Created: Rent reminder; the alarm is deleted."))
+    let tier = try await sandbox.belfry("undo", now: at("09:11:00"))
+    #expect(tier.out.contains("Undid: Set tier to plus."))
+    #expect(try await sandbox.belfry("tier", "--json").object["tier"] as? String == "free")
+    let nothing = try await sandbox.belfry("undo", now: at("09:12:00"))
+    #expect(nothing.status == 4)
+    #expect(nothing.err.contains("nothing to undo"))
+  }
+
+  @Test func disablingWhatRingsCanBeUndone() async throws {
+    let sandbox = try await rent()
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    _ = try await sandbox.belfry("disable", "rent", now: at("09:01:00"))
+    let undo = try await sandbox.belfry("undo", now: at("09:02:00"))
+    #expect(undo.out.contains("it rings again"))
+    #expect(try await state(sandbox, at("09:03:00")) == "ringing")
+  }
+
+  @Test func undoAfterASync() async throws {
+    let sandbox = try await rent()
+    let remote = sandbox.root + "/remote.git"
+    let server = sandbox.root + "/server"
+    _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", remote, in: sandbox.root)
+    _ = try await sandbox.belfry("remote", "add", "origin", remote)
+    _ = try await sandbox.belfry("sync")
+    _ = try await sandbox.belfry("clone", remote, store: server, device: "server")
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    _ = try await sandbox.belfry("done", "rent", now: at("09:01:00"))
+    _ = try await sandbox.belfry("sync", now: at("09:02:00"))
+    _ = try await sandbox.belfry("sync", now: at("09:03:00"), store: server)
+    // The other device has done nothing to be undone.
+    #expect(try await sandbox.belfry("undo", now: at("09:04:00"), store: server).status == 4)
+    _ = try await sandbox.belfry("undo", now: at("09:05:00"))
+    _ = try await sandbox.belfry("sync", now: at("09:06:00"))
+    _ = try await sandbox.belfry("sync", now: at("09:07:00"), store: server)
+    for store in [sandbox.store, server] {
+      let list = try await sandbox.belfry("list", "--json", now: at("09:08:00"), store: store)
+      #expect(list.array.first?["state"] as? String == "ringing")
+    }
+    let (one, two) = (
+      try await sandbox.git("rev-parse", "HEAD^{tree}").out,
+      try await sandbox.git("rev-parse", "HEAD^{tree}", in: server).out
+    )
+    #expect(one == two)
+  }
+
+  @Test func undoIsRefusedWhenSomebodyElseWasThere() async throws {
+    let sandbox = try await rent()
+    let remote = sandbox.root + "/remote.git"
+    let server = sandbox.root + "/server"
+    _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", remote, in: sandbox.root)
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    _ = try await sandbox.belfry("stop", "rent", now: at("09:01:00"))
+    _ = try await sandbox.belfry("remote", "add", "origin", remote)
+    _ = try await sandbox.belfry("sync", now: at("09:02:00"))
+    _ = try await sandbox.belfry("clone", remote, now: at("09:02:00"), store: server)
+    _ = try await sandbox.belfry("done", "rent", now: at("09:03:00"), store: server)
+    _ = try await sandbox.belfry("sync", now: at("09:04:00"), store: server)
+    _ = try await sandbox.belfry("sync", now: at("09:05:00"))
+    let undo = try await sandbox.belfry("undo", now: at("09:06:00"))
+    #expect(undo.status == 4)
+    #expect(undo.err.contains("is done by now"))
+    #expect(try await state(sandbox, at("09:07:00")) == "active")
+  }
+
+  // MARK: Settings
+
+  @Test func settingsPersistAndSay() async throws {
+    let sandbox = try await rent()
+    for (name, value) in [
+      ("snooze.enabled", "off"), ("slide-to-stop", "on"), ("sound", "tritone"),
+      ("fixed-zone", "on"), ("snooze.length", "12m"), ("grace", "6h"), ("ring-timeout", "5m"),
+    ] {
+      let set = try await sandbox.belfry("settings", "set", name, value)
+      #expect(set.status == 0, "\(set.err)")
+      #expect(try await sandbox.belfry("settings", "get", name).out == "\(value)\n")
+    }
+    let all = try await sandbox.belfry("settings", "--json").object
+    #expect(all["snoozeEnabled"] as? Bool == false)
+    #expect(all["snooze"] as? Int == 720)
+    #expect(all["sound"] as? String == "tritone")
+    let notifications = all["notifications"] as? [String: Any]
+    #expect(notifications?["reachable"] as? Bool == true)
+    #expect((notifications?["detail"] as? String)?.contains(sandbox.hooks) == true)
+    // This device's own are not in the store.
+    let shared = try sandbox.read(sandbox.store + "/settings.json")
+    #expect(shared.contains("\"fixedZone\": true"))
+    #expect(!shared.contains("tritone"))
+    #expect(try sandbox.read(sandbox.home + "/.config/belfry/settings.json").contains("tritone"))
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    let snooze = try await sandbox.belfry("snooze", "rent", now: at("09:01:00"))
+    #expect(snooze.status == 4)
+    #expect(snooze.err.contains("settings set snooze.enabled on"))
+    // The ring time-out is shorter.
+    _ = try await sandbox.belfry("tick", now: at("09:05:00"))
+    #expect(try await state(sandbox, at("09:05:01")) == "missed")
+    _ = try await sandbox.belfry("settings", "unset", "sound")
+    #expect(try await sandbox.belfry("settings", "get", "sound").out == "bell\n")
+  }
+
+  @Test func aFixedZoneIsThatOfThePlace() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("settings", "set", "fixed-zone", "on")
+    let add = try await sandbox.belfry(
+      "add", "Tea", "--daily", "--at", "09:00", "--json", zone: "Europe/Berlin")
+    #expect(add.object["zone"] as? String == "Europe/Berlin")
+    let floating = try await sandbox.belfry(
+      "add", "Milk", "--daily", "--at", "09:00", "--zone", "floating", "--json",
+      zone: "Europe/Berlin")
+    #expect(floating.object["zone"] as? String == "floating")
+  }
+
+  @Test(arguments: [
+    ["set", "snooze", "soon"], ["set", "nothing", "on"], ["set", "sound", "trumpet"],
+    ["set", "follow-ups", "1h,30m"], ["set", "tier", "gold"], ["get", "colour"],
+    ["set", "snooze.enabled", "maybe"], ["set", "grace", "5000d"],
+  ])
+  func settingsThatAreNone(_ words: [String]) async throws {
+    let sandbox = try Sandbox()
+    let output = try await sandbox.run(Sandbox.binary, ["settings"] + words)
+    #expect(output.status == 2)
+    #expect(output.err.split(separator: "\n").count == 2, "\(output.err)")
+  }
+
+  @Test func notificationsTellTheTruth() async throws {
+    let sandbox = try Sandbox()
+    try FileManager.default.removeItem(atPath: sandbox.hooks)
+    let settings = try await sandbox.belfry(
+      "settings", "--json", environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"])
+    let notifications = settings.object["notifications"] as? [String: Any]
+    let detail = notifications?["detail"] as? String ?? ""
+    if notifications?["reachable"] as? Bool == true {
+      #expect(detail.hasPrefix("terminals only"))
+    } else {
+      #expect(!detail.isEmpty)
+    }
+  }
+
+  @Test func aBrokenSettingsFileOfTheDeviceIsReported() async throws {
+    let sandbox = try await rent()
+    try sandbox.write("{ nonsense", to: sandbox.home + "/.config/belfry/settings.json")
+    let get = try await sandbox.belfry("settings", "get", "sound")
+    #expect(get.out == "bell\n")
+    #expect(get.err.contains("is not valid"))
+    #expect(try await sandbox.belfry("settings", "set", "sound", "pulse").status == 1)
+    #expect(
+      try sandbox.read(sandbox.home + "/.config/belfry/settings.json") == "{ nonsense")
+  }
+
+  // MARK: Sounds
+
+  @Test func soundsAreListedAndPlayed() async throws {
+    let sandbox = try Sandbox()
+    #expect(try await sandbox.belfry("sounds").out.hasPrefix("* bell"))
+    #expect(try await sandbox.belfry("sounds", "--json").array.count == 5)
+    let none = try await sandbox.belfry("sounds", "play", environment: ["PATH": sandbox.root])
+    #expect(none.status == 1)
+    #expect(none.err.contains("alsa-utils"))
+    try sandbox.write(
+      "#!/bin/sh\n/bin/cat \"$1\" > '\(sandbox.root)/played'\n", to: sandbox.root + "/aplay",
+      mode: 0o755)
+    let play = try await sandbox.belfry(
+      "sounds", "play", "pulse", environment: ["PATH": sandbox.root])
+    #expect(play.out == "Played pulse.\n")
+    #expect(
+      try Data(contentsOf: URL(filePath: sandbox.root + "/played")).starts(with: Data("RIFF".utf8)))
+    try sandbox.write(
+      "#!/bin/sh\necho no card >&2\nexit 1\n", to: sandbox.root + "/aplay", mode: 0o755)
+    let broken = try await sandbox.belfry("sounds", "play", environment: ["PATH": sandbox.root])
+    #expect(broken.status == 1)
+    #expect(broken.err.contains("no card"))
+    #expect(try await sandbox.belfry("sounds", "play", "trumpet").status == 2)
+    #expect(try await sandbox.belfry("add", "Tea", "--daily", "--sound", "trumpet").status == 2)
+    let tea = try await sandbox.belfry("add", "Tea", "--daily", "--sound", "pulse")
+    #expect(tea.status == 0)
+    #expect(try sandbox.read(sandbox.alarmFile()).contains("\"sound\": \"pulse\""))
+  }
+
+  // MARK: The firing screen
+
+  @Test(arguments: [
+    ("d", "Done: Rent reminder", "active"), ("s", "Stopped Rent reminder", "pending"),
+    ("k", "Skipped: next is Fri 27 Nov 2026, 09:00.", "active"),
+    ("z", "Snoozed Rent reminder", "snoozed"), ("1", "it rings again at 10:0", "snoozed"),
+    ("q", "It rings on: belfry ring", "ringing"), ("\u{1B}", "It rings on", "ringing"),
+  ])
+  func theFiringScreen(_ key: String, _ words: String, _ state: String) async throws {
+    let sandbox = try await rent()
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    let ring = try await sandbox.onTerminal(
+      "ring", input: key, after: "leave it ringing", now: at("09:00:30"))
+    #expect(ring.status == 0, "\(ring.out)")
+    let parts = ring.out.split(separator: "\u{1B}[?1049l")
+    #expect(ring.out.contains("\u{1B}[?1049h"))
+    #expect(parts.first?.contains("Rent reminder") == true)
+    #expect(parts.first?.contains("Pay landlord") == true)
+    #expect(parts.first?.contains("[weekly]") == true)
+    // The screen is black, and the cursor is back.
+    #expect(parts.first?.contains("\u{1B}[48;2;0;0;0m") == true)
+    #expect(ring.out.contains("\u{1B}[?25h"))
+    #expect(parts.last?.contains(words) == true, "\(ring.out)")
+    #expect(try await self.state(sandbox, at("09:01:00")) == state)
+  }
+
+  @Test func theFiringScreenNeedsSomethingThatRingsAndATerminal() async throws {
+    let sandbox = try await rent()
+    let idle = try await sandbox.onTerminal("ring", input: "")
+    #expect(idle.status == 4)
+    #expect(idle.out.contains("nothing rings"))
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    let piped = try await sandbox.belfry("ring", now: at("09:01:00"))
+    #expect(piped.status == 1)
+    #expect(piped.err.contains("needs a terminal"))
+  }
+
+  @Test func aTickOnATerminalMayOpenIt() async throws {
+    let sandbox = try await rent()
+    let tick = try await sandbox.onTerminal(
+      "tick", "--ring", input: "d", after: "leave it ringing", now: at("09:00:00"))
+    #expect(tick.out.contains("Fired: Rent reminder"))
+    #expect(tick.out.contains("Done: Rent reminder"))
+    #expect(try await state(sandbox, at("09:01:00")) == "active")
+    // Where there is none, it is a tick as any.
+    _ = try await sandbox.belfry("tick", "--ring", now: "2026-11-27T09:00:00Z")
+    #expect(sandbox.rings.count == 2)
+  }
+
+  @Test("Without snoozing there is no key for it; with slide-to-stop none that stops at once")
+  func theKeysFollowTheSettings() async throws {
+    let sandbox = try await rent()
+    _ = try await sandbox.belfry("settings", "set", "snooze.enabled", "off")
+    _ = try await sandbox.belfry("settings", "set", "slide-to-stop", "on")
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    let ring = try await sandbox.onTerminal(
+      "ring", input: "szq", after: "leave it ringing", now: at("09:00:30"))
+    #expect(ring.out.contains("hold [Space] for 3 s to stop"))
+    #expect(!ring.out.contains("snooze:"))
+    #expect(ring.out.contains("It rings on"))
+    #expect(try await state(sandbox, at("09:01:00")) == "ringing")
+  }
+}
