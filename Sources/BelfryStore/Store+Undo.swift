@@ -11,6 +11,8 @@ public struct Undone: Sendable {
   public var alarms: [Alarm]
   /// The settings that have their earlier values again.
   public var settings: [Setting]
+  /// The occurrence that it was about, if it was about one.
+  public var occurrence: CivilDateTime?
 }
 
 extension Store {
@@ -18,12 +20,16 @@ extension Store {
   /// commit: also when it was synced long ago.
   ///
   /// Throws `StoreError.nothingToUndo`, or `.notUndone` when other things happened to what it changed.
-  public func undo() throws -> Undone {
+  ///
+  /// - Parameter skipping: so many of the latest actions are left as they are.
+  public func undo(skipping: Int = 0) throws -> Undone {
     try locked {
       let writer = try StoreWriter(self)
       try Absorption(writer).absorb(try CardView(self).unsettled)
       try SettingsAbsorption(writer).absorb()
-      guard let action = try lastAction(writer) else { throw StoreError.nothingToUndo }
+      guard let action = try lastAction(writer, skipping: skipping) else {
+        throw StoreError.nothingToUndo
+      }
       let repository = writer.repository
       let parent = try action.parents.first.map { try repository.commit($0).tree }
       let changed = try repository.changedFiles(from: parent, to: action.tree)
@@ -31,7 +37,7 @@ extension Store {
         subject: action.message.split(separator: "\n").first.map(String.init) ?? "",
         acted: Instant(seconds: action.time), alarms: [], settings: [])
       var files: [String: [UInt8]?] = [:]
-      try revertAlarms(changed, repository, &undone, &files)
+      try revertAlarms(action, changed, repository, &undone, &files)
       try revertSettings(changed, repository, &undone, &files)
       guard !files.isEmpty else { throw StoreError.nothingToUndo }
       var trailers = [("Action", LogEntry.Action.undone.rawValue)]
@@ -48,8 +54,9 @@ extension Store {
   }
 
   /// The latest commit of an action of this device's user that no later one has undone.
-  private func lastAction(_ writer: StoreWriter) throws -> Commit? {
+  private func lastAction(_ writer: StoreWriter, skipping: Int) throws -> Commit? {
     guard let head = try writer.head() else { return nil }
+    var skipped = 0
     var undone: Set<String> = []
     var found: Commit?
     try writer.repository.visitHistory(from: head) { entry in
@@ -63,6 +70,10 @@ extension Store {
       guard CommitMessage.isUndoable(action), trailers[CommitMessage.auto] == nil,
         !undone.contains(entry.id.description)
       else { return true }
+      if skipped < skipping {
+        skipped += 1
+        return true
+      }
       found = entry
       return false
     }
@@ -70,7 +81,7 @@ extension Store {
   }
 
   private func revertAlarms(
-    _ changed: [ChangedFile], _ repository: Repository, _ undone: inout Undone,
+    _ action: Commit, _ changed: [ChangedFile], _ repository: Repository, _ undone: inout Undone,
     _ files: inout [String: [UInt8]?]
   ) throws {
     func version(_ blob: ObjectID?, _ id: Identifier) throws -> Alarm? {
@@ -107,6 +118,8 @@ extension Store {
       let events = logged.filter { $0.alarm == id }.map {
         Event(.undone, $0.occurrence, detail: $0.action.rawValue, undoes: $0.id)
       }
+      undone.occurrence = CommitMessage.trailers(of: action.message)["Occurrence"]
+        .flatMap { CivilDateTime($0) }
       for entry in entries(events, of: restored) {
         files[LogRecord.path(entry)] = LogRecord.encode(entry)
       }

@@ -1,5 +1,3 @@
-import CLibgit2
-
 /// A file that differs between two trees; nil where a side has none.
 public struct ChangedFile: Hashable, Sendable {
   public let path: String
@@ -8,24 +6,22 @@ public struct ChangedFile: Hashable, Sendable {
 }
 
 extension Repository {
-  /// Walks a history, the latest first and each commit before its parents, until `visit` returns false.
+  /// Walks a history, the latest first, until `visit` returns false.
   ///
-  /// - Parameter visit: must not use the repository.
+  /// A commit comes after one of its children at least, and of those that are as late, which a clock that
+  /// counts seconds cannot tell apart, the one that was come by first.
   public func visitHistory(
-    from commit: ObjectID, _ visit: (Commit) -> Bool
-  ) throws(GitError) {
-    try with { repository throws(GitError) in
-      var walk: OpaquePointer?
-      try GitError.check(git_revwalk_new(&walk, repository), "walk the history")
-      defer { git_revwalk_free(walk) }
-      git_revwalk_sorting(walk, GIT_SORT_TIME.rawValue)
-      var oid = commit.oid
-      try GitError.check(git_revwalk_push(walk, &oid), "walk the history")
-      while true {
-        let code = git_revwalk_next(&oid, walk)
-        if code == GIT_ITEROVER.rawValue { return }
-        try GitError.check(code, "walk the history")
-        if !visit(try Repository.commit(ObjectID(oid), in: repository)) { return }
+    from commit: ObjectID, _ visit: (Commit) throws -> Bool
+  ) throws {
+    var seen: Set<ObjectID> = [commit]
+    var waiting = [try self.commit(commit)]
+    while let next = waiting.indices.max(by: { waiting[$0].time < waiting[$1].time }) {
+      // Of equals `max` gives the last: the first is meant.
+      let index = waiting.firstIndex { $0.time == waiting[next].time } ?? next
+      let current = waiting.remove(at: index)
+      guard try visit(current) else { return }
+      for parent in current.parents where seen.insert(parent).inserted {
+        waiting.append(try self.commit(parent))
       }
     }
   }

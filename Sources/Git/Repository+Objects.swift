@@ -94,24 +94,22 @@ extension Repository {
   // MARK: Commits
 
   public func commit(_ id: ObjectID) throws(GitError) -> Commit {
-    try with { repository throws(GitError) in try Repository.commit(id, in: repository) }
-  }
-
-  static func commit(_ id: ObjectID, in repository: OpaquePointer) throws(GitError) -> Commit {
-    var commit: OpaquePointer?
-    var oid = id.oid
-    try GitError.check(
-      git_commit_lookup(&commit, repository, &oid), "read the commit \(id.short)")
-    defer { git_commit_free(commit) }
-    let parents = (0..<git_commit_parentcount(commit)).compactMap {
-      git_commit_parent_id(commit, $0).map { ObjectID($0.pointee) }
+    try with { repository throws(GitError) in
+      var commit: OpaquePointer?
+      var oid = id.oid
+      try GitError.check(
+        git_commit_lookup(&commit, repository, &oid), "read the commit \(id.short)")
+      defer { git_commit_free(commit) }
+      let parents = (0..<git_commit_parentcount(commit)).compactMap {
+        git_commit_parent_id(commit, $0).map { ObjectID($0.pointee) }
+      }
+      guard let tree = git_commit_tree_id(commit) else {
+        throw GitError(.generic, "read the commit \(id.short)", "it names no tree")
+      }
+      return Commit(
+        id: id, tree: ObjectID(tree.pointee), parents: parents, time: git_commit_time(commit),
+        message: git_commit_message(commit).map { String(cString: $0) } ?? "")
     }
-    guard let tree = git_commit_tree_id(commit) else {
-      throw GitError(.generic, "read the commit \(id.short)", "it names no tree")
-    }
-    return Commit(
-      id: id, tree: ObjectID(tree.pointee), parents: parents, time: git_commit_time(commit),
-      message: git_commit_message(commit).map { String(cString: $0) } ?? "")
   }
 
   /// Who commits, and when.

@@ -210,13 +210,15 @@ import Testing
     #expect(alarm?["title"] as? String == "Rent reminder")
     _ = try await sandbox.belfry("undo", now: at("09:08:00"))
     #expect(try await state(sandbox, at("09:09:00")) == "ringing")
-    // The creation, the tier, and then nothing more.
+    // An alarm that rings is not taken away as if it had never been; what was done before it can be undone.
     let created = try await sandbox.belfry("undo", now: at("09:10:00"))
-    #expect(created.out.contains("Undid: Created: Rent reminder; the alarm is deleted."))
-    let tier = try await sandbox.belfry("undo", now: at("09:11:00"))
+    #expect(created.status == 4)
+    #expect(created.err.contains("Rent reminder has come since"))
+    #expect(created.err.contains("belfry undo --skip 1"))
+    let tier = try await sandbox.belfry("undo", "--skip", "1", now: at("09:11:00"))
     #expect(tier.out.contains("Undid: Set tier to plus."))
     #expect(try await sandbox.belfry("tier", "--json").object["tier"] as? String == "free")
-    let nothing = try await sandbox.belfry("undo", now: at("09:12:00"))
+    let nothing = try await sandbox.belfry("undo", "--skip", "1", now: at("09:12:00"))
     #expect(nothing.status == 4)
     #expect(nothing.err.contains("nothing to undo"))
   }
@@ -228,6 +230,94 @@ import Testing
     let undo = try await sandbox.belfry("undo", now: at("09:02:00"))
     #expect(undo.out.contains("it rings again"))
     #expect(try await state(sandbox, at("09:03:00")) == "ringing")
+  }
+
+  @Test("Undoing goes back step by step, through the same thing and within one second")
+  func undoStepByStep() async throws {
+    let sandbox = try Sandbox()
+    let now = at("08:00:00")
+    func say(_ words: String...) async throws -> String {
+      let output = try await sandbox.run(
+        Sandbox.binary, words,
+        environment: ["BELFRY_NOW": now, "TZ": "UTC", "BELFRY_DEVICE": "laptop"])
+      #expect(output.status == 0, "\(words) \(output.err)")
+      return output.out
+    }
+    func title() async throws -> String? {
+      try await sandbox.belfry("list", "--json", now: now).array.first?["title"] as? String
+    }
+    _ = try await say("add", "A", "--daily", "--at", "09:00")
+    for title in ["A1", "A2", "A3"] { _ = try await say("edit", "A", "--title", title) }
+    _ = try await say("disable", "A")
+    _ = try await say("enable", "A")
+    _ = try await say("skip", "A")
+    _ = try await say("skip", "A")
+    _ = try await say("unskip", "A")
+    for grace in ["1h", "2h"] { _ = try await say("settings", "set", "grace", grace) }
+    for words in ["Set grace to 2h", "Set grace to 1h", "Unskipped", "Skipped", "Skipped"] {
+      #expect(try await say("undo").hasPrefix("Undid: \(words)"))
+    }
+    #expect(try await say("undo").hasPrefix("Undid: Enabled"))
+    #expect(try await say("undo").hasPrefix("Undid: Disabled"))
+    for expected in ["A2", "A1", "A"] {
+      _ = try await say("undo")
+      #expect(try await title() == expected)
+    }
+    #expect(try await say("undo") == "Undid: Created: A; the alarm is deleted.\n")
+    #expect(try await sandbox.belfry("undo", now: now).status == 4)
+  }
+
+  @Test func anAlarmThatOthersChangedIsNotUndoneAway() async throws {
+    let sandbox = try await rent()
+    let remote = sandbox.root + "/remote.git"
+    let server = sandbox.root + "/server"
+    _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", remote, in: sandbox.root)
+    _ = try await sandbox.belfry("remote", "add", "origin", remote)
+    _ = try await sandbox.belfry("sync")
+    _ = try await sandbox.belfry("clone", remote, store: server, device: "server")
+    _ = try await sandbox.belfry(
+      "edit", "rent", "--note", "IBAN", now: at("08:00:00"), store: server)
+    _ = try await sandbox.belfry("sync", now: at("08:01:00"), store: server)
+    _ = try await sandbox.belfry("sync", now: at("08:02:00"))
+    let undo = try await sandbox.belfry("undo", now: at("08:03:00"))
+    #expect(undo.status == 4)
+    #expect(undo.err.contains("the note of Rent reminder was changed since"))
+    #expect(try await sandbox.belfry("list", "--json", now: at("08:04:00")).array.count == 1)
+  }
+
+  @Test func aSnoozeBeyondTheNextOccurrenceSaysSo() async throws {
+    let sandbox = try await rent()
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    let snooze = try await sandbox.belfry("snooze", "rent", "1w", now: at("09:01:00"))
+    #expect(
+      snooze.out.contains(
+        "But the next one comes sooner, and takes its place: Fri 27 Nov 2026, 09:00."))
+    // What was missed is shown beside what rings.
+    _ = try await sandbox.belfry("tick", now: "2026-11-27T09:00:00Z")
+    let list = try await sandbox.belfry("list", now: "2026-11-27T09:01:00Z").out
+    #expect(list.contains("RINGING since Fri 27 Nov"))
+    #expect(list.contains("Missed: Mon 23 Nov 2026, 09:00"))
+  }
+
+  @Test func aLongDowntimeIsToldInALine() async throws {
+    let sandbox = try await rent()
+    let tick = try await sandbox.belfry("tick", now: "2027-03-01T22:00:00Z")
+    let lines = tick.out.split(separator: "\n").filter { $0.hasPrefix("Missed") }
+    #expect(
+      lines == [
+        "Missed: Rent reminder, 29 times from Mon 23 Nov 2026, 09:00 to Mon 1 Mar 2027, 09:00."
+      ])
+  }
+
+  @Test func enablingThatIsUndoneBringsNothingBack() async throws {
+    let sandbox = try await rent()
+    _ = try await sandbox.belfry("disable", "rent", now: at("08:00:00"))
+    _ = try await sandbox.belfry("enable", "rent", now: at("10:00:00"))
+    let undo = try await sandbox.belfry("undo", now: at("10:01:00"))
+    #expect(undo.out.contains("it is disabled"))
+    _ = try await sandbox.belfry("enable", "rent", now: at("10:02:00"))
+    // What came while it was off was never meant to ring.
+    #expect(try await state(sandbox, at("10:03:00")) == "active")
   }
 
   @Test func undoAfterASync() async throws {
@@ -296,6 +386,7 @@ import Testing
     let notifications = all["notifications"] as? [String: Any]
     #expect(notifications?["reachable"] as? Bool == true)
     #expect((notifications?["detail"] as? String)?.contains(sandbox.hooks) == true)
+    #expect(try await sandbox.belfry("settings").out.contains("Nothing is copied to other devices"))
     // This device's own are not in the store.
     let shared = try sandbox.read(sandbox.store + "/settings.json")
     #expect(shared.contains("\"fixedZone\": true"))

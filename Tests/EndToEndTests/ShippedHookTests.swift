@@ -2,14 +2,112 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The hook that is shipped, with real parts around it.
+/// The hooks that are shipped, with real parts around them.
 @Suite(.serialized) struct ShippedHookTests {
-  private let hook: String = {
+  private let folder: String = {
     // Beside the package's manifest, wherever the tests were built.
     let here = URL(filePath: #filePath)
     return here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-      .path() + "hooks/deliver/notify"
+      .path() + "hooks/deliver"
   }()
+
+  private var hook: String { folder + "/notify" }
+
+  /// The beginning of a script with a screen and a notification service of its own, which presses the button
+  /// that the file `want` names on `dunstctl action 0`. Its end is `stop`.
+  private func desktop(_ sandbox: Sandbox) -> String {
+    let root = sandbox.root
+    return """
+      mkdir -p '\(root)/run'
+      export XDG_RUNTIME_DIR='\(root)/run'
+      printf '#!/bin/sh\\ngrep -F "$(cat "\(root)/want")" | head -n 1\\n' > '\(root)/pick'
+      chmod +x '\(root)/pick'
+      printf '[global]\\ndmenu = %s\\n' '\(root)/pick' > '\(root)/dunstrc'
+      Xvfb -displayfd 3 -nolisten tcp 3>'\(root)/display' 2>/dev/null &
+      x=$!
+      while [ ! -s '\(root)/display' ]; do sleep 0.1; done
+      export DISPLAY=:$(cat '\(root)/display')
+      dunst -conf '\(root)/dunstrc' >/dev/null 2>&1 &
+      d=$!
+      for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        dunstctl count >/dev/null 2>&1 && break
+        sleep 0.2
+      done
+      stop() { kill $d $x; }
+
+      """
+  }
+
+  /// A store with an alarm that was stopped, and no hooks but the shipped ones.
+  private func pending() async throws -> Sandbox {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    _ = try await sandbox.belfry("add", "Rent reminder", "--weekly", "mon", "--at", "09:00")
+    _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:00Z")
+    _ = try await sandbox.belfry("stop", "rent", now: "2026-11-23T09:00:10Z")
+    try FileManager.default.removeItem(atPath: sandbox.hooks)
+    return sandbox
+  }
+
+  private func press(_ button: String, _ sandbox: Sandbox) async throws -> (
+    out: String, state: String
+  ) {
+    let script = sandbox.root + "/desktop"
+    try sandbox.write(
+      """
+      \(desktop(sandbox))
+      export BELFRY_NOW=2026-11-23T09:30:10Z TZ=UTC BELFRY_DEVICE=laptop
+      '\(Sandbox.binary)' tick
+      dunstctl count displayed
+      echo '\(button)' > '\(sandbox.root)/want'
+      dunstctl action 0
+      # The waiter ends once the button is dealt with.
+      for i in $(seq 100); do
+        pgrep -f wait-for-answer >/dev/null || break
+        sleep 0.1
+      done
+      stop
+      """, to: script)
+    let output = try await sandbox.run(
+      "/usr/bin/timeout", ["60", "dbus-run-session", "--", "sh", script])
+    let list = try await sandbox.belfry("list", "--json", now: "2026-11-23T09:32:00Z")
+    return (output.out + output.err, list.array.first?["state"] as? String ?? "")
+  }
+
+  @Test("Done on the notification confirms, without any terminal")
+  func theButtonDone() async throws {
+    let sandbox = try await pending()
+    let (out, state) = try await press("Done", sandbox)
+    #expect(out.contains("Asked (1 of 3): Did you Rent reminder?"), "\(out)")
+    #expect(state == "active", "\(out)")
+    let log = try await sandbox.belfry("log", "--json", now: "2026-11-23T09:33:00Z").array
+    #expect(log.contains { $0["action"] as? String == "done" })
+  }
+
+  @Test("Remind Me on the notification changes nothing: the next one comes")
+  func theButtonRemindMe() async throws {
+    let sandbox = try await pending()
+    let (out, state) = try await press("Remind Me", sandbox)
+    #expect(state == "pending", "\(out)")
+    let list = try await sandbox.belfry("list", "--json", now: "2026-11-23T09:32:00Z").array
+    let pending = list.first?["pending"] as? [String: Any]
+    #expect(pending?["followUpsSent"] as? Int == 1)
+    #expect(pending?["nextFollowUp"] as? String == "2026-11-23T10:00:10Z")
+  }
+
+  @Test func theCheckNamesTheService() async throws {
+    let sandbox = try await pending()
+    let script = sandbox.root + "/check"
+    try sandbox.write(
+      "\(desktop(sandbox))\n'\(Sandbox.binary)' settings --json\ndunstctl count\nstop\n", to: script
+    )
+    let output = try await sandbox.run(
+      "/usr/bin/timeout", ["60", "dbus-run-session", "--", "sh", script])
+    #expect(output.out.contains("\"detail\": \"desktop notifications (dunst "), "\(output.out)")
+    #expect(output.out.contains("\"reachable\": true"))
+    // Nothing was shown for it.
+    #expect(output.out.contains("Currently displayed: 0"), "\(output.out)")
+  }
 
   private func variables(_ title: String) -> String {
     """
@@ -24,20 +122,11 @@ import Testing
     try sandbox.write(
       """
       \(variables("<b>x</b> $(id) --help"))
-      Xvfb -displayfd 3 -nolisten tcp 3>'\(sandbox.root)/display' 2>/dev/null &
-      x=$!
-      while [ ! -s '\(sandbox.root)/display' ]; do sleep 0.1; done
-      export DISPLAY=:$(cat '\(sandbox.root)/display')
-      dunst >/dev/null 2>&1 &
-      d=$!
-      for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        dunstctl count >/dev/null 2>&1 && break
-        sleep 0.2
-      done
+      \(desktop(sandbox))
       echo '{}' | '\(hook)' || echo failed
       dunstctl close-all
       dunstctl history
-      kill $d $x
+      stop
       """, to: script)
     let output = try await sandbox.run(
       "/usr/bin/timeout", ["60", "dbus-run-session", "--", "sh", script])

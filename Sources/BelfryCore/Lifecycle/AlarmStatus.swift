@@ -13,9 +13,10 @@ public struct AlarmStatus: Hashable, Sendable {
   public var pending: [Pending]
   /// Snoozed: when it fires again, and how often it was snoozed.
   public var snooze: Snooze?
-  /// What was missed since somebody last answered, and not dismissed; oldest first.
+  /// What was missed since somebody last answered, and not dismissed; of a strict alarm all that is not
+  /// dismissed. Oldest first.
   public var missed: [CivilDateTime]
-  /// What was skipped ahead, as far as it comes before `next`; oldest first.
+  /// What was skipped and is still ahead; oldest first.
   public var skipped: [CivilDateTime]
   /// As long as the record and this device's firings stay the same, nothing here changes before this moment.
   public var validUntil: Instant
@@ -110,7 +111,7 @@ extension Timeline {
       state: next == nil ? .finished : .active, next: next,
       pending: pending(at: now, settings: settings, firings: firings),
       missed: missed(at: now),
-      skipped: skippedAhead(at: now).filter { civil in next.map { civil < $0.civil } ?? true },
+      skipped: skippedAhead(at: now),
       validUntil: next?.at ?? .distantFuture)
     // A follow-up that is overdue is the next tick's to send.
     for pending in status.pending {
@@ -165,8 +166,7 @@ extension Timeline {
     occurrences(in: .pending).compactMap { civil in
       guard let record = record(of: civil) else { return nil }
       let outlook = followUps(
-        of: civil, record, at: now, settings: settings,
-        firings: alarm.delivery.strict ? nil : firings)
+        of: civil, record, at: now, settings: settings, firings: firings)
       return AlarmStatus.Pending(
         occurrence: civil, since: record.since ?? occurrence(civil).at,
         followUpsSent: outlook.sent, nextFollowUp: outlook.overdue?.due ?? outlook.next)
@@ -189,14 +189,13 @@ extension Timeline {
   /// What was missed after the latest occurrence that somebody has answered, and not dismissed.
   private func missed(at now: Instant) -> [CivilDateTime] {
     let missed = occurrences(in: .missed)
-    guard !missed.isEmpty else { return [] }
+      .filter { record(of: $0)?.dismissed == false }
+    if missed.isEmpty || alarm.delivery.strict { return missed }
     let answered = alarm.progress.occurrences.keys.filter { civil in
       guard let record = record(of: civil), occurrence(civil).at <= now else { return false }
       return record.state == .skipped || (record.state == .done && !record.auto)
     }.max()
-    return missed.filter { civil in
-      record(of: civil)?.dismissed == false && answered.map { civil > $0 } ?? true
-    }
+    return missed.filter { civil in answered.map { civil > $0 } ?? true }
   }
 
   /// What was skipped and is still to come, in order.

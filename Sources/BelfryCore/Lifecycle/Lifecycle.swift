@@ -90,7 +90,12 @@ extension Timeline {
     let view = Timeline(alarm, zone: zone)
     let records = alarm.progress.occurrences
     // What does not count any more needs nobody either.
-    let settled = records.keys.sorted().prefix { view.record(of: $0)?.state.isSettled ?? true }
+    let settled = records.keys.sorted().prefix { civil in
+      guard let record = view.record(of: civil) else { return true }
+      // A strict alarm's missed ones wait for somebody's word.
+      if alarm.delivery.strict, record.state == .missed, !record.dismissed { return false }
+      return record.state.isSettled
+    }
     let recent = now.adding(seconds: -Timeline.keptSeconds)
     let old = settled.dropLast(Timeline.keptOccurrences).prefix { civil in
       zone.instant(of: civil) < recent && records[civil]?.since.map { $0 < recent } ?? true

@@ -61,6 +61,12 @@ public struct Statistics: Hashable, Sendable {
   public func lateness(due: (CivilDateTime) -> Instant) -> [Int64] {
     doneAt.map { $0.value.seconds(since: due($0.key)) }.sorted()
   }
+
+  /// The middle one of ascending numbers, or the mean of the two in the middle; nil when there are none.
+  public static func median(_ numbers: [Int64]) -> Int64? {
+    guard !numbers.isEmpty else { return nil }
+    return (numbers[(numbers.count - 1) / 2] + numbers[numbers.count / 2]) / 2
+  }
 }
 
 extension Statistics.Outcome {

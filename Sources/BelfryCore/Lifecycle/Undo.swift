@@ -9,6 +9,8 @@ public enum UndoError: Error, Equatable, Sendable {
 
   public enum Subject: Hashable, Sendable {
     case field(Alarm.Field)
+    /// It has come, or somebody answered.
+    case progress
     case occurrence(CivilDateTime, OccurrenceRecord.State)
   }
 }
@@ -19,7 +21,7 @@ extension Timeline {
   /// 1. A field that it edited has its earlier value again, under a new stamp.
   /// 2. An occurrence that it answered is what it was, as an explicit reopening (a higher `revision`).
   /// 3. What disabling or another schedule had ended, ringing or pending, is open again.
-  /// 4. A new alarm is deleted; a deleted one is back.
+  /// 4. A new alarm is deleted, if nothing has come of it yet; a deleted one is back.
   ///
   /// Whatever else happened to the alarm since stays. Throws when something happened to the same field
   /// or occurrence.
@@ -31,7 +33,13 @@ extension Timeline {
     _ after: Alarm, before: Alarm?, acted: Instant, at now: Instant, device: Identifier
   ) throws(UndoError) -> Alarm {
     if alarm.isDeleted, !after.isDeleted { throw .deletedSince }
-    guard let before else { return alarm.deleted() }
+    guard let before else {
+      if let field = alarm.changedFields(from: after).first { throw .changedSince(.field(field)) }
+      let isAnswered = alarm.progress.occurrences.keys.contains { record(of: $0) != nil }
+      guard !isAnswered, alarm.progress.floor == nil, current(at: now) == nil
+      else { throw .changedSince(.progress) }
+      return alarm.deleted()
+    }
     var result = alarm
     let fields = after.changedFields(from: before)
     // By value: an undo of something later has stamped it anew.
@@ -46,7 +54,7 @@ extension Timeline {
       result.stamps[field] = stamp
     }
     try reopen(after, before, acted: acted, now: now, in: &result)
-    if !Set(fields).isDisjoint(with: [.enabled, .schedule, .zone]) {
+    if before.enabled, !Set(fields).isDisjoint(with: [.enabled, .schedule, .zone]) {
       revive(before, acted: acted, now: now, in: &result)
     }
     return result

@@ -24,7 +24,7 @@ struct Done: ParsableCommand {
     abstract: "Say that it is done: what rings, is snoozed, pending or missed.",
     discussion: """
         belfry done rent
-        belfry done rent --at 08:15        # it was done earlier: today's 08:15, or 2026-11-23T08:15
+        belfry done rent --at 08:15        # it was done earlier: the last 08:15, or 2026-11-23T08:15
         belfry done rent --early           # the coming one is done ahead
       """)
 
@@ -42,8 +42,20 @@ struct Done: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let moment = try at.map { try past($0, context.storeContext) }
-    try tell(
-      .done(at: moment, early: early), Answering(options, context), json: common.json)
+    let answering = try Answering(options, context)
+    if let at, let moment, CivilTime(at) != nil {
+      // A time of day that is still to come today is rather a slip than one of yesterday, unless it rang then.
+      let preview = try answering.preview(.done(at: moment, early: early))
+      let zone = answering.store.timeline(preview.alarm).zone
+      if let occurrence = preview.events.last?.occurrence, moment < zone.instant(of: occurrence),
+        moment < context.storeContext.now.adding(seconds: -6 * 3600)
+      {
+        throw CommandError(
+          .usage, "--at: the last \(at) was before it rang.",
+          hint: "Name the day as well: 2026-11-23T08:15.")
+      }
+    }
+    try tell(.done(at: moment, early: early), answering, json: common.json)
   }
 
   /// A moment as people write one of the past: a time of day is the latest such.
@@ -85,7 +97,7 @@ struct Snooze: ParsableCommand {
       guard let seconds = Span.parse(text) else {
         throw CommandError(
           .usage, "'\(Printable.text(text))' is not a length of time.",
-          hint: "Write it as 10m, 1h, 1d or 1w.")
+          hint: "Write it as 90s, 10m, 1h, 1d or 1w, up to a year.")
       }
       return seconds
     }

@@ -14,15 +14,13 @@ struct Ring: AsyncParsableCommand {
   @Argument(help: "The alarm (default: all that ring, one after the other).")
   var alarm: String?
 
-  @OptionGroup var common: CommonOptions
+  @Option(help: "The store's folder (default: BELFRY_STORE, else the data folder).")
+  var store: String?
+
   @ParentCommand var root: Belfry
 
   func run() async throws {
-    let context = try common.context(root)
-    if common.json {
-      throw CommandError(
-        .usage, "the firing screen has no JSON.", hint: "For scripts: belfry list --json")
-    }
+    let context = try CommandContext(store: self.store ?? root.store)
     let store = try context.open(welcome: false)
     let only = try alarm.map { try context.find($0, in: store).id }
     try await RingLoop(context, only: only).run()
@@ -63,13 +61,7 @@ struct RingLoop {
 
   func run() async throws {
     let (store, cards) = try ringing()
-    if cards.isEmpty {
-      let next = try store.overview().cards.compactMap(\.status.next).min { $0.at < $1.at }
-      let output = AlarmOutput(store: store, style: context.style)
-      throw CommandError(
-        .notPossible, "nothing rings.",
-        hint: next.map { "The next alarm is at \(output.when($0.at))." } ?? "No alarm is to come.")
-    }
+    if cards.isEmpty { throw try nothingRings(store) }
     guard let session = TerminalSession(isColoured: context.style.isColoured) else {
       throw CommandError(
         .failed, "the firing screen needs a terminal.",
@@ -91,9 +83,22 @@ struct RingLoop {
     try outcome.get()
   }
 
+  private func nothingRings(_ store: Store) throws -> CommandError {
+    let cards = try store.overview().cards.filter { only == nil || $0.id == only }
+    let output = AlarmOutput(store: store, style: context.style)
+    let next = cards.flatMap { card in
+      [card.status.next?.at, card.status.snooze?.until].compactMap { $0 }
+    }.min()
+    let hint = next.map { "The next time is \(output.when($0))." } ?? "Nothing is to come."
+    let what =
+      only == nil ? "nothing rings" : "\(Printable.text(cards.first?.title ?? "it")) does not ring"
+    return CommandError(.notPossible, "\(what).", hint: hint)
+  }
+
   /// Shows what rings until nothing does, or the person leaves. Returns what was said of the answers.
   private func show(_ session: TerminalSession, _ settings: Settings) async throws -> [String] {
     var said: [String] = []
+    var lastKey: Character?
     while session.endingSignal == nil {
       let (store, cards) = try ringing()
       guard let card = cards.first else { return said }
@@ -104,10 +109,12 @@ struct RingLoop {
       }
       defer { noise.cancel() }
       let position = cards.count > 1 ? "1 of \(cards.count)" : nil
-      switch try ask(session, card, settings, position: position) {
+      switch try ask(session, card, settings, position: position, heldSince: lastKey) {
       case .left: return said + ["It rings on: belfry ring"]
       case .gone: said.append("\(Printable.text(card.title)): answered elsewhere, or over.")
-      case .answered(let lines): said += lines
+      case .answered(let lines, let key):
+        said += lines
+        lastKey = key
       }
     }
     return said
@@ -129,15 +136,20 @@ struct RingLoop {
 
   private enum Ending {
     case left, gone
-    case answered([String])
+    /// What was said of the answer, and the key that gave it.
+    case answered([String], Character)
   }
 
   /// Shows one alarm until it is answered.
+  ///
+  /// - Parameter heldSince: the key that answered the one before. As long as it is held, it answers nothing.
   private func ask(
-    _ session: TerminalSession, _ card: Card, _ settings: Settings, position: String?
+    _ session: TerminalSession, _ card: Card, _ settings: Settings, position: String?,
+    heldSince: Character?
   ) throws -> Ending {
     var reader = KeyReader()
-    var hold = Hold(seesReleases: session.seesReleases)
+    var hold = Hold(seesReleases: session.seesReleases, afterHold: heldSince == " ")
+    var held = heldSince.map { (key: $0, at: elapsed) }
     var looked = elapsed
     var message: String?
     while session.endingSignal == nil {
@@ -153,14 +165,18 @@ struct RingLoop {
         case .key(" ", let phase) where settings.slideToStop:
           if phase == .release { hold.release() } else { hold.press(at: elapsed) }
         case .key(let key, .press):
+          if let last = held, last.key == key, elapsed - last.at < Hold.firstRepeat {
+            held?.at = elapsed
+            continue
+          }
           guard let answer = answer(key, settings) else { continue }
-          if let lines = try give(answer, card, settings, &message) { return .answered(lines) }
+          if let lines = try give(answer, card, settings, &message) { return .answered(lines, key) }
         default: continue
         }
       }
       hold.advance(to: elapsed)
       if hold.isComplete, let lines = try give(.stop, card, settings, &message) {
-        return .answered(lines)
+        return .answered(lines, " ")
       }
       if elapsed - looked >= 1000 {
         looked = elapsed
@@ -169,6 +185,18 @@ struct RingLoop {
       }
     }
     return .left
+  }
+
+  /// The snoozes that are offered: none that goes beyond the next occurrence, but for the usual one.
+  private func snoozes(
+    _ card: Card, _ settings: Settings, _ now: Instant
+  ) -> [(key: Character, seconds: Int64)] {
+    guard settings.snoozeEnabled else { return [] }
+    let longer: [(key: Character, seconds: Int64)] = [("1", 3600), ("2", 86_400), ("3", 604_800)]
+    return [("z", settings.snooze)]
+      + longer.filter { item in
+        card.status.next.map { now.adding(seconds: item.seconds) < $0.at } ?? true
+      }
   }
 
   private func answer(_ key: Character, _ settings: Settings) -> Answer? {
@@ -216,7 +244,7 @@ struct RingLoop {
     return FiringScreen(
       title: card.title, badge: card.badge, note: card.note, time: civil.time.description,
       subtitle: "\(civil.date.spoken)\(zone)", position: position,
-      snoozeEnabled: settings.snoozeEnabled, snooze: Span.length(settings.snooze),
+      snoozes: snoozes(card, settings, output.now).map { "[\($0.key)] \(Span.length($0.seconds))" },
       slideToStop: settings.slideToStop, progress: progress, message: message)
   }
 }

@@ -42,6 +42,7 @@ struct SettingsShow: ParsableCommand {
     let settings = try context.settings(store)
     let hooks = context.hooks()
     let reach = Blocking.run { await hooks.reach() }
+    let remotes = try store.remotes()
     if common.json {
       var members = Dictionary(
         uniqueKeysWithValues: Setting.allCases.map {
@@ -50,11 +51,13 @@ struct SettingsShow: ParsableCommand {
       members["notifications"] = .object([
         "reachable": .bool(reach.isReachable), "detail": .string(reach.words),
       ])
+      members["remotes"] = .array(remotes.map { .string($0.name) })
       return Console.write(JSON.object(members).document)
     }
     Console.write(
       SettingsText.page(
-        settings, reach: reach, version: Belfry.configuration.version, style: context.style))
+        settings, reach: reach, remotes: remotes.map { "\($0.name): \($0.url)" },
+        version: Belfry.configuration.version, style: context.style))
   }
 }
 

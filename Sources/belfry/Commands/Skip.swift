@@ -57,6 +57,13 @@ struct Skip: ParsableCommand {
       return output.print(.object(members))
     }
     for line in answering.words(transition, status) { Console.line(line) }
+    if let occurrence = event.occurrence, Style.canAsk {
+      // The sentence above is the same for all alarms.
+      let when = output.when(occurrence, zone: transition.alarm.zone.text)
+      Console.error(
+        "\(Printable.text(transition.alarm.title)) is left out\(skipped.count > 1 ? " up to" : " for") \(when). To take that back: belfry undo"
+      )
+    }
   }
 
   private func extent() throws -> Answer.Skip {

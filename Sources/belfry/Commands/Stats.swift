@@ -79,7 +79,7 @@ struct Stats: ParsableCommand {
       "missed": .integer(Int64(statistics.count(.missed))),
       "autoCompleted": .integer(Int64(statistics.count(.autoCompleted))),
       "lastDone": statistics.lastDone.map { .string(output.zones.text($0)) },
-      "medianLatenessSeconds": late.isEmpty ? nil : .integer(late[late.count / 2]),
+      "medianLatenessSeconds": Statistics.median(late).map { .integer($0) },
     ])
   }
 }

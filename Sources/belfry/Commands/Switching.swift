@@ -33,7 +33,10 @@ private func setEnabled(
 ) throws {
   let store = try context.open()
   let card = try context.find(name, in: store)
+  var cleared: [CivilDateTime] = []
   let (alarm, fields) = try store.update(card.id) { before in
+    let open = store.timeline(before)
+    cleared = open.occurrences(in: .pending) + open.occurrences(in: .snoozed)
     var after = before
     after.enabled = enabled
     return try store.edited(before, after, as: enabled ? .enabled : .disabled)
@@ -49,5 +52,11 @@ private func setEnabled(
   } else {
     Console.line(
       enabled ? "Enabled \(title): \(output.next(alarm, status))." : "Disabled \(title).")
+    if !enabled, let last = cleared.max() {
+      let more = cleared.count > 1 ? " and \(cleared.count - 1) more" : ""
+      Console.line(
+        "It asks no more for \(output.when(last, zone: alarm.zone.text))\(more); 'belfry undo' takes that back."
+      )
+    }
   }
 }

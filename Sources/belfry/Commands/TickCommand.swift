@@ -64,17 +64,27 @@ struct TickCommand: AsyncParsableCommand {
       let when = event.occurrence.map { ", \($0.spoken)" } ?? ""
       Console.line("Answered: \(Printable.text(alarm.title))\(when): \(event.action.rawValue).")
     }
-    for item in report.missed {
-      Console.line("Missed: \(Printable.text(item.title)), \(item.occurrence.spoken).")
-    }
-    for item in report.autoCompleted {
-      Console.line(
-        "Completed by itself: \(Printable.text(item.title)), \(item.occurrence.spoken).")
-    }
+    summarize("Missed", report.missed)
+    summarize("Completed by itself", report.autoCompleted)
     if report.delivered.isEmpty, report.missed.isEmpty, report.autoCompleted.isEmpty {
       Console.line("Nothing is due.")
     }
     if let wake = report.nextWake { Console.line("Next look: \(output.when(wake)).") }
+  }
+
+  /// A line an alarm, however long the machine was down.
+  private func summarize(_ what: String, _ items: [TickReport.Item]) {
+    for (_, group) in Dictionary(grouping: items, by: \.alarm).sorted(by: {
+      $0.value[0].due < $1.value[0].due
+    }) {
+      let title = Printable.text(group[0].title)
+      let last = group[group.count - 1].occurrence.spoken
+      Console.line(
+        group.count == 1
+          ? "\(what): \(title), \(last)."
+          : "\(what): \(title), \(group.count) times from \(group[0].occurrence.spoken) to \(last)."
+      )
+    }
   }
 
   /// `{fired, followUps, answered, missed, autoCompleted, nextWake?}`

@@ -37,8 +37,13 @@ struct AlarmOutput: Sendable {
     let muted = status.state == .disabled || status.state == .finished
     title(card, muted: muted, to: &text)
     for line in state(card) { append(line, to: &text) }
+    if status.state != .missed, !status.missed.isEmpty {
+      append([Piece("Missed:", .red)] + list(status.missed, zone: card.zone), to: &text)
+    }
     if !status.skipped.isEmpty {
-      append([Piece("Skips", .yellow)] + list(status.skipped, zone: card.zone), to: &text)
+      append(
+        [Piece("Skips", .yellow)] + list(status.skipped, naming: \.first, zone: card.zone),
+        to: &text)
     }
     if let next = status.next {
       let when = (status.state == .active ? "" : "next ") + when(next.civil, zone: card.zone)
@@ -71,12 +76,13 @@ struct AlarmOutput: Sendable {
         Piece(" \(when(pending.occurrence, zone: card.zone)),"),
         Piece(" stopped \(waits) ago"),
       ], to: &text)
-    let sent = pending.followUpsSent == 0 ? "" : "reminder \(pending.followUpsSent) was sent, "
+    let sent = pending.followUpsSent == 0 ? "" : "follow-up \(pending.followUpsSent) was sent, "
     append(
       [
         Piece(
-          pending.nextFollowUp.map { "\(sent)asks again at \(when($0))" }
-            ?? "\(sent)asks no more")
+          pending.nextFollowUp.map {
+            $0 > now ? "\(sent)asks again at \(when($0))" : "\(sent)is to ask since \(when($0))"
+          } ?? "\(sent)asks no more")
       ], to: &text)
     append([Piece("if it is done: belfry done \(card.id.short)", .faint)], to: &text)
     return text
@@ -179,9 +185,12 @@ struct AlarmOutput: Sendable {
     }
   }
 
-  /// `Mon 23 Nov 2026, 09:00`, `… and 2 more`: the latest one is named.
-  private func list(_ occurrences: [CivilDateTime], zone: String, end: String = "") -> [Piece] {
-    guard let last = occurrences.last else { return [] }
+  /// `Mon 23 Nov 2026, 09:00`, `… and 2 more`: the latest one is named, unless another is to be.
+  private func list(
+    _ occurrences: [CivilDateTime], naming: KeyPath<[CivilDateTime], CivilDateTime?> = \.last,
+    zone: String, end: String = ""
+  ) -> [Piece] {
+    guard let last = occurrences[keyPath: naming] else { return [] }
     let more = occurrences.count - 1
     if more == 0 { return [Piece(" \(when(last, zone: zone))\(end)")] }
     return [Piece(" \(when(last, zone: zone))"), Piece(" and \(more) more\(end)")]
@@ -197,12 +206,17 @@ struct AlarmOutput: Sendable {
 
   // MARK: JSON
 
-  /// `{id, title, note?, enabled, state, schedule, zone, next?, nextOccurrence?, countdownSeconds?,
+  /// `{id, title, note?, enabled, delivery, state, schedule, zone, next?, nextOccurrence?, countdownSeconds?,
   /// pending?, snooze?, missed?, skipped?}`; `pending` is the latest, `allPending` all when there are several.
   func json(_ alarm: Alarm, _ status: AlarmStatus) -> JSON {
     .object(omittingNil: [
       "id": JSON(alarm.id), "title": .string(alarm.title), "note": alarm.note.map { .string($0) },
-      "enabled": .bool(alarm.enabled), "state": .string(status.state.rawValue),
+      "enabled": .bool(alarm.enabled),
+      "delivery": .object(omittingNil: [
+        "persistent": .bool(alarm.delivery.persistent), "strict": .bool(alarm.delivery.strict),
+        "sound": alarm.delivery.sound.map { .string($0) },
+        "followUps": alarm.delivery.followUps.map { JSON($0) },
+      ]), "state": .string(status.state.rawValue),
       "schedule": ScheduleRecord.encode(alarm.schedule), "zone": .string(alarm.zone.text),
       "next": status.next.map { .string(zones.text($0.at)) },
       "nextOccurrence": status.next.map { JSON($0.civil) },

@@ -159,7 +159,8 @@ struct CatalogParts {
       name: "settings",
       text: SettingsText.page(
         Settings(fixedZone: true, slideToStop: true),
-        reach: .unreachable("there is no session bus"), version: "0.1.0", style: style))
+        reach: .unreachable("there is no session bus"), remotes: [], version: "0.1.0", style: style)
+    )
   }
 
   // MARK: The firing screen
@@ -185,9 +186,10 @@ struct CatalogParts {
       },
       screen("one of three, no snooze") {
         $0.position = "1 of 3"
-        $0.snoozeEnabled = false
+        $0.snoozes = []
       },
       screen("a small terminal, refused", rows: 12) { $0.message = "the store is locked." },
+      screen("six rows", rows: 6) { _ in },
       screen("wide characters") {
         $0.title = "薬を飲む 💊"
         $0.note = "朝食の後 ☕️"

@@ -4,7 +4,8 @@ import BelfryScheduler
 /// The settings as a page.
 enum SettingsText {
   static func page(
-    _ settings: Settings, reach: HookDelivery.Reach, version: String, style: Style
+    _ settings: Settings, reach: HookDelivery.Reach, remotes: [String], version: String,
+    style: Style
   ) -> String {
     var text = style.paint("Settings", .bold) + "\n"
     func section(_ name: String, _ shown: [Setting]) {
@@ -22,6 +23,11 @@ enum SettingsText {
     case .unreachable(let words):
       text += row("notifications", "OFF", note: words, style)
     }
+    text += row(
+      "sync", remotes.isEmpty ? "off" : "on",
+      note: remotes.isEmpty
+        ? "Nothing is copied to other devices: belfry remote add origin URL"
+        : remotes.joined(separator: ", "), style)
     return text + row("version", version, note: nil, style)
   }
 

@@ -18,9 +18,8 @@ enum StatsText {
     row("by itself", "\(statistics.count(.autoCompleted))")
     row("skipped", "\(statistics.count(.skipped))")
     row("missed", "\(statistics.count(.missed))")
-    if let latest = lateness.last {
-      let median = lateness[lateness.count / 2]
-      row("how late", "median \(late(median)), most \(late(latest))")
+    if let latest = lateness.last, let median = Statistics.median(lateness) {
+      row("how late", "median \(late(median)), latest \(late(latest))")
     }
     return text
   }
@@ -30,7 +29,7 @@ enum StatsText {
   }
 
   private static let columns = [
-    ("streak", 6), ("longest", 7), ("done", 5), ("itself", 6), ("skipped", 7), ("missed", 6),
+    ("streak", 6), ("done", 5), ("missed", 6), ("skipped", 7), ("itself", 6), ("longest", 7),
   ]
 
   /// All alarms', a row each.
@@ -56,8 +55,8 @@ enum StatsText {
     var text = style.paint(line("", columns.map(\.0)), .faint) + "\n"
     for (card, statistics) in all {
       let numbers = [
-        statistics.streak, statistics.longestStreak, statistics.count(.done),
-        statistics.count(.autoCompleted), statistics.count(.skipped), statistics.count(.missed),
+        statistics.streak, statistics.count(.done), statistics.count(.missed),
+        statistics.count(.skipped), statistics.count(.autoCompleted), statistics.longestStreak,
       ]
       text += line(Printable.text(card.title), numbers.map(String.init)) + "\n"
     }

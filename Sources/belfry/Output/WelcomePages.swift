@@ -21,7 +21,7 @@ enum WelcomePages {
         "(o)", .yellow, "Never Forget What Matters",
         [
           "Belfry keeps the alarms of your long-term obligations: rent, medication, filters, certificates, taxes.",
-          "What you stop is not done: it asks again until you confirm it. Each alarm is a file in a git repository of yours.",
+          "Stop is not done: on the tier plus, what you stop asks again until you confirm it. Each alarm is a file in a git repository of yours.",
         ], style)
     case 2:
       sheet(

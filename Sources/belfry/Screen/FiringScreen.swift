@@ -11,9 +11,8 @@ struct FiringScreen {
   var subtitle: String
   /// `1 of 3`, where several ring.
   var position: String?
-  var snoozeEnabled = true
-  /// How long a snooze is that is not one of the others, in words.
-  var snooze = "9 min"
+  /// The snoozes that are offered: `[z] 9 min`; none where it is switched off.
+  var snoozes = ["[z] 9 min", "[1] 1 h", "[2] 1 day", "[3] 1 week"]
   /// Stopped by holding a key.
   var slideToStop = false
   /// How much of the hold is over, 0…1.
@@ -22,45 +21,36 @@ struct FiringScreen {
   var message: String?
 
   /// The lines of the screen, each as wide as it is, without their ends.
+  ///
+  /// Where the terminal is too low for all, what matters least goes first: the title and the keys stay.
   func lines(columns: Int, rows: Int, _ style: Style) -> [String] {
     let room = max(10, columns - 4)
-    var body: [Line] = []
-    if let position { body += [Line(position, .faint), Line("")] }
-    if rows >= 18, columns >= 38 {
-      body += BigDigits.lines(time).map { Line($0, .bold) }
-    } else {
-      body.append(Line(time, .bold))
-    }
-    body += SettingsText.wrapped(subtitle, to: room).map { Line($0, .faint) }
-    body.append(Line(""))
-    body += SettingsText.wrapped(Printable.text(title), to: room).prefix(3).map { Line($0, .bold) }
-    body.append(Line("[\(badge)]", AlarmOutput.colour(ofBadge: badge)))
-    if let note {
-      body.append(Line(""))
-      let words = note.split(separator: "\n").flatMap {
-        SettingsText.wrapped(Printable.text(String($0).replacing("\t", with: " ")), to: room)
-      }
-      body += words.prefix(max(1, rows / 6)).map { Line($0) }
-    }
+    let isTall = rows >= 18 && columns >= 38
+    var body = (self.head(room, isTall: isTall) + self.middle(room, rows: rows))
     var keys = self.keys(room)
-    if let message { keys.insert(Line(message, .yellow), at: 0) }
-    // What does not fit is left out from the middle: the title and the keys stay.
-    body = Array(body.prefix(max(1, rows - keys.count - 1)))
+    for importance in Importance.allCases where body.count + keys.count > rows {
+      body.removeAll { $0.importance == importance }
+      keys.removeAll { $0.importance == importance }
+    }
     let free = max(0, rows - body.count - keys.count)
-    let above = free / 3
-    let blank = Line("")
-    let all =
-      [Line](repeating: blank, count: above) + body
-      + [Line](repeating: blank, count: free - above) + keys
+    let blanks = [Line](repeating: Line("", .blank), count: free)
+    let all = blanks.prefix(free / 3) + body + blanks.dropFirst(free / 3) + keys
     return all.prefix(rows).map { $0.centred(in: columns, style) }
+  }
+
+  /// What a line is worth where there is no room; the first goes first.
+  private enum Importance: CaseIterable {
+    case blank, badge, note, time, more, title
   }
 
   private struct Line {
     let text: String
+    let importance: Importance
     let colour: Style.Colour?
 
-    init(_ text: String, _ colour: Style.Colour? = nil) {
+    init(_ text: String, _ importance: Importance, _ colour: Style.Colour? = nil) {
       self.text = text
+      self.importance = importance
       self.colour = colour
     }
 
@@ -74,32 +64,46 @@ struct FiringScreen {
     }
   }
 
-  private func keys(_ room: Int) -> [Line] {
-    var groups: [[String]] = [
-      (slideToStop ? [] : ["[s] stop"]) + ["[d] done", "[k] skip"]
-    ]
-    if snoozeEnabled {
-      groups.append(["snooze: [z] \(snooze)", "[1] 1 h", "[2] 1 day", "[3] 1 week"])
-    }
-    groups.append(["[q] leave it ringing"])
+  private func head(_ room: Int, isTall: Bool) -> [Line] {
     var lines: [Line] = []
-    if slideToStop {
-      lines.append(Line("hold [Space] for 3 s to stop", .bold))
-      lines.append(Line(bar(min(room, 40)), progress > 0 ? .yellow : .faint))
-      lines.append(Line(""))
+    if let position { lines += [Line(position, .badge, .faint), Line("", .blank)] }
+    lines += (isTall ? BigDigits.lines(time) : [time]).map { Line($0, .time, .bold) }
+    lines += SettingsText.wrapped(subtitle, to: room).map { Line($0, .time, .faint) }
+    return lines + [Line("", .blank)]
+  }
+
+  private func middle(_ room: Int, rows: Int) -> [Line] {
+    var lines = SettingsText.wrapped(Printable.text(title), to: room).prefix(3)
+      .map { Line($0, .title, .bold) }
+    lines.append(Line("[\(badge)]", .badge, AlarmOutput.colour(ofBadge: badge)))
+    guard let note else { return lines }
+    let words = note.split(separator: "\n").flatMap {
+      SettingsText.wrapped(Printable.text(String($0).replacing("\t", with: " ")), to: room)
     }
-    for group in groups {
+    lines.append(Line("", .blank))
+    return lines + words.prefix(max(1, rows / 6)).map { Line($0, .note) }
+  }
+
+  private func keys(_ room: Int) -> [Line] {
+    var lines: [Line] = []
+    if let message { lines.append(Line(message, .title, .yellow)) }
+    if slideToStop {
+      lines.append(Line("hold [Space] for 3 s to stop", .title, .bold))
+      lines.append(Line(bar(min(room, 40)), .title, progress > 0 ? .yellow : .faint))
+      lines.append(Line("", .blank))
+    }
+    func add(_ group: [String], _ importance: Importance) {
       // A group that is too wide takes two lines.
       let whole = group.joined(separator: "   ")
-      if TextWidth.of(whole) <= room {
-        lines.append(Line(whole))
-      } else {
-        let half = (group.count + 1) / 2
-        lines.append(Line(group.prefix(half).joined(separator: "   ")))
-        lines.append(Line(group.dropFirst(half).joined(separator: "   ")))
+      let half = TextWidth.of(whole) <= room ? group.count : (group.count + 1) / 2
+      for part in [group.prefix(half), group.dropFirst(half)] where !part.isEmpty {
+        lines.append(Line(part.joined(separator: "   "), importance))
       }
     }
-    return lines + [Line("")]
+    add((slideToStop ? [] : ["[s] stop"]) + ["[d] done", "[k] skip"], .title)
+    if let first = snoozes.first { add(["snooze: \(first)"] + snoozes.dropFirst(), .more) }
+    add(["[q] leave it ringing"], .more)
+    return lines + [Line("", .blank)]
   }
 
   private func bar(_ width: Int) -> String {

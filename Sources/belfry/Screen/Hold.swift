@@ -15,13 +15,22 @@ struct Hold {
   /// The last moment at which the key is known to have been held.
   private var held: Int64 = 0
 
-  init(seesReleases: Bool) {
+  /// A key that was held before this began has to be let go first.
+  private var isStale: Bool
+
+  /// - Parameter afterHold: the key may still be held from the time before.
+  init(seesReleases: Bool, afterHold: Bool = false) {
     self.seesReleases = seesReleases
+    isStale = afterHold
   }
 
   /// The key was pressed, or repeated.
   mutating func press(at now: Int64) {
     advance(to: now)
+    if isStale {
+      held = now
+      return
+    }
     if pressed == nil {
       pressed = now
       repeats = 0
@@ -31,10 +40,18 @@ struct Hold {
     held = now
   }
 
-  mutating func release() { pressed = nil }
+  mutating func release() {
+    pressed = nil
+    isStale = false
+  }
 
   /// Lets time pass: without releases, a key that no longer repeats is one that was let go.
   mutating func advance(to now: Int64) {
+    if isStale, !seesReleases {
+      if held == 0 { held = now }
+      if now - held > Hold.nextRepeat { isStale = false }
+      return
+    }
     guard pressed != nil else { return }
     if seesReleases {
       held = now

@@ -16,7 +16,7 @@ struct AnswerOptions: ParsableArguments {
       guard let civil = CivilDateTime(text) else {
         throw CommandError(
           .usage, "'\(Printable.text(text))' is not an occurrence.",
-          hint: "Write it as 2026-11-23T09:00; 'belfry show ALARM' names those that come.")
+          hint: "Write it as 2026-11-23T09:00.")
       }
       return civil
     }
@@ -78,7 +78,12 @@ struct Answering {
     switch event.action {
     case .snoozed:
       let until = status.snooze.map { output.when($0.until) } ?? "later"
+      let sooner = status.next.flatMap { next in
+        status.snooze.flatMap { $0.until >= next.at ? output.when(next.civil, zone: zone) : nil }
+      }
+      // The next occurrence takes the place of the one before it.
       return ["Snoozed \(title)\(when): it rings again at \(until)."]
+        + (sooner.map { ["But the next one comes sooner, and takes its place: \($0)."] } ?? [])
     case .stopped:
       let asks =
         status.pending.last?.nextFollowUp.map { ", asks again at \(output.when($0))" } ?? ""

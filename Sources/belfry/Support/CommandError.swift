@@ -141,17 +141,17 @@ struct CommandError: Error {
         hint: "Bring Belfry up to date on this device, then sync again.")
     case .nothingToUndo:
       self.init(
-        .notPossible, "there is nothing to undo: nothing was done on this device.",
+        .notPossible, "there is nothing to undo: nothing that was done on this device is left.",
         hint: "See what happened elsewhere with 'belfry log'.")
     case .notUndone(let subject, let title, let reason):
       self.init(
         .notPossible, "\(Printable.text(subject)): it was not undone, as \(reason.words(title)).",
-        hint: "See 'belfry log', and set it right by hand.")
+        hint: "To take back what you did before it instead: belfry undo --skip 1")
     case .settingChangedSince(let subject, let setting):
       self.init(
         .notPossible,
         "\(Printable.text(subject)): it was not undone, as \(setting.name) was changed since.",
-        hint: "Set it right with 'belfry settings set \(setting.name) VALUE'.")
+        hint: "To take back what you did before it instead: belfry undo --skip 1")
     case .alarmLimit(let tier, let limit):
       self.init(.tierLimit, Paywall.limit(tier, limit), hint: Paywall.offer)
     case .gitNotFound:
@@ -172,6 +172,7 @@ extension UndoError {
     return switch self {
     case .deletedSince: "\(title) was deleted since"
     case .tooLongAgo(let civil): "\(title) of \(civil.spoken) was too long ago"
+    case .changedSince(.progress): "\(title) has come since"
     case .changedSince(.field(let field)): "the \(field.rawValue) of \(title) was changed since"
     case .changedSince(.occurrence(let civil, let state)):
       "\(title) of \(civil.spoken) is \(state == .open ? "open" : state.rawValue) by now"

@@ -36,7 +36,10 @@ struct Welcome {
       var isAnswered = false
       while !isAnswered {
         Console.write(WelcomePages.keys(number, context.style))
-        guard let answer = readLine()?.lowercased() else { return false }
+        guard let answer = readLine()?.lowercased() else {
+          Console.write("\n")
+          return false
+        }
         isAnswered = number < WelcomePages.count || answer != "t"
         if !isAnswered { test() }
       }
