@@ -41,7 +41,8 @@ let package = Package(
     .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"]),
     .testTarget(name: "BelfryStoreTests", dependencies: ["BelfryStore", "Git", "TestSupport"]),
     .testTarget(
-      name: "BelfryTests", dependencies: ["belfry", "BelfryScheduler", "TestSupport"],
+      name: "BelfryTests",
+      dependencies: ["belfry", "BelfryStore", "BelfryScheduler", "TestSupport"],
       exclude: ["Snapshots"]),
     // Runs the binary, so that what is tested is what people have.
     .testTarget(name: "EndToEndTests", dependencies: ["belfry", "TestSupport"]),

@@ -10,6 +10,7 @@ enum Main {
     signal(SIGPIPE, SIG_IGN)
     let arguments = Array(CommandLine.arguments.dropFirst())
     do {
+      try Belfry.checkHelp(arguments)
       var command = try Belfry.parseAsRoot(arguments)
       guard let parsed = command as? any AsyncParsableCommand else {
         try command.run()
@@ -90,17 +91,30 @@ struct Belfry: ParsableCommand {
     return failure.code.rawValue
   }
 
+  /// The parser answers `help` for a command that there is not with the whole help, as if all were well.
+  fileprivate static func checkHelp(_ arguments: [String]) throws {
+    guard arguments.first == "help", let verb = arguments.dropFirst().first, !verb.hasPrefix("-"),
+      !(configuration.subcommands.map { $0._commandName } + ["help"]).contains(verb)
+    else { return }
+    throw unknownCommand(verb)
+  }
+
+  private static func unknownCommand(_ unknown: String) -> CommandError {
+    let verbs = configuration.subcommands.map { $0._commandName }
+    let near = verbs.min { distance($0, unknown) < distance($1, unknown) }
+    let guess = near.flatMap { distance($0, unknown) <= 2 ? "Did you mean '\($0)'? " : nil } ?? ""
+    return CommandError(
+      .usage, "'\(Printable.text(unknown))' is not a belfry command.",
+      hint: "\(guess)See 'belfry --help'.")
+  }
+
   /// What the parser has to say, in two lines.
   private static func usageError(_ error: any Error, arguments: [String]) -> CommandError {
     let verbs = configuration.subcommands.map { $0._commandName }
     let words = arguments.filter { !$0.hasPrefix("-") }
     let verb = words.first { verbs.contains($0) }
     if verb == nil, let unknown = words.first, arguments.first == unknown {
-      let near = verbs.min { distance($0, unknown) < distance($1, unknown) }
-      let guess = near.flatMap { distance($0, unknown) <= 2 ? "Did you mean '\($0)'? " : nil } ?? ""
-      return CommandError(
-        .usage, "'\(Printable.text(unknown))' is not a belfry command.",
-        hint: "\(guess)See 'belfry --help'.")
+      return unknownCommand(unknown)
     }
     let line = message(for: error).split(separator: "\n").first.map(String.init) ?? "wrong usage"
     return CommandError(
