@@ -85,9 +85,12 @@ extension Store {
     _ files: inout [String: [UInt8]?]
   ) throws {
     func version(_ blob: ObjectID?, _ id: Identifier) throws -> Alarm? {
-      try blob.map {
-        try AlarmRecord.decode(
-          repository.blob($0, limit: AlarmRecord.largest), id: id, now: undone.acted)
+      guard let blob else { return nil }
+      let bytes = try repository.blob(blob, limit: AlarmRecord.largest)
+      do throws(RecordError) {
+        return try AlarmRecord.decode(bytes, id: id, now: undone.acted)
+      } catch {
+        throw StoreError.badRecord(path: "\(action.id.short):\(AlarmRecord.path(id))", error)
       }
     }
     let logged = try changed.compactMap { file -> LogEntry? in

@@ -279,13 +279,8 @@ import Testing
   @Test("Done on another device, once synced, cancels the rest")
   func doneElsewhere() async throws {
     let sandbox = try await ringing()
-    let remote = sandbox.root + "/remote.git"
-    let server = sandbox.root + "/server"
-    _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", remote, in: sandbox.root)
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:10"))
-    _ = try await sandbox.belfry("remote", "add", "origin", remote, now: at("09:01:00"))
-    _ = try await sandbox.belfry("sync", now: at("09:01:00"))
-    _ = try await sandbox.belfry("clone", remote, now: at("09:02:00"), store: server)
+    let server = try await sandbox.secondDevice(now: at("09:01:00"))
     _ = try await sandbox.belfry("tick", now: at("09:30:10"))
     #expect(questions(sandbox).count == 1)
     _ = try await sandbox.belfry("done", "rent", now: at("09:40:00"), store: server)

@@ -269,12 +269,7 @@ import Testing
 
   @Test func anAlarmThatOthersChangedIsNotUndoneAway() async throws {
     let sandbox = try await rent()
-    let remote = sandbox.root + "/remote.git"
-    let server = sandbox.root + "/server"
-    _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", remote, in: sandbox.root)
-    _ = try await sandbox.belfry("remote", "add", "origin", remote)
-    _ = try await sandbox.belfry("sync")
-    _ = try await sandbox.belfry("clone", remote, store: server, device: "server")
+    let server = try await sandbox.secondDevice()
     _ = try await sandbox.belfry(
       "edit", "rent", "--note", "IBAN", now: at("08:00:00"), store: server)
     _ = try await sandbox.belfry("sync", now: at("08:01:00"), store: server)
@@ -322,12 +317,7 @@ import Testing
 
   @Test func undoAfterASync() async throws {
     let sandbox = try await rent()
-    let remote = sandbox.root + "/remote.git"
-    let server = sandbox.root + "/server"
-    _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", remote, in: sandbox.root)
-    _ = try await sandbox.belfry("remote", "add", "origin", remote)
-    _ = try await sandbox.belfry("sync")
-    _ = try await sandbox.belfry("clone", remote, store: server, device: "server")
+    let server = try await sandbox.secondDevice()
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     _ = try await sandbox.belfry("done", "rent", now: at("09:01:00"))
     _ = try await sandbox.belfry("sync", now: at("09:02:00"))
@@ -350,14 +340,9 @@ import Testing
 
   @Test func undoIsRefusedWhenSomebodyElseWasThere() async throws {
     let sandbox = try await rent()
-    let remote = sandbox.root + "/remote.git"
-    let server = sandbox.root + "/server"
-    _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", remote, in: sandbox.root)
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     _ = try await sandbox.belfry("stop", "rent", now: at("09:01:00"))
-    _ = try await sandbox.belfry("remote", "add", "origin", remote)
-    _ = try await sandbox.belfry("sync", now: at("09:02:00"))
-    _ = try await sandbox.belfry("clone", remote, now: at("09:02:00"), store: server)
+    let server = try await sandbox.secondDevice()
     _ = try await sandbox.belfry("done", "rent", now: at("09:03:00"), store: server)
     _ = try await sandbox.belfry("sync", now: at("09:04:00"), store: server)
     _ = try await sandbox.belfry("sync", now: at("09:05:00"))

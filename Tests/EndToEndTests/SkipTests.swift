@@ -197,12 +197,7 @@ import Testing
   @Test("Two devices that skip the same occurrence skip one cycle, not two")
   func twoDevices() async throws {
     let sandbox = try await weekly()
-    let remote = sandbox.root + "/remote.git"
-    let server = sandbox.root + "/server"
-    _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", remote, in: sandbox.root)
-    _ = try await sandbox.belfry("remote", "add", "origin", remote)
-    _ = try await sandbox.belfry("sync")
-    _ = try await sandbox.belfry("clone", remote, store: server)
+    let server = try await sandbox.secondDevice()
     _ = try await sandbox.belfry("skip", "rent", now: "2026-11-21T08:00:00Z")
     _ = try await sandbox.belfry("skip", "rent", now: "2026-11-21T08:01:00Z", store: server)
     _ = try await sandbox.belfry("sync", now: "2026-11-21T08:02:00Z", store: server)

@@ -99,6 +99,17 @@ public final class Sandbox: Sendable {
     precondition(output.status == 0, output.err)
   }
 
+  /// A second device: a bare repository that both sync with, and a clone of it, whose path is returned.
+  public func secondDevice(now: String = "2026-11-20T22:42:00Z") async throws -> String {
+    let (remote, server) = (root + "/remote.git", root + "/server")
+    _ = try await git("init", "-q", "--bare", "-b", "main", remote, in: root)
+    _ = try await belfry("remote", "add", "origin", remote, now: now)
+    _ = try await belfry("sync", now: now)
+    let clone = try await belfry("clone", remote, now: now, store: server, device: "server")
+    precondition(clone.status == 0, clone.err)
+    return server
+  }
+
   public func git(_ arguments: String..., in folder: String? = nil) async throws -> Output {
     try await run("/usr/bin/git", ["-C", folder ?? store] + arguments)
   }

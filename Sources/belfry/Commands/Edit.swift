@@ -54,6 +54,7 @@ struct Edit: ParsableCommand {
       }
       return try store.edited(before, after)
     }
+    if let warning = delivery.warning(try context.settings(store).tier) { Console.error(warning) }
     let status = try store.status(result)
     let output = AlarmOutput(store: store, style: context.style)
     if common.json { return output.print(output.json(result, status)) }

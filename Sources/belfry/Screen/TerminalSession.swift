@@ -94,7 +94,8 @@ final class TerminalSession {
     guard Glibc.poll(&poll, 1, Int32(milliseconds)) > 0 else { return [] }
     var buffer = [UInt8](repeating: 0, count: 1024)
     let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
-    if count == 0 { Signals.hangUp() }
+    // The terminal has gone.
+    if count == 0 || (count < 0 && errno == EIO) { Signals.hangUp() }
     return count > 0 ? Array(buffer.prefix(count)) : []
   }
 

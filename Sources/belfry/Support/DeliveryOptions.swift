@@ -25,6 +25,13 @@ struct DeliveryOptions: ParsableArguments {
     persistent != nil || strict != nil || followUps != nil || sound != nil
   }
 
+  /// What the tier makes of it, where that is nothing.
+  func warning(_ tier: Settings.Tier) -> String? {
+    guard !tier.confirmsCompletion, strict == true || followUps != nil else { return nil }
+    return
+      "belfry: warning: on the tier free a stop is done, so nothing asks or rings again ('belfry tier plus')."
+  }
+
   func changed(_ earlier: Alarm.Delivery) throws -> Alarm.Delivery {
     var delivery = earlier
     if let persistent { delivery.persistent = persistent }
