@@ -7,7 +7,18 @@ enum Console {
     text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
   }
 
-  static func line(_ text: String) { write(text + "\n") }
+  /// A sentence or two, broken between words where the terminal ends.
+  static func line(_ text: String) { write(broken(text, for: STDOUT_FILENO) + "\n") }
+
+  private static func broken(_ text: String, for descriptor: Int32) -> String {
+    guard let columns = Style.width(descriptor), !text.contains("\u{1B}") else { return text }
+    return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      guard TextWidth.of(String(line)) > columns else { return String(line) }
+      let indent = String(line.prefix { $0 == " " })
+      return TextWidth.wrapped(String(line), to: max(8, columns - indent.count))
+        .map { indent + $0 }.joined(separator: "\n")
+    }.joined(separator: "\n")
+  }
 
   static func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
 
@@ -20,14 +31,15 @@ enum Console {
   }
 
   static func error(_ line: String) {
-    let bytes = Array((line + "\n").utf8)
+    let bytes = Array((broken(line, for: STDERR_FILENO) + "\n").utf8)
     // There is nobody to tell when standard error is gone.
     _ = bytes.withUnsafeBytes { send($0, to: STDERR_FILENO) }
   }
 
   /// Asks on standard error, and leaves the cursor behind the question.
   static func prompt(_ question: String) {
-    _ = Array("\(question) [y/N] ".utf8).withUnsafeBytes { send($0, to: STDERR_FILENO) }
+    let text = broken("\(question) [y/N]", for: STDERR_FILENO)
+    _ = Array("\(text) ".utf8).withUnsafeBytes { send($0, to: STDERR_FILENO) }
   }
 
   /// Whether the next line of standard input says yes.

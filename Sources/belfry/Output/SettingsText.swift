@@ -40,25 +40,11 @@ enum SettingsText {
     line += String(repeating: " ", count: max(1, column - line.count))
     var text = line + style.fit(value, indent: line.count) + "\n"
     if let note {
-      for words in wrapped(Printable.text(note), to: (style.width ?? 80) - 4) {
+      for words in TextWidth.wrapped(Printable.text(note), to: (style.width ?? 80) - 4) {
         text += "    " + style.paint(words, .faint) + "\n"
       }
     }
     return text
-  }
-
-  /// Lines of whole words, none wider than so many columns if it can be.
-  static func wrapped(_ text: String, to columns: Int) -> [String] {
-    var lines: [String] = []
-    var line = ""
-    for word in text.split(separator: " ") {
-      if !line.isEmpty, TextWidth.of(line) + 1 + TextWidth.of(String(word)) > columns {
-        lines.append(line)
-        line = ""
-      }
-      line += (line.isEmpty ? "" : " ") + word
-    }
-    return line.isEmpty ? lines : lines + [line]
   }
 
   /// What a value means, where it needs saying.

@@ -11,9 +11,15 @@ struct Style: Sendable {
     let isPlain =
       !(environment["NO_COLOR"] ?? "").isEmpty || ["", "dumb"].contains(environment["TERM"] ?? "")
     isColoured = isTerminal && !isPlain
+    width = Style.width(STDOUT_FILENO)
+  }
+
+  /// The columns of a terminal; nil when it is none.
+  static func width(_ descriptor: Int32) -> Int? {
+    guard isatty(descriptor) == 1 else { return nil }
     var size = winsize()
-    let known = isTerminal && ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-    width = known ? Int(size.ws_col) : isTerminal ? 80 : nil
+    let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+    return isKnown ? Int(size.ws_col) : 80
   }
 
   init(isColoured: Bool, width: Int?) {
@@ -102,5 +108,19 @@ enum TextWidth {
       used += width
     }
     return result + "…"
+  }
+
+  /// Lines of whole words, none wider than so many columns if it can be.
+  static func wrapped(_ text: String, to columns: Int) -> [String] {
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ") {
+      if !line.isEmpty, TextWidth.of(line) + 1 + TextWidth.of(String(word)) > columns {
+        lines.append(line)
+        line = ""
+      }
+      line += (line.isEmpty ? "" : " ") + word
+    }
+    return line.isEmpty ? lines : lines + [line]
   }
 }

@@ -57,7 +57,10 @@ enum WelcomePages {
     text += "  " + style.paint(icon, colour) + "  " + style.paint(title, .bold) + "\n"
     for paragraph in paragraphs {
       text += "\n"
-      for line in SettingsText.wrapped(paragraph, to: columns - 4) { text += "  \(line)\n" }
+      // What is to be copied stays in one piece.
+      let isVerbatim = paragraph.hasPrefix("*")
+      let lines = isVerbatim ? [paragraph] : TextWidth.wrapped(paragraph, to: columns - 4)
+      for line in lines { text += "  \(line)\n" }
     }
     return text + "\n"
   }

@@ -68,17 +68,17 @@ struct FiringScreen {
     var lines: [Line] = []
     if let position { lines += [Line(position, .badge, .faint), Line("", .blank)] }
     lines += (isTall ? BigDigits.lines(time) : [time]).map { Line($0, .time, .bold) }
-    lines += SettingsText.wrapped(subtitle, to: room).map { Line($0, .time, .faint) }
+    lines += TextWidth.wrapped(subtitle, to: room).map { Line($0, .time, .faint) }
     return lines + [Line("", .blank)]
   }
 
   private func middle(_ room: Int, rows: Int) -> [Line] {
-    var lines = SettingsText.wrapped(Printable.text(title), to: room).prefix(3)
+    var lines = TextWidth.wrapped(Printable.text(title), to: room).prefix(3)
       .map { Line($0, .title, .bold) }
     lines.append(Line("[\(badge)]", .badge, AlarmOutput.colour(ofBadge: badge)))
     guard let note else { return lines }
     let words = note.split(separator: "\n").flatMap {
-      SettingsText.wrapped(Printable.text(String($0).replacing("\t", with: " ")), to: room)
+      TextWidth.wrapped(Printable.text(String($0).replacing("\t", with: " ")), to: room)
     }
     lines.append(Line("", .blank))
     return lines + words.prefix(max(1, rows / 6)).map { Line($0, .note) }
