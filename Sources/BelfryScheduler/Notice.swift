@@ -57,12 +57,21 @@ public struct Notice: Hashable, Sendable {
     }
   }
 
-  /// `{kind, alarm, title, note?, occurrence, due}`, and of a firing `late`, of a follow-up `number`,
-  /// `count`, `last`.
+  /// What can be answered to it, as a hook prints it.
+  var actions: [String] {
+    switch kind {
+    case .firing: ["stop", "done", "snooze", "skip"]
+    case .followUp: ["done", "remind"]
+    }
+  }
+
+  /// `{kind, alarm, title, headline, body, note?, occurrence, due, actions}`, and of a firing `late`, of a
+  /// follow-up `number`, `count`, `last`.
   public var json: JSON {
     var members: [String: JSON?] = [
       "alarm": JSON(alarm), "title": .string(title), "note": note.map { .string($0) },
-      "occurrence": JSON(occurrence), "due": .string(due),
+      "occurrence": JSON(occurrence), "due": .string(due), "headline": .string(headline),
+      "body": .string(body), "actions": .array(actions.map { .string($0) }),
     ]
     switch kind {
     case .firing(let late):

@@ -100,6 +100,8 @@ import Testing
       let followUp = try #require((tick.object["followUps"] as? [[String: Any]])?.first)
       #expect(followUp["number"] as? Int == number)
       #expect(followUp["last"] as? Bool == (number == 3))
+      #expect(followUp["headline"] as? String == "Did you Rent reminder?")
+      #expect(followUp["actions"] as? [String] == ["done", "remind"])
       asked.append(try sandbox.read(sandbox.root + "/asked"))
       #expect(
         pending(try await alarm(sandbox, at(time)))["followUpsSent"] as? Int == number)

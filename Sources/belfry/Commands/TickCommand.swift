@@ -93,8 +93,9 @@ struct TickCommand: AsyncParsableCommand {
       .array(
         report.delivered.filter { wanted($0.notice.kind) }.map { notice, outcome in
           guard case .object(var members) = notice.json else { return .null }
-          members["kind"] = nil
-          members["note"] = nil
+          // What only whoever shows it needs.
+          for key in ["kind", "note", "body"] { members[key] = nil }
+          if case .firing = notice.kind { members["headline"] = nil }
           if case .undelivered = outcome { members["delivered"] = false }
           return .object(members)
         })

@@ -68,6 +68,14 @@ struct Answering {
     return (transition, try store.status(transition.alarm))
   }
 
+  /// Gives an answer, and says what came of it.
+  func giveAndTell(_ answer: Answer, json: Bool) throws {
+    let (transition, status) = try give(answer)
+    guard let event = transition.events.last else { return }
+    if json { return output.print(output.json(transition.alarm, status, event: event)) }
+    for line in words(transition, status) { Console.line(line) }
+  }
+
   /// What came of an answer, a sentence a line.
   func words(_ transition: Transition, _ status: AlarmStatus) -> [String] {
     guard let event = transition.events.last else { return [] }

@@ -1,0 +1,59 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+struct Done: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Say that it is done: what rings, is snoozed, pending or missed.",
+    discussion: """
+        belfry done rent
+        belfry done rent --at 08:15        # it was done earlier: the last 08:15, or 2026-11-23T08:15
+        belfry done rent --early           # the coming one is done ahead
+      """)
+
+  @OptionGroup var options: AnswerOptions
+
+  @Option(help: "When it was done: 08:15, 2026-11-23T08:15, or an instant (default: now).")
+  var at: String?
+
+  @Flag(help: "When nothing is open: the coming occurrence.")
+  var early = false
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func run() throws {
+    let context = try common.context(root)
+    let moment = try at.map { try past($0, context.storeContext) }
+    let answering = try Answering(options, context)
+    if let at, let moment, CivilTime(at) != nil {
+      // A time of day that is still to come today is rather a slip than one of yesterday, unless it rang then.
+      let preview = try answering.preview(.done(at: moment, early: early))
+      let zone = answering.store.timeline(preview.alarm).zone
+      if let occurrence = preview.events.last?.occurrence, moment < zone.instant(of: occurrence),
+        moment < context.storeContext.now.adding(seconds: -6 * 3600)
+      {
+        throw CommandError(
+          .usage, "--at: the last \(at) was before it rang.",
+          hint: "Name the day as well: 2026-11-23T08:15.")
+      }
+    }
+    try answering.giveAndTell(.done(at: moment, early: early), json: common.json)
+  }
+
+  /// A moment as people write one of the past: a time of day is the latest such.
+  private func past(_ text: String, _ context: StoreContext) throws -> Instant {
+    if let instant = Instant(rfc3339: text) { return instant }
+    let local = context.zones.local
+    if let civil = CivilDateTime(text) { return local.instant(of: civil) }
+    guard let time = CivilTime(text) else {
+      throw CommandError(
+        .usage, "--at: '\(Printable.text(text))' is not a moment.",
+        hint: "Write it as 08:15, 2026-11-23T08:15 or 2026-11-23T08:15:00Z.")
+    }
+    let today = local.civil(at: context.now).date
+    let instant = local.instant(of: CivilDateTime(today, time))
+    return instant <= context.now
+      ? instant : local.instant(of: CivilDateTime(today.adding(days: -1), time))
+  }
+}

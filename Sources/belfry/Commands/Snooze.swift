@@ -1,0 +1,34 @@
+import ArgumentParser
+import BelfryCore
+
+struct Snooze: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Let what rings ring again later.",
+    discussion: """
+      How long: 10m, 1h, 1d, 1w; without it the settings' own, 9 minutes at first.
+
+        belfry snooze rent 1h
+      """)
+
+  @OptionGroup var options: AnswerOptions
+
+  @Argument(help: "How long.")
+  var length: String?
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func run() throws {
+    let seconds = try length.map { text in
+      guard let seconds = Span.parse(text) else {
+        throw CommandError(
+          .usage, "'\(Printable.text(text))' is not a length of time.",
+          hint: "Write it as 90s, 10m, 1h, 1d or 1w, up to a year.")
+      }
+      return seconds
+    }
+    let answering = try Answering(options, common.context(root))
+    try answering.giveAndTell(
+      .snooze(seconds: seconds ?? answering.settings.snooze), json: common.json)
+  }
+}
