@@ -119,7 +119,11 @@ extension Store {
       files[file.path] = AlarmRecord.encode(restored)
       undone.alarms.append(restored)
       let events = logged.filter { $0.alarm == id }.map {
-        Event(.undone, $0.occurrence, detail: $0.action.rawValue, undoes: $0.id)
+        let record = $0.occurrence.flatMap { restored.progress.occurrences[$0] }
+        return Event(
+          .undone, $0.occurrence, auto: record?.auto ?? false, detail: $0.action.rawValue,
+          effective: record?.state == .done ? record?.since : nil, undoes: $0.id,
+          revision: record?.revision ?? 0, state: record?.state)
       }
       undone.occurrence = CommitMessage.trailers(of: action.message)["Occurrence"]
         .flatMap { CivilDateTime($0) }

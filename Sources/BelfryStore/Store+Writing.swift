@@ -114,10 +114,7 @@ extension Store {
     // Entries of one moment sort by their identifiers.
     let ids = events.map { _ in context.makeIdentifier() }.sorted()
     return zip(ids, events).map { id, item in
-      LogEntry(
-        id: id, alarm: item.alarm.id, title: item.alarm.title, occurrence: item.event.occurrence,
-        action: item.event.action, at: context.now, device: device, auto: item.event.auto,
-        detail: item.event.detail, effective: item.event.effective, undoes: item.event.undoes)
+      LogEntry(item.event, of: item.alarm, id: id, at: context.now, device: device)
     }
   }
 

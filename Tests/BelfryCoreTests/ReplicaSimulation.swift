@@ -7,6 +7,8 @@ import Testing
   private struct Device {
     var alarm: Alarm
     var firings = Firings()
+    /// What can be taken back: the alarm before and after, when, and the entries.
+    var undoable: [(before: Alarm, after: Alarm, acted: Instant, entries: [LogEntry])] = []
   }
 
   @Test(arguments: 0..<200 as Range<UInt64>)
@@ -15,6 +17,16 @@ import Testing
     var settings = Settings(tier: .plus)
     settings.followUps = try #require(FollowUpPlan([600, 1200]))
     var devices = [Device](repeating: Device(alarm: try rent()), count: 3)
+    var log: [LogEntry] = []
+    func note(_ transition: Transition, at now: Instant) -> [LogEntry] {
+      let entries = transition.events.enumerated().map { offset, event in
+        LogEntry(
+          event, of: transition.alarm,
+          id: Identifier(high: 3, low: UInt64(log.count + offset)), at: now, device: laptop)
+      }
+      log += entries
+      return entries
+    }
     var confirmed: Set<CivilDateTime> = []
     var skipped: Set<CivilDateTime> = []
     var now = instant("2026-11-23T08:50:00Z")
@@ -25,6 +37,7 @@ import Testing
       let evaluation = timeline(device.alarm).evaluate(
         at: now, settings: settings, firings: device.firings)
       device.alarm = evaluation.transition.alarm
+      _ = note(evaluation.transition, at: now)
       for firing in evaluation.firings {
         device.firings.record(device.alarm.id, firing.occurrence, due: firing.due, at: now)
       }
@@ -35,7 +48,9 @@ import Testing
       }
       let answer = random.pick([
         Answer.stop, .done(), .skip(), .snooze(seconds: 300), .dismiss, .done(early: true),
+        .unskip(),
       ])
+      let before = device.alarm
       if let transition = try? timeline(device.alarm).answer(
         answer, at: now, settings: settings, firings: device.firings)
       {
@@ -44,6 +59,20 @@ import Testing
           if event.action == .skipped { skipped.insert(event.occurrence!) }
         }
         device.alarm = transition.alarm
+        device.undoable.append((before, device.alarm, now, note(transition, at: now)))
+      }
+      if random.one(in: 6), let last = device.undoable.popLast(),
+        let restored = try? timeline(device.alarm).undoing(
+          last.after, before: last.before, acted: last.acted, at: now, device: laptop)
+      {
+        device.alarm = restored
+        let events = last.entries.map { entry in
+          let record = entry.occurrence.flatMap { restored.progress.occurrences[$0] }
+          return Event(
+            .undone, entry.occurrence, auto: record?.auto ?? false, undoes: entry.id,
+            revision: record?.revision ?? 0, state: record?.state)
+        }
+        _ = note(Transition(alarm: restored, events: events), at: now)
       }
       devices[index] = device
       if random.one(in: 3) {
@@ -56,6 +85,22 @@ import Testing
     let all = devices.map(\.alarm)
     let joined = Alarm.join(Alarm.join(all[0], all[1]), all[2])
     #expect(joined == Alarm.join(all[2], Alarm.join(all[1], all[0])), "seed \(seed)")
+    // The log of all devices tells the same story as what they come to together.
+    let story = Statistics(log)
+    for (civil, record) in joined.progress.occurrences {
+      let expected: Statistics.Outcome? =
+        switch timeline(joined).record(of: civil)?.state {
+        case .done: record.auto ? .autoCompleted : .done
+        case .skipped: .skipped
+        case .missed: .missed
+        case .open, .snoozed, .pending, nil: nil
+        }
+      #expect(story.outcomes[civil] == expected, "seed \(seed): \(civil) \(record)")
+    }
+    // What was reopened may end otherwise.
+    let reopened = Set(log.filter { $0.revision > 0 }.compactMap(\.occurrence))
+    confirmed.subtract(reopened)
+    skipped.subtract(reopened)
     let floor = joined.progress.floor ?? civil("2026-01-01T00:00")
     for civil in confirmed where civil > floor {
       let record = joined.progress.occurrences[civil]

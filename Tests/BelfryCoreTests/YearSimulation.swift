@@ -30,9 +30,7 @@ import Testing
         number += 1
         log.append(
           LogEntry(
-            id: Identifier(high: 1, low: number), alarm: alarm.id, title: alarm.title,
-            occurrence: event.occurrence, action: event.action, at: now, device: laptop,
-            auto: event.auto, effective: event.effective, undoes: event.undoes))
+            event, of: alarm, id: Identifier(high: 1, low: number), at: now, device: laptop))
       }
     }
   }
@@ -144,7 +142,12 @@ import Testing
       world.take(
         Transition(
           alarm: restored,
-          events: last.entries.map { Event(.undone, $0.occurrence, undoes: $0.id) }), at: now)
+          events: last.entries.map { entry in
+            let record = entry.occurrence.flatMap { restored.progress.occurrences[$0] }
+            return Event(
+              .undone, entry.occurrence, auto: record?.auto ?? false, undoes: entry.id,
+              revision: record?.revision ?? 0, state: record?.state)
+          }), at: now)
     default: break
     }
   }

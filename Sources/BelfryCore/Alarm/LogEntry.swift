@@ -17,6 +17,10 @@ public struct LogEntry: Hashable, Sendable {
   public let effective: Instant?
   /// Undone: the entry that no longer counts.
   public let undoes: Identifier?
+  /// Which reopening of the occurrence it belongs to, as in its record: a later one stands over it.
+  public let revision: Int
+  /// Undone: what the occurrence is again.
+  public let state: OccurrenceRecord.State?
   /// Keys that this version does not know, as canonical JSON.
   public let extras: [String: String]
 
@@ -29,7 +33,8 @@ public struct LogEntry: Hashable, Sendable {
   public init(
     id: Identifier, alarm: Identifier, title: String, occurrence: CivilDateTime? = nil,
     action: Action, at: Instant, device: Identifier, auto: Bool = false, detail: String? = nil,
-    effective: Instant? = nil, undoes: Identifier? = nil, extras: [String: String] = [:]
+    effective: Instant? = nil, undoes: Identifier? = nil, revision: Int = 0,
+    state: OccurrenceRecord.State? = nil, extras: [String: String] = [:]
   ) {
     self.id = id
     self.alarm = alarm
@@ -42,7 +47,20 @@ public struct LogEntry: Hashable, Sendable {
     self.detail = detail
     self.effective = effective
     self.undoes = undoes
+    self.revision = revision
+    self.state = state
     self.extras = extras
+  }
+
+  /// The entry of an event.
+  public init(
+    _ event: Event, of alarm: Alarm, id: Identifier, at: Instant, device: Identifier
+  ) {
+    self.init(
+      id: id, alarm: alarm.id, title: alarm.title, occurrence: event.occurrence,
+      action: event.action, at: at, device: device, auto: event.auto, detail: event.detail,
+      effective: event.effective, undoes: event.undoes, revision: event.revision,
+      state: event.state)
   }
 }
 

@@ -173,7 +173,9 @@ extension Timeline {
     in transition: inout Transition
   ) {
     var record = opened(civil)
-    let event: Event
+    let action: LogEntry.Action
+    var detail: String?
+    var effective: Instant?
     if record.state == .pending, alarm.delivery.strict,
       let overdue = followUps(of: civil, record, at: now, settings: settings).overdue
     {
@@ -186,36 +188,41 @@ extension Timeline {
       record.move(to: .snoozed, at: now)
       record.until = until
       record.snoozes += 1
-      event = Event(.snoozed, civil, detail: "until \(until)")
+      action = .snoozed
+      detail = "until \(until)"
     case .stop where record.state == .pending:
       // A strict alarm that rings again: it waits for its next follow-up.
-      event = Event(.stopped, civil)
+      action = .stopped
     case .stop where settings.tier.confirmsCompletion:
       record.move(to: .pending, at: now)
-      event = Event(.stopped, civil)
+      action = .stopped
     case .stop:
       record.move(to: .done, at: now)
-      event = Event(.done, civil)
+      action = .done
     case .done(let moment, _):
       record.move(to: .done, at: moment ?? now)
-      event = Event(.done, civil, effective: moment)
+      action = .done
+      effective = moment
     case .skip:
       record.move(to: .skipped, at: now)
       // A skip ahead is one of this schedule's occurrences, and means nothing to another's.
       if occurrence(civil).at > now { record.schedule = alarm.stamps[.schedule] }
-      event = Event(.skipped, civil)
+      action = .skipped
     case .unskip:
       record.move(to: .open, at: now)
-      event = Event(.unskipped, civil)
+      action = .unskipped
     case .dismiss:
       // The next tick would have recorded it.
-      if record.state != .missed { transition.events.append(Event(.missed, civil)) }
+      if record.state != .missed {
+        transition.events.append(Event(.missed, civil, revision: record.revision))
+      }
       record.move(to: .missed, at: record.since ?? now, byPerson: false)
       record.dismissed = true
-      event = Event(.dismissed, civil)
+      action = .dismissed
     }
     transition.alarm.progress.occurrences[civil] = record
-    transition.events.append(event)
+    transition.events.append(
+      Event(action, civil, detail: detail, effective: effective, revision: record.revision))
   }
 }
 

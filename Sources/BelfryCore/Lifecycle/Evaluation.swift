@@ -83,7 +83,9 @@ extension Timeline {
         record.followUps = followUp.number
         result.transition.alarm.progress.occurrences[civil] = record
         result.transition.events.append(
-          Event(.reminded, civil, detail: "\(followUp.number) of \(followUp.count), unanswered"))
+          Event(
+            .reminded, civil, detail: "\(followUp.number) of \(followUp.count), unanswered",
+            revision: record.revision))
       }
     }
   }

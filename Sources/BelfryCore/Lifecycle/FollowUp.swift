@@ -138,6 +138,10 @@ extension Timeline {
     alarm.progress.occurrences[civil] = record
     return Transition(
       alarm: alarm,
-      events: [Event(.reminded, civil, detail: "\(followUp.number) of \(followUp.count)")])
+      events: [
+        Event(
+          .reminded, civil, detail: "\(followUp.number) of \(followUp.count)",
+          revision: record.revision)
+      ])
   }
 }

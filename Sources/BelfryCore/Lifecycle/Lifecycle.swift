@@ -8,10 +8,15 @@ public struct Event: Hashable, Sendable {
   public let effective: Instant?
   /// Undone: the log entry that no longer counts.
   public let undoes: Identifier?
+  /// Which reopening of the occurrence it belongs to: that of its record then.
+  public let revision: Int
+  /// Undone: what the occurrence is again.
+  public let state: OccurrenceRecord.State?
 
   public init(
     _ action: LogEntry.Action, _ occurrence: CivilDateTime? = nil, auto: Bool = false,
-    detail: String? = nil, effective: Instant? = nil, undoes: Identifier? = nil
+    detail: String? = nil, effective: Instant? = nil, undoes: Identifier? = nil, revision: Int = 0,
+    state: OccurrenceRecord.State? = nil
   ) {
     self.action = action
     self.occurrence = occurrence
@@ -19,6 +24,8 @@ public struct Event: Hashable, Sendable {
     self.detail = detail
     self.effective = effective
     self.undoes = undoes
+    self.revision = revision
+    self.state = state
   }
 }
 
@@ -68,7 +75,8 @@ extension Timeline {
     record.move(to: state, at: now, byPerson: false)
     record.auto = auto
     transition.alarm.progress.occurrences[civil] = record
-    transition.events.append(Event(state == .done ? .done : .missed, civil, auto: auto))
+    transition.events.append(
+      Event(state == .done ? .done : .missed, civil, auto: auto, revision: record.revision))
   }
 
   /// Completes everything pending, as the free tier knows no pending: for a downgrade.

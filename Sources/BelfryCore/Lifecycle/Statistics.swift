@@ -23,28 +23,23 @@ public struct Statistics: Hashable, Sendable {
 
   /// Reads an alarm's log.
   ///
-  /// An occurrence counts once, however many devices told of it; what was undone or unskipped does not
-  /// count. What nobody confirmed (missed, done by itself) ends a streak; what was skipped neither ends nor
-  /// lengthens it.
+  /// An occurrence counts once, however many devices told of it, and as the records have it: of its entries those
+  /// of the latest reopening, and of them the highest outcome. What nobody confirmed (missed, done by itself)
+  /// ends a streak; what was skipped neither ends nor lengthens it.
   ///
   /// - Parameters:
   ///   - entries: of one alarm, in any order.
   ///   - skipBreaksStreak: a skipped occurrence ends a streak too.
   public init(_ entries: some Sequence<LogEntry>, skipBreaksStreak: Bool = false) {
-    let entries = Array(entries)
-    let undone = Set(entries.compactMap(\.undoes))
-    var unskipped: [CivilDateTime: Instant] = [:]
-    for entry in entries where entry.action == .unskipped && !undone.contains(entry.id) {
-      guard let civil = entry.occurrence else { continue }
-      unskipped[civil] = max(unskipped[civil] ?? entry.at, entry.at)
-    }
-    for entry in entries where !undone.contains(entry.id) {
-      guard let civil = entry.occurrence, let outcome = Outcome(entry) else { continue }
-      if outcome == .skipped, let taken = unskipped[civil], entry.at <= taken { continue }
-      outcomes[civil] = max(outcomes[civil] ?? outcome, outcome)
-      if outcome == .done {
-        let moment = entry.effective ?? entry.at
-        doneAt[civil] = min(doneAt[civil] ?? moment, moment)
+    for (civil, entries) in Dictionary(grouping: entries, by: \.occurrence) {
+      guard let civil, let latest = entries.map(\.revision).max() else { continue }
+      for entry in entries where entry.revision == latest {
+        guard let outcome = Outcome(entry) else { continue }
+        outcomes[civil] = max(outcomes[civil] ?? outcome, outcome)
+        if outcome == .done {
+          let moment = entry.effective ?? entry.at
+          doneAt[civil] = min(doneAt[civil] ?? moment, moment)
+        }
       }
     }
     for (_, outcome) in outcomes.sorted(by: { $0.key < $1.key }) {
@@ -75,6 +70,13 @@ extension Statistics.Outcome {
     case .done: self = entry.auto ? .autoCompleted : .done
     case .skipped: self = .skipped
     case .missed: self = .missed
+    case .undone:
+      switch entry.state {
+      case .done: self = entry.auto ? .autoCompleted : .done
+      case .skipped: self = .skipped
+      case .missed: self = .missed
+      case .open, .snoozed, .pending, nil: return nil
+      }
     default: return nil
     }
   }

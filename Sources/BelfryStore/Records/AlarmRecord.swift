@@ -108,18 +108,13 @@ public enum AlarmRecord {
   private static func decodeOccurrence(
     _ reader: inout RecordReader
   ) throws(RecordError) -> OccurrenceRecord {
-    func count(_ json: JSON) -> Int? {
-      json.integer.flatMap { (0...1_000_000).contains($0) ? Int($0) : nil }
-    }
     return OccurrenceRecord(
-      try reader.required(
-        "state", { $0.string.flatMap { OccurrenceRecord.State(rawValue: $0) } },
-        "one of " + OccurrenceRecord.State.allCases.map(\.rawValue).joined(separator: ", ")),
-      revision: try reader.optional("revision", count, "a count") ?? 0,
+      try reader.required("state", \.state, OccurrenceRecord.State.words),
+      revision: try reader.optional("revision", \.count, "a count") ?? 0,
       since: try reader.optional("since", \.instant, "an instant"),
       until: try reader.optional("until", \.instant, "an instant"),
-      snoozes: try reader.optional("snoozes", count, "a count") ?? 0,
-      followUps: try reader.optional("followUps", count, "a count") ?? 0,
+      snoozes: try reader.optional("snoozes", \.count, "a count") ?? 0,
+      followUps: try reader.optional("followUps", \.count, "a count") ?? 0,
       auto: try reader.optional("auto", \.bool, "true or false") ?? false,
       dismissed: try reader.optional("dismissed", \.bool, "true or false") ?? false,
       schedule: try reader.optional("schedule", \.stamp, "a stamp"))

@@ -38,6 +38,8 @@ public enum LogRecord {
       detail: try reader.optional("detail", plainText, "a text without control characters"),
       effective: try reader.optional("effective", \.instant, "an instant"),
       undoes: try reader.optional("undoes", \.identifier, "an identifier"),
+      revision: try reader.optional("revision", \.count, "a count") ?? 0,
+      state: try reader.optional("state", \.state, OccurrenceRecord.State.words),
       extras: reader.remaining())
   }
 
@@ -57,6 +59,8 @@ public enum LogRecord {
       "action": .string(entry.action.rawValue), "at": JSON(entry.at), "device": JSON(entry.device),
       "auto": entry.auto ? true : nil, "detail": entry.detail.map { .string($0) },
       "effective": entry.effective.map { JSON($0) }, "undoes": entry.undoes.map { JSON($0) },
+      "revision": entry.revision == 0 ? nil : .integer(Int64(entry.revision)),
+      "state": entry.state.map { .string($0.rawValue) },
     ]).adding(entry.extras).document
   }
 }

@@ -96,6 +96,12 @@ extension JSON {
   var occurrence: CivilDateTime? { string.flatMap { CivilDateTime($0) } }
   var stamp: Stamp? { string.flatMap { Stamp($0) } }
 
+  var count: Int? {
+    integer.flatMap { (0...1_000_000).contains($0) ? Int($0) : nil }
+  }
+
+  var state: OccurrenceRecord.State? { string.flatMap { OccurrenceRecord.State(rawValue: $0) } }
+
   /// The name of a sound, as the settings' own is.
   var sound: String? { string.flatMap { Setting.sound.admits(.word($0)) ? $0 : nil } }
 
@@ -131,4 +137,9 @@ extension JSON {
     }
     return .object(members)
   }
+}
+
+extension OccurrenceRecord.State {
+  /// What a record may hold for one, in words.
+  static var words: String { "one of " + allCases.map(\.rawValue).joined(separator: ", ") }
 }

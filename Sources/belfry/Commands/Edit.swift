@@ -91,7 +91,11 @@ extension Store {
     } else if fields.contains(.schedule) {
       let ahead = timeline(before).occurrences(in: .skipped)
         .filter { timeline(alarm).record(of: $0) == nil }
-      events = ahead.map { Event(.unskipped, $0) } + events
+      events =
+        ahead.map { civil in
+          let revision = alarm.progress.occurrences[civil]?.revision ?? 0
+          return Event(.unskipped, civil, revision: revision + 1)
+        } + events
     }
     let change = Change(
       alarms: [alarm], entries: entries(events, of: alarm),
