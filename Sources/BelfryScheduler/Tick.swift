@@ -19,7 +19,9 @@ public struct TickReport: Sendable {
   public var missed: [Item] = []
   public var autoCompleted: [Item] = []
   /// When the next tick is due; nil when never.
-  public var nextWake: Instant?
+  public var nextWake: Instant? { wakes.values.compactMap { $0 }.min() }
+  /// When each alarm that was looked at needs the next look; under nil when the first of the others does.
+  var wakes: [Identifier?: Instant?] = [:]
   public var problems: [RecordProblem] = []
   /// Why what happened could not be recorded, when it could not; everything was delivered all the same.
   public var failures: [any Error] = []
@@ -67,6 +69,7 @@ public struct Tick: Sendable {
       do {
         try record(delivered)
         try answer(delivered, settings.settings, &report)
+        try lookAhead(delivered, settings.settings, &report)
       } catch {
         report.failures.append(error)
       }
@@ -82,17 +85,17 @@ public struct Tick: Sendable {
   private func evaluate(_ settings: Settings, _ report: inout TickReport) throws -> [Delivery] {
     let rung = store.firings()
     var deliveries: [Delivery] = []
-    var wakes: [Instant] = []
+    var wakes: [Identifier?: Instant?] = [:]
     var missed: [TickReport.Item] = []
     var completed: [TickReport.Item] = []
     let evaluated = try store.evaluate { alarms in
-      (deliveries, wakes, missed, completed) = ([], [], [], [])
+      (deliveries, wakes, missed, completed) = ([], [:], [], [])
       var transitions: [Transition] = []
       for alarm in alarms {
         let timeline = store.timeline(alarm)
         let evaluation = timeline.evaluate(
           at: store.context.now, settings: settings, firings: rung)
-        if let wake = evaluation.nextWake { wakes.append(wake) }
+        wakes[alarm.id] = evaluation.nextWake
         deliveries += self.deliveries(evaluation, of: alarm)
         if evaluation.transition.events.isEmpty { continue }
         transitions.append(evaluation.transition)
@@ -109,7 +112,8 @@ public struct Tick: Sendable {
     }
     report.missed = missed.sorted { $0.due < $1.due }
     report.autoCompleted = completed.sorted { $0.due < $1.due }
-    report.nextWake = (wakes + [evaluated.nextChange].compactMap { $0 }).min()
+    report.wakes = wakes
+    report.wakes[nil] = evaluated.nextChange
     report.problems = evaluated.problems + report.problems
     if let failure = evaluated.failure { report.failures.append(failure) }
     return deliveries.sorted { ($0.due, $0.alarm.title) < ($1.due, $1.alarm.title) }
@@ -211,6 +215,19 @@ public struct Tick: Sendable {
   private func remember(_ followUp: FollowUp, of alarm: Alarm) throws {
     try store.update(alarm.id) { alarm in
       (store.timeline(alarm).reminded(followUp).flatMap(store.change), ())
+    }
+  }
+
+  /// Looks again when the alarms that were delivered need the next look: an answer has changed that.
+  private func lookAhead(
+    _ delivered: [Delivered], _ settings: Settings, _ report: inout TickReport
+  ) throws {
+    for id in Set(delivered.map(\.delivery.alarm.id)) {
+      guard let alarm = try store.alarm(id) else { continue }
+      report.wakes[id] =
+        store.timeline(alarm).evaluate(
+          at: store.context.now, settings: settings, firings: store.firings()
+        ).nextWake
     }
   }
 

@@ -125,9 +125,15 @@ extension Store {
   /// The change that a transition makes: its last event names it.
   public func change(_ transition: Transition) -> Change? {
     guard let last = transition.events.last else { return nil }
+    var message = CommitMessage(last, of: transition.alarm, device: device)
+    let same = transition.events.filter { $0.action == last.action && $0.auto == last.auto }
+    if same.count > 1, let first = same.first?.occurrence {
+      message.subject =
+        "\(last.action.label): \(transition.alarm.title) (\(same.count) from \(first.date) \(first.time))"
+    }
     return Change(
       alarms: [transition.alarm], entries: entries(transition.events, of: transition.alarm),
-      message: CommitMessage(last, of: transition.alarm, device: device))
+      message: message)
   }
 }
 

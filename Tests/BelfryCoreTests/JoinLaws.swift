@@ -45,7 +45,7 @@ import Testing
         since: random.one(in: 4) ? nil : moment(&random),
         until: random.one(in: 2) ? nil : moment(&random),
         snoozes: random.int(0...2), followUps: random.int(0...2), auto: random.one(in: 2),
-        dismissed: random.one(in: 2),
+        dismissed: random.one(in: 2), revived: random.one(in: 2) ? nil : moment(&random),
         schedule: random.one(in: 2) ? nil : stamp(&random))
     }
     alarm.extras = random.one(in: 2) ? [:] : ["colour": random.pick(["\"red\"", "\"blue\""])]

@@ -243,6 +243,9 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     // Both names mean one moment: it fires once, and none of them counts as missed.
     #expect(evaluation.firings.first?.occurrence == civil("2026-03-08T03:00"))
     #expect(evaluation.transition.events.isEmpty)
+    // Nor are two announced.
+    let coming = night.upcoming(after: instant("2026-03-08T01:00:00Z")).prefix(2).map(\.civil)
+    #expect(coming == [civil("2026-03-08T03:00"), civil("2026-03-09T02:30")])
   }
 
   @Test func longSettledOccurrencesAreDroppedBelowTheFloor() throws {

@@ -278,6 +278,35 @@ import Testing
     #expect(questions(sandbox).isEmpty)
   }
 
+  @Test("What another device made pending after the downgrade is completed by the next tick")
+  func downgradeElsewhere() async throws {
+    let sandbox = try await ringing()
+    let server = try await sandbox.secondDevice(now: at("09:00:10"))
+    _ = try await sandbox.belfry("tier", "free", now: at("09:01:00"))
+    _ = try await sandbox.belfry("tick", now: at("09:01:00"), store: server)
+    _ = try await sandbox.belfry("stop", "rent", now: at("09:02:00"), store: server)
+    for store in [sandbox.store, server, sandbox.store] {
+      _ = try await sandbox.belfry("sync", now: at("09:03:00"), store: store)
+    }
+    #expect(try await alarm(sandbox, at("09:04:00"))["state"] as? String == "pending")
+    let tick = try await sandbox.belfry("tick", "--json", now: at("09:04:00"))
+    #expect((tick.object["autoCompleted"] as? [Any])?.count == 1)
+  }
+
+  @Test("The next look is that after the answer that a hook brought")
+  func theNextLookFollowsTheAnswer() async throws {
+    let sandbox = try await ringing()
+    _ = try await sandbox.belfry("stop", "rent", now: at("09:00:00"))
+    try sandbox.write(
+      "#!/bin/sh\ncat >/dev/null\necho done\n", to: sandbox.hooks + "/follow-up", mode: 0o755)
+    let done = try await sandbox.belfry("tick", "--json", now: at("09:30:00"))
+    #expect(done.object["nextWake"] as? String == "2026-11-27T09:00:00Z")
+    try sandbox.write(
+      "#!/bin/sh\ncat >/dev/null\necho snooze 10m\n", to: sandbox.hooks + "/notify", mode: 0o755)
+    let snoozed = try await sandbox.belfry("tick", "--json", now: "2026-11-27T09:00:00Z")
+    #expect(snoozed.object["nextWake"] as? String == "2026-11-27T09:10:00Z")
+  }
+
   @Test("Done on another device, once synced, cancels the rest")
   func doneElsewhere() async throws {
     let sandbox = try await ringing()

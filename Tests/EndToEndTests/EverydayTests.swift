@@ -223,6 +223,56 @@ import Testing
     #expect(nothing.err.contains("nothing to undo"))
   }
 
+  @Test func anUndoneDisableGoesOnWhereItWas() async throws {
+    let sandbox = try await rent()
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    _ = try await sandbox.belfry("stop", "rent", now: at("09:00:00"))
+    _ = try await sandbox.belfry("tick", now: at("09:30:00"))
+    _ = try await sandbox.belfry("disable", "rent", now: at("09:31:00"))
+    _ = try await sandbox.belfry("undo", now: at("09:32:00"))
+    let pending = try await sandbox.belfry("pending", "--json", now: at("09:33:00")).array.first
+    #expect(pending?["since"] as? String == at("09:00:00"))
+    #expect(pending?["followUpsSent"] as? Int == 1)
+    #expect(pending?["nextFollowUp"] as? String == at("10:00:00"))
+    // Disabled once more, it is cleared for good.
+    _ = try await sandbox.belfry("disable", "rent", now: at("09:34:00"))
+    _ = try await sandbox.belfry("enable", "rent", now: at("09:35:00"))
+    #expect(try await sandbox.belfry("pending", "--json", now: at("09:36:00")).out == "[]\n")
+  }
+
+  @Test func enablingStartsAtNowAlsoAfterAnUndo() async throws {
+    let sandbox = try await rent()
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    _ = try await sandbox.belfry("disable", "rent", now: at("09:01:00"))
+    _ = try await sandbox.belfry("undo", now: at("09:02:00"))
+    #expect(try await state(sandbox, at("09:02:30")) == "ringing")
+    _ = try await sandbox.belfry("disable", "rent", now: at("09:03:00"))
+    let log = try await sandbox.belfry("log", "--json", now: at("09:03:30")).array
+    #expect(Set(log.prefix(2).map { $0["action"] as? String }) == ["disabled", "cleared"])
+    _ = try await sandbox.belfry("enable", "rent", now: at("09:04:00"))
+    #expect(try await state(sandbox, at("09:05:00")) == "active")
+  }
+
+  @Test func anUndoThatNeverSawADone() async throws {
+    let sandbox = try await rent()
+    let server = try await sandbox.secondDevice()
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    _ = try await sandbox.belfry("done", "rent", now: at("09:05:00"))
+    _ = try await sandbox.belfry("undo", now: at("09:05:30"))
+    _ = try await sandbox.belfry("done", "rent", now: at("09:06:00"), store: server)
+    for store in [server, sandbox.store, server] {
+      _ = try await sandbox.belfry("sync", now: at("09:07:00"), store: store)
+    }
+    // The reopening stands, on both devices and in the log alike: rather a false alarm.
+    for store in [sandbox.store, server] {
+      let list = try await sandbox.belfry("list", "--json", now: at("09:08:00"), store: store)
+      #expect(list.array.first?["state"] as? String == "ringing")
+      let stats = try await sandbox.belfry(
+        "stats", "rent", "--json", now: at("09:08:00"), store: store)
+      #expect(stats.object["done"] as? Int == 0)
+    }
+  }
+
   @Test func disablingWhatRingsCanBeUndone() async throws {
     let sandbox = try await rent()
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))

@@ -207,6 +207,22 @@ import Testing
     #expect(stats.object["skipped"] as? Int == 1)
   }
 
+  @Test(
+    "A skip that has passed is no longer shown as ahead, and stays one when the schedule changes")
+  func aPassedSkip() async throws {
+    let sandbox = try await sandbox("--daily", "--at", "09:00")
+    _ = try await sandbox.belfry("skip", "rent", now: "2026-11-20T23:00:00Z")
+    // Written for another reason, so that what the list keeps is from now.
+    _ = try await sandbox.belfry(
+      "add", "T", "--daily", "--at", "20:00", now: "2026-11-20T23:01:00Z")
+    _ = try await sandbox.belfry("list", now: "2026-11-20T23:02:00Z")
+    #expect(
+      !(try await sandbox.belfry("list", now: "2026-11-21T12:00:00Z").out.contains("Skips")))
+    _ = try await sandbox.belfry("edit", "rent", "--at", "15:00", now: "2026-11-21T12:01:00Z")
+    let stats = try await sandbox.belfry("stats", "rent", "--json", now: "2026-11-21T12:02:00Z")
+    #expect(stats.object["skipped"] as? Int == 1)
+  }
+
   @Test("Another schedule knows nothing of the skips made for the old one")
   func anEditEndsTheSkips() async throws {
     let sandbox = try await weekly()

@@ -37,6 +37,8 @@ public struct OccurrenceRecord: Hashable, Sendable {
   public var auto: Bool
   /// Missed, and somebody has taken note of it.
   public var dismissed: Bool
+  /// When somebody took back what had cleared it; what was cleared before then counts again.
+  public var revived: Instant?
   /// Skipped ahead: the stamp of the schedule that the skip was made for.
   public var schedule: Stamp?
 
@@ -54,7 +56,7 @@ public struct OccurrenceRecord: Hashable, Sendable {
   public init(
     _ state: State, revision: Int = 0, since: Instant? = nil, until: Instant? = nil,
     snoozes: Int = 0, followUps: Int = 0, auto: Bool = false, dismissed: Bool = false,
-    schedule: Stamp? = nil
+    revived: Instant? = nil, schedule: Stamp? = nil
   ) {
     self.state = state
     self.revision = revision
@@ -64,6 +66,7 @@ public struct OccurrenceRecord: Hashable, Sendable {
     self.followUps = followUps
     self.auto = auto
     self.dismissed = dismissed
+    self.revived = revived
     self.schedule = schedule
   }
 
@@ -78,6 +81,7 @@ public struct OccurrenceRecord: Hashable, Sendable {
     until = nil
     auto = false
     dismissed = false
+    revived = nil
     schedule = nil
   }
 }

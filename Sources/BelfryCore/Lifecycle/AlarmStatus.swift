@@ -113,7 +113,12 @@ extension Timeline {
       missed: missed(at: now),
       skipped: skippedAhead(at: now),
       validUntil: next?.at ?? .distantFuture)
-    // A follow-up that is overdue is the next tick's to send.
+    // A skip is shown as long as it is ahead.
+    if let skipped = status.skipped.first {
+      status.validUntil = min(status.validUntil, occurrence(skipped).at)
+    }
+    // What the tier does not know is the next tick's to complete, and a follow-up that is overdue to send.
+    if !settings.tier.confirmsCompletion, !status.pending.isEmpty { status.validUntil = now }
     for pending in status.pending {
       guard let change = pending.nextFollowUp else { continue }
       status.validUntil = min(status.validUntil, max(change, now))

@@ -33,7 +33,10 @@ public struct Statistics: Hashable, Sendable {
   public init(_ entries: some Sequence<LogEntry>, skipBreaksStreak: Bool = false) {
     for (civil, entries) in Dictionary(grouping: entries, by: \.occurrence) {
       guard let civil, let latest = entries.map(\.revision).max() else { continue }
+      let isStopped = entries.contains { $0.action == .stopped && $0.revision == latest }
       for entry in entries where entry.revision == latest {
+        // Stopped on one device, it is pending on all, also where nobody had answered.
+        if isStopped, entry.action == .missed { continue }
         guard let outcome = Outcome(entry) else { continue }
         outcomes[civil] = max(outcomes[civil] ?? outcome, outcome)
         if outcome == .done {

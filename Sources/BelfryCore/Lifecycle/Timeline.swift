@@ -43,8 +43,16 @@ public struct Timeline: Sendable {
           last = civil
           if let floor = alarm.progress.floor, civil <= floor { continue }
           if isSettledAhead(civil) { continue }
-          let occurrence = self.occurrence(civil)
-          if occurrence.at > from { return occurrence }
+          var occurrence = self.occurrence(civil)
+          if occurrence.at <= from { continue }
+          // Those that a clock change moves to one moment fire once, under the last one's name.
+          while let following = alarm.schedule.next(after: last),
+            case let other = self.occurrence(following), other.at == occurrence.at
+          {
+            last = following
+            if !isSettledAhead(following) { occurrence = other }
+          }
+          return occurrence
         }
         return nil
       })
@@ -56,13 +64,14 @@ public struct Timeline: Sendable {
 
   private func isSettledAhead(_ civil: CivilDateTime) -> Bool {
     guard let record = alarm.progress.occurrences[civil] else { return false }
-    return record.state.isSettled && counts(record)
+    return record.state.isSettled && counts(record, civil)
   }
 
-  /// A skip counts only under the schedule that it was made for.
-  private func counts(_ record: OccurrenceRecord) -> Bool {
+  /// A skip ahead counts only under the schedule that it was made for; one that had passed when the schedule
+  /// was changed was one.
+  private func counts(_ record: OccurrenceRecord, _ civil: CivilDateTime) -> Bool {
     guard record.state == .skipped, let made = record.schedule else { return true }
-    return made == alarm.stamps[.schedule]
+    return made == alarm.stamps[.schedule] || occurrence(civil).at <= alarm.progress.armed
   }
 
   // MARK: What is due
@@ -94,7 +103,8 @@ public struct Timeline: Sendable {
   ///
   /// What disabling cleared, and a skip made for another schedule, count for nothing.
   public func record(of civil: CivilDateTime) -> OccurrenceRecord? {
-    guard let record = alarm.progress.occurrences[civil], record.state != .open, counts(record)
+    guard let record = alarm.progress.occurrences[civil], record.state != .open,
+      counts(record, civil)
     else { return nil }
     return isCleared(record) ? nil : record
   }
@@ -102,7 +112,9 @@ public struct Timeline: Sendable {
   private func isCleared(_ record: OccurrenceRecord) -> Bool {
     guard record.state == .pending || record.state == .snoozed else { return false }
     if !alarm.enabled { return true }
-    guard let cleared = alarm.progress.cleared, let since = record.since else { return false }
+    guard let cleared = alarm.progress.cleared, let since = record.revived ?? record.since else {
+      return false
+    }
     return since <= cleared
   }
 
@@ -131,6 +143,8 @@ public struct Timeline: Sendable {
       guard record.state == .open, record.revision > 0, let since = record.since else {
         return false
       }
+      // Disabling has ended it again.
+      if let cleared = alarm.progress.cleared, since <= cleared { return false }
       return occurrence(civil).at <= min(since, moment)
     }.map(\.key)
   }

@@ -86,7 +86,7 @@ extension Timeline {
       if restored.state == .open { restored.since = now }
       // Cleared meanwhile, it would not count.
       if let cleared = alarm.progress.cleared, let since = restored.since, since <= cleared {
-        restored.since = Instant(milliseconds: cleared.milliseconds + 1)
+        restored.revived = max(now, Instant(milliseconds: cleared.milliseconds + 1))
       }
       result.progress.occurrences[civil] = restored
     }
@@ -101,9 +101,8 @@ extension Timeline {
     where floor.map({ civil > $0 }) ?? true && ended.record(of: civil) == nil {
       guard var record = before.progress.occurrences[civil] else { continue }
       record.revision = (alarm.progress.occurrences[civil]?.revision ?? record.revision) + 1
-      if let cleared = alarm.progress.cleared {
-        record.since = Instant(milliseconds: cleared.milliseconds + 1)
-      }
+      let cleared = alarm.progress.cleared.map { Instant(milliseconds: $0.milliseconds + 1) }
+      record.revived = max(now, cleared ?? now)
       result.progress.occurrences[civil] = record
     }
     for civil in old.due(at: acted).map(\.civil)

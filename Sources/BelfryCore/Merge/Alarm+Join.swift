@@ -60,7 +60,7 @@ extension OccurrenceRecord {
   ///
   /// 1. The higher `revision` stands whole.
   /// 2. Then the higher rank: `open < missed < snoozed < pending < skipped < done`.
-  /// 3. In one rank: the earliest `since`, the latest `until`, the later schedule of a skip,
+  /// 3. In one rank: the earliest `since`, the latest `until` and `revived`, the later schedule of a skip,
   ///    somebody's word over `auto`, and dismissed over not.
   /// 4. In one revision: the highest counts, whatever the rank.
   public static func join(_ a: OccurrenceRecord, _ b: OccurrenceRecord) -> OccurrenceRecord {
@@ -72,6 +72,7 @@ extension OccurrenceRecord {
       result.schedule = [a.schedule, b.schedule].compactMap { $0 }.max()
       result.auto = a.auto && b.auto
       result.dismissed = a.dismissed || b.dismissed
+      result.revived = [a.revived, b.revived].compactMap { $0 }.max()
     }
     result.snoozes = max(a.snoozes, b.snoozes)
     result.followUps = max(a.followUps, b.followUps)

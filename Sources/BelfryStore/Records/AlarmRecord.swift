@@ -117,6 +117,7 @@ public enum AlarmRecord {
       followUps: try reader.optional("followUps", \.count, "a count") ?? 0,
       auto: try reader.optional("auto", \.bool, "true or false") ?? false,
       dismissed: try reader.optional("dismissed", \.bool, "true or false") ?? false,
+      revived: try reader.optional("revived", \.instant, "an instant"),
       schedule: try reader.optional("schedule", \.stamp, "a stamp"))
   }
 
@@ -171,6 +172,7 @@ public enum AlarmRecord {
       "snoozes": record.snoozes == 0 ? nil : .integer(Int64(record.snoozes)),
       "followUps": record.followUps == 0 ? nil : .integer(Int64(record.followUps)),
       "auto": record.auto ? true : nil, "dismissed": record.dismissed ? true : nil,
+      "revived": record.revived.map { JSON($0) },
       "schedule": record.schedule.map { JSON($0) },
     ])
   }

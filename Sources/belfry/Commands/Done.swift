@@ -26,19 +26,22 @@ struct Done: ParsableCommand {
     let context = try common.context(root)
     let moment = try at.map { try past($0, context.storeContext) }
     let answering = try Answering(options, context)
-    if let at, let moment, CivilTime(at) != nil {
-      // A time of day that is still to come today is rather a slip than one of yesterday, unless it rang then.
+    if let at, let moment, CivilTime(at) != nil, !isToday(moment, context.storeContext) {
+      // A time of day that is still to come is rather a slip than yesterday's, unless it rang by then.
       let preview = try answering.preview(.done(at: moment, early: early))
       let zone = answering.store.timeline(preview.alarm).zone
-      if let occurrence = preview.events.last?.occurrence, moment < zone.instant(of: occurrence),
-        moment < context.storeContext.now.adding(seconds: -6 * 3600)
-      {
+      if let occurrence = preview.events.last?.occurrence, moment < zone.instant(of: occurrence) {
         throw CommandError(
-          .usage, "--at: the last \(at) was before it rang.",
-          hint: "Name the day as well: 2026-11-23T08:15.")
+          .usage, "--at: \(at) is still to come today.",
+          hint: "If yesterday's is meant, name the day as well: 2026-11-23T08:15.")
       }
     }
     try answering.giveAndTell(.done(at: moment, early: early), json: common.json)
+  }
+
+  private func isToday(_ moment: Instant, _ context: StoreContext) -> Bool {
+    let local = context.zones.local
+    return local.civil(at: moment).date == local.civil(at: context.now).date
   }
 
   /// A moment as people write one of the past: a time of day is the latest such.

@@ -85,9 +85,7 @@ extension Store {
     var events = [event]
     // What disabling takes back, and the skips that mean nothing to another schedule, are told one by one.
     if action == .disabled {
-      let open = timeline(before)
-      let cleared = open.occurrences(in: .pending) + open.occurrences(in: .snoozed)
-      events = cleared.map { Event(.cleared, $0) } + events
+      events = try open(before).map { Event(.cleared, $0) } + events
     } else if fields.contains(.schedule) {
       let ahead = timeline(before).occurrences(in: .skipped)
         .filter { timeline(alarm).record(of: $0) == nil }
@@ -101,5 +99,12 @@ extension Store {
       alarms: [alarm], entries: entries(events, of: alarm),
       message: CommitMessage(event, of: alarm, device: device))
     return (change, (alarm, fields))
+  }
+
+  /// What waits for somebody: pending, snoozed, ringing.
+  func open(_ alarm: Alarm) throws -> [CivilDateTime] {
+    let status = try self.status(alarm)
+    let current = status.state == .ringing || status.state == .snoozed ? status.current : nil
+    return Set(status.pending.map(\.occurrence) + [current].compactMap { $0 }).sorted()
   }
 }

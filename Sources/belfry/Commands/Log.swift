@@ -45,7 +45,7 @@ struct Log: ParsableCommand {
         pending.append(contentsOf: (shown == 0 ? "\n" : ",\n").utf8)
         pending.append(contentsOf: json(entry, names, context).line.utf8)
       } else {
-        pending.append(contentsOf: (line(entry, names, output) + "\n").utf8)
+        pending.append(contentsOf: (Console.fitted(line(entry, names, output)) + "\n").utf8)
       }
       shown += 1
       flush(1 << 14)
@@ -81,10 +81,11 @@ struct Log: ParsableCommand {
     text += ": \(Printable.text(entry.title))"
     if let occurrence = entry.occurrence { text += " (\(occurrence.date) \(occurrence.time))" }
     if let detail = entry.detail { text += ", \(Printable.text(detail))" }
+    if let done = entry.effective { text += ", at \(output.when(done))" }
     return text + "  \(Printable.text(names[entry.device] ?? entry.device.short))"
   }
 
-  /// `{id, alarm, title, occurrence?, action, at, device}`, `auto` and `detail` where there are any.
+  /// `{id, alarm, title, occurrence?, action, at, device}`, `auto`, `detail` and `doneAt` where there are any.
   private func json(
     _ entry: LogEntry, _ names: [Identifier: String], _ context: CommandContext
   ) -> JSON {
@@ -94,6 +95,7 @@ struct Log: ParsableCommand {
       "at": .string(context.storeContext.zones.text(entry.at)),
       "device": .string(names[entry.device] ?? entry.device.text), "auto": entry.auto ? true : nil,
       "detail": entry.detail.map { .string($0) },
+      "doneAt": entry.effective.map { .string(context.storeContext.zones.text($0)) },
     ])
   }
 }

@@ -35,8 +35,7 @@ private func setEnabled(
   let card = try context.find(name, in: store)
   var cleared: [CivilDateTime] = []
   let (alarm, fields) = try store.update(card.id) { before in
-    let open = store.timeline(before)
-    cleared = open.occurrences(in: .pending) + open.occurrences(in: .snoozed)
+    cleared = try store.open(before)
     var after = before
     after.enabled = enabled
     return try store.edited(before, after, as: enabled ? .enabled : .disabled)
@@ -55,7 +54,7 @@ private func setEnabled(
     if !enabled, let last = cleared.max() {
       let more = cleared.count > 1 ? " and \(cleared.count - 1) more" : ""
       Console.line(
-        "It asks no more for \(output.when(last, zone: alarm.zone.text))\(more); 'belfry undo' takes that back."
+        "It waits no more for \(output.when(last, zone: alarm.zone.text))\(more); 'belfry undo' takes that back."
       )
     }
   }

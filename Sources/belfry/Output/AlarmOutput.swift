@@ -207,7 +207,7 @@ struct AlarmOutput: Sendable {
   // MARK: JSON
 
   /// `{id, title, note?, enabled, delivery, state, schedule, zone, next?, nextOccurrence?, countdownSeconds?,
-  /// pending?, snooze?, missed?, skipped?}`; `pending` is the latest, `allPending` all when there are several.
+  /// ringing?, pending?, snooze?, missed?, skipped?}`; `pending` is the latest, `allPending` all when there are several.
   func json(_ alarm: Alarm, _ status: AlarmStatus) -> JSON {
     .object(omittingNil: [
       "id": JSON(alarm.id), "title": .string(alarm.title), "note": alarm.note.map { .string($0) },
@@ -221,6 +221,8 @@ struct AlarmOutput: Sendable {
       "next": status.next.map { .string(zones.text($0.at)) },
       "nextOccurrence": status.next.map { JSON($0.civil) },
       "countdownSeconds": status.next.map { .integer($0.at.seconds(since: now)) },
+      "ringing": status.state == .ringing
+        ? status.current.map { .object(["occurrence": JSON($0)]) } : nil,
       "pending": status.pending.last.map(json),
       "allPending": status.pending.count > 1 ? .array(status.pending.map(json)) : nil,
       "snooze": status.snooze.map {
@@ -243,7 +245,7 @@ struct AlarmOutput: Sendable {
     ])
   }
 
-  /// `{alarm, title, occurrence?, action, state, next?}`, and `snooze` and `pending` where there are any.
+  /// `{alarm, title, occurrence?, action, state, next?}`, and `until`, `pending` or `doneAt` as the action has it.
   func json(_ alarm: Alarm, _ status: AlarmStatus, event: Event) -> JSON {
     var members: [String: JSON?] = [
       "alarm": JSON(alarm.id), "title": .string(alarm.title),
@@ -254,6 +256,7 @@ struct AlarmOutput: Sendable {
     if event.action == .snoozed {
       members["until"] = status.snooze.map { .string(zones.text($0.until)) }
     }
+    if let done = event.effective { members["doneAt"] = .string(zones.text(done)) }
     if event.action == .stopped { members["pending"] = status.pending.last.map(json) }
     return .object(omittingNil: members)
   }

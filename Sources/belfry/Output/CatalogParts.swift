@@ -130,7 +130,10 @@ struct CatalogParts {
   private var empty: Part { Part(name: "empty list", text: output.empty) }
 
   private var paywall: Part {
-    Part(name: "paywall", text: "belfry: \(Paywall.limit(.free, 2))\n\(Paywall.offer)\n")
+    Part(
+      name: "paywall",
+      text: TextWidth.wrapped("belfry: \(Paywall.limit(.free, 2))", to: style.width ?? 80)
+        .joined(separator: "\n") + "\n\(Paywall.offer)\n")
   }
 
   // MARK: Pages

@@ -10,6 +10,9 @@ enum Console {
   /// A sentence or two, broken between words where the terminal ends.
   static func line(_ text: String) { write(broken(text, for: STDOUT_FILENO) + "\n") }
 
+  /// A line for standard output, broken in the same way.
+  static func fitted(_ line: String) -> String { broken(line, for: STDOUT_FILENO) }
+
   private static func broken(_ text: String, for descriptor: Int32) -> String {
     guard let columns = Style.width(descriptor), !text.contains("\u{1B}") else { return text }
     return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
