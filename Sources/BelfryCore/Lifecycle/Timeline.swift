@@ -36,12 +36,12 @@ public struct Timeline: Sendable {
   /// settled are left out, and so is what the progress says will not fire.
   public func upcoming(after moment: Instant) -> some Sequence<Occurrence> {
     let from = max(moment, alarm.progress.armed)
-    var last = zone.civil(at: from)
+    // Not step by step: a floor may lie anywhere.
+    var last = max(zone.civil(at: from), alarm.progress.floor ?? zone.civil(at: from))
     return AnySequence(
       sequence(state: ()) { _ -> Occurrence? in
         while let civil = alarm.schedule.next(after: last) {
           last = civil
-          if let floor = alarm.progress.floor, civil <= floor { continue }
           if isSettledAhead(civil) { continue }
           var occurrence = self.occurrence(civil)
           if occurrence.at <= from { continue }
