@@ -16,7 +16,7 @@ enum Main {
         try command.run()
         exit(0)
       }
-      // Handed over to the task: nothing here touches it again.
+      // Sound, as it is handed over: the task alone touches it, and this thread never does again.
       nonisolated(unsafe) let handed = parsed
       Task.detached {
         var asynchronous = handed

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Synchronization
 
 /// The terminal while a full screen is on it: taken over, and given back as it was, however the process
 /// ends.
@@ -25,7 +26,7 @@ final class TerminalSession {
 
   func begin() {
     Signals.install()
-    guardian = Guardian(saved)
+    guardian = Guardian()
     takeOver()
     // A terminal that knows the Kitty protocol answers the first question, every one the second. What was typed
     // before the screen was there was not meant for it, and answers nothing.
@@ -105,25 +106,28 @@ final class TerminalSession {
 
 /// What signals leave behind for the loop that looks.
 private enum Signals {
-  // Written by handlers, one word each, and read by one thread.
-  nonisolated(unsafe) static var received: sig_atomic_t = 0
-  nonisolated(unsafe) static var continued: sig_atomic_t = 0
+  // Lock-free, so that handlers may write them, on whatever thread they run.
+  private static let received = Atomic<Int32>(0)
+  private static let continued = Atomic<Bool>(false)
 
-  static var ending: Int32? { received == 0 ? nil : received }
+  static var ending: Int32? {
+    let number = received.load(ordering: .relaxed)
+    return number == 0 ? nil : number
+  }
 
   static func install() {
+    // Made before a handler can be the first to touch them.
+    received.store(0, ordering: .relaxed)
+    continued.store(false, ordering: .relaxed)
     for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-      signal(number) { Signals.received = $0 }
+      signal(number) { Signals.received.store($0, ordering: .relaxed) }
     }
-    signal(SIGCONT) { _ in Signals.continued = 1 }
+    signal(SIGCONT) { _ in Signals.continued.store(true, ordering: .relaxed) }
   }
 
-  static func hangUp() { received = SIGHUP }
+  static func hangUp() { received.store(SIGHUP, ordering: .relaxed) }
 
-  static func wasContinued() -> Bool {
-    defer { continued = 0 }
-    return continued != 0
-  }
+  static func wasContinued() -> Bool { continued.exchange(false, ordering: .relaxed) }
 }
 
 /// A process of its own that gives the terminal back when this one is killed and cannot.
@@ -144,7 +148,7 @@ private final class Guardian {
     """
 
   /// Nil when it cannot be started: the terminal is then given back by all ends but a kill.
-  init?(_ saved: termios) {
+  init?() {
     var ends: [Int32] = [0, 0]
     guard pipe2(&ends, O_CLOEXEC) == 0 else { return nil }
     pipe = ends[1]
