@@ -9,11 +9,10 @@ public enum DeliveredAnswer: Hashable, Sendable {
   /// Ask again, as was planned.
   case remind
 
-  /// Reads the first line that a hook prints: `done`, `stop`, `skip`, `snooze 10m`, `remind`.
+  /// Reads the line that a hook prints: `done`, `stop`, `skip`, `snooze 10m`, `remind`.
   ///
   /// - Parameter snooze: how long a snooze without a length lasts, in seconds.
-  init?(_ output: [UInt8], snooze: Int64) {
-    let line = String(decoding: output.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+  init?(_ line: String, snooze: Int64) {
     let words = line.split(separator: " ").map(String.init)
     switch (words.first, words.count) {
     case ("done", 1): self = .answer(.done())
@@ -68,7 +67,7 @@ public struct HookDelivery: Sendable {
       switch await run(
         path, input: notice.json.document, notice.variables.merging(variables) { $1 })
       {
-      case .success(let output): return .delivered(DeliveredAnswer(output, snooze: snooze))
+      case .success(let line): return .delivered(DeliveredAnswer(line, snooze: snooze))
       case .failure(let failure): reasons.append(failure.reason)
       }
     }
@@ -92,9 +91,7 @@ public struct HookDelivery: Sendable {
     guard access(path, X_OK) == 0 else { return .unreachable("\(path) is not executable") }
     if let own, path.hasPrefix(own) { return .reachable("your own hook, \(path)") }
     switch await run(path, ["--check"], input: [], [:]) {
-    case .success(let output):
-      let line = String(decoding: output.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-      return .reachable(line.isEmpty ? path : line)
+    case .success(let line): return .reachable(line.isEmpty ? path : line)
     case .failure(let failure): return .unreachable(failure.words)
     }
   }
@@ -105,10 +102,10 @@ public struct HookDelivery: Sendable {
     var reason: String { "\(path): \(words)" }
   }
 
-  /// Runs one hook, and returns what it printed.
+  /// Runs one hook, and returns the first line that it printed.
   private func run(
     _ path: String, _ arguments: [String] = [], input: [UInt8], _ variables: [String: String]
-  ) async -> Result<[UInt8], Failure> {
+  ) async -> Result<String, Failure> {
     var options = PlatformOptions()
     // A group of its own, so that what it starts ends with it.
     options.processGroupID = 0
@@ -126,14 +123,17 @@ public struct HookDelivery: Sendable {
       let reason = String(cString: strerror(errno))
       return .failure(Failure(path: path, words: "its input could not be written: \(reason)"))
     }
-    return await withTaskGroup(of: Result<[UInt8], Failure>?.self) { group in
+    return await withTaskGroup(of: Result<String, Failure>?.self) { group in
       group.addTask {
         do {
           let result = try await Subprocess.run(
             configuration, input: .fileDescriptor(file, closeAfterSpawningProcess: true),
             output: .bytes(limit: 64 << 10),
             error: .string(limit: 64 << 10))
-          if result.terminationStatus.isSuccess { return .success(result.standardOutput) }
+          if result.terminationStatus.isSuccess {
+            let line = result.standardOutput.prefix { $0 != UInt8(ascii: "\n") }
+            return .success(String(decoding: line, as: UTF8.self))
+          }
           let words = result.standardError.split(separator: "\n").last.map(String.init)
           return .failure(
             Failure(path: path, words: words ?? "it ended with \(result.terminationStatus)"))

@@ -19,9 +19,11 @@ public struct TickReport: Sendable {
   public var missed: [Item] = []
   public var autoCompleted: [Item] = []
   /// When the next tick is due; nil when never.
-  public var nextWake: Instant? { wakes.values.compactMap { $0 }.min() }
-  /// When each alarm that was looked at needs the next look; under nil when the first of the others does.
-  var wakes: [Identifier?: Instant?] = [:]
+  public var nextWake: Instant? { (wakes.values + [otherWake].compactMap { $0 }).min() }
+  /// When each alarm that was looked at needs the next look, if it ever does.
+  var wakes: [Identifier: Instant] = [:]
+  /// When the first of the others does.
+  var otherWake: Instant?
   public var problems: [RecordProblem] = []
   /// Why what happened could not be recorded, when it could not; everything was delivered all the same.
   public var failures: [any Error] = []
@@ -59,17 +61,19 @@ public struct Tick: Sendable {
       var report = TickReport()
       let settings = try store.settings()
       report.problems = [settings.problem].compactMap { $0 }
-      let deliveries = try evaluate(settings.settings, &report)
+      // Nobody else writes these while we tick.
+      var rung = store.firings()
+      let deliveries = try evaluate(settings.settings, rung, &report)
       if deliveries.isEmpty { return report }
-      let outcomes = await deliver(deliveries, settings.settings)
+      let outcomes = await deliver(deliveries, settings.settings, rung)
       let delivered = zip(deliveries, outcomes).compactMap { delivery, outcome in
         outcome.map { (delivery: delivery, outcome: $0) }
       }
       report.delivered = delivered.map { ($0.delivery.notice, $0.outcome) }
       do {
-        try record(delivered)
-        try answer(delivered, settings.settings, &report)
-        try lookAhead(delivered, settings.settings, &report)
+        try record(delivered, &rung)
+        try answer(delivered, settings.settings, rung, &report)
+        try lookAhead(delivered, settings.settings, rung, &report)
       } catch {
         report.failures.append(error)
       }
@@ -82,10 +86,11 @@ public struct Tick: Sendable {
   // MARK: Evaluating
 
   /// Finds what is to be delivered, and commits what the clock has settled.
-  private func evaluate(_ settings: Settings, _ report: inout TickReport) throws -> [Delivery] {
-    let rung = store.firings()
+  private func evaluate(
+    _ settings: Settings, _ rung: Firings, _ report: inout TickReport
+  ) throws -> [Delivery] {
     var deliveries: [Delivery] = []
-    var wakes: [Identifier?: Instant?] = [:]
+    var wakes: [Identifier: Instant] = [:]
     var missed: [TickReport.Item] = []
     var completed: [TickReport.Item] = []
     let evaluated = try store.evaluate { alarms in
@@ -113,7 +118,7 @@ public struct Tick: Sendable {
     report.missed = missed.sorted { $0.due < $1.due }
     report.autoCompleted = completed.sorted { $0.due < $1.due }
     report.wakes = wakes
-    report.wakes[nil] = evaluated.nextChange
+    report.otherWake = evaluated.nextChange
     report.problems = evaluated.problems + report.problems
     if let failure = evaluated.failure { report.failures.append(failure) }
     return deliveries.sorted { ($0.due, $0.alarm.title) < ($1.due, $1.alarm.title) }
@@ -153,7 +158,7 @@ public struct Tick: Sendable {
   /// Runs the hooks side by side, and returns what came of each in order; nil for what nobody had to be
   /// told any more.
   private func deliver(
-    _ deliveries: [Delivery], _ settings: Settings
+    _ deliveries: [Delivery], _ settings: Settings, _ rung: Firings
   ) async -> [HookDelivery.Outcome?] {
     await withTaskGroup(of: (Int, HookDelivery.Outcome?).self) { group in
       var outcomes = [HookDelivery.Outcome?](repeating: nil, count: deliveries.count)
@@ -162,7 +167,7 @@ public struct Tick: Sendable {
           outcomes[done] = outcome
         }
         group.addTask {
-          guard isWanted(item, settings) else { return (index, nil) }
+          guard isWanted(item, settings, rung) else { return (index, nil) }
           return (index, await delivery.deliver(item.notice, snooze: settings.snooze))
         }
       }
@@ -172,11 +177,11 @@ public struct Tick: Sendable {
   }
 
   /// Whether a notice is still to be delivered: somebody may have answered since the evaluation.
-  private func isWanted(_ delivery: Delivery, _ settings: Settings) -> Bool {
+  private func isWanted(_ delivery: Delivery, _ settings: Settings, _ rung: Firings) -> Bool {
     // What cannot be read now is delivered: rather a false alarm than a missed one.
     guard let alarm = try? store.alarm(delivery.alarm.id) else { return true }
     let evaluation = store.timeline(alarm).evaluate(
-      at: store.context.now, settings: settings, firings: store.firings())
+      at: store.context.now, settings: settings, firings: rung)
     return deliveries(evaluation, of: alarm).contains {
       $0.notice.occurrence == delivery.notice.occurrence && $0.due == delivery.due
     }
@@ -188,8 +193,7 @@ public struct Tick: Sendable {
 
   /// Notes that this device rang or asked, for itself first: a store that cannot be written to must not
   /// ring again at every tick.
-  private func record(_ delivered: [Delivered]) throws {
-    var rung = store.firings()
+  private func record(_ delivered: [Delivered], _ rung: inout Firings) throws {
     for (item, _) in delivered {
       rung.record(item.alarm.id, item.notice.occurrence, due: item.due, at: store.context.now)
     }
@@ -220,20 +224,20 @@ public struct Tick: Sendable {
 
   /// Looks again when the alarms that were delivered need the next look: an answer has changed that.
   private func lookAhead(
-    _ delivered: [Delivered], _ settings: Settings, _ report: inout TickReport
+    _ delivered: [Delivered], _ settings: Settings, _ rung: Firings, _ report: inout TickReport
   ) throws {
     for id in Set(delivered.map(\.delivery.alarm.id)) {
       guard let alarm = try store.alarm(id) else { continue }
       report.wakes[id] =
         store.timeline(alarm).evaluate(
-          at: store.context.now, settings: settings, firings: store.firings()
+          at: store.context.now, settings: settings, firings: rung
         ).nextWake
     }
   }
 
   /// Carries out what people answered through the hooks.
   private func answer(
-    _ delivered: [Delivered], _ settings: Settings, _ report: inout TickReport
+    _ delivered: [Delivered], _ settings: Settings, _ rung: Firings, _ report: inout TickReport
   ) throws {
     for (item, outcome) in delivered {
       guard case .delivered(.answer(let answer)?) = outcome else { continue }
@@ -241,8 +245,7 @@ public struct Tick: Sendable {
       let transition = try store.update(item.alarm.id) { alarm in
         // Somebody else's answer was faster.
         let transition = try? store.timeline(alarm).answer(
-          answer, to: occurrence, at: store.context.now, settings: settings,
-          firings: store.firings())
+          answer, to: occurrence, at: store.context.now, settings: settings, firings: rung)
         return (transition.flatMap(store.change), transition)
       }
       guard let transition, let event = transition.events.last else { continue }

@@ -2,47 +2,40 @@ import BelfryCore
 import Git
 
 extension Store {
-  /// What a change of the shared settings came to.
-  public struct SettingsChange: Sendable {
-    public var before: Settings
-    public var after: Settings
-    /// The occurrences that a downgrade has completed.
-    public var completed: [(alarm: Alarm, occurrence: CivilDateTime)] = []
-  }
-
   /// Changes one of the settings that all devices share, as one commit; nil is its default.
   ///
   /// A tier without pending completes all pending occurrences in the same commit. Throws
   /// `StoreError.badRecord` when the file holds something that must not be lost.
-  public func set(_ setting: Setting, to value: Setting.Value?) throws -> SettingsChange {
+  ///
+  /// - Returns: what a downgrade has completed.
+  @discardableResult
+  public func set(
+    _ setting: Setting, to value: Setting.Value?
+  ) throws -> [(alarm: Alarm, occurrence: CivilDateTime)] {
     try locked {
       let writer = try StoreWriter(self)
       try SettingsAbsorption(writer).absorb()
-      let (before, problem) = try settings()
-      if case .invalid(let error, _)? = problem?.kind {
-        throw StoreError.badRecord(path: SettingsFile.path, error)
-      }
-      var change = SettingsChange(before: before, after: before)
-      let value = value ?? Settings()[keyPath: setting.value]
-      change.after[keyPath: setting.value] = value
-      if change.after == before { return change }
       var record = try settingsRecord()
+      var settings = try self.settings().settings
+      let value = value ?? Settings()[keyPath: setting.value]
+      if settings[keyPath: setting.value] == value { return [] }
+      settings[keyPath: setting.value] = value
       let stamp = Stamp.next(after: record.stamps.values.max(), now: context.now, device: device)
       SettingsFile.set(setting, to: value, stamp: stamp, in: &record)
       var files: [String: [UInt8]?] = [SettingsFile.path: SettingsFile.encode(record)]
-      if !change.after.tier.confirmsCompletion {
-        change.completed = try completePending(writer, into: &files)
-      }
+      let completed =
+        settings.tier.confirmsCompletion ? [] : try completePending(writer, into: &files)
       try writer.commit(
         files,
         message: CommitMessage(
           "Set \(setting.name) to \(value)", trailers: [("Action", CommitMessage.settings)],
           device: device))
       try settleSettings()
-      return change
+      return completed
     }
   }
 
+  /// The record behind the settings; an empty one where there is none. Throws `StoreError.badRecord`.
   func settingsRecord() throws -> SettingsRecord {
     guard
       let file = try DurableFile.read("\(path)/\(SettingsFile.path)", limit: SettingsFile.largest)
@@ -65,8 +58,7 @@ extension Store {
       guard let alarm = try alarm(card.id) else { continue }
       let transition = timeline(alarm).completingPending(at: context.now)
       guard let change = change(transition) else { continue }
-      for alarm in change.alarms { files[AlarmRecord.path(alarm.id)] = AlarmRecord.encode(alarm) }
-      for entry in change.entries { files[LogRecord.path(entry)] = LogRecord.encode(entry) }
+      files.merge(change.files) { $1 }
       completed += transition.events.compactMap { event in
         event.occurrence.map { (transition.alarm, $0) }
       }

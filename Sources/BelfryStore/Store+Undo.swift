@@ -35,19 +35,21 @@ extension Store {
       let changed = try repository.changedFiles(from: parent, to: action.tree)
       var undone = Undone(
         subject: action.message.split(separator: "\n").first.map(String.init) ?? "",
-        acted: Instant(seconds: action.time), alarms: [], settings: [])
+        acted: Instant(seconds: action.time), alarms: [], settings: [],
+        occurrence: CommitMessage.trailers(of: action.message)["Occurrence"]
+          .flatMap { CivilDateTime($0) })
       var files: [String: [UInt8]?] = [:]
       try revertAlarms(action, changed, repository, &undone, &files)
-      try revertSettings(changed, repository, &undone, &files)
+      try revertSettings(action, changed, repository, &undone, &files)
       guard !files.isEmpty else { throw StoreError.nothingToUndo }
-      var trailers = [("Action", LogEntry.Action.undone.rawValue)]
-      trailers.append((CommitMessage.undoes, action.id.description))
+      var trailers: [(key: String, value: String)] = [
+        ("Action", LogEntry.Action.undone.rawValue),
+        (CommitMessage.undoes, action.id.description),
+      ]
       if undone.alarms.count == 1 { trailers.insert(("Alarm", undone.alarms[0].id.text), at: 0) }
       try writer.commit(
         files,
-        message: CommitMessage(
-          "Undo: \(undone.subject)", trailers: trailers.map { (key: $0.0, value: $0.1) },
-          device: device))
+        message: CommitMessage("Undo: \(undone.subject)", trailers: trailers, device: device))
       if !undone.settings.isEmpty { try settleSettings() }
       return undone
     }
@@ -80,6 +82,17 @@ extension Store {
     return found
   }
 
+  /// Reads a record of a commit; the reason that it is none names both.
+  private func past<Record>(
+    _ commit: Commit, _ path: String, _ decode: () throws(RecordError) -> Record
+  ) throws -> Record {
+    do throws(RecordError) {
+      return try decode()
+    } catch {
+      throw StoreError.badRecord(path: "\(commit.id.short):\(path)", error)
+    }
+  }
+
   private func revertAlarms(
     _ action: Commit, _ changed: [ChangedFile], _ repository: Repository, _ undone: inout Undone,
     _ files: inout [String: [UInt8]?]
@@ -87,17 +100,16 @@ extension Store {
     func version(_ blob: ObjectID?, _ id: Identifier) throws -> Alarm? {
       guard let blob else { return nil }
       let bytes = try repository.blob(blob, limit: AlarmRecord.largest)
-      do throws(RecordError) {
-        return try AlarmRecord.decode(bytes, id: id, now: undone.acted)
-      } catch {
-        throw StoreError.badRecord(path: "\(action.id.short):\(AlarmRecord.path(id))", error)
+      return try past(action, AlarmRecord.path(id)) { () throws(RecordError) in
+        try AlarmRecord.decode(bytes, id: id, now: undone.acted)
       }
     }
     let logged = try changed.compactMap { file -> LogEntry? in
       guard RecordPath(file.path) == .log, file.before == nil, let blob = file.after else {
         return nil
       }
-      return try LogRecord.decode(repository.blob(blob, limit: LogRecord.largest))
+      let bytes = try repository.blob(blob, limit: LogRecord.largest)
+      return try past(action, file.path) { () throws(RecordError) in try LogRecord.decode(bytes) }
     }
     for file in changed {
       guard case .alarm(let id)? = RecordPath(file.path), let after = try version(file.after, id)
@@ -118,15 +130,7 @@ extension Store {
       }
       files[file.path] = AlarmRecord.encode(restored)
       undone.alarms.append(restored)
-      let events = logged.filter { $0.alarm == id }.map {
-        let record = $0.occurrence.flatMap { restored.progress.occurrences[$0] }
-        return Event(
-          .undone, $0.occurrence, auto: record?.auto ?? false, detail: $0.action.rawValue,
-          effective: record?.state == .done ? record?.since : nil, undoes: $0.id,
-          revision: record?.revision ?? 0, state: record?.state)
-      }
-      undone.occurrence = CommitMessage.trailers(of: action.message)["Occurrence"]
-        .flatMap { CivilDateTime($0) }
+      let events = logged.filter { $0.alarm == id }.map { Event(undoing: $0, in: restored) }
       for entry in entries(events, of: restored) {
         files[LogRecord.path(entry)] = LogRecord.encode(entry)
       }
@@ -134,13 +138,16 @@ extension Store {
   }
 
   private func revertSettings(
-    _ changed: [ChangedFile], _ repository: Repository, _ undone: inout Undone,
+    _ action: Commit, _ changed: [ChangedFile], _ repository: Repository, _ undone: inout Undone,
     _ files: inout [String: [UInt8]?]
   ) throws {
     guard let file = changed.first(where: { $0.path == SettingsFile.path }), let blob = file.after
     else { return }
     func version(_ blob: ObjectID) throws -> SettingsRecord {
-      try SettingsFile.decode(repository.blob(blob, limit: SettingsFile.largest))
+      let bytes = try repository.blob(blob, limit: SettingsFile.largest)
+      return try past(action, file.path) { () throws(RecordError) in
+        try SettingsFile.decode(bytes)
+      }
     }
     let after = try version(blob)
     let before = try file.before.map(version) ?? SettingsRecord()

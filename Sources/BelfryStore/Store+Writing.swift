@@ -15,6 +15,14 @@ extension Store {
       self.message = message
     }
 
+    /// The files of its records, by their paths.
+    var files: [String: [UInt8]?] {
+      var files: [String: [UInt8]?] = [:]
+      for alarm in alarms { files[AlarmRecord.path(alarm.id)] = AlarmRecord.encode(alarm) }
+      for entry in entries { files[LogRecord.path(entry)] = LogRecord.encode(entry) }
+      return files
+    }
+
     /// The change without alarms whose files must not be written; nil when nothing is left.
     func leavingOut(_ broken: Set<Identifier>) -> Change? {
       if broken.isEmpty { return self }
@@ -139,10 +147,7 @@ extension Store {
 
 extension StoreWriter {
   func commit(_ change: Store.Change) throws {
-    var files: [String: [UInt8]?] = [:]
-    for alarm in change.alarms { files[AlarmRecord.path(alarm.id)] = AlarmRecord.encode(alarm) }
-    for entry in change.entries { files[LogRecord.path(entry)] = LogRecord.encode(entry) }
-    try commit(files, message: change.message)
+    try commit(change.files, message: change.message)
   }
 }
 

@@ -226,18 +226,12 @@ public final class Store: Sendable {
 
   /// The settings; the defaults where there are none, with the reason when the file is not valid.
   public func settings() throws -> (settings: Settings, problem: RecordProblem?) {
-    guard
-      let file = try DurableFile.read("\(path)/\(SettingsFile.path)", limit: SettingsFile.largest)
-    else { return (Settings(), nil) }
-    do throws(RecordError) {
+    do {
       var settings = Settings()
-      try SettingsFile.apply(try SettingsFile.decode(file.bytes), local: false, to: &settings)
+      try SettingsFile.apply(try settingsRecord(), local: false, to: &settings)
       return (settings, nil)
-    } catch {
-      return (
-        Settings(),
-        RecordProblem(path: SettingsFile.path, kind: .invalid(error, lastGood: false))
-      )
+    } catch StoreError.badRecord(let path, let error) {
+      return (Settings(), RecordProblem(path: path, kind: .invalid(error, lastGood: false)))
     }
   }
 

@@ -15,9 +15,9 @@ extension Repository {
   ) throws {
     var seen: Set<ObjectID> = [commit]
     var waiting = [try self.commit(commit)]
-    while let next = waiting.indices.max(by: { waiting[$0].time < waiting[$1].time }) {
-      // Of equals `max` gives the last: the first is meant.
-      let index = waiting.firstIndex { $0.time == waiting[next].time } ?? next
+    while let index = waiting.indices.max(by: {
+      (waiting[$0].time, -$0) < (waiting[$1].time, -$1)
+    }) {
       let current = waiting.remove(at: index)
       guard try visit(current) else { return }
       for parent in current.parents where seen.insert(parent).inserted {
@@ -48,7 +48,8 @@ extension Repository {
     return result
   }
 
-  private func entries(of tree: ObjectID?) throws(GitError) -> [String: TreeData.Entry] {
+  /// A tree's entries by name; none of nil. Of two of one name, which git itself never writes, the last.
+  public func entries(of tree: ObjectID?) throws(GitError) -> [String: TreeData.Entry] {
     guard let tree else { return [:] }
     return Dictionary(try self.tree(tree).entries().map { ($0.name, $0) }) { $1 }
   }

@@ -66,12 +66,7 @@ import Testing
           last.after, before: last.before, acted: last.acted, at: now, device: laptop)
       {
         device.alarm = restored
-        let events = last.entries.map { entry in
-          let record = entry.occurrence.flatMap { restored.progress.occurrences[$0] }
-          return Event(
-            .undone, entry.occurrence, auto: record?.auto ?? false, undoes: entry.id,
-            revision: record?.revision ?? 0, state: record?.state)
-        }
+        let events = last.entries.map { Event(undoing: $0, in: restored) }
         _ = note(Transition(alarm: restored, events: events), at: now)
       }
       devices[index] = device

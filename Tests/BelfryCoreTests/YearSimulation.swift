@@ -142,12 +142,7 @@ import Testing
       world.take(
         Transition(
           alarm: restored,
-          events: last.entries.map { entry in
-            let record = entry.occurrence.flatMap { restored.progress.occurrences[$0] }
-            return Event(
-              .undone, entry.occurrence, auto: record?.auto ?? false, undoes: entry.id,
-              revision: record?.revision ?? 0, state: record?.state)
-          }), at: now)
+          events: last.entries.map { Event(undoing: $0, in: restored) }), at: now)
     default: break
     }
   }

@@ -1,15 +1,12 @@
 /// What a person has chosen: most of it for the whole store, on every device; some for this device.
 public struct Settings: Hashable, Sendable {
-  public enum Tier: String, CaseIterable, Comparable, Sendable {
+  public enum Tier: String, CaseIterable, Sendable {
     case free, plus, premium
 
     /// How many alarms a store may have; nil for any number.
     public var alarmLimit: Int? { self == .free ? 2 : nil }
     /// Whether what is stopped stays pending until somebody confirms it.
     public var confirmsCompletion: Bool { self != .free }
-
-    private var rank: Int { Tier.allCases.firstIndex(of: self) ?? 0 }
-    public static func < (a: Tier, b: Tier) -> Bool { a.rank < b.rank }
   }
 
   public var tier: Tier

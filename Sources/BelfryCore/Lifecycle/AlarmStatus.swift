@@ -125,24 +125,21 @@ extension Timeline {
     }
 
     var ringing: Ringing?
-    if let current = self.current(at: now) {
-      let known = record(of: current.civil)
-      if known == nil || known?.state == .snoozed {
-        let state = Ringing(
-          current, record: known, alarm: alarm, now: now, settings: settings, firings: firings)
-        ringing = state
-        status.current = current.civil
-        // What rings, and what was missed and not yet recorded, depend on this device's firings.
-        switch state {
-        case .toRing, .ringing: status.validUntil = now
-        case .snoozed(let until):
-          status.snooze = AlarmStatus.Snooze(
-            occurrence: current.civil, until: until, count: known?.snoozes ?? 1)
-          status.validUntil = min(status.validUntil, until)
-        case .missed:
-          status.missed.append(current.civil)
-          status.validUntil = now
-        }
+    if let open = current(at: now).flatMap({
+      self.ringing($0, at: now, settings: settings, firings: firings)
+    }) {
+      ringing = open.ringing
+      status.current = open.civil
+      // What rings, and what was missed and not yet recorded, depend on this device's firings.
+      switch open.ringing {
+      case .toRing, .ringing: status.validUntil = now
+      case .snoozed(let until):
+        status.snooze = AlarmStatus.Snooze(
+          occurrence: open.civil, until: until, count: record(of: open.civil)?.snoozes ?? 1)
+        status.validUntil = min(status.validUntil, until)
+      case .missed:
+        status.missed.append(open.civil)
+        status.validUntil = now
       }
     }
     switch ringing {
@@ -163,6 +160,19 @@ extension Timeline {
       }
     }
     return status
+  }
+
+  /// How an occurrence stands against the clock; nil when it is answered.
+  func ringing(
+    _ current: Occurrence, at now: Instant, settings: Settings, firings: Firings
+  ) -> (civil: CivilDateTime, ringing: Ringing)? {
+    let known = record(of: current.civil)
+    guard known == nil || known?.state == .snoozed else { return nil }
+    return (
+      current.civil,
+      Ringing(
+        current, record: known, alarm: alarm, now: now, settings: settings, firings: firings)
+    )
   }
 
   private func pending(

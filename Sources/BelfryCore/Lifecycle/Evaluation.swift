@@ -36,21 +36,17 @@ extension Timeline {
     let view = Timeline(result.transition.alarm, zone: zone)
     if let current = view.current(at: now) {
       view.supersede(before: current, now: now, in: &result.transition)
-      let known = view.record(of: current.civil)
-      if known == nil || known?.state == .snoozed {
-        let state = Ringing(
-          current, record: known, alarm: alarm, now: now, settings: settings, firings: firings)
-        switch state {
-        case .toRing(let due):
-          result.firings.append(Evaluation.Firing(current.civil, due: due, now: now))
-          if !alarm.delivery.persistent { wakes.append(now.adding(seconds: settings.ringTimeout)) }
-        case .ringing(let until):
-          if let until { wakes.append(until) }
-        case .snoozed(let until):
-          wakes.append(until)
-        case .missed:
-          view.settle(current.civil, as: .missed, now: now, in: &result.transition)
-        }
+      switch view.ringing(current, at: now, settings: settings, firings: firings)?.ringing {
+      case .toRing(let due):
+        result.firings.append(Evaluation.Firing(current.civil, due: due, now: now))
+        if !alarm.delivery.persistent { wakes.append(now.adding(seconds: settings.ringTimeout)) }
+      case .ringing(let until):
+        if let until { wakes.append(until) }
+      case .snoozed(let until):
+        wakes.append(until)
+      case .missed:
+        view.settle(current.civil, as: .missed, now: now, in: &result.transition)
+      case nil: break
       }
     }
     let rest = Timeline(result.transition.alarm, zone: zone)

@@ -114,3 +114,16 @@ extension Timeline {
     }
   }
 }
+
+extension Event {
+  /// That a log entry no longer counts, and what its occurrence is instead.
+  ///
+  /// - Parameter restored: the alarm as it is once the action is undone.
+  public init(undoing entry: LogEntry, in restored: Alarm) {
+    let record = entry.occurrence.flatMap { restored.progress.occurrences[$0] }
+    self.init(
+      .undone, entry.occurrence, auto: record?.auto ?? false, detail: entry.action.rawValue,
+      effective: record?.state == .done ? record?.since : nil, undoes: entry.id,
+      revision: record?.revision ?? 0, state: record?.state)
+  }
+}

@@ -108,7 +108,7 @@ public enum AlarmRecord {
   private static func decodeOccurrence(
     _ reader: inout RecordReader
   ) throws(RecordError) -> OccurrenceRecord {
-    return OccurrenceRecord(
+    OccurrenceRecord(
       try reader.required("state", \.state, OccurrenceRecord.State.words),
       revision: try reader.optional("revision", \.count, "a count") ?? 0,
       since: try reader.optional("since", \.instant, "an instant"),

@@ -121,11 +121,17 @@ extension JSON {
     self = .string(value.description)
   }
 
+  /// The value that a `line` was made from, of whatever kind.
+  init?(fragment text: String) {
+    guard let value = try? JSON(parsing: Array("[\(text)]".utf8)).array?.first else { return nil }
+    self = value
+  }
+
   /// Adds unknown members back by their paths (`key`, `object/key`).
   func adding(_ extras: [String: String]) -> JSON {
     guard !extras.isEmpty, var members = object else { return self }
     for (path, text) in extras {
-      guard let value = try? JSON(parsing: Array("[\(text)]".utf8)).array?.first else { continue }
+      guard let value = JSON(fragment: text) else { continue }
       let parts = path.split(separator: "/", maxSplits: 1).map(String.init)
       if parts.count == 2 {
         var nested = members[parts[0]]?.object ?? [:]

@@ -44,7 +44,7 @@ public enum SettingsFile {
     of setting: Setting, in record: SettingsRecord
   ) throws(RecordError) -> Setting.Value? {
     guard let text = record.values[setting.rawValue] else { return nil }
-    let json = try? JSON(parsing: Array("[\(text)]".utf8)).array?.first
+    let json = JSON(fragment: text)
     let value: Setting.Value? =
       switch (Settings()[keyPath: setting.value], json) {
       case (.flag, .bool(let flag)?): .flag(flag)

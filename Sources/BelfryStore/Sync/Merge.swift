@@ -58,12 +58,7 @@ struct TreeJoin {
 
   private mutating func walk(_ ours: ObjectID?, _ theirs: ObjectID?, prefix: String) throws {
     if ours == theirs { return }
-    func entries(_ tree: ObjectID?) throws -> [String: TreeData.Entry] {
-      guard let tree else { return [:] }
-      // Of two entries of one name, which git itself never writes, the last counts.
-      return Dictionary(try repository.tree(tree).entries().map { ($0.name, $0) }) { $1 }
-    }
-    let (mine, other) = (try entries(ours), try entries(theirs))
+    let (mine, other) = (try repository.entries(of: ours), try repository.entries(of: theirs))
     for name in Set(mine.keys).union(other.keys).sorted() {
       let (a, b) = (mine[name], other[name])
       if a == b { continue }

@@ -54,7 +54,9 @@ struct Edit: ParsableCommand {
       }
       return try store.edited(before, after)
     }
-    if let warning = delivery.warning(try context.settings(store).tier) { Console.error(warning) }
+    if delivery.isGiven, let warning = delivery.warning(try context.settings(store).tier) {
+      Console.error(warning)
+    }
     let status = try store.status(result)
     let output = AlarmOutput(store: store, style: context.style)
     if common.json { return output.print(output.json(result, status)) }
@@ -85,7 +87,7 @@ extension Store {
     var events = [event]
     // What disabling takes back, and the skips that mean nothing to another schedule, are told one by one.
     if action == .disabled {
-      events = try open(before).map { Event(.cleared, $0) } + events
+      events = try waiting(before).map { Event(.cleared, $0) } + events
     } else if fields.contains(.schedule) {
       let ahead = timeline(before).occurrences(in: .skipped)
         .filter { timeline(alarm).record(of: $0) == nil }
@@ -102,7 +104,7 @@ extension Store {
   }
 
   /// What waits for somebody: pending, snoozed, ringing.
-  func open(_ alarm: Alarm) throws -> [CivilDateTime] {
+  private func waiting(_ alarm: Alarm) throws -> [CivilDateTime] {
     let status = try self.status(alarm)
     let current = status.state == .ringing || status.state == .snoozed ? status.current : nil
     return Set(status.pending.map(\.occurrence) + [current].compactMap { $0 }).sorted()

@@ -136,17 +136,14 @@ private func change(
     }
     try file.set(setting, to: value)
   } else {
-    completed = try context.open().set(setting, to: value).completed
+    completed = try context.open().set(setting, to: value)
   }
   let now = value ?? Settings()[keyPath: setting.value]
   if json { return Console.write(JSON.object([setting.rawValue: JSON(now)]).document) }
   let place = setting.isLocal ? "on this device" : "on all devices, once they have synced"
   Console.line("Set \(setting.name) to \(now), \(place).")
   if let note = SettingsText.note(setting, now) { Console.line(note) }
-  for item in completed {
-    Console.line(
-      "Completed by itself: \(Printable.text(item.alarm.title)), \(item.occurrence.spoken).")
-  }
+  SettingsText.tell(completed)
 }
 
 extension HookDelivery.Reach {

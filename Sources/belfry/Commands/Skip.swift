@@ -27,9 +27,7 @@ struct Skip: ParsableCommand {
 
   func validate() throws {
     if let count, count < 1 { throw ValidationError("--count is at least 1.") }
-    if [count.map { _ in 1 }, until.map { _ in 1 }, options.occurrence.map { _ in 1 }]
-      .compactMap({ $0 }).count > 1
-    {
+    if [count != nil, until != nil, options.occurrence != nil].count(where: { $0 }) > 1 {
       throw ValidationError("--count, --until and --occurrence exclude each other.")
     }
   }

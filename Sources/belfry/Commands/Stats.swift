@@ -47,10 +47,10 @@ struct Stats: ParsableCommand {
       Console.write(
         StatsText.alarm(
           card, statistics, lateness: try lateness(card, statistics, store), output))
-      Console.write("\n" + HeatMap(statistics.outcomes).text(until: today, context.style))
+      Console.write("\n" + HeatMap([statistics]).text(until: today, context.style))
     } else {
       Console.write(StatsText.table(all, output))
-      let days = HeatMap(all.flatMap { $0.statistics.outcomes.map { ($0.key, $0.value) } })
+      let days = HeatMap(all.map(\.statistics))
       Console.write("\n" + days.text(until: today, context.style))
     }
   }

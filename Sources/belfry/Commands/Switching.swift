@@ -35,10 +35,11 @@ private func setEnabled(
   let card = try context.find(name, in: store)
   var cleared: [CivilDateTime] = []
   let (alarm, fields) = try store.update(card.id) { before in
-    cleared = try store.open(before)
     var after = before
     after.enabled = enabled
-    return try store.edited(before, after, as: enabled ? .enabled : .disabled)
+    let (change, result) = try store.edited(before, after, as: enabled ? .enabled : .disabled)
+    cleared = (change?.entries ?? []).filter { $0.action == .cleared }.compactMap(\.occurrence)
+    return (change, result)
   }
   let status = try store.status(alarm)
   let output = AlarmOutput(store: store, style: context.style)
@@ -51,7 +52,7 @@ private func setEnabled(
   } else {
     Console.line(
       enabled ? "Enabled \(title): \(output.next(alarm, status))." : "Disabled \(title).")
-    if !enabled, let last = cleared.max() {
+    if let last = cleared.max() {
       let more = cleared.count > 1 ? " and \(cleared.count - 1) more" : ""
       Console.line(
         "It waits no more for \(output.when(last, zone: alarm.zone.text))\(more); 'belfry undo' takes that back."

@@ -28,8 +28,7 @@ struct TierCommand: ParsableCommand {
         .usage, "there is no tier '\(Printable.text(tier))'.",
         hint: "There are free, plus and premium.")
     }
-    let change = try store.set(.tier, to: .word(wanted.rawValue))
-    show(wanted, completed: change.completed, context)
+    show(wanted, completed: try store.set(.tier, to: .word(wanted.rawValue)), context)
   }
 
   private func show(
@@ -53,9 +52,6 @@ struct TierCommand: ParsableCommand {
     let limit = tier.alarmLimit.map { "at most \($0) alarms" } ?? "any number of alarms"
     let stop = tier.confirmsCompletion ? "what is stopped stays pending" : "stopping is doing"
     Console.line("The tier is \(tier.rawValue): \(limit), \(stop).")
-    for item in completed {
-      Console.line(
-        "Completed by itself: \(Printable.text(item.alarm.title)), \(item.occurrence.spoken).")
-    }
+    SettingsText.tell(completed)
   }
 }

@@ -224,7 +224,7 @@ struct CatalogParts {
       name: "statistics",
       text: StatsText.alarm(
         card(AlarmStatus(state: .active)), sample, lateness: [-600, 120, 86_400], output)
-        + "\n" + HeatMap(sample.outcomes).text(until: today, style))
+        + "\n" + HeatMap([sample]).text(until: today, style))
   }
 
   private var table: Part {

@@ -31,6 +31,14 @@ enum SettingsText {
     return text + row("version", version, note: nil, style)
   }
 
+  /// Says what a downgrade has completed.
+  static func tell(_ completed: [(alarm: Alarm, occurrence: CivilDateTime)]) {
+    for item in completed {
+      Console.line(
+        "Completed by itself: \(Printable.text(item.alarm.title)), \(item.occurrence.spoken).")
+    }
+  }
+
   /// How far to the right values stand, in columns.
   private static let column = 21
 

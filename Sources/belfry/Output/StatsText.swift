@@ -69,14 +69,10 @@ struct HeatMap {
   /// The worst of each day: a day with a missed occurrence is not a good one.
   private var days: [CivilDate: Statistics.Outcome] = [:]
 
-  init(_ outcomes: some Sequence<(key: CivilDateTime, value: Statistics.Outcome)>) {
-    for (civil, outcome) in outcomes {
+  init(_ all: [Statistics]) {
+    for (civil, outcome) in all.flatMap(\.outcomes) {
       days[civil.date] = HeatMap.worse(days[civil.date] ?? outcome, outcome)
     }
-  }
-
-  init(_ outcomes: [(CivilDateTime, Statistics.Outcome)]) {
-    self.init(outcomes.lazy.map { (key: $0.0, value: $0.1) })
   }
 
   private static let order: [Statistics.Outcome] = [.missed, .autoCompleted, .skipped, .done]

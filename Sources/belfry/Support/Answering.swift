@@ -25,7 +25,6 @@ struct AnswerOptions: ParsableArguments {
 
 /// Gives a person's answer to what an alarm is about, and tells what came of it.
 struct Answering {
-  let context: CommandContext
   let store: Store
   let output: AlarmOutput
   let card: Card
@@ -44,7 +43,6 @@ struct Answering {
     _ card: Card, _ occurrence: CivilDateTime?, in store: Store, settings: Settings,
     _ context: CommandContext
   ) {
-    self.context = context
     self.store = store
     self.card = card
     self.occurrence = occurrence
