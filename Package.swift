@@ -27,8 +27,9 @@ let package = Package(
       name: "CLibgit2", pkgConfig: "libgit2", providers: [.apt(["libgit2-dev", "pkg-config"])]),
     .systemLibrary(
       name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev", "pkg-config"])]),
+    .systemLibrary(name: "CZlib"),
     .systemLibrary(name: "CLinux"),
-    .target(name: "Git", dependencies: ["CLibgit2", "CLinux", subprocess, crypto]),
+    .target(name: "Git", dependencies: ["CLibgit2", "CLinux", "CZlib", subprocess, crypto]),
     .target(name: "BelfryCore"),
     .target(name: "BelfryStore", dependencies: ["BelfryCore", "Git", "CJansson", "CLinux"]),
     .target(name: "BelfryScheduler", dependencies: ["BelfryStore", "CLinux", subprocess, system]),

@@ -178,8 +178,9 @@ public struct Tick: Sendable {
 
   /// Whether a notice is still to be delivered: somebody may have answered since the evaluation.
   private func isWanted(_ delivery: Delivery, _ settings: Settings, _ rung: Firings) -> Bool {
-    // What cannot be read now is delivered: rather a false alarm than a missed one.
-    guard let alarm = try? store.alarm(delivery.alarm.id) else { return true }
+    // What cannot be read now is delivered: rather a false alarm than a missed one. A work tree of the
+    // past says nothing.
+    guard store.past == nil, let alarm = try? store.alarm(delivery.alarm.id) else { return true }
     let evaluation = store.timeline(alarm).evaluate(
       at: store.context.now, settings: settings, firings: rung)
     return deliveries(evaluation, of: alarm).contains {

@@ -11,7 +11,8 @@ struct SettingsAbsorption {
     self.writer = writer
   }
 
-  /// Stamps the keys that differ from HEAD's under the same stamp, and commits them as the user's edit.
+  /// Stamps the keys that differ, under the same stamp, from where Belfry left the branch, and commits
+  /// them as the user's edit.
   ///
   /// A file that is not valid, or gone, stays as it is; who reads the settings says so.
   func absorb() throws {
@@ -23,7 +24,9 @@ struct SettingsAbsorption {
     let tree = try writer.head().map { try writer.repository.commit($0).tree }
     let blob = try tree.flatMap { try writer.blob(at: SettingsFile.path, in: $0) }
     let bytes = try blob.map { try writer.repository.blob($0, limit: SettingsFile.largest) }
-    let base = bytes.flatMap { try? SettingsFile.decode($0) } ?? SettingsRecord()
+    let committed = bytes.flatMap { try? SettingsFile.decode($0) } ?? SettingsRecord()
+    // Another git may have committed the edit already, without a stamp.
+    let base = try seen() ?? committed
 
     var result = written
     let seen = (Array(written.stamps.values) + Array(base.stamps.values)).max()
@@ -34,7 +37,7 @@ struct SettingsAbsorption {
     {
       result.stamps[key] = stamp
     }
-    result = SettingsRecord.join(result, base)
+    result = SettingsRecord.join(SettingsRecord.join(result, base), committed)
     let encoded = SettingsFile.encode(result)
     if encoded != bytes || encoded != file.bytes {
       try writer.commit(
@@ -44,6 +47,15 @@ struct SettingsAbsorption {
           device: store.device))
     }
     try store.settleSettings()
+  }
+
+  /// The settings where Belfry left the branch; nil when that is not known, or they cannot be read.
+  private func seen() throws -> SettingsRecord? {
+    guard let seen = writer.seen, let tree = try? writer.repository.commit(seen).tree,
+      let blob = try? writer.blob(at: SettingsFile.path, in: tree),
+      let bytes = try? writer.repository.blob(blob, limit: SettingsFile.largest)
+    else { return nil }
+    return try? SettingsFile.decode(bytes)
   }
 }
 

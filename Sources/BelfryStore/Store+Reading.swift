@@ -117,7 +117,7 @@ extension Store {
 
   /// The last version of an alarm that was good: the one that the cards know, else that of HEAD.
   func lastGood(_ id: Identifier) throws -> (alarm: Alarm, blob: ObjectID)? {
-    let repository = try Repository.open(path)
+    let repository = try repository()
     var candidates: [ObjectID] = []
     if let cards = readCards(), let index = cards.index(of: id), let row = cards.row(index) {
       candidates.append(row.blob)
@@ -289,7 +289,7 @@ struct CardView {
     // Without a card HEAD tells whether a record is as committed, and which are missing.
     let isNew = changed.contains { file?.index(of: $0) == nil }
     let committed =
-      file == nil || isNew ? try Store.committedAlarms(Repository.open(store.path)) : [:]
+      file == nil || isNew ? try Store.committedAlarms(store.repository()) : [:]
     let gone = file == nil ? Set(committed.keys).subtracting(changed) : Set(removed)
     let ids = doubtful + changed + gone.sorted()
     if ids.isEmpty { return }
@@ -323,6 +323,9 @@ struct CardView {
         problems.append(
           RecordProblem(path: path, kind: .invalid(error, lastGood: good != nil)))
         if let good { keep(good.alarm, settings: settings, firings: firings) }
+      case .missing where store.past != nil:
+        // It was not there yet.
+        break
       case .missing:
         unsettled.append(id)
         problems.append(RecordProblem(path: path, kind: .removed))

@@ -90,7 +90,7 @@ extension Store {
   /// - Parameter body: is called once with them, and says what is to be committed, together.
   public func evaluate(_ body: ([Alarm]) throws -> Change?) throws -> Evaluated {
     let view = try CardView(self)
-    if view.due.isEmpty, view.unsettled.isEmpty, settingsAreSettled {
+    if view.due.isEmpty, view.unsettled.isEmpty, settingsAreSettled, past == nil {
       view.save()
       return Evaluated(problems: view.problems, nextChange: view.nextChange)
     }
@@ -108,8 +108,22 @@ extension Store {
         return Evaluated(problems: before.problems, nextChange: before.nextChange)
       }
     } catch {
-      _ = try body(alarms(view))
+      _ = try body(past == nil ? alarms(view) : branchAlarms() ?? alarms(view))
       return Evaluated(problems: view.problems, nextChange: view.nextChange, failure: error)
+    }
+  }
+
+  /// All alarms as the branch has them, while the work tree shows the past; nil without such a branch.
+  private func branchAlarms() throws -> [Alarm]? {
+    let repository = try repository()
+    guard let head = try repository.commit(of: "refs/heads/\(Repository.branch)") else {
+      return nil
+    }
+    let blobs = try Store.alarms(repository, in: try repository.commit(head).tree)
+    return blobs.compactMap { id, blob in
+      // What is not valid there is known from a version before, if from any.
+      guard let bytes = try? repository.blob(blob, limit: AlarmRecord.largest) else { return nil }
+      return try? AlarmRecord.decode(bytes, id: id, now: context.now)
     }
   }
 
@@ -164,7 +178,7 @@ struct Absorption {
   /// the user's edit.
   ///
   /// 1. A valid file: the fields that differ from the last version known, under the same stamp, are
-  ///    stamped now; the result is joined with HEAD's version, so that a stale file takes nothing back.
+  ///    stamped now; the result is joined with the versions known, so that a stale file takes nothing back.
   /// 2. A file that is not valid stays as it is; the last good version stays in use.
   /// 3. A file that is gone is put back: only `belfry delete` deletes.
   func absorb(_ ids: [Identifier]) throws {
@@ -194,9 +208,9 @@ struct Absorption {
         let base = try version(known, id) ?? version(head, id)
         let stamped = written.stamped(
           against: base, at: store.context.now, device: store.device)
-        var result = stamped
+        var result = base.map { Alarm.join(stamped, $0) } ?? stamped
         if let head, head != known, let theirs = try version(head, id) {
-          result = Alarm.join(stamped, theirs)
+          result = Alarm.join(result, theirs)
         }
         let bytes = AlarmRecord.encode(result)
         if let head, bytes == content.bytes, Repository.blobID(bytes) == head {

@@ -194,6 +194,11 @@ public final class Store: Sendable {
 
     """.utf8)
 
+  /// The git repository.
+  func repository() throws(GitError) -> Repository {
+    try Repository.open(path, scratch: local.folder)
+  }
+
   // MARK: Locks
 
   /// Runs while this process alone may write to the store.
@@ -223,6 +228,10 @@ public final class Store: Sendable {
   }
 
   // MARK: Small reads
+
+  /// The commit of the past that is checked out; nil when the store is on a branch. It is read-only then,
+  /// and what rings is what the branch has.
+  public var past: String? { local.readDetachedHead() }
 
   /// The settings; the defaults where there are none, with the reason when the file is not valid.
   public func settings() throws -> (settings: Settings, problem: RecordProblem?) {

@@ -19,12 +19,14 @@ public struct StoreContext: Sendable {
   public var process: String
   /// How long to wait for a lock, in milliseconds.
   public var patience: Int
+  /// Told of what was mended on the way.
+  public var report: @Sendable (StoreNotice) -> Void
 
   public init(
     now: Instant, zones: ZoneLibrary, deviceName: String, machine: String = "", user: UInt32,
     makeIdentifier: @escaping @Sendable () -> Identifier,
     random: @escaping @Sendable (ClosedRange<Int>) -> Int, process: String = "belfry",
-    patience: Int = 10_000
+    patience: Int = 10_000, report: @escaping @Sendable (StoreNotice) -> Void = { _ in }
   ) {
     self.now = now
     self.zones = zones
@@ -35,5 +37,14 @@ public struct StoreContext: Sendable {
     self.random = random
     self.process = process
     self.patience = patience
+    self.report = report
   }
+}
+
+/// What a store has mended by itself, and a person should know.
+public enum StoreNotice: Hashable, Sendable {
+  /// Records that another git had dropped from the branch, or taken back, were put back: their paths.
+  case healed([String])
+  /// A lock was taken away that a git left which died.
+  case unlocked(path: String)
 }

@@ -16,19 +16,64 @@ final class StoreWriter {
   /// The branch that HEAD names, in full.
   let branch: String
   private let user: (name: String, email: String)
+  private let hold: CollectionHold
+  /// Where Belfry left the branch, which somebody else may have moved since; nil when it is not known.
+  let seen: ObjectID?
 
   /// More files than this are made durable together.
   private static let batch = 16
 
   init(_ store: Store) throws {
     self.store = store
-    repository = try Repository.open(store.path)
+    repository = try store.repository()
     let operation = try repository.operation()
     guard operation == .none else { throw StoreError.operationInProgress(operation) }
     guard let branch = try repository.headBranch() else { throw StoreError.detachedHead }
     self.branch = branch
     user = try repository.configuredUser() ?? (store.context.deviceName, "belfry@localhost")
+    hold = try StoreWriter.holdOff(repository, patience: store.context.patience)
+    seen = store.local.readSeen()
     try recover()
+    try heal()
+  }
+
+  /// Waits for a collection that goes on, and keeps the next from beginning.
+  private static func holdOff(
+    _ repository: Repository, patience: Int
+  ) throws -> CollectionHold {
+    var waited = 0
+    while true {
+      do {
+        return try CollectionHold(repository)
+      } catch CollectionHold.Failure.collecting(let user) {
+        let lock = repository.commonDirectory + "gc.pid"
+        if user == nil, repository.removeAbandonedLock(lock + ".lock") { continue }
+        guard waited < patience else { throw StoreError.gitBusy(path: lock, by: user) }
+        usleep(5_000)
+        waited += 5
+      }
+    }
+  }
+
+  /// Runs what another git may be in the way of, until it is not; takes away a lock that one left which
+  /// died.
+  ///
+  /// - Parameter body: returns nil while the lock is held.
+  private func waitingForGit<Result>(_ lock: String, _ body: () throws -> Result?) throws -> Result
+  {
+    var waited = 0
+    while true {
+      if let result = try body() { return result }
+      if repository.removeAbandonedLock(lock) {
+        store.context.report(.unlocked(path: lock))
+        continue
+      }
+      guard waited < store.context.patience else {
+        throw StoreError.gitBusy(path: lock, by: repository.user(of: lock))
+      }
+      usleep(10_000)
+      waited += 10
+    }
   }
 
   func head() throws -> ObjectID? { try repository.commit(of: branch) }
@@ -42,8 +87,10 @@ final class StoreWriter {
 
   /// Writes files (nil: tracks them no longer, and leaves them lying) and commits them on top of the branch. Returns the commit.
   @discardableResult
-  func commit(_ files: [String: [UInt8]?], message: CommitMessage) throws -> ObjectID {
-    try write(files) { blobs in
+  func commit(
+    _ files: [String: [UInt8]?], keeping kept: Set<String> = [], message: CommitMessage
+  ) throws -> ObjectID {
+    try write(files, keeping: kept) { blobs in
       try self.advance { head in
         let tree = try self.tree(from: head.map { try self.repository.commit($0).tree }, blobs)
         return try self.repository.writeCommit(
@@ -61,13 +108,20 @@ final class StoreWriter {
       let commit = try make(head)
       if try move(from: head, to: commit) { return commit }
     }
-    throw StoreError.gitBusy(path: branch)
+    throw StoreError.gitBusy(path: branch, by: nil)
   }
 
   /// Moves the branch; false when it does not stand at `from` any more.
   func move(from head: ObjectID?, to commit: ObjectID) throws -> Bool {
-    try repository.moveReference(
-      branch, from: head, to: commit, signature: signature(), message: store.context.process)
+    try waitingForGit(repository.lock(of: branch)) {
+      switch try repository.moveReference(
+        branch, from: head, to: commit, signature: signature(), message: store.context.process)
+      {
+      case .moved: true
+      case .elsewhere: false
+      case .locked: nil
+      }
+    }
   }
 
   /// Writes files, lets `commit` make the commit that holds them, and brings index and cards in step.
@@ -108,6 +162,7 @@ final class StoreWriter {
       putBack(before, written: written, isIndexed: isIndexed)
       throw error
     }
+    store.local.noteSeen(result)
     store.local.endJournal()
     store.updateCards(files: files, blobs: blobs, written: written)
     return result
@@ -163,16 +218,11 @@ final class StoreWriter {
 
   /// Follows with git's index; waits for another git that holds it.
   func updateIndex(_ changes: [String: IndexFile.Entry?]) throws {
-    var waited = 0
-    while true {
+    try waitingForGit(repository.gitDirectory + "index.lock") {
       do {
-        return try repository.updateIndex(changes, scratch: store.local.index)
+        return try repository.updateIndex(changes)
       } catch IndexFile.Failure.busy {
-        guard waited < store.context.patience else {
-          throw StoreError.gitBusy(path: repository.gitDirectory + "index.lock")
-        }
-        usleep(10_000)
-        waited += 10
+        return nil
       }
     }
   }
@@ -227,7 +277,10 @@ final class StoreWriter {
   /// Commits what a process that died had written and not committed.
   private func recover() throws {
     guard let paths = try store.local.readJournal() else { return }
-    repository.removeDeadLock(of: branch)
+    // What died here may have held these.
+    for lock in repository.locks(of: branch) {
+      _ = repository.removeAbandonedLock(lock, olderThan: 0)
+    }
     let tree = try head().map { try repository.commit($0).tree }
     var files: [String: [UInt8]?] = [:]
     for path in paths where RecordPath(path) != nil {
@@ -246,39 +299,6 @@ final class StoreWriter {
         // Still to be finished, by the next writer.
         try store.local.beginJournal(paths)
         throw error
-      }
-    }
-  }
-}
-
-/// The places that a store has records at.
-public enum RecordPath: Hashable, Sendable {
-  case alarm(Identifier)
-  case log
-  case device(Identifier)
-  case settings
-  case attributes
-
-  /// Nil for every path but those.
-  public init?(_ path: String) {
-    switch path {
-    case SettingsFile.path: self = .settings
-    case ".gitattributes": self = .attributes
-    default:
-      let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-      if parts.count == 2, parts[1].hasSuffix(".json"), let id = Identifier(parts[1].dropLast(5)) {
-        switch parts[0] {
-        case "alarms": self = .alarm(id)
-        case "devices": self = .device(id)
-        default: return nil
-        }
-      } else if parts.count == 5, parts[0] == "log",
-        CivilDate(parts[1...3].joined(separator: "-")) != nil,
-        LogRecord.identifier(fileName: parts[4]) != nil
-      {
-        self = .log
-      } else {
-        return nil
       }
     }
   }

@@ -2,11 +2,20 @@
 #define BELFRY_CLIBGIT2_SHIM_H
 
 #include <git2.h>
+#include <git2/sys/odb_backend.h>
 
 // git_libgit2_opts is variadic, which Swift cannot call. Option numbers always come from the
 // header: Debian's build numbers some of them differently than upstream does.
 static inline int belfry_git_enable_fsync(int enabled) {
   return git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, enabled);
+}
+
+// Opens the packs of an objects folder alone, without its loose objects.
+static inline int belfry_git_open_packs(git_odb **database, const char *objects) {
+  git_odb_backend *packs = NULL;
+  int code = git_odb_new(database);
+  if (code == 0) code = git_odb_backend_pack(&packs, objects);
+  return code == 0 ? git_odb_add_backend(*database, packs, 1) : code;
 }
 
 #endif

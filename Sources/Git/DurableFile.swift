@@ -105,16 +105,26 @@ public enum DurableFile {
     return (bytes, status)
   }
 
+  /// The content of a file of the system's own (`/proc`), whose size nobody knows before; at most 64 KiB.
+  static func readStream(_ path: String) throws(FileError) -> [UInt8] {
+    let file = try Descriptor(path, O_RDONLY | O_NONBLOCK)
+    var bytes = [UInt8](repeating: 0, count: 64 << 10)
+    let count = Glibc.read(file.number, &bytes, bytes.count)
+    guard count >= 0 else { throw FileError("read", path) }
+    return Array(bytes[..<count])
+  }
+
   /// Replaces a file's content: written beside, synced, renamed over it, its folder synced.
   ///
   /// - Parameters:
-  ///   - path: the file; its folder must be there.
+  ///   - path: the file.
   ///   - temporary: where it is written first, on the same file system. Overwritten if it is there.
+  ///   - makingFolder: make the file's folder if it is missing.
   /// - Returns: the new file's status.
   @discardableResult
   public static func write(
     _ bytes: [UInt8], to path: String, temporary: String, mode: mode_t = 0o644,
-    syncing: Bool = true
+    syncing: Bool = true, makingFolder: Bool = false
   ) throws(FileError) -> stat {
     _ = unlink(temporary)
     let file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
@@ -122,7 +132,14 @@ public enum DurableFile {
     do throws(FileError) {
       try fill(file.number, bytes, temporary)
       if syncing, fsync(file.number) != 0 { throw FileError("sync", temporary) }
-      guard rename(temporary, path) == 0 else { throw FileError("write", path) }
+      if rename(temporary, path) != 0 {
+        guard makingFolder, errno == ENOENT else { throw FileError("write", path) }
+        let folder = parent(of: path)
+        guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {
+          throw FileError("make the folder", folder)
+        }
+        guard rename(temporary, path) == 0 else { throw FileError("write", path) }
+      }
       // After the rename, which changes the change time.
       guard fstat(file.number, &status) == 0 else { throw FileError("look at", path) }
     } catch {
@@ -145,6 +162,12 @@ public enum DurableFile {
       guard count > 0 else { throw FileError("write", path) }
       written += count
     }
+  }
+
+  /// Makes a file's content durable.
+  static func sync(_ path: String) throws(FileError) {
+    let file = try Descriptor(path, O_RDONLY | O_NOFOLLOW)
+    guard fsync(file.number) == 0 else { throw FileError("sync", path) }
   }
 
   /// Makes everything written to the file system that holds a folder durable, in one go: for many files

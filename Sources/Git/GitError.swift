@@ -15,6 +15,8 @@ public struct GitError: Error, Equatable, Sendable {
     public static let modified = Code(rawValue: GIT_EMODIFIED.rawValue)
     public static let locked = Code(rawValue: GIT_ELOCKED.rawValue)
     public static let owner = Code(rawValue: GIT_EOWNER.rawValue)
+    /// An object is not what its name promises.
+    public static let damaged = Code(rawValue: GIT_EMISMATCH.rawValue)
     public static let generic = Code(rawValue: GIT_ERROR.rawValue)
   }
 

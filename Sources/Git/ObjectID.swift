@@ -30,6 +30,15 @@ public struct ObjectID: Hashable, Sendable {
     self = withUnsafeBytes(of: oid) { ObjectID($0) }
   }
 
+  /// Reads 40 hexadecimal digits; nil for anything else.
+  public init?(hexadecimal text: some StringProtocol) {
+    let digits = text.utf8.compactMap { UInt8(String(UnicodeScalar($0)), radix: 16) }
+    guard digits.count == 2 * ObjectID.byteCount, text.utf8.count == digits.count else {
+      return nil
+    }
+    self.init((0..<ObjectID.byteCount).map { digits[2 * $0] << 4 | digits[2 * $0 + 1] })
+  }
+
   /// The 20 bytes.
   public var bytes: [UInt8] {
     var result: [UInt8] = []

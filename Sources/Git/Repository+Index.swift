@@ -5,25 +5,26 @@ import Glibc
 extension Repository {
   /// Brings git's index in step with records that are about to be committed.
   ///
-  /// The new index is written to `scratch` (on the same file system), linked to `index.lock` and renamed
-  /// over the index: git's own protocol, so that neither overwrites the other's work. A lock that
-  /// is the same file as `scratch` was left by a process that died here, and is taken away; the caller
-  /// holds a lock that keeps a living one out.
+  /// The new index is written to the scratch folder, linked to `index.lock` and renamed over the index:
+  /// git's own protocol, so that neither overwrites the other's work. A lock that is the same file as the
+  /// one in the scratch folder was left by a process that died here, and is taken away; the caller holds
+  /// a lock that keeps a living one out.
   ///
   /// An index of a form that cannot be spliced is left to libgit2, which is slower, and so is one that is
   /// missing: it is made anew from HEAD.
   ///
   /// Throws `IndexFile.Failure`, `FileError` or `GitError`.
-  public func updateIndex(_ changes: [String: IndexFile.Entry?], scratch: String) throws {
+  public func updateIndex(_ changes: [String: IndexFile.Entry?]) throws {
     do {
-      try spliceIndex(changes, scratch: scratch)
+      try spliceIndex(changes)
     } catch IndexFile.Failure.unsupported {
       try rewriteIndex(changes)
     }
   }
 
-  private func spliceIndex(_ changes: [String: IndexFile.Entry?], scratch: String) throws {
+  private func spliceIndex(_ changes: [String: IndexFile.Entry?]) throws {
     let path = gitDirectory + "index"
+    let scratch = self.scratch + "/new-index"
     let lock = path + ".lock"
     removeDeadLock(lock, scratch: scratch)
     // Locked first, read afterwards: what another git writes in between would be lost otherwise.

@@ -1,5 +1,4 @@
 import CLibgit2
-import Crypto
 import Glibc
 
 /// A commit, as far as Belfry looks at it.
@@ -10,37 +9,99 @@ public struct Commit: Hashable, Sendable {
   /// Seconds since the epoch, as the committer's clock said.
   public let time: Int64
   public let message: String
+
+  /// Reads a commit object; nil when the bytes are not one.
+  init?(_ id: ObjectID, _ bytes: [UInt8]) {
+    var tree: ObjectID?
+    var parents: [ObjectID] = []
+    var time: Int64?
+    var position = 0
+    while position < bytes.count {
+      let end = bytes[position...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+      let line = String(decoding: bytes[position..<end], as: UTF8.self)
+      position = end + 1
+      if line.isEmpty { break }
+      let words = line.split(separator: " ")
+      switch words.first {
+      case "tree": tree = words.last.flatMap { ObjectID(hexadecimal: $0) }
+      case "parent":
+        guard let parent = words.last.flatMap({ ObjectID(hexadecimal: $0) }) else { return nil }
+        parents.append(parent)
+      case "committer": time = words.dropLast().last.flatMap { Int64($0) }
+      default: break
+      }
+    }
+    guard let tree, let time else { return nil }
+    self.init(
+      id: id, tree: tree, parents: parents, time: time,
+      message: String(decoding: bytes[min(position, bytes.count)...], as: UTF8.self))
+  }
+
+  init(id: ObjectID, tree: ObjectID, parents: [ObjectID], time: Int64, message: String) {
+    self.id = id
+    self.tree = tree
+    self.parents = parents
+    self.time = time
+    self.message = message
+  }
 }
 
 extension Repository {
-  /// An object's kind and size, without reading its content.
-  private static func header(
-    _ database: OpaquePointer?, _ id: ObjectID, _ kind: git_object_t, limit: Int
-  ) throws(GitError) {
-    var size = 0
-    var found = GIT_OBJECT_INVALID
-    var oid = id.oid
-    try GitError.check(
-      git_odb_read_header(&size, &found, database, &oid), "find the object \(id.short)")
-    guard found == kind else {
-      throw GitError(.generic, "read the object \(id.short)", "it is of another kind")
-    }
-    guard size <= limit else {
-      throw GitError(.generic, "read the object \(id.short)", "it is too large: \(size) bytes")
+  private func read(
+    _ id: ObjectID, _ kind: LooseObjects.Kind, limit: Int
+  ) throws(GitError) -> [UInt8] {
+    let operation = "read the object \(id.short)"
+    do {
+      guard let object = try loose.read(id, limit: limit) else {
+        return try readPacked(id, kind, limit: limit, isLoose: false)
+      }
+      guard object.kind == kind else {
+        throw GitError(.damaged, operation, "it is of another kind")
+      }
+      return object.bytes
+    } catch let error as GitError {
+      throw error
+    } catch let error as LooseObjects.Damage {
+      // A pack may hold it as well.
+      if let packed = try? readPacked(id, kind, limit: limit, isLoose: true) { return packed }
+      throw GitError(.damaged, operation, error.reason)
+    } catch {
+      throw GitError(.generic, operation, "\(error)")
     }
   }
 
-  private func read(
-    _ id: ObjectID, _ kind: git_object_t, limit: Int
+  private func readPacked(
+    _ id: ObjectID, _ kind: LooseObjects.Kind, limit: Int, isLoose: Bool
   ) throws(GitError) -> [UInt8] {
-    try with { repository throws(GitError) in
+    let wanted =
+      switch kind {
+      case .blob: GIT_OBJECT_BLOB
+      case .tree: GIT_OBJECT_TREE
+      case .commit: GIT_OBJECT_COMMIT
+      case .tag: GIT_OBJECT_TAG
+      }
+    return try with { repository throws(GitError) in
       var database: OpaquePointer?
-      try GitError.check(git_repository_odb(&database, repository), "open the object database")
+      // Of a loose and a packed one libgit2 takes the loose, damaged or not.
+      try GitError.check(
+        isLoose
+          ? belfry_git_open_packs(&database, loose.folder)
+          : git_repository_odb(&database, repository),
+        "open the object database")
       defer { git_odb_free(database) }
       // The size first: a small pack can unfold to more than there is memory.
-      try Repository.header(database, id, kind, limit: limit)
-      var object: OpaquePointer?
+      var size = 0
+      var found = GIT_OBJECT_INVALID
       var oid = id.oid
+      try GitError.check(
+        git_odb_read_header(&size, &found, database, &oid), "find the object \(id.short)")
+      guard found == wanted else {
+        throw GitError(.damaged, "read the object \(id.short)", "it is of another kind")
+      }
+      guard size <= limit else {
+        throw GitError(.generic, "read the object \(id.short)", "it is too large: \(size) bytes")
+      }
+      var object: OpaquePointer?
       try GitError.check(git_odb_read(&object, database, &oid), "read the object \(id.short)")
       defer { git_odb_object_free(object) }
       let data = UnsafeRawBufferPointer(
@@ -51,65 +112,54 @@ extension Repository {
 
   /// The content of a blob. Throws when it is larger than `limit` bytes.
   public func blob(_ id: ObjectID, limit: Int) throws(GitError) -> [UInt8] {
-    try read(id, GIT_OBJECT_BLOB, limit: limit)
+    try read(id, .blob, limit: limit)
   }
 
   /// A tree. Throws when it is larger than 64 MiB, a million entries.
   public func tree(_ id: ObjectID) throws(GitError) -> TreeData {
-    TreeData(try read(id, GIT_OBJECT_TREE, limit: 64 << 20))
+    TreeData(try read(id, .tree, limit: 64 << 20))
   }
 
-  /// Writes an object durably; one that is there already costs no more than looking.
-  private func write(_ bytes: [UInt8], _ kind: git_object_t) throws(GitError) -> ObjectID {
-    try with { repository throws(GitError) in
+  /// Writes an object, which is durable once a reference has moved. One that is in a pack is not written
+  /// again.
+  private func write(_ bytes: [UInt8], _ kind: LooseObjects.Kind) throws -> ObjectID {
+    let id = LooseObjects.name(kind, bytes)
+    if try isPacked(id) { return id }
+    unsynced.insert(try loose.write(kind, bytes).file)
+    return id
+  }
+
+  private func isPacked(_ id: ObjectID) throws(GitError) -> Bool {
+    // libgit2 would find a loose one first, whole or not.
+    if access(loose.path(id), F_OK) == 0 { return false }
+    return try with { repository throws(GitError) in
       var database: OpaquePointer?
       try GitError.check(git_repository_odb(&database, repository), "open the object database")
       defer { git_odb_free(database) }
-      var oid = git_oid()
-      let result = bytes.withUnsafeBytes {
-        git_odb_write(&oid, database, $0.baseAddress, $0.count, kind)
-      }
-      try GitError.check(result, "write an object")
-      return ObjectID(oid)
+      var oid = id.oid
+      return git_odb_exists_ext(database, &oid, GIT_ODB_LOOKUP_NO_REFRESH.rawValue) == 1
     }
   }
 
-  public func writeBlob(_ bytes: [UInt8]) throws(GitError) -> ObjectID {
-    try write(bytes, GIT_OBJECT_BLOB)
-  }
+  public func writeBlob(_ bytes: [UInt8]) throws -> ObjectID { try write(bytes, .blob) }
 
-  public func writeTree(_ tree: TreeData) throws(GitError) -> ObjectID {
-    try write(tree.bytes, GIT_OBJECT_TREE)
-  }
+  public func writeTree(_ tree: TreeData) throws -> ObjectID { try write(tree.bytes, .tree) }
 
   /// The name that a blob of these bytes has, without writing it and without libgit2, whose start
   /// costs more than most commands.
   public static func blobID(_ bytes: [UInt8]) -> ObjectID {
-    var hash = Insecure.SHA1()
-    hash.update(data: Array("blob \(bytes.count)\0".utf8))
-    hash.update(data: bytes)
-    return ObjectID(Array(hash.finalize()))
+    LooseObjects.name(.blob, bytes)
   }
 
   // MARK: Commits
 
+  /// A commit. Throws when it is larger than 16 MiB.
   public func commit(_ id: ObjectID) throws(GitError) -> Commit {
-    try with { repository throws(GitError) in
-      var commit: OpaquePointer?
-      var oid = id.oid
-      try GitError.check(
-        git_commit_lookup(&commit, repository, &oid), "read the commit \(id.short)")
-      defer { git_commit_free(commit) }
-      let parents = (0..<git_commit_parentcount(commit)).compactMap {
-        git_commit_parent_id(commit, $0).map { ObjectID($0.pointee) }
-      }
-      guard let tree = git_commit_tree_id(commit) else {
-        throw GitError(.generic, "read the commit \(id.short)", "it names no tree")
-      }
-      return Commit(
-        id: id, tree: ObjectID(tree.pointee), parents: parents, time: git_commit_time(commit),
-        message: git_commit_message(commit).map { String(cString: $0) } ?? "")
+    let bytes = try read(id, .commit, limit: 16 << 20)
+    guard let commit = Commit(id, bytes) else {
+      throw GitError(.damaged, "read the commit \(id.short)", "it is not a commit")
     }
+    return commit
   }
 
   /// Who commits, and when.
@@ -145,11 +195,9 @@ extension Repository {
   }
 
   /// Writes a commit object; no reference moves.
-  ///
-  /// `git_commit_create` would hide a failed write, so the object is made and written in two steps.
   public func writeCommit(
     tree: ObjectID, parents: [ObjectID], signature: Signature, message: String
-  ) throws(GitError) -> ObjectID {
+  ) throws -> ObjectID {
     func person(_ role: String) -> String {
       func clean(_ text: String) -> String {
         let kept = text.unicodeScalars.filter { $0.value >= 0x20 && $0 != "<" && $0 != ">" }
@@ -161,7 +209,7 @@ extension Repository {
     var text = "tree \(tree)\n"
     for parent in parents { text += "parent \(parent)\n" }
     text += person("author") + person("committer") + "\n" + message
-    return try write(Array(text.utf8), GIT_OBJECT_COMMIT)
+    return try write(Array(text.utf8), .commit)
   }
 
   /// The best common ancestor of two commits; nil when their histories are unrelated.
@@ -203,29 +251,24 @@ extension Repository {
 
   // MARK: References
 
-  /// Takes away the lock of a reference that a process of ours left when it died while moving it.
-  ///
-  /// To be called only when one is known to have died in a write, by who keeps living ones out. A git at
-  /// work on the reference holds its lock for a moment; one that stays as it is belongs to nobody.
-  public func removeDeadLock(of reference: String) {
-    let path = gitDirectory + reference + ".lock"
-    var (before, after) = (stat(), stat())
-    guard lstat(path, &before) == 0 else { return }
-    usleep(300_000)
-    guard lstat(path, &after) == 0, before.st_ino == after.st_ino,
-      FileSignature(before) == FileSignature(after)
-    else { return }
-    _ = unlink(path)
+  /// What came of moving a reference.
+  public enum Move: Sendable {
+    case moved
+    /// It did not stand where it was expected; nothing has changed.
+    case elsewhere
+    /// Another git has locked it; nothing has changed.
+    case locked
   }
 
-  /// Moves a reference from one commit to another, or makes it (`from` nil).
+  /// Moves a reference from one commit to another, or makes it (`from` nil), once everything written
+  /// before is durable.
   ///
-  /// Returns false when it did not stand at `from` any more; nothing has changed then. The reference
-  /// is read back: only then has it moved.
+  /// The reference is read back: only then has it moved.
   public func moveReference(
     _ name: String, from: ObjectID?, to: ObjectID, signature: Signature, message: String
-  ) throws(GitError) -> Bool {
-    try with { repository throws(GitError) in
+  ) throws -> Move {
+    try unsynced.flush()
+    return try with { repository throws(GitError) in
       var reference: OpaquePointer?
       defer { git_reference_free(reference) }
       var target = to.oid
@@ -238,16 +281,16 @@ extension Repository {
       } else {
         code = git_reference_create(&reference, repository, name, &target, 0, message)
       }
-      if code == GIT_EMODIFIED.rawValue || code == GIT_EEXISTS.rawValue
-        || (from != nil && code == GIT_ENOTFOUND.rawValue)
-      {
-        return false
+      switch GitError.Code(rawValue: code) {
+      case .modified, .exists: return .elsewhere
+      case .notFound where from != nil: return .elsewhere
+      case .locked: return .locked
+      default: break
       }
       var now = git_oid()
-      let moved =
-        git_reference_name_to_id(&now, repository, name) == 0 && ObjectID(now) == to
-      if code < 0, !moved { try GitError.check(code, "move \(name)") }
-      return moved
+      let isMoved = git_reference_name_to_id(&now, repository, name) == 0 && ObjectID(now) == to
+      if code < 0, !isMoved { try GitError.check(code, "move \(name)") }
+      return isMoved ? .moved : .elsewhere
     }
   }
 }

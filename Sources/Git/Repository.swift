@@ -12,9 +12,23 @@ public final class Repository: Sendable {
   private let handle: Mutex<Handle>
   /// The `.git` folder, with a slash at the end.
   public let gitDirectory: String
+  /// The same, but for a linked work tree that of the repository that it belongs to.
+  public let commonDirectory: String
+  /// Where files are written before they are renamed or linked into place; no slash at the end.
+  let scratch: String
+  let loose: LooseObjects
+  /// What is to be durable before a reference moves.
+  let unsynced = Unsynced()
 
-  private init(_ pointer: sending OpaquePointer, gitDirectory: String) {
+  private init(
+    _ pointer: sending OpaquePointer, gitDirectory: String, commonDirectory: String,
+    scratch: String?
+  ) {
     self.gitDirectory = gitDirectory
+    self.commonDirectory = commonDirectory
+    self.scratch = scratch ?? String(gitDirectory.dropLast())
+    loose = LooseObjects(
+      folder: commonDirectory + "objects", temporary: "\(self.scratch)/new-object")
     handle = Mutex(Handle(pointer: pointer))
   }
 
@@ -40,13 +54,16 @@ public final class Repository: Sendable {
   // MARK: Opening
 
   /// Opens the repository whose work tree, or bare folder, is exactly `path`.
-  public static func open(_ path: String) throws(GitError) -> Repository {
+  ///
+  /// - Parameter scratch: a folder on the same file system for files that are being written; nil for the
+  ///   `.git` folder itself. Who writes keeps others from writing with the same folder.
+  public static func open(_ path: String, scratch: String? = nil) throws(GitError) -> Repository {
     guard LibGit2.begun else { throw GitError(.generic, "start libgit2", "initialisation failed") }
     var pointer: OpaquePointer?
     try GitError.check(
       git_repository_open_ext(&pointer, path, GIT_REPOSITORY_OPEN_NO_SEARCH.rawValue, nil),
       "open the repository \(path)")
-    return try taking(pointer)
+    return try taking(pointer, scratch: scratch)
   }
 
   /// Makes a repository with a work tree at `path`, its branch `main` not born yet.
@@ -62,17 +79,21 @@ public final class Repository: Sendable {
       return git_repository_init_ext(&pointer, path, &options)
     }
     try GitError.check(result, "make a repository at \(path)")
-    return try taking(pointer)
+    return try taking(pointer, scratch: nil)
   }
 
   /// The branch of a new repository.
   public static let branch = "main"
 
-  private static func taking(_ pointer: sending OpaquePointer?) throws(GitError) -> Repository {
-    guard let pointer, let path = git_repository_path(pointer) else {
-      throw GitError(.generic, "open the repository", "libgit2 gave no handle")
-    }
-    return Repository(pointer, gitDirectory: String(cString: path))
+  private static func taking(
+    _ pointer: sending OpaquePointer?, scratch: String?
+  ) throws(GitError) -> Repository {
+    guard let pointer, let path = git_repository_path(pointer),
+      let common = git_repository_commondir(pointer)
+    else { throw GitError(.generic, "open the repository", "libgit2 gave no handle") }
+    let (directory, commonDirectory) = (String(cString: path), String(cString: common))
+    return Repository(
+      pointer, gitDirectory: directory, commonDirectory: commonDirectory, scratch: scratch)
   }
 
   // MARK: State

@@ -18,8 +18,13 @@ import Testing
     let other = try repository.writeCommit(
       tree: tree, parents: [one], signature: person, message: "other\n")
     func move(_ from: ObjectID?, _ to: ObjectID) throws -> Bool {
-      try repository.moveReference(
+      switch try repository.moveReference(
         "refs/heads/main", from: from, to: to, signature: person, message: "test")
+      {
+      case .moved: true
+      case .elsewhere: false
+      case .locked: throw CancellationError()
+      }
     }
     #expect(try move(two, one) == false)
     #expect(try move(nil, one))
@@ -32,6 +37,79 @@ import Testing
     #expect(try repository.mergeBase(two, other) == one)
     #expect(try repository.commit(two).message == "two\n")
     #expect(try await sandbox.git("fsck", "--strict", in: sandbox.root + "/repository").status == 0)
+  }
+
+  @Test func whatAnotherGitHasLockedIsSaid() async throws {
+    let sandbox = try Sandbox()
+    let repository = try Repository.create(sandbox.root + "/repository")
+    let commit = try repository.writeCommit(
+      tree: try repository.writeTree(TreeData()), parents: [], signature: person, message: "one\n")
+    let lock = repository.lock(of: "refs/heads/main")
+    try sandbox.write("", to: lock)
+    func move() throws -> Repository.Move {
+      try repository.moveReference(
+        "refs/heads/main", from: nil, to: commit, signature: person, message: "test")
+    }
+    #expect(try move() == .locked)
+    // A young one is left alone, and one that somebody has open.
+    #expect(!repository.removeAbandonedLock(lock, olderThan: 60))
+    let holder = open(lock, O_RDONLY)
+    async let other = sandbox.run(
+      "/bin/sh",
+      [
+        "-c",
+        "exec 9< '\(lock)'; touch '\(sandbox.root)/open'; while [ ! -e '\(sandbox.root)/enough' ]; do sleep 0.02; done",
+      ])
+    while access(sandbox.root + "/open", F_OK) != 0 { await Task.yield() }
+    #expect(repository.user(of: lock)?.name == "sh")
+    #expect(!repository.removeAbandonedLock(lock, olderThan: 0))
+    try sandbox.write("", to: sandbox.root + "/enough")
+    _ = try await other
+    close(holder)
+    #expect(repository.removeAbandonedLock(lock, olderThan: 0))
+    #expect(try move() == .moved)
+  }
+
+  /// libgit2 alone reads a file that was cut short for ever.
+  @Test(arguments: [0, 1, 10, 40, 120])
+  func aDamagedObjectIsSaidAndWrittenAnew(_ size: Int) async throws {
+    let sandbox = try Sandbox()
+    let folder = sandbox.root + "/repository"
+    let repository = try Repository.create(folder)
+    var generator = SeededGenerator(seed: 1)
+    let content = (0..<200).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    let blob = try repository.writeBlob(content)
+    let name = blob.description
+    let file = "\(folder)/.git/objects/\(name.prefix(2))/\(name.dropFirst(2))"
+    _ = try await sandbox.run("/usr/bin/truncate", ["-s", "\(size)", file])
+    let error = #expect(throws: GitError.self) { try repository.blob(blob, limit: 1000) }
+    #expect(error?.code == .damaged)
+    #expect(try repository.writeBlob(content) == blob)
+    #expect(try repository.blob(blob, limit: 1000) == content)
+    #expect(try await sandbox.git("fsck", "--strict", in: folder).status == 0)
+  }
+
+  @Test func noCollectionBeginsWhileObjectsAreWritten() async throws {
+    let sandbox = try Sandbox()
+    let folder = sandbox.root + "/repository"
+    let repository = try Repository.create(folder)
+    func collect() async throws -> Int32 {
+      try await sandbox.git("gc", "--prune=now", "-q", in: folder).status
+    }
+    do {
+      let hold = try CollectionHold(repository)
+      let blob = try repository.writeBlob([1, 2, 3])
+      #expect(try await collect() != 0)
+      #expect(try repository.blob(blob, limit: 3) == [1, 2, 3])
+      withExtendedLifetime(hold) {}
+    }
+    #expect(try await collect() == 0)
+    // One of a living git's keeps us out, one of the dead does not.
+    let host = try await sandbox.run("/bin/hostname", []).out.split(separator: "\n")[0]
+    try sandbox.write("999999999 \(host)", to: folder + "/.git/gc.pid")
+    _ = try CollectionHold(repository)
+    try sandbox.write("4711 elsewhere", to: folder + "/.git/gc.pid")
+    #expect(throws: CollectionHold.Failure.self) { try { _ = try CollectionHold(repository) }() }
   }
 
   @Test func largeBlobsAreNotRead() async throws {

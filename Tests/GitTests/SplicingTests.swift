@@ -75,7 +75,7 @@ import Testing
       changes[name] = IndexFile.Entry(id: try repository.writeBlob(content), status: status)
     }
     changes["d.json"] = .some(nil)
-    try repository.updateIndex(changes, scratch: folder + "/.git/scratch")
+    try repository.updateIndex(changes)
     let status = try await sandbox.git("status", "--short", in: folder)
     let lines = Set(status.out.split(separator: "\n").map(String.init))
     #expect(
@@ -96,13 +96,13 @@ import Testing
     let git = sandbox.root + "/repository/.git"
     try sandbox.write("", to: git + "/index.lock")
     #expect(throws: IndexFile.Failure.busy) {
-      try repository.updateIndex([:], scratch: git + "/scratch")
+      try repository.updateIndex([:])
     }
     // A process of ours that died after taking the lock leaves one file under both names.
     _ = try await sandbox.run(
       "/bin/sh",
-      ["-c", "rm \(git)/index.lock; touch \(git)/scratch; ln \(git)/scratch \(git)/index.lock"])
-    try repository.updateIndex([:], scratch: git + "/scratch")
+      ["-c", "rm \(git)/index.lock; touch \(git)/new-index; ln \(git)/new-index \(git)/index.lock"])
+    try repository.updateIndex([:])
     #expect(try await sandbox.git("status", in: sandbox.root + "/repository").status == 0)
   }
 }

@@ -5,20 +5,31 @@ import Glibc
 /// What is local to this clone on this machine, in `.git/belfry`: never in a commit, never synced.
 struct LocalState: Sendable {
   let folder: String
+  private let gitDirectory: String
 
   init(gitDirectory: String) {
-    folder = gitDirectory + (gitDirectory.hasSuffix("/") ? "" : "/") + "belfry"
+    self.gitDirectory = gitDirectory.hasSuffix("/") ? String(gitDirectory.dropLast()) : gitDirectory
+    folder = self.gitDirectory + "/belfry"
+  }
+
+  /// The commit that is checked out instead of a branch; nil when a branch is, as always but when a
+  /// person looks at the past, or rebases.
+  func readDetachedHead() -> String? {
+    guard let file = (try? DurableFile.read(gitDirectory + "/HEAD", limit: 4096)) ?? nil else {
+      return nil
+    }
+    let text = String(decoding: file.bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    return text.hasPrefix("ref: ") ? nil : text
   }
 
   var lock: String { folder + "/lock" }
   var tickLock: String { folder + "/tick.lock" }
   var cards: String { folder + "/cards" }
-  /// Where git's next index is written.
-  var index: String { folder + "/index" }
   /// The paths of a write that has begun and not ended.
   var journal: String { folder + "/journal" }
   /// The signature of the settings as they were last committed.
   var settings: String { folder + "/settings" }
+  private var seen: String { folder + "/seen" }
   private var device: String { folder + "/device.json" }
   private var firings: String { folder + "/firings.json" }
 
@@ -80,6 +91,21 @@ struct LocalState: Sendable {
     }
     try DurableFile.write(
       JSON.array(list).document, to: firings, temporary: temporary("firings"))
+  }
+
+  // MARK: The branch
+
+  /// The commit at which Belfry left the branch; nil when it is not known.
+  func readSeen() -> ObjectID? {
+    (try? DurableFile.read(seen, limit: 4096)).flatMap { $0 }.flatMap {
+      ObjectID(hexadecimal: String(decoding: $0.bytes, as: UTF8.self))
+    }
+  }
+
+  /// A note that is lost heals nothing, and harms nothing.
+  func noteSeen(_ commit: ObjectID) {
+    _ = try? DurableFile.write(
+      Array(commit.description.utf8), to: seen, temporary: temporary("seen"), syncing: false)
   }
 
   // MARK: Journal

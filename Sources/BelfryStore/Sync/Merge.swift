@@ -131,15 +131,9 @@ struct TreeJoin {
 
   private func version(_ blob: ObjectID, _ kind: RecordPath) throws -> Result<Version, RecordError>
   {
-    let limit =
-      switch kind {
-      case .alarm: AlarmRecord.largest
-      case .log: LogRecord.largest
-      default: SettingsFile.largest
-      }
     let bytes: [UInt8]
     do {
-      bytes = try repository.blob(blob, limit: limit)
+      bytes = try repository.blob(blob, limit: kind.largest)
     } catch {
       return .failure(RecordError(error.message))
     }

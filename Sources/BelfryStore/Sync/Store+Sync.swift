@@ -16,7 +16,7 @@ public struct SyncResult: Sendable {
 
 extension Store {
   public func remotes() throws -> [Remote] {
-    try Repository.open(path).remotes()
+    try repository().remotes()
   }
 
   /// Adds a remote. Throws when there is one of that name, or no way to reach such a URL.
@@ -25,7 +25,7 @@ extension Store {
       throw StoreError.unsupportedRemote(url: remote.url)
     }
     try locked {
-      let repository = try Repository.open(path)
+      let repository = try configuration()
       guard try !repository.remotes().contains(where: { $0.name == remote.name }) else {
         throw StoreError.remoteExists(remote.name)
       }
@@ -33,9 +33,16 @@ extension Store {
     }
   }
 
+  /// The repository, without the lock on its configuration that a git may have left which died.
+  private func configuration() throws -> Repository {
+    let repository = try repository()
+    _ = repository.removeAbandonedLock(repository.commonDirectory + "config.lock")
+    return repository
+  }
+
   public func removeRemote(_ name: String) throws {
     try locked {
-      let repository = try Repository.open(path)
+      let repository = try configuration()
       guard try repository.remotes().contains(where: { $0.name == name }) else {
         throw StoreError.noRemote(name)
       }
@@ -52,7 +59,7 @@ extension Store {
   ///
   /// - Parameter remoteName: nil: `origin`, or the only one there is.
   public func sync(_ remoteName: String?) async throws -> SyncResult {
-    let repository = try Repository.open(path)
+    let repository = try repository()
     let remotes = try repository.remotes()
     let remote =
       remotes.first { $0.name == remoteName ?? "origin" }
@@ -115,7 +122,8 @@ extension Store {
         writer, ours: mine?.tree, theirs: other.tree,
         base: base.map { try repository.commit($0).tree })
       let isBehind = ours == nil || base == ours
-      let kept = dirty(join)
+      let kept = edited(
+        Dictionary(uniqueKeysWithValues: join.files.keys.map { ($0, join.before[$0]) }))
       do {
         try writer.write(join.files, keeping: kept) { blobs in
           let tree = try writer.tree(from: mine?.tree, blobs)
@@ -138,25 +146,10 @@ extension Store {
       result.refusals += join.refusals
       return
     }
-    throw StoreError.gitBusy(path: writer.branch)
+    throw StoreError.gitBusy(path: writer.branch, by: nil)
   }
 
   private struct MergeRace: Error {}
-
-  /// The files among those to be written that hold what was never committed: they are not valid, or
-  /// they would have been taken up, and are left to their owner.
-  private func dirty(_ join: TreeJoin) -> Set<String> {
-    Set(
-      join.files.keys.filter { path in
-        do {
-          let file = try DurableFile.read("\(self.path)/\(path)", limit: AlarmRecord.largest)
-          return file.map { Repository.blobID($0.bytes) != join.before[path] } ?? false
-        } catch {
-          // Not a regular file, or one that this user may not read.
-          return true
-        }
-      })
-  }
 
   // MARK: Cloning
 

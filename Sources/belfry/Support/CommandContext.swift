@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import Git
 import Glibc
 
 /// The one place where environment, clock and file system are looked up.
@@ -36,7 +37,8 @@ struct CommandContext {
         return .random(using: &generator)
       },
       random: { Int.random(in: $0) },
-      process: "\(words.count > 1 ? "belfry \(words[1])" : "belfry") (process \(getpid()))")
+      process: "\(words.count > 1 ? "belfry \(words[1])" : "belfry") (process \(getpid()))",
+      report: CommandContext.tell)
     if let seconds = environment["BELFRY_LOCK_TIMEOUT"].flatMap({ Int($0) }),
       (0...3600).contains(seconds)
     {
@@ -138,6 +140,14 @@ struct CommandContext {
     if welcome, !isQuiet { try Welcome(self).showOnce() }
     let (store, opening) = try Store.open(storePath, context: storeContext)
     announce(opening)
+    if let commit = store.past {
+      Console.error(
+        "belfry: warning: the store is at a commit of the past, \(Printable.text(String(commit.prefix(8)))), and read-only."
+      )
+      Console.error(
+        "What rings is what the branch \(Repository.branch) has; back to it: belfry git -- checkout \(Repository.branch)"
+      )
+    }
     if !storeContext.zones.works {
       Console.error(
         "belfry: warning: this system has no time zone data, so named zones count as local.")
@@ -169,6 +179,22 @@ struct CommandContext {
     let (card, problems) = try store.resolve(name)
     tell(problems)
     return card
+  }
+
+  /// Says what the store has mended by itself.
+  private static func tell(_ notice: StoreNotice) {
+    switch notice {
+    case .healed(let paths):
+      let more = paths.count > 3 ? " and \(paths.count - 3) more" : ""
+      Console.error(
+        "belfry: warning: another git had dropped \(paths.prefix(3).map { Printable.text($0) }.joined(separator: ", "))\(more); put back."
+      )
+      Console.error(
+        "To delete an alarm, use 'belfry delete'; to take something back, 'belfry undo'.")
+    case .unlocked(let path):
+      Console.error(
+        "belfry: warning: took a lock away that a git left which died: \(Printable.text(path)).")
+    }
   }
 
   func tell(_ problems: [RecordProblem]) {

@@ -78,10 +78,12 @@ struct CommandError: Error {
       self.init(
         .locked, "the store is locked by \(Printable.text(holder)).",
         hint: "Try again when it has finished.")
-    case .gitBusy(let path):
+    case .gitBusy(let path, let user):
+      let who =
+        user.map { "\(Printable.text($0.name)) (process \($0.process))" } ?? "another git"
       self.init(
-        .locked, "git is at work in the store: \(Printable.text(path)).",
-        hint: "Try again when it has finished; if no git runs, remove that file.")
+        .locked, "\(who) is at work in the store: \(Printable.text(path)).",
+        hint: "Try again when it has finished; if no git runs, 'belfry doctor --repair' frees it.")
     case .operationInProgress(let operation):
       let name =
         switch operation {

@@ -1,0 +1,44 @@
+import BelfryCore
+
+/// The places that a store has records at.
+public enum RecordPath: Hashable, Sendable {
+  case alarm(Identifier)
+  case log
+  case device(Identifier)
+  case settings
+  case attributes
+
+  /// No record of its kind is near it, in bytes; a larger file is not read at all.
+  var largest: Int {
+    switch self {
+    case .alarm: AlarmRecord.largest
+    case .log: LogRecord.largest
+    case .device: DeviceRecord.largest
+    case .settings, .attributes: SettingsFile.largest
+    }
+  }
+
+  /// Nil for every path but those.
+  public init?(_ path: String) {
+    switch path {
+    case SettingsFile.path: self = .settings
+    case ".gitattributes": self = .attributes
+    default:
+      let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+      if parts.count == 2, parts[1].hasSuffix(".json"), let id = Identifier(parts[1].dropLast(5)) {
+        switch parts[0] {
+        case "alarms": self = .alarm(id)
+        case "devices": self = .device(id)
+        default: return nil
+        }
+      } else if parts.count == 5, parts[0] == "log",
+        CivilDate(parts[1...3].joined(separator: "-")) != nil,
+        LogRecord.identifier(fileName: parts[4]) != nil
+      {
+        self = .log
+      } else {
+        return nil
+      }
+    }
+  }
+}

@@ -1,0 +1,180 @@
+import CZlib
+import Crypto
+import Glibc
+import Synchronization
+
+/// git's loose objects: a file each, compressed, named by the SHA-1 of what it holds.
+///
+/// libgit2 reads a file that was cut short for ever, takes an object that is there for one that is whole, and
+/// does not make the folder of a new one durable. Objects in packs are left to it.
+struct LooseObjects: Sendable {
+  enum Kind: String, Sendable {
+    case blob, tree, commit, tag
+  }
+
+  struct Object: Sendable {
+    let kind: Kind
+    let bytes: [UInt8]
+  }
+
+  /// Why a file is not the object that its name promises.
+  struct Damage: Error {
+    let reason: String
+  }
+
+  /// The folder `objects` of a repository.
+  let folder: String
+  /// Where a file is written before it has its name; on the same file system.
+  let temporary: String
+
+  func path(_ id: ObjectID) -> String {
+    let digits = id.description
+    return "\(folder)/\(digits.prefix(2))/\(digits.dropFirst(2))"
+  }
+
+  // MARK: Reading
+
+  /// The object of a name; nil when it is not loose.
+  ///
+  /// Throws `Damage` for a file that is not whole, or unfolds to more than `limit` bytes, and `FileError`.
+  func read(_ id: ObjectID, limit: Int) throws -> Object? {
+    // What is compressed is hardly longer than what it holds.
+    guard let file = try DurableFile.read(path(id), limit: limit + limit / 100 + 1024) else {
+      return nil
+    }
+    var bytes = file.bytes
+    let object = try LooseObjects.inflate(&bytes, limit: limit)
+    guard LooseObjects.name(object.kind, object.bytes) == id else {
+      throw Damage(reason: "its content is another than its name says")
+    }
+    return object
+  }
+
+  /// The longest header: a kind, a size and a NUL byte.
+  private static let longestHeader = 32
+
+  private static func inflate(_ bytes: inout [UInt8], limit: Int) throws(Damage) -> Object {
+    let count = bytes.count
+    let result = bytes.withUnsafeMutableBufferPointer { input -> Result<Object, Damage> in
+      var stream = z_stream()
+      guard belfry_inflate_begin(&stream) == Z_OK else {
+        return .failure(Damage(reason: "there is no memory to read it"))
+      }
+      defer { inflateEnd(&stream) }
+      stream.next_in = input.baseAddress
+      stream.avail_in = UInt32(count)
+      var head = [UInt8](repeating: 0, count: longestHeader)
+      let code = head.withUnsafeMutableBufferPointer { output in
+        stream.next_out = output.baseAddress
+        stream.avail_out = UInt32(longestHeader)
+        return CZlib.inflate(&stream, Z_NO_FLUSH)
+      }
+      guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else {
+        return .failure(Damage(reason: "it is not compressed as git does"))
+      }
+      head.removeLast(Int(stream.avail_out))
+      guard let end = head.firstIndex(of: 0), let (kind, size) = header(head[..<end]) else {
+        return .failure(Damage(reason: count == 0 ? "it is empty" : "it is cut short"))
+      }
+      guard size <= limit else {
+        return .failure(Damage(reason: "it is too large: \(size) bytes"))
+      }
+      let start = head[(end + 1)...]
+      guard start.count <= size else {
+        return .failure(Damage(reason: "it is longer than it says"))
+      }
+      var isWhole = code == Z_STREAM_END && start.count == size
+      let content = [UInt8](unsafeUninitializedCapacity: size) { output, initialized in
+        _ = output.initialize(from: start)
+        initialized = start.count
+        if isWhole { return }
+        stream.next_out = output.baseAddress.map { $0 + start.count }
+        stream.avail_out = UInt32(size - start.count)
+        let code = CZlib.inflate(&stream, Z_FINISH)
+        isWhole = code == Z_STREAM_END && stream.avail_out == 0
+        initialized = size - Int(stream.avail_out)
+      }
+      return isWhole
+        ? .success(Object(kind: kind, bytes: content))
+        : .failure(Damage(reason: "it is cut short"))
+    }
+    return try result.get()
+  }
+
+  private static func header(_ bytes: ArraySlice<UInt8>) -> (Kind, Int)? {
+    let words = bytes.split(separator: UInt8(ascii: " "))
+    guard words.count == 2, let kind = Kind(rawValue: String(decoding: words[0], as: UTF8.self)),
+      let size = Int(String(decoding: words[1], as: UTF8.self)), size >= 0
+    else { return nil }
+    return (kind, size)
+  }
+
+  // MARK: Writing
+
+  static func name(_ kind: Kind, _ bytes: [UInt8]) -> ObjectID {
+    var hash = Insecure.SHA1()
+    hash.update(data: Array("\(kind.rawValue) \(bytes.count)\0".utf8))
+    hash.update(data: bytes)
+    return ObjectID(Array(hash.finalize()))
+  }
+
+  /// Writes an object, not yet durably, over a damaged one of its name too.
+  ///
+  /// - Returns: its name, and the file to be synced; nil when a whole one is there and durable.
+  func write(_ kind: Kind, _ bytes: [UInt8]) throws -> (id: ObjectID, file: String) {
+    let id = LooseObjects.name(kind, bytes)
+    let file = path(id)
+    do {
+      // One that is there may be what a failed write left: it is synced again.
+      if try read(id, limit: bytes.count)?.bytes == bytes { return (id, file) }
+    } catch is Damage {
+      // Replaced by the rename.
+    } catch let error as FileError where error.number == EFBIG {
+      // Damaged as well.
+    }
+    try DurableFile.write(
+      try LooseObjects.deflated(kind, bytes), to: file, temporary: temporary, mode: 0o444,
+      syncing: false, makingFolder: true)
+    return (id, file)
+  }
+
+  private static func deflated(_ kind: Kind, _ bytes: [UInt8]) throws -> [UInt8] {
+    let content = Array("\(kind.rawValue) \(bytes.count)\0".utf8) + bytes
+    var size = compressBound(UInt(content.count))
+    var code = Z_OK
+    let result = [UInt8](unsafeUninitializedCapacity: Int(size)) { output, count in
+      code = compress2(
+        output.baseAddress, &size, content, UInt(content.count), Z_BEST_SPEED)
+      count = code == Z_OK ? Int(size) : 0
+    }
+    guard code == Z_OK else { throw FileError("compress", "an object", number: ENOMEM) }
+    return result
+  }
+}
+
+/// Files that were written and are not durable yet.
+final class Unsynced: Sendable {
+  private let files = Mutex<Set<String>>([])
+
+  /// More files than this are made durable with the whole file system.
+  private static let batch = 16
+
+  func insert(_ file: String) { files.withLock { _ = $0.insert(file) } }
+
+  /// Makes them and their folders durable.
+  func flush() throws(FileError) {
+    let waiting = files.withLock { $0 }.sorted()
+    guard let first = waiting.first else { return }
+    if waiting.count > Unsynced.batch {
+      try DurableFile.syncFileSystem(of: DurableFile.parent(of: first))
+    } else {
+      for file in waiting { try DurableFile.sync(file) }
+      let folders = Set(waiting.map(DurableFile.parent))
+      // The folder above them too: it may hold a new one of these.
+      for folder in folders.sorted() + Set(folders.map(DurableFile.parent)) {
+        try DurableFile.syncFolder(folder)
+      }
+    }
+    files.withLock { $0.subtract(waiting) }
+  }
+}
