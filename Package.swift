@@ -32,15 +32,20 @@ let package = Package(
     .target(name: "Git", dependencies: ["CLibgit2", "CLinux", "CZlib", subprocess, crypto]),
     .target(name: "BelfryCore"),
     .target(name: "BelfryStore", dependencies: ["BelfryCore", "Git", "CJansson", "CLinux"]),
-    .target(name: "BelfryScheduler", dependencies: ["BelfryStore", "CLinux", subprocess, system]),
+    .target(name: "BelfryExchange", dependencies: ["BelfryCore", "BelfryStore", crypto]),
+    .target(
+      name: "BelfryScheduler", dependencies: ["BelfryStore", "Git", "CLinux", subprocess, system]),
     .executableTarget(
       name: "belfry",
       dependencies: [
-        "BelfryCore", "BelfryStore", "BelfryScheduler", "Git", "CLinux", argumentParser, subprocess,
+        "BelfryCore", "BelfryStore", "BelfryExchange", "BelfryScheduler", "Git", "CLinux",
+        argumentParser, subprocess, system,
       ]),
     .testTarget(name: "BelfryCoreTests", dependencies: ["BelfryCore", "TestSupport"]),
     .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"]),
     .testTarget(name: "BelfryStoreTests", dependencies: ["BelfryStore", "Git", "TestSupport"]),
+    .testTarget(
+      name: "BelfryExchangeTests", dependencies: ["BelfryExchange", "BelfryStore", "TestSupport"]),
     .testTarget(
       name: "BelfryTests",
       dependencies: ["belfry", "BelfryStore", "BelfryScheduler", "TestSupport"],

@@ -1,4 +1,5 @@
 import BelfryCore
+import Git
 import Glibc
 import Subprocess
 import SystemPackage
@@ -106,53 +107,69 @@ public struct HookDelivery: Sendable {
   private func run(
     _ path: String, _ arguments: [String] = [], input: [UInt8], _ variables: [String: String]
   ) async -> Result<String, Failure> {
-    var options = PlatformOptions()
-    // A group of its own, so that what it starts ends with it.
-    options.processGroupID = 0
-    options.teardownSequence = [
-      .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: .seconds(1))
-    ]
-    var environment: [Environment.Key: String?] = [:]
-    for (name, value) in variables {
-      if let key = Environment.Key(rawValue: name) { environment[key] = value }
+    let outcome = await TimedProcess.run(
+      .path(FilePath(path)), arguments, input: input, variables: variables, seconds: timeout)
+    switch outcome {
+    case .ended(0, let output, _):
+      return .success(String(decoding: output.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    case .ended(let status, _, let error):
+      let words = error.split(separator: "\n").last.map(String.init)
+      return .failure(Failure(path: path, words: words ?? "it ended with \(status)"))
+    case .timedOut:
+      return .failure(Failure(path: path, words: "it did not end within \(timeout) seconds"))
+    case .failed(let reason): return .failure(Failure(path: path, words: reason))
     }
-    let configuration = Configuration(
-      executable: .path(FilePath(path)), arguments: Arguments(arguments),
-      environment: .inherit.updating(environment), platformOptions: options)
-    guard let file = MemoryFile.holding(input) else {
-      let reason = String(cString: strerror(errno))
-      return .failure(Failure(path: path, words: "its input could not be written: \(reason)"))
+  }
+
+  // MARK: Looking at the hooks
+
+  /// A hook's file, and what keeps it from working.
+  public struct HookFile: Hashable, Sendable {
+    public enum Fault: Hashable, Sendable {
+      case notExecutable
+      /// The program that its first line names.
+      case interpreterMissing(String)
+      /// No delivery has this name.
+      case unknownName
     }
-    return await withTaskGroup(of: Result<String, Failure>?.self) { group in
-      group.addTask {
-        do {
-          let result = try await Subprocess.run(
-            configuration, input: .fileDescriptor(file, closeAfterSpawningProcess: true),
-            output: .bytes(limit: 64 << 10),
-            error: .string(limit: 64 << 10))
-          if result.terminationStatus.isSuccess {
-            let line = result.standardOutput.prefix { $0 != UInt8(ascii: "\n") }
-            return .success(String(decoding: line, as: UTF8.self))
-          }
-          let words = result.standardError.split(separator: "\n").last.map(String.init)
-          return .failure(
-            Failure(path: path, words: words ?? "it ended with \(result.terminationStatus)"))
-        } catch {
-          return .failure(Failure(path: path, words: "\(error)"))
-        }
+    public let path: String
+    public let fault: Fault?
+  }
+
+  /// The names of the hooks.
+  static let names = ["notify", "follow-up"]
+
+  /// The files in the folder of the user's own hooks.
+  public func ownHooks() -> [HookFile] {
+    guard let own else { return [] }
+    return DurableFile.names(in: own).sorted().map { name in
+      let path = "\(own)/\(name)"
+      var fault: HookFile.Fault?
+      if !HookDelivery.names.contains(name) {
+        fault = .unknownName
+      } else if access(path, X_OK) != 0 {
+        fault = .notExecutable
+      } else if let program = HookDelivery.interpreter(of: path), access(program, X_OK) != 0 {
+        fault = .interpreterMissing(program)
       }
-      group.addTask { [timeout] in
-        do {
-          try await Task.sleep(for: .seconds(timeout))
-          return .failure(
-            Failure(path: path, words: "it did not end within \(timeout) seconds"))
-        } catch {
-          return nil
-        }
-      }
-      let first = await group.next() ?? nil
-      group.cancelAll()
-      return first ?? .failure(Failure(path: path, words: "it was given up"))
+      return HookFile(path: path, fault: fault)
     }
+  }
+
+  /// The first of the folders with shipped hooks that has any; nil when none has.
+  public var shippedFolder: String? {
+    shipped.first { folder in
+      HookDelivery.names.contains { access("\(folder)/\($0)", X_OK) == 0 }
+    }
+  }
+
+  /// The program that runs a script, by its first line; nil for a binary.
+  private static func interpreter(of path: String) -> String? {
+    guard let file = (try? DurableFile.read(path, limit: 1 << 20)) ?? nil,
+      file.bytes.starts(with: "#!".utf8)
+    else { return nil }
+    let line = String(
+      decoding: file.bytes.dropFirst(2).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    return line.split(separator: " ").first.map(String.init)
   }
 }

@@ -16,4 +16,7 @@ enum MemoryFile {
     }
     return FileDescriptor(rawValue: descriptor)
   }
+
+  /// Why the last call failed, in the system's words.
+  static var reason: String { String(cString: strerror(errno)) }
 }

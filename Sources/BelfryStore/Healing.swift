@@ -17,31 +17,30 @@ import Git
 /// 3. A log entry, which nobody rewrites: as it was.
 /// 4. A device's record, or a new record: as head has it.
 struct Healing {
-  private let writer: StoreWriter
-  private var repository: Repository { writer.repository }
+  private let repository: Repository
 
-  init(_ writer: StoreWriter) {
-    self.writer = writer
+  init(_ repository: Repository) {
+    self.repository = repository
   }
 
   /// The files that head lacks, or has in a version that loses something.
   ///
   /// A version that cannot be read, or is none, heals nothing.
-  func files(seen: ObjectID, head: ObjectID) throws -> [String: [UInt8]?] {
+  func files(seen: ObjectID, head: ObjectID) throws -> [String: [UInt8]] {
     let changes = try repository.changedFiles(
       from: repository.commit(head).tree, to: repository.commit(seen).tree)
-    var files: [String: [UInt8]?] = [:]
+    var files: [String: [UInt8]] = [:]
     for change in changes {
       guard let kind = RecordPath(change.path), let after = change.after,
         let seen = try? repository.blob(after, limit: kind.largest)
       else { continue }
       guard let before = change.before else {
-        files[change.path] = .some(seen)
+        files[change.path] = seen
         continue
       }
       guard let now = try? repository.blob(before, limit: kind.largest) else { continue }
       if let healed = healed(kind, seen: seen, now: now), healed != now {
-        files[change.path] = .some(healed)
+        files[change.path] = healed
       }
     }
     return files
@@ -75,17 +74,18 @@ struct Healing {
 extension StoreWriter {
   /// Puts back what somebody else took from the branch since we left it, and says so.
   func heal() throws {
+    let seen = store.local.readSeen()
     guard let head = try head(), head != seen else { return }
     defer { store.local.noteSeen(head) }
     // What has been collected since is out of reach.
     guard let seen, (try? repository.commit(seen)) != nil else { return }
-    let files = try Healing(self).files(seen: seen, head: head)
+    let files = try Healing(repository).files(seen: seen, head: head)
     if files.isEmpty { return }
     let tree = try repository.commit(head).tree
     let committed = Dictionary(
-      uniqueKeysWithValues: try files.keys.map { ($0, try blob(at: $0, in: tree)) })
+      uniqueKeysWithValues: try files.keys.map { ($0, try repository.blob(at: $0, in: tree)) })
     try commit(
-      files, keeping: store.edited(committed),
+      files.mapValues { $0 }, keeping: store.edited(committed),
       message: CommitMessage(
         "Put back what another git dropped", body: files.keys.sorted(), device: store.device))
     store.context.report(.healed(files.keys.sorted()))

@@ -22,7 +22,7 @@ struct SettingsAbsorption {
       let written = try? SettingsFile.decode(file.bytes)
     else { return }
     let tree = try writer.head().map { try writer.repository.commit($0).tree }
-    let blob = try tree.flatMap { try writer.blob(at: SettingsFile.path, in: $0) }
+    let blob = try tree.flatMap { try writer.repository.blob(at: SettingsFile.path, in: $0) }
     let bytes = try blob.map { try writer.repository.blob($0, limit: SettingsFile.largest) }
     let committed = bytes.flatMap { try? SettingsFile.decode($0) } ?? SettingsRecord()
     // Another git may have committed the edit already, without a stamp.
@@ -52,7 +52,7 @@ struct SettingsAbsorption {
   /// The settings where Belfry left the branch; nil when that is not known, or they cannot be read.
   private func seen() throws -> SettingsRecord? {
     guard let seen = writer.seen, let tree = try? writer.repository.commit(seen).tree,
-      let blob = try? writer.blob(at: SettingsFile.path, in: tree),
+      let blob = try? writer.repository.blob(at: SettingsFile.path, in: tree),
       let bytes = try? writer.repository.blob(blob, limit: SettingsFile.largest)
     else { return nil }
     return try? SettingsFile.decode(bytes)

@@ -1,6 +1,5 @@
 import BelfryCore
 import Git
-import Glibc
 
 extension Store {
   /// The log, newest first, read as it is asked for.
@@ -15,16 +14,7 @@ extension Store {
     let root = path
     // Years, months, days and entries all sort as they happened.
     func names(_ folder: String) -> [String] {
-      guard let stream = opendir(folder) else { return [] }
-      defer { closedir(stream) }
-      var result: [String] = []
-      while let entry = readdir(stream) {
-        let name = withUnsafeBytes(of: entry.pointee.d_name) { raw in
-          String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        if !name.hasPrefix(".") { result.append(name) }
-      }
-      return result.sorted(by: >)
+      DurableFile.names(in: folder).filter { !$0.hasPrefix(".") }.sorted(by: >)
     }
     func below(_ folders: some Sequence<String>) -> some Sequence<String> {
       folders.lazy.flatMap { folder in names("\(root)/\(folder)").lazy.map { "\(folder)/\($0)" } }

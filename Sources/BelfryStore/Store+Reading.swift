@@ -43,6 +43,33 @@ extension Store {
     return result
   }
 
+  /// All alarms in full, deleted ones too, and what is wrong with any.
+  public func allAlarms() throws -> (alarms: [Alarm], problems: [RecordProblem]) {
+    let view = try CardView(self)
+    return (Array(try alarms(view.cards()).values), view.problems)
+  }
+
+  /// All devices, and what is wrong with the record of any.
+  public func devices() -> (devices: [Device], problems: [RecordProblem]) {
+    var devices: [Device] = []
+    var problems: [RecordProblem] = []
+    for name in DurableFile.names(in: path + "/devices").sorted() {
+      let place = "devices/\(name)"
+      do {
+        guard
+          let file = try DurableFile.read("\(path)/\(place)", limit: DeviceRecord.largest)
+        else { continue }
+        devices.append(try DeviceRecord.decode(file.bytes))
+      } catch let error as RecordError {
+        problems.append(RecordProblem(path: place, kind: .invalid(error, lastGood: false)))
+      } catch {
+        problems.append(
+          RecordProblem(path: place, kind: .invalid(RecordError("\(error)"), lastGood: false)))
+      }
+    }
+    return (devices, problems)
+  }
+
   /// Where an alarm stands now.
   public func status(_ alarm: Alarm) throws -> AlarmStatus {
     timeline(alarm).status(

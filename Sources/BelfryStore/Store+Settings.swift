@@ -37,9 +37,14 @@ extension Store {
 
   /// The record behind the settings; an empty one where there is none. Throws `StoreError.badRecord`.
   func settingsRecord() throws -> SettingsRecord {
+    try settingsRecordIfAny() ?? SettingsRecord()
+  }
+
+  /// The record behind the settings; nil where there is none. Throws `StoreError.badRecord`.
+  public func settingsRecordIfAny() throws -> SettingsRecord? {
     guard
       let file = try DurableFile.read("\(path)/\(SettingsFile.path)", limit: SettingsFile.largest)
-    else { return SettingsRecord() }
+    else { return nil }
     do throws(RecordError) {
       return try SettingsFile.decode(file.bytes)
     } catch {

@@ -38,14 +38,16 @@ extension Store {
     try locked { try StoreWriter(self).commit(change) }
   }
 
-  /// Commits a new alarm. Throws `StoreError.alarmLimit` when the tier allows no further one.
+  /// Commits new alarms. Throws `StoreError.alarmLimit` when the tier does not allow so many.
   public func add(_ change: Change) throws {
     try locked {
       let writer = try StoreWriter(self)
       let tier = try settings().settings.tier
       if let limit = tier.alarmLimit {
         let count = try CardView(self).cards().count { !$0.isDeleted }
-        if count >= limit { throw StoreError.alarmLimit(tier: tier, limit: limit) }
+        if count + change.alarms.count > limit {
+          throw StoreError.alarmLimit(tier: tier, limit: limit)
+        }
       }
       try writer.commit(change)
     }

@@ -57,6 +57,19 @@ public final class Store: Sendable {
     return (store, .adopted)
   }
 
+  /// The store at `path` as it is, for looking at: nothing is made or changed. Nil when there is nothing,
+  /// or an empty folder.
+  public static func existing(_ path: String, context: StoreContext) throws -> Store? {
+    guard let gitDirectory = try findGitDirectory(path, context: context) else { return nil }
+    let local = LocalState(gitDirectory: gitDirectory)
+    let known = try local.identity(machine: context.machine)
+    guard known != nil || isFolder(local.folder) || isFolder(path + "/devices") else {
+      throw StoreError.notAStore(path: path)
+    }
+    return Store(
+      path: path, context: context, device: known ?? context.makeIdentifier(), local: local)
+  }
+
   private static func isFolder(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
@@ -148,9 +161,9 @@ public final class Store: Sendable {
     }
   }
 
-  /// Removes a folder that a failed creation left. What is left of it then is harmless, and the reason
-  /// of the failure matters more than that of the removal.
-  private static func remove(_ folder: String) {
+  /// Removes a folder of ours that is of no use any more. What is left of it then is harmless, and the
+  /// reason of an earlier failure matters more than that of the removal.
+  static func remove(_ folder: String) {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
@@ -174,14 +187,16 @@ public final class Store: Sendable {
   private func introduce(_ id: Identifier, message: String?) throws {
     let device = Device(id: id, name: context.deviceName, created: context.now)
     var files: [String: [UInt8]?] = [DeviceRecord.path(id): DeviceRecord.encode(device)]
-    if try DurableFile.read(path + "/.gitattributes") == nil {
-      files[".gitattributes"] = Store.attributes
+    if try DurableFile.read("\(path)/\(Store.attributesPath)") == nil {
+      files[Store.attributesPath] = Store.attributes
     }
     let writer = try StoreWriter(self)
     try writer.commit(
       files, message: CommitMessage(message ?? "Add the device \(device.name)", device: id))
     try local.setIdentity(id, machine: context.machine)
   }
+
+  static let attributesPath = ".gitattributes"
 
   /// Records are merged by Belfry's rules, and no line ending is ever changed.
   static let attributes = Array(
@@ -208,6 +223,14 @@ public final class Store: Sendable {
     return try body()
   }
 
+  /// The same for what waits for other processes meanwhile.
+  func locked<Result>(_ body: () async throws -> Result) async throws -> Result {
+    let lock = try StoreLock(local.lock, holder: context.process, patience: context.patience)
+    let result = try await body()
+    withExtendedLifetime(lock) {}
+    return result
+  }
+
   /// Runs an evaluation of the clock: one at a time, while other commands may write.
   ///
   /// On a disk that takes no lock it runs all the same, as ringing twice is better than not ringing; the
@@ -220,6 +243,7 @@ public final class Store: Sendable {
       let lock = try StoreLock(
         local.tickLock, holder: context.process, patience: max(context.patience, 60_000))
       let result = try await body()
+      local.note(.tick, at: context.now)
       withExtendedLifetime(lock) {}
       return (result, nil)
     } catch let failure as FileError where failure.path == local.tickLock {
@@ -244,15 +268,14 @@ public final class Store: Sendable {
     }
   }
 
+  /// When the clock was last looked at, and when all was last synced; nil when never.
+  public var lastTick: Instant? { local.last(.tick) }
+  public var lastSync: Instant? { local.last(.sync) }
+
   /// What people call the devices, by identifier.
   public func deviceNames() throws -> [Identifier: String] {
     var names: [Identifier: String] = [:]
-    guard let stream = opendir(path + "/devices") else { return names }
-    defer { closedir(stream) }
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { raw in
-        String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
-      }
+    for name in DurableFile.names(in: path + "/devices") {
       guard name.hasSuffix(".json"), let id = Identifier(name.dropLast(5)),
         let file = try? DurableFile.read(
           "\(path)/\(DeviceRecord.path(id))", limit: DeviceRecord.largest)

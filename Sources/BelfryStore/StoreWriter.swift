@@ -5,11 +5,12 @@ import Glibc
 /// Writes records and commits them; made and used under the store's lock.
 ///
 /// ```
-/// journal → record files → blobs, trees, commit → index → branch (the commit point) → cards
+/// blobs → journal → record files → index → trees, commit → branch (the commit point) → cards
 /// ```
 ///
-/// Up to the commit point a failure puts the old files back; a process that dies there leaves the journal,
-/// and the next writer commits what it names.
+/// Up to the commit point a failure puts the old files back, which were kept aside: that needs no room on the
+/// disk. A process that dies there leaves the journal, which names files and blobs: the next writer commits
+/// all of them, or, after a failure whose files could not be put back, none.
 final class StoreWriter {
   let store: Store
   let repository: Repository
@@ -19,9 +20,6 @@ final class StoreWriter {
   private let hold: CollectionHold
   /// Where Belfry left the branch, which somebody else may have moved since; nil when it is not known.
   let seen: ObjectID?
-
-  /// More files than this are made durable together.
-  private static let batch = 16
 
   init(_ store: Store) throws {
     self.store = store
@@ -135,85 +133,63 @@ final class StoreWriter {
     commit: ([String: ObjectID?]) throws -> ObjectID
   ) throws -> ObjectID {
     let paths = files.keys.sorted()
-    let before = Dictionary(
-      uniqueKeysWithValues: try paths.map {
-        ($0, try DurableFile.read("\(store.path)/\($0)")?.bytes)
-      })
     // Blobs first: a full disk is met before any file has changed.
     var blobs: [String: ObjectID?] = [:]
     for path in paths {
       blobs[path] = .some(try files[path]?.map { try repository.writeBlob($0) } ?? nil)
     }
-    try store.local.beginJournal(paths)
-    var written: [String: stat] = [:]
-    var isIndexed = false
+    var placement = Placement(store, keeping: kept)
+    try store.local.beginJournal(paths.map { ($0, blobs[$0] ?? nil) }, head: try head())
     let result: ObjectID
     do {
-      try place(files, paths: paths, keeping: kept, written: &written)
+      try placement.place(files)
       try updateIndex(
         Dictionary(
           uniqueKeysWithValues: blobs.map { path, blob in
             // Without a status git looks at the file itself, and sees that it differs.
-            (path, blob.map { IndexFile.Entry(id: $0, status: written[path] ?? stat()) })
+            (path, blob.map { IndexFile.Entry(id: $0, status: placement.written[path] ?? stat()) })
           }))
-      isIndexed = true
+      placement.isIndexed = true
       result = try commit(blobs)
     } catch {
-      putBack(before, written: written, isIndexed: isIndexed)
+      putBack(&placement)
       throw error
     }
     store.local.noteSeen(result)
     store.local.endJournal()
-    store.updateCards(files: files, blobs: blobs, written: written)
+    placement.forget()
+    repository.forgetOldIndex()
+    store.updateCards(files: files, blobs: blobs, written: placement.written)
     return result
   }
 
-  private func place(
-    _ files: [String: [UInt8]?], paths: [String], keeping kept: Set<String>,
-    written: inout [String: stat]
-  ) throws {
-    let together = paths.count > StoreWriter.batch
-    for path in paths {
-      let file = "\(store.path)/\(path)"
-      guard let content = files[path] ?? nil, !kept.contains(path) else { continue }
-      try DurableFile.makeFolder(DurableFile.parent(of: file))
-      written[path] = try DurableFile.write(
-        content, to: file, temporary: store.local.temporary("record"), syncing: !together)
-    }
-    if together { try DurableFile.syncFileSystem(of: store.path) }
-  }
-
-  /// Undoes what a failed write has placed, as far as the disk lets it; the journal stays when it does not.
-  private func putBack(
-    _ before: [String: [UInt8]?], written: [String: stat], isIndexed: Bool
-  ) {
-    var isWhole = true
-    for path in written.keys {
-      let file = "\(store.path)/\(path)"
-      if let content = before[path] ?? nil {
-        do {
-          try DurableFile.write(content, to: file, temporary: store.local.temporary("record"))
-        } catch {
-          isWhole = false
-        }
-      } else if unlink(file) != 0, errno != ENOENT {
-        isWhole = false
-      }
-    }
-    if isIndexed {
+  /// Undoes what a failed write has placed; what cannot be undone now is by the next writer.
+  private func putBack(_ placement: inout Placement) {
+    var isWhole = placement.putBack()
+    if placement.isIndexed, !repository.restoreIndex() {
       do {
-        let tree = try head().map { try repository.commit($0).tree }
-        var entries: [String: IndexFile.Entry?] = [:]
-        for path in before.keys {
-          let known = try tree.flatMap { try self.blob(at: path, in: $0) }
-          entries[path] = .some(known.map { IndexFile.Entry(id: $0, status: stat()) })
-        }
-        try updateIndex(entries)
+        try resetIndex(placement.paths)
       } catch {
         isWhole = false
       }
     }
-    if isWhole { store.local.endJournal() }
+    if isWhole {
+      store.local.endJournal()
+      placement.forget()
+    } else {
+      store.local.refuseJournal()
+    }
+  }
+
+  /// Lets git's index have HEAD's versions of some files again.
+  private func resetIndex(_ paths: [String]) throws {
+    let tree = try head().map { try repository.commit($0).tree }
+    var entries: [String: IndexFile.Entry?] = [:]
+    for path in paths {
+      let known = try tree.flatMap { try repository.blob(at: path, in: $0) }
+      entries[path] = .some(known.map { IndexFile.Entry(id: $0, status: stat()) })
+    }
+    try updateIndex(entries)
   }
 
   /// Follows with git's index; waits for another git that holds it.
@@ -259,47 +235,159 @@ final class StoreWriter {
     return result.bytes.isEmpty ? nil : try repository.writeTree(result)
   }
 
-  /// The blob at a path of a tree; nil when there is none.
-  func blob(at path: String, in tree: ObjectID) throws -> ObjectID? {
-    var current = tree
-    let parts = path.split(separator: "/").map(String.init)
-    for (index, part) in parts.enumerated() {
-      guard let entry = try repository.tree(current).entry(named: part) else { return nil }
-      if index == parts.count - 1 { return entry.mode == .file ? entry.id : nil }
-      guard entry.mode == .folder else { return nil }
-      current = entry.id
-    }
-    return nil
-  }
-
   // MARK: Recovery
 
-  /// Commits what a process that died had written and not committed.
+  /// Finishes what a process that died had begun to write, or takes back what one could not.
   private func recover() throws {
-    guard let paths = try store.local.readJournal() else { return }
+    guard let journal = try store.local.readJournal() else { return }
     // What died here may have held these.
     for lock in repository.locks(of: branch) {
       _ = repository.removeAbandonedLock(lock, olderThan: 0)
     }
     let tree = try head().map { try repository.commit($0).tree }
-    var files: [String: [UInt8]?] = [:]
-    for path in paths where RecordPath(path) != nil {
-      guard let content = try DurableFile.read("\(store.path)/\(path)", limit: AlarmRecord.largest)
-      else { continue }
-      let known = try tree.flatMap { try blob(at: path, in: $0) }
-      if Repository.blobID(content.bytes) != known { files[path] = .some(content.bytes) }
+    var wanted: [String: [UInt8]] = [:]
+    var isWhole = true
+    for (path, blob) in journal.files {
+      guard let kind = RecordPath(path), let blob else { continue }
+      guard let bytes = try? repository.blob(blob, limit: kind.largest) else {
+        // The power was cut: the blobs had not reached the disk.
+        isWhole = false
+        continue
+      }
+      wanted[path] = bytes
     }
-    if files.isEmpty {
-      store.local.endJournal()
+    if journal.isRefused || !isWhole {
+      try takeBack(journal.files, tree: tree)
     } else {
-      do {
-        try commit(
-          files, message: CommitMessage("Finish an interrupted write", device: store.device))
-      } catch {
-        // Still to be finished, by the next writer.
-        try store.local.beginJournal(paths)
-        throw error
+      try finish(wanted, tree: tree, isMoved: try journal.head != head())
+    }
+    store.local.endJournal()
+  }
+
+  /// - Parameter isMoved: the branch has been moved since.
+  private func finish(_ wanted: [String: [UInt8]], tree: ObjectID?, isMoved: Bool) throws {
+    var files: [String: [UInt8]?] = [:]
+    var edited: Set<String> = []
+    for (path, bytes) in wanted {
+      let committed = try tree.flatMap { try repository.blob(at: path, in: $0) }
+      let id = Repository.blobID(bytes)
+      if committed == id { continue }
+      files[path] = .some(isMoved ? joined(path, bytes, committed) : bytes)
+      // What a person has written there since is left for them.
+      let lying = try? DurableFile.read("\(store.path)/\(path)", limit: AlarmRecord.largest)
+      if let lying = lying ?? nil, case let now = Repository.blobID(lying.bytes), now != id,
+        now != committed
+      {
+        edited.insert(path)
       }
     }
+    if files.isEmpty { return }
+    let (before, here) = (store.local.readSeen(), try head())
+    do {
+      try commit(
+        files, keeping: edited,
+        message: CommitMessage("Finish an interrupted write", device: store.device))
+    } catch {
+      // Still to be finished, by the next writer.
+      try store.local.beginJournal(
+        wanted.map { ($0.key, Repository.blobID($0.value)) }, head: here)
+      throw error
+    }
+    // Where somebody else has moved the branch is still to be looked at.
+    if let before, before != here { store.local.noteSeen(before) }
+  }
+
+  /// What an interrupted write wanted, with what has been committed since.
+  private func joined(_ path: String, _ bytes: [UInt8], _ committed: ObjectID?) -> [UInt8] {
+    let start = Instant(seconds: 0)
+    guard case .alarm(let id) = RecordPath(path), let committed,
+      let known = try? repository.blob(committed, limit: AlarmRecord.largest),
+      let ours = try? AlarmRecord.decode(bytes, id: id, now: start),
+      let theirs = try? AlarmRecord.decode(known, id: id, now: start)
+    else { return bytes }
+    return AlarmRecord.encode(Alarm.join(ours, theirs))
+  }
+
+  /// Gives files that hold what was refused HEAD's version again.
+  private func takeBack(_ files: [(path: String, blob: ObjectID?)], tree: ObjectID?) throws {
+    for (path, blob) in files {
+      guard RecordPath(path) != nil, let blob else { continue }
+      let file = "\(store.path)/\(path)"
+      guard let lying = try DurableFile.read(file, limit: AlarmRecord.largest),
+        Repository.blobID(lying.bytes) == blob
+      else { continue }
+      let committed = try tree.flatMap { try repository.blob(at: path, in: $0) }
+      if committed == blob { continue }
+      if let committed {
+        let bytes = try repository.blob(committed, limit: AlarmRecord.largest)
+        try DurableFile.write(bytes, to: file, temporary: store.local.temporary("record"))
+      } else if unlink(file) != 0, errno != ENOENT {
+        throw FileError("remove", file)
+      }
+    }
+    try resetIndex(files.map(\.path).filter { RecordPath($0) != nil })
+  }
+}
+
+/// Record files on their way into the work tree, with what they replace kept aside.
+struct Placement {
+  private let store: Store
+  private let kept: Set<String>
+  /// The files that may have been replaced, and whether there was one before.
+  private var touched: [(path: String, hadFile: Bool)] = []
+  /// The status of each file that was written.
+  private(set) var written: [String: stat] = [:]
+  /// Whether git's index follows already.
+  var isIndexed = false
+
+  /// More files than this are made durable together.
+  private static let batch = 16
+
+  /// - Parameter kept: files that are left as they lie.
+  init(_ store: Store, keeping kept: Set<String>) {
+    self.store = store
+    self.kept = kept
+  }
+
+  var paths: [String] { touched.map(\.path) }
+
+  private func aside(_ number: Int) -> String { store.local.temporary("old-\(number)") }
+
+  mutating func place(_ files: [String: [UInt8]?]) throws {
+    let together = files.count > Placement.batch
+    for path in files.keys.sorted() {
+      let file = "\(store.path)/\(path)"
+      guard let content = files[path] ?? nil, !kept.contains(path) else { continue }
+      try DurableFile.makeFolder(DurableFile.parent(of: file))
+      let old = aside(touched.count)
+      _ = unlink(old)
+      let hadFile = link(file, old) == 0
+      guard hadFile || errno == ENOENT else { throw FileError("keep", file) }
+      touched.append((path, hadFile))
+      written[path] = try DurableFile.write(
+        content, to: file, temporary: store.local.temporary("record"), syncing: !together)
+    }
+    if together { try DurableFile.syncFileSystem(of: store.path) }
+  }
+
+  /// Puts the old files back; false when one could not be.
+  func putBack() -> Bool {
+    var isWhole = true
+    for (number, (path, hadFile)) in touched.enumerated() {
+      let file = "\(store.path)/\(path)"
+      if hadFile {
+        if rename(aside(number), file) != 0 { isWhole = false }
+        // Of two names of one file nothing was renamed: it had not been replaced yet.
+        _ = unlink(aside(number))
+      } else if unlink(file) != 0, errno != ENOENT {
+        isWhole = false
+      }
+    }
+    return isWhole
+  }
+
+  /// Lets go of what was kept aside.
+  func forget() {
+    for (number, (_, hadFile)) in touched.enumerated() where hadFile { _ = unlink(aside(number)) }
   }
 }

@@ -2,11 +2,18 @@
 #define BELFRY_CLINUX_SHIM_H
 
 #include <stddef.h>
+#include <sys/statfs.h>
 
 // Linux calls that glibc declares for _GNU_SOURCE only, which Swift's Glibc module is not built with.
 int syncfs(int descriptor);
 int memfd_create(const char *name, unsigned int flags);
 int pipe2(int ends[2], int flags);
 void *memmem(const void *haystack, size_t length, const void *needle, size_t needle_length);
+
+// The kind of the file system that a path is on, by the numbers of linux/magic.h; -1 when it cannot be told.
+static inline long belfry_file_system(const char *path) {
+  struct statfs system;
+  return statfs(path, &system) == 0 ? (long)system.f_type : -1;
+}
 
 #endif

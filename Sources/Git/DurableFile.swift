@@ -45,6 +45,21 @@ struct Descriptor: ~Copyable {
   deinit { _ = Glibc.close(number) }
 }
 
+/// File descriptors, of which a process has a limited number.
+public enum Descriptors {
+  /// Throws `FileError` (`EMFILE`) unless so many more can be opened: starting a process needs several at
+  /// once, and the library that starts them ends ours when one is missing in the middle.
+  public static func ensure(_ count: Int = 12) throws(FileError) {
+    var opened: [Int32] = []
+    defer { for number in opened { _ = close(number) } }
+    for _ in 0..<count {
+      let number = Descriptor.open("/dev/null", O_RDONLY)
+      guard number >= 0 else { throw FileError("start a process", "with so few open files") }
+      opened.append(number)
+    }
+  }
+}
+
 /// What a file's metadata say of its content: they change when it does.
 public struct FileSignature: Hashable, Sendable {
   public var size: Int64
@@ -164,7 +179,7 @@ public enum DurableFile {
     }
   }
 
-  /// Makes a file's content durable.
+  /// Makes a file's content, or a folder's entries, durable.
   static func sync(_ path: String) throws(FileError) {
     let file = try Descriptor(path, O_RDONLY | O_NOFOLLOW)
     guard fsync(file.number) == 0 else { throw FileError("sync", path) }
@@ -209,6 +224,20 @@ public enum DurableFile {
       try syncFolder(of: path)
     default: throw FileError("make the folder", path)
     }
+  }
+
+  /// What a folder holds, in no particular order; nothing where it cannot be listed.
+  public static func names(in folder: String) -> [String] {
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { raw in
+        String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
   }
 
   public static func parent(of path: String) -> String {

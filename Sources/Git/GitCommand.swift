@@ -21,6 +21,7 @@ public enum GitCommand {
 
   /// Runs git in a folder, without a prompt, in English, and collects what it says.
   public static func run(_ arguments: [String], in folder: String) async throws -> Outcome {
+    try Descriptors.ensure()
     var changes: [Environment.Key: String?] = ["LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"]
     for name in repositoryVariables {
       if let key = Environment.Key(rawValue: name) { changes[key] = .some(nil) }
@@ -28,7 +29,7 @@ public enum GitCommand {
     do {
       let result = try await Subprocess.run(
         .name("git"), arguments: Arguments(["-C", folder] + arguments),
-        environment: .inherit.updating(changes), output: .string(limit: 1 << 20),
+        environment: .inherit.updating(changes), output: .string(limit: 64 << 20),
         error: .string(limit: 1 << 20))
       let status: Int32 =
         switch result.terminationStatus {

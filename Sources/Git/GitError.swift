@@ -1,4 +1,5 @@
 import CLibgit2
+import Glibc
 
 /// A failed libgit2 call: what it was for, libgit2's code and its words.
 public struct GitError: Error, Equatable, Sendable {
@@ -35,8 +36,10 @@ public struct GitError: Error, Equatable, Sendable {
   /// message belongs to the thread, and is overwritten by the next call.
   static func check(_ result: Int32, _ operation: String) throws(GitError) {
     guard result < 0 else { return }
+    let number = errno
     let message = git_error_last().flatMap { $0.pointee.message.map { String(cString: $0) } }
-    throw GitError(Code(rawValue: result), operation, message ?? "libgit2 gave no reason")
+    let reason = number == 0 ? "libgit2 gave no reason" : String(cString: strerror(number))
+    throw GitError(Code(rawValue: result), operation, message ?? reason)
   }
 }
 

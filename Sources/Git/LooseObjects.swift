@@ -168,11 +168,14 @@ final class Unsynced: Sendable {
     if waiting.count > Unsynced.batch {
       try DurableFile.syncFileSystem(of: DurableFile.parent(of: first))
     } else {
-      for file in waiting { try DurableFile.sync(file) }
       let folders = Set(waiting.map(DurableFile.parent))
       // The folder above them too: it may hold a new one of these.
-      for folder in folders.sorted() + Set(folders.map(DurableFile.parent)) {
-        try DurableFile.syncFolder(folder)
+      for path in waiting + folders.sorted() + Set(folders.map(DurableFile.parent)) {
+        do throws(FileError) {
+          try DurableFile.sync(path)
+        } catch  where error.number == ENOENT {
+          // Packed meanwhile, durably.
+        }
       }
     }
     files.withLock { $0.subtract(waiting) }

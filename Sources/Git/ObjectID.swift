@@ -7,6 +7,8 @@ public struct ObjectID: Hashable, Sendable {
   private let low: UInt32
 
   public static let byteCount = 20
+  /// The name that no object has: in a reflog, where a reference began.
+  static let zero = ObjectID([UInt8](repeating: 0, count: byteCount))
 
   /// Reads 20 bytes.
   public init(_ bytes: some Collection<UInt8>) {

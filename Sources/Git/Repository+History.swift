@@ -53,4 +53,17 @@ extension Repository {
     guard let tree else { return [:] }
     return Dictionary(try self.tree(tree).entries().map { ($0.name, $0) }) { $1 }
   }
+
+  /// The blob at a path of a tree; nil when there is none.
+  public func blob(at path: String, in tree: ObjectID) throws(GitError) -> ObjectID? {
+    var current = tree
+    let parts = path.split(separator: "/").map(String.init)
+    for (index, part) in parts.enumerated() {
+      guard let entry = try self.tree(current).entry(named: part) else { return nil }
+      if index == parts.count - 1 { return entry.mode == .file ? entry.id : nil }
+      guard entry.mode == .folder else { return nil }
+      current = entry.id
+    }
+    return nil
+  }
 }

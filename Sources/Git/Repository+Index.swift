@@ -46,7 +46,13 @@ extension Repository {
       }
       try DurableFile.fill(placeholder.number, next, lock)
       guard fsync(placeholder.number) == 0 else { throw FileError("sync", lock) }
+      _ = unlink(oldIndex)
+      _ = link(path, oldIndex)
       guard rename(lock, path) == 0 else { throw FileError("write", path) }
+      var status = stat()
+      splicedIndex.withLock {
+        $0 = fstat(placeholder.number, &status) == 0 ? UInt64(status.st_ino) : nil
+      }
       _ = unlink(scratch)
     } catch {
       _ = unlink(lock)
@@ -54,6 +60,22 @@ extension Repository {
       throw error
     }
   }
+
+  private var oldIndex: String { scratch + "/old-index" }
+
+  /// Gives git the index back that it had before this repository's last update, without writing: a full
+  /// disk takes that. Returns false when somebody else has written it since, or it was made anew.
+  public func restoreIndex() -> Bool {
+    var status = stat()
+    let path = gitDirectory + "index"
+    guard let spliced = splicedIndex.withLock({ $0 }), lstat(path, &status) == 0,
+      UInt64(status.st_ino) == spliced, rename(oldIndex, path) == 0
+    else { return false }
+    return true
+  }
+
+  /// Lets go of the index that it had before.
+  public func forgetOldIndex() { _ = unlink(oldIndex) }
 
   /// What a missing index stands for: nothing in a repository without a commit; nil in any other.
   private func emptyIndex() throws -> [UInt8]? {

@@ -27,7 +27,7 @@ extension Repository {
     let file = Repository.resolved(file)
     let folders = [workTree, gitDirectory, commonDirectory].map(Repository.resolved)
     let own = getpid()
-    for name in Repository.names(in: "/proc") {
+    for name in DurableFile.names(in: "/proc") {
       guard let process = Int32(name), process != own else { continue }
       let entry = "/proc/\(name)"
       let program = Repository.program(entry)
@@ -35,7 +35,7 @@ extension Repository {
       let isGitHere =
         program.hasPrefix("git")
         && folders.contains { folder in here == folder || here?.hasPrefix(folder + "/") == true }
-      let hasItOpen = Repository.names(in: "\(entry)/fd").contains {
+      let hasItOpen = DurableFile.names(in: "\(entry)/fd").contains {
         Repository.target("\(entry)/fd/\($0)") == file
       }
       if isGitHere || hasItOpen { return GitUser(name: program, process: process) }
@@ -89,19 +89,6 @@ extension Repository {
     defer { free(resolved) }
     return String(cString: resolved)
   }
-
-  private static func names(in folder: String) -> [String] {
-    guard let stream = opendir(folder) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      names.append(
-        withUnsafeBytes(of: entry.pointee.d_name) { raw in
-          String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
-        })
-    }
-    return names
-  }
 }
 
 /// Keeps `git gc` from collecting while objects are written that no reference names yet: with
@@ -118,7 +105,7 @@ public struct CollectionHold: ~Copyable {
   }
 
   public init(_ repository: Repository) throws {
-    file = repository.commonDirectory + "gc.pid"
+    let file = repository.commonDirectory + "gc.pid"
     var buffer = [CChar](repeating: 0, count: 256)
     gethostname(&buffer, buffer.count - 1)
     let host = String(
@@ -144,6 +131,8 @@ public struct CollectionHold: ~Copyable {
       _ = unlink(lock)
       throw error
     }
+    // Last: a value that is whole is ended by its `deinit`, even when its initialiser throws.
+    self.file = file
   }
 
   /// The living process that collects; nil when nobody does.

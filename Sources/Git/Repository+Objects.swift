@@ -47,7 +47,7 @@ public struct Commit: Hashable, Sendable {
 }
 
 extension Repository {
-  private func read(
+  func read(
     _ id: ObjectID, _ kind: LooseObjects.Kind, limit: Int
   ) throws(GitError) -> [UInt8] {
     let operation = "read the object \(id.short)"

@@ -19,6 +19,8 @@ public final class Repository: Sendable {
   let loose: LooseObjects
   /// What is to be durable before a reference moves.
   let unsynced = Unsynced()
+  /// The inode of the index as it was last written here; nil when it was not, or made anew.
+  let splicedIndex = Mutex<UInt64?>(nil)
 
   private init(
     _ pointer: sending OpaquePointer, gitDirectory: String, commonDirectory: String,

@@ -65,6 +65,7 @@ struct Belfry: ParsableCommand {
       CommandGroup(
         name: "OTHER DEVICES",
         subcommands: [RemoteCommand.self, SyncCommand.self, Clone.self]),
+      CommandGroup(name: "SAFETY", subcommands: [Doctor.self, Export.self, Import.self]),
     ])
 
   @Option(
@@ -85,7 +86,11 @@ struct Belfry: ParsableCommand {
       return 0
     }
     if let code = error as? ExitCode { return code.rawValue }
-    let failure = usageError(error, arguments: arguments)
+    let isUsage = exitCode(for: error) == .validationFailure
+    let failure =
+      isUsage
+      ? usageError(error, arguments: arguments)
+      : CommandError(.failed, "\(Printable.text("\(error)")).", hint: "See 'belfry doctor'.")
     Console.error("belfry: \(failure.message)")
     if let hint = failure.hint { Console.error(hint) }
     return failure.code.rawValue

@@ -116,10 +116,10 @@ import Testing
     #expect(try await sandbox.git("log", "-1", "--format=%s").out == "Edited: Green tea\n")
   }
 
-  @Test func whatAKilledProcessLeftIsFinished() async throws {
+  /// A store as a process leaves it that dies, or fails, between writing the alarm's file and the entry's.
+  private func interrupted(refused: Bool) async throws -> Sandbox {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
-    // As a process that died between writing the files and the commit leaves it.
     let file = try sandbox.alarmFile()
     let name = String(file.split(separator: "/").last ?? "")
     let entry = "log/2026/11/20/230000000-logaaaaaaaaaaaaaaaaaaaaaaa.json"
@@ -127,16 +127,41 @@ import Testing
       .out
     let id = log.split(separator: "\"id\": \"")[1].prefix(26)
     try sandbox.write(
-      log.replacing(id, with: "logaaaaaaaaaaaaaaaaaaaaaaa"), to: sandbox.store + "/" + entry)
+      log.replacing(id, with: "logaaaaaaaaaaaaaaaaaaaaaaa"), to: sandbox.root + "/entry")
     try sandbox.write(try sandbox.read(file).replacing("\"Tea\"", with: "\"Green tea\""), to: file)
-    try sandbox.write("alarms/\(name)\n\(entry)", to: sandbox.store + "/.git/belfry/journal")
+    func blob(_ path: String) async throws -> Substring {
+      try await sandbox.git("hash-object", "-w", path).out.prefix { $0 != "\n" }
+    }
+    let lines = [
+      "\(refused ? "-" : "+")\(try await sandbox.git("rev-parse", "HEAD").out.prefix(40))",
+      "\(try await blob(file)) alarms/\(name)",
+      "\(try await blob(sandbox.root + "/entry")) \(entry)",
+    ]
+    try sandbox.write(
+      lines.joined(separator: "\n"), to: sandbox.store + "/.git/belfry/journal")
     // It held the branch's lock.
     try sandbox.write("", to: sandbox.store + "/.git/refs/heads/main.lock")
-    _ = try await sandbox.belfry("add", "Milk", "--daily", "--at", "10:00")
+    return sandbox
+  }
+
+  @Test func whatAKilledProcessLeftIsFinished() async throws {
+    let sandbox = try await interrupted(refused: false)
+    #expect(try await sandbox.belfry("add", "Milk", "--daily", "--at", "10:00").status == 0)
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
     #expect(
       try await sandbox.git("log", "-2", "--format=%s").out.contains("Finish an interrupted write"))
     #expect(try await sandbox.git("grep", "-c", "Green tea", "HEAD", "--", "alarms").status == 0)
+    // Its entry too, which had not been written at all.
+    #expect(try await sandbox.git("show", "HEAD~1", "--stat").out.contains("logaaaaa"))
+  }
+
+  @Test func whatCouldNotBeTakenBackIsTakenBackByTheNext() async throws {
+    let sandbox = try await interrupted(refused: true)
+    #expect(try await sandbox.belfry("add", "Milk", "--daily", "--at", "10:00").status == 0)
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+    let list = try await sandbox.belfry("list", "--json")
+    #expect(list.array.compactMap { $0["title"] as? String }.sorted() == ["Milk", "Tea"])
+    #expect(try await sandbox.git("log", "--format=%s").out.split(separator: "\n").count == 3)
   }
 }
 

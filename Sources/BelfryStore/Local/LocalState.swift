@@ -24,6 +24,7 @@ struct LocalState: Sendable {
 
   var lock: String { folder + "/lock" }
   var tickLock: String { folder + "/tick.lock" }
+  var packLock: String { folder + "/pack.lock" }
   var cards: String { folder + "/cards" }
   /// The paths of a write that has begun and not ended.
   var journal: String { folder + "/journal" }
@@ -93,6 +94,26 @@ struct LocalState: Sendable {
       JSON.array(list).document, to: firings, temporary: temporary("firings"))
   }
 
+  // MARK: When something was last done
+
+  /// What a machine does again and again.
+  enum Routine: String {
+    case tick, sync
+  }
+
+  /// When it was last done to its end; nil when that is not known.
+  func last(_ routine: Routine) -> Instant? {
+    (try? DurableFile.read("\(folder)/last-\(routine.rawValue)", limit: 4096)).flatMap { $0 }
+      .flatMap { Instant(rfc3339: String(decoding: $0.bytes, as: UTF8.self)) }
+  }
+
+  /// A note for a person; who cannot write it does without.
+  func note(_ routine: Routine, at now: Instant) {
+    _ = try? DurableFile.write(
+      Array(now.description.utf8), to: "\(folder)/last-\(routine.rawValue)",
+      temporary: temporary(routine.rawValue), syncing: false)
+  }
+
   // MARK: The branch
 
   /// The commit at which Belfry left the branch; nil when it is not known.
@@ -110,18 +131,51 @@ struct LocalState: Sendable {
 
   // MARK: Journal
 
-  /// Notes the paths of a write before it begins. It must outlive the process, not the power: what a
-  /// power cut leaves is found by comparing with HEAD.
-  func beginJournal(_ paths: [String]) throws {
+  /// What a write that has not ended was about to do.
+  struct Journal {
+    /// The paths, each with the blob that was to be there; nil: it was to be tracked no longer.
+    var files: [(path: String, blob: ObjectID?)]
+    /// Where the branch stood; nil before its first commit.
+    var head: ObjectID?
+    /// The write has failed, and what it had done could not all be undone.
+    var isRefused: Bool
+  }
+
+  private static let begun = UInt8(ascii: "+")
+  private static let refused = UInt8(ascii: "-")
+
+  /// Notes a write before it begins. It must outlive the process, not the power: what a power cut leaves
+  /// is found by comparing with HEAD.
+  func beginJournal(_ files: [(path: String, blob: ObjectID?)], head: ObjectID?) throws {
+    let lines =
+      [head?.description ?? ""] + files.map { "\($0.blob?.description ?? "-") \($0.path)" }
     try DurableFile.write(
-      Array(paths.joined(separator: "\n").utf8), to: journal, temporary: temporary("journal"),
-      syncing: false)
+      [LocalState.begun] + Array(lines.joined(separator: "\n").utf8), to: journal,
+      temporary: temporary("journal"), syncing: false)
   }
 
   func endJournal() { _ = unlink(journal) }
 
-  func readJournal() throws -> [String]? {
-    guard let file = try DurableFile.read(journal, limit: 64 << 20) else { return nil }
-    return String(decoding: file.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+  /// Notes that the write is to be taken back, in the place of one byte: a full disk takes that.
+  func refuseJournal() {
+    let descriptor = open(journal, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+    var mark = LocalState.refused
+    let isMarked = descriptor >= 0 && pwrite(descriptor, &mark, 1, 0) == 1
+    if descriptor >= 0 { close(descriptor) }
+    // Without a journal nothing is finished.
+    if !isMarked { endJournal() }
+  }
+
+  func readJournal() throws -> Journal? {
+    guard let file = try DurableFile.read(journal, limit: 64 << 20), let mark = file.bytes.first
+    else { return nil }
+    let lines = String(decoding: file.bytes.dropFirst(), as: UTF8.self)
+      .split(separator: "\n", omittingEmptySubsequences: false)
+    return Journal(
+      files: lines.dropFirst().compactMap { line in
+        let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+        return words.count == 2 ? (words[1], ObjectID(hexadecimal: words[0])) : nil
+      }, head: lines.first.flatMap { ObjectID(hexadecimal: $0) },
+      isRefused: mark == LocalState.refused)
   }
 }

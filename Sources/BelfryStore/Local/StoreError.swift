@@ -61,4 +61,9 @@ public struct RecordProblem: Hashable, Sendable {
   /// Relative to the store.
   public let path: String
   public let kind: Kind
+
+  public init(path: String, kind: Kind) {
+    self.path = path
+    self.kind = kind
+  }
 }

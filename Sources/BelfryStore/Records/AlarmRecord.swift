@@ -137,7 +137,7 @@ public enum AlarmRecord {
 
   public static func encode(_ alarm: Alarm) -> [UInt8] {
     JSON.object(omittingNil: [
-      "format": .integer(RecordReader.format), "id": JSON(alarm.id), "title": .string(alarm.title),
+      "format": .integer(RecordFormat.current), "id": JSON(alarm.id), "title": .string(alarm.title),
       "note": alarm.note.map { .string($0) }, "enabled": .bool(alarm.enabled),
       "schedule": ScheduleRecord.encode(alarm.schedule), "zone": .string(alarm.zone.text),
       "delivery": .object(omittingNil: [

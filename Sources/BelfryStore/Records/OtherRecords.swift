@@ -54,7 +54,7 @@ public enum LogRecord {
 
   public static func encode(_ entry: LogEntry) -> [UInt8] {
     JSON.object(omittingNil: [
-      "format": .integer(RecordReader.format), "id": JSON(entry.id), "alarm": JSON(entry.alarm),
+      "format": .integer(RecordFormat.current), "id": JSON(entry.id), "alarm": JSON(entry.alarm),
       "title": .string(entry.title), "occurrence": entry.occurrence.map { JSON($0) },
       "action": .string(entry.action.rawValue), "at": JSON(entry.at), "device": JSON(entry.device),
       "auto": entry.auto ? true : nil, "detail": entry.detail.map { .string($0) },
@@ -83,7 +83,7 @@ public enum DeviceRecord {
 
   public static func encode(_ device: Device) -> [UInt8] {
     JSON.object(omittingNil: [
-      "format": .integer(RecordReader.format), "id": JSON(device.id), "name": .string(device.name),
+      "format": .integer(RecordFormat.current), "id": JSON(device.id), "name": .string(device.name),
       "created": JSON(device.created),
     ]).adding(device.extras).document
   }

@@ -22,7 +22,7 @@ public enum RecordPath: Hashable, Sendable {
   public init?(_ path: String) {
     switch path {
     case SettingsFile.path: self = .settings
-    case ".gitattributes": self = .attributes
+    case Store.attributesPath: self = .attributes
     default:
       let parts = path.split(separator: "/", omittingEmptySubsequences: false)
       if parts.count == 2, parts[1].hasSuffix(".json"), let id = Identifier(parts[1].dropLast(5)) {

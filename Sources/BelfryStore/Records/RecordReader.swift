@@ -26,26 +26,24 @@ struct RecordReader {
   private let prefix: String
   private var members: [String: JSON]
 
-  /// The format of records that this version writes.
-  static let format: Int64 = 1
-
   /// The top of a record: an object of a format that this version knows.
   init(_ bytes: [UInt8]) throws(RecordError) {
     let json: JSON
     do {
       json = try JSON(parsing: bytes)
     } catch {
+      // What a text merge could not settle.
+      if bytes.starts(with: "<<<<<<< ".utf8)
+        || bytes.firstRange(of: Array("\n<<<<<<< ".utf8)) != nil
+      {
+        throw RecordError("git has left conflict markers in it", line: error.line)
+      }
       throw RecordError(error.reason, line: error.line)
     }
-    guard let members = json.object else { throw RecordError("the document is not an object") }
+    guard var members = json.object else { throw RecordError("the document is not an object") }
+    try RecordFormat.migrate(&members)
+    members["format"] = nil
     self.init(members, prefix: "")
-    let format = try required("format", \.integer, "a whole number")
-    guard format >= 1 else { throw RecordError("'format' is \(format), which never was") }
-    guard format <= RecordReader.format else {
-      throw RecordError(
-        "its format is \(format), and this Belfry reads up to \(RecordReader.format)",
-        kind: .newerFormat(format))
-    }
   }
 
   private init(_ members: [String: JSON], prefix: String) {

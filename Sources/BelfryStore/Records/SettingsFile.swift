@@ -31,7 +31,7 @@ public enum SettingsFile {
 
   public static func encode(_ record: SettingsRecord) -> [UInt8] {
     JSON.object(omittingNil: [
-      "format": .integer(RecordReader.format),
+      "format": .integer(RecordFormat.current),
       "stamps": record.stamps.isEmpty
         ? nil
         : .object(

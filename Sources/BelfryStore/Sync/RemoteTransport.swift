@@ -1,3 +1,4 @@
+import CLinux
 import Git
 import Glibc
 
@@ -35,10 +36,19 @@ struct LocalTransport: RemoteTransport {
     if remote.url.hasPrefix("/"), access(remote.url, F_OK) != 0 {
       throw StoreError.remoteFailed(url: remote.url, reason: "there is no repository")
     }
-    do {
-      return try repository.fetch(remote.name, branch: branch)
-    } catch {
-      throw StoreError.remoteFailed(url: remote.url, reason: error.message)
+    let lock = repository.lock(of: "refs/remotes/\(remote.name)/\(branch)")
+    var waited = 0
+    while true {
+      do {
+        return try repository.fetch(remote.name, branch: branch)
+      } catch  where access(lock, F_OK) == 0 && waited < 2_000 {
+        // Another sync is at work on the reference, or one has died there.
+        if repository.removeAbandonedLock(lock, olderThan: 0) { continue }
+        usleep(20_000)
+        waited += 20
+      } catch {
+        throw StoreError.remoteFailed(url: remote.url, reason: error.message)
+      }
     }
   }
 
@@ -60,6 +70,7 @@ struct LocalTransport: RemoteTransport {
       "incorrect old value",
     ]
     if let refusal, races.contains(where: { refusal.contains($0) || outcome.error.contains($0) }) {
+      removeAbandonedLocks(of: branch)
       return false
     }
     let words = outcome.error.split(separator: "\n").first {
@@ -70,5 +81,27 @@ struct LocalTransport: RemoteTransport {
       reason: (refusal.map { String($0.dropFirst(2)) } ?? words.map(String.init)
         ?? "git push failed")
         .replacing("\t", with: " "))
+  }
+
+  /// Takes locks away that a push left in the remote which died.
+  private func removeAbandonedLocks(of branch: String) {
+    let path = remote.url.hasPrefix("/") ? remote.url : String(remote.url.dropFirst(7))
+    guard let other = try? Repository.open(path) else { return }
+    // On a disk that other machines share their processes cannot be seen.
+    let age: Int64 = LocalTransport.isShared(path) ? 120 : 0
+    for lock in other.locks(of: "refs/heads/\(branch)") {
+      _ = other.removeAbandonedLock(lock, olderThan: age)
+    }
+  }
+
+  /// Whether a path is on a file system that other machines may write to.
+  private static func isShared(_ path: String) -> Bool {
+    let kind = belfry_file_system(path)
+    guard kind >= 0 else { return true }
+    // NFS, SMB, CIFS, SMB2, FUSE, 9P, Ceph, AFS: linux/magic.h.
+    let shared: Set<UInt32> = [
+      0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x6573_5546, 0x0102_1997, 0x00C3_6400, 0x5346_414F,
+    ]
+    return shared.contains(UInt32(truncatingIfNeeded: kind))
   }
 }

@@ -80,11 +80,15 @@ extension Store {
       }
       guard let ours else { throw StoreError.noRemote(remoteName) }
       guard branch == "refs/heads/\(Repository.branch)" else { throw StoreError.detachedHead }
-      if ours == theirs { return result }
+      if ours == theirs {
+        local.note(.sync, at: context.now)
+        return result
+      }
       if try await transport.push(ours, to: Repository.branch) {
         result.pushed =
           try theirs.map { try repository.aheadBehind(ours, $0).ahead }
           ?? repository.count(ours)
+        local.note(.sync, at: context.now)
         return result
       }
       // Those who lost together must not come back together.

@@ -15,8 +15,13 @@ struct SyncCommand: AsyncParsableCommand {
   func run() async throws {
     let context = try common.context(root)
     let store = try context.open(welcome: false)
-    let result = try await store.sync(remote)
+    let result = try await Watchdog.limit(seconds: 600) { try await store.sync(remote) }
     result.tell()
+    try tell(result, store)
+    await context.pack(store)
+  }
+
+  private func tell(_ result: SyncResult, _ store: Store) throws {
     if common.json { return Console.write(result.json.document) }
     if result.fetched == 0, result.pushed == 0 { return Console.line("Everything is up to date.") }
     Console.line(

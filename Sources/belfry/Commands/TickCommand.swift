@@ -42,6 +42,7 @@ struct TickCommand: AsyncParsableCommand {
         hint: explained?.hint)
     }
     if ring, !common.json { try await RingLoop(context).runIfRinging() }
+    await context.pack(store)
   }
 
   private func print(_ report: TickReport, _ output: AlarmOutput) {

@@ -223,6 +223,17 @@ struct CommandContext {
     }
   }
 
+  /// Packs the store's objects when there are many; what cannot be packed is no failure of the command.
+  func pack(_ store: Store) async {
+    do {
+      try await store.pack()
+    } catch {
+      let reason = CommandError(explaining: error)?.message ?? "\(error)."
+      Console.error("belfry: warning: \(reason)")
+      Console.error("Nothing is lost by it; see 'belfry doctor'.")
+    }
+  }
+
   // MARK: Settings
 
   /// The settings: those that all devices share, and this device's own; what is wrong with either is told.

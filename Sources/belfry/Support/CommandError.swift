@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryExchange
 import BelfryStore
 import Git
 import Glibc
@@ -34,13 +35,24 @@ struct CommandError: Error {
     case let error as GitError:
       self.init(
         .failed, "\(Printable.text("\(error)")).",
-        hint: CommandError.diskHint(error) ?? "Look at the store with 'belfry git -- fsck'.")
+        hint: CommandError.diskHint(error)
+          ?? (error.code == .damaged
+            ? "Mend it with 'belfry doctor --repair'." : "See what is wrong with 'belfry doctor'."))
     case let error as IndexFile.Failure:
       self.init(
         .failed, "git's index has a form that Belfry cannot write (\(error)).",
         hint: "Finish what git has begun, or 'belfry git -- update-index --index-version 2'.")
     case let error as ScheduleError:
       self.init(.usage, "this is no schedule: \(error.reason).", hint: "See 'belfry help add'.")
+    case let error as ExchangeError:
+      let hint =
+        switch error.kind {
+        case .notValid: "Nothing was changed."
+        case .newerFormat: "Bring Belfry up to date on this device. Nothing was changed."
+        case .libraryMissing: "Install it: apt-get install libical3"
+        }
+      self.init(
+        .failed, "the document cannot be used: \(Printable.text(error.reason)).", hint: hint)
     case let error as AlarmTextError:
       self.init(.usage, "\(error.reason).", hint: "Nothing was changed.")
     default: return nil

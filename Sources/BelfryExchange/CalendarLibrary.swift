@@ -1,0 +1,203 @@
+import Glibc
+
+/// One component of an iCalendar document (RFC 5545): an event, a to-do, an alarm, a time zone.
+struct CalendarComponent: Sendable {
+  /// `VEVENT`, `VTODO` …
+  let name: String
+  var properties: [CalendarProperty] = []
+  var components: [CalendarComponent] = []
+
+  init(_ name: String) {
+    self.name = name
+  }
+
+  func first(_ name: String) -> CalendarProperty? { properties.first { $0.name == name } }
+  func all(_ name: String) -> [CalendarProperty] { properties.filter { $0.name == name } }
+  func components(_ name: String) -> [CalendarComponent] { components.filter { $0.name == name } }
+
+  mutating func add(_ name: String, _ value: String, _ parameters: [String: String] = [:]) {
+    properties.append(CalendarProperty(name: name, parameters: parameters, value: value))
+  }
+
+  /// The component as lines that are not folded.
+  var text: String {
+    let lines = properties.map { property in
+      property.name
+        + property.parameters.sorted { $0.key < $1.key }.map { ";\($0.key)=\($0.value)" }.joined()
+        + ":" + property.value + "\r\n"
+    }
+    return "BEGIN:\(name)\r\n" + lines.joined() + components.map(\.text).joined()
+      + "END:\(name)\r\n"
+  }
+}
+
+/// One line of a component.
+struct CalendarProperty: Hashable, Sendable {
+  let name: String
+  /// Those that Belfry looks at: `TZID`, `VALUE`, `RELATED`.
+  let parameters: [String: String]
+  /// As it is written: text is escaped.
+  let value: String
+}
+
+/// libical, which reads and writes iCalendar documents.
+///
+/// It is loaded when a calendar is: with it comes half of ICU, which would cost every command two milliseconds.
+struct CalendarLibrary {
+  private typealias Component = OpaquePointer
+  private typealias Property = OpaquePointer
+  private typealias Text = UnsafePointer<CChar>
+
+  private let parse: @convention(c) (Text) -> Component?
+  private let free: @convention(c) (Component?) -> Void
+  private let kind: @convention(c) (Component?) -> Int32
+  private let kindName: @convention(c) (Int32) -> Text?
+  private let firstComponent: @convention(c) (Component?, Int32) -> Component?
+  private let nextComponent: @convention(c) (Component?, Int32) -> Component?
+  private let firstProperty: @convention(c) (Component?, Int32) -> Property?
+  private let nextProperty: @convention(c) (Component?, Int32) -> Property?
+  private let propertyName: @convention(c) (Property?) -> Text?
+  private let propertyValue: @convention(c) (Property?) -> Text?
+  private let parameter: @convention(c) (Property?, Text) -> Text?
+  private let print: @convention(c) (Component?) -> UnsafeMutablePointer<CChar>?
+  private let release: @convention(c) (UnsafeMutableRawPointer?) -> Void
+  private let encode: @convention(c) (Text, UnsafeMutablePointer<CChar>, Int32) -> Int32
+  private let zone: @convention(c) (Text) -> OpaquePointer?
+  private let zoneComponent: @convention(c) (OpaquePointer?) -> Component?
+
+  private static let name = "libical.so.3"
+  /// From libical's `icalenums.h`.
+  private static let (anyComponent, anyProperty): (Int32, Int32) = (1, 0)
+
+  /// Throws `ExchangeError` when the library is not there.
+  init() throws(ExchangeError) {
+    guard let handle = dlopen(CalendarLibrary.name, RTLD_NOW) else {
+      throw ExchangeError("\(CalendarLibrary.name) is not installed", .libraryMissing)
+    }
+    func function<Function>(_ name: String, _ type: Function.Type) throws(ExchangeError) -> Function
+    {
+      guard let symbol = dlsym(handle, name) else {
+        throw ExchangeError("\(CalendarLibrary.name) has no \(name)", .libraryMissing)
+      }
+      return unsafeBitCast(symbol, to: type)
+    }
+    parse = try function("icalparser_parse_string", (@convention(c) (Text) -> Component?).self)
+    free = try function("icalcomponent_free", (@convention(c) (Component?) -> Void).self)
+    kind = try function("icalcomponent_isa", (@convention(c) (Component?) -> Int32).self)
+    kindName = try function(
+      "icalcomponent_kind_to_string", (@convention(c) (Int32) -> Text?).self)
+    typealias Walk = @convention(c) (OpaquePointer?, Int32) -> OpaquePointer?
+    firstComponent = try function("icalcomponent_get_first_component", Walk.self)
+    nextComponent = try function("icalcomponent_get_next_component", Walk.self)
+    firstProperty = try function("icalcomponent_get_first_property", Walk.self)
+    nextProperty = try function("icalcomponent_get_next_property", Walk.self)
+    typealias Describe = @convention(c) (Property?) -> Text?
+    propertyName = try function("icalproperty_get_property_name", Describe.self)
+    propertyValue = try function("icalproperty_get_value_as_string", Describe.self)
+    parameter = try function(
+      "icalproperty_get_parameter_as_string", (@convention(c) (Property?, Text) -> Text?).self)
+    print = try function(
+      "icalcomponent_as_ical_string_r",
+      (@convention(c) (Component?) -> UnsafeMutablePointer<CChar>?).self)
+    release = try function(
+      "icalmemory_free_buffer", (@convention(c) (UnsafeMutableRawPointer?) -> Void).self)
+    encode = try function(
+      "icalvalue_encode_ical_string",
+      (@convention(c) (Text, UnsafeMutablePointer<CChar>, Int32) -> Int32).self)
+    zone = try function(
+      "icaltimezone_get_builtin_timezone", (@convention(c) (Text) -> OpaquePointer?).self)
+    zoneComponent = try function(
+      "icaltimezone_get_component", (@convention(c) (OpaquePointer?) -> Component?).self)
+    // What is wrong in a document must not end the process.
+    try function("icalerror_set_errors_are_fatal", (@convention(c) (Int32) -> Void).self)(0)
+  }
+
+  // MARK: Reading
+
+  /// The calendars of a document. Throws `ExchangeError` when it is none.
+  func read(_ bytes: [UInt8]) throws(ExchangeError) -> [CalendarComponent] {
+    guard !bytes.contains(0) else { throw ExchangeError("it holds a NUL byte") }
+    let root = (bytes + [0]).withUnsafeBufferPointer { buffer in
+      buffer.withMemoryRebound(to: CChar.self) { parse($0.baseAddress!) }
+    }
+    guard let root else { throw ExchangeError("it is not an iCalendar document") }
+    defer { free(root) }
+    let top = component(root)
+    // Several calendars in one document have a root around them.
+    return top.name == "VCALENDAR" ? [top] : top.components("VCALENDAR")
+  }
+
+  private func component(_ pointer: OpaquePointer) -> CalendarComponent {
+    var result = CalendarComponent(kindName(kind(pointer)).map { String(cString: $0) } ?? "")
+    var property = firstProperty(pointer, CalendarLibrary.anyProperty)
+    while let current = property {
+      var parameters: [String: String] = [:]
+      for name in ["TZID", "VALUE", "RELATED"] {
+        parameters[name] = parameter(current, name).map { String(cString: $0) }
+      }
+      result.properties.append(
+        CalendarProperty(
+          name: propertyName(current).map { String(cString: $0) } ?? "", parameters: parameters,
+          value: propertyValue(current).map { String(cString: $0) } ?? ""))
+      property = nextProperty(pointer, CalendarLibrary.anyProperty)
+    }
+    var child = firstComponent(pointer, CalendarLibrary.anyComponent)
+    while let current = child {
+      result.components.append(component(current))
+      child = nextComponent(pointer, CalendarLibrary.anyComponent)
+    }
+    return result
+  }
+
+  /// Text without its escapes (RFC 5545, 3.3.11); libical's own function makes an `n` of a new line.
+  func text(_ value: String) -> String {
+    var result = ""
+    var isEscaped = false
+    for character in value {
+      if isEscaped {
+        result.append(character == "n" || character == "N" ? "\n" : character)
+        isEscaped = false
+      } else if character == "\\" {
+        isEscaped = true
+      } else {
+        result.append(character)
+      }
+    }
+    return result
+  }
+
+  // MARK: Writing
+
+  /// Text with escapes, as a property's value.
+  func escaped(_ text: String) -> String {
+    var buffer = [CChar](repeating: 0, count: 2 * text.utf8.count + 16)
+    guard encode(text, &buffer, Int32(buffer.count)) != 0 else { return text }
+    return String(
+      decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// The document of a calendar: lines folded, as the library writes them.
+  func document(_ calendar: CalendarComponent) throws(ExchangeError) -> [UInt8] {
+    guard let component = parse(calendar.text) else {
+      throw ExchangeError("libical does not take the calendar")
+    }
+    defer { free(component) }
+    return Array(printed(component).utf8)
+  }
+
+  private func printed(_ component: OpaquePointer) -> String {
+    guard let text = print(component) else { return "" }
+    defer { release(text) }
+    return String(cString: text)
+  }
+
+  /// The rules of a time zone as a component; nil for one that the library does not know.
+  func timeZone(_ name: String) -> CalendarComponent? {
+    guard let zone = zone(name), let pointer = zoneComponent(zone) else { return nil }
+    var result = component(pointer)
+    // libical puts a path of its own in front of the name.
+    result.properties.removeAll { $0.name == "TZID" }
+    result.add("TZID", name)
+    return result
+  }
+}

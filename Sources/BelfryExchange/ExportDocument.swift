@@ -1,0 +1,127 @@
+import BelfryCore
+import BelfryStore
+
+/// Everything that a store holds as one JSON document.
+///
+/// ```
+/// {"belfry": "export", "format": 1,
+///  "alarms": [record …], "devices": [record …], "log": [record …], "settings": record}
+/// ```
+///
+/// Each record is as in its file, keys that this version does not know included; each is on a line of its own, in
+/// the order of the paths. So the same store gives the same bytes, and what is taken in and given out again is as
+/// it was.
+public enum ExportDocument {
+  /// The largest document that is read, in bytes.
+  public static let largest = 1 << 30
+
+  // MARK: Writing
+
+  /// Writes a store, piece by piece.
+  ///
+  /// - Returns: the records that could not be used; of an alarm the last good version is written.
+  public static func write(
+    _ store: Store, to output: ([UInt8]) throws -> Void
+  ) throws -> [RecordProblem] {
+    let (alarms, problems) = try store.allAlarms()
+    var allProblems = problems
+    var parts: [(name: String, records: [[UInt8]])] = [
+      ("alarms", alarms.sorted { $0.id < $1.id }.map(AlarmRecord.encode))
+    ]
+    let (devices, badDevices) = store.devices()
+    parts.append(("devices", devices.sorted { $0.id < $1.id }.map(DeviceRecord.encode)))
+    allProblems += badDevices
+    var log: [(path: String, bytes: [UInt8])] = []
+    var badEntries: [RecordProblem] = []
+    for entry in store.log(report: { path, error in
+      badEntries.append(RecordProblem(path: path, kind: .invalid(error, lastGood: false)))
+    }) {
+      log.append((LogRecord.path(entry), LogRecord.encode(entry)))
+    }
+    allProblems += badEntries
+    parts.append(("log", log.sorted { $0.path < $1.path }.map(\.bytes)))
+
+    try output(Array("{\n\"belfry\": \"export\",\n\"format\": \(RecordFormat.current)".utf8))
+    for part in parts {
+      try output(Array(",\n\"\(part.name)\": [".utf8))
+      for (index, record) in part.records.enumerated() {
+        try output(Array((index == 0 ? "\n" : ",\n").utf8) + line(record))
+      }
+      try output(Array("\n]".utf8))
+    }
+    if let settings = try store.settingsRecordIfAny() {
+      try output(Array(",\n\"settings\": ".utf8) + line(SettingsFile.encode(settings)))
+    }
+    try output(Array("\n}\n".utf8))
+    return allProblems
+  }
+
+  /// A record's document on one line.
+  private static func line(_ document: [UInt8]) -> [UInt8] {
+    Array(((try? JSON(parsing: document))?.line ?? "{}").utf8)
+  }
+
+  // MARK: Reading
+
+  /// Whether bytes look like such a document.
+  public static func matches(_ json: JSON) -> Bool { json["belfry"]?.string == "export" }
+
+  /// The records of a document, as files by their paths.
+  ///
+  /// Nothing is taken of a document that is not valid in every part. Throws `ExchangeError`.
+  public static func records(_ json: JSON) throws(ExchangeError) -> [String: [UInt8]] {
+    guard let format = json["format"]?.integer else {
+      throw ExchangeError("'format' is missing")
+    }
+    guard format <= RecordFormat.current else {
+      throw ExchangeError(
+        "its format is \(format), and this Belfry reads up to \(RecordFormat.current)", .newerFormat
+      )
+    }
+    var files: [String: [UInt8]] = [:]
+    for name in ["alarms", "devices", "log"] {
+      guard let list = json[name]?.array else { throw ExchangeError("'\(name)' is not a list") }
+      for (index, record) in list.enumerated() {
+        let place = "'\(name)', number \(index + 1)"
+        guard let id = record["id"]?.string.flatMap({ Identifier($0) }) else {
+          throw ExchangeError("\(place): 'id' is not an identifier")
+        }
+        let (path, bytes) = try read(place) { () throws(RecordError) in
+          let bytes = record.document
+          switch name {
+          case "alarms":
+            let alarm = try AlarmRecord.decode(bytes, id: id, now: Instant(seconds: 0))
+            return (AlarmRecord.path(id), AlarmRecord.encode(alarm))
+          case "devices":
+            return (DeviceRecord.path(id), DeviceRecord.encode(try DeviceRecord.decode(bytes)))
+          default:
+            let entry = try LogRecord.decode(bytes)
+            return (LogRecord.path(entry), LogRecord.encode(entry))
+          }
+        }
+        guard files.updateValue(bytes, forKey: path) == nil else {
+          throw ExchangeError("\(place): \(id) is there twice")
+        }
+      }
+    }
+    if let settings = json["settings"] {
+      files[SettingsFile.path] = try read("'settings'") { () throws(RecordError) in
+        (SettingsFile.path, SettingsFile.encode(try SettingsFile.decode(settings.document)))
+      }.1
+    }
+    return files
+  }
+
+  private static func read(
+    _ place: String, _ body: () throws(RecordError) -> (String, [UInt8])
+  ) throws(ExchangeError) -> (String, [UInt8]) {
+    do throws(RecordError) {
+      return try body()
+    } catch {
+      if case .newerFormat = error.kind {
+        throw ExchangeError("\(place): \(error.reason)", .newerFormat)
+      }
+      throw ExchangeError("\(place): \(error.reason)")
+    }
+  }
+}

@@ -1,0 +1,177 @@
+import BelfryCore
+import Git
+import Glibc
+
+/// Looks at the repository: its files, references, index and objects.
+///
+/// What it reads may be damaged in any way: it runs where it can be given up.
+public struct RepositoryExamination: Sendable {
+  private let store: Store
+
+  public init(_ store: Store) {
+    self.store = store
+  }
+
+  /// What may be free on the disk before it is said, in bytes.
+  private static let enoughSpace: Int64 = 10 << 20
+  /// More loose objects than packing leaves.
+  private static let manyObjects = 20_000
+
+  public func findings() async throws -> [Finding] {
+    var findings = files()
+    if let head = Reference.brokenHead(store) { return findings + [head] }
+    let repository: Repository
+    do {
+      repository = try store.repository()
+    } catch {
+      return findings + [.unreadable(path: store.path + "/.git", reason: error.message)]
+    }
+    let branch = try repository.headBranch() ?? "refs/heads/\(Repository.branch)"
+    if let commit = store.past { findings.append(.past(commit)) }
+    if branch != "refs/heads/\(Repository.branch)" { findings.append(.otherBranch(branch)) }
+    let operation = try repository.operation()
+    if operation != .none { findings.append(.operation(operation)) }
+    for lock in repository.locks(of: branch) {
+      findings.append(.lock(path: lock, by: repository.user(of: lock)))
+    }
+    if try store.local.readJournal() != nil { findings.append(.interruptedWrite) }
+    findings += repository.damagedLooseObjects().map { .damagedObject($0) }
+    let reference = Reference.broken(branch, of: repository)
+    if let reference { findings.append(reference) }
+    findings += index(repository)
+    findings += repository.brokenReflogs().map { .reflogBroken(path: $0.path) }
+    // What follows from what is known is not told again.
+    if reference == nil { findings += try await objects(isExplained: !findings.isEmpty) }
+    let loose = repository.looseObjectEstimate
+    if loose > RepositoryExamination.manyObjects { findings.append(.manyLooseObjects(loose)) }
+    if findings.isEmpty {
+      let commits = try await GitCommand.run(["rev-list", "--count", "HEAD"], in: store.path).output
+      findings.append(
+        .repository(
+          commits: Int(commits.prefix { $0 != "\n" }) ?? 0, loose: loose,
+          bytes: RepositoryExamination.size(of: String(repository.commonDirectory.dropLast()))))
+    }
+    return findings
+  }
+
+  // MARK: Files
+
+  private func files() -> [Finding] {
+    var findings: [Finding] = []
+    let git = DurableFile.parent(of: store.local.folder)
+    let folders = [store.path, git, git + "/objects", git + "/refs/heads", store.local.folder]
+    let below = folders.dropFirst().flatMap { folder in
+      DurableFile.names(in: folder).map { "\(folder)/\($0)" }
+    }
+    for path in folders + ["\(store.path)/alarms", "\(store.path)/log"] + below {
+      var status = stat()
+      guard lstat(path, &status) == 0 else { continue }
+      if status.st_uid != store.context.user {
+        findings.append(.foreign(path: path, user: status.st_uid))
+      } else if status.st_mode & S_IFMT == S_IFDIR, access(path, R_OK | W_OK | X_OK) != 0 {
+        if errno == EROFS { continue }
+        findings.append(.unreadable(path: path, reason: String(cString: strerror(errno))))
+      }
+      if findings.count == 5 { break }
+    }
+    var disk = statvfs()
+    if statvfs(store.path, &disk) == 0 {
+      let free = Int64(disk.f_bavail) * Int64(disk.f_frsize)
+      if disk.f_flag & UInt(ST_RDONLY) != 0 {
+        findings.append(.readOnly)
+      } else if free < RepositoryExamination.enoughSpace
+        || (disk.f_files > 0 && disk.f_favail < 100)
+      {
+        findings.append(.littleSpace(free))
+      }
+    }
+    return findings
+  }
+
+  /// The bytes of all files in a folder.
+  private static func size(of folder: String) -> Int64 {
+    DurableFile.names(in: folder).reduce(0) { sum, name in
+      var status = stat()
+      guard lstat("\(folder)/\(name)", &status) == 0 else { return sum }
+      return sum
+        + (status.st_mode & S_IFMT == S_IFDIR
+          ? size(of: "\(folder)/\(name)") : Int64(status.st_size))
+    }
+  }
+
+  // MARK: Git
+
+  private func index(_ repository: Repository) -> [Finding] {
+    guard access(repository.gitDirectory + "index", F_OK) == 0 else { return [.indexMissing] }
+    return repository.indexDamage().map { [.indexDamaged(reason: $0)] } ?? []
+  }
+
+  /// What is missing, and what else git complains of.
+  ///
+  /// - Parameter isExplained: something is known that git complains of as well.
+  private func objects(isExplained: Bool) async throws -> [Finding] {
+    let outcome = try await GitCommand.run(
+      ["fsck", "--full", "--no-dangling", "--no-progress"], in: store.path)
+    let missing = MissingObject.all(in: outcome)
+    if !missing.isEmpty { return missing.map { .missingObject(kind: $0.kind, $0.id) } }
+    if outcome.status == 0 || isExplained { return [] }
+    return [.complaint(GitCommand.reason(outcome))]
+  }
+}
+
+/// An object that `git fsck` misses.
+struct MissingObject: Hashable {
+  let kind: String
+  let id: ObjectID
+
+  /// The objects that an outcome of `git fsck` calls missing.
+  static func all(in outcome: GitCommand.Outcome) -> [MissingObject] {
+    var found: Set<MissingObject> = []
+    for line in (outcome.output + outcome.error).split(separator: "\n") {
+      let words = line.split(separator: " ")
+      if words.count >= 3, words[0] == "missing", let id = ObjectID(hexadecimal: words[2]) {
+        found.insert(MissingObject(kind: String(words[1]), id: id))
+      }
+    }
+    return found.sorted { $0.id < $1.id }
+  }
+}
+
+/// What can be wrong with HEAD and the branch that it names.
+enum Reference {
+  /// Nil when HEAD names a branch, or a commit.
+  static func brokenHead(_ store: Store) -> Finding? {
+    let path = DurableFile.parent(of: store.local.folder) + "/HEAD"
+    guard let file = try? DurableFile.read(path, limit: 4096) else { return .headBroken }
+    let text = String(decoding: file.bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    return text.hasPrefix("ref: refs/") || ObjectID(hexadecimal: text) != nil ? nil : .headBroken
+  }
+
+  /// Nil when a branch names a commit that is whole.
+  static func broken(_ branch: String, of repository: Repository) -> Finding? {
+    if let file = repository.referenceFile(branch), ObjectID(hexadecimal: file.text) == nil,
+      !file.text.hasPrefix("ref: ")
+    {
+      return .branchBroken(
+        name: branch, reason: file.text.isEmpty ? "it is empty" : "it names no commit")
+    }
+    do {
+      guard let commit = try repository.commit(of: branch) else {
+        return .branchBroken(name: branch, reason: "it is not there")
+      }
+      if repository.isWhole(commit) { return nil }
+      return .branchBroken(name: branch, reason: "its commit \(commit.short) is not whole")
+    } catch {
+      return .branchBroken(name: branch, reason: error.message)
+    }
+  }
+}
+
+extension GitCommand {
+  /// The first words of a failure.
+  static func reason(_ outcome: Outcome) -> String {
+    let lines = (outcome.error + outcome.output).split(separator: "\n").map(String.init)
+    return lines.first { $0.hasPrefix("fatal:") || $0.hasPrefix("error:") } ?? lines.first
+      ?? "git ended with \(outcome.status)"
+  }
+}

@@ -1,0 +1,250 @@
+import ArgumentParser
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+import Git
+import Glibc
+import Subprocess
+import SystemPackage
+
+struct Doctor: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Check everything, and mend what can be mended.",
+    discussion: """
+      Looks at the store, its records and log, the clock and the time zones, the hooks, how you are notified, \
+      who looks at the clock, and the remotes. The exit status is 0 only when all is well.
+
+      --repair takes dead locks away, gives the branch a whole commit, restores damaged objects from the work \
+      tree or a remote, and puts records back. What it cannot use it moves to .git/belfry/quarantine.
+      """)
+
+  @Flag(help: "Mend what can be mended first.")
+  var repair = false
+
+  @Option(help: ArgumentHelp("How long each check may take, in seconds.", valueName: "seconds"))
+  var timeout = 120
+
+  /// What a process of its own is to look at.
+  @Option(help: .hidden)
+  var check: Examination?
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func validate() throws {
+    guard (1...86_400).contains(timeout) else {
+      throw ValidationError("--timeout is from 1 to 86400 seconds.")
+    }
+  }
+
+  func run() async throws {
+    let context = try common.context(root)
+    if let check { return try await check.run(context) }
+    guard try Store.existing(context.storePath, context: context.storeContext) != nil else {
+      throw CommandError(
+        .failed, "there is no store at \(Printable.text(context.storePath)).",
+        hint: "The first command makes one: belfry list")
+    }
+    var all: [Diagnosis] = []
+    let examinations = (repair ? [Examination.repair] : []) + Examination.checks
+    for examination in examinations {
+      let found = await diagnoses(examination, context)
+      all += found
+      if common.json { continue }
+      for diagnosis in found { Console.write(diagnosis.text(context.style)) }
+    }
+    let isWell = !all.contains { $0.level == .problem }
+    if common.json {
+      Console.write(
+        JSON.object(["ok": .bool(isWell), "findings": .array(all.map(\.json))]).document)
+    }
+    if !isWell { throw ExitCode.failure }
+  }
+
+  /// Runs one examination in a process that can be given up: what it reads may be damaged in any way.
+  private func diagnoses(_ examination: Examination, _ context: CommandContext) async -> [Diagnosis]
+  {
+    let area = examination.rawValue
+    let outcome = await TimedProcess.run(
+      .path("/proc/self/exe"),
+      ["doctor", "--check", area, "--store", context.storePath], seconds: timeout, limit: 16 << 20)
+    switch outcome {
+    case .ended(let status, let output, let error):
+      var found = output.split(separator: UInt8(ascii: "\n")).compactMap { Diagnosis(line: $0) }
+      if status != 0 {
+        let words = error.split(separator: "\n").map(String.init)
+        let reason = words.first?.replacing("belfry: ", with: "") ?? "it ended with \(status)"
+        found.append(
+          Diagnosis(
+            area, .problem, "The check came to no end: \(reason)", remedy: words.dropFirst().first))
+      }
+      return found
+    case .timedOut:
+      return [
+        Diagnosis(
+          area, .problem, "The check did not end within \(timeout) seconds.",
+          remedy: "Give it longer with --timeout.")
+      ]
+    case .failed(let reason):
+      return [Diagnosis(area, .problem, "The check could not be started: \(reason).")]
+    }
+  }
+}
+
+/// One part of a check, run in a process of its own: it prints a diagnosis on each line, as JSON.
+enum Examination: String, ExpressibleByArgument {
+  case store, records, log, time, hooks, notifications, clockwork, remotes, repair
+
+  static let checks: [Examination] = [
+    .store, .records, .log, .time, .hooks, .notifications, .clockwork, .remotes,
+  ]
+
+  func run(_ context: CommandContext) async throws {
+    if self == .repair { return try await mend(context) }
+    guard let store = try Store.existing(context.storePath, context: context.storeContext) else {
+      return
+    }
+    let diagnoses: [Diagnosis] =
+      switch self {
+      case .store: try await told(RepositoryExamination(store).findings(), context)
+      case .records: try await told(RecordExamination(store).records(), context)
+      case .log: told(try RecordExamination(store).log(), context)
+      case .time: told(try RecordExamination(store).time(), context)
+      case .hooks: hooks(context)
+      case .notifications: await notifications(context)
+      case .clockwork: clockwork(store, context)
+      case .remotes: try await remotes(store, context)
+      case .repair: []
+      }
+    for diagnosis in diagnoses { Examination.tell(diagnosis) }
+  }
+
+  private static func tell(_ diagnosis: Diagnosis) { Console.write(diagnosis.json.line + "\n") }
+
+  /// Of many findings of one kind the first few, and how many more there are.
+  private func told(_ findings: [Finding], _ context: CommandContext) -> [Diagnosis] {
+    let all = findings.map { DoctorText.diagnosis($0, context) }
+    guard all.count > 20 else { return all }
+    let rest = all.dropFirst(20)
+    let level: Diagnosis.Level = rest.contains { $0.level == .problem } ? .problem : .note
+    return all.prefix(20) + [Diagnosis(rawValue, level, "And \(rest.count) more.")]
+  }
+
+  private func mend(_ context: CommandContext) async throws {
+    // A clone without an identity is given one, if it is not too damaged for that.
+    let opened = try? Store.open(context.storePath, context: context.storeContext).store
+    guard
+      let store = try opened ?? Store.existing(context.storePath, context: context.storeContext)
+    else { return }
+    try await Repair(store) { Examination.tell(DoctorText.diagnosis($0)) }.run()
+    try await store.pack(always: false)
+  }
+
+  // MARK: Beyond the store
+
+  private func hooks(_ context: CommandContext) -> [Diagnosis] {
+    let hooks = context.hooks()
+    var result: [Diagnosis] = []
+    for file in hooks.ownHooks() {
+      switch file.fault {
+      case nil: result.append(Diagnosis("hooks", .fine, "Your own: \(file.path)."))
+      case .notExecutable?:
+        result.append(
+          Diagnosis(
+            "hooks", .problem, "\(file.path) is not executable.", remedy: "chmod +x \(file.path)"))
+      case .interpreterMissing(let program)?:
+        result.append(
+          Diagnosis(
+            "hooks", .problem, "\(file.path) is to be run by \(program), which is not there.",
+            remedy: "Install it, or correct the file's first line."))
+      case .unknownName?:
+        result.append(Diagnosis("hooks", .note, "No delivery is named as \(file.path) is."))
+      }
+    }
+    if let folder = hooks.shippedFolder {
+      result.append(Diagnosis("hooks", .fine, "The shipped ones: \(folder)."))
+    } else {
+      result.append(
+        Diagnosis(
+          "hooks", .problem, "The shipped hooks are not installed.",
+          remedy: "Copy hooks/deliver to libexec/belfry/hooks beside the folder of the binary."))
+    }
+    return result
+  }
+
+  private func notifications(_ context: CommandContext) async -> [Diagnosis] {
+    switch await context.hooks().reach() {
+    case .reachable(let words): [Diagnosis("notifications", .fine, "Reached by \(words).")]
+    case .unreachable(let words):
+      [
+        Diagnosis(
+          "notifications", .problem, words,
+          remedy: "Or write a hook of your own: see the README.")
+      ]
+    }
+  }
+
+  /// How long nobody may have looked at the clock, in seconds.
+  private static let idle: Int64 = 15 * 60
+
+  private func clockwork(_ store: Store, _ context: CommandContext) -> [Diagnosis] {
+    let remedy = "Let cron do it: * * * * * belfry tick >/dev/null"
+    let zones = context.storeContext.zones
+    guard let last = store.lastTick else {
+      return [
+        Diagnosis(
+          "tick", .problem, "Nothing has ever looked at the clock here: no alarm rings.",
+          remedy: remedy)
+      ]
+    }
+    guard context.storeContext.now.seconds(since: last) < Examination.idle else {
+      return [
+        Diagnosis(
+          "tick", .problem, "Nobody has looked at the clock since \(zones.text(last)).",
+          remedy: remedy)
+      ]
+    }
+    return [Diagnosis("tick", .fine, "The clock was last looked at at \(zones.text(last)).")]
+  }
+
+  private func remotes(_ store: Store, _ context: CommandContext) async throws -> [Diagnosis] {
+    let remotes = try store.remotes()
+    if remotes.isEmpty {
+      return [
+        Diagnosis(
+          "remotes", .note, "There is none: the alarms are on this machine alone.",
+          remedy: "Add one: belfry remote add origin URL")
+      ]
+    }
+    var result: [Diagnosis] = []
+    for remote in remotes {
+      let outcome = await TimedProcess.run(
+        .name("git"), ["-C", store.path, "ls-remote", "--quiet", "--heads", remote.name],
+        variables: ["GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"], seconds: 20, limit: 1 << 20)
+      switch outcome {
+      case .ended(0, _, _):
+        result.append(Diagnosis("remotes", .fine, "\(remote.name) is reached: \(remote.url)."))
+      case .ended(_, _, let error):
+        let words = error.split(separator: "\n").first.map(String.init) ?? "git gave no reason"
+        result.append(
+          Diagnosis(
+            "remotes", .problem, "\(remote.name) is not reached: \(words).",
+            remedy: "Nothing here is lost; sync when it is."))
+      case .timedOut:
+        result.append(
+          Diagnosis("remotes", .problem, "\(remote.name) did not answer within 20 seconds."))
+      case .failed(let reason):
+        result.append(
+          Diagnosis(
+            "remotes", .problem, "git could not be started: \(reason).",
+            remedy: "apt-get install git"))
+      }
+    }
+    let zones = context.storeContext.zones
+    result.append(
+      store.lastSync.map {
+        Diagnosis("sync", .fine, "All was last synced at \(zones.text($0)).")
+      } ?? Diagnosis("sync", .note, "Nothing was ever synced from here.", remedy: "belfry sync"))
+    return result
+  }
+}

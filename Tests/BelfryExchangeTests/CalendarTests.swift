@@ -1,0 +1,260 @@
+import BelfryCore
+import BelfryStore
+import Glibc
+import TestSupport
+import Testing
+
+@testable import BelfryExchange
+
+private let utc = ZoneLibrary(variable: "UTC")
+private let now = Instant(seconds: 1_795_000_000)  // 2026-11-18
+
+private func alarm(
+  _ recurrence: Recurrence, times: [String] = ["09:00"], title: String = "Rent",
+  note: String? = nil, zone: Alarm.Zone = .floating
+) throws -> Alarm {
+  var generator = SystemRandomNumberGenerator()
+  return Alarm.created(
+    id: .random(using: &generator), title: title, note: note,
+    schedule: try Schedule(recurrence, times: times.compactMap { CivilTime($0) }), zone: zone,
+    delivery: Alarm.Delivery(), at: now, device: .random(using: &generator))
+}
+
+private func read(_ text: String, zones: ZoneLibrary = utc) throws -> (
+  alarms: [ForeignAlarm], leftOut: [Remark]
+) {
+  let lines = text.split(separator: "\n").joined(separator: "\r\n")
+  return try CalendarDocument().read(
+    Array("BEGIN:VCALENDAR\r\nVERSION:2.0\r\n\(lines)\r\nEND:VCALENDAR\r\n".utf8), now: now,
+    zones: zones)
+}
+
+/// The days on which libical itself lets the rules of a document come.
+private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDate] {
+  let handle = try #require(dlopen("libical.so.3", RTLD_NOW))
+  typealias Expand =
+    @convention(c) (
+      UnsafePointer<CChar>, time_t, Int32, UnsafeMutablePointer<time_t>
+    ) -> Int32
+  let expand = unsafeBitCast(
+    try #require(dlsym(handle, "icalrecur_expand_recurrence")), to: Expand.self)
+  var days: [CivilDate] = []
+  for event in try CalendarLibrary().read(bytes).flatMap({ $0.components("VEVENT") }) {
+    let start = try #require(event.first("DTSTART").flatMap { CalendarTime.read($0.value) }).civil
+    guard let rule = event.first("RRULE") else {
+      days.append(start.date)
+      continue
+    }
+    var times = [time_t](repeating: 0, count: 3000)
+    _ = expand(rule.value, start.minuteNumber * 60, Int32(times.count), &times)
+    days += times.filter { $0 != 0 }.map { CivilDateTime(minuteNumber: $0 / 60).date }
+  }
+  return days.filter { $0 <= end }.sorted()
+}
+
+@Suite struct CalendarWritingTests {
+  /// Clamping and intervals as libical, which knows nothing of Belfry, understands them.
+  @Test(arguments: 0..<300)
+  func everyScheduleComesOnTheSameDaysInACalendar(_ seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
+    let start = CivilDate(year: number(2023...2027), month: number(1...12), day: number(1...28))
+    let cadence = Recurrence.Cadence(interval: number(1...4), start: start)
+    let recurrence: Recurrence
+    switch seed % 6 {
+    case 0: recurrence = .daily(cadence)
+    case 1:
+      recurrence = .weekly(
+        Weekday.allCases.filter { _ in Bool.random(using: &generator) } + [.friday], cadence)
+    case 2:
+      let days = (0..<number(1...4)).map { _ in
+        Bool.random(using: &generator)
+          ? Recurrence.MonthDay.day(number(26...31)) : .day(number(1...31))
+      }
+      recurrence = .monthly(days + (seed % 4 == 0 ? [.last] : []), cadence)
+    case 3:
+      recurrence = .monthlyWeekday(
+        [.first, .second, .third, .fourth, .last][number(0...4)],
+        Weekday.allCases[number(0...6)], cadence)
+    case 4:
+      recurrence =
+        seed % 12 < 6
+        ? .annual(month: 2, day: 29, cadence)
+        : .annual(month: number(1...12), day: number(1...28), cadence)
+    default: recurrence = .days(number(1...40), cadence)
+    }
+    let alarm = try alarm(recurrence)
+    let end = CivilDate(year: start.year + 5, month: 12, day: 31)
+    var days: [CivilDate] = []
+    var day = alarm.schedule.recurrence.first(onOrAfter: start)
+    while let current = day, current <= end {
+      days.append(current)
+      day = alarm.schedule.recurrence.first(onOrAfter: current.adding(days: 1))
+    }
+    let document = try CalendarDocument().write([alarm]).bytes
+    #expect(try expanded(document, until: end) == days, "\(alarm.schedule.summary), seed \(seed)")
+
+    // And back, with and without what Belfry says of its own.
+    let back = try CalendarDocument().read(document, now: now, zones: utc)
+    #expect(back.alarms.map(\.schedule) == [alarm.schedule])
+    #expect(back.alarms.map(\.id) == [alarm.id])
+  }
+
+  @Test func whatACalendarCannotSayIsNamed() throws {
+    var odd = try alarm(.daily(Recurrence.Cadence(start: CivilDate(year: 2026, month: 11, day: 1))))
+    odd.delivery = Alarm.Delivery(persistent: true, sound: "pulse", strict: true)
+    odd.enabled = false
+    let (bytes, remarks) = try CalendarDocument().write([odd])
+    #expect(remarks.count == 4)
+    #expect(!String(decoding: bytes, as: UTF8.self).contains("VALARM"))
+    let back = try CalendarDocument().read(bytes, now: now, zones: utc).alarms
+    #expect(back.first?.delivery == odd.delivery)
+    #expect(back.first?.enabled == false)
+  }
+
+  @Test func textsZonesAndSkippedOnesSurvive() throws {
+    let title = "Rent; \"big\", \\n ❤️ " + String(repeating: "x", count: 150)
+    var one = try alarm(
+      .daily(Recurrence.Cadence(start: CivilDate(year: 2026, month: 11, day: 1))),
+      times: ["09:00", "21:30"], title: title, note: "a\nb, c; d\\e",
+      zone: .named("Europe/Berlin"))
+    let civil = try #require(CivilDateTime("2026-12-01T21:30"))
+    one.progress.occurrences[civil] = OccurrenceRecord(.skipped)
+    let bytes = try CalendarDocument().write([one]).bytes
+    let text = String(decoding: bytes, as: UTF8.self)
+    #expect(text.contains("BEGIN:VTIMEZONE"))
+    #expect(text.contains("TZID:Europe/Berlin"))
+    #expect(
+      text.split(separator: "\r\n").allSatisfy { $0.utf8.count <= 75 },
+      "\(text.split(separator: "\r\n").map(\.utf8.count).max() ?? 0)")
+    let back = try #require(try CalendarDocument().read(bytes, now: now, zones: utc).alarms.first)
+    #expect(back.title == title)
+    #expect(back.note == "a\nb, c; d\\e")
+    #expect(back.zone == .named("Europe/Berlin"))
+    #expect(back.schedule.times.count == 2)
+    #expect(back.skipped == [civil])
+  }
+}
+
+@Suite struct CalendarReadingTests {
+  @Test(arguments: [
+    ("DTSTART:20261130T090000\nRRULE:FREQ=WEEKLY;BYDAY=MO,FR", "weekly on mon, fri at 09:00"),
+    (
+      "DTSTART:20261130T090000\nRRULE:FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR",
+      "weekly on mon, tue, wed, thu, fri at 09:00"
+    ),
+    ("DTSTART:20261130T090000\nRRULE:FREQ=MONTHLY;BYDAY=-1FR", "monthly on the last fri at 09:00"),
+    (
+      "DTSTART:20261130T090000\nRRULE:FREQ=MONTHLY;BYDAY=MO;BYSETPOS=2",
+      "monthly on the second mon at 09:00"
+    ),
+    (
+      "DTSTART:20260115T090000\nRRULE:FREQ=YEARLY;BYMONTH=1,4,7,10",
+      "every 3 months on the 15th at 09:00, from 2026-01-15"
+    ),
+    ("DTSTART:20260315T090000\nRRULE:FREQ=YEARLY", "annual on 15 Mar at 09:00"),
+    ("DTSTART:20261130T090000\nRRULE:FREQ=DAILY;BYHOUR=8,20;BYMINUTE=30", "daily at 08:30, 20:30"),
+    ("DTSTART;VALUE=DATE:20261224", "once on 2026-12-24 at 09:00"),
+    ("DUE:20261224T180000\nPRIORITY:1", "once on 2026-12-24 at 18:00"),
+    // An alarm half an hour before, also across midnight.
+    (
+      "DTSTART:20261130T001500\nRRULE:FREQ=WEEKLY;BYDAY=MO\nBEGIN:VALARM\nTRIGGER:-PT30M\nEND:VALARM",
+      "weekly on sun at 23:45"
+    ),
+    (
+      "DTSTART:20261201T001500\nRRULE:FREQ=MONTHLY\nBEGIN:VALARM\nTRIGGER:-PT30M\nEND:VALARM",
+      "monthly on the last day at 23:45"
+    ),
+    (
+      "DTSTART:20261130T090000\nRRULE:FREQ=DAILY\nBEGIN:VALARM\nTRIGGER:-PT30M\nEND:VALARM\nBEGIN:VALARM\nTRIGGER:PT0S\nEND:VALARM",
+      "daily at 08:30, 09:00"
+    ),
+  ])
+  func rulesAndAlarms(_ lines: String, _ summary: String) throws {
+    let (alarms, leftOut) = try read("BEGIN:VEVENT\nUID:1\nSUMMARY:x\n\(lines)\nEND:VEVENT")
+    #expect(leftOut.isEmpty)
+    #expect(alarms.map(\.schedule.summary) == [summary])
+    // The same thing has the same identifier each time.
+    #expect(
+      try read("BEGIN:VEVENT\nUID:1\nSUMMARY:y\n\(lines)\nEND:VEVENT").alarms.map(\.id)
+        == alarms.map(\.id))
+  }
+
+  @Test(arguments: [
+    ("DTSTART:20261130T090000Z\nRRULE:FREQ=HOURLY", "hourly"),
+    ("DTSTART:20201130T090000Z", "over"),
+    ("DTSTART:20201130T090000Z\nRRULE:FREQ=DAILY;UNTIL=20211130T090000Z", "ended"),
+    ("DTSTART:20261130T090000\nRRULE:FREQ=MONTHLY;BYDAY=5MO", "weekdays"),
+    ("DTSTART:20261130T090000\nRRULE:FREQ=YEARLY;BYWEEKNO=3", "BYWEEKNO"),
+    ("DTSTART:20261130T090000\nSTATUS:CANCELLED", "cancelled"),
+    ("DTSTART:20261130T090000\nRECURRENCE-ID:20261130T090000", "one occurrence"),
+    ("SUMMARY:nothing", "no time"),
+  ])
+  func whatCannotBeSaidIsNamed(_ lines: String, _ word: String) throws {
+    let (alarms, leftOut) = try read("BEGIN:VEVENT\nUID:1\n\(lines)\nEND:VEVENT")
+    #expect(alarms.isEmpty)
+    #expect(leftOut.first?.reason.contains(word) == true, "\(leftOut)")
+  }
+
+  @Test func zonesAndTheirOddNames() throws {
+    func zone(_ name: String) throws -> ForeignAlarm? {
+      try read(
+        "BEGIN:VEVENT\nUID:1\nDTSTART;TZID=\(name):20261130T090000\nEND:VEVENT"
+      ).alarms.first
+    }
+    #expect(try zone("Europe/Berlin")?.zone == .named("Europe/Berlin"))
+    #expect(try zone("/mozilla.org/20050126_1/Europe/Berlin")?.zone == .named("Europe/Berlin"))
+    let odd = try zone("W. Europe Standard Time")
+    #expect(odd?.zone == .floating)
+    #expect(odd?.losses.isEmpty == false)
+  }
+
+  @Test(arguments: 0..<200)
+  func damagedDocumentsAreNoTrouble(_ seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let document = try CalendarDocument().write([
+      try alarm(
+        .monthly(
+          [.day(30), .day(31)], Recurrence.Cadence(start: CivilDate(year: 2026, month: 1, day: 1))),
+        note: "note", zone: .named("Europe/Berlin"))
+    ]).bytes
+    var bytes = document
+    for _ in 0..<Int.random(in: 1...20, using: &generator) {
+      let place = Int.random(in: 0..<bytes.count, using: &generator)
+      switch UInt8.random(in: 0...2, using: &generator) {
+      case 0: bytes[place] = .random(in: 1...255, using: &generator)
+      case 1: bytes.remove(at: place)
+      default: bytes.insert(UInt8(ascii: "\n"), at: place)
+      }
+    }
+    // Whatever comes of it, it comes of it.
+    _ = try? CalendarDocument().read(bytes, now: now, zones: utc)
+  }
+}
+
+@Suite struct TaskwarriorTests {
+  @Test(arguments: [
+    ("daily", "daily at 08:00"), ("weekdays", "weekly on mon, tue, wed, thu, fri at 08:00"),
+    ("weekly", "weekly on mon at 08:00"), ("P2W", "every 2 weeks on mon at 08:00, from 2026-11-30"),
+    ("monthly", "monthly on the 30th at 08:00"),
+    ("quarterly", "every 3 months on the 30th at 08:00, from 2026-11-30"),
+    ("3days", "every 3 days at 08:00, from 2026-11-30"),
+    ("yearly", "annual on 30 Nov at 08:00"),
+    ("2 yrs", "every 2 years on 30 Nov at 08:00, from 2026-11-30"),
+    ("4hours", nil), ("P1M", "monthly on the 30th at 08:00"), ("", nil),
+  ])
+  func periods(_ period: String, _ summary: String?) throws {
+    let json = try JSON(
+      parsing: Array(
+        """
+        [{"uuid": "u", "description": "Pay", "status": "recurring", "recur": "\(period)",
+          "due": "20261130T080000Z", "project": "home", "tags": ["bills"]},
+         {"uuid": "v", "description": "Pay", "status": "pending", "parent": "u", "due": "20261130T080000Z"}]
+        """.utf8))
+    #expect(TaskwarriorDocument.matches(json))
+    let (alarms, leftOut) = TaskwarriorDocument.read(json, now: now, zone: .utc)
+    #expect(alarms.map(\.schedule.summary) == (summary.map { [$0] } ?? []))
+    #expect(leftOut.count == (summary == nil ? 1 : 0))
+    #expect(alarms.first?.note ?? "project:home +bills" == "project:home +bills")
+  }
+}

@@ -1,0 +1,206 @@
+"""Lets belfry and git at work on one store at the same time: four who write, one who ticks, one who reads, a git that
+collects garbage at once and a git that commits what lies there. Whatever was acknowledged is there in the end."""
+import json, random, re, threading, time
+from collections import Counter, namedtuple
+from datetime import timedelta
+from sandbox import Clock, Device, Unusable, brief, mend, play, tree_files
+
+WRITERS = 4
+BELLS = 10  # alarms that come due meanwhile
+MOST = 12  # alarms of each writer
+SPEED = 30  # the devices' clock runs so many times as fast, so that alarms come due
+LOCKED, NOT_POSSIBLE = 7, 4
+
+# What was acknowledged: the log's word for it, the alarm, and what tells the entry from others.
+Fact = namedtuple("Fact", "action alarm key value")
+
+class Writer:
+    """One who writes, and keeps account of what was acknowledged."""
+    def __init__(self, scenario, number):
+        self.scenario, self.number, self.count = scenario, number, 0
+        self.chance = random.Random(f"{scenario.report.seed} {number}")
+        self.titles, self.facts, self.refused = {}, [], set()
+
+    def step(self):
+        self.count += 1
+        draw = self.chance.random()
+        if not self.titles or draw < 0.25 and len(self.titles) < MOST:
+            title = f"Writer {self.number} alarm {self.count}"
+            if (outcome := self.run("add", title, "--daily", "--at", "22:00", title=title)).code == 0:
+                alarm = json.loads(outcome.out)["id"]
+                self.titles[alarm] = title
+                self.facts.append(Fact("created", alarm, "title", title))
+            return
+        alarm = self.chance.choice(list(self.titles))
+        if draw < 0.8:
+            title = f"Writer {self.number} title {self.count}"
+            if self.run("edit", alarm, "--title", title, title=title).code == 0:
+                self.titles[alarm] = title
+                self.facts.append(Fact("edited", alarm, "title", title))
+        elif (outcome := self.run("done", alarm, "--early")).code == 0:
+            self.facts.append(Fact("done", alarm, "occurrence", json.loads(outcome.out)["occurrence"]))
+
+    def run(self, *words, title=None):
+        outcome = self.scenario.run(*words, "--json")
+        if outcome.code == 0:
+            self.scenario.counts["acknowledged"] += 1
+        elif outcome.code == LOCKED:
+            self.scenario.counts["locked out"] += 1
+        elif outcome.code != NOT_POSSIBLE or words[0] != "done":
+            self.scenario.failed(f"`{words[0]}`", outcome)
+        if outcome.code != 0 and title:
+            self.refused.add(title)
+        return outcome
+
+class Scenario:
+    def __init__(self, report, sandbox):
+        self.report, self.counts, self.lock = report, Counter(), threading.Lock()
+        self.device = Device(sandbox, "alpha", Clock())
+        self.device.environment["BELFRY_LOCK_TIMEOUT"] = "10"
+        self.seconds = 10 if report.short else 60
+        self.shapes, self.trouble = {}, []
+        # git may collect what another git is about to commit, which would be no fault of belfry: these two take turns.
+        self.turn = threading.Lock()
+        self.fired = set()
+
+    # --- At work ---
+
+    def now(self):
+        """The clock of all processes: it runs, and faster than ours."""
+        elapsed = timedelta(seconds=SPEED * (time.monotonic() - self.began))
+        return (self.start + elapsed).isoformat(timespec="milliseconds") + "Z"
+
+    def run(self, *words):
+        return self.device.run(*words, now=self.now())
+
+    def failed(self, who, outcome):
+        """Notes a failure under its message, without the names that differ from one to the next."""
+        words = brief(outcome).replace(f"{self.device.store}/", "")
+        shape = re.sub(r"\b([0-9a-f]{7,40}|[a-z2-7]{26})\b|objects/\w\w/", "…", words)
+        with self.lock:
+            after = f"the first after {time.monotonic() - self.began:.1f} s"
+            self.shapes.setdefault((who, shape), [after, 0])[1] += 1
+
+    def tick(self):
+        outcome = self.run("tick", "--json")
+        if outcome.code == 0:
+            self.counts["ticks"] += 1
+            self.fired |= {(item["alarm"], item["occurrence"]) for item in json.loads(outcome.out)["fired"]}
+        elif outcome.code == LOCKED:
+            self.counts["locked out"] += 1
+        else:
+            self.failed("`tick`", outcome)
+        time.sleep(0.2)
+
+    def read(self):
+        outcome = self.run("list", "--json")
+        self.counts["lists"] += 1
+        if outcome.code != 0:
+            self.failed("`list`", outcome)
+        else:
+            json.loads(outcome.out)
+        time.sleep(0.1)
+
+    def collect(self):
+        with self.turn:
+            outcome = self.device.git("gc", "--prune=now", "--quiet")
+        self.counts["collections" if outcome.code == 0 else "failed collections"] += 1
+        time.sleep(0.05)
+
+    def commit(self):
+        # It loses to belfry now and then ("cannot lock ref"), as to any other git.
+        with self.turn:
+            outcome = self.device.git("commit", "-a", "-q", "--allow-empty", "-m", "What lies there")
+        self.counts["commits" if outcome.code == 0 else "failed commits"] += 1
+        time.sleep(0.1)
+
+    def loop(self, step):
+        until = self.began + self.seconds
+        while time.monotonic() < until and not self.trouble:
+            try:
+                step()
+            except Exception as reason:
+                self.trouble.append(Unusable(repr(reason)))
+
+    # --- The whole ---
+
+    def prepare(self):
+        device = self.device
+        device.must("tier", "plus")
+        for number in range(BELLS):
+            times = ",".join(f"09:{minute:02}" for minute in range(number + 1, 60, BELLS))
+            device.must("add", f"Bell {number}", "--daily", "--at", times, "--persistent")
+        self.start, self.began = device.clock.moment + timedelta(seconds=5), time.monotonic()
+
+    def play(self):
+        self.prepare()
+        self.writers = [Writer(self, number) for number in range(WRITERS)]
+        steps = [writer.step for writer in self.writers] + [self.tick, self.read, self.collect, self.commit]
+        threads = [threading.Thread(target=self.loop, args=(step,), daemon=True) for step in steps]
+        for thread in threads:
+            thread.start()
+        self.report.progress(f"{self.seconds} s of work")
+        for thread in threads:
+            thread.join()
+        if self.trouble:
+            raise self.trouble[0]
+        for (who, shape), (after, count) in self.shapes.items():
+            self.report.fail(f"{who} fails beside others, though not locked out", f"{count} times, {after}: {shape}")
+        self.finish()
+        return (f"{self.seconds} s: " + ", ".join(f"{count} {what}" for what, count in sorted(self.counts.items()))
+                + f", {len(self.fired)} firings")
+
+    def finish(self):
+        """All is quiet: what was acknowledged is there, in the files and in HEAD."""
+        fail, device = self.report.fail, self.device
+        outcome = self.run("add", "The last one", "--daily", "--at", "23:00")
+        if outcome.code != 0:
+            fail("no more can be written when all is quiet", brief(outcome))
+        for problem in mend(device):
+            fail("the store cannot be mended when all is quiet", problem)
+        problems = device.problems()
+        if problems:
+            moves = (device.store / ".git/logs/HEAD").read_text().splitlines()
+            problems.append("the branch was moved last by: " + moves[-1].split("\t")[-1])
+            fail("the store is not whole when all is quiet", *problems)
+        try:
+            listed = device.listed(self.now())
+        except ValueError as reason:
+            fail("the store cannot be read when all is quiet", str(reason))
+            listed = {}
+        log, committed = device.log(), tree_files(device.store, "HEAD", device.home)
+        self.find_facts(listed, log, committed)
+        rung = Counter(device.rung.read_text().split("\n"))
+        noted = {(entry["alarm"], entry["occurrence"]) for entry in log.values() if entry["action"] == "fired"}
+        for alarm, occurrence in sorted(self.fired):
+            if f"firing {alarm} {occurrence}" not in rung:
+                fail("a firing was reported and did not ring", f"{alarm} {occurrence}")
+            if (alarm, occurrence) not in noted:
+                fail("an acknowledged firing is not in the log", f"{alarm} {occurrence}")
+
+    def find_facts(self, listed, log, committed):
+        entries, titles = {}, {entry["title"] for entry in log.values()}
+        for path, entry in log.items():
+            for key in ("title", "occurrence"):
+                entries.setdefault(Fact(entry["action"], entry["alarm"], key, entry.get(key)), []).append(path)
+        for writer in self.writers:
+            for fact in writer.facts:
+                paths = entries.get(fact, [])
+                if not any(path in committed for path in paths):
+                    where = "is only in the files" if paths else "is nowhere"
+                    self.missing("log entry", f"{fact.action} {fact.alarm[:8]} {fact.value} {where}")
+            for alarm, title in writer.titles.items():
+                shown = listed.get(alarm, {}).get("title")
+                if shown != title:
+                    self.missing("alarm or edit", f"{alarm[:8]} is {shown!r}, not {title!r}")
+                elif f"alarms/{alarm}.json" not in committed:
+                    self.missing("alarm or edit", f"{alarm[:8]}, {title!r}, is only in the files")
+            for title in writer.refused & (titles | {alarm["title"] for alarm in listed.values()}):
+                self.report.fail("a write that failed is there", title)
+
+    def missing(self, what, details):
+        self.counts["missing"] += 1
+        self.report.fail(f"an acknowledged {what} is missing", details)
+
+if __name__ == "__main__":
+    play("beside", lambda report, sandbox: Scenario(report, sandbox).play())
