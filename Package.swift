@@ -43,7 +43,9 @@ let package = Package(
       ]),
     .testTarget(name: "BelfryCoreTests", dependencies: ["BelfryCore", "TestSupport"]),
     .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"]),
-    .testTarget(name: "BelfryStoreTests", dependencies: ["BelfryStore", "Git", "TestSupport"]),
+    .testTarget(
+      name: "BelfryStoreTests", dependencies: ["BelfryStore", "Git", "TestSupport"],
+      exclude: ["Fixtures"]),
     .testTarget(
       name: "BelfryExchangeTests", dependencies: ["BelfryExchange", "BelfryStore", "TestSupport"]),
     .testTarget(

@@ -292,8 +292,8 @@ public final class Store: Sendable {
   /// Notes that this device has rung, durably.
   public func record(_ firings: Firings) throws {
     var kept = firings
-    // A snooze of a year is the longest that can still ring.
-    kept.forget(before: context.now.adding(seconds: -400 * 86_400))
+    // Every tick reads them all. One that rings on unanswered for longer than that rings once more.
+    kept.forget(before: context.now.adding(seconds: -40 * 86_400))
     try local.write(kept)
   }
 }

@@ -47,7 +47,7 @@ extension Repository {
       try DurableFile.fill(placeholder.number, next, lock)
       guard fsync(placeholder.number) == 0 else { throw FileError("sync", lock) }
       _ = unlink(oldIndex)
-      _ = link(path, oldIndex)
+      guard link(path, oldIndex) == 0 || errno == ENOENT else { throw FileError("keep", path) }
       guard rename(lock, path) == 0 else { throw FileError("write", path) }
       var status = stat()
       splicedIndex.withLock {

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -133,12 +134,13 @@ import Testing
       try await sandbox.git("hash-object", "-w", path).out.prefix { $0 != "\n" }
     }
     let lines = [
-      "\(refused ? "-" : "+")\(try await sandbox.git("rev-parse", "HEAD").out.prefix(40))",
+      "\(try await sandbox.git("rev-parse", "HEAD").out.prefix(40))",
       "\(try await blob(file)) alarms/\(name)",
       "\(try await blob(sandbox.root + "/entry")) \(entry)",
     ]
     try sandbox.write(
-      lines.joined(separator: "\n"), to: sandbox.store + "/.git/belfry/journal")
+      lines.joined(separator: "\n"), to: sandbox.store + "/.git/belfry/journal",
+      mode: refused ? 0o400 : 0o644)
     // It held the branch's lock.
     try sandbox.write("", to: sandbox.store + "/.git/refs/heads/main.lock")
     return sandbox
@@ -213,5 +215,74 @@ import Testing
       environment: ["TZ": "UTC", "BELFRY_NOW": "2026-11-22T09:00:00Z"])
     #expect(!next.err.contains("no notification"))
     #expect(try sandbox.read(sandbox.root + "/second") == "second\n")
+  }
+}
+
+/// Whatever lies in a record's place: it is named with its line and its reason, is never overwritten, and its
+/// alarm stays armed.
+@Suite struct BadRecordTests {
+  @Test(arguments: [
+    // Of a record that is written as Belfry does: what is replaced, by what, and what is said.
+    ("\"Tea\",", "\"Tea\", \"title\": \"Two\",", "duplicate object key"),
+    ("\"enabled\": true", "\"enabled\": \"yes\"", "line 5: 'enabled' is not true or false"),
+    ("\"kind\": \"daily\"", "\"kind\": \"hourly\"", "line 13: 'schedule.kind' is 'hourly'"),
+    ("\"09:00\"", "\"25:00\"", "'schedule.times' is not a list of times of day"),
+    (
+      "\"title\": \"Tea\"", "\"title\": \"a\\u001bb\"",
+      "line 27: the title holds the control character U+001B"
+    ),
+    ("\"format\": 1", "\"format\": 99", "its format is 99, and this Belfry reads up to 1"),
+    ("\"interval\": 1", "\"interval\": 0", "'schedule' is wrong: an interval of 0"),
+    ("{", "<<<<<<< HEAD\n{", "git has left conflict markers in it"),
+    ("}", "", "line 3"),
+  ])
+  func wrongContent(_ good: String, _ bad: String, _ words: String) async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let file = try sandbox.alarmFile()
+    let text = try sandbox.read(file)
+    let range = try #require(text.range(of: good))
+    try sandbox.write(text.replacingCharacters(in: range, with: bad), to: file)
+    try await check(sandbox, words)
+  }
+
+  @Test(arguments: [
+    (": > F", "the file is empty"),
+    ("printf '\\377\\376' > F", "unable to decode byte 0xff"),
+    ("printf '\"a\"' > F", "'[' or '{' expected"),
+    ("rm F; mkdir F", "it is a folder"),
+    ("mv F F~; ln -s F~ F", "it is a symbolic link"),
+    ("rm F; mkfifo F", "it is not a regular file"),
+    ("truncate -s 50M F", "it is larger than any record: the limit is 1 MiB"),
+    ("printf '%0100000d' 0 | tr 0 '[' > F", "maximum parsing depth reached"),
+  ])
+  func wrongFiles(_ command: String, _ words: String) async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let file = try sandbox.alarmFile()
+    _ = try await sandbox.run("/bin/sh", ["-c", command.replacing("F", with: file)])
+    try await check(sandbox, words)
+  }
+
+  private func check(_ sandbox: Sandbox, _ words: String) async throws {
+    let file = try sandbox.alarmFile()
+    let lying = try await sandbox.run(
+      "/bin/sh", ["-c", "ls -ld '\(file)'; [ -f '\(file)' ] && sha1sum '\(file)'"]
+    ).out
+    _ = try await sandbox.belfry("add", "Milk", "--daily", "--at", "09:00")
+    let tick = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
+    #expect(tick.status == 0)
+    #expect(tick.err.contains(words), "\(tick.err)")
+    #expect(tick.err.contains("alarms/"))
+    #expect(tick.err.split(separator: "\n").count == 2, "\(tick.err)")
+    #expect(sandbox.rings.sorted() == ["Milk 2026-11-21T09:00", "Tea 2026-11-21T09:00"])
+    let done = try await sandbox.belfry("done", "tea", now: "2026-11-21T09:01:00Z")
+    #expect(done.status == 1)
+    #expect(done.err.contains(words), "\(done.err)")
+    #expect(try await sandbox.belfry("done", "milk", now: "2026-11-21T09:02:00Z").status == 0)
+    let after = try await sandbox.run(
+      "/bin/sh", ["-c", "ls -ld '\(file)'; [ -f '\(file)' ] && sha1sum '\(file)'"]
+    ).out
+    #expect(after == lying)
   }
 }

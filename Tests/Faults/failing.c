@@ -8,7 +8,8 @@
 //   FAIL_KIND     the kinds that count, with commas between them (default: all but open, mkdir and unlink)
 //   FAIL_N        the call that fails; none without it
 //   FAIL_ERRNO    ENOSPC, EIO or EDQUOT
-//   FAIL_STICKY   1: all later calls fail as well
+//   FAIL_STICKY   1: as on a disk that stays full, all later calls that may need room fail as well: not renaming and
+//                 linking, which put a name in the place of one, or beside it
 //   FAIL_KILL     1: the Nth call does not fail, but kills the group of the process, before it is made
 //   FAIL_SHORT    1: if the Nth call is a write, it writes half and succeeds; the next write of that process fails
 //
@@ -81,6 +82,8 @@ static int counts(const char *kind) {
   return 0;
 }
 
+static int needs_room(const char *kind) { return strcmp(kind, "rename") != 0 && strcmp(kind, "link") != 0; }
+
 // Counts a call on a file, and says what is to become of it.
 static enum verdict judge(const char *kind, const char *path, int is_write) {
   if (!counter || strncmp(path, prefix, strlen(prefix)) != 0 || !counts(kind)) return PASS;
@@ -94,7 +97,7 @@ static enum verdict judge(const char *kind, const char *path, int is_write) {
   if (call == chosen && is_kill) kill(0, SIGKILL);
   if (is_write && atomic_exchange(&owed, 0)) return FAIL;
   if (call == chosen && is_short && is_write) return HALF;
-  return call == chosen || (is_sticky && call > chosen) ? FAIL : PASS;
+  return call == chosen || (is_sticky && call > chosen && needs_room(kind)) ? FAIL : PASS;
 }
 
 static enum verdict judge_file(const char *kind, int file, int is_write) {

@@ -17,7 +17,8 @@ STEPS = {("sync", "sticky"): 15, ("sync", "short"): 10, ("sync", "killed"): 25} 
 MOST_KEPT = 12  # promises of which broken stores are kept
 WORKERS = min(4, max(2, os.cpu_count() or 1))
 
-# `kinds`: the calls that count. `call`: the one that fails. `mode`: once, sticky (all later ones too), short (it
+# `kinds`: the calls that count. `call`: the one that fails. `mode`: once, sticky (as on a full disk, all later ones too
+# that may need room), short (it
 # writes half, and the next one fails), or killed (nothing fails, but all processes are killed before that call).
 Fault = namedtuple("Fault", "kinds call error mode")
 State = namedtuple("State", "listed records entries files head")

@@ -141,41 +141,33 @@ struct LocalState: Sendable {
     var isRefused: Bool
   }
 
-  private static let begun = UInt8(ascii: "+")
-  private static let refused = UInt8(ascii: "-")
-
   /// Notes a write before it begins. It must outlive the process, not the power: what a power cut leaves
   /// is found by comparing with HEAD.
   func beginJournal(_ files: [(path: String, blob: ObjectID?)], head: ObjectID?) throws {
     let lines =
       [head?.description ?? ""] + files.map { "\($0.blob?.description ?? "-") \($0.path)" }
     try DurableFile.write(
-      [LocalState.begun] + Array(lines.joined(separator: "\n").utf8), to: journal,
+      Array(lines.joined(separator: "\n").utf8), to: journal,
       temporary: temporary("journal"), syncing: false)
   }
 
   func endJournal() { _ = unlink(journal) }
 
-  /// Notes that the write is to be taken back, in the place of one byte: a full disk takes that.
+  /// Notes that the write is to be taken back: by the file's mode, which a full disk takes too.
   func refuseJournal() {
-    let descriptor = open(journal, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
-    var mark = LocalState.refused
-    let isMarked = descriptor >= 0 && pwrite(descriptor, &mark, 1, 0) == 1
-    if descriptor >= 0 { close(descriptor) }
     // Without a journal nothing is finished.
-    if !isMarked { endJournal() }
+    if chmod(journal, 0o400) != 0 { endJournal() }
   }
 
   func readJournal() throws -> Journal? {
-    guard let file = try DurableFile.read(journal, limit: 64 << 20), let mark = file.bytes.first
-    else { return nil }
-    let lines = String(decoding: file.bytes.dropFirst(), as: UTF8.self)
+    guard let file = try DurableFile.read(journal, limit: 64 << 20) else { return nil }
+    let lines = String(decoding: file.bytes, as: UTF8.self)
       .split(separator: "\n", omittingEmptySubsequences: false)
     return Journal(
       files: lines.dropFirst().compactMap { line in
         let words = line.split(separator: " ", maxSplits: 1).map(String.init)
         return words.count == 2 ? (words[1], ObjectID(hexadecimal: words[0])) : nil
       }, head: lines.first.flatMap { ObjectID(hexadecimal: $0) },
-      isRefused: mark == LocalState.refused)
+      isRefused: file.status.st_mode & 0o200 == 0)
   }
 }

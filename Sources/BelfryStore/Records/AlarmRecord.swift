@@ -29,22 +29,10 @@ public enum AlarmRecord {
   ) throws(RecordError) -> Alarm {
     var reader = try RecordReader(bytes)
     guard try reader.required("id", \.identifier, "an identifier") == id else {
-      throw RecordError("'id' is not the file's name")
+      throw reader.error("'id' is not the file's name", at: "id")
     }
-    let title: String
-    var note: String?
-    do {
-      title = try AlarmText.title(try reader.required("title", \.string, "a text"))
-      if let text = try reader.optional("note", \.string, "a text") {
-        note = try AlarmText.note(text)
-      }
-    } catch let error as AlarmTextError {
-      throw RecordError(error.reason)
-    } catch let error as RecordError {
-      throw error
-    } catch {
-      throw RecordError("\(error)")
-    }
+    let title = try reader.text("title", required: true, AlarmText.title) ?? ""
+    let note = try reader.text("note", required: false) { try AlarmText.note($0) } ?? nil
     let enabled = try reader.optional("enabled", \.bool, "true or false") ?? true
     let zone = try reader.optional("zone", zone, "floating or the name of a time zone")
     var extras: [String: String] = [:]
@@ -95,7 +83,8 @@ public enum AlarmRecord {
     if var records = try nested.nested("occurrences") {
       for key in records.keys {
         guard let civil = CivilDateTime(key) else {
-          throw RecordError("'progress.occurrences' names '\(key)', which is not a date and time")
+          throw records.error(
+            "'progress.occurrences' names '\(key)', which is not a date and time", at: key)
         }
         guard var record = try records.nested(key) else { continue }
         progress.occurrences[civil] = try decodeOccurrence(&record)
@@ -175,6 +164,25 @@ public enum AlarmRecord {
       "revived": record.revived.map { JSON($0) },
       "schedule": record.schedule.map { JSON($0) },
     ])
+  }
+}
+
+extension RecordReader {
+  /// A text as `convert` lets it be; nil where there is none.
+  fileprivate mutating func text<Value>(
+    _ key: String, required isRequired: Bool, _ convert: (String) throws -> Value
+  ) throws(RecordError) -> Value? {
+    let given =
+      isRequired
+      ? try required(key, \.string, "a text") : try optional(key, \.string, "a text")
+    guard let given else { return nil }
+    do {
+      return try convert(given)
+    } catch let failure as AlarmTextError {
+      throw error(failure.reason, at: key)
+    } catch {
+      throw self.error("\(error)", at: key)
+    }
   }
 }
 

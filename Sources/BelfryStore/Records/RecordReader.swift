@@ -22,8 +22,10 @@ public struct RecordError: Error, Hashable, Sendable {
 
 /// Takes an object's members one by one; what nobody took is kept as unknown.
 struct RecordReader {
-  /// `schedule.` in front of a member's name in messages; empty at the top.
-  private let prefix: String
+  /// The keys that lead here; none at the top.
+  private let path: [String]
+  /// The whole record, to find the line of an error.
+  private let document: [UInt8]
   private var members: [String: JSON]
 
   /// The top of a record: an object of a format that this version knows.
@@ -43,20 +45,31 @@ struct RecordReader {
     guard var members = json.object else { throw RecordError("the document is not an object") }
     try RecordFormat.migrate(&members)
     members["format"] = nil
-    self.init(members, prefix: "")
+    self.init(members, path: [], document: bytes)
   }
 
-  private init(_ members: [String: JSON], prefix: String) {
+  private init(_ members: [String: JSON], path: [String], document: [UInt8]) {
     self.members = members
-    self.prefix = prefix
+    self.path = path
+    self.document = document
   }
+
+  /// An error with the line of a member, or of the object itself.
+  func error(_ reason: String, at key: String? = nil) -> RecordError {
+    let place = path + (key.map { [$0] } ?? [])
+    return RecordError(
+      reason,
+      line: JSONPlace.line(of: place, in: document) ?? JSONPlace.line(of: path, in: document))
+  }
+
+  private func name(_ key: String) -> String { (path + [key]).joined(separator: ".") }
 
   mutating func optional<Value>(
     _ key: String, _ convert: (JSON) -> Value?, _ expected: String
   ) throws(RecordError) -> Value? {
     guard let json = members.removeValue(forKey: key) else { return nil }
     guard let value = convert(json) else {
-      throw RecordError("'\(prefix)\(key)' is not \(expected)")
+      throw error("'\(name(key))' is not \(expected)", at: key)
     }
     return value
   }
@@ -65,7 +78,7 @@ struct RecordReader {
     _ key: String, _ convert: (JSON) -> Value?, _ expected: String
   ) throws(RecordError) -> Value {
     guard let value = try optional(key, convert, expected) else {
-      throw RecordError("'\(prefix)\(key)' is missing")
+      throw error("'\(name(key))' is missing")
     }
     return value
   }
@@ -73,7 +86,7 @@ struct RecordReader {
   /// The reader of a member that is an object; nil when it is absent.
   mutating func nested(_ key: String) throws(RecordError) -> RecordReader? {
     try optional(key, \.object, "an object").map {
-      RecordReader($0, prefix: "\(prefix)\(key).")
+      RecordReader($0, path: path + [key], document: document)
     }
   }
 

@@ -22,7 +22,7 @@ public enum ScheduleRecord {
     do {
       return try Schedule(recurrence, times: times)
     } catch {
-      throw RecordError("'schedule' is wrong: \(error.reason)")
+      throw reader.error("'schedule' is wrong: \(error.reason)")
     }
   }
 
@@ -53,9 +53,9 @@ public enum ScheduleRecord {
     case "days":
       return .days(Int(try reader.required("days", \.integer, "a number of days")), cadence)
     default:
-      throw RecordError(
-        "'schedule.kind' is '\(kind)', not one of once, daily, weekly, monthly, monthly-weekday, annual, days"
-      )
+      throw reader.error(
+        "'schedule.kind' is '\(kind)', not one of once, daily, weekly, monthly, monthly-weekday, annual, days",
+        at: "kind")
     }
   }
 

@@ -1,0 +1,114 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Alarms out of a store and into one: nothing lost, and nothing twice.
+@Suite struct ExchangeTests {
+  private func busyStore() async throws -> Sandbox {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    _ = try await sandbox.belfry(
+      "add", "Rent ❤️", "--weekly", "mon,fri", "--at", "09:00", "--note", "a\nb")
+    _ = try await sandbox.belfry(
+      "add", "Books", "--monthly", "30,31", "--at", "17:00", "--persistent")
+    _ = try await sandbox.belfry("add", "Gone", "--daily", now: "2026-11-20T22:42:00Z")
+    _ = try await sandbox.belfry("delete", "gone", "--yes", now: "2026-11-20T22:43:00Z")
+    _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:00Z")
+    _ = try await sandbox.belfry("stop", "rent", now: "2026-11-23T09:01:00Z")
+    let id = try await sandbox.belfry("show", "books", "--json").object["id"] as? String
+    let file = try sandbox.alarmFile(id)
+    try sandbox.write(
+      try sandbox.read(file).replacing(
+        "{\n  \"delivery\"", with: "{\n  \"colour\": \"red\",\n  \"delivery\""),
+      to: file)
+    _ = try await sandbox.belfry("tick", now: "2026-11-23T09:02:00Z")
+    return sandbox
+  }
+
+  @Test func anExportLosesNothingAndMayBeRepeated() async throws {
+    let sandbox = try await busyStore()
+    let now = "2026-11-23T09:03:00Z"
+    let export = try await sandbox.belfry("export", now: now)
+    #expect(export.status == 0)
+    #expect(export.err.isEmpty)
+    #expect((export.object["alarms"] as? [Any])?.count == 3)
+    #expect(export.out.contains("\"colour\":\"red\""))
+    #expect(try await sandbox.belfry("export", now: "2027-01-01T00:00:00Z").out == export.out)
+    let file = sandbox.root + "/all.json"
+    #expect(try await sandbox.belfry("export", "--output", file, now: now).status == 0)
+    #expect(try sandbox.read(file) == export.out)
+
+    let other = sandbox.root + "/other"
+    let first = try await sandbox.belfry("import", file, now: now, store: other, device: "server")
+    #expect(first.status == 0, "\(first.err)")
+    let second = try await sandbox.belfry("import", file, now: now, store: other, device: "server")
+    #expect(second.out == "Everything was there already.\n")
+    // All but the new device is as it was.
+    let back = try await sandbox.belfry("export", now: now, store: other)
+    func lines(_ text: String) -> Set<Substring> {
+      Set(text.split(separator: "\n").map { $0.hasSuffix(",") ? $0.dropLast() : $0 })
+    }
+    #expect(lines(export.out).isSubset(of: lines(back.out)))
+    let pending = try await sandbox.belfry("pending", "--json", now: now, store: other)
+    #expect(pending.array.count == 1)
+    #expect(try await sandbox.git("status", "--porcelain", in: other).out.isEmpty)
+    // Into its own store it changes nothing.
+    let head = try await sandbox.git("rev-parse", "HEAD").out
+    _ = try await sandbox.belfry("import", file, now: now)
+    #expect(try await sandbox.git("rev-parse", "HEAD").out == head)
+  }
+
+  @Test(arguments: [
+    ("{\"belfry\": \"export\"", "is not valid: line 1"),
+    ("{\"belfry\": \"export\", \"format\": 9}", "reads up to 1"),
+    ("{\"belfry\": \"export\", \"format\": 1, \"alarms\": [{\"id\": 3}]}", "'alarms', number 1"),
+    (
+      "{\"belfry\": \"export\", \"format\": 1, \"alarms\": [], \"devices\": []}",
+      "'log' is not a list"
+    ),
+    ("[1, 2]", "neither an export"), ("", "is not valid"), ("hello", "is not valid"),
+  ])
+  func whatIsNoExportChangesNothing(_ text: String, _ words: String) async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily")
+    let head = try await sandbox.git("rev-parse", "HEAD").out
+    try sandbox.write(text, to: sandbox.root + "/x")
+    let output = try await sandbox.belfry("import", sandbox.root + "/x")
+    #expect(output.status == 1)
+    #expect(output.err.contains(words), "\(output.err)")
+    #expect(output.err.split(separator: "\n").count == 2)
+    #expect(try await sandbox.git("rev-parse", "HEAD").out == head)
+  }
+
+  @Test func aCalendarGoesOutAndComesIn() async throws {
+    let sandbox = try await busyStore()
+    let now = "2026-11-23T09:03:00Z"
+    let file = sandbox.root + "/alarms.ics"
+    let export = try await sandbox.belfry("export", "--format", "ical", "-o", file, now: now)
+    #expect(export.err.contains("Books: a calendar cannot say that it rings until it is answered"))
+    #expect(export.err.contains("Rent ❤️: a calendar cannot say what is pending"))
+    let other = sandbox.root + "/other"
+    try await sandbox.plus(store: other)
+    let first = try await sandbox.belfry("import", file, "--json", now: now, store: other)
+    #expect(first.object["imported"] as? Int == 2, "\(first.err)")
+    let second = try await sandbox.belfry("import", file, "--json", now: now, store: other)
+    #expect(second.object["imported"] as? Int == 0)
+    #expect(second.object["unchanged"] as? Int == 2)
+    let list = try await sandbox.belfry("list", "--json", now: now, store: other).array
+    #expect(list.compactMap { $0["title"] as? String }.sorted() == ["Books", "Rent ❤️"])
+    let dry = try await sandbox.belfry(
+      "import", file, "--dry-run", now: now, store: sandbox.root + "/third")
+    #expect(dry.out.hasPrefix("Would import 2 alarms"))
+  }
+
+  @Test func theTierCountsForWhatComesFromElsewhere() async throws {
+    let sandbox = try Sandbox()
+    let events = (1...3).map {
+      "BEGIN:VEVENT\r\nUID:\($0)\r\nSUMMARY:x\($0)\r\nDTSTART:20261224T1\($0)0000\r\nEND:VEVENT\r\n"
+    }.joined()
+    try sandbox.write("BEGIN:VCALENDAR\r\n\(events)END:VCALENDAR\r\n", to: sandbox.root + "/x.ics")
+    let output = try await sandbox.belfry("import", sandbox.root + "/x.ics")
+    #expect(output.status == 5)
+    #expect(try await sandbox.belfry("list", "--json").array.isEmpty)
+  }
+}

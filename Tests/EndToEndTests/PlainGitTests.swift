@@ -1,0 +1,207 @@
+import TestSupport
+import Testing
+
+/// git used beside Belfry in every way that people use it: nothing is lost, nothing stops firing.
+@Suite struct PlainGitTests {
+  private func store() async throws -> Sandbox {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    _ = try await sandbox.git("config", "user.name", "Ada")
+    _ = try await sandbox.git("config", "user.email", "ada@example.org")
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    _ = try await sandbox.belfry(
+      "add", "Rent", "--weekly", "mon", "--at", "10:00", now: "2026-11-20T22:42:00Z")
+    return sandbox
+  }
+
+  private func titles(_ sandbox: Sandbox, now: String = "2026-11-20T22:50:00Z") async throws
+    -> [String]
+  {
+    try await sandbox.belfry("list", "--json", now: now).array
+      .compactMap { $0["title"] as? String }.sorted()
+  }
+
+  @Test func aHardResetTakesNothingBack() async throws {
+    let sandbox = try await store()
+    _ = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
+    _ = try await sandbox.belfry("done", "tea", now: "2026-11-21T09:01:00Z")
+    _ = try await sandbox.git("reset", "-q", "--hard", "HEAD~3")
+    #expect(try await titles(sandbox, now: "2026-11-21T09:02:00Z") == ["Rent", "Tea"])
+    let tick = try await sandbox.belfry("tick", now: "2026-11-21T09:02:00Z")
+    #expect(tick.err.contains("another git had dropped"), "\(tick.err)")
+    #expect(tick.err.contains("belfry delete"))
+    // The answer is back too: nothing rings again.
+    #expect(sandbox.rings.count == 1)
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+    #expect(try await sandbox.git("ls-files", "alarms").out.split(separator: "\n").count == 2)
+    let log = try await sandbox.belfry("log", "--json", now: "2026-11-21T09:03:00Z")
+    #expect(log.array.contains { $0["action"] as? String == "done" })
+    #expect(try await sandbox.belfry("tick", now: "2026-11-21T09:03:00Z").err.isEmpty)
+  }
+
+  @Test func aCommittedRemovalComesBackAndADeletionDoesNot() async throws {
+    let sandbox = try await store()
+    _ = try await sandbox.belfry("delete", "rent", "--yes", now: "2026-11-20T22:43:00Z")
+    _ = try await sandbox.git("rm", "-q", "-r", "alarms", "log")
+    _ = try await sandbox.git("commit", "-qm", "Clean up")
+    let add = try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:44:00Z")
+    #expect(add.status == 0)
+    #expect(add.err.contains("put back"))
+    #expect(try await titles(sandbox) == ["Milk", "Tea"])
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+  }
+
+  @Test func aCommitOfAnOldIndexDropsNothing() async throws {
+    let sandbox = try await store()
+    // As a git that had read its index before the last two writes.
+    let tree = try await sandbox.git("rev-parse", "HEAD~1^{tree}").out.prefix(40)
+    let commit = try await sandbox.git("commit-tree", String(tree), "-p", "HEAD", "-m", "mine").out
+    _ = try await sandbox.git("update-ref", "refs/heads/main", String(commit.prefix(40)))
+    #expect(try await titles(sandbox) == ["Rent", "Tea"])
+    _ = try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:44:00Z")
+    #expect(
+      try await sandbox.git("ls-tree", "HEAD", "alarms/").out.split(separator: "\n").count == 3)
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+  }
+
+  @Test func aCommittedHandEditIsTheUsersOwn() async throws {
+    let sandbox = try await store()
+    let id = try await sandbox.belfry("show", "tea", "--json").object["id"] as? String
+    let file = try sandbox.alarmFile(id)
+    try sandbox.write(try sandbox.read(file).replacing("\"Tea\"", with: "\"Green tea\""), to: file)
+    try sandbox.write(
+      try sandbox.read(sandbox.store + "/settings.json").replacing("plus", with: "premium"),
+      to: sandbox.store + "/settings.json")
+    _ = try await sandbox.git("commit", "-qam", "By hand")
+    let tick = try await sandbox.belfry("tick", now: "2026-11-20T22:44:00Z")
+    #expect(tick.err.isEmpty, "\(tick.err)")
+    #expect(try await titles(sandbox) == ["Green tea", "Rent"])
+    #expect(try sandbox.read(file).contains("\"title\": \"2026-11-20T22:44:00"))
+    #expect(try sandbox.read(sandbox.store + "/settings.json").contains("2026-11-20T22:44:00"))
+    #expect(try await sandbox.belfry("tier").out.contains("premium"))
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+  }
+
+  @Test func aStaleFileOfAnEditorTakesNothingBack() async throws {
+    let sandbox = try await store()
+    let id = try await sandbox.belfry("show", "tea", "--json").object["id"] as? String
+    let file = try sandbox.alarmFile(id)
+    let opened = try sandbox.read(file)
+    _ = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
+    _ = try await sandbox.belfry("done", "tea", now: "2026-11-21T09:01:00Z")
+    _ = try await sandbox.belfry("edit", "tea", "--note", "green", now: "2026-11-21T09:02:00Z")
+    // The editor saves what it had read, with another title.
+    try sandbox.write(opened.replacing("\"Tea\"", with: "\"Breakfast tea\""), to: file)
+    let list = try await sandbox.belfry("tick", "--json", now: "2026-11-21T09:03:00Z")
+    #expect(list.status == 0)
+    let show = try await sandbox.belfry("show", "breakfast", "--json", now: "2026-11-21T09:04:00Z")
+    #expect(show.object["note"] as? String == "green")
+    #expect(show.object["state"] as? String == "active")
+    #expect(sandbox.rings.count == 1)
+  }
+
+  @Test func aCheckoutOfThePastIsReadOnlyAndWhatRingsIsThePresent() async throws {
+    let sandbox = try await store()
+    _ = try await sandbox.belfry("edit", "tea", "--at", "09:30", now: "2026-11-20T22:43:00Z")
+    _ = try await sandbox.belfry(
+      "add", "Milk", "--daily", "--at", "09:30", now: "2026-11-20T22:44:00Z")
+    let head = try await sandbox.git("rev-parse", "HEAD").out
+    _ = try await sandbox.git("checkout", "-q", "HEAD~3")
+    let list = try await sandbox.belfry("list", "--json", now: "2026-11-20T22:50:00Z")
+    #expect(list.array.compactMap { $0["title"] as? String } == ["Tea"])
+    #expect(list.err.contains("commit of the past"))
+    #expect(list.err.contains("checkout main"))
+    #expect(list.err.split(separator: "\n").count == 2)
+    let add = try await sandbox.belfry("add", "Bread", "--daily")
+    #expect(add.status == 1)
+    #expect(add.err.contains("read-only"))
+    // At the old time nothing, at the new one both, and once.
+    _ = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
+    #expect(sandbox.rings.isEmpty)
+    for minute in 30...33 {
+      let tick = try await sandbox.belfry("tick", now: "2026-11-21T09:\(minute):00Z")
+      #expect(tick.status == 1)
+    }
+    #expect(sandbox.rings.sorted() == ["Milk 2026-11-21T09:30", "Tea 2026-11-21T09:30"])
+    #expect(try await sandbox.git("rev-parse", "main").out == head)
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+    _ = try await sandbox.git("checkout", "-q", "main")
+    #expect(try await titles(sandbox) == ["Milk", "Rent", "Tea"])
+    #expect(try await sandbox.belfry("done", "milk", now: "2026-11-21T09:35:00Z").status == 0)
+  }
+
+  @Test func stashRebaseAndCollectionsAreNoTrouble() async throws {
+    let sandbox = try await store()
+    let file = try sandbox.alarmFile()
+    let before = try sandbox.read(file)
+    try sandbox.write(before.replacing("09:00", with: "09:15"), to: file)
+    _ = try await sandbox.git("stash", "-q")
+    #expect(try await titles(sandbox) == ["Rent", "Tea"])
+    _ = try await sandbox.git("stash", "pop", "-q")
+    _ = try await sandbox.belfry("tick", now: "2026-11-20T22:44:00Z")
+    _ = try await sandbox.git("gc", "-q", "--prune=now")
+    let root = try await sandbox.git("rev-list", "--max-parents=0", "HEAD").out.prefix(40)
+    #expect(try await sandbox.git("rebase", "-q", "--force-rebase", String(root)).status == 0)
+    _ = try await sandbox.git("gc", "-q", "--prune=now")
+    let add = try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:45:00Z")
+    #expect(add.status == 0, "\(add.err)")
+    #expect(try await titles(sandbox) == ["Milk", "Rent", "Tea"])
+    #expect(try await sandbox.git("fsck").status == 0)
+  }
+
+  @Test func aRebaseThatWaitsIsNotWrittenInto() async throws {
+    let sandbox = try await store()
+    _ = try await sandbox.git("branch", "mine", "HEAD~1")
+    let file = try sandbox.alarmFile()
+    let name = file.split(separator: "/").suffix(2).joined(separator: "/")
+    _ = try await sandbox.git("checkout", "-q", "mine")
+    try sandbox.write(try sandbox.read(file) + "\n", to: file)
+    _ = try await sandbox.git("rm", "-q", "settings.json")
+    _ = try await sandbox.git("commit", "-qam", "x")
+    _ = try await sandbox.git("checkout", "-q", "main")
+    _ = try await sandbox.belfry("tier", "premium", now: "2026-11-20T22:44:00Z")
+    let rebase = try await sandbox.git("rebase", "mine")
+    #expect(rebase.status != 0)
+    let head = try await sandbox.git("rev-parse", "HEAD").out
+    let add = try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:45:00Z")
+    #expect(add.status == 1)
+    #expect(add.err.contains("rebase"), "\(add.err)")
+    #expect(try await sandbox.git("rev-parse", "HEAD").out == head)
+    _ = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
+    #expect(sandbox.rings.count == 1)
+    _ = try await sandbox.git("rebase", "--abort")
+    #expect(
+      try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-21T09:45:00Z").status == 0)
+    _ = name
+  }
+
+  @Test func aLockThatADeadGitLeftIsTakenAway() async throws {
+    let sandbox = try await store()
+    for lock in ["index.lock", "refs/heads/main.lock"] {
+      let path = sandbox.store + "/.git/" + lock
+      try sandbox.write("", to: path)
+      // Its age is the file system's own to tell.
+      _ = try await sandbox.run("/bin/touch", ["-d", "1 hour ago", path])
+      let add = try await sandbox.belfry(
+        "edit", "tea", "--note", lock, now: "2026-11-20T22:45:0\(lock.count % 10)Z",
+        environment: ["BELFRY_LOCK_TIMEOUT": "1"])
+      #expect(add.status == 0, "\(lock): \(add.err)")
+      #expect(add.err.contains("took a lock away"))
+    }
+    // One that somebody holds is respected, and its holder named.
+    let lock = sandbox.store + "/.git/index.lock"
+    async let holder = sandbox.run(
+      "/bin/sh",
+      [
+        "-c",
+        "exec 9> '\(lock)'; touch -d '1 hour ago' '\(lock)'; touch '\(sandbox.root)/held'; while [ ! -e '\(sandbox.root)/enough' ]; do sleep 0.02; done; rm '\(lock)'",
+      ])
+    while try await sandbox.run("/bin/ls", [sandbox.root]).out.contains("held") == false {}
+    let edit = try await sandbox.belfry(
+      "edit", "tea", "--note", "held", environment: ["BELFRY_LOCK_TIMEOUT": "0"])
+    #expect(edit.status == 7)
+    #expect(edit.err.contains("sh (process "), "\(edit.err)")
+    try sandbox.write("", to: sandbox.root + "/enough")
+    _ = try await holder
+  }
+}
