@@ -79,8 +79,9 @@ extension StoreWriter {
     defer { store.local.noteSeen(head) }
     // What has been collected since is out of reach.
     guard let seen, (try? repository.commit(seen)) != nil else { return }
-    let files = try Healing(repository).files(seen: seen, head: head)
-    if files.isEmpty { return }
+    // What cannot be compared heals nothing, and must not keep anybody from writing.
+    guard let files = try? Healing(repository).files(seen: seen, head: head), !files.isEmpty
+    else { return }
     let tree = try repository.commit(head).tree
     let committed = Dictionary(
       uniqueKeysWithValues: try files.keys.map { ($0, try repository.blob(at: $0, in: tree)) })

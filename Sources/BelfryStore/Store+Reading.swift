@@ -127,18 +127,25 @@ extension Store {
       return .good(alarm, DurableFileContent(bytes: file.bytes, status: file.status))
     } catch let error as RecordError {
       return .bad(error)
-    } catch let error as FileError
-      where [EISDIR, ELOOP, EINVAL, EFBIG, EACCES].contains(error.number)
-    {
-      let reason =
-        switch error.number {
-        case EISDIR: "it is a folder"
-        case ELOOP: "it is a symbolic link"
-        case EINVAL: "it is not a regular file"
-        case EFBIG: "it is larger than any record: the limit is 1 MiB"
-        default: "it may not be read by this user"
-        }
-      return .bad(RecordError(reason))
+    } catch let error as FileError where !Store.isOurs(error) {
+      return .bad(RecordError(Store.reason(error, limit: AlarmRecord.largest)))
+    }
+  }
+
+  /// Whether a file could not be read for a reason that is not the file's.
+  static func isOurs(_ error: FileError) -> Bool {
+    [EMFILE, ENFILE, ENOMEM].contains(error.number)
+  }
+
+  /// Why a file in a record's place cannot be read.
+  static func reason(_ error: FileError, limit: Int) -> String {
+    switch error.number {
+    case EISDIR: "it is a folder"
+    case ELOOP: "it is a symbolic link"
+    case EINVAL: "it is not a regular file"
+    case EFBIG: "it is larger than any record: the limit is \(limit >> 10) KiB"
+    case EACCES: "it may not be read by this user"
+    default: "it cannot be read: \(String(cString: strerror(error.number)))"
     }
   }
 
@@ -279,7 +286,13 @@ struct CardView {
     file = store.readCards()
     // Another zone or setting leaves nothing of the statuses, but what the rows tell of the files holds.
     let statusesHold = file?.fingerprint == store.fingerprint
-    let scan = try FolderScan.scan(store.path + "/alarms", cards: file)
+    let scan: FolderScan?
+    do {
+      scan = try FolderScan.scan(store.path + "/alarms", cards: file)
+    } catch let error as FileError where file != nil && !Store.isOurs(error) {
+      // The folder cannot be read; each alarm is known from the history.
+      scan = nil
+    }
     folder = scan?.folder
     let now = store.context.now
     var doubtful: [Identifier] = []
@@ -315,8 +328,9 @@ struct CardView {
   ) throws {
     // Without a card HEAD tells whether a record is as committed, and which are missing.
     let isNew = changed.contains { file?.index(of: $0) == nil }
+    // A history that cannot be read keeps no alarm from ringing: the files are taken as they lie.
     let committed =
-      file == nil || isNew ? try Store.committedAlarms(store.repository()) : [:]
+      file == nil || isNew ? (try? Store.committedAlarms(store.repository())) ?? [:] : [:]
     let gone = file == nil ? Set(committed.keys).subtracting(changed) : Set(removed)
     let ids = doubtful + changed + gone.sorted()
     if ids.isEmpty { return }

@@ -42,13 +42,15 @@ extension Store {
 
   /// The record behind the settings; nil where there is none. Throws `StoreError.badRecord`.
   public func settingsRecordIfAny() throws -> SettingsRecord? {
-    guard
-      let file = try DurableFile.read("\(path)/\(SettingsFile.path)", limit: SettingsFile.largest)
-    else { return nil }
-    do throws(RecordError) {
-      return try SettingsFile.decode(file.bytes)
-    } catch {
+    do {
+      return try DurableFile.read(
+        "\(path)/\(SettingsFile.path)", limit: SettingsFile.largest
+      ).map { try SettingsFile.decode($0.bytes) }
+    } catch let error as RecordError {
       throw StoreError.badRecord(path: SettingsFile.path, error)
+    } catch let error as FileError where !Store.isOurs(error) {
+      let reason = Store.reason(error, limit: SettingsFile.largest)
+      throw StoreError.badRecord(path: SettingsFile.path, RecordError(reason))
     }
   }
 

@@ -287,13 +287,32 @@ public final class Store: Sendable {
   }
 
   /// What this device has rung for.
-  public func firings() -> Firings { local.readFirings() }
+  public func firings() -> Firings {
+    var firings = local.readFirings(local.firings)
+    if let spare = spareFirings { firings.merge(local.readFirings(spare)) }
+    return firings
+  }
+
+  /// Where firings are noted while the disk takes nothing: rather there than to ring at every tick.
+  private var spareFirings: String? {
+    context.runtimeFolder.map { "\($0)/belfry-firings-\(device).json" }
+  }
 
   /// Notes that this device has rung, durably.
   public func record(_ firings: Firings) throws {
     var kept = firings
     // Every tick reads them all. One that rings on unanswered for longer than that rings once more.
     kept.forget(before: context.now.adding(seconds: -40 * 86_400))
-    try local.write(kept)
+    do {
+      try local.write(kept, to: local.firings)
+      if let spareFirings { _ = unlink(spareFirings) }
+    } catch {
+      guard let spareFirings else { throw error }
+      do {
+        try local.write(kept, to: spareFirings)
+      } catch _ {
+        throw error
+      }
+    }
   }
 }

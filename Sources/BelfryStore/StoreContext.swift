@@ -15,6 +15,9 @@ public struct StoreContext: Sendable {
   public var makeIdentifier: @Sendable () -> Identifier
   /// A number of a range, at random: so that devices that lost a race together do not come back together.
   public var random: @Sendable (ClosedRange<Int>) -> Int
+  /// A folder in memory, gone at the next start of the machine, for what a full disk does not take; nil
+  /// where there is none.
+  public var runtimeFolder: String?
   /// What the lock's file says of us: `belfry add (process 4711)`.
   public var process: String
   /// How long to wait for a lock, in milliseconds.
@@ -25,7 +28,8 @@ public struct StoreContext: Sendable {
   public init(
     now: Instant, zones: ZoneLibrary, deviceName: String, machine: String = "", user: UInt32,
     makeIdentifier: @escaping @Sendable () -> Identifier,
-    random: @escaping @Sendable (ClosedRange<Int>) -> Int, process: String = "belfry",
+    random: @escaping @Sendable (ClosedRange<Int>) -> Int, runtimeFolder: String? = nil,
+    process: String = "belfry",
     patience: Int = 10_000, report: @escaping @Sendable (StoreNotice) -> Void = { _ in }
   ) {
     self.now = now
@@ -35,6 +39,7 @@ public struct StoreContext: Sendable {
     self.user = user
     self.makeIdentifier = makeIdentifier
     self.random = random
+    self.runtimeFolder = runtimeFolder
     self.process = process
     self.patience = patience
     self.report = report

@@ -62,7 +62,8 @@ final class StoreWriter {
     var waited = 0
     while true {
       if let result = try body() { return result }
-      if repository.removeAbandonedLock(lock) {
+      // To look for its holder costs more than to wait a little.
+      if waited % 500 == 0, repository.removeAbandonedLock(lock) {
         store.context.report(.unlocked(path: lock))
         continue
       }

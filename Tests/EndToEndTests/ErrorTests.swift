@@ -199,6 +199,33 @@ import Testing
     #expect(tick.out.contains("Fired: Tea"))
     #expect(tick.err.contains("could not be recorded"))
     #expect(sandbox.rings.count == 1)
+    // Where there is room in memory, it does not ring again at every tick.
+    let environment = ["XDG_RUNTIME_DIR": sandbox.root]
+    for second in 10...12 {
+      _ = try await sandbox.belfry(
+        "tick", now: "2026-11-21T09:00:\(second)Z", environment: environment)
+    }
+    #expect(sandbox.rings.count == 2)
+  }
+
+  @Test(arguments: [
+    "mkdir settings.json", "ln -s /nowhere settings.json", "printf '{' > settings.json",
+    "printf '\\0' > .git/belfry/cards", "rm .git/belfry/cards; : > .git/refs/heads/main",
+    "rm .git/belfry/cards; rm -r .git/objects/??", "rm .git/belfry/seen; : > .git/HEAD",
+    "printf x > .git/belfry/firings.json", "printf x > .git/belfry/journal",
+    "printf x > .git/belfry/seen", "mkdir .git/belfry/last-tick .git/belfry/settings",
+    "printf '[core' > .git/config", "touch .git/index.lock .git/gc.pid.lock", "rm -r log devices",
+  ])
+  func nothingThatIsBrokenBesideItKeepsAnAlarmFromRinging(_ damage: String) async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let done = try await sandbox.run("/bin/sh", ["-c", "cd '\(sandbox.store)'; \(damage)"])
+    #expect(done.status == 0)
+    let tick = try await sandbox.belfry(
+      "tick", now: "2026-11-21T09:00:00Z", environment: ["BELFRY_LOCK_TIMEOUT": "1"])
+    #expect(sandbox.rings == ["Tea 2026-11-21T09:00"], "\(tick.err)")
+    let list = try await sandbox.belfry("list", "--json", now: "2026-11-21T09:00:01Z")
+    #expect(list.array.count == 1, "\(list.err)")
   }
 
   @Test func aFullDiskChangesNothing() async throws {

@@ -253,7 +253,7 @@ import Testing
     ("rm F; mkdir F", "it is a folder"),
     ("mv F F~; ln -s F~ F", "it is a symbolic link"),
     ("rm F; mkfifo F", "it is not a regular file"),
-    ("truncate -s 50M F", "it is larger than any record: the limit is 1 MiB"),
+    ("truncate -s 50M F", "it is larger than any record: the limit is 1024 KiB"),
     ("printf '%0100000d' 0 | tr 0 '[' > F", "maximum parsing depth reached"),
   ])
   func wrongFiles(_ command: String, _ words: String) async throws {

@@ -44,6 +44,11 @@ public struct Firings: Hashable, Sendable {
     firings[Key(alarm: alarm, occurrence: occurrence)] = Firing(due: due, at: at)
   }
 
+  /// Takes over what another note says; the later ringing of one occurrence counts.
+  public mutating func merge(_ other: Firings) {
+    firings.merge(other.firings) { $0.at < $1.at ? $1 : $0 }
+  }
+
   /// Forgets what rang before a moment; only what may still be ringing matters.
   public mutating func forget(before moment: Instant) {
     firings = firings.filter { $0.value.at >= moment }

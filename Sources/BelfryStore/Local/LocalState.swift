@@ -32,7 +32,7 @@ struct LocalState: Sendable {
   var settings: String { folder + "/settings" }
   private var seen: String { folder + "/seen" }
   private var device: String { folder + "/device.json" }
-  private var firings: String { folder + "/firings.json" }
+  var firings: String { folder + "/firings.json" }
 
   /// A place for a file that is about to be renamed into the store, for holders of a lock: what a process
   /// that died left there is overwritten.
@@ -69,8 +69,8 @@ struct LocalState: Sendable {
   // MARK: Firings
 
   /// What this device has rung for. A file that cannot be read counts as none: rather ring twice.
-  func readFirings() -> Firings {
-    guard let file = try? DurableFile.read(firings, limit: 64 << 20),
+  func readFirings(_ path: String) -> Firings {
+    guard let file = try? DurableFile.read(path, limit: 64 << 20),
       let list = (try? JSON(parsing: file.bytes))?.array
     else { return Firings() }
     var result = Firings()
@@ -83,7 +83,7 @@ struct LocalState: Sendable {
     return result
   }
 
-  func write(_ value: Firings) throws {
+  func write(_ value: Firings, to path: String) throws {
     let list = value.firings.sorted { $0.key < $1.key }.map { key, firing in
       JSON.object([
         "alarm": JSON(key.alarm), "occurrence": JSON(key.occurrence), "due": JSON(firing.due),
@@ -91,7 +91,8 @@ struct LocalState: Sendable {
       ])
     }
     try DurableFile.write(
-      JSON.array(list).document, to: firings, temporary: temporary("firings"))
+      JSON.array(list).document, to: path,
+      temporary: path == firings ? temporary("firings") : "\(path).new")
   }
 
   // MARK: When something was last done

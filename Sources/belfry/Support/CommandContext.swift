@@ -37,6 +37,7 @@ struct CommandContext {
         return .random(using: &generator)
       },
       random: { Int.random(in: $0) },
+      runtimeFolder: CommandContext.runtimeFolder(environment),
       process: "\(words.count > 1 ? "belfry \(words[1])" : "belfry") (process \(getpid()))",
       report: CommandContext.tell)
     if let seconds = environment["BELFRY_LOCK_TIMEOUT"].flatMap({ Int($0) }),
@@ -120,6 +121,12 @@ struct CommandContext {
     let kept = name.unicodeScalars.filter { !AlarmText.isControl($0) }
     let clean = String(String(String.UnicodeScalarView(kept)).prefix(DeviceRecord.longestName))
     return clean.isEmpty ? "device" : clean
+  }
+
+  /// The user's folder in memory; cron does not name it.
+  private static func runtimeFolder(_ environment: [String: String]) -> String? {
+    let folder = environment["XDG_RUNTIME_DIR"] ?? "/run/user/\(geteuid())"
+    return folder.hasPrefix("/") && access(folder, W_OK) == 0 ? folder : nil
   }
 
   private static func machine() -> String {
