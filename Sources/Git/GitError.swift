@@ -1,5 +1,4 @@
 import CLibgit2
-import Glibc
 
 /// A failed libgit2 call: what it was for, libgit2's code and its words.
 public struct GitError: Error, Equatable, Sendable {
@@ -33,18 +32,16 @@ public struct GitError: Error, Equatable, Sendable {
   }
 
   /// Throws when a call's result is an error. Must run in the function that made the call: libgit2's
-  /// message belongs to the thread, and is overwritten by the next call.
-  ///
-  /// - Parameter number: the system's error after the call, for where libgit2 gives no reason.
-  static func check(
-    _ result: Int32, _ operation: String, number: Int32 = errno
-  ) throws(GitError) {
-    guard result < 0 else { return }
+  /// message belongs to the thread, and is overwritten or cleared by the next call.
+  static func check(_ result: Int32, _ operation: String) throws(GitError) {
+    if let error = last(result, operation) { throw error }
+  }
+
+  /// The error of the last call; nil when its result is none.
+  static func last(_ result: Int32, _ operation: String) -> GitError? {
+    guard result < 0 else { return nil }
     let message = git_error_last().flatMap { $0.pointee.message.map { String(cString: $0) } }
-    let reason =
-      number == 0
-      ? "the disk did not take it, and libgit2 gave no reason" : String(cString: strerror(number))
-    throw GitError(Code(rawValue: result), operation, message ?? reason)
+    return GitError(Code(rawValue: result), operation, message ?? "libgit2 gave no reason")
   }
 }
 

@@ -281,7 +281,8 @@ extension Repository {
       } else {
         code = git_reference_create(&reference, repository, name, &target, 0, message)
       }
-      let number = errno
+      // Before the reference is read back, which clears it.
+      let failure = GitError.last(code, "move \(name)")
       switch GitError.Code(rawValue: code) {
       case .modified, .exists: return .elsewhere
       case .notFound where from != nil: return .elsewhere
@@ -290,7 +291,7 @@ extension Repository {
       }
       var now = git_oid()
       let isMoved = git_reference_name_to_id(&now, repository, name) == 0 && ObjectID(now) == to
-      if code < 0, !isMoved { try GitError.check(code, "move \(name)", number: number) }
+      if let failure, !isMoved { throw failure }
       return isMoved ? .moved : .elsewhere
     }
   }

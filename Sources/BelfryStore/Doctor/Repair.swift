@@ -2,33 +2,6 @@ import BelfryCore
 import Git
 import Glibc
 
-/// Something that a repair has put right.
-public enum Mended: Sendable {
-  /// A lock that a git left which died was taken away.
-  case lock(path: String)
-  /// HEAD names a branch again.
-  case head(branch: String)
-  /// The branch names a commit that is whole again.
-  case branch(String, ObjectID)
-  /// An object is there again; `source` says from where: the work tree, the index, or a remote.
-  case object(ObjectID, source: Source)
-  case index
-  /// A file was moved out of the way.
-  case quarantined(path: String, to: String)
-  /// Records that were gone from the work tree, or from the branch, are back.
-  case restored([String])
-  /// Records that nobody had committed are.
-  case committed([String])
-  /// Answers that only the log knew are in the alarm's record.
-  case answers(title: String, [CivilDateTime])
-  case packed
-
-  public enum Source: Hashable, Sendable {
-    case workTree, index
-    case remote(String)
-  }
-}
-
 /// Puts right what can be, under the store's lock, in this order:
 ///
 /// ```
@@ -339,23 +312,5 @@ public struct Repair: Sendable {
           device: store.device))
       report(.answers(title: alarm.title, lost.map(\.0)))
     }
-  }
-}
-
-extension Store {
-  /// The paths of all files in the records' places, whatever they are, relative to the store.
-  func recordFiles() -> [String] {
-    func below(_ folder: String, depth: Int) -> [String] {
-      DurableFile.names(in: "\(path)/\(folder)").sorted().flatMap { name -> [String] in
-        let place = "\(folder)/\(name)"
-        var status = stat()
-        let isFolder =
-          lstat("\(path)/\(place)", &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-        return isFolder && depth > 0 ? below(place, depth: depth - 1) : [place]
-      }
-    }
-    let root = [SettingsFile.path, Store.attributesPath]
-      .filter { access("\(path)/\($0)", F_OK) == 0 }
-    return root + below("alarms", depth: 0) + below("devices", depth: 0) + below("log", depth: 3)
   }
 }

@@ -42,3 +42,25 @@ public enum RecordPath: Hashable, Sendable {
     }
   }
 }
+
+extension RecordPath {
+  /// Why bytes are not a record of this kind; nil when they are.
+  func error(in bytes: [UInt8]) -> RecordError? {
+    do throws(RecordError) {
+      switch self {
+      case .alarm(let id): _ = try AlarmRecord.decode(bytes, id: id, now: Instant(seconds: 0))
+      case .log: _ = try LogRecord.decode(bytes)
+      case .device(let id):
+        guard try DeviceRecord.decode(bytes).id == id else {
+          throw RecordError("'id' is not the file's name")
+        }
+      case .settings: _ = try SettingsFile.decode(bytes)
+      case .attributes:
+        guard bytes == Store.attributes else { throw RecordError("it is not Belfry's own") }
+      }
+      return nil
+    } catch {
+      return error
+    }
+  }
+}

@@ -142,14 +142,9 @@ struct TreeJoin {
       switch kind {
       case .alarm(let id):
         version.alarm = try AlarmRecord.decode(bytes, id: id, now: TreeJoin.start)
-      case .log: _ = try LogRecord.decode(bytes)
-      case .device(let id):
-        guard try DeviceRecord.decode(bytes).id == id else {
-          throw RecordError("'id' is not the file's name")
-        }
       case .settings: version.settings = try SettingsFile.decode(bytes)
-      case .attributes:
-        guard bytes == Store.attributes else { throw RecordError("it is not Belfry's own") }
+      case .log, .device, .attributes:
+        if let error = kind.error(in: bytes) { return .failure(error) }
       }
       return .success(version)
     } catch {

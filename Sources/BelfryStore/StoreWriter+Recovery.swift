@@ -1,0 +1,96 @@
+import BelfryCore
+import Git
+import Glibc
+
+extension StoreWriter {
+  /// Finishes what a process that died had begun to write, or takes back what one could not.
+  func recover() throws {
+    guard let journal = try store.local.readJournal() else { return }
+    // What died here may have held these.
+    for lock in repository.locks(of: branch) {
+      _ = repository.removeAbandonedLock(lock, olderThan: 0)
+    }
+    let tree = try head().map { try repository.commit($0).tree }
+    var wanted: [String: [UInt8]] = [:]
+    var isWhole = true
+    for (path, blob) in journal.files {
+      guard let kind = RecordPath(path), let blob else { continue }
+      guard let bytes = try? repository.blob(blob, limit: kind.largest) else {
+        // The power was cut: the blobs had not reached the disk.
+        isWhole = false
+        continue
+      }
+      wanted[path] = bytes
+    }
+    if journal.isRefused || !isWhole {
+      try takeBack(journal.files, tree: tree)
+    } else {
+      try finish(wanted, tree: tree, isMoved: try journal.head != head())
+    }
+    store.local.endJournal()
+  }
+
+  /// - Parameter isMoved: the branch has been moved since.
+  private func finish(_ wanted: [String: [UInt8]], tree: ObjectID?, isMoved: Bool) throws {
+    var files: [String: [UInt8]?] = [:]
+    var edited: Set<String> = []
+    for (path, bytes) in wanted {
+      let committed = try tree.flatMap { try repository.blob(at: path, in: $0) }
+      let id = Repository.blobID(bytes)
+      if committed == id { continue }
+      files[path] = .some(isMoved ? joined(path, bytes, committed) : bytes)
+      // What a person has written there since is left for them.
+      let lying = try? DurableFile.read("\(store.path)/\(path)", limit: AlarmRecord.largest)
+      if let lying = lying ?? nil, case let now = Repository.blobID(lying.bytes), now != id,
+        now != committed
+      {
+        edited.insert(path)
+      }
+    }
+    if files.isEmpty { return }
+    let (before, here) = (store.local.readSeen(), try head())
+    do {
+      try commit(
+        files, keeping: edited,
+        message: CommitMessage("Finish an interrupted write", device: store.device))
+    } catch {
+      // Still to be finished, by the next writer.
+      try store.local.beginJournal(
+        wanted.map { ($0.key, Repository.blobID($0.value)) }, head: here)
+      throw error
+    }
+    // Where somebody else has moved the branch is still to be looked at.
+    if let before, before != here { store.local.noteSeen(before) }
+  }
+
+  /// What an interrupted write wanted, with what has been committed since.
+  private func joined(_ path: String, _ bytes: [UInt8], _ committed: ObjectID?) -> [UInt8] {
+    let start = Instant(seconds: 0)
+    guard case .alarm(let id) = RecordPath(path), let committed,
+      let known = try? repository.blob(committed, limit: AlarmRecord.largest),
+      let ours = try? AlarmRecord.decode(bytes, id: id, now: start),
+      let theirs = try? AlarmRecord.decode(known, id: id, now: start)
+    else { return bytes }
+    return AlarmRecord.encode(Alarm.join(ours, theirs))
+  }
+
+  /// Gives files that hold what was refused HEAD's version again.
+  private func takeBack(_ files: [(path: String, blob: ObjectID?)], tree: ObjectID?) throws {
+    for (path, blob) in files {
+      guard RecordPath(path) != nil, let blob else { continue }
+      let file = "\(store.path)/\(path)"
+      guard let lying = try DurableFile.read(file, limit: AlarmRecord.largest),
+        Repository.blobID(lying.bytes) == blob
+      else { continue }
+      let committed = try tree.flatMap { try repository.blob(at: path, in: $0) }
+      if committed == blob { continue }
+      if let committed {
+        let bytes = try repository.blob(committed, limit: AlarmRecord.largest)
+        try DurableFile.write(bytes, to: file, temporary: store.local.temporary("record"))
+      } else if unlink(file) != 0, errno != ENOENT {
+        throw FileError("remove", file)
+      }
+    }
+    try resetIndex(files.map(\.path).filter { RecordPath($0) != nil })
+  }
+}
