@@ -29,7 +29,8 @@ let package = Package(
       name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev", "pkg-config"])]),
     .systemLibrary(name: "CZlib"),
     .systemLibrary(name: "CLinux"),
-    .target(name: "Git", dependencies: ["CLibgit2", "CLinux", "CZlib", subprocess, crypto]),
+    .target(
+      name: "Git", dependencies: ["CLibgit2", "CLinux", "CZlib", subprocess, system, crypto]),
     .target(name: "BelfryCore"),
     .target(name: "BelfryStore", dependencies: ["BelfryCore", "Git", "CJansson", "CLinux"]),
     .target(name: "BelfryExchange", dependencies: ["BelfryCore", "BelfryStore", crypto]),

@@ -134,11 +134,13 @@ public struct CalendarDocument {
     var alarms: [Identifier: ForeignAlarm] = [:]
     var order: [Identifier] = []
     var leftOut: [Remark] = []
-    for calendar in try library.read(bytes) {
+    let calendars = try library.read(bytes)
+    let whole = wholeAlarms(calendars.flatMap(\.components))
+    for calendar in calendars {
       for item in calendar.components where item.name == "VEVENT" || item.name == "VTODO" {
         do throws(CalendarRule.Inexpressible) {
           let alarm: ForeignAlarm
-          if let own = own(item) {
+          if let own = own(item), whole.contains(own.id) {
             alarm = own
           } else {
             alarm = try CalendarItem(item, library).alarm(now: now, zones: zones)
@@ -158,6 +160,23 @@ public struct CalendarDocument {
       }
     }
     return (order.compactMap { alarms[$0] }, leftOut)
+  }
+
+  /// The alarms all of whose events are as Belfry wrote them; of the others each event counts for itself.
+  private func wholeAlarms(_ items: [CalendarComponent]) -> Set<Identifier> {
+    var counts: [Identifier: Int] = [:]
+    var alarms: [Identifier: ForeignAlarm] = [:]
+    for item in items {
+      guard let own = own(item) else { continue }
+      counts[own.id, default: 0] += 1
+      alarms[own.id] = own
+    }
+    return Set(
+      alarms.values.filter { foreign in
+        let rules = CalendarRule.rules(for: foreign.schedule.recurrence)
+        let days = rules.count { firstDay(of: $0, foreign.schedule.recurrence) != nil }
+        return counts[foreign.id] == days * foreign.schedule.times.count
+      }.map(\.id))
   }
 
   /// The alarm of an event that Belfry wrote, and nobody has changed.

@@ -19,7 +19,7 @@ struct CalendarItem {
 
   func alarm(now: Instant, zones: ZoneLibrary) throws(Inexpressible) -> ForeignAlarm {
     if item.first("RECURRENCE-ID") != nil {
-      throw Inexpressible("it changes one occurrence of a series")
+      throw Inexpressible("it changes one occurrence of a series, which comes as the series says")
     }
     let status = item.first("STATUS")?.value.uppercased()
     if status == "CANCELLED" || status == "COMPLETED" {
@@ -36,12 +36,20 @@ struct CalendarItem {
     for name in ["RDATE", "EXRULE"] where item.first(name) != nil {
       losses.append("its \(name)")
     }
+    if let error = item.first("X-LIC-ERROR") {
+      losses.append("a line that is not understood (\(error.value))")
+    }
     let offsets = offsets(isWholeDay: begin.isDate, &losses)
     let schedule: Schedule
     if let rule = rules.first {
       let reading = try CalendarRule.read(rule.value, start: start)
       losses += reading.losses
-      try check(until: reading.until, now: now, zones, zone, &losses)
+      if let last = lastDay(reading, from: start) {
+        let rules = zone == .floating ? zones.local : zones.zone(named: zone.text) ?? zones.local
+        guard rules.instant(of: CivilDateTime(minuteNumber: last.dayNumber * 1440 + 1439)) > now
+        else { throw Inexpressible("it ended on \(last)") }
+        losses.append("that it ends on \(last): delete it then")
+      }
       let times = reading.times ?? [start.time]
       schedule = try shifted(reading.recurrence, times: times, by: offsets, &losses)
     } else {
@@ -71,6 +79,9 @@ struct CalendarItem {
   ) -> Alarm.Zone {
     if isUTC { return .named("UTC") }
     guard let name = property.parameters["TZID"] else { return .floating }
+    if let known = WindowsZones.names[name], zones.zone(named: known) != nil {
+      return .named(known)
+    }
     // Some programs put a path in front of the name.
     let parts = name.split(separator: "/").map(String.init)
     for count in stride(from: min(3, parts.count), to: 0, by: -1) {
@@ -86,10 +97,22 @@ struct CalendarItem {
     var offsets: Set<Int> = []
     for reminder in item.components("VALARM") {
       guard let trigger = reminder.first("TRIGGER") else { continue }
+      if reminder.first("ACTION")?.value.uppercased() == "EMAIL" {
+        losses.append("a mail")
+        continue
+      }
+      if reminder.first("REPEAT") != nil { losses.append("that its alarm repeats") }
       if trigger.parameters["VALUE"] == "DATE-TIME" {
         losses.append("an alarm at one moment of its own")
-      } else if trigger.parameters["RELATED"] == "END" {
-        losses.append("an alarm that is counted from the end")
+      } else if trigger.parameters["RELATED"]?.uppercased() == "END" {
+        // From the end: that of an event, or when a to-do is due.
+        if let end = endOffset, let seconds = CalendarTime.duration(trigger.value),
+          abs(seconds) <= 366 * 86_400
+        {
+          offsets.insert(end + Int(seconds / 60))
+        } else {
+          losses.append("an alarm that is counted from the end")
+        }
       } else if let seconds = CalendarTime.duration(trigger.value), abs(seconds) <= 366 * 86_400 {
         offsets.insert(Int(seconds / 60))
       } else {
@@ -98,6 +121,20 @@ struct CalendarItem {
     }
     if offsets.isEmpty { return [isWholeDay ? CalendarItem.wholeDay : 0] }
     return offsets.sorted()
+  }
+
+  /// How many minutes after the start the end is; nil when none is given.
+  private var endOffset: Int? {
+    guard
+      let start = (item.first("DTSTART") ?? item.first("DUE")).flatMap({
+        CalendarTime.read($0.value)
+      })
+    else { return nil }
+    if let end = (item.first("DTEND") ?? item.first("DUE")).flatMap({ CalendarTime.read($0.value) })
+    {
+      return end.civil.minuteNumber - start.civil.minuteNumber
+    }
+    return item.first("DURATION").flatMap { CalendarTime.duration($0.value) }.map { Int($0 / 60) }
   }
 
   /// The schedule of a rule whose alarms ring before or after it.
@@ -119,8 +156,10 @@ struct CalendarItem {
       return try CalendarItem.schedule(moved, moments.map(\.time))
     }
     // Rather at its own time than on a wrong day.
-    losses.append("alarms on another day than its own: it rings at its own time")
-    return try CalendarItem.schedule(recurrence, times)
+    let sameDay = moments.filter { $0.days == 0 }.map(\.time)
+    losses.append(
+      "alarms on another day than its own" + (sameDay.isEmpty ? ": it rings at its own time" : ""))
+    return try CalendarItem.schedule(recurrence, sameDay.isEmpty ? times : sameDay)
   }
 
   private static func schedule(
@@ -133,18 +172,19 @@ struct CalendarItem {
     }
   }
 
-  /// A series that is over is left out; one that will be is told.
-  private func check(
-    until: String?, now: Instant, _ zones: ZoneLibrary, _ zone: Alarm.Zone,
-    _ losses: inout [String]
-  ) throws(Inexpressible) {
-    guard let until, let end = CalendarTime.read(until) else { return }
-    let rules =
-      end.isUTC
-      ? TimeZoneRules.utc : zone == .floating ? zones.local : zones.zone(named: zone.text) ?? .utc
-    let last = end.isDate ? CivilDateTime(minuteNumber: end.civil.minuteNumber + 1439) : end.civil
-    if rules.instant(of: last) < now { throw Inexpressible("it ended on \(end.civil.date)") }
-    losses.append("that it ends on \(end.civil.date): delete it then")
+  /// The last day of a series; nil when it goes on for ever.
+  private func lastDay(
+    _ reading: CalendarRule.Reading, from start: CivilDateTime
+  ) -> CivilDate? {
+    if let until = reading.until { return CalendarTime.read(until)?.civil.date }
+    guard let count = reading.count else { return nil }
+    let days = (max(1, count) - 1) / max(1, reading.times?.count ?? 1)
+    guard days < 100_000 else { return nil }
+    var day = reading.recurrence.first(onOrAfter: start.date)
+    for _ in 0..<days {
+      day = day.flatMap { reading.recurrence.first(onOrAfter: $0.adding(days: 1)) }
+    }
+    return day
   }
 }
 

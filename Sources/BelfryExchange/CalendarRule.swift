@@ -96,6 +96,8 @@ struct CalendarRule: Hashable {
     var times: [CivilTime]?
     /// The last moment, as the rule writes it; nil when it goes on for ever.
     var until: String?
+    /// How often it comes; nil for ever.
+    var count: Int?
     var losses: [String] = []
   }
 
@@ -151,8 +153,12 @@ struct CalendarRule: Hashable {
       if months != nil || position != nil {
         throw Inexpressible("it comes in some weeks of a weekly rule only")
       }
-      if interval > 1, let first = parts["WKST"], first != "MO", days?.count ?? 1 > 1 {
-        losses.append("its weeks begin on \(first), and Belfry's on MO")
+      if interval > 1, let first = parts["WKST"], first != "MO", days?.count ?? 1 > 1,
+        let index = names.firstIndex(of: first)
+      {
+        // Some of its days would come in another week.
+        let isCut = Set((days ?? []).map { $0.day.rawValue < index }).count > 1
+        if isCut { throw Inexpressible("its weeks begin on \(first), and Belfry's on MO") }
       }
       recurrence = .weekly(days?.map(\.day) ?? [start.date.weekday], cadence)
     case "MONTHLY":
@@ -163,9 +169,6 @@ struct CalendarRule: Hashable {
     case let other?: throw Inexpressible("it comes \(other.lowercased())")
     case nil: throw Inexpressible("its rule has no FREQ")
     }
-    if let count = parts["COUNT"] {
-      losses.append("it would end after \(count) times; delete it then")
-    }
     var times: [CivilTime]?
     if let hours = try numbers("BYHOUR") {
       let minutes = try numbers("BYMINUTE") ?? [start.time.minute]
@@ -175,7 +178,9 @@ struct CalendarRule: Hashable {
     } else if let minutes = try numbers("BYMINUTE") {
       times = minutes.compactMap { CivilTime(hour: start.time.hour, minute: $0) }
     }
-    return Reading(recurrence: recurrence, times: times, until: parts["UNTIL"], losses: losses)
+    return Reading(
+      recurrence: recurrence, times: times, until: parts["UNTIL"],
+      count: parts["COUNT"].flatMap { Int($0) }, losses: losses)
   }
 
   private typealias NumberedDay = (number: Int?, day: Weekday)

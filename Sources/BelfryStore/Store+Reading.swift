@@ -15,7 +15,8 @@ extension Store {
     let view = try CardView(self)
     let cards = view.cards()
     view.save()
-    return Overview(cards: cards.filter { !$0.isDeleted }, problems: view.problems)
+    let problems = view.problems + [try settings().problem].compactMap { $0 }
+    return Overview(cards: cards.filter { !$0.isDeleted }, problems: problems)
   }
 
   /// The alarms with a title, or with their next occurrence at a moment, as they were when somebody last
@@ -149,23 +150,52 @@ extension Store {
     }
   }
 
-  /// The last version of an alarm that was good: the one that the cards know, else that of HEAD.
+  /// The last version of an alarm that was good: the one that the cards know, else that of the history.
   func lastGood(_ id: Identifier) throws -> (alarm: Alarm, blob: ObjectID)? {
     let repository = try repository()
-    var candidates: [ObjectID] = []
-    if let cards = readCards(), let index = cards.index(of: id), let row = cards.row(index) {
-      candidates.append(row.blob)
+    var known: ObjectID?
+    if let cards = readCards(), let index = cards.index(of: id) { known = cards.row(index)?.blob }
+    guard
+      let (bytes, blob) = try lastGoodVersion(of: AlarmRecord.path(id), repository, known: known)
+    else { return nil }
+    return (try AlarmRecord.decode(bytes, id: id, now: context.now), blob)
+  }
+
+  /// How far back a version is looked for that is good, in commits.
+  private static let farBack = 5_000
+
+  /// The last version of a record that was good: in HEAD, or where somebody else has committed a bad one,
+  /// before.
+  ///
+  /// - Parameter known: a version to be tried first.
+  func lastGoodVersion(
+    of path: String, _ repository: Repository, known: ObjectID? = nil
+  ) throws -> (bytes: [UInt8], blob: ObjectID)? {
+    guard let kind = RecordPath(path) else { return nil }
+    var tried: Set<ObjectID> = []
+    func version(_ blob: ObjectID) -> [UInt8]? {
+      // One that is not there or not good leaves the next.
+      guard tried.insert(blob).inserted,
+        let bytes = try? repository.blob(blob, limit: kind.largest), kind.error(in: bytes) == nil
+      else { return nil }
+      return bytes
     }
-    if let blob = try Store.committedAlarms(repository, only: id)[id] { candidates.append(blob) }
-    for blob in candidates {
-      // A version that is not there or not good leaves the next.
-      if let bytes = try? repository.blob(blob, limit: AlarmRecord.largest),
-        let alarm = try? AlarmRecord.decode(bytes, id: id, now: context.now)
+    if let known, let bytes = version(known) { return (bytes, known) }
+    guard let head = (try? repository.commit(of: "HEAD")) ?? nil else { return nil }
+    var found: (bytes: [UInt8], blob: ObjectID)?
+    var count = 0
+    // A history that ends in a damaged commit ends there.
+    try? repository.visitHistory(from: head) { commit in
+      count += 1
+      if let blob = (try? repository.blob(at: path, in: commit.tree)) ?? nil,
+        let bytes = version(blob)
       {
-        return (alarm, blob)
+        found = (bytes, blob)
+        return false
       }
+      return count < Store.farBack
     }
-    return nil
+    return found
   }
 
   /// The blobs of the alarms in HEAD.

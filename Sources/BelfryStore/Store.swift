@@ -53,8 +53,13 @@ public final class Store: Sendable {
     guard isFolder(local.folder) || isFolder(path + "/devices") else {
       throw StoreError.notAStore(path: path)
     }
-    let store = try adopt(path, local: local, context: context)
-    return (store, .adopted)
+    do {
+      return (try adopt(path, local: local, context: context), .adopted)
+    } catch {
+      // A clone that cannot be written to can be read, and its alarms ring; who writes is told the reason.
+      let id = context.makeIdentifier()
+      return (Store(path: path, context: context, device: id, local: local), .existing)
+    }
   }
 
   /// The store at `path` as it is, for looking at: nothing is made or changed. Nil when there is nothing,
@@ -252,6 +257,12 @@ public final class Store: Sendable {
   }
 
   // MARK: Small reads
+
+  /// Whether a rebase has begun and not ended.
+  public var isRebasing: Bool {
+    let git = DurableFile.parent(of: local.folder)
+    return ["rebase-merge", "rebase-apply"].contains { access("\(git)/\($0)", F_OK) == 0 }
+  }
 
   /// The commit of the past that is checked out; nil when the store is on a branch. It is read-only then,
   /// and what rings is what the branch has.

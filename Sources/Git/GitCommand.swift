@@ -1,4 +1,5 @@
 import Subprocess
+import SystemPackage
 
 /// The user's own git, run as a process: what it does better than a library, such as pushing to a path
 /// with its hooks, locks and quarantine.
@@ -20,16 +21,23 @@ public enum GitCommand {
   ]
 
   /// Runs git in a folder, without a prompt, in English, and collects what it says.
-  public static func run(_ arguments: [String], in folder: String) async throws -> Outcome {
+  ///
+  /// - Parameter input: a file for its standard input; nil for none.
+  public static func run(
+    _ arguments: [String], in folder: String, input: String? = nil
+  ) async throws -> Outcome {
     try Descriptors.ensure()
     var changes: [Environment.Key: String?] = ["LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"]
     for name in repositoryVariables {
       if let key = Environment.Key(rawValue: name) { changes[key] = .some(nil) }
     }
     do {
+      let file = try FileDescriptor.open(FilePath(input ?? "/dev/null"), .readOnly)
       let result = try await Subprocess.run(
         .name("git"), arguments: Arguments(["-C", folder] + arguments),
-        environment: .inherit.updating(changes), output: .string(limit: 64 << 20),
+        environment: .inherit.updating(changes),
+        input: .fileDescriptor(file, closeAfterSpawningProcess: true),
+        output: .string(limit: 64 << 20),
         error: .string(limit: 1 << 20))
       let status: Int32 =
         switch result.terminationStatus {

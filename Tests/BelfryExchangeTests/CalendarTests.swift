@@ -112,6 +112,16 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     #expect(back.first?.enabled == false)
   }
 
+  @Test func whatACalendarHasMovedIsTakenEventByEvent() throws {
+    let pills = try alarm(
+      .daily(Recurrence.Cadence(start: CivilDate(year: 2026, month: 11, day: 1))),
+      times: ["08:30", "21:00"])
+    let text = String(decoding: try CalendarDocument().write([pills]).bytes, as: UTF8.self)
+    let moved = text.replacing("DTSTART:20261101T083000", with: "DTSTART:20261101T071500")
+    let back = try CalendarDocument().read(Array(moved.utf8), now: now, zones: utc).alarms
+    #expect(back.flatMap(\.schedule.times).map(\.description).sorted() == ["07:15", "21:00"])
+  }
+
   @Test func textsZonesAndSkippedOnesSurvive() throws {
     let title = "Rent; \"big\", \\n ❤️ " + String(repeating: "x", count: 150)
     var one = try alarm(
@@ -166,6 +176,14 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
       "monthly on the last day at 23:45"
     ),
     (
+      "DTSTART:20261130T100000\nRRULE:FREQ=DAILY\nBEGIN:VALARM\nTRIGGER:-PT10M\nEND:VALARM\nBEGIN:VALARM\nACTION:EMAIL\nTRIGGER:-P1D\nEND:VALARM",
+      "daily at 09:50"
+    ),
+    (
+      "DTSTART:20261201T080000\nDTEND:20261201T200000\nBEGIN:VALARM\nTRIGGER;RELATED=END:-PT30M\nEND:VALARM",
+      "once on 2026-12-01 at 19:30"
+    ),
+    (
       "DTSTART:20261130T090000\nRRULE:FREQ=DAILY\nBEGIN:VALARM\nTRIGGER:-PT30M\nEND:VALARM\nBEGIN:VALARM\nTRIGGER:PT0S\nEND:VALARM",
       "daily at 08:30, 09:00"
     ),
@@ -184,6 +202,8 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     ("DTSTART:20261130T090000Z\nRRULE:FREQ=HOURLY", "hourly"),
     ("DTSTART:20201130T090000Z", "over"),
     ("DTSTART:20201130T090000Z\nRRULE:FREQ=DAILY;UNTIL=20211130T090000Z", "ended"),
+    ("DTSTART:20201130T090000Z\nRRULE:FREQ=DAILY;COUNT=5", "ended on 2020-12-04"),
+    ("DTSTART:20261125T090000\nRRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,WE;WKST=SU", "weeks begin"),
     ("DTSTART:20261130T090000\nRRULE:FREQ=MONTHLY;BYDAY=5MO", "weekdays"),
     ("DTSTART:20261130T090000\nRRULE:FREQ=YEARLY;BYWEEKNO=3", "BYWEEKNO"),
     ("DTSTART:20261130T090000\nSTATUS:CANCELLED", "cancelled"),
@@ -204,7 +224,8 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     }
     #expect(try zone("Europe/Berlin")?.zone == .named("Europe/Berlin"))
     #expect(try zone("/mozilla.org/20050126_1/Europe/Berlin")?.zone == .named("Europe/Berlin"))
-    let odd = try zone("W. Europe Standard Time")
+    #expect(try zone("Eastern Standard Time")?.zone == .named("America/New_York"))
+    let odd = try zone("Customized Time Zone")
     #expect(odd?.zone == .floating)
     #expect(odd?.losses.isEmpty == false)
   }

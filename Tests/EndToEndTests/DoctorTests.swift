@@ -65,6 +65,17 @@ import Testing
     ("n=$(ls alarms/*.json | head -1); rm $n; ln -s /etc/passwd $n", "it is a symbolic link"),
     ("rm alarms/*.json", "is gone; the alarm stays"),
     ("rm -r log settings.json devices", "gone from the work tree"),
+    ("rm -r log; echo hi > log", "gone from the work tree"),
+    ("rm -r alarms; echo hi > alarms", "is not valid: it cannot be read: Not a directory"),
+    ("mv .git/objects /tmp/$$; mv .git/refs /tmp/$$/r", "cannot be used"),
+    (
+      "git gc -q; chmod u+w .git/objects/pack/*; truncate -s 200 .git/objects/pack/*.pack", "broken"
+    ),
+    (
+      "echo '{' > $(ls alarms/*.json | head -1); git -c user.name=a -c user.email=b commit -qam bad; rm .git/belfry/seen .git/belfry/cards",
+      "is not valid"
+    ),
+    ("echo x > settings.json; git -c user.name=a -c user.email=b commit -qam bad", "is not valid"),
     (
       "git rm -qr log; git -c user.name=a -c user.email=b commit -qm x; rm .git/belfry/seen",
       "dropped"
@@ -96,6 +107,31 @@ import Testing
     #expect(
       try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:46:00Z").status == 0)
     #expect(try await sandbox.belfry("sync", now: "2026-11-20T22:47:00Z").status == 0)
+  }
+
+  @Test func aConfigurationThatGitCannotReadIsMadeAnew() async throws {
+    let sandbox = try await healthy()
+    try sandbox.write("[core", to: sandbox.store + "/.git/config")
+    #expect(try await doctor(sandbox).status == 1)
+    _ = try await doctor(sandbox, "--repair")
+    let after = try await doctor(sandbox)
+    #expect(after.status == 0, "\(after.out)")
+    // The remote was in it; what it said is in the quarantine.
+    #expect(after.out.contains("the alarms are on this machine alone"))
+  }
+
+  @Test func aRestoredCopyRingsWhateverIsDamagedInIt() async throws {
+    for damage in [
+      "truncate -s 50 .git/index", ": > .git/refs/heads/main", "rm -rf .git/objects/??",
+      "echo '[core' > .git/config", "echo foo > .git/HEAD",
+    ] {
+      let sandbox = try await healthy()
+      let copy = sandbox.root + "/copy"
+      _ = try await sandbox.run(
+        "/bin/sh", ["-c", "cp -a '\(sandbox.store)' '\(copy)'; cd '\(copy)'; \(damage)"])
+      let tick = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z", store: copy)
+      #expect(sandbox.rings == ["Tea 2026-11-21T09:00"], "\(damage): \(tick.err)")
+    }
   }
 
   @Test func whatCannotBeUsedIsKeptInTheQuarantine() async throws {

@@ -65,13 +65,14 @@ public struct RecordExamination: Sendable {
     var entries: [Identifier: [LogEntry]] = [:]
     let log = store.log { path, error in findings.append(.entry(path: path, error)) }
     var bad: [Finding] = []
+    var strangers: Set<Identifier> = []
     for entry in log {
       count += 1
       entries[entry.alarm, default: []].append(entry)
       if alarms[entry.alarm] == nil {
         bad.append(.entryOfUnknownAlarm(path: LogRecord.path(entry), entry.alarm))
       }
-      if !devices.contains(entry.device) {
+      if !devices.contains(entry.device), strangers.insert(entry.device).inserted {
         bad.append(.entryOfUnknownDevice(path: LogRecord.path(entry), entry.device))
       }
     }

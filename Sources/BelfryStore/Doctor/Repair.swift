@@ -25,6 +25,7 @@ public struct Repair: Sendable {
 
   private func mend() async throws {
     let quarantine = Quarantine(store)
+    try await mendSkeleton(quarantine)
     if Reference.brokenHead(store) != nil { try mendHead(quarantine) }
     let repository = try store.repository()
     let branch = try repository.headBranch() ?? "refs/heads/\(Repository.branch)"
@@ -38,6 +39,7 @@ public struct Repair: Sendable {
         .quarantined(
           path: damaged.path, to: try quarantine.take(damaged.path, as: "objects/\(name)")))
     }
+    try await salvagePacks(repository, quarantine)
     try await restoreObjects(repository)
     var isMoved = false
     if Reference.broken(branch, of: repository) != nil {
@@ -45,10 +47,28 @@ public struct Repair: Sendable {
       try await mendBranch(branch, repository, quarantine)
     }
     try mendReflogs(repository, quarantine)
+    try await mendGraph(repository, quarantine)
     try await mendIndex(repository, quarantine, isStale: isMoved)
     // The cards tell what is committed by what they were told; now everything is looked at again.
     _ = unlink(store.local.cards)
     try await mendRecords(quarantine)
+  }
+
+  // MARK: Folders and configuration
+
+  /// Makes what every repository has, and this one lacks: empty folders, a configuration that can be read.
+  private func mendSkeleton(_ quarantine: Quarantine) async throws {
+    let git = DurableFile.parent(of: store.local.folder)
+    for folder in ["objects/info", "objects/pack", "refs/heads"] {
+      try DurableFile.makeFolder("\(git)/\(folder)")
+    }
+    let check = try await GitCommand.run(["config", "--file", "\(git)/config", "--list"], in: git)
+    guard check.status != 0, access(git + "/config", F_OK) == 0 else { return }
+    report(
+      .quarantined(path: git + "/config", to: try quarantine.take(git + "/config", as: "config")))
+    let plain = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"
+    try DurableFile.write(
+      Array(plain.utf8), to: git + "/config", temporary: store.local.temporary("config"))
   }
 
   // MARK: References
@@ -112,6 +132,36 @@ public struct Repair: Sendable {
   }
 
   // MARK: Objects
+
+  /// Moves packs out of the way that are damaged, and takes what can be read of them back.
+  private func salvagePacks(_ repository: Repository, _ quarantine: Quarantine) async throws {
+    let folder = repository.commonDirectory + "objects/pack"
+    for name in DurableFile.names(in: folder).sorted() where name.hasSuffix(".idx") {
+      let base = "\(folder)/\(name.dropLast(4))"
+      let check = try await GitCommand.run(["verify-pack", "\(base).idx"], in: store.path)
+      if check.status == 0 { continue }
+      for suffix in ["idx", "rev", "bitmap", "pack"] where access("\(base).\(suffix)", F_OK) == 0 {
+        let path = "\(base).\(suffix)"
+        let place = try quarantine.take(path, as: "objects/\(name.dropLast(4)).\(suffix)")
+        report(.quarantined(path: path, to: place))
+        guard suffix == "pack" else { continue }
+        // It stops at the first object that it cannot read; those before are saved.
+        _ = try await GitCommand.run(["unpack-objects", "-r", "-q"], in: store.path, input: place)
+      }
+    }
+  }
+
+  /// Moves git's notes of the history out of the way that tell of commits which are not there: it makes
+  /// them anew.
+  private func mendGraph(_ repository: Repository, _ quarantine: Quarantine) async throws {
+    let check = try await GitCommand.run(["commit-graph", "verify"], in: store.path)
+    if check.status == 0 { return }
+    for name in ["info/commit-graph", "info/commit-graphs", "pack/multi-pack-index"] {
+      let path = "\(repository.commonDirectory)objects/\(name)"
+      guard access(path, F_OK) == 0 else { continue }
+      report(.quarantined(path: path, to: try quarantine.take(path, as: "objects/\(name)")))
+    }
+  }
 
   /// Looks for missing objects in the work tree, the index and the remotes, again as long as that helps:
   /// what a restored object names may be missing too.
@@ -213,7 +263,13 @@ public struct Repair: Sendable {
   // MARK: Records
 
   private func mendRecords(_ quarantine: Quarantine) async throws {
-    let writer = try StoreWriter(store)
+    let writer: StoreWriter
+    do {
+      writer = try StoreWriter(store)
+    } catch StoreError.operationInProgress, StoreError.detachedHead {
+      // Nothing is written into what a person has begun; the examination tells of it.
+      return
+    }
     let dropped = try await Dropped(store).files()
     if !dropped.isEmpty {
       try writer.commit(
@@ -222,10 +278,12 @@ public struct Repair: Sendable {
       report(.restored(dropped.keys.sorted()))
     }
     try removeUnusable(quarantine, writer)
-    let missing = try CardView(store).unsettled
-      .filter { access("\(store.path)/\(AlarmRecord.path($0))", F_OK) != 0 }
-    try Absorption(writer).absorb(try CardView(store).unsettled)
-    if !missing.isEmpty { report(.restored(missing.map(AlarmRecord.path))) }
+    let unsettled = try CardView(store).unsettled
+    let missing = unsettled.map(AlarmRecord.path)
+      .filter { access("\(store.path)/\($0)", F_OK) != 0 }
+    try Absorption(writer).absorb(unsettled)
+    let restored = missing.filter { access("\(store.path)/\($0)", F_OK) == 0 }
+    if !restored.isEmpty { report(.restored(restored)) }
     try SettingsAbsorption(writer).absorb()
 
     let changes = try await WorkTreeChanges(store)
@@ -250,6 +308,12 @@ public struct Repair: Sendable {
   /// Moves what lies in a record's place and is none out of the way; what was good before comes back.
   private func removeUnusable(_ quarantine: Quarantine, _ writer: StoreWriter) throws {
     var back: [String] = []
+    for folder in ["alarms", "devices", "log"] {
+      var status = stat()
+      guard lstat("\(store.path)/\(folder)", &status) == 0, status.st_mode & S_IFMT != S_IFDIR
+      else { continue }
+      try put(folder, into: quarantine)
+    }
     for path in store.recordFiles() {
       let error: RecordError?
       if let kind = RecordPath(path) {
@@ -272,7 +336,7 @@ public struct Repair: Sendable {
       try put(path, into: quarantine)
       back.append(path)
     }
-    try restore(back.filter { !$0.hasPrefix("alarms/") }, writer)
+    try restore(back, writer)
   }
 
   private func put(_ path: String, into quarantine: Quarantine) throws {
@@ -280,20 +344,17 @@ public struct Repair: Sendable {
     report(.quarantined(path: path, to: place))
   }
 
-  /// Writes records again that HEAD has and the work tree lacks.
+  /// Writes the last good versions of records.
   private func restore(_ paths: [String], _ writer: StoreWriter) throws {
-    guard let head = try writer.head(), !paths.isEmpty else { return }
-    let tree = try writer.repository.commit(head).tree
     var files: [String: [UInt8]?] = [:]
     for path in paths {
-      guard let kind = RecordPath(path),
-        let blob = try writer.repository.blob(at: path, in: tree),
-        let bytes = try? writer.repository.blob(blob, limit: kind.largest)
-      else { continue }
-      files[path] = .some(bytes)
+      if let good = try store.lastGoodVersion(of: path, writer.repository) {
+        files[path] = .some(good.bytes)
+      }
     }
     if files.isEmpty { return }
-    try writer.write(files) { _ in head }
+    try writer.commit(
+      files, message: CommitMessage("Take the last good version back", device: store.device))
     report(.restored(files.keys.sorted()))
   }
 

@@ -27,10 +27,13 @@ public struct RepositoryExamination: Sendable {
       return findings + [.unreadable(path: store.path + "/.git", reason: error.message)]
     }
     let branch = try repository.headBranch() ?? "refs/heads/\(Repository.branch)"
-    if let commit = store.past { findings.append(.past(commit)) }
     if branch != "refs/heads/\(Repository.branch)" { findings.append(.otherBranch(branch)) }
     let operation = try repository.operation()
-    if operation != .none { findings.append(.operation(operation)) }
+    if operation != .none {
+      findings.append(.operation(operation))
+    } else if let commit = store.past {
+      findings.append(.past(commit))
+    }
     for lock in repository.locks(of: branch) {
       findings.append(.lock(path: lock, by: repository.user(of: lock)))
     }

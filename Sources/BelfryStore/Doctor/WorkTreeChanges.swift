@@ -43,6 +43,8 @@ struct Dropped {
 
   /// The files as they last were, by path.
   func files() async throws -> [String: [UInt8]] {
+    // What a look at the past leaves out is not dropped.
+    guard store.past == nil else { return [:] }
     let repository = try store.repository()
     let branch = try repository.headBranch() ?? "HEAD"
     guard let head = try repository.commit(of: branch), repository.isWhole(head) else { return [:] }

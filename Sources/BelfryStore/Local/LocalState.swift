@@ -46,7 +46,14 @@ struct LocalState: Sendable {
   /// This clone's device, as long as the clone is the one on the machine that it was made on: a copy
   /// of the folder is another clone, and two with one identity could not tell their edits apart.
   func identity(machine: String) throws -> Identifier? {
-    guard let file = try DurableFile.read(device, limit: 4096) else { return nil }
+    let file: (bytes: [UInt8], status: stat)?
+    do {
+      file = try DurableFile.read(device, limit: 4096)
+    } catch  where [EISDIR, ELOOP, EINVAL, EFBIG].contains(error.number) {
+      // Something else in its place says nothing.
+      return nil
+    }
+    guard let file else { return nil }
     guard let json = try? JSON(parsing: file.bytes), let id = json["id"]?.identifier,
       json["machine"]?.string == machine, json["folder"]?.integer == folderNumber
     else { return nil }

@@ -73,17 +73,21 @@ struct Doctor: AsyncParsableCommand {
       var found = output.split(separator: UInt8(ascii: "\n")).compactMap { Diagnosis(line: $0) }
       if status != 0 {
         let words = error.split(separator: "\n").map(String.init)
-        let reason = words.first?.replacing("belfry: ", with: "") ?? "it ended with \(status)"
+        let first = words.first ?? "it ended with \(status)."
+        let reason = first.hasPrefix("belfry: ") ? String(first.dropFirst(8)) : first
+        let isRepair = examination == .repair
+        let hint = words.dropFirst().first
         found.append(
           Diagnosis(
-            area, .problem, "The check came to no end: \(reason)", remedy: words.dropFirst().first))
+            area, .problem, "The \(isRepair ? "repair" : "check") failed: \(reason)",
+            remedy: hint?.contains("'belfry doctor'") == true ? nil : hint))
       }
       return found
     case .timedOut:
       return [
         Diagnosis(
           area, .problem, "The check did not end within \(timeout) seconds.",
-          remedy: "Give it longer with --timeout.")
+          remedy: "Something that it reads does not answer; or give it longer with --timeout.")
       ]
     case .failed(let reason):
       return [Diagnosis(area, .problem, "The check could not be started: \(reason).")]
@@ -178,8 +182,8 @@ enum Examination: String, ExpressibleByArgument {
     case .unreachable(let words):
       [
         Diagnosis(
-          "notifications", .problem, words,
-          remedy: "Or write a hook of your own: see the README.")
+          "notifications", .problem, words.hasSuffix(".") ? words : words + ".",
+          remedy: "You can write a hook of your own instead: see the README.")
       ]
     }
   }
@@ -241,9 +245,21 @@ enum Examination: String, ExpressibleByArgument {
       }
     }
     let zones = context.storeContext.zones
+    for remote in remotes {
+      let tracked = "refs/remotes/\(remote.name)/\(Repository.branch)"
+      let count = try await GitCommand.run(
+        ["rev-list", "--count", "\(tracked)..refs/heads/\(Repository.branch)"], in: store.path)
+      let waiting = Int(count.output.prefix { $0 != "\n" }) ?? 0
+      guard count.status == 0, waiting > 0 else { continue }
+      result.append(
+        Diagnosis(
+          "sync", .note,
+          "\(waiting) commit\(waiting == 1 ? " waits" : "s wait") for a sync with \(remote.name).",
+          remedy: "belfry sync"))
+    }
     result.append(
       store.lastSync.map {
-        Diagnosis("sync", .fine, "All was last synced at \(zones.text($0)).")
+        Diagnosis("sync", .fine, "The last sync was at \(zones.text($0)).")
       } ?? Diagnosis("sync", .note, "Nothing was ever synced from here.", remedy: "belfry sync"))
     return result
   }

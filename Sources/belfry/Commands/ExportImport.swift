@@ -5,8 +5,13 @@ import BelfryStore
 import Git
 import Glibc
 
-/// A form in which alarms go out or come in.
-enum ExchangeFormat: String, ExpressibleByArgument, CaseIterable {
+/// A form in which alarms go out.
+enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
+  case json, ical
+}
+
+/// A form in which alarms come in.
+enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
   case json, ical, taskwarrior
 }
 
@@ -22,7 +27,7 @@ struct Export: ParsableCommand {
       """)
 
   @Option(help: "json, or ical.")
-  var format = ExchangeFormat.json
+  var format = ExportFormat.json
 
   @Option(
     name: .shortAndLong,
@@ -31,12 +36,6 @@ struct Export: ParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
-
-  func validate() throws {
-    if format == .taskwarrior {
-      throw ValidationError("There is no export for taskwarrior; it is json or ical.")
-    }
-  }
 
   func run() throws {
     let context = try common.context(root)
@@ -79,7 +78,7 @@ struct Import: ParsableCommand {
   var file: String
 
   @Option(help: "json, ical or taskwarrior (default: by the content).")
-  var format: ExchangeFormat?
+  var format: ImportFormat?
 
   @Flag(help: "Only show what would be taken in.")
   var dryRun = false
@@ -177,8 +176,15 @@ struct Import: ParsableCommand {
         "belfry: warning: left out: \(Printable.text(remark.title)): \(Printable.text(remark.reason))."
       )
     }
-    let known = Set(try store.allAlarms().alarms.map(\.id))
-    let new = alarms.filter { !known.contains($0.id) }
+    let known = Dictionary(
+      uniqueKeysWithValues: try store.allAlarms().alarms.map { ($0.id, $0) })
+    let new = alarms.filter { known[$0.id] == nil }
+    for alarm in alarms {
+      guard let here = known[alarm.id], !here.isDeleted, alarm.differs(from: here) else { continue }
+      Console.error(
+        "belfry: warning: \(Printable.text(alarm.title)) is here already, and differs; it was left as it is here."
+      )
+    }
     for alarm in new where !alarm.losses.isEmpty {
       let losses = alarm.losses.map { Printable.text($0) }.joined(separator: "; ")
       Console.error("belfry: warning: \(Printable.text(alarm.title)): not taken over: \(losses).")
@@ -188,7 +194,7 @@ struct Import: ParsableCommand {
     if common.json { return print(imported: new.count, unchanged: unchanged, leftOut: leftOut) }
     let verb = dryRun ? "Would import" : "Imported"
     Console.line(
-      "\(verb) \(new.count) alarm\(new.count == 1 ? "" : "s"); \(unchanged) had been before, \(leftOut.count) left out."
+      "\(verb) \(new.count) alarm\(new.count == 1 ? "" : "s"); \(unchanged) were there already, \(leftOut.count) left out."
     )
     for alarm in new {
       Console.line("  \(Printable.text(alarm.title)): \(alarm.schedule.summary)")
@@ -228,6 +234,13 @@ struct Import: ParsableCommand {
         "leftOut": .array(
           leftOut.map { .object(["title": .string($0.title), "reason": .string($0.reason)]) }),
       ]).document)
+  }
+}
+
+extension ForeignAlarm {
+  /// Whether an alarm has another definition by now, on either side.
+  fileprivate func differs(from alarm: Alarm) -> Bool {
+    title != alarm.title || note != alarm.note || schedule != alarm.schedule || zone != alarm.zone
   }
 }
 

@@ -109,7 +109,7 @@ enum DoctorText {
     case .missingObject(let kind, let id):
       return problem(
         "store", "The \(kind) \(id.short) of the history is missing.",
-        "\(repair); where no remote and no file has it: belfry export, and import into a new store."
+        "\(repair). If that does not find it, the records are whole all the same; a new history: belfry export > all.json; belfry import all.json --store NEW"
       )
     case .complaint(let line): return problem("store", "git fsck says: \(line).", repair)
     case .manyLooseObjects(let count):
@@ -126,8 +126,9 @@ enum DoctorText {
         "A commit of the past is checked out, \(commit.prefix(8)): nothing can be written.",
         "Come back: belfry git -- checkout \(Repository.branch)")
     case .otherBranch(let name):
-      return note(
-        "store", "The branch \(name) is checked out; what is synced is \(Repository.branch).",
+      return problem(
+        "store",
+        "The branch \(name) is checked out: what is done on it is not synced, which \(Repository.branch) is.",
         "Come back: belfry git -- checkout \(Repository.branch)")
     case .interruptedWrite:
       return note("store", "A write was interrupted; the next one finishes it.")
@@ -137,7 +138,8 @@ enum DoctorText {
         "Take it over: sudo chown -R \"$(id -un)\" \(context.storePath)")
     case .unreadable(let path, let reason):
       return problem(
-        "store", "\(path) cannot be used: \(reason).", "Give yourself the rights to it.")
+        "store", "\(path) cannot be used: \(reason).",
+        reason.contains("denied") ? "Give yourself the rights to it." : repair)
     case .littleSpace(let bytes):
       return problem("store", "The disk has \(size(bytes)) left.", "Make room on it.")
     case .readOnly: return problem("store", "The disk is read-only.", "Mount it for writing.")
@@ -154,7 +156,10 @@ enum DoctorText {
     case .dropped(let paths):
       return problem("records", "\(list(paths)) dropped from the branch.", repair)
     case .strays(let paths):
-      return note("records", "\(list(paths)) in the store, and no record.")
+      return note(
+        "records", "\(list(paths)) in the store, but none of Belfry's files.",
+        "An alarm's file is named by its identifier. Others may stay outside of alarms, devices and log."
+      )
 
     case .log(let entries):
       return Diagnosis("log", .fine, "\(entries) entr\(entries == 1 ? "y" : "ies").")
@@ -195,12 +200,13 @@ enum DoctorText {
   private static func diagnosis(_ problem: RecordProblem) -> Diagnosis {
     switch problem.kind {
     case .invalid(let error, let lastGood):
-      var remedy = repair
+      let correct =
+        "Correct it; or 'belfry doctor --repair' puts it aside, and the last good one back."
+      let remedy: String
       if case .newerFormat = error.kind {
         remedy = "Bring Belfry up to date on this device."
-      } else if lastGood {
-        remedy =
-          "Its last good version stays armed. Correct it, or: belfry git -- checkout -- \(problem.path)"
+      } else {
+        remedy = lastGood ? "Its last good version stays armed. \(correct)" : correct
       }
       return Diagnosis(
         "records", .problem, "\(problem.path) is not valid: \(error.words).", remedy: remedy)

@@ -147,7 +147,13 @@ struct CommandContext {
     if welcome, !isQuiet { try Welcome(self).showOnce() }
     let (store, opening) = try Store.open(storePath, context: storeContext)
     announce(opening)
-    if let commit = store.past {
+    if store.isRebasing {
+      Console.error(
+        "belfry: warning: git has begun a rebase in the store and not finished it: nothing is written."
+      )
+      Console.error(
+        "What rings is what the branch had; 'belfry git -- rebase --continue', or --abort.")
+    } else if let commit = store.past {
       Console.error(
         "belfry: warning: the store is at a commit of the past, \(Printable.text(String(commit.prefix(8)))), and read-only."
       )
@@ -214,8 +220,9 @@ struct CommandContext {
         case .newerFormat: Console.error("Bring Belfry up to date on this device.")
         case .invalid where lastGood:
           Console.error(
-            "Its last good version stays armed. Correct it, or: belfry git -- checkout -- \(path)")
-        case .invalid: Console.error("Correct it, or remove it.")
+            "Its last good version stays armed. Correct it, or put it aside: belfry doctor --repair"
+          )
+        case .invalid: Console.error("Correct it, or put it aside: belfry doctor --repair")
         }
       case .removed:
         Console.error("belfry: warning: \(path) is gone; the alarm stays.")

@@ -116,7 +116,7 @@ struct CommandError: Error {
       self.init(
         .failed, "\(Printable.text(path)) is not valid: \(Printable.text(reason.words)).",
         hint:
-          "Correct it, or take the last good one: belfry git -- checkout -- \(Printable.text(path))"
+          "Correct it, or take the last good one back: belfry doctor --repair"
       )
     case .noSuchAlarm(let name):
       self.init(
