@@ -12,9 +12,8 @@ extension Store {
   ///
   /// - Returns: whether there was anything to do.
   @discardableResult
-  public func pack(always: Bool = false) async throws -> Bool {
-    let repository = try repository()
-    guard always || repository.looseObjectEstimate > Store.enoughLooseObjects else { return false }
+  public func pack() async throws -> Bool {
+    guard try repository().looseObjectEstimate > Store.enoughLooseObjects else { return false }
     // One at a time; who comes second has nothing to do.
     guard
       let lock = try? StoreLock(local.packLock, holder: context.process, patience: 0)

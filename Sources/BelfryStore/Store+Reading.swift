@@ -187,13 +187,13 @@ extension Store {
     // A history that ends in a damaged commit ends there.
     try? repository.visitHistory(from: head) { commit in
       count += 1
-      if let blob = (try? repository.blob(at: path, in: commit.tree)) ?? nil,
-        let bytes = version(blob)
-      {
+      let blob = (try? repository.blob(at: path, in: commit.tree)) ?? nil
+      if let blob, let bytes = version(blob) {
         found = (bytes, blob)
         return false
       }
-      return count < Store.farBack
+      // What HEAD does not have at all was never committed, or is dropped, which is found otherwise.
+      return (blob != nil || commit.id != head) && count < Store.farBack
     }
     return found
   }
@@ -390,7 +390,8 @@ struct CardView {
       case .bad(let error):
         unsettled.append(id)
         broken.insert(id)
-        let good = try store.lastGood(id)
+        // A history that cannot be read has none, and keeps no other alarm from ringing.
+        let good = (try? store.lastGood(id)) ?? nil
         problems.append(
           RecordProblem(path: path, kind: .invalid(error, lastGood: good != nil)))
         if let good { keep(good.alarm, settings: settings, firings: firings) }
@@ -400,7 +401,7 @@ struct CardView {
       case .missing:
         unsettled.append(id)
         problems.append(RecordProblem(path: path, kind: .removed))
-        if let good = try store.lastGood(id) {
+        if let good = (try? store.lastGood(id)) ?? nil {
           keep(good.alarm, settings: settings, firings: firings)
         }
       }

@@ -141,7 +141,7 @@ enum Examination: String, ExpressibleByArgument {
       let store = try opened ?? Store.existing(context.storePath, context: context.storeContext)
     else { return }
     try await Repair(store) { Examination.tell(DoctorText.diagnosis($0)) }.run()
-    try await store.pack(always: false)
+    if try await store.pack() { Examination.tell(DoctorText.diagnosis(.packed)) }
   }
 
   // MARK: Beyond the store

@@ -1,0 +1,113 @@
+import BelfryCore
+import Git
+import Glibc
+
+/// Damaged and missing objects.
+extension Repair {
+  /// Moves packs out of the way that are damaged, and takes what can be read of them back.
+  func salvagePacks(_ repository: Repository, _ quarantine: Quarantine) async throws {
+    let folder = repository.commonDirectory + "objects/pack"
+    for name in DurableFile.names(in: folder).sorted() where name.hasSuffix(".idx") {
+      let base = "\(folder)/\(name.dropLast(4))"
+      let check = try await GitCommand.run(["verify-pack", "\(base).idx"], in: store.path)
+      if check.status == 0 { continue }
+      for suffix in ["idx", "rev", "bitmap", "pack"] where access("\(base).\(suffix)", F_OK) == 0 {
+        let path = "\(base).\(suffix)"
+        let place = try quarantine.take(path, as: "objects/\(name.dropLast(4)).\(suffix)")
+        report(.quarantined(path: path, to: place))
+        guard suffix == "pack" else { continue }
+        // It stops at the first object that it cannot read; those before are saved.
+        _ = try await GitCommand.run(["unpack-objects", "-r", "-q"], in: store.path, input: place)
+      }
+    }
+  }
+
+  /// Moves git's notes of the history out of the way that tell of commits which are not there: it makes
+  /// them anew.
+  func mendGraph(_ repository: Repository, _ quarantine: Quarantine) async throws {
+    let check = try await GitCommand.run(["commit-graph", "verify"], in: store.path)
+    if check.status == 0 { return }
+    for name in ["info/commit-graph", "info/commit-graphs", "pack/multi-pack-index"] {
+      let path = "\(repository.commonDirectory)objects/\(name)"
+      guard access(path, F_OK) == 0 else { continue }
+      report(.quarantined(path: path, to: try quarantine.take(path, as: "objects/\(name)")))
+    }
+  }
+
+  /// Looks for missing objects in the work tree, the index and the remotes, again as long as that helps:
+  /// what a restored object names may be missing too.
+  func restoreObjects(_ repository: Repository) async throws {
+    var isWorthwhile = true
+    while isWorthwhile {
+      isWorthwhile = false
+      let missing = try await missingObjects()
+      if missing.isEmpty { break }
+      for object in missing {
+        if let source = try await restore(object, repository) {
+          report(.object(object.id, source: source))
+          isWorthwhile = true
+        }
+      }
+      try repository.flush()
+    }
+    removeClones()
+  }
+
+  private func missingObjects() async throws -> [MissingObject] {
+    let outcome = try await GitCommand.run(
+      ["fsck", "--connectivity-only", "--no-dangling", "--no-progress"], in: store.path)
+    return MissingObject.all(in: outcome)
+  }
+
+  private func restore(
+    _ object: MissingObject, _ repository: Repository
+  ) async throws -> Mended.Source? {
+    if object.kind == "blob", let bytes = workTreeFile(object.id) {
+      _ = try repository.writeBlob(bytes)
+      return .workTree
+    }
+    if object.kind == "tree" {
+      // The index knows the trees of HEAD.
+      _ = try await GitCommand.run(["write-tree", "--missing-ok"], in: store.path)
+      if (try? repository.tree(object.id)) != nil { return .index }
+    }
+    for remote in try repository.remotes() {
+      guard let clone = try await self.clone(remote) else { continue }
+      if try repository.adopt(object.id, from: clone) { return .remote(remote.name) }
+    }
+    return nil
+  }
+
+  private func workTreeFile(_ id: ObjectID) -> [UInt8]? {
+    for path in store.recordFiles() {
+      guard let kind = RecordPath(path),
+        let file = (try? DurableFile.read("\(store.path)/\(path)", limit: kind.largest)) ?? nil,
+        Repository.blobID(file.bytes) == id
+      else { continue }
+      return file.bytes
+    }
+    return nil
+  }
+
+  private func clonePath(_ remote: Remote) -> String {
+    "\(store.local.folder)/recovery-\(remote.name).git"
+  }
+
+  /// A copy of what a remote has, made once; nil when it cannot be reached.
+  private func clone(_ remote: Remote) async throws -> Repository? {
+    let path = clonePath(remote)
+    if access(path, F_OK) != 0 {
+      let outcome = try await GitCommand.run(
+        ["clone", "--quiet", "--bare", "--no-local", "--end-of-options", remote.url, path],
+        in: store.path)
+      guard outcome.status == 0 else { return nil }
+    }
+    return try? Repository.open(path)
+  }
+
+  private func removeClones() {
+    for name in DurableFile.names(in: store.local.folder) where name.hasPrefix("recovery-") {
+      Store.remove("\(store.local.folder)/\(name)")
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import BelfryCore
+import Git
+import Glibc
+
+/// Records that cannot be used, are gone, or are known to the log alone.
+extension Repair {
+  func mendRecords(_ quarantine: Quarantine) async throws {
+    let writer: StoreWriter
+    do {
+      writer = try StoreWriter(store)
+    } catch StoreError.operationInProgress, StoreError.detachedHead {
+      // Nothing is written into what a person has begun; the examination tells of it.
+      return
+    }
+    let dropped = try await Dropped(store).files()
+    if !dropped.isEmpty {
+      try writer.commit(
+        dropped.mapValues { $0 }, keeping: store.edited(dropped.mapValues { _ in nil }),
+        message: CommitMessage("Put back what was dropped", device: store.device))
+      report(.restored(dropped.keys.sorted()))
+    }
+    try removeUnusable(quarantine, writer)
+    let unsettled = try CardView(store).unsettled
+    let missing = unsettled.map(AlarmRecord.path)
+      .filter { access("\(store.path)/\($0)", F_OK) != 0 }
+    try Absorption(writer).absorb(unsettled)
+    let restored = missing.filter { access("\(store.path)/\($0)", F_OK) == 0 }
+    if !restored.isEmpty { report(.restored(restored)) }
+    try SettingsAbsorption(writer).absorb()
+
+    let changes = try await WorkTreeChanges(store)
+    try restore(changes.removed, writer)
+    var files: [String: [UInt8]?] = [:]
+    for path in changes.uncommitted {
+      guard let kind = RecordPath(path),
+        let file = try DurableFile.read("\(store.path)/\(path)", limit: kind.largest),
+        kind.error(in: file.bytes) == nil
+      else { continue }
+      files[path] = .some(file.bytes)
+    }
+    if !files.isEmpty {
+      try writer.commit(
+        files, message: CommitMessage("Take up what another program wrote", device: store.device))
+      report(.committed(files.keys.sorted()))
+    }
+    try restoreAnswers(writer)
+    try CardView(store).save()
+  }
+
+  /// Moves what lies in a record's place and is none out of the way; what was good before comes back.
+  private func removeUnusable(_ quarantine: Quarantine, _ writer: StoreWriter) throws {
+    var back: [String] = []
+    for folder in ["alarms", "devices", "log"] {
+      var status = stat()
+      guard lstat("\(store.path)/\(folder)", &status) == 0, status.st_mode & S_IFMT != S_IFDIR
+      else { continue }
+      try put(folder, into: quarantine)
+    }
+    for path in store.recordFiles() {
+      let error: RecordError?
+      if let kind = RecordPath(path) {
+        do {
+          let file = try DurableFile.read("\(store.path)/\(path)", limit: kind.largest)
+          error = file.flatMap { kind.error(in: $0.bytes) }
+        } catch {
+          try put(path, into: quarantine)
+          back.append(path)
+          continue
+        }
+      } else {
+        error = RecordError("no record has this name")
+      }
+      guard let error else { continue }
+      // A later Belfry will read it.
+      if case .newerFormat = error.kind { continue }
+      // Of the attributes every form is git's to read.
+      if path == Store.attributesPath { continue }
+      try put(path, into: quarantine)
+      back.append(path)
+    }
+    try restore(back, writer)
+  }
+
+  private func put(_ path: String, into quarantine: Quarantine) throws {
+    let place = try quarantine.take("\(store.path)/\(path)", as: path)
+    report(.quarantined(path: path, to: place))
+  }
+
+  /// Writes the last good versions of records.
+  private func restore(_ paths: [String], _ writer: StoreWriter) throws {
+    var files: [String: [UInt8]?] = [:]
+    for path in paths {
+      if let good = try store.lastGoodVersion(of: path, writer.repository) {
+        files[path] = .some(good.bytes)
+      }
+    }
+    if files.isEmpty { return }
+    try writer.commit(
+      files, message: CommitMessage("Take the last good version back", device: store.device))
+    report(.restored(files.keys.sorted()))
+  }
+
+  /// Brings answers that only the log knows into the alarms' records.
+  private func restoreAnswers(_ writer: StoreWriter) throws {
+    let entries = Dictionary(grouping: store.log(), by: \.alarm)
+    for (id, told) in entries.sorted(by: { $0.key < $1.key }) {
+      guard case .good(let alarm, _) = try store.readAlarm(id) else { continue }
+      let lost = LostAnswer.all(alarm, told)
+      if alarm.isDeleted || lost.isEmpty { continue }
+      let mended = LostAnswer.mended(alarm, told)
+      try writer.commit(
+        [AlarmRecord.path(id): AlarmRecord.encode(mended)],
+        message: CommitMessage(
+          "Restore \(lost.count) answer\(lost.count == 1 ? "" : "s") from the log: \(alarm.title)",
+          device: store.device))
+      report(.answers(title: alarm.title, lost.map(\.0)))
+    }
+  }
+}
