@@ -229,7 +229,7 @@ public final class Store: Sendable {
   }
 
   /// The same for what waits for other processes meanwhile.
-  func locked<Result>(_ body: () async throws -> Result) async throws -> Result {
+  func lockedThroughout<Result>(_ body: () async throws -> Result) async throws -> Result {
     let lock = try StoreLock(local.lock, holder: context.process, patience: context.patience)
     let result = try await body()
     withExtendedLifetime(lock) {}

@@ -21,7 +21,7 @@ public struct Repair: Sendable {
   }
 
   public func run() async throws {
-    try await store.locked { try await mend() }
+    try await store.lockedThroughout { try await mend() }
   }
 
   private func mend() async throws {
