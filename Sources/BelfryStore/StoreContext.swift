@@ -50,6 +50,8 @@ public struct StoreContext: Sendable {
 public enum StoreNotice: Hashable, Sendable {
   /// Records that another git had dropped from the branch, or taken back, were put back: their paths.
   case healed([String])
+  /// Records that were gone from the work tree are back: their paths.
+  case restored([String])
   /// A lock was taken away that a git left which died.
   case unlocked(path: String)
 }

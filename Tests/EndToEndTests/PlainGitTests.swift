@@ -202,6 +202,34 @@ import Testing
   }
 }
 
+/// What lies beside the alarms is looked at once a day.
+@Suite struct TidyingTests {
+  @Test func whatWasRemovedByHandComesBackAndWhatWasWrittenIsCommitted() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    _ = try await sandbox.belfry("tick", now: "2026-11-20T22:42:00Z")
+    let log = try await sandbox.belfry("log", "--json").out
+    let head = try await sandbox.git("rev-parse", "HEAD").out
+    _ = try await sandbox.run("/bin/sh", ["-c", "rm -r '\(sandbox.store)/log'"])
+    // Not at every tick.
+    #expect(try await sandbox.belfry("tick", now: "2026-11-20T22:43:00Z").err.isEmpty)
+    #expect(try await sandbox.belfry("log", "--json").array.isEmpty)
+    let tick = try await sandbox.belfry("tick", now: "2026-11-21T22:43:00Z")
+    #expect(tick.err.contains("had been removed; put back"), "\(tick.err)")
+    #expect(try await sandbox.belfry("log", "--json").out.contains(log.dropFirst(2).dropLast(3)))
+    #expect(
+      try await sandbox.git("merge-base", "--is-ancestor", head.replacing("\n", with: ""), "HEAD")
+        .status == 0)
+    // Another name for this device.
+    let file = try await sandbox.run("/bin/sh", ["-c", "ls '\(sandbox.store)'/devices/*"]).out
+      .replacing("\n", with: "")
+    try sandbox.write(try sandbox.read(file).replacing("laptop", with: "desk"), to: file)
+    #expect(try await sandbox.belfry("tick", now: "2026-11-23T22:43:00Z").err.isEmpty)
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+    #expect(try await sandbox.belfry("log").out.contains("desk"))
+  }
+}
+
 /// Years of use stay fast: loose objects are packed in time.
 @Suite struct MaintenanceTests {
   @Test func aTickPacksManyLooseObjectsAndLosesNone() async throws {

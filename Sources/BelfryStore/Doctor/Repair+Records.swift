@@ -30,19 +30,8 @@ extension Repair {
 
     let changes = try await WorkTreeChanges(store)
     try restore(changes.removed, writer)
-    var files: [String: [UInt8]?] = [:]
-    for path in changes.uncommitted {
-      guard let kind = RecordPath(path),
-        let file = try DurableFile.read("\(store.path)/\(path)", limit: kind.largest),
-        kind.error(in: file.bytes) == nil
-      else { continue }
-      files[path] = .some(file.bytes)
-    }
-    if !files.isEmpty {
-      try writer.commit(
-        files, message: CommitMessage("Take up what another program wrote", device: store.device))
-      report(.committed(files.keys.sorted()))
-    }
+    let committed = try Tidying(writer).commit(changes.uncommitted)
+    if !committed.isEmpty { report(.committed(committed)) }
     try restoreAnswers(writer)
     try CardView(store).save()
   }
@@ -86,18 +75,9 @@ extension Repair {
     report(.quarantined(path: path, to: place))
   }
 
-  /// Writes the last good versions of records.
   private func restore(_ paths: [String], _ writer: StoreWriter) throws {
-    var files: [String: [UInt8]?] = [:]
-    for path in paths {
-      if let good = try store.lastGoodVersion(of: path, writer.repository) {
-        files[path] = .some(good.bytes)
-      }
-    }
-    if files.isEmpty { return }
-    try writer.commit(
-      files, message: CommitMessage("Take the last good version back", device: store.device))
-    report(.restored(files.keys.sorted()))
+    let restored = try Tidying(writer).restore(paths)
+    if !restored.isEmpty { report(.restored(restored)) }
   }
 
   /// Brings answers that only the log knows into the alarms' records.

@@ -106,7 +106,7 @@ struct LocalState: Sendable {
 
   /// What a machine does again and again.
   enum Routine: String {
-    case tick, sync
+    case tick, sync, tidying
   }
 
   /// When it was last done to its end; nil when that is not known.

@@ -18,7 +18,7 @@ struct SyncCommand: AsyncParsableCommand {
     let result = try await Watchdog.limit(seconds: 600) { try await store.sync(remote) }
     result.tell()
     try tell(result, store)
-    await context.pack(store)
+    await context.upkeep(store)
   }
 
   private func tell(_ result: SyncResult, _ store: Store) throws {

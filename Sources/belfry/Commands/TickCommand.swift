@@ -42,7 +42,7 @@ struct TickCommand: AsyncParsableCommand {
         hint: explained?.hint)
     }
     if ring, !common.json { try await RingLoop(context).runIfRinging() }
-    await context.pack(store)
+    await context.upkeep(store)
   }
 
   private func print(_ report: TickReport, _ output: AlarmOutput) {

@@ -196,11 +196,16 @@ struct CommandContext {
 
   /// Says what the store has mended by itself.
   private static func tell(_ notice: StoreNotice) {
-    switch notice {
-    case .healed(let paths):
+    func list(_ paths: [String]) -> String {
       let more = paths.count > 3 ? " and \(paths.count - 3) more" : ""
+      return paths.prefix(3).map { Printable.text($0) }.joined(separator: ", ") + more
+    }
+    switch notice {
+    case .restored(let paths):
+      Console.error("belfry: warning: \(list(paths)) had been removed; put back.")
+    case .healed(let paths):
       Console.error(
-        "belfry: warning: another git had dropped \(paths.prefix(3).map { Printable.text($0) }.joined(separator: ", "))\(more); put back."
+        "belfry: warning: another git had dropped \(list(paths)); put back."
       )
       Console.error(
         "To delete an alarm, use 'belfry delete'; to take something back, 'belfry undo'.")
@@ -237,9 +242,11 @@ struct CommandContext {
     }
   }
 
-  /// Packs the store's objects when there are many; what cannot be packed is no failure of the command.
-  func pack(_ store: Store) async {
+  /// Keeps the store in order: compares all records with the branch once a day, and packs objects when
+  /// there are many. What cannot be done is no failure of the command.
+  func upkeep(_ store: Store) async {
     do {
+      try await store.tidy()
       try await store.pack()
     } catch {
       let reason = CommandError(explaining: error)?.message ?? "\(error)."
