@@ -13,7 +13,9 @@ extension Store {
   /// - Returns: whether there was anything to do.
   @discardableResult
   public func pack() async throws -> Bool {
-    guard try repository().looseObjectEstimate > Store.enoughLooseObjects else { return false }
+    guard Repository.looseObjectEstimate(in: local.objects) > Store.enoughLooseObjects else {
+      return false
+    }
     // One at a time; who comes second has nothing to do.
     guard
       let lock = try? StoreLock(local.packLock, holder: context.process, patience: 0)

@@ -14,12 +14,18 @@ public final class Store: Sendable {
   /// This clone's own identifier.
   public let device: Identifier
   let local: LocalState
+  /// Why this clone could not be given an identity, when it could not: it can be read, not written to.
+  private let adoptionFailure: (any Error)?
 
-  init(path: String, context: StoreContext, device: Identifier, local: LocalState) {
+  init(
+    path: String, context: StoreContext, device: Identifier, local: LocalState,
+    adoptionFailure: (any Error)? = nil
+  ) {
     self.path = path
     self.context = context
     self.device = device
     self.local = local
+    self.adoptionFailure = adoptionFailure
   }
 
   /// How a store came to be open.
@@ -57,8 +63,10 @@ public final class Store: Sendable {
       return (try adopt(path, local: local, context: context), .adopted)
     } catch {
       // A clone that cannot be written to can be read, and its alarms ring; who writes is told the reason.
-      let id = context.makeIdentifier()
-      return (Store(path: path, context: context, device: id, local: local), .existing)
+      let store = Store(
+        path: path, context: context, device: context.makeIdentifier(), local: local,
+        adoptionFailure: error)
+      return (store, .existing)
     }
   }
 
@@ -223,6 +231,7 @@ public final class Store: Sendable {
 
   /// Runs while this process alone may write to the store.
   func locked<Result>(_ body: () throws -> Result) throws -> Result {
+    if let adoptionFailure { throw adoptionFailure }
     let lock = try StoreLock(local.lock, holder: context.process, patience: context.patience)
     defer { withExtendedLifetime(lock) {} }
     return try body()

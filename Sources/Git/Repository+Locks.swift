@@ -31,10 +31,14 @@ extension Repository {
       guard let process = Int32(name), process != own else { continue }
       let entry = "/proc/\(name)"
       let program = Repository.program(entry)
+      errno = 0
       let here = Repository.target("\(entry)/cwd")
+      let isHidden = here == nil && errno == EACCES
+      // Of another user's git nobody tells where it is: it may be here.
       let isGitHere =
         program.hasPrefix("git")
-        && folders.contains { folder in here == folder || here?.hasPrefix(folder + "/") == true }
+        && (isHidden
+          || folders.contains { folder in here == folder || here?.hasPrefix(folder + "/") == true })
       let hasItOpen = DurableFile.names(in: "\(entry)/fd").contains {
         Repository.target("\(entry)/fd/\($0)") == file
       }

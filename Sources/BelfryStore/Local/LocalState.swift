@@ -12,6 +12,15 @@ struct LocalState: Sendable {
     folder = self.gitDirectory + "/belfry"
   }
 
+  /// The folder of the objects; that of a linked work tree is in the repository that it belongs to.
+  var objects: String {
+    guard let file = (try? DurableFile.read(gitDirectory + "/commondir", limit: 4096)) ?? nil else {
+      return gitDirectory + "/objects"
+    }
+    let common = String(decoding: file.bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    return (common.hasPrefix("/") ? common : "\(gitDirectory)/\(common)") + "/objects"
+  }
+
   /// The commit that is checked out instead of a branch; nil when a branch is, as always but when a
   /// person looks at the past, or rebases.
   func readDetachedHead() -> String? {

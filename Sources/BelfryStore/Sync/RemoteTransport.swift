@@ -88,7 +88,7 @@ struct LocalTransport: RemoteTransport {
     let path = remote.url.hasPrefix("/") ? remote.url : String(remote.url.dropFirst(7))
     guard let other = try? Repository.open(path) else { return }
     // On a disk that other machines share their processes cannot be seen.
-    let age: Int64 = LocalTransport.isShared(path) ? 120 : 0
+    let age: Int64 = LocalTransport.isShared(path) ? 120 : 1
     for lock in other.locks(of: "refs/heads/\(branch)") {
       _ = other.removeAbandonedLock(lock, olderThan: age)
     }
