@@ -45,13 +45,9 @@ public enum TimedProcess {
           let result = try await Subprocess.run(
             configuration, input: .fileDescriptor(file, closeAfterSpawningProcess: true),
             output: .bytes(limit: limit), error: .string(limit: 64 << 10))
-          let status: Int32 =
-            switch result.terminationStatus {
-            case .exited(let code): code
-            case .signaled(let signal): 128 + signal
-            }
           return .ended(
-            status: status, output: result.standardOutput, error: result.standardError)
+            status: result.terminationStatus.shellStatus, output: result.standardOutput,
+            error: result.standardError)
         } catch {
           return .failed("\(error)")
         }

@@ -53,17 +53,13 @@ struct Healing {
       guard let old = try? AlarmRecord.decode(seen, id: id, now: start),
         let new = try? AlarmRecord.decode(now, id: id, now: start)
       else { return nil }
-      let isEdited = Alarm.Field.allCases.contains { field in
-        new.stamps[field] == old.stamps[field] && new.text(of: field) != old.text(of: field)
-      }
+      let isEdited = !new.fieldsEditedByHand(since: old).isEmpty
       return isEdited ? nil : AlarmRecord.encode(Alarm.join(new, old))
     case .settings:
       guard let old = try? SettingsFile.decode(seen), let new = try? SettingsFile.decode(now) else {
         return nil
       }
-      let isEdited = new.values.contains { key, value in
-        new.stamps[key] == old.stamps[key] && value != old.values[key]
-      }
+      let isEdited = !new.keysEditedByHand(since: old).isEmpty
       return isEdited ? nil : SettingsFile.encode(SettingsRecord.join(new, old))
     case .log: return seen
     case .device, .attributes: return nil

@@ -18,7 +18,7 @@ struct SettingsAbsorption {
   func absorb() throws {
     if store.settingsAreSettled { return }
     let path = "\(store.path)/\(SettingsFile.path)"
-    guard let file = try DurableFile.read(path, limit: SettingsFile.largest),
+    guard let file = (try? DurableFile.read(path, limit: SettingsFile.largest)) ?? nil,
       let written = try? SettingsFile.decode(file.bytes)
     else { return }
     let tree = try writer.head().map { try writer.repository.commit($0).tree }
@@ -31,12 +31,7 @@ struct SettingsAbsorption {
     var result = written
     let seen = (Array(written.stamps.values) + Array(base.stamps.values)).max()
     let stamp = Stamp.next(after: seen, now: store.context.now, device: store.device)
-    for (key, value) in written.values
-    where written.stamps[key] == nil
-      || (written.stamps[key] == base.stamps[key] && value != base.values[key])
-    {
-      result.stamps[key] = stamp
-    }
+    for key in written.keysEditedByHand(since: base) { result.stamps[key] = stamp }
     result = SettingsRecord.join(SettingsRecord.join(result, base), committed)
     let encoded = SettingsFile.encode(result)
     if encoded != bytes || encoded != file.bytes {

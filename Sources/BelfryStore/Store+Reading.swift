@@ -57,15 +57,19 @@ extension Store {
     for name in DurableFile.names(in: path + "/devices").sorted() {
       let place = "devices/\(name)"
       do {
-        guard
-          let file = try DurableFile.read("\(path)/\(place)", limit: DeviceRecord.largest)
-        else { continue }
+        guard let kind = RecordPath(place) else { throw RecordError("no record has this name") }
+        guard let file = try DurableFile.read("\(path)/\(place)", limit: kind.largest) else {
+          continue
+        }
+        if let error = kind.error(in: file.bytes) { throw error }
         devices.append(try DeviceRecord.decode(file.bytes))
-      } catch let error as RecordError {
-        problems.append(RecordProblem(path: place, kind: .invalid(error, lastGood: false)))
       } catch {
-        problems.append(
-          RecordProblem(path: place, kind: .invalid(RecordError("\(error)"), lastGood: false)))
+        let reason =
+          error as? RecordError
+          ?? (error as? FileError).map {
+            RecordError(Store.reason($0, limit: DeviceRecord.largest))
+          } ?? RecordError("\(error)")
+        problems.append(RecordProblem(path: place, kind: .invalid(reason, lastGood: false)))
       }
     }
     return (devices, problems)

@@ -269,8 +269,9 @@ public final class Store: Sendable {
 
   /// Whether a rebase has begun and not ended.
   public var isRebasing: Bool {
-    let git = DurableFile.parent(of: local.folder)
-    return ["rebase-merge", "rebase-apply"].contains { access("\(git)/\($0)", F_OK) == 0 }
+    ["rebase-merge", "rebase-apply"].contains { name in
+      access("\(local.gitDirectory)/\(name)", F_OK) == 0
+    }
   }
 
   /// The commit of the past that is checked out; nil when the store is on a branch. It is read-only then,
@@ -292,18 +293,9 @@ public final class Store: Sendable {
   public var lastTick: Instant? { local.last(.tick) }
   public var lastSync: Instant? { local.last(.sync) }
 
-  /// What people call the devices, by identifier.
-  public func deviceNames() throws -> [Identifier: String] {
-    var names: [Identifier: String] = [:]
-    for name in DurableFile.names(in: path + "/devices") {
-      guard name.hasSuffix(".json"), let id = Identifier(name.dropLast(5)),
-        let file = try? DurableFile.read(
-          "\(path)/\(DeviceRecord.path(id))", limit: DeviceRecord.largest)
-      else { continue }
-      // A device whose record is not valid goes by its identifier.
-      names[id] = (try? DeviceRecord.decode(file.bytes))?.name
-    }
-    return names
+  /// What people call the devices, by identifier; one whose record is not valid goes by its identifier.
+  public func deviceNames() -> [Identifier: String] {
+    Dictionary(devices().devices.map { ($0.id, $0.name) }) { $1 }
   }
 
   /// What this device has rung for.

@@ -32,8 +32,22 @@ struct Tidying {
     return files.keys.sorted()
   }
 
+  /// Commits the devices' records that differ from HEAD's: another name, written by hand.
+  func commitDevices() throws {
+    let tree = try writer.head().map { try writer.repository.commit($0).tree }
+    let changed = try DurableFile.names(in: store.path + "/devices").map { "devices/\($0)" }
+      .filter { path in
+        let file = try? DurableFile.read("\(store.path)/\(path)", limit: DeviceRecord.largest)
+        let committed = try tree.flatMap { try writer.repository.blob(at: path, in: $0) }
+        return (file ?? nil).map { Repository.blobID($0.bytes) } != committed
+      }
+    _ = try commit(changed, subject: "Edited by hand: devices")
+  }
+
   /// Commits records that nobody has; those that are not valid stay as they are.
-  func commit(_ paths: [String]) throws -> [String] {
+  func commit(
+    _ paths: [String], subject: String = "Take up what another program wrote"
+  ) throws -> [String] {
     var files: [String: [UInt8]?] = [:]
     for path in paths {
       guard let kind = RecordPath(path),
@@ -43,8 +57,7 @@ struct Tidying {
       files[path] = .some(file.bytes)
     }
     if files.isEmpty { return [] }
-    try writer.commit(
-      files, message: CommitMessage("Take up what another program wrote", device: store.device))
+    try writer.commit(files, message: CommitMessage(subject, device: store.device))
     return files.keys.sorted()
   }
 }

@@ -120,6 +120,12 @@ public enum DurableFile {
     return (bytes, status)
   }
 
+  /// The first line of a small file, without its end; nil when it is not there or cannot be read.
+  public static func firstLine(of path: String) -> String? {
+    guard let file = (try? read(path, limit: 4096)) ?? nil else { return nil }
+    return String(decoding: file.bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+  }
+
   /// The content of a file of the system's own (`/proc`), whose size nobody knows before; at most 64 KiB.
   static func readStream(_ path: String) throws(FileError) -> [UInt8] {
     let file = try Descriptor(path, O_RDONLY | O_NONBLOCK)

@@ -39,15 +39,21 @@ public enum GitCommand {
         input: .fileDescriptor(file, closeAfterSpawningProcess: true),
         output: .string(limit: 64 << 20),
         error: .string(limit: 1 << 20))
-      let status: Int32 =
-        switch result.terminationStatus {
-        case .exited(let code): code
-        case .signaled(let signal): 128 + signal
-        }
       return Outcome(
-        status: status, output: result.standardOutput, error: result.standardError)
+        status: result.terminationStatus.shellStatus, output: result.standardOutput,
+        error: result.standardError)
     } catch let error as SubprocessError where error.code == .executableNotFound {
       throw NotFound()
+    }
+  }
+}
+
+extension TerminationStatus {
+  /// The status as a shell tells it: 128 + n when signal n ended the process.
+  public var shellStatus: Int32 {
+    switch self {
+    case .exited(let code): code
+    case .signaled(let signal): 128 + signal
     }
   }
 }

@@ -120,7 +120,7 @@ struct LooseObjects: Sendable {
 
   /// Writes an object, not yet durably, over a damaged one of its name too.
   ///
-  /// - Returns: its name, and the file to be synced; nil when a whole one is there and durable.
+  /// - Returns: its name, and the file that is to be made durable.
   func write(_ kind: Kind, _ bytes: [UInt8]) throws -> (id: ObjectID, file: String) {
     let id = LooseObjects.name(kind, bytes)
     let file = path(id)

@@ -32,9 +32,6 @@ extension Repository {
     return damaged.sorted { $0.path < $1.path }
   }
 
-  /// How many loose objects there are, about.
-  public var looseObjectEstimate: Int { Repository.looseObjectEstimate(in: loose.folder) }
-
   /// How many loose objects a folder `objects` has, about: of four folders of 256, times 64. Costs four looks,
   /// and not the start of libgit2.
   public static func looseObjectEstimate(in objects: String) -> Int {
@@ -167,8 +164,6 @@ extension Repository {
   /// What a reference's own file says; nil when it has none, as when it is packed.
   public func referenceFile(_ name: String) -> (path: String, text: String)? {
     let path = (name == "HEAD" ? gitDirectory : commonDirectory) + name
-    guard let file = (try? DurableFile.read(path, limit: 4096)) ?? nil else { return nil }
-    let text = String(decoding: file.bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-    return (path, text)
+    return DurableFile.firstLine(of: path).map { (path, $0) }
   }
 }

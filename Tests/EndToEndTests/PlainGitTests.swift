@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -79,6 +80,20 @@ import Testing
     #expect(try sandbox.read(file).contains("\"title\": \"2026-11-20T22:44:00"))
     #expect(try sandbox.read(sandbox.store + "/settings.json").contains("2026-11-20T22:44:00"))
     #expect(try await sandbox.belfry("tier").out.contains("premium"))
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+  }
+
+  @Test func aCommittedRecordWithoutStampsIsAHandEditToo() async throws {
+    let sandbox = try await store()
+    let id = try await sandbox.belfry("show", "tea", "--json").object["id"] as? String
+    let file = try sandbox.alarmFile(id)
+    let text = try sandbox.read(file).replacing("\"Tea\"", with: "\"Green tea\"")
+    let stamps = try #require(text.firstRange(of: /"stamps": \{[^}]*\},/))
+    try sandbox.write(text.replacingCharacters(in: stamps, with: ""), to: file)
+    _ = try await sandbox.git("commit", "-qam", "By hand")
+    let tick = try await sandbox.belfry("tick", now: "2026-11-20T22:44:00Z")
+    #expect(tick.err.isEmpty, "\(tick.err)")
+    #expect(try await titles(sandbox) == ["Green tea", "Rent"])
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 

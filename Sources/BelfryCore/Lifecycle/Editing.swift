@@ -17,20 +17,25 @@ extension Alarm {
     Field.allCases.filter { text(of: $0) != other.text(of: $0) }.sorted()
   }
 
-  /// Stamps what was edited since an earlier version and lets the progress follow: an edit of the
-  /// schedule or the zone, enabling and disabling start at now.
+  /// The fields that somebody has edited by hand since an earlier version: the value differs under the same
+  /// stamp, or has no stamp at all. One with another stamp was edited, and stamped, elsewhere.
   ///
-  /// Edited is a field whose value differs under the same stamp, and one that has no stamp at all. One
-  /// with another stamp was edited, and stamped, elsewhere.
-  ///
-  /// - Parameter earlier: nil when there is none, as for a record written by hand.
-  public func stamped(against earlier: Alarm?, at now: Instant, device: Identifier) -> Alarm {
-    var alarm = self
-    let edited = Field.allCases.filter { field in
+  /// - Parameter earlier: nil when there is none.
+  public func fieldsEditedByHand(since earlier: Alarm?) -> [Field] {
+    Field.allCases.filter { field in
       guard let stamp = stamps[field] else { return true }
       guard let earlier, earlier.stamps[field] == stamp else { return false }
       return text(of: field) != earlier.text(of: field)
     }
+  }
+
+  /// Stamps what was edited by hand since an earlier version and lets the progress follow: an edit of the
+  /// schedule or the zone, enabling and disabling start at now.
+  ///
+  /// - Parameter earlier: nil when there is none, as for a record written by hand.
+  public func stamped(against earlier: Alarm?, at now: Instant, device: Identifier) -> Alarm {
+    var alarm = self
+    let edited = fieldsEditedByHand(since: earlier)
     guard !edited.isEmpty else { return alarm }
     let stamp = Stamp.next(
       after: [latestStamp, earlier?.latestStamp].compactMap { $0 }.max(), now: now, device: device)
@@ -49,5 +54,16 @@ extension Alarm {
     var alarm = self
     alarm.deletion = stamps.merging(deletion ?? [:], uniquingKeysWith: max)
     return alarm
+  }
+}
+
+extension SettingsRecord {
+  /// The keys that somebody has edited by hand since an earlier version, by the same rule as an alarm's
+  /// fields.
+  public func keysEditedByHand(since earlier: SettingsRecord) -> [String] {
+    values.filter { key, value in
+      guard let stamp = stamps[key] else { return true }
+      return stamp == earlier.stamps[key] && value != earlier.values[key]
+    }.map(\.key)
   }
 }

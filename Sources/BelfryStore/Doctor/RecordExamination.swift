@@ -17,15 +17,8 @@ public struct RecordExamination: Sendable {
     let cards = view.cards()
     var findings: [Finding] = view.problems.map { .record($0) }
     if let problem = try store.settings().problem { findings.append(.record(problem)) }
-    var devices = 0
-    for name in DurableFile.names(in: store.path + "/devices") {
-      let path = "devices/\(name)"
-      if let error = error(of: path) {
-        findings.append(.record(RecordProblem(path: path, kind: .invalid(error, lastGood: false))))
-      } else {
-        devices += 1
-      }
-    }
+    let (devices, badDevices) = store.devices()
+    findings += badDevices.map { .record($0) }
     let changes = try await WorkTreeChanges(store)
     let known = Set(view.problems.map(\.path))
     let uncommitted = changes.uncommitted.filter { !known.contains($0) }
@@ -37,21 +30,8 @@ public struct RecordExamination: Sendable {
     findings.append(
       .records(
         alarms: cards.count { !$0.isDeleted }, deleted: cards.count { $0.isDeleted },
-        devices: devices))
+        devices: devices.count))
     return findings
-  }
-
-  /// Why a file is not the record that its path says; nil when it is.
-  private func error(of path: String) -> RecordError? {
-    guard let kind = RecordPath(path) else { return RecordError("no record has this name") }
-    do {
-      guard let file = try DurableFile.read("\(store.path)/\(path)", limit: kind.largest) else {
-        return nil
-      }
-      return kind.error(in: file.bytes)
-    } catch {
-      return RecordError("\(error)")
-    }
   }
 
   // MARK: The log

@@ -42,8 +42,13 @@ extension Repair {
       isWorthwhile = false
       let missing = try await missingObjects()
       if missing.isEmpty { break }
+      if missing.contains(where: { $0.kind == "tree" }) {
+        // The index knows the trees of HEAD.
+        _ = try await GitCommand.run(["write-tree", "--missing-ok"], in: store.path)
+      }
+      let lying = missing.contains { $0.kind == "blob" } ? workTreeBlobs() : [:]
       for object in missing {
-        if let source = try await restore(object, repository) {
+        if let source = try await restore(object, lying, repository) {
           report(.object(object.id, source: source))
           isWorthwhile = true
         }
@@ -60,17 +65,13 @@ extension Repair {
   }
 
   private func restore(
-    _ object: MissingObject, _ repository: Repository
+    _ object: MissingObject, _ lying: [ObjectID: RecordFile], _ repository: Repository
   ) async throws -> Mended.Source? {
-    if object.kind == "blob", let bytes = workTreeFile(object.id) {
+    if object.kind == "blob", let bytes = lying[object.id]?.read(in: store) {
       _ = try repository.writeBlob(bytes)
       return .workTree
     }
-    if object.kind == "tree" {
-      // The index knows the trees of HEAD.
-      _ = try await GitCommand.run(["write-tree", "--missing-ok"], in: store.path)
-      if (try? repository.tree(object.id)) != nil { return .index }
-    }
+    if object.kind == "tree", (try? repository.tree(object.id)) != nil { return .index }
     for remote in try repository.remotes() {
       guard let clone = try await self.clone(remote) else { continue }
       if try repository.adopt(object.id, from: clone) { return .remote(remote.name) }
@@ -78,15 +79,15 @@ extension Repair {
     return nil
   }
 
-  private func workTreeFile(_ id: ObjectID) -> [UInt8]? {
+  /// The files of the work tree by the blobs that they would be.
+  private func workTreeBlobs() -> [ObjectID: RecordFile] {
+    var blobs: [ObjectID: RecordFile] = [:]
     for path in store.recordFiles() {
-      guard let kind = RecordPath(path),
-        let file = (try? DurableFile.read("\(store.path)/\(path)", limit: kind.largest)) ?? nil,
-        Repository.blobID(file.bytes) == id
-      else { continue }
-      return file.bytes
+      guard let kind = RecordPath(path) else { continue }
+      let file = RecordFile(path: path, kind: kind)
+      if let bytes = file.read(in: store) { blobs[Repository.blobID(bytes)] = file }
     }
-    return nil
+    return blobs
   }
 
   private func clonePath(_ remote: Remote) -> String {
@@ -109,5 +110,16 @@ extension Repair {
     for name in DurableFile.names(in: store.local.folder) where name.hasPrefix("recovery-") {
       Store.remove("\(store.local.folder)/\(name)")
     }
+  }
+}
+
+/// A file in a record's place.
+private struct RecordFile {
+  let path: String
+  let kind: RecordPath
+
+  /// Its bytes; nil when it cannot be read.
+  func read(in store: Store) -> [UInt8]? {
+    ((try? DurableFile.read("\(store.path)/\(path)", limit: kind.largest)) ?? nil)?.bytes
   }
 }

@@ -59,7 +59,7 @@ public struct Repair: Sendable {
 
   /// Makes what every repository has, and this one lacks: empty folders, a configuration that can be read.
   private func mendSkeleton(_ quarantine: Quarantine) async throws {
-    let git = DurableFile.parent(of: store.local.folder)
+    let git = store.local.gitDirectory
     // A linked work tree has these in the repository that it belongs to.
     guard access(git + "/commondir", F_OK) != 0 else { return }
     for folder in ["objects/info", "objects/pack", "refs/heads"] {
@@ -77,7 +77,7 @@ public struct Repair: Sendable {
   // MARK: References
 
   private func mendHead(_ quarantine: Quarantine) throws {
-    let git = DurableFile.parent(of: store.local.folder)
+    let git = store.local.gitDirectory
     if access(git + "/HEAD", F_OK) == 0 {
       report(
         .quarantined(path: git + "/HEAD", to: try quarantine.take(git + "/HEAD", as: "HEAD")))

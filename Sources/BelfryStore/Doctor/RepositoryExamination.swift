@@ -45,7 +45,7 @@ public struct RepositoryExamination: Sendable {
     findings += repository.brokenReflogs().map { .reflogBroken(path: $0.path) }
     // What follows from what is known is not told again.
     if reference == nil { findings += try await objects(isExplained: !findings.isEmpty) }
-    let loose = repository.looseObjectEstimate
+    let loose = Repository.looseObjectEstimate(in: store.local.objects)
     if loose > RepositoryExamination.manyObjects { findings.append(.manyLooseObjects(loose)) }
     if findings.isEmpty {
       let commits = try await GitCommand.run(["rev-list", "--count", "HEAD"], in: store.path).output
@@ -61,7 +61,7 @@ public struct RepositoryExamination: Sendable {
 
   private func files() -> [Finding] {
     var findings: [Finding] = []
-    let git = DurableFile.parent(of: store.local.folder)
+    let git = store.local.gitDirectory
     let folders = [store.path, git, git + "/objects", git + "/refs/heads", store.local.folder]
     let below = folders.dropFirst().flatMap { folder in
       DurableFile.names(in: folder).map { "\(folder)/\($0)" }
@@ -144,9 +144,9 @@ struct MissingObject: Hashable {
 enum Reference {
   /// Nil when HEAD names a branch, or a commit.
   static func brokenHead(_ store: Store) -> Finding? {
-    let path = DurableFile.parent(of: store.local.folder) + "/HEAD"
-    guard let file = try? DurableFile.read(path, limit: 4096) else { return .headBroken }
-    let text = String(decoding: file.bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    guard let text = DurableFile.firstLine(of: store.local.gitDirectory + "/HEAD") else {
+      return .headBroken
+    }
     return text.hasPrefix("ref: refs/") || ObjectID(hexadecimal: text) != nil ? nil : .headBroken
   }
 

@@ -5,7 +5,8 @@ import Glibc
 /// What is local to this clone on this machine, in `.git/belfry`: never in a commit, never synced.
 struct LocalState: Sendable {
   let folder: String
-  private let gitDirectory: String
+  /// The `.git` folder, without a slash at the end.
+  let gitDirectory: String
 
   init(gitDirectory: String) {
     self.gitDirectory = gitDirectory.hasSuffix("/") ? String(gitDirectory.dropLast()) : gitDirectory
@@ -14,21 +15,17 @@ struct LocalState: Sendable {
 
   /// The folder of the objects; that of a linked work tree is in the repository that it belongs to.
   var objects: String {
-    guard let file = (try? DurableFile.read(gitDirectory + "/commondir", limit: 4096)) ?? nil else {
+    guard let common = DurableFile.firstLine(of: gitDirectory + "/commondir") else {
       return gitDirectory + "/objects"
     }
-    let common = String(decoding: file.bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     return (common.hasPrefix("/") ? common : "\(gitDirectory)/\(common)") + "/objects"
   }
 
   /// The commit that is checked out instead of a branch; nil when a branch is, as always but when a
   /// person looks at the past, or rebases.
   func readDetachedHead() -> String? {
-    guard let file = (try? DurableFile.read(gitDirectory + "/HEAD", limit: 4096)) ?? nil else {
-      return nil
-    }
-    let text = String(decoding: file.bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-    return text.hasPrefix("ref: ") ? nil : text
+    guard let head = DurableFile.firstLine(of: gitDirectory + "/HEAD") else { return nil }
+    return head.hasPrefix("ref: ") ? nil : head
   }
 
   var lock: String { folder + "/lock" }

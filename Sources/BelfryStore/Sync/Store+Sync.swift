@@ -75,7 +75,7 @@ extension Store {
         let writer = try StoreWriter(self)
         try Absorption(writer).absorb(try CardView(self).unsettled)
         try SettingsAbsorption(writer).absorb()
-        try DeviceAbsorption(writer).absorb()
+        try Tidying(writer).commitDevices()
         if let theirs { try merge(theirs, writer, into: &result) }
         return (try writer.head(), writer.branch)
       }

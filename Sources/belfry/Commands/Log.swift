@@ -24,7 +24,7 @@ struct Log: ParsableCommand {
     let context = try common.context(root)
     let store = try context.open()
     let wanted = try alarm.map { try identifier($0, context, store) }
-    let names = try store.deviceNames()
+    let names = store.deviceNames()
     let output = AlarmOutput(store: store, style: context.style)
     let entries = store.log(of: wanted) { path, error in
       Console.error(

@@ -27,7 +27,7 @@ struct SyncCommand: AsyncParsableCommand {
     Console.line(
       "Synced: \(result.fetched) commits fetched, \(result.pushed) pushed, \(result.merged) records merged."
     )
-    let names = try store.deviceNames()
+    let names = store.deviceNames()
     for decision in result.decisions {
       let by = decision.keptBy.flatMap { names[$0] }.map { " of \(Printable.text($0))" } ?? ""
       Console.line(
