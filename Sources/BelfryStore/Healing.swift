@@ -49,9 +49,8 @@ struct Healing {
   private func healed(_ kind: RecordPath, seen: [UInt8], now: [UInt8]) -> [UInt8]? {
     switch kind {
     case .alarm(let id):
-      let start = Instant(seconds: 0)
-      guard let old = try? AlarmRecord.decode(seen, id: id, now: start),
-        let new = try? AlarmRecord.decode(now, id: id, now: start)
+      guard let old = try? AlarmRecord.decode(seen, id: id, now: RecordPath.start),
+        let new = try? AlarmRecord.decode(now, id: id, now: RecordPath.start)
       else { return nil }
       let isEdited = !new.fieldsEditedByHand(since: old).isEmpty
       return isEdited ? nil : AlarmRecord.encode(Alarm.join(new, old))

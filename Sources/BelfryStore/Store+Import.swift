@@ -15,7 +15,7 @@ extension Store {
       let ours = try writer.head().map { try writer.repository.commit($0).tree }
       let theirs = try writer.tree(
         from: nil, try files.mapValues { .some(try writer.repository.writeBlob($0)) })
-      let join = try TreeJoin(writer, ours: ours, theirs: theirs, base: nil)
+      let join = try TreeJoin(writer.repository, ours: ours, theirs: theirs, base: nil)
       var result = SyncResult()
       result.merged = join.merged
       result.refusals = join.refusals

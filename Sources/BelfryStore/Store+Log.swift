@@ -20,7 +20,7 @@ extension Store {
       folders.lazy.flatMap { folder in names("\(root)/\(folder)").lazy.map { "\(folder)/\($0)" } }
     }
     return below(below(below(below(["log"])))).lazy.compactMap { path -> LogEntry? in
-      guard RecordPath(path) == .log else { return nil }
+      guard case .log = RecordPath(path) else { return nil }
       do {
         guard let file = try DurableFile.read("\(root)/\(path)", limit: LogRecord.largest) else {
           return nil

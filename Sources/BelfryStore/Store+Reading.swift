@@ -82,7 +82,7 @@ extension Store {
   }
 
   public func timeline(_ alarm: Alarm) -> Timeline {
-    Timeline(alarm, zone: context.zones.zone(of: alarm))
+    Timeline(alarm, zone: context.zones.zone(of: alarm), at: context.now)
   }
 
   /// The alarm that a person means: its identifier, its title, or a part of either that is unique.

@@ -105,7 +105,7 @@ extension Store {
       }
     }
     let logged = try changed.compactMap { file -> LogEntry? in
-      guard RecordPath(file.path) == .log, file.before == nil, let blob = file.after else {
+      guard case .log = RecordPath(file.path), file.before == nil, let blob = file.after else {
         return nil
       }
       let bytes = try repository.blob(blob, limit: LogRecord.largest)

@@ -92,13 +92,14 @@ extension Store {
   /// - Parameter body: is called once with them, and says what is to be committed, together.
   public func evaluate(_ body: ([Alarm]) throws -> Change?) throws -> Evaluated {
     let view = try CardView(self)
-    if view.due.isEmpty, view.unsettled.isEmpty, settingsAreSettled, past == nil {
+    if view.due.isEmpty, view.unsettled.isEmpty, settingsAreSettled, past == nil, !hasIncoming {
       view.save()
       return Evaluated(problems: view.problems, nextChange: view.nextChange)
     }
     do {
       return try locked {
         let writer = try StoreWriter(self)
+        if hasIncoming { _ = try writer.takeIncoming() }
         // Somebody may have written while we waited.
         let before = try CardView(self)
         before.save()

@@ -47,7 +47,7 @@ public final class Store: Sendable {
     _ path: String, context: StoreContext
   ) throws -> (store: Store, opening: Opening) {
     guard let gitDirectory = try findGitDirectory(path, context: context) else {
-      try create(path, context: context) { _, _ in }
+      try create(path, context: context)
       let (store, _) = try open(path, context: context)
       return (store, .created)
     }
@@ -139,37 +139,12 @@ public final class Store: Sendable {
 
   // MARK: Making
 
-  /// Makes a store beside its place and moves it there whole, so that nobody ever sees half of one, and
-  /// of two that are made at once one stands.
-  ///
-  /// - Parameter fill: what else happens before it is moved there.
-  static func create(
-    _ path: String, context: StoreContext, fill: (Store, Repository) throws -> Void
-  ) throws {
-    try DurableFile.makeFolder(DurableFile.parent(of: path), mode: 0o700)
-    let id = context.makeIdentifier()
-    let building = "\(path).new-\(id.short)"
-    guard mkdir(building, 0o700) == 0 else { throw FileError("make the folder", building) }
+  private static func create(_ path: String, context: StoreContext) throws {
+    let site = try StoreSite(path, context: context)
     do {
-      let repository = try Repository.create(building)
-      let local = LocalState(gitDirectory: repository.gitDirectory)
-      try DurableFile.makeFolder(local.folder, mode: 0o700)
-      let store = Store(path: building, context: context, device: id, local: local)
-      try fill(store, repository)
-      let isNew = try repository.commit(of: "HEAD") == nil
-      try store.introduce(id, message: isNew ? "Create the store" : nil)
-      guard rename(building, path) == 0 else {
-        let number = errno
-        // Somebody else's was there first, and is as good.
-        if number == ENOTEMPTY || number == EEXIST {
-          Store.remove(building)
-          return
-        }
-        throw FileError("make the store", path, number: number)
-      }
-      try DurableFile.syncFolder(of: path)
+      try site.finish()
     } catch {
-      Store.remove(building)
+      site.discard()
       throw error
     }
   }
@@ -197,8 +172,10 @@ public final class Store: Sendable {
   }
 
   /// Commits this device's own record, and what every store holds; then the identity counts.
-  private func introduce(_ id: Identifier, message: String?) throws {
-    let device = Device(id: id, name: context.deviceName, created: context.now)
+  func introduce(_ id: Identifier, message: String?) throws {
+    let device = Device(
+      id: id, name: context.deviceName, created: context.now,
+      stamp: Stamp(time: context.now, device: id))
     var files: [String: [UInt8]?] = [DeviceRecord.path(id): DeviceRecord.encode(device)]
     if try DurableFile.read("\(path)/\(Store.attributesPath)") == nil {
       files[Store.attributesPath] = Store.attributes

@@ -1,4 +1,5 @@
 import BelfryCore
+import Git
 
 /// What a store needs to know of the world: handed in, never looked up.
 public struct StoreContext: Sendable {
@@ -22,16 +23,24 @@ public struct StoreContext: Sendable {
   public var process: String
   /// How long to wait for a lock, in milliseconds.
   public var patience: Int
+  /// How long a remote may say nothing, in seconds.
+  public var networkPatience: Int
   /// Told of what was mended on the way.
   public var report: @Sendable (StoreNotice) -> Void
+  /// Told how far a transfer has come.
+  public var progress: @Sendable (GitCommand.Progress) -> Void
 
   public init(
     now: Instant, zones: ZoneLibrary, deviceName: String, machine: String = "", user: UInt32,
     makeIdentifier: @escaping @Sendable () -> Identifier,
     random: @escaping @Sendable (ClosedRange<Int>) -> Int, runtimeFolder: String? = nil,
     process: String = "belfry",
-    patience: Int = 10_000, report: @escaping @Sendable (StoreNotice) -> Void = { _ in }
+    patience: Int = 10_000, networkPatience: Int = 60,
+    report: @escaping @Sendable (StoreNotice) -> Void = { _ in },
+    progress: @escaping @Sendable (GitCommand.Progress) -> Void = { _ in }
   ) {
+    self.networkPatience = networkPatience
+    self.progress = progress
     self.now = now
     self.zones = zones
     self.deviceName = deviceName

@@ -65,11 +65,10 @@ extension StoreWriter {
 
   /// What an interrupted write wanted, with what has been committed since.
   private func joined(_ path: String, _ bytes: [UInt8], _ committed: ObjectID?) -> [UInt8] {
-    let start = Instant(seconds: 0)
     guard case .alarm(let id) = RecordPath(path), let committed,
       let known = try? repository.blob(committed, limit: AlarmRecord.largest),
-      let ours = try? AlarmRecord.decode(bytes, id: id, now: start),
-      let theirs = try? AlarmRecord.decode(known, id: id, now: start)
+      let ours = try? AlarmRecord.decode(bytes, id: id, now: RecordPath.start),
+      let theirs = try? AlarmRecord.decode(known, id: id, now: RecordPath.start)
     else { return bytes }
     return AlarmRecord.encode(Alarm.join(ours, theirs))
   }

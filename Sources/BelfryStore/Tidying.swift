@@ -32,22 +32,45 @@ struct Tidying {
     return files.keys.sorted()
   }
 
-  /// Commits the devices' records that differ from HEAD's: another name, written by hand.
+  /// Commits the devices' records that differ from HEAD's: another name, written by hand. Of its own this
+  /// device says when that was.
   func commitDevices() throws {
     let tree = try writer.head().map { try writer.repository.commit($0).tree }
-    let changed = try DurableFile.names(in: store.path + "/devices").map { "devices/\($0)" }
-      .filter { path in
-        let file = try? DurableFile.read("\(store.path)/\(path)", limit: DeviceRecord.largest)
-        let committed = try tree.flatMap { try writer.repository.blob(at: path, in: $0) }
-        return (file ?? nil).map { Repository.blobID($0.bytes) } != committed
+    let folder = try tree.flatMap { try writer.repository.entry(at: "devices", in: $0) }
+    let committed = try writer.repository.entries(of: folder?.mode == .folder ? folder?.id : nil)
+    let changed = DurableFile.names(in: store.path + "/devices").filter { name in
+      let path = "\(store.path)/devices/\(name)"
+      let file = try? DurableFile.read(path, limit: DeviceRecord.largest)
+      return (file ?? nil).map { Repository.blobID($0.bytes) } != committed[name]?.id
+    }
+    var files = valid(changed.map { "devices/\($0)" })
+    let own = DeviceRecord.path(store.device)
+    if let bytes = files[own] ?? nil, var device = try? DeviceRecord.decode(bytes) {
+      let known = committed["\(store.device).json"].flatMap {
+        try? DeviceRecord.decode(writer.repository.blob($0.id, limit: DeviceRecord.largest))
       }
-    _ = try commit(changed, subject: "Edited by hand: devices")
+      device.stamp = .next(
+        after: [device.stamp, known?.stamp].compactMap { $0 }.max(), now: store.context.now,
+        device: store.device)
+      files[own] = .some(DeviceRecord.encode(device))
+    }
+    if files.isEmpty { return }
+    try writer.commit(
+      files, message: CommitMessage("Edited by hand: devices", device: store.device))
   }
 
   /// Commits records that nobody has; those that are not valid stay as they are.
-  func commit(
-    _ paths: [String], subject: String = "Take up what another program wrote"
-  ) throws -> [String] {
+  func commit(_ paths: [String]) throws -> [String] {
+    let files = valid(paths)
+    if files.isEmpty { return [] }
+    try writer.commit(
+      files,
+      message: CommitMessage("Take up what another program wrote", device: store.device))
+    return files.keys.sorted()
+  }
+
+  /// The contents of those of some files that are records.
+  private func valid(_ paths: [String]) -> [String: [UInt8]?] {
     var files: [String: [UInt8]?] = [:]
     for path in paths {
       guard let kind = RecordPath(path),
@@ -56,9 +79,7 @@ struct Tidying {
       else { continue }
       files[path] = .some(file.bytes)
     }
-    if files.isEmpty { return [] }
-    try writer.commit(files, message: CommitMessage(subject, device: store.device))
-    return files.keys.sorted()
+    return files
   }
 }
 

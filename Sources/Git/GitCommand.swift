@@ -1,8 +1,10 @@
 import Subprocess
+import Synchronization
 import SystemPackage
 
-/// The user's own git, run as a process: what it does better than a library, such as pushing to a path
-/// with its hooks, locks and quarantine.
+/// The user's own git, run as a process: what it does better than a library, such as reaching remotes with the
+/// user's configuration, ssh, credentials and certificates, and pushing with the remote's hooks, locks and
+/// quarantine.
 public enum GitCommand {
   public struct Outcome: Sendable {
     /// The exit status; 128 + n when signal n ended it.
@@ -20,23 +22,27 @@ public enum GitCommand {
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX",
   ]
 
-  /// Runs git in a folder, without a prompt, in English, and collects what it says.
+  /// What git is run with: in English, without a prompt, in the repository of the folder.
+  private static func environment(_ more: [Environment.Key: String?] = [:]) -> Environment {
+    var changes: [Environment.Key: String?] = ["LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"]
+    for name in repositoryVariables {
+      if let key = Environment.Key(rawValue: name) { changes[key] = .some(nil) }
+    }
+    return .inherit.updating(changes.merging(more) { $1 })
+  }
+
+  /// Runs git in a folder and collects what it says.
   ///
   /// - Parameter input: a file for its standard input; nil for none.
   public static func run(
     _ arguments: [String], in folder: String, input: String? = nil
   ) async throws -> Outcome {
     try Descriptors.ensure()
-    var changes: [Environment.Key: String?] = ["LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"]
-    for name in repositoryVariables {
-      if let key = Environment.Key(rawValue: name) { changes[key] = .some(nil) }
-    }
     do {
       let file = try FileDescriptor.open(FilePath(input ?? "/dev/null"), .readOnly)
       let result = try await Subprocess.run(
         .name("git"), arguments: Arguments(["-C", folder] + arguments),
-        environment: .inherit.updating(changes),
-        input: .fileDescriptor(file, closeAfterSpawningProcess: true),
+        environment: environment(), input: .fileDescriptor(file, closeAfterSpawningProcess: true),
         output: .string(limit: 64 << 20),
         error: .string(limit: 1 << 20))
       return Outcome(
@@ -55,5 +61,154 @@ extension TerminationStatus {
     case .exited(let code): code
     case .signaled(let signal): 128 + signal
     }
+  }
+}
+
+// MARK: Transfers
+
+extension GitCommand {
+  /// How far a transfer has come, as git tells it.
+  public struct Progress: Hashable, Sendable {
+    /// `Receiving objects`, `Writing objects` …
+    public let phase: String
+    public let percent: Int
+
+    /// Reads a line of git's own; nil for any other, and for what the remote says.
+    init?(_ line: Substring) {
+      let phases = [
+        "Receiving objects", "Resolving deltas", "Unpacking objects", "Writing objects",
+        "Compressing objects",
+      ]
+      guard let colon = line.firstIndex(of: ":"), phases.contains(String(line[..<colon])),
+        let end = line[colon...].firstIndex(of: "%"),
+        let percent = Int(line[line.index(after: colon)..<end].drop { $0 == " " })
+      else { return nil }
+      (phase, self.percent) = (String(line[..<colon]), percent)
+    }
+  }
+
+  /// Thrown when the other side was silent for too long.
+  public struct Stalled: Error, Sendable {}
+
+  /// What a remote may make git take, so that none can fill the disk or the memory.
+  private enum Limit {
+    /// One file, in units of 512 bytes: 2 GiB.
+    static let file = 4 << 20
+    /// Of address space, in KiB: 8 GiB.
+    static let memory = 8 << 20
+    /// What is larger is written as it comes, without being held in memory, in bytes.
+    static let held = 1 << 20
+  }
+
+  /// Runs a fetch or a push in a session of its own: nothing can ask a question on the terminal, and all of
+  /// it can be ended together.
+  ///
+  /// Only transports that cannot run commands are allowed, no redirect is followed, nothing is collected, and no
+  /// submodule is looked at.
+  ///
+  /// - Parameters:
+  ///   - patience: how long the other side may be silent, in seconds.
+  ///   - progress: is told how far it has come.
+  /// - Throws: `NotFound`, `Stalled`.
+  public static func transfer(
+    _ arguments: [String], in folder: String, patience: Int,
+    progress: @escaping @Sendable (Progress) -> Void
+  ) async throws -> Outcome {
+    try Descriptors.ensure()
+    var options = PlatformOptions()
+    options.createSession = true
+    options.teardownSequence = [
+      .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: .seconds(1))
+    ]
+    let settings = [
+      "http.followRedirects=false", "gc.auto=0", "maintenance.auto=false",
+      "core.bigFileThreshold=\(Limit.held)", "submodule.recurse=false",
+      "fetch.recurseSubmodules=false", "push.recurseSubmodules=no",
+      "advice.pushUpdateRejected=false",
+    ].flatMap { ["-c", $0] }
+    let limits =
+      "ulimit -f \(Limit.file) 2>/dev/null; ulimit -v \(Limit.memory) 2>/dev/null; exec git \"$@\""
+    let configuration = Configuration(
+      executable: .path("/bin/sh"),
+      arguments: Arguments(["-c", limits, "sh", "-C", folder] + settings + arguments),
+      environment: environment([
+        "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "SSH_ASKPASS_REQUIRE": "never",
+        "SSH_ASKPASS": nil,
+      ]), platformOptions: options)
+    let heard = LastHeard()
+    let outcome = try await withThrowingTaskGroup(of: Outcome?.self) { group in
+      group.addTask { try await collect(configuration, heard, progress) }
+      group.addTask {
+        while true {
+          let silent = heard.seconds
+          guard silent < patience else { return nil }
+          do {
+            try await Task.sleep(for: .seconds(patience - silent))
+          } catch {
+            return nil
+          }
+        }
+      }
+      let first = try await group.next() ?? nil
+      group.cancelAll()
+      return first
+    }
+    guard let outcome else { throw Stalled() }
+    if outcome.status == 127 { throw NotFound() }
+    return outcome
+  }
+
+  private static func collect(
+    _ configuration: Configuration, _ heard: LastHeard,
+    _ progress: @Sendable (Progress) -> Void
+  ) async throws -> Outcome {
+    let file = try FileDescriptor.open("/dev/null", .readOnly)
+    var said: [UInt8] = []
+    let result = try await Subprocess.run(
+      configuration, input: .fileDescriptor(file, closeAfterSpawningProcess: true),
+      output: .string(limit: 1 << 20), error: .sequence
+    ) { execution in
+      var line: [UInt8] = []
+      for try await buffer in execution.standardError {
+        heard.now()
+        buffer.withUnsafeBytes { bytes in
+          for byte in bytes {
+            guard byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") else {
+              // A line of the remote's may be as long as it likes.
+              if line.count < Said.longestLine { line.append(byte) }
+              continue
+            }
+            if let step = Progress(Substring(String(decoding: line, as: UTF8.self))) {
+              progress(step)
+            } else if said.count < Said.longest {
+              said += line + [UInt8(ascii: "\n")]
+            }
+            line = []
+          }
+        }
+      }
+      if said.count < Said.longest { said += line }
+    }
+    return Outcome(
+      status: result.terminationStatus.shellStatus, output: result.standardOutput,
+      error: String(decoding: said, as: UTF8.self))
+  }
+
+  /// How much of what is said is kept, in bytes.
+  private enum Said {
+    static let longest = 64 << 10
+    static let longestLine = 1024
+  }
+}
+
+/// When somebody was last heard of.
+private final class LastHeard: Sendable {
+  private let moment = Mutex(ContinuousClock.now)
+
+  func now() { moment.withLock { $0 = .now } }
+
+  /// How long ago that was.
+  var seconds: Int {
+    Int(moment.withLock { ContinuousClock.now - $0 }.components.seconds)
   }
 }

@@ -31,18 +31,18 @@ extension Repository {
     from before: ObjectID?, to after: ObjectID?, under prefix: String = ""
   ) throws(GitError) -> [ChangedFile] {
     if before == after { return [] }
-    let (old, new) = (try entries(of: before), try entries(of: after))
+    let (old, new) = (try before.map(tree) ?? TreeData(), try after.map(tree) ?? TreeData())
     var result: [ChangedFile] = []
-    for name in Set(old.keys).union(new.keys).sorted() {
-      let (a, b) = (old[name], new[name])
-      if a == b { continue }
+    for change in try old.differences(to: new) {
+      let (a, b) = (change.before, change.after)
       let folders = (a?.mode == .folder ? a?.id : nil, b?.mode == .folder ? b?.id : nil)
       if folders.0 != nil || folders.1 != nil {
-        result += try changedFiles(from: folders.0, to: folders.1, under: prefix + name + "/")
+        result += try changedFiles(
+          from: folders.0, to: folders.1, under: prefix + change.name + "/")
       }
       let files = (a?.mode == .file ? a?.id : nil, b?.mode == .file ? b?.id : nil)
       if files.0 != files.1 {
-        result.append(ChangedFile(path: prefix + name, before: files.0, after: files.1))
+        result.append(ChangedFile(path: prefix + change.name, before: files.0, after: files.1))
       }
     }
     return result
@@ -54,16 +54,43 @@ extension Repository {
     return Dictionary(try self.tree(tree).entries().map { ($0.name, $0) }) { $1 }
   }
 
-  /// The blob at a path of a tree; nil when there is none.
-  public func blob(at path: String, in tree: ObjectID) throws(GitError) -> ObjectID? {
+  /// The entry at a path of a tree; nil when there is none.
+  public func entry(at path: String, in tree: ObjectID) throws(GitError) -> TreeData.Entry? {
     var current = tree
     let parts = path.split(separator: "/").map(String.init)
     for (index, part) in parts.enumerated() {
       guard let entry = try self.tree(current).entry(named: part) else { return nil }
-      if index == parts.count - 1 { return entry.mode == .file ? entry.id : nil }
+      if index == parts.count - 1 { return entry }
       guard entry.mode == .folder else { return nil }
       current = entry.id
     }
     return nil
+  }
+
+  /// The blob at a path of a tree; nil when there is none.
+  public func blob(at path: String, in tree: ObjectID) throws(GitError) -> ObjectID? {
+    try entry(at: path, in: tree).flatMap { $0.mode == .file ? $0.id : nil }
+  }
+
+  /// The commit of a history that brought what it has at a path: none of its parents has it so.
+  ///
+  /// - Parameter limit: how many commits are looked at.
+  public func origin(
+    of path: String, in commit: ObjectID, limit: Int = 2_000
+  ) throws -> Commit? {
+    let wanted = try entry(at: path, in: try self.commit(commit).tree)
+    var (found, count): (Commit?, Int) = (nil, 0)
+    try visitHistory(from: commit) { commit in
+      count += 1
+      if try entry(at: path, in: commit.tree) == wanted,
+        try !commit.parents.contains(where: { parent in
+          try entry(at: path, in: try self.commit(parent).tree) == wanted
+        })
+      {
+        found = commit
+      }
+      return found == nil && count < limit
+    }
+    return found
   }
 }

@@ -46,38 +46,39 @@ extension Repository {
     }
   }
 
-  /// Fetches a remote's branch into its tracking reference, and nothing else: no tags, no pruning.
-  ///
-  /// Returns the commit at which the remote's branch stands; nil when it has no such branch.
-  public func fetch(_ remote: String, branch: String) throws(GitError) -> ObjectID? {
-    let wanted = "refs/heads/\(branch)"
-    return try with { repository throws(GitError) in
-      var handle: OpaquePointer?
+  /// The references whose names begin with a prefix, with what they name.
+  public func references(under prefix: String) throws(GitError) -> [String: ObjectID] {
+    try with { repository throws(GitError) in
+      var iterator: OpaquePointer?
       try GitError.check(
-        git_remote_lookup(&handle, repository, remote), "find the remote \(remote)")
-      defer { git_remote_free(handle) }
-      var options = git_fetch_options()
-      git_fetch_options_init(&options, UInt32(GIT_FETCH_OPTIONS_VERSION))
-      options.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE
-      options.prune = GIT_FETCH_NO_PRUNE
-      options.update_fetchhead = 0
-      let code = "+\(wanted):refs/remotes/\(remote)/\(branch)".withCString { spec -> Int32 in
-        var strings: [UnsafeMutablePointer<CChar>?] = [UnsafeMutablePointer(mutating: spec)]
-        return strings.withUnsafeMutableBufferPointer { buffer in
-          var specs = git_strarray(strings: buffer.baseAddress, count: 1)
-          return git_remote_fetch(handle, &specs, &options, "belfry sync")
-        }
+        git_reference_iterator_glob_new(&iterator, repository, prefix + "*"), "list references")
+      defer { git_reference_iterator_free(iterator) }
+      var result: [String: ObjectID] = [:]
+      var name: UnsafePointer<CChar>?
+      while git_reference_next_name(&name, iterator) == 0, let current = name {
+        var oid = git_oid()
+        // One that names nothing is none.
+        guard git_reference_name_to_id(&oid, repository, current) == 0 else { continue }
+        result[String(cString: current)] = ObjectID(oid)
       }
-      try GitError.check(code, "fetch from \(remote)")
-      // What the remote advertised stays readable after the fetch.
-      var heads: UnsafeMutablePointer<UnsafePointer<git_remote_head>?>?
-      var count = 0
-      try GitError.check(git_remote_ls(&heads, &count, handle), "list the branches of \(remote)")
-      for index in 0..<count {
-        guard let head = heads?[index]?.pointee, let name = head.name else { continue }
-        if String(cString: name) == wanted { return ObjectID(head.oid) }
+      return result
+    }
+  }
+
+  /// Removes a reference if it still names a commit; whoever moved it meanwhile keeps it.
+  public func removeReference(_ name: String, at commit: ObjectID) throws(GitError) {
+    try with { repository throws(GitError) in
+      var reference: OpaquePointer?
+      let code = git_reference_lookup(&reference, repository, name)
+      if code == GIT_ENOTFOUND.rawValue { return }
+      try GitError.check(code, "read \(name)")
+      defer { git_reference_free(reference) }
+      guard let target = git_reference_target(reference), ObjectID(target.pointee) == commit else {
+        return
       }
-      return nil
+      let result = git_reference_delete(reference)
+      if result == GIT_EMODIFIED.rawValue || result == GIT_ENOTFOUND.rawValue { return }
+      try GitError.check(result, "remove \(name)")
     }
   }
 }

@@ -27,14 +27,14 @@ public struct TreeData: Sendable, Equatable {
   }
 
   /// The position of one entry in the bytes.
-  private struct Slot {
+  struct Slot {
     let start: Int
     let nameStart: Int
     let nameEnd: Int
     var end: Int { nameEnd + 1 + ObjectID.byteCount }
   }
 
-  private func slot(at start: Int) throws(GitError) -> Slot {
+  func slot(at start: Int) throws(GitError) -> Slot {
     func find(_ byte: UInt8, from index: Int) -> Int? {
       var index = index
       while index < bytes.count {
@@ -49,7 +49,7 @@ public struct TreeData: Sendable, Equatable {
     return Slot(start: start, nameStart: space + 1, nameEnd: nul)
   }
 
-  private func entry(_ slot: Slot) -> Entry {
+  func entry(_ slot: Slot) -> Entry {
     let mode: Entry.Mode
     if bytes[slot.start..<(slot.nameStart - 1)].elementsEqual("100644".utf8) {
       mode = .file

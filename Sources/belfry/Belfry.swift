@@ -64,7 +64,7 @@ struct Belfry: ParsableCommand {
         subcommands: [SettingsCommand.self, TierCommand.self, Sounds.self, Catalog.self]),
       CommandGroup(
         name: "OTHER DEVICES",
-        subcommands: [RemoteCommand.self, SyncCommand.self, Clone.self]),
+        subcommands: [RemoteCommand.self, SyncCommand.self, Clone.self, Status.self]),
       CommandGroup(name: "SAFETY", subcommands: [Doctor.self, Export.self, Import.self]),
     ])
 

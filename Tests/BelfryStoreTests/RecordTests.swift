@@ -134,7 +134,11 @@ import Testing
       at: Instant(rfc3339: "2026-11-20T23:30:05.042-02:00")!, device: id)
     #expect(LogRecord.path(entry) == "log/2026/11/21/013005042-\(id).json")
     #expect(try LogRecord.decode(LogRecord.encode(entry)) == entry)
-    #expect(RecordPath(LogRecord.path(entry)) == .log)
+    let path = LogRecord.path(entry)
+    #expect(RecordPath(path) == .log(path))
+    #expect(RecordPath(path)?.error(in: LogRecord.encode(entry)) == nil)
+    let elsewhere = RecordPath(path.replacing("2026", with: "2027"))
+    #expect(elsewhere?.error(in: LogRecord.encode(entry)) != nil)
   }
 
   @Test(arguments: [

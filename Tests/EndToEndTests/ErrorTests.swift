@@ -33,7 +33,7 @@ import Testing
     (["snooze", "Tea", "soon"], 2, "'soon' is not a length of time"),
     (["edit", "Tea"], 2, "nothing to change"),
     (["sync"], 1, "no remote"),
-    (["remote", "add", "origin", "ssh://host/x"], 6, "no way to"),
+    (["remote", "add", "origin", "ftp://host/x"], 2, "is no remote"),
     (["remote", "add", "a/b", "/tmp"], 2, "cannot be a remote's name"),
     (["clone", "/nowhere.git"], 1, "something at"),
   ])

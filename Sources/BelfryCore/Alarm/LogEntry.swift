@@ -71,9 +71,15 @@ public struct Device: Hashable, Sendable {
   public var name: String
   /// When this clone was made.
   public let created: Instant
+  /// When the device itself wrote this; nil in records of early versions, and in those that a person wrote.
+  public var stamp: Stamp?
   public var extras: [String: String]
 
-  public init(id: Identifier, name: String, created: Instant, extras: [String: String] = [:]) {
+  public init(
+    id: Identifier, name: String, created: Instant, stamp: Stamp? = nil,
+    extras: [String: String] = [:]
+  ) {
+    self.stamp = stamp
     self.id = id
     self.name = name
     self.created = created

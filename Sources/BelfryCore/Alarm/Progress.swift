@@ -8,15 +8,55 @@ public struct Progress: Hashable, Sendable {
   public var floor: CivilDateTime?
   /// What is known of the occurrences above the floor; one that is not here is open.
   public var occurrences: [CivilDateTime: OccurrenceRecord]
+  /// How often it had to be put right after a device with a wrong clock: a higher one stands whole.
+  public var generation: Int
 
   public init(
     armed: Instant, cleared: Instant? = nil, floor: CivilDateTime? = nil,
-    occurrences: [CivilDateTime: OccurrenceRecord] = [:]
+    occurrences: [CivilDateTime: OccurrenceRecord] = [:], generation: Int = 0
   ) {
+    self.generation = generation
     self.armed = armed
     self.cleared = cleared
     self.floor = floor
     self.occurrences = occurrences
+  }
+}
+
+extension Progress {
+  /// The progress without what a device with a wrong clock has put into it; nil when all is plausible.
+  ///
+  /// A clock that is years ahead settles everything up to its own time, and the alarm would be silent for so long
+  /// on every device. What lies more than `Instant.tolerance` ahead is taken back so far that nothing that is
+  /// still to ring counts as settled; at most what came due within the last day rings once more. The result stands
+  /// over the wrong one wherever the two are joined.
+  ///
+  /// 1. `armed` and `floor` come back to a day ago, `cleared` is forgotten.
+  /// 2. What became of an occurrence ahead at a time ahead is forgotten; of a passed one it stays, as of now, and
+  ///    a snooze ends now.
+  public func corrected(at now: Instant) -> Progress? {
+    let past = now.adding(seconds: -Instant.tolerance)
+    // Civil times lie up to 14 hours to either side of UTC's.
+    func civil(_ days: Int64) -> CivilDateTime {
+      TimeZoneRules.utc.civil(at: now.adding(seconds: days * 86_400))
+    }
+    let limit = civil(2)
+    var result = self
+    if armed.isImplausible(at: now) { result.armed = past }
+    if cleared?.isImplausible(at: now) == true { result.cleared = nil }
+    if let floor, floor > limit { result.floor = civil(-1) }
+    for (occurrence, record) in occurrences where record.since?.isImplausible(at: now) == true {
+      if occurrence > limit {
+        result.occurrences[occurrence] = nil
+      } else {
+        result.occurrences[occurrence]?.since = now
+        if record.state == .snoozed { result.occurrences[occurrence]?.until = now }
+        if record.revived != nil { result.occurrences[occurrence]?.revived = now }
+      }
+    }
+    if result == self { return nil }
+    result.generation += 1
+    return result
   }
 }
 

@@ -9,6 +9,13 @@ public struct Timeline: Sendable {
     self.zone = zone
   }
 
+  /// The same as a device sees it whose clock says `now`: without what one with a wrong clock has put into it.
+  public init(_ alarm: Alarm, zone: TimeZoneRules, at now: Instant) {
+    var alarm = alarm
+    if let corrected = alarm.progress.corrected(at: now) { alarm.progress = corrected }
+    self.init(alarm, zone: zone)
+  }
+
   /// A nominal firing and the moment of it.
   public struct Occurrence: Hashable, Sendable {
     public let civil: CivilDateTime

@@ -24,9 +24,11 @@ public enum StoreError: Error, Sendable {
   case noRemote(String?)
   case remoteExists(String)
   /// The remote cannot be reached, or refused.
-  case remoteFailed(url: String, reason: String)
+  case remoteFailed(url: String, RemoteFailure)
   /// Belfry has no way to reach such a remote.
-  case unsupportedRemote(url: String)
+  case unsupportedRemote(url: String, reason: String)
+  /// The remote has more records than any store.
+  case tooLarge
   /// The remote refused every try: somebody else was always faster.
   case pushRaceLost(attempts: Int)
   /// The remote's records were written by a later Belfry.

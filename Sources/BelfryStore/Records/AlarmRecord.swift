@@ -8,7 +8,7 @@ import BelfryCore
 /// | `id` | the file's name | – |
 /// | `title`, `note`, `enabled`, `schedule`, `zone`, `delivery` | the definition | each by its stamp |
 /// | `stamps` | each field's last edit | with its field |
-/// | `progress` | `armed`, `cleared`, `floor`, `occurrences` | maxima; occurrences by revision and rank |
+/// | `progress` | `armed`, `cleared`, `floor`, `occurrences`; `generation` | maxima; occurrences by revision and rank; a higher generation whole |
 /// | `deleted` | the stamps that a deletion had seen | maximum of each |
 /// | anything else | kept | the greater text |
 public enum AlarmRecord {
@@ -79,7 +79,8 @@ public enum AlarmRecord {
     var progress = Progress(
       armed: try nested.required("armed", \.instant, "an instant"),
       cleared: try nested.optional("cleared", \.instant, "an instant"),
-      floor: try nested.optional("floor", \.occurrence, "a date and time"))
+      floor: try nested.optional("floor", \.occurrence, "a date and time"),
+      generation: try nested.optional("generation", \.count, "a count") ?? 0)
     if var records = try nested.nested("occurrences") {
       for key in records.keys {
         guard let civil = CivilDateTime(key) else {
@@ -138,6 +139,8 @@ public enum AlarmRecord {
       "progress": .object(omittingNil: [
         "armed": JSON(alarm.progress.armed), "cleared": alarm.progress.cleared.map { JSON($0) },
         "floor": alarm.progress.floor.map { JSON($0) },
+        "generation": alarm.progress.generation == 0
+          ? nil : .integer(Int64(alarm.progress.generation)),
         "occurrences": alarm.progress.occurrences.isEmpty
           ? nil
           : .object(

@@ -78,13 +78,14 @@ public enum DeviceRecord {
     return Device(
       id: try reader.required("id", \.identifier, "an identifier"),
       name: try reader.required("name", plainText, "a text without control characters"),
-      created: try reader.required("created", \.instant, "an instant"), extras: reader.remaining())
+      created: try reader.required("created", \.instant, "an instant"),
+      stamp: try reader.optional("stamp", \.stamp, "a stamp"), extras: reader.remaining())
   }
 
   public static func encode(_ device: Device) -> [UInt8] {
     JSON.object(omittingNil: [
       "format": .integer(RecordFormat.current), "id": JSON(device.id), "name": .string(device.name),
-      "created": JSON(device.created),
+      "created": JSON(device.created), "stamp": device.stamp.map { JSON($0) },
     ]).adding(device.extras).document
   }
 }

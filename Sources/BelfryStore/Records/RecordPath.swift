@@ -3,7 +3,8 @@ import BelfryCore
 /// The places that a store has records at.
 public enum RecordPath: Hashable, Sendable {
   case alarm(Identifier)
-  case log
+  /// With its path, which tells its time and identifier.
+  case log(String)
   case device(Identifier)
   case settings
   case attributes
@@ -35,7 +36,7 @@ public enum RecordPath: Hashable, Sendable {
         CivilDate(parts[1...3].joined(separator: "-")) != nil,
         LogRecord.identifier(fileName: parts[4]) != nil
       {
-        self = .log
+        self = .log(path)
       } else {
         return nil
       }
@@ -43,21 +44,45 @@ public enum RecordPath: Hashable, Sendable {
   }
 }
 
+/// What a record's bytes say.
+enum RecordValue {
+  case alarm(Alarm)
+  case log(LogEntry)
+  case device(Device)
+  case settings(SettingsRecord)
+  case attributes
+}
+
 extension RecordPath {
-  /// Why bytes are not a record of this kind; nil when they are.
-  func error(in bytes: [UInt8]) -> RecordError? {
-    do throws(RecordError) {
-      switch self {
-      case .alarm(let id): _ = try AlarmRecord.decode(bytes, id: id, now: Instant(seconds: 0))
-      case .log: _ = try LogRecord.decode(bytes)
-      case .device(let id):
-        guard try DeviceRecord.decode(bytes).id == id else {
-          throw RecordError("'id' is not the file's name")
-        }
-      case .settings: _ = try SettingsFile.decode(bytes)
-      case .attributes:
-        guard bytes == Store.attributes else { throw RecordError("it is not Belfry's own") }
+  /// A record written by hand may lack progress; in a merge it then starts here, on every device alike.
+  static let start = Instant(seconds: 0)
+
+  /// Reads the bytes of a record of this kind.
+  func value(in bytes: [UInt8]) throws(RecordError) -> RecordValue {
+    switch self {
+    case .alarm(let id):
+      return .alarm(try AlarmRecord.decode(bytes, id: id, now: RecordPath.start))
+    case .log(let path):
+      let entry = try LogRecord.decode(bytes)
+      guard LogRecord.path(entry) == path else {
+        throw RecordError("'id' and 'at' are not those of the file's name")
       }
+      return .log(entry)
+    case .device(let id):
+      let device = try DeviceRecord.decode(bytes)
+      guard device.id == id else { throw RecordError("'id' is not the file's name") }
+      return .device(device)
+    case .settings: return .settings(try SettingsFile.decode(bytes))
+    case .attributes:
+      guard bytes == Store.attributes else { throw RecordError("it is not Belfry's own") }
+      return .attributes
+    }
+  }
+
+  /// Why bytes are not a record of this kind; nil when they are.
+  public func error(in bytes: [UInt8]) -> RecordError? {
+    do throws(RecordError) {
+      _ = try value(in: bytes)
       return nil
     } catch {
       return error

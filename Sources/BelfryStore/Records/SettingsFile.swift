@@ -25,6 +25,8 @@ public enum SettingsFile {
       }
     }
     record.values = reader.remaining()
+    // A stamp of nothing says nothing.
+    record.stamps = record.stamps.filter { record.values[$0.key] != nil }
     for setting in Setting.allCases { _ = try value(of: setting, in: record) }
     return record
   }

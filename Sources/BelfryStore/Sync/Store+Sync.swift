@@ -1,201 +1,232 @@
 import BelfryCore
 import Git
-import Glibc
 
 /// What a sync did.
 public struct SyncResult: Sendable {
-  /// Commits that came in.
-  public var fetched = 0
-  /// Commits that went out.
-  public var pushed = 0
+  /// The part of one remote.
+  public struct Exchange: Sendable {
+    public let remote: Remote
+    /// Commits that it brought.
+    public var fetched = 0
+    /// Commits that it was sent.
+    public var pushed = 0
+    /// Its branch had been moved to where it lacked what it had before.
+    public var wasRewound = false
+    /// It is somebody's own store, and takes in what was left for it by its next command.
+    public var isLeft = false
+    /// Why it could not be synced with; nil when it was.
+    public var failure: (any Error)?
+  }
+  public var exchanges: [Exchange] = []
   /// Records that came in or were joined.
   public var merged = 0
   public var decisions: [MergeDecision] = []
   public var refusals: [MergeRefusal] = []
+  /// How far ahead of this device's clock the latest commit that came in is, in seconds, when that is
+  /// implausible.
+  public var clockAhead: Int64?
+
+  public var fetched: Int { exchanges.reduce(0) { $0 + $1.fetched } }
+  public var pushed: Int { exchanges.reduce(0) { $0 + $1.pushed } }
+
+  mutating func add(_ outcome: BranchJoin.Outcome, to index: Int? = nil) {
+    if let index { exchanges[index].fetched += outcome.fetched }
+    merged += outcome.merged
+    decisions += outcome.decisions
+    refusals += outcome.refusals
+  }
 }
 
 extension Store {
-  public func remotes() throws -> [Remote] {
-    try repository().remotes()
-  }
-
-  /// Adds a remote. Throws when there is one of that name, or no way to reach such a URL.
-  public func addRemote(_ remote: Remote) throws {
-    guard LocalTransport.reaches(remote.url) else {
-      throw StoreError.unsupportedRemote(url: remote.url)
-    }
-    try locked {
-      let repository = try configuration()
-      guard try !repository.remotes().contains(where: { $0.name == remote.name }) else {
-        throw StoreError.remoteExists(remote.name)
-      }
-      try repository.addRemote(remote)
-    }
-  }
-
-  /// The repository, without the lock on its configuration that a git may have left which died.
-  private func configuration() throws -> Repository {
-    let repository = try repository()
-    _ = repository.removeAbandonedLock(repository.commonDirectory + "config.lock")
-    return repository
-  }
-
-  public func removeRemote(_ name: String) throws {
-    try locked {
-      let repository = try configuration()
-      guard try repository.remotes().contains(where: { $0.name == name }) else {
-        throw StoreError.noRemote(name)
-      }
-      try repository.removeRemote(name)
-    }
-  }
-
   /// How often a push that lost the race is tried again.
-  static let pushAttempts = 12
+  private static let pushAttempts = 12
 
-  /// Fetches, merges, and pushes, until this store and the remote have the same.
+  /// Fetches, merges, and pushes, until this store and the remotes have the same.
   ///
-  /// The lock is held only while merging: local work never waits for a remote.
+  /// The lock is held only while merging: local work never waits for a remote. A remote that cannot be reached
+  /// keeps nobody from the others; its failure is in its exchange, or thrown when it is the only one.
   ///
-  /// - Parameter remoteName: nil: `origin`, or the only one there is.
-  public func sync(_ remoteName: String?) async throws -> SyncResult {
+  /// - Parameters:
+  ///   - names: the remotes; all when none is named.
+  ///   - transport: how a remote is reached.
+  public func sync(
+    _ names: [String] = [],
+    transport: (@Sendable (Repository, Remote) throws -> any RemoteTransport)? = nil
+  ) async throws -> SyncResult {
     let repository = try repository()
-    let remotes = try repository.remotes()
-    let remote =
-      remotes.first { $0.name == remoteName ?? "origin" }
-      ?? (remoteName == nil && remotes.count == 1 ? remotes[0] : nil)
-    guard let remote else { throw StoreError.noRemote(remoteName) }
-    let transport: any RemoteTransport = try LocalTransport(repository, remote)
-
-    var result = SyncResult()
+    let remotes = try remotes(named: names)
+    let context = context
+    let make = transport ?? { try GitTransport($0, $1, context: context) }
+    var sync = Synchronising(
+      store: self, repository: repository,
+      peers: remotes.map { remote in
+        Synchronising.Peer(remote: remote, transport: Result { try make(repository, remote) })
+      })
     for attempt in 1...Store.pushAttempts {
-      let theirs = try transport.fetch(Repository.branch)
-      if let theirs { try Store.expectStore(theirs, at: remote.url, repository) }
-      let (ours, branch) = try locked {
-        let writer = try StoreWriter(self)
-        try Absorption(writer).absorb(try CardView(self).unsettled)
-        try SettingsAbsorption(writer).absorb()
-        try Tidying(writer).commitDevices()
-        if let theirs { try merge(theirs, writer, into: &result) }
-        return (try writer.head(), writer.branch)
-      }
-      guard let ours else { throw StoreError.noRemote(remoteName) }
-      guard branch == "refs/heads/\(Repository.branch)" else { throw StoreError.detachedHead }
-      if ours == theirs {
-        local.note(.sync, at: context.now)
-        return result
-      }
-      if try await transport.push(ours, to: Repository.branch) {
-        result.pushed =
-          try theirs.map { try repository.aheadBehind(ours, $0).ahead }
-          ?? repository.count(ours)
-        local.note(.sync, at: context.now)
-        return result
+      if try await sync.round() { break }
+      guard attempt < Store.pushAttempts else {
+        sync.giveUp(attempts: attempt)
+        break
       }
       // Those who lost together must not come back together.
       try await Task.sleep(for: .milliseconds(context.random(5...(20 * attempt))))
     }
-    throw StoreError.pushRaceLost(attempts: Store.pushAttempts)
-  }
-
-  /// Throws unless a remote's commit is one of a store: merging would strip another project of its files.
-  private static func expectStore(
-    _ commit: ObjectID, at url: String, _ repository: Repository
-  ) throws {
-    let tree = try repository.tree(try repository.commit(commit).tree)
-    guard try tree.entry(named: "devices")?.mode == .folder else {
-      throw StoreError.notAStore(path: url)
+    let result = sync.result
+    if result.exchanges.count == 1, let failure = result.exchanges[0].failure { throw failure }
+    if result.exchanges.contains(where: { $0.failure == nil }) {
+      local.note(.sync, at: context.now)
     }
-  }
-
-  /// Joins a remote's commit into the branch, on disk and in the history.
-  ///
-  /// 1. It is in our history: nothing to do.
-  /// 2. The joined tree is the remote's, and our history is in its own: fast-forward.
-  /// 3. Else a merge commit, made of nothing but its parents: every device makes the same one.
-  private func merge(
-    _ theirs: ObjectID, _ writer: StoreWriter, into result: inout SyncResult
-  ) throws {
-    let repository = writer.repository
-    for _ in 0..<20 {
-      let ours = try writer.head()
-      if let ours, try repository.isAncestor(theirs, of: ours) { return }
-      let base = try ours.flatMap { try repository.mergeBase($0, theirs) }
-      let other = try repository.commit(theirs)
-      let mine = try ours.map { try repository.commit($0) }
-      let join = try TreeJoin(
-        writer, ours: mine?.tree, theirs: other.tree,
-        base: base.map { try repository.commit($0).tree })
-      let isBehind = ours == nil || base == ours
-      let kept = edited(
-        Dictionary(uniqueKeysWithValues: join.files.keys.map { ($0, join.before[$0]) }))
-      do {
-        try writer.write(join.files, keeping: kept) { blobs in
-          let tree = try writer.tree(from: mine?.tree, blobs)
-          let target =
-            isBehind && tree == other.tree
-            ? theirs
-            : try writer.writeMerge(
-              [mine, other].compactMap { $0 }, tree: tree, isBehind: isBehind,
-              decisions: join.decisions)
-          guard try writer.move(from: ours, to: target) else { throw MergeRace() }
-          return target
-        }
-      } catch is MergeRace {
-        continue
-      }
-      result.fetched +=
-        try ours.map { try repository.aheadBehind(theirs, $0).ahead } ?? repository.count(theirs)
-      result.merged += join.merged
-      result.decisions += join.decisions
-      result.refusals += join.refusals
-      return
-    }
-    throw StoreError.gitBusy(path: writer.branch, by: nil)
-  }
-
-  private struct MergeRace: Error {}
-
-  // MARK: Cloning
-
-  /// Makes a store at `path` with everything that a remote has, and this device's own identity.
-  ///
-  /// A remote without a branch makes an empty store that knows the remote.
-  public static func clone(
-    _ url: String, to path: String, context: StoreContext
-  ) throws -> (store: Store, result: SyncResult) {
-    guard LocalTransport.reaches(url) else { throw StoreError.unsupportedRemote(url: url) }
-    var result = SyncResult()
-    try create(path, context: context) { store, repository in
-      let remote = Remote(name: "origin", url: url)
-      try repository.addRemote(remote)
-      let transport = try LocalTransport(repository, remote)
-      guard let theirs = try transport.fetch(Repository.branch) else { return }
-      try expectStore(theirs, at: url, repository)
-      try store.merge(theirs, StoreWriter(store), into: &result)
-    }
-    return (try open(path, context: context).store, result)
+    return result
   }
 }
 
-extension StoreWriter {
-  /// A merge commit that depends on its parents alone, so that devices which merge the same two
-  /// histories make the same commit.
-  fileprivate func writeMerge(
-    _ parents: [Commit], tree: ObjectID, isBehind: Bool, decisions: [MergeDecision]
-  ) throws -> ObjectID {
-    // What is in the history of the last parent needs no mention.
-    let named = isBehind ? Array(parents.suffix(1)) : parents.sorted { $0.id < $1.id }
-    let message = CommitMessage(
-      "Merge \(named.map(\.id.short).joined(separator: " and "))",
-      body: decisions.map { decision in
-        "\(decision.field) of \(decision.title): kept \"\(decision.kept)\" over \"\(decision.discarded)\""
-          .replacing("\n", with: " ")
-      }, device: nil)
-    return try repository.writeCommit(
-      tree: tree, parents: named.map(\.id),
-      signature: Repository.Signature(
-        name: "Belfry", email: "belfry@localhost", time: parents.map(\.time).max() ?? 0),
-      message: message.text)
+/// A sync on its way: fetch from everybody, join, push to everybody; again with those who were moved meanwhile.
+private struct Synchronising {
+  struct Peer: Sendable {
+    let remote: Remote
+    let transport: Result<any RemoteTransport, any Error>
+    /// The commit at which its branch stands; nil when it has none.
+    var theirs: ObjectID?
+    var isFetched = false
+  }
+  let store: Store
+  let repository: Repository
+  var peers: [Peer]
+  var result: SyncResult
+
+  init(store: Store, repository: Repository, peers: [Peer]) {
+    self.store = store
+    self.repository = repository
+    self.peers = peers
+    result = SyncResult()
+    result.exchanges = peers.map { SyncResult.Exchange(remote: $0.remote) }
+  }
+
+  /// The peers that are to be worked with still.
+  private var reachable: [Int] { peers.indices.filter { result.exchanges[$0].failure == nil } }
+
+  /// One round; returns whether all have the same now, but for those that failed.
+  mutating func round() async throws -> Bool {
+    try await fetch()
+    let ours = try join()
+    return try await push(ours)
+  }
+
+  mutating func giveUp(attempts: Int) {
+    for index in reachable where !peers[index].isFetched {
+      result.exchanges[index].failure = StoreError.pushRaceLost(attempts: attempts)
+    }
+  }
+
+  /// Does something with some peers at once, and notes for each when it fails.
+  private mutating func each<Value: Sendable>(
+    _ indices: [Int], _ body: @escaping @Sendable (Peer) async throws -> Value
+  ) async throws -> [(index: Int, value: Value)] {
+    let peers = peers
+    let outcomes = await withTaskGroup(of: (Int, Result<Value, any Error>).self) { group in
+      for index in indices {
+        group.addTask {
+          do {
+            return (index, .success(try await body(peers[index])))
+          } catch {
+            return (index, .failure(error))
+          }
+        }
+      }
+      return await group.reduce(into: [Int: Result<Value, any Error>]()) { $0[$1.0] = $1.1 }
+    }
+    var values: [(Int, Value)] = []
+    for (index, outcome) in outcomes.sorted(by: { $0.key < $1.key }) {
+      switch outcome {
+      case .success(let value): values.append((index, value))
+      case .failure(let error): result.exchanges[index].failure = error
+      }
+    }
+    return values
+  }
+
+  private mutating func fetch() async throws {
+    let repository = repository
+    let branch = Repository.branch
+    let fetched = try await each(reachable.filter { !peers[$0].isFetched }) { peer in
+      let transport = try peer.transport.get()
+      let before = try repository.commit(of: "refs/remotes/\(peer.remote.name)/\(branch)")
+      let theirs = try await transport.fetch(branch)
+      if let theirs { try BranchJoin.expectStore(theirs, at: peer.remote.url, repository) }
+      // What has been collected since tells nothing.
+      let wasRewound =
+        before.map { before in
+          theirs.map { (try? repository.isAncestor(before, of: $0)) == false } ?? true
+        } ?? false
+      return (theirs: theirs, wasRewound: wasRewound)
+    }
+    for (index, value) in fetched {
+      peers[index].theirs = value.theirs
+      peers[index].isFetched = true
+      if value.wasRewound { result.exchanges[index].wasRewound = true }
+    }
+  }
+
+  /// Joins everything that was fetched into the branch, and returns where it stands then.
+  private mutating func join() throws -> ObjectID? {
+    try store.locked {
+      let writer = try StoreWriter(store)
+      try Absorption(writer).absorb(try CardView(store).unsettled)
+      try SettingsAbsorption(writer).absorb()
+      try Tidying(writer).commitDevices()
+      guard writer.branch == "refs/heads/\(Repository.branch)" else {
+        throw StoreError.detachedHead
+      }
+      for outcome in try writer.takeIncoming() { result.add(outcome) }
+      for index in reachable {
+        guard let theirs = peers[index].theirs else { continue }
+        do {
+          let outcome = try BranchJoin(writer).join(theirs)
+          result.add(outcome, to: index)
+          if outcome.fetched > 0 { notice(theirs) }
+        } catch let error as StoreError {
+          // What this remote has cannot be joined; another's can.
+          guard peers.count > 1 else { throw error }
+          result.exchanges[index].failure = error
+        }
+      }
+      return try writer.head()
+    }
+  }
+
+  private mutating func notice(_ commit: ObjectID) {
+    guard let time = (try? repository.commit(commit).time).map({ Instant(seconds: $0) }),
+      time.isImplausible(at: store.context.now)
+    else { return }
+    result.clockAhead = max(result.clockAhead ?? 0, time.seconds(since: store.context.now))
+  }
+
+  private mutating func push(_ ours: ObjectID?) async throws -> Bool {
+    guard let ours else { return true }
+    let (repository, device) = (repository, store.device)
+    let pushed = try await each(reachable.filter { peers[$0].theirs != ours }) { peer in
+      let transport = try peer.transport.get()
+      let outcome = try await transport.push(ours, to: Repository.branch)
+      if outcome == .checkedOut {
+        try await transport.leave(ours, as: "\(Store.incoming)\(device)")
+      }
+      let count =
+        try peer.theirs.map { try repository.aheadBehind(ours, $0).ahead }
+        ?? repository.count(ours)
+      return (outcome: outcome, count: count)
+    }
+    var isDone = true
+    for (index, value) in pushed {
+      switch value.outcome {
+      case .moved: peers[index].theirs = ours
+      case .checkedOut: result.exchanges[index].isLeft = true
+      case .elsewhere:
+        peers[index].isFetched = false
+        isDone = false
+        continue
+      }
+      result.exchanges[index].pushed += value.count
+    }
+    return isDone
   }
 }

@@ -14,7 +14,11 @@ struct RemoteCommand: ParsableCommand {
 
 struct RemoteAdd: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Add a remote: a repository's path, or a file:// URL.")
+    commandName: "add", abstract: "Add a remote.",
+    discussion: """
+      A path, or a URL: ssh://you@host/path, https://host/path, git://host/path, file:///path. you@host:path is ssh
+      too; the host may be an alias of ~/.ssh/config. Keys, credentials and certificates are those of ssh and git.
+      """)
 
   @Argument(help: "What it is called: origin.")
   var name: String
@@ -35,13 +39,13 @@ struct RemoteAdd: ParsableCommand {
         hint: "Use letters, digits, '.', '_' and '-'.")
     }
     let store = try context.open()
-    let remote = Remote(name: name, url: RemoteURL.absolute(url))
+    let remote = Remote(name: name, url: RemotePlace.absolute(url))
     try store.addRemote(remote)
     if common.json {
       Console.write(JSON.object(["name": .string(name), "url": .string(remote.url)]).document)
     } else {
       Console.line(
-        "Added the remote \(name): \(Printable.text(remote.url)). Sync with 'belfry sync'.")
+        "Added the remote \(name): \(RemotePlace.shown(remote.url)). Sync with 'belfry sync'.")
     }
   }
 }
@@ -60,7 +64,9 @@ struct RemoteList: ParsableCommand {
       return Console.write(JSON.array(list).document)
     }
     if remotes.isEmpty { Console.line("No remotes. Add one with 'belfry remote add origin URL'.") }
-    for remote in remotes { Console.line("\(remote.name)  \(Printable.text(remote.url))") }
+    for remote in remotes {
+      Console.line("\(Printable.text(remote.name))  \(RemotePlace.shown(remote.url))")
+    }
   }
 }
 
@@ -85,7 +91,12 @@ struct RemoteRemove: ParsableCommand {
 }
 
 /// Where a remote is, as a person types it.
-enum RemoteURL {
+enum RemotePlace {
+  /// The place as a person may see it, without a password.
+  static func shown(_ url: String) -> String {
+    Printable.text((try? RemoteURL(url))?.shown ?? url)
+  }
+
   /// A path becomes absolute, as the store is elsewhere; anything with a scheme or a host stays.
   static func absolute(_ text: String) -> String {
     if text.contains("://") || text.hasPrefix("/") { return text }

@@ -4,50 +4,158 @@ import BelfryStore
 
 struct SyncCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "sync", abstract: "Fetch, merge and push, so that all devices have the same.")
+    commandName: "sync", abstract: "Fetch, merge and push, so that all devices have the same.",
+    discussion: """
+      The store is locked only while merging: commands and alarms never wait for the network. What cannot be
+      reached is synced the next time; nothing is lost meanwhile.
+      """)
 
-  @Argument(help: "The remote (default: origin, or the only one).")
-  var remote: String?
+  @Argument(help: "The remotes (default: all).")
+  var remotes: [String] = []
+
+  @Flag(help: "Fetch, and say what would happen; change nothing.")
+  var plan = false
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
   func run() async throws {
     let context = try common.context(root)
-    let store = try context.open(welcome: false)
-    let result = try await Watchdog.limit(seconds: 600) { try await store.sync(remote) }
-    result.tell()
-    try tell(result, store)
+    let line = TransferLine()
+    let store = try context.transferring(line).open(welcome: false)
+    if plan {
+      let plans = try await reaching(store, line, context) { try await store.plan(remotes) }
+      try tell(plans, store)
+      return try Self.fail(plans.compactMap(\.failure))
+    }
+    let result = try await reaching(store, line, context) { try await store.sync(remotes) }
+    let names = store.deviceNames()
+    result.tell(names)
+    tell(result, names)
     await context.upkeep(store)
+    try Self.fail(result.exchanges.compactMap(\.failure))
   }
 
-  private func tell(_ result: SyncResult, _ store: Store) throws {
+  /// Runs what needs the network; when that fails, says what waits here.
+  private func reaching<Value>(
+    _ store: Store, _ line: TransferLine, _ context: CommandContext,
+    _ body: () async throws -> Value
+  ) async throws -> Value {
+    defer { line.clear() }
+    do {
+      return try await Watchdog.limit(body)
+    } catch let error as StoreError {
+      guard case .remoteFailed = error, let failure = CommandError(explaining: error) else {
+        throw error
+      }
+      throw CommandError(
+        failure.code, failure.message,
+        hint: [failure.hint, waiting(store, context)].compactMap { $0 }.joined(separator: " "))
+    }
+  }
+
+  /// `Last synced 2 h ago; 3 commits wait here.`
+  private func waiting(_ store: Store, _ context: CommandContext) -> String {
+    let last =
+      store.lastSync.map {
+        "Last synced \(Span.length(max(0, context.storeContext.now.seconds(since: $0)))) ago"
+      } ?? "Never synced yet"
+    let name = remotes.first ?? (try? store.remotes().first?.name) ?? "origin"
+    guard let count = store.waiting(for: name) else { return "\(last)." }
+    return "\(last); \(count) commit\(count == 1 ? " waits" : "s wait") here."
+  }
+
+  /// Ends with the exit code of the first failure: the others are told.
+  private static func fail(_ failures: [any Error]) throws {
+    guard let first = failures.first else { return }
+    for failure in failures.dropFirst() {
+      Console.error("belfry: \(CommandError.words(failure))")
+    }
+    throw first
+  }
+
+  private func tell(_ result: SyncResult, _ names: [Identifier: String]) {
     if common.json { return Console.write(result.json.document) }
-    if result.fetched == 0, result.pushed == 0 { return Console.line("Everything is up to date.") }
+    for exchange in result.exchanges where exchange.isLeft {
+      Console.line(
+        "\(exchange.remote.name) takes in what was left for it by its next tick, sync or status.")
+    }
+    if result.fetched == 0, result.pushed == 0, result.merged == 0 {
+      if result.exchanges.allSatisfy({ $0.failure == nil }) {
+        Console.line("Everything is up to date.")
+      }
+      return
+    }
     Console.line(
       "Synced: \(result.fetched) commits fetched, \(result.pushed) pushed, \(result.merged) records merged."
     )
+    for decision in result.decisions { Console.line("  \(decision.sentence(names))") }
+    if !result.decisions.isEmpty {
+      Console.line("See 'belfry conflicts'; 'belfry conflicts restore N' takes the other value.")
+    }
+  }
+
+  private func tell(_ plans: [SyncPlan], _ store: Store) throws {
+    if common.json { return Console.write(JSON.array(plans.map(\.json)).document) }
     let names = store.deviceNames()
-    for decision in result.decisions {
-      let by = decision.keptBy.flatMap { names[$0] }.map { " of \(Printable.text($0))" } ?? ""
+    for plan in plans where plan.failure == nil {
       Console.line(
-        "  \(Printable.text(decision.title)), \(decision.field): kept \"\(Printable.text(decision.kept))\"\(by) over \"\(Printable.text(decision.discarded))\"."
+        "\(plan.remote.name): \(plan.incoming) commits would come in, \(plan.outgoing) go out, \(plan.changes.count) records change here."
       )
+      for change in plan.changes.prefix(20) {
+        let what = change.title.map { "\(Printable.text($0)) (\(change.path))" } ?? change.path
+        Console.line("  \(change.isNew ? "new" : "changed"): \(what)")
+      }
+      if plan.changes.count > 20 { Console.line("  and \(plan.changes.count - 20) more") }
+      for decision in plan.decisions { Console.line("  \(decision.sentence(names))") }
+      for refusal in plan.refusals {
+        Console.line(
+          "  left out: \(Printable.text(refusal.path)): \(Printable.text(refusal.reason))")
+      }
     }
   }
 }
 
-struct Clone: ParsableCommand {
+extension SyncPlan {
+  /// `{remote, incoming, outgoing, changes, decisions, refusals}`
+  var json: JSON {
+    .object(omittingNil: [
+      "remote": .string(remote.name), "incoming": .integer(Int64(incoming)),
+      "outgoing": .integer(Int64(outgoing)),
+      "changes": .array(
+        changes.map { change in
+          .object(omittingNil: [
+            "path": .string(change.path), "title": change.title.map { .string($0) },
+            "new": .bool(change.isNew),
+          ])
+        }), "decisions": .array(decisions.map(\.json)),
+      "refusals": .array(refusals.map(\.json)),
+      "error": failure.map { .string(CommandError.words($0)) },
+    ])
+  }
+}
+
+extension MergeRefusal {
+  /// `{path, reason, commit, device}`
+  var json: JSON {
+    .object(omittingNil: [
+      "path": .string(path), "reason": .string(reason),
+      "commit": commit.map { .string($0.description) }, "device": device.map { JSON($0) },
+    ])
+  }
+}
+
+struct Clone: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Make this device's store from a remote, with an identity of its own.")
 
-  @Argument(help: "The remote: a repository's path, or a file:// URL.")
+  @Argument(help: "The remote: a path, a URL of ssh, https, git or file, or host:path.")
   var url: String
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
-  func run() throws {
+  func run() async throws {
     let context = try common.context(root)
     guard try Store.isFree(context.storePath) else {
       throw CommandError(
@@ -56,8 +164,12 @@ struct Clone: ParsableCommand {
           "Name another place with --store; to join a remote, 'belfry remote add' and 'belfry sync'."
       )
     }
-    let (store, result) = try Store.clone(
-      RemoteURL.absolute(url), to: context.storePath, context: context.storeContext)
+    let line = TransferLine()
+    defer { line.clear() }
+    let (store, result) = try await Store.clone(
+      RemotePlace.absolute(url), to: context.storePath,
+      context: context.transferring(line).storeContext)
+    line.clear()
     result.tell()
     let count = try context.overview(store).count
     if common.json {
@@ -74,29 +186,64 @@ struct Clone: ParsableCommand {
 }
 
 extension SyncResult {
-  /// `{fetched, pushed, merged, decisions}`
+  /// `{fetched, pushed, merged, decisions, refusals, remotes}`
   var json: JSON {
     .object([
       "fetched": .integer(Int64(fetched)), "pushed": .integer(Int64(pushed)),
-      "merged": .integer(Int64(merged)),
-      "decisions": .array(
-        decisions.map { decision in
+      "merged": .integer(Int64(merged)), "decisions": .array(decisions.map(\.json)),
+      "refusals": .array(refusals.map(\.json)),
+      "remotes": .array(
+        exchanges.map { exchange in
           .object(omittingNil: [
-            "alarm": JSON(decision.alarm), "title": .string(decision.title),
-            "field": .string(decision.field), "kept": .string(decision.kept),
-            "discarded": .string(decision.discarded), "keptBy": decision.keptBy.map { JSON($0) },
-            "discardedBy": decision.discardedBy.map { JSON($0) },
+            "name": .string(exchange.remote.name), "fetched": .integer(Int64(exchange.fetched)),
+            "pushed": .integer(Int64(exchange.pushed)),
+            "rewound": exchange.wasRewound ? true : nil, "left": exchange.isLeft ? true : nil,
+            "error": exchange.failure.map { .string(CommandError.words($0)) },
           ])
         }),
     ])
   }
 
-  /// Tells on standard error what of the remote was left out.
-  func tell() {
+  /// Tells on standard error what of the remotes was left out, and what is strange.
+  func tell(_ names: [Identifier: String] = [:]) {
     for refusal in refusals {
+      let commit = refusal.commit.map { ", commit \($0.short)" } ?? ""
+      let device = refusal.device.map { " of \(Printable.text(names[$0] ?? $0.short))" } ?? ""
       Console.error(
-        "belfry: warning: left out of the sync: \(Printable.text(refusal.path)): \(Printable.text(refusal.reason))."
+        "belfry: warning: left out of the sync: \(Printable.text(refusal.path))\(commit)\(device): \(Printable.text(refusal.reason))."
       )
     }
+    for exchange in exchanges where exchange.wasRewound {
+      Console.error(
+        "belfry: warning: \(exchange.remote.name) had been moved back; what it lacked was joined and sent again."
+      )
+    }
+    if let clockAhead {
+      Console.error(
+        "belfry: warning: what came in was made \(Span.length(clockAhead)) ahead of this device's clock."
+      )
+      Console.error("Look at the clocks: 'date' here, and on the device that made it (belfry log).")
+    }
+  }
+}
+
+extension MergeDecision {
+  /// `Rent, title: kept "Pay rent" of laptop over "Miete".`
+  func sentence(_ names: [Identifier: String]) -> String {
+    let by = keptStamp.flatMap { names[$0.device] }.map { " of \(Printable.text($0))" } ?? ""
+    return
+      "\(Printable.text(title)), \(Printable.text(subject.name)): kept \"\(Printable.text(kept))\"\(by) over \"\(Printable.text(discarded))\"."
+  }
+
+  /// `{alarm, title, field, kept, discarded, keptBy, discardedBy, keptAt, discardedAt, rule}`
+  var json: JSON {
+    .object(omittingNil: [
+      "alarm": alarm.map { JSON($0) }, "title": .string(title), "field": .string(subject.name),
+      "kept": .string(kept), "discarded": .string(discarded),
+      "keptBy": keptStamp.map { JSON($0.device) },
+      "discardedBy": discardedStamp.map { JSON($0.device) },
+      "keptAt": keptStamp.map { JSON($0.time) },
+      "discardedAt": discardedStamp.map { JSON($0.time) }, "rule": .string(rule.rawValue),
+    ])
   }
 }

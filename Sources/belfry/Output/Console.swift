@@ -39,6 +39,11 @@ enum Console {
     _ = bytes.withUnsafeBytes { send($0, to: STDERR_FILENO) }
   }
 
+  /// Shows a text on the line that standard error's cursor is on, in place of what it shows.
+  static func overwrite(_ text: String) {
+    _ = Array("\r\u{1B}[K\(text)".utf8).withUnsafeBytes { send($0, to: STDERR_FILENO) }
+  }
+
   /// Asks on standard error, and leaves the cursor behind the question.
   static func prompt(_ question: String) {
     let text = broken("\(question) [y/N]", for: STDERR_FILENO)

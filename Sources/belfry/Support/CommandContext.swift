@@ -45,6 +45,11 @@ struct CommandContext {
     {
       storeContext.patience = seconds * 1000
     }
+    if let seconds = environment["BELFRY_NETWORK_TIMEOUT"].flatMap({ Int($0) }),
+      (1...3600).contains(seconds)
+    {
+      storeContext.networkPatience = seconds
+    }
     style = Style(environment)
   }
 
@@ -72,6 +77,13 @@ struct CommandContext {
   func later(by milliseconds: Int64) -> CommandContext {
     var context = self
     context.storeContext.now.milliseconds += milliseconds
+    return context
+  }
+
+  /// The same with transfers shown on a line.
+  func transferring(_ line: TransferLine) -> CommandContext {
+    var context = self
+    context.storeContext.progress = { line.show($0) }
     return context
   }
 

@@ -25,6 +25,11 @@ struct CommandError: Error {
     self.hint = hint
   }
 
+  /// What went wrong, in one line.
+  static func words(_ error: any Error) -> String {
+    CommandError(explaining: error)?.message ?? "\(Printable.text("\(error)"))."
+  }
+
   /// Nil for errors that are the argument parser's own.
   init?(explaining error: any Error) {
     switch error {
@@ -137,14 +142,19 @@ struct CommandError: Error {
       self.init(
         .failed, "there is a remote '\(Printable.text(name))' already.",
         hint: "See 'belfry remote list'; take it away with 'belfry remote remove'.")
-    case .remoteFailed(let url, let reason):
+    case .remoteFailed(let url, let failure):
       self.init(
-        .network, "\(Printable.text(url)): \(Printable.text(reason)).",
-        hint: "Nothing here is lost; sync again when the remote can be reached.")
-    case .unsupportedRemote(let url):
+        .network, "\(Printable.text(url)): \(Printable.text(failure.reason)).",
+        hint: failure.hint)
+    case .unsupportedRemote(let url, let reason):
       self.init(
-        .network, "there is no way to '\(Printable.text(url))'.",
-        hint: "A remote is a repository's absolute path, or a file:// URL of one.")
+        .usage, "'\(Printable.text(url))' is no remote: \(Printable.text(reason)).",
+        hint:
+          "A remote is an absolute path, or a URL of file, ssh, https, http or git; or host:path.")
+    case .tooLarge:
+      self.init(
+        .failed, "the remote has more records than any store, so it was left alone.",
+        hint: "Look at what is there, before you sync with it again.")
     case .pushRaceLost(let attempts):
       self.init(
         .network, "another device was faster \(attempts) times.",
@@ -170,6 +180,26 @@ struct CommandError: Error {
       self.init(.tierLimit, Paywall.limit(tier, limit), hint: Paywall.offer)
     case .gitNotFound:
       self.init(.failed, "git is not installed.", hint: "Install it: apt-get install git")
+    }
+  }
+}
+
+extension RemoteFailure {
+  /// What to do about it.
+  fileprivate var hint: String {
+    switch kind {
+    case .hostKey(let host):
+      "Nothing was sent. If you trust the host, let ssh learn its key: ssh \(Printable.text(host))"
+    case .authentication:
+      "Give git what it needs: a key in the agent (ssh-add), or a credential helper."
+    case .certificate:
+      "Nothing was sent. Name the authority: belfry git -- config http.sslCAInfo FILE"
+    case .redirected: "Nothing was sent. If you trust it, add that address as the remote."
+    case .stalled: "Nothing here is lost; sync again later."
+    case .rejected: "Nothing here is lost; what it asks for must be done there."
+    case .missing: "Make one there, 'git init --bare -b main', or correct the remote."
+    case .damaged: "Nothing here is lost. Mend it there with 'git fsck', or make a new one."
+    case .other: "Nothing here is lost; sync again when the remote can be reached."
     }
   }
 }

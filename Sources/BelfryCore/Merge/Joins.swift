@@ -42,16 +42,19 @@ extension Alarm {
 extension Progress {
   /// Joins two accounts of how far an alarm has come.
   ///
-  /// 1. `armed`, `cleared` and `floor` are maxima.
-  /// 2. Occurrences above the floor join one by one: see `OccurrenceRecord.join`. Those at or below it
+  /// 1. The higher `generation` stands whole: it was put right after a device with a wrong clock.
+  /// 2. `armed`, `cleared` and `floor` are maxima.
+  /// 3. Occurrences above the floor join one by one: see `OccurrenceRecord.join`. Those at or below it
   ///    are settled and dropped.
   public static func join(_ a: Progress, _ b: Progress) -> Progress {
+    if a.generation != b.generation { return a.generation > b.generation ? a : b }
     let floor = [a.floor, b.floor].compactMap { $0 }.max()
     return Progress(
       armed: max(a.armed, b.armed), cleared: [a.cleared, b.cleared].compactMap { $0 }.max(),
       floor: floor,
       occurrences: a.occurrences.merging(b.occurrences, uniquingKeysWith: OccurrenceRecord.join)
-        .filter { civil, _ in floor.map { civil > $0 } ?? true })
+        .filter { civil, _ in floor.map { civil > $0 } ?? true },
+      generation: a.generation)
   }
 }
 
@@ -99,5 +102,48 @@ extension SettingsRecord {
       }
     }
     return result
+  }
+}
+
+extension Device {
+  /// Joins two versions of a device's record, which that device alone writes.
+  ///
+  /// 1. What the device itself has stamped stands over what it has not: somebody else wrote that.
+  /// 2. Of its own the later stands.
+  /// 3. Else the greater text.
+  public static func join(_ a: Device, _ b: Device) -> Device {
+    func own(_ device: Device) -> Stamp? {
+      device.stamp.flatMap { $0.device == device.id ? $0 : nil }
+    }
+    switch (own(a), own(b)) {
+    case (let one?, let two?) where one != two: return one > two ? a : b
+    case (_?, nil): return a
+    case (nil, _?): return b
+    default: return a.text.lexicographicallyPrecedes(b.text) ? b : a
+    }
+  }
+
+  /// What two versions are compared by where nothing else tells.
+  private var text: [String] {
+    [name, created.rfc3339Milliseconds, stamp?.description ?? ""]
+      + extras.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+  }
+}
+
+extension LogEntry {
+  /// Joins two versions of an entry. The log is a union, and nobody rewrites an entry: where somebody has all
+  /// the same, the greater text stands.
+  public static func join(_ a: LogEntry, _ b: LogEntry) -> LogEntry {
+    a.text.lexicographicallyPrecedes(b.text) ? b : a
+  }
+
+  private var text: [String] {
+    let parts: [String?] = [
+      id.text, alarm.text, title, occurrence?.description, action.rawValue, at.rfc3339Milliseconds,
+      device.text, "\(auto)", detail, effective?.rfc3339Milliseconds, undoes?.text,
+      padded(revision, 9), state?.rawValue,
+    ]
+    return parts.map { $0 ?? "" }
+      + extras.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
   }
 }

@@ -1,0 +1,200 @@
+import CLinux
+import Git
+import Glibc
+
+/// Reaches a remote through the user's own git: over a path, ssh, https or git, with the configuration, keys,
+/// credentials and certificates that the user has given it.
+struct GitTransport: RemoteTransport {
+  let repository: Repository
+  let remote: Remote
+  let url: RemoteURL
+  private let context: StoreContext
+
+  /// Throws `StoreError.unsupportedRemote` for a URL that is none.
+  init(_ repository: Repository, _ remote: Remote, context: StoreContext) throws {
+    self.repository = repository
+    self.remote = remote
+    self.context = context
+    url = try GitTransport.check(remote.url)
+  }
+
+  static func check(_ url: String) throws -> RemoteURL {
+    do throws(RemoteURL.Failure) {
+      return try RemoteURL(url)
+    } catch {
+      throw StoreError.unsupportedRemote(url: url, reason: error.reason)
+    }
+  }
+
+  func fetch(_ branch: String) async throws -> ObjectID? {
+    let tracking = "refs/remotes/\(remote.name)/\(branch)"
+    var waited = 0
+    while true {
+      let outcome = try await run([
+        "fetch", "--progress", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
+        "--no-recurse-submodules", "--no-prune", "--refmap=", "--end-of-options", remote.name,
+        "+refs/heads/\(branch):\(tracking)",
+      ])
+      if outcome.status == 0 { return try repository.commit(of: tracking) }
+      if outcome.error.contains("couldn't find remote ref refs/heads/\(branch)") { return nil }
+      // Another sync is at work on the reference, or one has died there.
+      let lock = repository.lock(of: tracking)
+      guard outcome.error.contains("cannot lock ref"), waited < 2_000 else {
+        throw failure(outcome)
+      }
+      if repository.removeAbandonedLock(lock, olderThan: 0) { continue }
+      try await Task.sleep(for: .milliseconds(20))
+      waited += 20
+    }
+  }
+
+  func push(_ commit: ObjectID, to branch: String) async throws -> PushOutcome {
+    let outcome = try await push("\(commit):refs/heads/\(branch)")
+    if outcome.status == 0 { return .moved }
+    let refusal = GitTransport.refusal(outcome) ?? ""
+    if refusal.contains("branch is currently checked out") { return .checkedOut }
+    let races = [
+      "fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref",
+      "incorrect old value", "reference already exists", "stale info",
+    ]
+    if !refusal.isEmpty,
+      races.contains(where: { refusal.contains($0) || outcome.error.contains($0) })
+    {
+      if url.transport == .path { removeAbandonedLocks(of: branch) }
+      return .elsewhere
+    }
+    throw failure(outcome)
+  }
+
+  func leave(_ commit: ObjectID, as reference: String) async throws {
+    let outcome = try await push("+\(commit):\(reference)")
+    if outcome.status != 0 { throw failure(outcome) }
+  }
+
+  private func push(_ specification: String) async throws -> GitCommand.Outcome {
+    try await run([
+      "push", "--progress", "--porcelain", "--no-follow-tags", "--no-signed",
+      "--recurse-submodules=no", "--end-of-options", remote.name, specification,
+    ])
+  }
+
+  private func run(_ arguments: [String]) async throws -> GitCommand.Outcome {
+    do {
+      return try await GitCommand.transfer(
+        arguments, in: repository.workTree, patience: context.networkPatience,
+        progress: context.progress)
+    } catch is GitCommand.NotFound {
+      throw StoreError.gitNotFound
+    } catch is GitCommand.Stalled {
+      let seconds = context.networkPatience
+      throw StoreError.remoteFailed(
+        url: url.shown,
+        RemoteFailure(.stalled(seconds: seconds), "it has said nothing for \(seconds) seconds"))
+    }
+  }
+
+  /// The line in which git tells that a reference was not moved.
+  private static func refusal(_ outcome: GitCommand.Outcome) -> String? {
+    outcome.output.split(separator: "\n").first { $0.hasPrefix("!") }.map {
+      $0.dropFirst().split(separator: "\t").last.map(String.init) ?? ""
+    }
+  }
+
+  // MARK: Failures
+
+  private func failure(_ outcome: GitCommand.Outcome) -> StoreError {
+    .remoteFailed(
+      url: url.shown,
+      RemoteFailure(explaining: outcome, refusal: GitTransport.refusal(outcome), url: url))
+  }
+
+  /// Takes locks away that a push left in the remote which died.
+  private func removeAbandonedLocks(of branch: String) {
+    let path = url.text.hasPrefix("/") ? url.text : String(url.text.dropFirst(7))
+    guard let other = try? Repository.open(path) else { return }
+    // On a disk that other machines share their processes cannot be seen.
+    let age: Int64 = GitTransport.isShared(path) ? 120 : 1
+    for lock in other.locks(of: "refs/heads/\(branch)") {
+      _ = other.removeAbandonedLock(lock, olderThan: age)
+    }
+  }
+
+  /// Whether a path is on a file system that other machines may write to.
+  private static func isShared(_ path: String) -> Bool {
+    let kind = belfry_file_system(path)
+    guard kind >= 0 else { return true }
+    // NFS, SMB, CIFS, SMB2, FUSE, 9P, Ceph, AFS: linux/magic.h.
+    let shared: Set<UInt32> = [
+      0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x6573_5546, 0x0102_1997, 0x00C3_6400, 0x5346_414F,
+    ]
+    return shared.contains(UInt32(truncatingIfNeeded: kind))
+  }
+}
+
+extension RemoteFailure {
+  /// Reads what git and ssh have said.
+  ///
+  /// - Parameter refusal: what the remote said of the reference, if it came to that.
+  init(explaining outcome: GitCommand.Outcome, refusal: String?, url: RemoteURL) {
+    let lines = outcome.error.split(separator: "\n").map(String.init)
+    func line(_ parts: String...) -> String? {
+      lines.first { line in parts.contains { line.containsInAnyCase($0) } }
+    }
+    /// What remains of a line of git's without its own prefixes.
+    func plain(_ line: String) -> String {
+      var text = line
+      for prefix in ["fatal: ", "error: ", "remote: ", "ssh: "] where text.hasPrefix(prefix) {
+        text.removeFirst(prefix.count)
+      }
+      return text.last == "." ? String(text.dropLast()) : text
+    }
+    if let refusal {
+      // What a hook of the remote's says comes before it.
+      let said = lines.filter { $0.hasPrefix("remote: ") }.map(plain)
+        .filter { !$0.isEmpty && !$0.hasPrefix("error: hook") }
+      self.init(.rejected, ([refusal] + said.prefix(3)).joined(separator: ": "))
+    } else if outcome.status == 128 + SIGXFSZ
+      || line("File size limit exceeded", "file too large") != nil
+    {
+      self.init(.other, "it sends more than any store holds")
+    } else if line("REMOTE HOST IDENTIFICATION HAS CHANGED") != nil {
+      self.init(
+        .hostKey(host: url.host ?? ""), "the host's key is another than the one that is known")
+    } else if line("Host key verification failed") != nil {
+      self.init(.hostKey(host: url.host ?? ""), "the host's key is not known")
+    } else if let words = line(
+      "Permission denied (", "Authentication failed", "could not read Username",
+      "could not read Password", "returned error: 401", "returned error: 403",
+      "Too many authentication failures")
+    {
+      self.init(.authentication, plain(words))
+    } else if let words = line("certificate", "SSL", "TLS") {
+      self.init(.certificate, plain(words))
+    } else if ["301", "302", "303", "307", "308"].contains(where: {
+      line("returned error: \($0)") != nil
+    }) || line("unable to update url base from redirection") != nil {
+      self.init(.redirected, "it redirects to another address, which is not followed")
+    } else if let words = line(
+      "does not appear to be a git repository", "not found", "does not exist",
+      "access denied or repository not exported", "No such file or directory", "returned error: 404"
+    ), line("Could not resolve", "Name or service not known") == nil {
+      self.init(
+        .missing, url.transport == .path ? "there is no repository" : plain(words))
+    } else if line("unpacker error", "bad object", "did not send all necessary", "corrupt") != nil {
+      self.init(.damaged, "what it holds is damaged")
+    } else {
+      let words =
+        lines.first { $0.hasPrefix("ssh: ") }
+        ?? lines.first { $0.hasPrefix("fatal: ") && !$0.contains("Could not read from remote") }
+        ?? lines.first { $0.hasPrefix("error: ") || $0.hasPrefix("remote: ") } ?? lines.first
+      self.init(.other, words.map(plain) ?? "git ended with \(outcome.status)")
+    }
+  }
+}
+
+extension String {
+  /// Whether it holds a text in any case of ASCII's letters.
+  fileprivate func containsInAnyCase(_ text: String) -> Bool {
+    lowercased().contains(text.lowercased())
+  }
+}

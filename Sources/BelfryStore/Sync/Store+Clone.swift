@@ -1,0 +1,30 @@
+import BelfryCore
+import Git
+
+extension Store {
+  /// Makes a store at `path` with everything that a remote has, and this device's own identity.
+  ///
+  /// A remote without a branch makes an empty store that knows the remote.
+  public static func clone(
+    _ url: String, to path: String, context: StoreContext
+  ) async throws -> (store: Store, result: SyncResult) {
+    let remote = Remote(name: "origin", url: url)
+    _ = try GitTransport.check(url)
+    let site = try StoreSite(path, context: context)
+    var result = SyncResult()
+    result.exchanges = [SyncResult.Exchange(remote: remote)]
+    do {
+      try site.repository.addRemote(remote)
+      let transport = try GitTransport(site.repository, remote, context: context)
+      if let theirs = try await transport.fetch(Repository.branch) {
+        try BranchJoin.expectStore(theirs, at: url, site.repository)
+        result.add(try BranchJoin(StoreWriter(site.store)).join(theirs), to: 0)
+      }
+      try site.finish()
+    } catch {
+      site.discard()
+      throw error
+    }
+    return (try open(path, context: context).store, result)
+  }
+}

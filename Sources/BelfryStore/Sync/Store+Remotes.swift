@@ -1,0 +1,66 @@
+import BelfryCore
+import Git
+
+extension Store {
+  public func remotes() throws -> [Remote] {
+    try repository().remotes()
+  }
+
+  /// Adds a remote. Throws when there is one of that name, or no way to reach such a URL.
+  public func addRemote(_ remote: Remote) throws {
+    _ = try GitTransport.check(remote.url)
+    try locked {
+      let repository = try configuration()
+      guard try !repository.remotes().contains(where: { $0.name == remote.name }) else {
+        throw StoreError.remoteExists(remote.name)
+      }
+      try repository.addRemote(remote)
+    }
+  }
+
+  public func removeRemote(_ name: String) throws {
+    try locked {
+      let repository = try configuration()
+      guard try repository.remotes().contains(where: { $0.name == name }) else {
+        throw StoreError.noRemote(name)
+      }
+      try repository.removeRemote(name)
+    }
+  }
+
+  /// The repository, without the lock on its configuration that a git may have left which died.
+  func configuration() throws -> Repository {
+    let repository = try repository()
+    _ = repository.removeAbandonedLock(repository.commonDirectory + "config.lock")
+    return repository
+  }
+
+  /// The remotes of some names; all when none is named.
+  ///
+  /// Throws `StoreError.noRemote`.
+  func remotes(named names: [String]) throws -> [Remote] {
+    let all = try remotes()
+    if names.isEmpty {
+      guard !all.isEmpty else { throw StoreError.noRemote(nil) }
+      return all
+    }
+    var result: [Remote] = []
+    for name in names {
+      guard let remote = all.first(where: { $0.name == name }) else {
+        throw StoreError.noRemote(name)
+      }
+      if !result.contains(remote) { result.append(remote) }
+    }
+    return result
+  }
+
+  // MARK: Commits that others left
+
+  /// Where a device that cannot move this store's branch leaves its own: each under its identifier.
+  static let incoming = "refs/belfry/incoming/"
+
+  /// Whether somebody may have left something to be taken in. Costs a look at a folder.
+  var hasIncoming: Bool {
+    !DurableFile.names(in: "\(local.gitDirectory)/\(Store.incoming)").isEmpty
+  }
+}

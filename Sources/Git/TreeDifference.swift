@@ -1,0 +1,117 @@
+/// A name that two trees hold different entries of.
+public struct TreeDifference: Sendable {
+  public let name: String
+  /// Nil where a tree has no entry of that name.
+  public let before: TreeData.Entry?
+  public let after: TreeData.Entry?
+}
+
+extension TreeData {
+  /// The names under which two trees differ, sorted. What is equal costs a comparison of bytes.
+  ///
+  /// Of two entries of one name in one tree, which git itself never writes, the last counts. Throws when the
+  /// bytes are not a tree.
+  public func differences(to other: TreeData) throws(GitError) -> [TreeDifference] {
+    if bytes == other.bytes { return [] }
+    guard let (old, new) = try TreeData.differing(self, other) else {
+      return TreeData.differences(try entries(), try other.entries())
+    }
+    return TreeData.differences(old, new)
+  }
+
+  private static func differences(_ old: [Entry], _ new: [Entry]) -> [TreeDifference] {
+    let old = Dictionary(old.map { ($0.name, $0) }) { $1 }
+    let new = Dictionary(new.map { ($0.name, $0) }) { $1 }
+    return Set(old.keys).union(new.keys).sorted().compactMap { name in
+      old[name] == new[name]
+        ? nil : TreeDifference(name: name, before: old[name], after: new[name])
+    }
+  }
+
+  /// The entries that only one of two trees has; nil when one of them is not sorted as git does.
+  private static func differing(
+    _ a: TreeData, _ b: TreeData
+  ) throws(GitError) -> (old: [Entry], new: [Entry])? {
+    var (old, new): ([Entry], [Entry]) = ([], [])
+    var (one, two) = (Cursor(a), Cursor(b))
+    while one.isSorted, two.isSorted {
+      switch (try one.current(), try two.current()) {
+      case (nil, nil): return (old, new)
+      case (let slot?, nil):
+        old.append(a.entry(slot))
+        one.advance(over: slot)
+      case (nil, let slot?):
+        new.append(b.entry(slot))
+        two.advance(over: slot)
+      case (let mine?, let theirs?):
+        if a.bytes[mine.start..<mine.end].elementsEqual(b.bytes[theirs.start..<theirs.end]) {
+          one.advance(over: mine)
+          two.advance(over: theirs)
+          continue
+        }
+        let order = a.order(mine, b, theirs)
+        if order <= 0 {
+          old.append(a.entry(mine))
+          one.advance(over: mine)
+        }
+        if order >= 0 {
+          new.append(b.entry(theirs))
+          two.advance(over: theirs)
+        }
+      }
+    }
+    return nil
+  }
+
+  /// Walks the entries of a tree.
+  private struct Cursor {
+    private let tree: TreeData
+    private var position = 0
+    private var previous: Slot?
+    private(set) var isSorted = true
+
+    init(_ tree: TreeData) {
+      self.tree = tree
+    }
+
+    func current() throws(GitError) -> Slot? {
+      position < tree.bytes.count ? try tree.slot(at: position) : nil
+    }
+
+    mutating func advance(over slot: Slot) {
+      if let previous, tree.order(previous, tree, slot) >= 0 { isSorted = false }
+      previous = slot
+      position = slot.end
+    }
+  }
+
+  /// Which of two entries git sorts first: below, at or above 0.
+  private func order(_ slot: Slot, _ other: TreeData, _ otherSlot: Slot) -> Int {
+    func byte(_ tree: TreeData, _ slot: Slot, _ index: Int) -> Int {
+      let position = slot.nameStart + index
+      if position < slot.nameEnd { return Int(tree.bytes[position]) }
+      // A folder sorts as if its name ended in a slash.
+      return position == slot.nameEnd && tree.bytes[slot.start] == UInt8(ascii: "4")
+        ? Int(UInt8(ascii: "/")) : -1
+    }
+    var index = 0
+    while true {
+      let (one, two) = (byte(self, slot, index), byte(other, otherSlot, index))
+      if one != two || one < 0 { return one - two }
+      index += 1
+    }
+  }
+
+  /// The entries of some names, in one pass over the tree.
+  public func entries(named names: Set<String>) throws(GitError) -> [String: Entry] {
+    var result: [String: Entry] = [:]
+    var position = 0
+    while position < bytes.count {
+      let slot = try slot(at: position)
+      let entry = entry(slot)
+      if names.contains(entry.name) { result[entry.name] = entry }
+      position = slot.end
+    }
+    return result
+  }
+}

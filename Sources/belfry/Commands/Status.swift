@@ -1,0 +1,96 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+import Git
+
+struct Status: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show where the store stands: its branch, the remotes, the devices.",
+    discussion: "Asks nobody: what is known of the remotes is from the last sync.")
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func run() throws {
+    let context = try common.context(root)
+    let store = try context.open()
+    let status = try store.storeStatus()
+    context.tell(status.problems)
+    if common.json { return Console.write(json(status).document) }
+    let now = context.storeContext.now
+    func ago(_ moment: Instant) -> String {
+      "\(Span.length(max(0, now.seconds(since: moment)))) ago"
+    }
+    Console.line(
+      "On \(status.branch.map { "branch \(Printable.text($0))" } ?? "no branch") at \(status.head?.short ?? "no commit") in \(Printable.text(store.path))."
+    )
+    switch status.operation {
+    case .none: break
+    case .merge: Console.line("git has begun a merge and not finished it.")
+    case .rebase: Console.line("git has begun a rebase and not finished it.")
+    case .other: Console.line("git has begun something and not finished it.")
+    }
+    if status.unsettled > 0 {
+      Console.line("\(count(status.unsettled, "record")) written by hand, not taken up yet.")
+    }
+    if status.left > 0 {
+      Console.line(
+        "\(count(status.left, "device")) left changes here: 'belfry sync' takes them in.")
+    }
+    Console.line(status.lastSync.map { "Last synced \(ago($0))." } ?? "Never synced.")
+    if status.remotes.isEmpty {
+      Console.line("No remotes. Add one with 'belfry remote add origin URL'.")
+    }
+    for remote in status.remotes {
+      let state =
+        remote.counts.map { counts in
+          counts == (0, 0)
+            ? "the same as here"
+            : "\(count(counts.ahead, "commit")) to send, \(counts.behind) to take in"
+        } ?? "never synced with"
+      Console.line(
+        "  \(Printable.text(remote.remote.name))  \(RemotePlace.shown(remote.remote.url)): \(state)"
+      )
+    }
+    Console.line("Devices:")
+    for item in status.devices {
+      let activity =
+        item.lastActivity.map { "last active \(ago($0))" } ?? "since \(item.device.created.rfc3339)"
+      Console.line(
+        "  \(Printable.text(item.device.name))\(item.isHere ? " (this one)" : "") \(item.device.id.short): \(activity)"
+      )
+    }
+  }
+
+  private func count(_ number: Int, _ word: String) -> String {
+    "\(number) \(word)\(number == 1 ? "" : "s")"
+  }
+
+  /// `{branch, head, operation, unsettled, left, lastSync, lastTick, remotes, devices}`
+  private func json(_ status: StoreStatus) -> JSON {
+    .object(omittingNil: [
+      "branch": status.branch.map { .string($0) },
+      "head": status.head.map { .string($0.description) },
+      "operation": status.operation == .none ? nil : .string("\(status.operation)"),
+      "unsettled": .integer(Int64(status.unsettled)), "left": .integer(Int64(status.left)),
+      "lastSync": status.lastSync.map { JSON($0) }, "lastTick": status.lastTick.map { JSON($0) },
+      "remotes": .array(
+        status.remotes.map { remote in
+          .object(omittingNil: [
+            "name": .string(remote.remote.name),
+            "url": .string((try? RemoteURL(remote.remote.url))?.shown ?? remote.remote.url),
+            "ahead": remote.counts.map { .integer(Int64($0.ahead)) },
+            "behind": remote.counts.map { .integer(Int64($0.behind)) },
+          ])
+        }),
+      "devices": .array(
+        status.devices.map { item in
+          .object(omittingNil: [
+            "id": JSON(item.device.id), "name": .string(item.device.name),
+            "here": .bool(item.isHere), "created": JSON(item.device.created),
+            "lastActivity": item.lastActivity.map { JSON($0) },
+          ])
+        }),
+    ])
+  }
+}
