@@ -83,6 +83,12 @@ public final class Store: Sendable {
       path: path, context: context, device: known ?? context.makeIdentifier(), local: local)
   }
 
+  /// What a store keeps for itself beside its records; nil where there is no store.
+  static func localState(of path: String) -> LocalState? {
+    let local = LocalState(gitDirectory: path + "/.git")
+    return isFolder(local.folder) ? local : nil
+  }
+
   private static func isFolder(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

@@ -24,6 +24,9 @@ final class StoreWriter {
   init(_ store: Store) throws {
     self.store = store
     repository = try store.repository()
+    if Repository.mayBeUnmerged(repository.gitDirectory) {
+      try MergeMending(store, repository).mend()
+    }
     let operation = try repository.operation()
     guard operation == .none else { throw StoreError.operationInProgress(operation) }
     guard let branch = try repository.headBranch() else { throw StoreError.detachedHead }
@@ -200,6 +203,9 @@ final class StoreWriter {
         return try repository.updateIndex(changes)
       } catch IndexFile.Failure.busy {
         return nil
+      } catch IndexFile.Failure.unmerged {
+        try MergeMending(store, repository).mend()
+        return try repository.updateIndex(changes)
       }
     }
   }

@@ -23,9 +23,11 @@ public enum GitCommand {
   ]
 
   /// What git is run with: in English, without a prompt, in the repository of the folder.
-  private static func environment(_ more: [Environment.Key: String?] = [:]) -> Environment {
+  private static func environment(
+    _ more: [Environment.Key: String?] = [:], keeping kept: Set<String> = []
+  ) -> Environment {
     var changes: [Environment.Key: String?] = ["LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"]
-    for name in repositoryVariables {
+    for name in repositoryVariables where !kept.contains(name) {
       if let key = Environment.Key(rawValue: name) { changes[key] = .some(nil) }
     }
     return .inherit.updating(changes.merging(more) { $1 })
@@ -33,16 +35,19 @@ public enum GitCommand {
 
   /// Runs git in a folder and collects what it says.
   ///
-  /// - Parameter input: a file for its standard input; nil for none.
+  /// - Parameters:
+  ///   - input: a file for its standard input; nil for none.
+  ///   - inheritsIndex: uses the index that a git that called us has named: in a hook what it is to commit.
   public static func run(
-    _ arguments: [String], in folder: String, input: String? = nil
+    _ arguments: [String], in folder: String, input: String? = nil, inheritsIndex: Bool = false
   ) async throws -> Outcome {
     try Descriptors.ensure()
     do {
       let file = try FileDescriptor.open(FilePath(input ?? "/dev/null"), .readOnly)
       let result = try await Subprocess.run(
         .name("git"), arguments: Arguments(["-C", folder] + arguments),
-        environment: environment(), input: .fileDescriptor(file, closeAfterSpawningProcess: true),
+        environment: environment(keeping: inheritsIndex ? ["GIT_INDEX_FILE"] : []),
+        input: .fileDescriptor(file, closeAfterSpawningProcess: true),
         output: .string(limit: 64 << 20),
         error: .string(limit: 1 << 20))
       return Outcome(
@@ -107,11 +112,12 @@ extension GitCommand {
   /// submodule is looked at.
   ///
   /// - Parameters:
+  ///   - urls: where the remote is: what is set for its very address is to hold, too.
   ///   - patience: how long the other side may be silent, in seconds.
   ///   - progress: is told how far it has come.
   /// - Throws: `NotFound`, `Stalled`.
   public static func transfer(
-    _ arguments: [String], in folder: String, patience: Int,
+    _ arguments: [String], in folder: String, to urls: [RemoteURL], patience: Int,
     progress: @escaping @Sendable (Progress) -> Void
   ) async throws -> Outcome {
     try Descriptors.ensure()
@@ -120,12 +126,16 @@ extension GitCommand {
     options.teardownSequence = [
       .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: .seconds(1))
     ]
-    let settings = [
-      "http.followRedirects=false", "gc.auto=0", "maintenance.auto=false",
-      "core.bigFileThreshold=\(Limit.held)", "submodule.recurse=false",
-      "fetch.recurseSubmodules=false", "push.recurseSubmodules=no",
-      "advice.pushUpdateRejected=false",
-    ].flatMap { ["-c", $0] }
+    // A setting for an address stands over one for all.
+    let redirects = urls.filter { $0.transport == .http }
+      .map { "http.\($0.shown).followRedirects=false" }
+    let settings =
+      (redirects + [
+        "http.followRedirects=false", "gc.auto=0", "maintenance.auto=false",
+        "core.bigFileThreshold=\(Limit.held)", "submodule.recurse=false",
+        "fetch.recurseSubmodules=false", "push.recurseSubmodules=no",
+        "advice.pushUpdateRejected=false",
+      ]).flatMap { ["-c", $0] }
     let limits =
       "ulimit -f \(Limit.file) 2>/dev/null; ulimit -v \(Limit.memory) 2>/dev/null; exec git \"$@\""
     let configuration = Configuration(

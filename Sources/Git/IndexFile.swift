@@ -20,6 +20,8 @@ public struct IndexFile: Sendable {
   public enum Failure: Error, Equatable, Sendable {
     /// Another git holds `index.lock`.
     case busy
+    /// It holds several sides of a path, of a merge that git could not finish.
+    case unmerged
     /// A version or an extension that is not for splicing.
     case unsupported
   }
@@ -98,8 +100,8 @@ public struct IndexFile: Sendable {
     if length == 0xFFF {
       while start + length < end, bytes[start + length] != 0 { length += 1 }
     }
-    // Stages above 0 are an unfinished merge.
-    guard flags & 0x3000 == 0 else { throw Failure.unsupported }
+    // Stages above 0 are the sides of an unfinished merge.
+    guard flags & 0x3000 == 0 else { throw Failure.unmerged }
     let next = position + (start - position + length + 8) / 8 * 8
     guard start + length < end, next <= end else { throw Failure.unsupported }
     return (start, length, next)

@@ -18,6 +18,8 @@ public struct RemoteURL: Hashable, Sendable {
   public let transport: Transport
   /// Nil for a path.
   public let host: String?
+  public let user: String?
+  public let port: String?
 
   /// Throws when the text is none of those forms.
   public init(_ text: String) throws(Failure) {
@@ -32,13 +34,22 @@ public struct RemoteURL: Hashable, Sendable {
     guard !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
       throw Failure("it holds a control character")
     }
+    let place: Place
     if text.hasPrefix("/") {
-      (transport, host) = (.path, nil)
+      place = Place(transport: .path)
     } else if let (scheme, rest) = RemoteURL.split(text) {
-      (transport, host) = try RemoteURL.parse(scheme, rest)
+      place = try RemoteURL.parse(scheme, rest)
     } else {
-      (transport, host) = (.ssh, try RemoteURL.short(text))
+      place = try RemoteURL.short(text)
     }
+    (transport, host, user, port) = (place.transport, place.host, place.user, place.port)
+  }
+
+  private struct Place {
+    var transport: Transport
+    var host: String?
+    var user: String?
+    var port: String?
   }
 
   /// Why a text is no remote's place.
@@ -50,13 +61,13 @@ public struct RemoteURL: Hashable, Sendable {
     }
   }
 
-  /// The text for a person to see, without a password.
+  /// The text for a person, or for other programs, to see: without a password.
   public var shown: String {
     guard let (scheme, rest) = RemoteURL.split(text) else { return text }
     let authority = rest.prefix { $0 != "/" }
     guard let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":")
     else { return text }
-    return "\(scheme)://\(rest[..<colon]):***\(rest[at...])"
+    return "\(scheme)://\(rest[..<colon])\(rest[at...])"
   }
 
   // MARK: Grammar
@@ -66,19 +77,17 @@ public struct RemoteURL: Hashable, Sendable {
     return (text[..<end.lowerBound].lowercased(), text[end.upperBound...])
   }
 
-  private static func parse(
-    _ scheme: String, _ rest: Substring
-  ) throws(Failure) -> (Transport, String?) {
-    let transport: Transport
+  private static func parse(_ scheme: String, _ rest: Substring) throws(Failure) -> Place {
+    var place: Place
     switch scheme {
     case "file":
       guard rest.hasPrefix("/") else {
         throw Failure("a file:// URL has three slashes and an absolute path")
       }
-      return (.path, nil)
-    case "ssh", "git+ssh", "ssh+git": transport = .ssh
-    case "https", "http": transport = .http
-    case "git": transport = .git
+      return Place(transport: .path)
+    case "ssh", "git+ssh", "ssh+git": place = Place(transport: .ssh)
+    case "https", "http": place = Place(transport: .http)
+    case "git": place = Place(transport: .git)
     default: throw Failure("'\(scheme)' is no way to a repository")
     }
     guard let slash = rest.firstIndex(of: "/"), rest[slash...] != "/" else {
@@ -88,43 +97,48 @@ public struct RemoteURL: Hashable, Sendable {
     let authority = rest[..<slash]
     let at = authority.lastIndex(of: "@")
     if let at {
-      if transport == .git { throw Failure("git:// knows no user") }
-      try check(user: authority[..<at].prefix { $0 != ":" })
+      if place.transport == .git { throw Failure("git:// knows no user") }
+      let user = authority[..<at].prefix { $0 != ":" }
+      try check(user: user)
+      place.user = String(user)
     }
     var host = authority[(at.map { authority.index(after: $0) } ?? authority.startIndex)...]
     if host.hasPrefix("[") {
       guard let end = host.firstIndex(of: "]") else { throw Failure("its host has no end") }
-      let port = host[host.index(after: end)...]
-      try check(port: port)
+      place.port = try port(host[host.index(after: end)...])
       host = host[host.index(after: host.startIndex)..<end]
       guard !host.isEmpty, host.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) else {
         throw Failure("its host is no address")
       }
-      return (transport, String(host))
+    } else {
+      if let colon = host.firstIndex(of: ":") {
+        place.port = try port(host[colon...])
+        host = host[..<colon]
+      }
+      try check(host: host)
     }
-    if let colon = host.firstIndex(of: ":") {
-      try check(port: host[colon...])
-      host = host[..<colon]
-    }
-    try check(host: host)
-    return (transport, String(host))
+    place.host = String(host)
+    return place
   }
 
   /// `user@host:path`.
-  private static func short(_ text: String) throws(Failure) -> String {
+  private static func short(_ text: String) throws(Failure) -> Place {
     guard let colon = text.firstIndex(of: ":"), !text[..<colon].contains("/") else {
       throw Failure("it is neither an absolute path nor a URL")
     }
     let path = text[text.index(after: colon)...]
     if path.hasPrefix(":") { throw Failure("'\(text[..<colon])::' is no way to a repository") }
     guard !path.isEmpty, !path.hasPrefix("-") else { throw Failure("it names no repository") }
+    var place = Place(transport: .ssh)
     var host = text[..<colon]
     if let at = host.lastIndex(of: "@") {
       try check(user: host[..<at])
+      place.user = String(host[..<at])
       host = host[host.index(after: at)...]
     }
     try check(host: host)
-    return String(host)
+    place.host = String(host)
+    return place
   }
 
   private static func check(user: some StringProtocol) throws(Failure) {
@@ -138,10 +152,12 @@ public struct RemoteURL: Hashable, Sendable {
     else { throw Failure("its host's name is none") }
   }
 
-  private static func check(port: Substring) throws(Failure) {
-    if port.isEmpty { return }
-    guard port.first == ":", let number = Int(port.dropFirst()), (1...65_535).contains(number)
+  /// The number behind a colon; nil when there is none.
+  private static func port(_ text: Substring) throws(Failure) -> String? {
+    if text.isEmpty { return nil }
+    guard text.first == ":", let number = Int(text.dropFirst()), (1...65_535).contains(number)
     else { throw Failure("its port is no number from 1 to 65535") }
+    return String(number)
   }
 
   private static func isWord(_ character: Character) -> Bool {

@@ -74,18 +74,20 @@ extension Repository {
 
   /// The commit of a history that brought what it has at a path: none of its parents has it so.
   ///
-  /// - Parameter limit: how many commits are looked at.
-  public func origin(
-    of path: String, in commit: ObjectID, limit: Int = 2_000
+  /// - Parameters:
+  ///   - limit: how many commits are looked at.
+  ///   - value: what makes two entries the same; nil for no entry.
+  public func origin<Value: Equatable>(
+    of path: String, in commit: ObjectID, limit: Int = 2_000,
+    comparing value: (TreeData.Entry?) -> Value
   ) throws -> Commit? {
-    let wanted = try entry(at: path, in: try self.commit(commit).tree)
+    func version(_ tree: ObjectID) throws -> Value { value(try entry(at: path, in: tree)) }
+    let wanted = try version(try self.commit(commit).tree)
     var (found, count): (Commit?, Int) = (nil, 0)
     try visitHistory(from: commit) { commit in
       count += 1
-      if try entry(at: path, in: commit.tree) == wanted,
-        try !commit.parents.contains(where: { parent in
-          try entry(at: path, in: try self.commit(parent).tree) == wanted
-        })
+      if try version(commit.tree) == wanted,
+        try !commit.parents.contains(where: { try version(self.commit($0).tree) == wanted })
       {
         found = commit
       }

@@ -140,7 +140,7 @@ extension Repository {
     return code == 0 ? git_index_read_tree(index, tree) : code
   }
 
-  private static func indexEntry(_ change: IndexFile.Entry) -> git_index_entry {
+  static func indexEntry(_ change: IndexFile.Entry) -> git_index_entry {
     let status = change.status
     var entry = git_index_entry()
     entry.id = change.id.oid

@@ -1,13 +1,16 @@
 import CLibgit2
 
-/// A remote as git's configuration names it.
+/// A remote as git's configuration names it, `insteadOf` included.
 public struct Remote: Hashable, Sendable {
   public let name: String
   public let url: String
+  /// Where it is pushed to, when that is another place.
+  public let pushURL: String?
 
-  public init(name: String, url: String) {
+  public init(name: String, url: String, pushURL: String? = nil) {
     self.name = name
     self.url = url
+    self.pushURL = pushURL
   }
 }
 
@@ -24,12 +27,14 @@ extension Repository {
         try GitError.check(git_remote_lookup(&remote, repository, name), "read a remote")
         defer { git_remote_free(remote) }
         let url = git_remote_url(remote).map { String(cString: $0) } ?? ""
-        remotes.append(Remote(name: String(cString: name), url: url))
+        let push = git_remote_pushurl(remote).map { String(cString: $0) }
+        remotes.append(Remote(name: String(cString: name), url: url, pushURL: push))
       }
       return remotes
     }
   }
 
+  /// Adds a remote; the first becomes the one that a plain `git pull` goes to.
   public func addRemote(_ remote: Remote) throws(GitError) {
     try with { repository throws(GitError) in
       var handle: OpaquePointer?
@@ -38,6 +43,10 @@ extension Repository {
         "add the remote \(remote.name)")
       git_remote_free(handle)
     }
+    guard try configuration("branch.\(Repository.branch).remote") == nil else { return }
+    try setConfiguration("branch.\(Repository.branch).remote", to: remote.name)
+    try setConfiguration(
+      "branch.\(Repository.branch).merge", to: "refs/heads/\(Repository.branch)")
   }
 
   public func removeRemote(_ name: String) throws(GitError) {

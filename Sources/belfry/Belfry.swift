@@ -64,7 +64,13 @@ struct Belfry: ParsableCommand {
         subcommands: [SettingsCommand.self, TierCommand.self, Sounds.self, Catalog.self]),
       CommandGroup(
         name: "OTHER DEVICES",
-        subcommands: [RemoteCommand.self, SyncCommand.self, Clone.self, Status.self]),
+        subcommands: [
+          RemoteCommand.self, SyncCommand.self, Clone.self, Status.self, Conflicts.self,
+          Explain.self,
+        ]),
+      CommandGroup(
+        name: "PLAIN GIT",
+        subcommands: [Hooks.self, MergeDriverCommand.self]),
       CommandGroup(name: "SAFETY", subcommands: [Doctor.self, Export.self, Import.self]),
     ])
 

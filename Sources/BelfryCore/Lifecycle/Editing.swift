@@ -50,6 +50,19 @@ extension Alarm {
     return alarm
   }
 
+  /// The alarm with some fields as another version has them, as an edit of now: also where the values are the
+  /// same, so that a deletion that had seen them is overruled.
+  public func taking(
+    _ fields: [Field], from other: Alarm, at now: Instant, device: Identifier
+  ) -> Alarm {
+    var edited = self
+    for field in fields { edited.take(field, from: other) }
+    var result = edited.stamped(against: self, at: now, device: device)
+    let stamp = Stamp.next(after: latestStamp, now: now, device: device)
+    for field in fields { result.stamps[field] = stamp }
+    return result
+  }
+
   /// The alarm with its deletion: every edit known here is overruled by it.
   public func deleted() -> Alarm {
     var alarm = self

@@ -17,6 +17,8 @@ public enum StoreError: Error, Sendable {
   case detachedHead
   /// A record of this store is not one; `path` is relative to the store.
   case badRecord(path: String, RecordError)
+  /// No record has this path.
+  case noRecord(path: String)
   /// No alarm, or more than one, goes by that name.
   case noSuchAlarm(String)
   case ambiguousAlarm(String, [AlarmName])
@@ -35,6 +37,8 @@ public enum StoreError: Error, Sendable {
   case newerFormat(path: String, Int64)
   /// Git is not installed.
   case gitNotFound
+  /// What a merge had set aside cannot be had any more.
+  case notRestorable(subject: String)
   /// Nobody has done anything on this device that is not undone.
   case nothingToUndo
   /// Other things have happened since to what an action changed; `subject` tells of the action.

@@ -79,7 +79,8 @@ struct BranchJoin {
   private func located(_ refusal: MergeRefusal, in commit: ObjectID) -> MergeRefusal {
     var refusal = refusal
     // A history that cannot be walked tells nothing.
-    if let origin = (try? repository.origin(of: refusal.path, in: commit)) ?? nil {
+    if let origin = (try? repository.origin(of: refusal.path, in: commit, comparing: { $0 })) ?? nil
+    {
       refusal.commit = origin.id
       refusal.device = CommitMessage.trailers(of: origin.message)["Device"]
         .flatMap { Identifier($0) }

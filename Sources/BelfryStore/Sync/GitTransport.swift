@@ -8,6 +8,7 @@ struct GitTransport: RemoteTransport {
   let repository: Repository
   let remote: Remote
   let url: RemoteURL
+  private let pushURL: RemoteURL?
   private let context: StoreContext
 
   /// Throws `StoreError.unsupportedRemote` for a URL that is none.
@@ -16,6 +17,7 @@ struct GitTransport: RemoteTransport {
     self.remote = remote
     self.context = context
     url = try GitTransport.check(remote.url)
+    pushURL = try remote.pushURL.map(GitTransport.check)
   }
 
   static func check(_ url: String) throws -> RemoteURL {
@@ -81,7 +83,8 @@ struct GitTransport: RemoteTransport {
   private func run(_ arguments: [String]) async throws -> GitCommand.Outcome {
     do {
       return try await GitCommand.transfer(
-        arguments, in: repository.workTree, patience: context.networkPatience,
+        arguments, in: repository.workTree, to: [url, pushURL].compactMap { $0 },
+        patience: context.networkPatience,
         progress: context.progress)
     } catch is GitCommand.NotFound {
       throw StoreError.gitNotFound
@@ -143,31 +146,38 @@ extension RemoteFailure {
     /// What remains of a line of git's without its own prefixes.
     func plain(_ line: String) -> String {
       var text = line
-      for prefix in ["fatal: ", "error: ", "remote: ", "ssh: "] where text.hasPrefix(prefix) {
+      for prefix in ["remote: ", "fatal: ", "error: ", "ssh: "] where text.hasPrefix(prefix) {
         text.removeFirst(prefix.count)
       }
-      return text.last == "." ? String(text.dropLast()) : text
+      // git fills the remote's lines up with spaces; ssh ends its own with a carriage return.
+      while text.last?.isWhitespace == true || text.last == "." || text.last == ":" {
+        text.removeLast()
+      }
+      return text
     }
     if let refusal {
       // What a hook of the remote's says comes before it.
-      let said = lines.filter { $0.hasPrefix("remote: ") }.map(plain)
-        .filter { !$0.isEmpty && !$0.hasPrefix("error: hook") }
+      let said = lines.filter { $0.hasPrefix("remote: ") && !$0.contains("% (") }.map(plain)
+        .filter { !$0.isEmpty && !$0.hasPrefix("hook declined") && !$0.hasSuffix("done") }
       self.init(.rejected, ([refusal] + said.prefix(3)).joined(separator: ": "))
     } else if outcome.status == 128 + SIGXFSZ
       || line("File size limit exceeded", "file too large") != nil
     {
       self.init(.other, "it sends more than any store holds")
     } else if line("REMOTE HOST IDENTIFICATION HAS CHANGED") != nil {
-      self.init(
-        .hostKey(host: url.host ?? ""), "the host's key is another than the one that is known")
+      self.init(.hostKey(.changed, url), "the host's key is another than the one that is known")
     } else if line("Host key verification failed") != nil {
-      self.init(.hostKey(host: url.host ?? ""), "the host's key is not known")
+      self.init(.hostKey(.unknown, url), "the host's key is not known")
     } else if let words = line(
       "Permission denied (", "Authentication failed", "could not read Username",
-      "could not read Password", "returned error: 401", "returned error: 403",
+      "could not read Password", "returned error: 401",
       "Too many authentication failures")
     {
-      self.init(.authentication, plain(words))
+      self.init(.authentication(url.transport), plain(words))
+    } else if let words = line("returned error: 403") {
+      self.init(.rejected, plain(words))
+    } else if let words = line("cannot run ", "unable to fork") {
+      self.init(.other, plain(words))
     } else if let words = line("certificate", "SSL", "TLS") {
       self.init(.certificate, plain(words))
     } else if ["301", "302", "303", "307", "308"].contains(where: {
@@ -187,7 +197,11 @@ extension RemoteFailure {
         lines.first { $0.hasPrefix("ssh: ") }
         ?? lines.first { $0.hasPrefix("fatal: ") && !$0.contains("Could not read from remote") }
         ?? lines.first { $0.hasPrefix("error: ") || $0.hasPrefix("remote: ") } ?? lines.first
-      self.init(.other, words.map(plain) ?? "git ended with \(outcome.status)")
+      // git:// tells the reason on the line behind.
+      let more = lines.first { $0.contains("errno=") }?.split(separator: "errno=").last
+        .map { ": \(plain(String($0)))" }
+      self.init(
+        .other, words.map { plain($0) + (more ?? "") } ?? "git ended with \(outcome.status)")
     }
   }
 }

@@ -23,6 +23,21 @@ public struct MergeDecision: Hashable, Sendable {
       }
     }
 
+    /// Reads what `name` writes.
+    init?(name: String, ofAlarm: Bool) {
+      if !ofAlarm {
+        self = .setting(name)
+      } else if name == "deleted" {
+        self = .deletion
+      } else if let field = Alarm.Field(rawValue: name) {
+        self = .field(field)
+      } else if let civil = CivilDateTime(name) {
+        self = .occurrence(civil)
+      } else {
+        return nil
+      }
+    }
+
     public static func < (a: Subject, b: Subject) -> Bool { a.name < b.name }
   }
 
@@ -131,7 +146,8 @@ extension MergeDecision {
   private static func deletion(
     _ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?
   ) -> MergeDecision? {
-    guard a.isDeleted != b.isDeleted, let base else { return nil }
+    // One that only followed the other set nothing aside.
+    guard a.isDeleted != b.isDeleted, let base, base != a, base != b else { return nil }
     let alive = a.isDeleted ? b : a
     let edits = alive.changedFields(from: base).map(\.rawValue).joined(separator: ", ")
     if edits.isEmpty { return nil }

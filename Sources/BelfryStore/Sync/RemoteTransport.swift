@@ -31,9 +31,9 @@ public enum PushOutcome: Sendable {
 public struct RemoteFailure: Hashable, Sendable {
   public enum Kind: Hashable, Sendable {
     /// The host's key is not known, or another than the one known.
-    case hostKey(host: String)
+    case hostKey(HostKey, RemoteURL)
     /// No key, or no user and password, that it accepts.
-    case authentication
+    case authentication(RemoteURL.Transport)
     /// Its certificate is not to be trusted.
     case certificate
     /// It names another address to go to.
@@ -47,6 +47,9 @@ public struct RemoteFailure: Hashable, Sendable {
     /// It is damaged.
     case damaged
     case other
+  }
+  public enum HostKey: Hashable, Sendable {
+    case unknown, changed
   }
   public let kind: Kind
   public let reason: String

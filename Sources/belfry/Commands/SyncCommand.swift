@@ -86,9 +86,9 @@ struct SyncCommand: AsyncParsableCommand {
       }
       return
     }
-    Console.line(
-      "Synced: \(result.fetched) commits fetched, \(result.pushed) pushed, \(result.merged) records merged."
-    )
+    let commits = "\(result.fetched) commit\(result.fetched == 1 ? "" : "s") fetched"
+    let records = "\(result.merged) record\(result.merged == 1 ? "" : "s") merged"
+    Console.line("Synced: \(commits), \(result.pushed) pushed, \(records).")
     for decision in result.decisions { Console.line("  \(decision.sentence(names))") }
     if !result.decisions.isEmpty {
       Console.line("See 'belfry conflicts'; 'belfry conflicts restore N' takes the other value.")

@@ -159,6 +159,12 @@ struct CommandContext {
     if welcome, !isQuiet { try Welcome(self).showOnce() }
     let (store, opening) = try Store.open(storePath, context: storeContext)
     announce(opening)
+    do {
+      try store.mendMerge()
+    } catch {
+      Console.error(
+        "belfry: warning: a merge of git's was not mended: \(CommandError.words(error))")
+    }
     if store.isRebasing {
       Console.error(
         "belfry: warning: git has begun a rebase in the store and not finished it: nothing is written."
@@ -221,6 +227,16 @@ struct CommandContext {
       )
       Console.error(
         "To delete an alarm, use 'belfry delete'; to take something back, 'belfry undo'.")
+    case .joined(let paths, let rest):
+      Console.error(
+        "belfry: warning: git could not merge \(list(paths)); both sides were taken and joined.")
+      switch rest {
+      case .nothing:
+        Console.error("So that git joins them itself from now on: belfry hooks install")
+      case .operation(.rebase):
+        Console.error("Go on with 'belfry git -- rebase --continue'.")
+      case .operation: Console.error("Go on with what 'belfry git -- status' tells.")
+      }
     case .unlocked(let path):
       Console.error(
         "belfry: warning: took a lock away that a git left which died: \(Printable.text(path)).")
@@ -303,19 +319,27 @@ struct CommandContext {
   func hooks() -> HookDelivery {
     // Without a home there are no hooks of the user's own, and the alarm rings all the same.
     let own = (try? configuration).map { $0 + "/hooks/deliver" }
-    var shipped: [String] = []
     var variables = ["BELFRY_STORE": storePath]
-    if let link = realpath("/proc/self/exe", nil) {
-      defer { free(link) }
-      variables["BELFRY_COMMAND"] = String(cString: link)
-      let parts = String(cString: link).split(separator: "/").dropLast()
-      // `PREFIX/bin/belfry` has `PREFIX/libexec/belfry`; a build has the source tree above it.
-      shipped.append(
-        "/" + parts.dropLast().joined(separator: "/") + "/libexec/belfry/hooks/deliver")
-      if let build = parts.lastIndex(where: { $0.hasPrefix(".build") }) {
-        shipped.append("/" + parts[..<build].joined(separator: "/") + "/hooks/deliver")
-      }
+    if let executable { variables["BELFRY_COMMAND"] = executable }
+    return HookDelivery(
+      own: own, shipped: shippedHooks.map { $0 + "/deliver" }, variables: variables)
+  }
+
+  /// The path of the binary; nil where it cannot be told.
+  var executable: String? {
+    guard let link = realpath("/proc/self/exe", nil) else { return nil }
+    defer { free(link) }
+    return String(cString: link)
+  }
+
+  /// The folders that the hooks which came with the binary may be in.
+  var shippedHooks: [String] {
+    guard let parts = executable?.split(separator: "/").dropLast() else { return [] }
+    // `PREFIX/bin/belfry` has `PREFIX/libexec/belfry`; a build has the source tree above it.
+    var folders = ["/" + parts.dropLast().joined(separator: "/") + "/libexec/belfry/hooks"]
+    if let build = parts.lastIndex(where: { $0.hasPrefix(".build") }) {
+      folders.append("/" + parts[..<build].joined(separator: "/") + "/hooks")
     }
-    return HookDelivery(own: own, shipped: shipped, variables: variables)
+    return folders
   }
 }

@@ -109,7 +109,8 @@ struct CommandError: Error {
         case .none, .other: "operation"
         }
       self.init(
-        .failed, "git has begun a \(name) in the store and not finished it.",
+        .failed,
+        "git has begun \(name == "operation" ? "an" : "a") \(name) in the store and not finished it.",
         hint: name == "operation"
           ? "Finish it or give it up: see 'belfry git -- status'."
           : "Finish it with 'belfry git -- \(name) --continue', or give it up with --abort.")
@@ -123,6 +124,10 @@ struct CommandError: Error {
         hint:
           "Correct it, or take the last good one back: belfry doctor --repair"
       )
+    case .noRecord(let path):
+      self.init(
+        .usage, "no record has the path \(Printable.text(path)).",
+        hint: "git calls this by itself, once 'belfry hooks install' has been said.")
     case .noSuchAlarm(let name):
       self.init(
         .noSuchAlarm, "there is no alarm '\(Printable.text(name))'.",
@@ -163,6 +168,10 @@ struct CommandError: Error {
       self.init(
         .failed, "\(Printable.text(path)) was written by a later Belfry (format \(format)).",
         hint: "Bring Belfry up to date on this device, then sync again.")
+    case .notRestorable(let subject):
+      self.init(
+        .notPossible, "\(Printable.text(subject)): the other value cannot be had any more.",
+        hint: "Set it yourself: belfry edit, or belfry settings set.")
     case .nothingToUndo:
       self.init(
         .notPossible, "there is nothing to undo: nothing that was done on this device is left.",
@@ -188,12 +197,15 @@ extension RemoteFailure {
   /// What to do about it.
   fileprivate var hint: String {
     switch kind {
-    case .hostKey(let host):
-      "Nothing was sent. If you trust the host, let ssh learn its key: ssh \(Printable.text(host))"
-    case .authentication:
-      "Give git what it needs: a key in the agent (ssh-add), or a credential helper."
+    case .hostKey(.unknown, let url):
+      "Nothing was sent. If you trust the host, let ssh learn its key: \(RemoteFailure.ssh(url))."
+    case .hostKey(.changed, let url):
+      "Nothing was sent. If you know why it changed: ssh-keygen -R '\(RemoteFailure.known(url))'."
+    case .authentication(.ssh):
+      "Give ssh a key that it accepts, in ~/.ssh/config or in the agent (ssh-add)."
+    case .authentication: "Give git a credential helper that knows it (git help credentials)."
     case .certificate:
-      "Nothing was sent. Name the authority: belfry git -- config http.sslCAInfo FILE"
+      "Nothing was sent. Name the authority: belfry git -- config http.sslCAInfo FILE."
     case .redirected: "Nothing was sent. If you trust it, add that address as the remote."
     case .stalled: "Nothing here is lost; sync again later."
     case .rejected: "Nothing here is lost; what it asks for must be done there."
@@ -201,6 +213,20 @@ extension RemoteFailure {
     case .damaged: "Nothing here is lost. Mend it there with 'git fsck', or make a new one."
     case .other: "Nothing here is lost; sync again when the remote can be reached."
     }
+  }
+}
+
+extension RemoteFailure {
+  /// The command that connects to where a remote is.
+  private static func ssh(_ url: RemoteURL) -> String {
+    let user = url.user.map { "\($0)@" } ?? ""
+    return Printable.text("ssh \(url.port.map { "-p \($0) " } ?? "")\(user)\(url.host ?? "")")
+  }
+
+  /// A host as `known_hosts` names it.
+  private static func known(_ url: RemoteURL) -> String {
+    let host = url.host ?? ""
+    return Printable.text(url.port.map { "[\(host)]:\($0)" } ?? host)
   }
 }
 

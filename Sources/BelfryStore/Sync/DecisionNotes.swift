@@ -1,0 +1,90 @@
+import BelfryCore
+import Git
+import Glibc
+
+/// What merges decided that no merge commit tells of: those of a rebase, a cherry-pick, a stash. Kept on this device, a
+/// line each, with both versions of the record.
+struct DecisionNotes {
+  /// A decision, with the record as the side had it that gave way, and as both had it before.
+  struct Note {
+    let decision: MergeDecision
+    let at: Instant
+    let discarded: [UInt8]
+    let base: [UInt8]?
+  }
+
+  private let path: String
+
+  init(_ local: LocalState) {
+    path = local.folder + "/set-aside"
+  }
+
+  /// More than this is not kept: the older ones go.
+  private static let largest = 4 << 20
+  private static let kept = 500
+
+  /// Adds some. A note that cannot be written is not worth failing a merge for.
+  func add(_ notes: [Note]) {
+    guard !notes.isEmpty else { return }
+    let lines = notes.map { json($0).line + "\n" }.joined()
+    var old = ((try? DurableFile.read(path, limit: DecisionNotes.largest * 2)) ?? nil)?.bytes ?? []
+    if old.count > DecisionNotes.largest {
+      old =
+        Array(
+          old.split(separator: UInt8(ascii: "\n")).suffix(DecisionNotes.kept)
+            .joined(separator: [UInt8(ascii: "\n")])) + [UInt8(ascii: "\n")]
+    }
+    _ = try? DurableFile.write(
+      old + Array(lines.utf8), to: path, temporary: "\(path).new-\(getpid())", syncing: false)
+  }
+
+  /// All of them, newest first; a line that is none is left out.
+  func all() -> [Note] {
+    let file = (try? DurableFile.read(path, limit: DecisionNotes.largest * 2)) ?? nil
+    return (file?.bytes ?? []).split(separator: UInt8(ascii: "\n")).reversed().compactMap { line in
+      (try? JSON(parsing: Array(line))).flatMap(note)
+    }
+  }
+
+  private func json(_ note: Note) -> JSON {
+    func text(_ bytes: [UInt8]) -> JSON { .string(String(decoding: bytes, as: UTF8.self)) }
+    let decision = note.decision
+    return .object(omittingNil: [
+      "alarm": decision.alarm.map { JSON($0) }, "title": .string(decision.title),
+      "subject": .string(decision.subject.name), "kept": .string(decision.kept),
+      "discarded": .string(decision.discarded), "keptStamp": decision.keptStamp.map { JSON($0) },
+      "discardedStamp": decision.discardedStamp.map { JSON($0) },
+      "rule": .string(decision.rule.rawValue), "isFirstKept": .bool(decision.isFirstKept),
+      "at": JSON(note.at), "record": text(note.discarded), "base": note.base.map(text),
+    ])
+  }
+
+  private func note(_ json: JSON) -> Note? {
+    let alarm = json["alarm"]?.identifier
+    guard let title = json["title"]?.string, let name = json["subject"]?.string,
+      let kept = json["kept"]?.string, let discarded = json["discarded"]?.string,
+      let rule = json["rule"]?.string.flatMap({ MergeDecision.Rule(rawValue: $0) }),
+      let isFirstKept = json["isFirstKept"]?.bool, let at = json["at"]?.instant,
+      let record = json["record"]?.string,
+      let subject = MergeDecision.Subject(name: name, ofAlarm: alarm != nil)
+    else { return nil }
+    return Note(
+      decision: MergeDecision(
+        alarm: alarm, title: title, subject: subject, kept: kept, discarded: discarded,
+        keptStamp: json["keptStamp"]?.stamp, discardedStamp: json["discardedStamp"]?.stamp,
+        isFirstKept: isFirstKept, rule: rule),
+      at: at, discarded: Array(record.utf8), base: json["base"]?.string.map { Array($0.utf8) })
+  }
+}
+
+extension DecisionNotes.Note {
+  /// The notes of one record's join.
+  static func all(
+    _ decisions: [MergeDecision], ours: [UInt8], theirs: [UInt8], base: [UInt8]?, at now: Instant
+  ) -> [DecisionNotes.Note] {
+    decisions.map {
+      DecisionNotes.Note(
+        decision: $0, at: now, discarded: $0.isFirstKept ? theirs : ours, base: base)
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import BelfryCore
+import Git
+import Glibc
+
+/// Finishes what a merge of git's left behind in a store that has no merge driver: records with both sides in
+/// the index and markers in the file.
+///
+/// 1. Both sides of each record are taken from the index and joined, as a sync would.
+/// 2. A merge, a cherry-pick or a revert of one commit is then committed, as `git commit` would do it. Of a rebase, or
+///    of several, the joined records are staged: how it goes on is the user's. Of a stash they are left in the work
+///    tree, as a hand edit.
+/// 3. A file that somebody has corrected already, and a path that is no record, are left to the user, and so is the
+///    merge then.
+public struct MergeMending {
+  /// What is left to do after records were joined.
+  public enum Rest: Hashable, Sendable {
+    case nothing
+    /// `git rebase --continue`, or whatever was begun.
+    case operation(Repository.Operation)
+  }
+
+  private let store: Store
+  private let repository: Repository
+
+  init(_ store: Store, _ repository: Repository) {
+    self.store = store
+    self.repository = repository
+  }
+
+  func mend() throws {
+    let conflicts = try repository.conflicts()
+    let operation = try repository.operation()
+    if conflicts.isEmpty, operation == .none { forgetAutoMerge() }
+    guard !conflicts.isEmpty, !conflicts.contains(where: isSomebodys) else { return }
+    let head = try repository.commit(of: "HEAD").map { try repository.commit($0).tree }
+    var settled: [String: IndexFile.Entry?] = [:]
+    var notes: [DecisionNotes.Note] = []
+    for conflict in conflicts {
+      guard let kind = RecordPath(conflict.path) else { return }
+      let ours = conflict.ours.map { content($0, kind) }
+      let theirs = conflict.theirs.map { content($0, kind) }
+      let base = conflict.base.flatMap { try? content($0, kind).get() }
+      let join = RecordJoin(kind, ours: ours, theirs: theirs, base: { base })
+      if let ours = try? ours?.get(), let theirs = try? theirs?.get() {
+        notes += DecisionNotes.Note.all(
+          join.decisions, ours: ours, theirs: theirs, base: base, at: store.context.now)
+      }
+      let status = try place(join.bytes, at: conflict.path)
+      if operation == .none {
+        // The index has HEAD's version, and the file is taken up as an edit.
+        let known = try head.flatMap { try repository.blob(at: conflict.path, in: $0) }
+        settled[conflict.path] = .some(known.map { IndexFile.Entry(id: $0, status: stat()) })
+      } else {
+        settled[conflict.path] = .some(
+          try join.bytes.map { IndexFile.Entry(id: try repository.writeBlob($0), status: status) })
+      }
+    }
+    try repository.settle(settled)
+    DecisionNotes(store.local).add(notes)
+    var isOver = operation == .none
+    switch operation {
+    case .none: forgetAutoMerge()
+    case .merge, .other: isOver = try commit()
+    case .rebase: break
+    }
+    store.context.report(
+      .joined(settled.keys.sorted(), isOver ? .nothing : .operation(operation)))
+  }
+
+  /// Whether a path is not for us to settle.
+  private func isSomebodys(_ conflict: IndexConflict) -> Bool {
+    guard let kind = RecordPath(conflict.path) else { return true }
+    guard let ours = conflict.ours, let theirs = conflict.theirs,
+      let file = (try? DurableFile.read("\(store.path)/\(conflict.path)", limit: kind.largest))
+        ?? nil
+    else { return false }
+    // Valid, and neither side as it was: a person has settled it, and not told git yet.
+    let lying = Repository.blobID(file.bytes)
+    return kind.error(in: file.bytes) == nil && lying != ours && lying != theirs
+  }
+
+  private func content(_ blob: ObjectID, _ kind: RecordPath) -> Result<[UInt8], RecordError> {
+    do throws(GitError) {
+      return .success(try repository.blob(blob, limit: kind.largest))
+    } catch {
+      return .failure(RecordError(error.message))
+    }
+  }
+
+  private func place(_ bytes: [UInt8]?, at path: String) throws -> stat {
+    let file = "\(store.path)/\(path)"
+    guard let bytes else {
+      if unlink(file) != 0, errno != ENOENT { throw FileError("remove", file) }
+      return stat()
+    }
+    try DurableFile.makeFolder(DurableFile.parent(of: file))
+    return try DurableFile.write(bytes, to: file, temporary: store.local.temporary("record"))
+  }
+
+  /// git leaves it after merges that went well, too; then it tells nothing.
+  private func forgetAutoMerge() { _ = unlink(repository.gitDirectory + "AUTO_MERGE") }
+
+  /// Makes the commit that git had prepared; returns whether it could.
+  private func commit() throws -> Bool {
+    guard let prepared = repository.unfinishedCommit(),
+      let head = try repository.commit(of: "HEAD"),
+      let branch = try repository.headBranch()
+    else { return false }
+    let user = try repository.configuredUser() ?? (store.context.deviceName, "belfry@localhost")
+    let signature = Repository.Signature(
+      name: user.name, email: user.email, time: store.context.now.seconds)
+    let commit = try repository.writeCommit(
+      tree: repository.indexTree(), parents: [head] + prepared.parents, signature: signature,
+      message: prepared.message)
+    guard
+      case .moved = try repository.moveReference(
+        branch, from: head, to: commit, signature: signature, message: store.context.process)
+    else { return false }
+    try repository.endOperation()
+    return true
+  }
+}
+
+extension Store {
+  /// Joins the records that a merge of git's could not settle, if there are any: any command does.
+  public func mendMerge() throws {
+    guard Repository.mayBeUnmerged(local.gitDirectory) else { return }
+    try locked { try MergeMending(self, repository()).mend() }
+  }
+}
+
+/// git's merge driver for records: what `git merge`, `pull`, `rebase`, `cherry-pick` and `stash pop` call.
+public enum MergeDriver {
+  /// What came of two versions of a record.
+  public struct Outcome: Sendable {
+    public let bytes: [UInt8]
+    public let decisions: [MergeDecision]
+    /// Why a side was left out.
+    public let problems: [RecordError]
+  }
+
+  /// Joins two versions of the record at a path. When neither is a record, ours stays as it is.
+  ///
+  /// - Parameters:
+  ///   - folder: the work tree, whose store takes note of what is decided; nil for none.
+  ///   - now: when that is.
+  /// Throws `StoreError.noRecord` for a path that no record has, and `.newerFormat`.
+  public static func join(
+    path: String, base: [UInt8]?, ours: [UInt8], theirs: [UInt8], in folder: String? = nil,
+    at now: Instant
+  ) throws -> Outcome {
+    guard let kind = RecordPath(path) else { throw StoreError.noRecord(path: path) }
+    let join = RecordJoin(
+      kind, ours: .success(ours), theirs: .success(theirs), base: { base })
+    let problems = [join.refusals.ours, join.refusals.theirs].compactMap { $0 }
+    for problem in problems {
+      if case .newerFormat(let format) = problem.kind {
+        throw StoreError.newerFormat(path: path, format)
+      }
+    }
+    if let folder, let local = Store.localState(of: folder) {
+      DecisionNotes(local).add(
+        DecisionNotes.Note.all(
+          join.decisions, ours: ours, theirs: theirs, base: base, at: now))
+    }
+    return Outcome(bytes: join.bytes ?? ours, decisions: join.decisions, problems: problems)
+  }
+}

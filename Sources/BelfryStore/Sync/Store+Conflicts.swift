@@ -1,0 +1,215 @@
+import BelfryCore
+import Git
+
+/// A decision of a merge, with where its two values come from.
+public struct SetAside: Sendable {
+  /// A commit that made a value what it is.
+  public struct Origin: Sendable {
+    public let commit: ObjectID
+    public let subject: String
+    public let time: Instant
+    public let device: Identifier?
+
+    init(_ commit: Commit) {
+      self.commit = commit.id
+      subject = commit.message.split(separator: "\n").first.map(String.init) ?? ""
+      time = Instant(seconds: commit.time)
+      device = CommitMessage.trailers(of: commit.message)["Device"].flatMap { Identifier($0) }
+    }
+  }
+  public let decision: MergeDecision
+  /// The merge that decided; nil when it left no commit, as that of a rebase.
+  public let merge: Origin?
+  /// When it was decided.
+  public let decided: Instant
+  /// Where the two values were made, as far as that is known.
+  public let kept: Origin?
+  public let discarded: Origin?
+  /// Whether the value that was set aside is the one that stands now: it was taken back.
+  public let isTakenBack: Bool
+  /// The record with the value that was set aside, and as both sides had it before; nil where it cannot be read
+  /// any more.
+  let record: RecordValue?
+  let base: RecordValue?
+}
+
+extension SetAside {
+  /// Whether a note is of the same decision.
+  fileprivate func tells(_ note: DecisionNotes.Note) -> Bool {
+    decision.alarm == note.decision.alarm && decision.subject == note.decision.subject
+      && decision.kept == note.decision.kept && decision.discarded == note.decision.discarded
+      && decision.keptStamp == note.decision.keptStamp
+  }
+}
+
+extension Store {
+  /// The decisions of the merges in the branch's history that set somebody's edit aside, newest first.
+  ///
+  /// They are found by joining the parents of each merge again: of Belfry's own merges those that say that they
+  /// decided something, and all of git's. Those of a rebase, a cherry-pick or a stash are known from notes of this
+  /// device.
+  ///
+  /// - Parameter limit: at most so many.
+  public func conflicts(limit: Int) async throws -> [SetAside] {
+    let outcome = try await GitCommand.run(
+      ["rev-list", "--merges", "--max-parents=2", "HEAD"], in: path)
+    guard outcome.status == 0 else {
+      throw GitError(.generic, "look for merges", GitCommand.reason(outcome))
+    }
+    let repository = try repository()
+    var result: [SetAside] = []
+    for line in outcome.output.split(separator: "\n") {
+      guard result.count < limit, let id = ObjectID(hexadecimal: line) else { break }
+      let merge = try repository.commit(id)
+      // One of Belfry's that decided nothing has no body.
+      let lines = merge.message.split(separator: "\n")
+      if lines.count == 1, lines[0].hasPrefix("Merge "), !lines[0].contains("'") { continue }
+      // A merge that cannot be looked at any more tells nothing.
+      result += ((try? decisions(of: merge, repository)) ?? []).prefix(limit - result.count)
+    }
+    for note in DecisionNotes(local).all() where !result.contains(where: { $0.tells(note) }) {
+      let path = note.decision.path
+      result.append(
+        SetAside(
+          decision: note.decision, merge: nil, decided: note.at, kept: nil, discarded: nil,
+          isTakenBack: try isTakenBack(note.decision), record: value(note.discarded, path),
+          base: note.base.flatMap { value($0, path) }))
+    }
+    return Array(result.sorted { $0.decided > $1.decided }.prefix(limit))
+  }
+
+  private func decisions(of merge: Commit, _ repository: Repository) throws -> [SetAside] {
+    guard merge.parents.count == 2 else { return [] }
+    let sides = try merge.parents.map { try repository.commit($0) }
+    let base = try repository.mergeBase(sides[0].id, sides[1].id)
+    let join = try TreeJoin(
+      repository, ours: sides[0].tree, theirs: sides[1].tree,
+      base: base.map { try repository.commit($0).tree })
+    func record(_ path: String, in commit: ObjectID) throws -> RecordValue? {
+      try repository.blob(at: path, in: repository.commit(commit).tree)
+        .flatMap { content($0, path, repository) }
+    }
+    return try join.decisions.map { decision in
+      let (winner, loser) =
+        decision.isFirstKept ? (sides[0].id, sides[1].id) : (sides[1].id, sides[0].id)
+      return SetAside(
+        decision: decision, merge: SetAside.Origin(merge), decided: Instant(seconds: merge.time),
+        kept: try origin(of: decision, in: winner, repository),
+        discarded: try origin(of: decision, in: loser, repository),
+        isTakenBack: try isTakenBack(decision), record: try record(decision.path, in: loser),
+        base: try base.flatMap { try record(decision.path, in: $0) })
+    }
+  }
+
+  /// How far back the commit of a value is looked for.
+  private static let farBackForOrigin = 500
+
+  private func origin(
+    of decision: MergeDecision, in commit: ObjectID, _ repository: Repository
+  ) throws -> SetAside.Origin? {
+    var known: [ObjectID: String] = [:]
+    func value(_ entry: TreeData.Entry?) -> String? {
+      guard let entry else { return nil }
+      if let value = known[entry.id] { return value }
+      let value = Store.value(of: decision, in: content(entry.id, decision.path, repository)) ?? ""
+      known[entry.id] = value
+      return value
+    }
+    return try repository.origin(
+      of: decision.path, in: commit, limit: Store.farBackForOrigin, comparing: value
+    ).map { SetAside.Origin($0) }
+  }
+
+  private func content(
+    _ blob: ObjectID, _ path: String, _ repository: Repository
+  ) -> RecordValue? {
+    // What cannot be read has no value.
+    guard let kind = RecordPath(path) else { return nil }
+    return (try? repository.blob(blob, limit: kind.largest)).flatMap { value($0, path) }
+  }
+
+  private func value(_ bytes: [UInt8], _ path: String) -> RecordValue? {
+    RecordPath(path).flatMap { try? $0.value(in: bytes) }
+  }
+
+  /// What a record says of a decision's subject, as text that is equal exactly when the value is.
+  private static func value(of decision: MergeDecision, in record: RecordValue?) -> String? {
+    switch (record, decision.subject) {
+    case (.alarm(let alarm)?, .field(let field)):
+      "\(alarm.text(of: field)) \(alarm.stamps[field]?.description ?? "")"
+    case (.alarm(let alarm)?, .deletion):
+      "\(alarm.isDeleted) \(alarm.latestStamp?.description ?? "")"
+    case (.alarm(let alarm)?, .occurrence(let civil)):
+      alarm.progress.occurrences[civil].map { "\($0.state) \($0.revision)" }
+    case (.settings(let record)?, .setting(let key)):
+      record.values[key].map { "\($0) \(record.stamps[key]?.description ?? "")" }
+    default: nil
+    }
+  }
+
+  private func isTakenBack(_ decision: MergeDecision) throws -> Bool {
+    guard let id = decision.alarm else {
+      guard case .setting(let key) = decision.subject else { return false }
+      // Settings that cannot be read are told of elsewhere.
+      return (try? settingsRecord())?.values[key] == decision.discarded
+    }
+    guard let alarm = try alarm(id) else { return false }
+    return switch decision.subject {
+    case .field(let field): alarm.text(of: field) == decision.discarded
+    case .deletion: alarm.isDeleted == (decision.rule == .unseenEdit)
+    case .occurrence(let civil):
+      alarm.progress.occurrences[civil]?.state.rawValue == decision.discarded
+    case .setting: false
+    }
+  }
+
+  // MARK: Taking the other value
+
+  /// Makes the value that a merge set aside the one that stands, as an edit of now.
+  ///
+  /// Throws `StoreError.notRestorable` when the other version cannot be read any more.
+  public func restore(_ item: SetAside) throws {
+    switch item.record {
+    case .settings(let settings)?: try restore(settings, item.decision)
+    case .alarm(let other)?:
+      try update(other.id) { alarm in (change(restored(other, in: alarm, item)), ()) }
+    default: throw StoreError.notRestorable(subject: item.decision.line)
+    }
+  }
+
+  private func restored(
+    _ other: Alarm, in alarm: Alarm, _ item: SetAside
+  ) -> Transition {
+    switch item.decision.subject {
+    case .field(let field):
+      return Transition(
+        alarm: alarm.taking([field], from: other, at: context.now, device: device),
+        events: [Event(.edited, detail: field.rawValue)])
+    case .deletion where other.isDeleted:
+      return Transition(alarm: alarm.deleted(), events: [Event(.deleted)])
+    case .deletion:
+      var fields = Alarm.Field.allCases
+      if case .alarm(let base)? = item.base { fields = other.changedFields(from: base) }
+      return Transition(
+        alarm: alarm.taking(fields, from: other, at: context.now, device: device),
+        events: [Event(.edited, detail: fields.map(\.rawValue).joined(separator: ", "))])
+    case .occurrence(let civil):
+      var restored = alarm
+      var record = other.progress.occurrences[civil] ?? OccurrenceRecord(.open)
+      record.revision = (alarm.progress.occurrences[civil]?.revision ?? 0) + 1
+      record.since = context.now
+      restored.progress.occurrences[civil] = record
+      let action: LogEntry.Action = record.state == .skipped ? .skipped : .done
+      return Transition(
+        alarm: restored, events: [Event(action, civil, revision: record.revision)])
+    case .setting: return Transition(alarm: alarm, events: [])
+    }
+  }
+
+  private func restore(_ other: SettingsRecord, _ decision: MergeDecision) throws {
+    guard case .setting(let key) = decision.subject, let setting = Setting(rawValue: key),
+      let value = try SettingsFile.value(of: setting, in: other)
+    else { throw StoreError.notRestorable(subject: decision.line) }
+    try set(setting, to: value)
+  }
+}

@@ -1,0 +1,144 @@
+import BelfryStore
+import Git
+import Glibc
+
+/// Belfry's hooks and merge driver in a store's git: put there, looked at, and taken away again.
+///
+/// A hook that was there before is moved aside, called first, and comes back at the end.
+struct GitHooks {
+  static let names = ["pre-commit", "post-merge", "post-commit", "post-checkout", "post-rewrite"]
+
+  private let repository: Repository
+  /// Where git looks for hooks.
+  let folder: String
+  /// The folder of the shipped ones.
+  private let shipped: String?
+  /// The binary that git is to call.
+  private let command: String
+
+  /// Throws when the user's git keeps the hooks of several repositories in one place.
+  init(_ repository: Repository, command: String, shipped: [String]) throws {
+    self.repository = repository
+    self.command = command
+    self.shipped = shipped.first { access("\($0)/pre-commit", R_OK) == 0 }
+    let own = repository.commonDirectory + "hooks"
+    guard let path = try repository.configuration("core.hooksPath"), !path.isEmpty else {
+      folder = own
+      return
+    }
+    let place = path.hasPrefix("/") ? path : "\(repository.workTree)/\(path)"
+    guard place.hasPrefix(repository.workTree + "/") else {
+      throw CommandError(
+        .notPossible,
+        "git keeps its hooks in \(Printable.text(path)), which other repositories share.",
+        hint: "Give the store its own: belfry git -- config core.hooksPath .git/hooks")
+    }
+    folder = place
+  }
+
+  // MARK: What is there
+
+  enum State: String {
+    case missing, installed, changed, other
+  }
+
+  /// How a hook stands.
+  func state(of name: String) throws -> State {
+    guard let file = try DurableFile.read("\(folder)/\(name)", limit: 1 << 20) else {
+      return .missing
+    }
+    guard let known = try repository.configuration(key(name)) else { return .other }
+    return Repository.blobID(file.bytes).description == known ? .installed : .changed
+  }
+
+  /// Whether a hook that was there before is called.
+  func isChained(_ name: String) -> Bool { access(aside(name), F_OK) == 0 }
+
+  /// Whether git calls Belfry to merge records.
+  func hasDriver() throws -> Bool {
+    try repository.configuration("merge.belfry.driver")?.hasSuffix(GitHooks.driverArguments)
+      ?? false
+  }
+
+  private static let driverArguments = " merge-driver %O %A %B %P"
+
+  private func aside(_ name: String) -> String { "\(folder)/\(name).before-belfry" }
+  private func key(_ name: String) -> String { "belfry.hook-\(name)" }
+
+  // MARK: Putting there
+
+  /// Puts all of them there; returns what was done with each.
+  func install() throws -> [(name: String, words: String)] {
+    guard let shipped else {
+      throw CommandError(
+        .failed, "the shipped hooks are not where the binary looks for them.",
+        hint: "Copy the folder 'hooks' to PREFIX/libexec/belfry, as the README says.")
+    }
+    try repository.setConfiguration("belfry.command", to: command)
+    try repository.setConfiguration("merge.belfry.name", to: "Belfry's join of two records")
+    try repository.setConfiguration(
+      "merge.belfry.driver", to: GitHooks.quoted(command) + GitHooks.driverArguments)
+    try DurableFile.makeFolder(folder)
+    return try GitHooks.names.map { ($0, try install($0, from: shipped)) }
+  }
+
+  private func install(_ name: String, from shipped: String) throws -> String {
+    // Some of the shipped ones are links to one file.
+    var path = "\(shipped)/\(name)"
+    if let resolved = realpath(path, nil) {
+      path = String(cString: resolved)
+      free(resolved)
+    }
+    guard let content = try DurableFile.read(path, limit: 1 << 20)?.bytes else {
+      throw FileError("read", path, number: ENOENT)
+    }
+    let state = try state(of: name)
+    if state == .other || state == .changed {
+      guard !isChained(name) else { return "left as it is: there is another, and one before it" }
+      guard rename("\(folder)/\(name)", aside(name)) == 0 else {
+        throw FileError("move", "\(folder)/\(name)")
+      }
+    }
+    try DurableFile.write(
+      content, to: "\(folder)/\(name)", temporary: "\(folder)/\(name).new", mode: 0o755)
+    try repository.setConfiguration(key(name), to: Repository.blobID(content).description)
+    return isChained(name) ? "installed, after the one that was there" : "installed"
+  }
+
+  // MARK: Taking away
+
+  /// Takes Belfry's own away, and brings back what was there before; returns what was done with each.
+  func uninstall() throws -> [(name: String, words: String)] {
+    let outcomes = try GitHooks.names.map { ($0, try uninstall($0)) }
+    for key in ["merge.belfry.driver", "merge.belfry.name", "belfry.command"] {
+      try repository.setConfiguration(key, to: nil)
+    }
+    return outcomes
+  }
+
+  private func uninstall(_ name: String) throws -> String {
+    switch try state(of: name) {
+    case .missing: return "not there"
+    case .other: return "left as it is: not Belfry's"
+    case .changed: return "left as it is: somebody has changed it"
+    case .installed: break
+    }
+    let file = "\(folder)/\(name)"
+    if isChained(name) {
+      guard rename(aside(name), file) == 0 else { throw FileError("move", aside(name)) }
+    } else if unlink(file) != 0 {
+      throw FileError("remove", file)
+    }
+    try repository.setConfiguration(key(name), to: nil)
+    return "removed"
+  }
+
+  /// A word as a shell reads it: git runs the driver through one.
+  private static func quoted(_ word: String) -> String {
+    let plain = word.utf8.allSatisfy { byte in
+      byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z")
+        || byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") || "/._-".utf8.contains(byte)
+    }
+    return plain ? word : "'\(word.replacing("'", with: "'\\''"))'"
+  }
+}
