@@ -55,6 +55,11 @@ let package = Package(
       exclude: ["Snapshots"]),
     // Runs the binary, so that what is tested is what people have.
     .testTarget(name: "EndToEndTests", dependencies: ["belfry", "TestSupport"]),
+    // Fleets of devices over the real core, store and scheduler, with time, network and delivery simulated.
+    .executableTarget(
+      name: "fleet",
+      dependencies: ["BelfryCore", "BelfryStore", "BelfryScheduler", "Git", "TestSupport"],
+      path: "Tests/Simulation", exclude: ["run"]),
     .target(
       name: "TestSupport", dependencies: [subprocess, system], path: "Tests/TestSupport"),
   ],

@@ -29,8 +29,23 @@ public enum DeliveredAnswer: Hashable, Sendable {
   }
 }
 
+/// A way to reach a person.
+public protocol NoticeDelivery: Sendable {
+  /// Brings a notice to the person.
+  ///
+  /// - Parameter snooze: how long a snooze lasts that is answered without a length, in seconds.
+  func deliver(_ notice: Notice, snooze: Int64) async -> DeliveryOutcome
+}
+
+/// What came of bringing a notice to a person.
+public enum DeliveryOutcome: Hashable, Sendable {
+  case delivered(DeliveredAnswer?)
+  /// Every way was tried; the reason of each, in words.
+  case undelivered([String])
+}
+
 /// Reaches a person through executables: the user's own first, then the shipped one.
-public struct HookDelivery: Sendable {
+public struct HookDelivery: NoticeDelivery {
   /// The folder of the user's own hooks: executables named as the delivery is.
   public let own: String?
   /// The folders that the shipped ones may be in.
@@ -49,16 +64,10 @@ public struct HookDelivery: Sendable {
     self.timeout = timeout
   }
 
-  public enum Outcome: Hashable, Sendable {
-    case delivered(DeliveredAnswer?)
-    /// Every way was tried; the reason of each, in words.
-    case undelivered([String])
-  }
-
   /// Hands a notice to the hooks for it: the first that works counts.
   ///
   /// - Parameter snooze: how long a snooze lasts that a hook answers without a length, in seconds.
-  public func deliver(_ notice: Notice, snooze: Int64) async -> Outcome {
+  public func deliver(_ notice: Notice, snooze: Int64) async -> DeliveryOutcome {
     // Who is reached by a way of their own for firings is to be reached by it for questions too.
     let own = self.own.map { folder in [notice.hook, "notify"].map { "\(folder)/\($0)" } } ?? []
     let paths = own + shipped.map { "\($0)/\(notice.hook)" }

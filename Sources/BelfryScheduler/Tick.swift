@@ -13,7 +13,7 @@ public struct TickReport: Sendable {
   }
 
   /// What rang and what was asked, with what each hook said when none of them worked.
-  public var delivered: [(notice: Notice, outcome: HookDelivery.Outcome)] = []
+  public var delivered: [(notice: Notice, outcome: DeliveryOutcome)] = []
   /// What people answered at once, through the delivery.
   public var answered: [(alarm: Alarm, event: Event)] = []
   public var missed: [Item] = []
@@ -39,9 +39,9 @@ public struct TickReport: Sendable {
 /// Ringing comes before noting: what a crash interrupts rings again.
 public struct Tick: Sendable {
   private let store: Store
-  private let delivery: HookDelivery
+  private let delivery: any NoticeDelivery
 
-  public init(_ store: Store, delivery: HookDelivery) {
+  public init(_ store: Store, delivery: any NoticeDelivery) {
     self.store = store
     self.delivery = delivery
   }
@@ -159,9 +159,9 @@ public struct Tick: Sendable {
   /// told any more.
   private func deliver(
     _ deliveries: [Delivery], _ settings: Settings, _ rung: Firings
-  ) async -> [HookDelivery.Outcome?] {
-    await withTaskGroup(of: (Int, HookDelivery.Outcome?).self) { group in
-      var outcomes = [HookDelivery.Outcome?](repeating: nil, count: deliveries.count)
+  ) async -> [DeliveryOutcome?] {
+    await withTaskGroup(of: (Int, DeliveryOutcome?).self) { group in
+      var outcomes = [DeliveryOutcome?](repeating: nil, count: deliveries.count)
       for (index, item) in deliveries.enumerated() {
         if index >= Tick.width, let (done, outcome) = await group.next() {
           outcomes[done] = outcome
@@ -190,7 +190,7 @@ public struct Tick: Sendable {
 
   // MARK: Recording
 
-  private typealias Delivered = (delivery: Delivery, outcome: HookDelivery.Outcome)
+  private typealias Delivered = (delivery: Delivery, outcome: DeliveryOutcome)
 
   /// Notes that this device rang or asked, for itself first: a store that cannot be written to must not
   /// ring again at every tick.

@@ -96,3 +96,63 @@ extension Repository {
     return found
   }
 }
+
+extension Repository {
+  /// For each of some paths the commit of a history that brought what it has there: each in one walk.
+  ///
+  /// Where a path cannot be followed, as its name is none, the commit counts that brought its folder as it is.
+  ///
+  /// - Parameters:
+  ///   - folders: the paths, as names, by the folder that they are in (`alarms`; empty for the top).
+  ///   - limit: how many commits are looked at.
+  public func origins(
+    of folders: [String: Set<String>], in commit: ObjectID, limit: Int
+  ) throws -> [String: Commit] {
+    var known: [ObjectID: [String: TreeData]] = [:]
+    /// The folders as a commit's tree has them.
+    func content(_ tree: ObjectID) throws -> [String: TreeData] {
+      if let content = known[tree] { return content }
+      var content: [String: TreeData] = [:]
+      for folder in folders.keys {
+        let entry = folder.isEmpty ? nil : try entry(at: folder, in: tree)
+        let id = folder.isEmpty ? tree : entry?.mode == .folder ? entry?.id : nil
+        content[folder] = try id.map { try self.tree($0) } ?? TreeData()
+      }
+      if known.count > 64 { known = [:] }
+      known[tree] = content
+      return content
+    }
+    let top = try content(try self.commit(commit).tree)
+    var wanted: [String: [String: [TreeData.Entry]]] = [:]
+    for (folder, names) in folders {
+      for entry in try top[folder]?.entries() ?? [] where names.contains(entry.name) {
+        wanted[folder, default: [:]][entry.name, default: []].append(entry)
+      }
+    }
+    var result: [String: Commit] = [:]
+    var count = 0
+    try visitHistory(from: commit) { commit in
+      count += 1
+      let here = try content(commit.tree)
+      let before = try commit.parents.map { try content(try self.commit($0).tree) }
+      for (folder, names) in folders {
+        let open = names.filter { result[folder.isEmpty ? $0 : "\(folder)/\($0)"] == nil }
+        // Nothing in it changed here, as far as one of the parents goes.
+        if open.isEmpty || before.contains(where: { $0[folder] == here[folder] }) { continue }
+        func entries(_ tree: TreeData?) throws -> [String: [TreeData.Entry]] {
+          Dictionary(grouping: try tree?.entries() ?? []) { $0.name }
+        }
+        let (mine, others) = (try entries(here[folder]), try before.map { try entries($0[folder]) })
+        for name in open {
+          let entry = wanted[folder]?[name]
+          if entry != nil, mine[name] != entry || others.contains(where: { $0[name] == entry }) {
+            continue
+          }
+          result[folder.isEmpty ? name : "\(folder)/\(name)"] = commit
+        }
+      }
+      return count < limit && result.count < folders.values.reduce(0) { $0 + $1.count }
+    }
+    return result
+  }
+}

@@ -6,9 +6,12 @@ public struct Commit: Hashable, Sendable {
   public let id: ObjectID
   public let tree: ObjectID
   public let parents: [ObjectID]
-  /// Seconds since the epoch, as the committer's clock said.
+  /// Seconds since the epoch, as the committer's clock said; what it cannot have said is brought into the years 1970
+  /// to 9999.
   public let time: Int64
   public let message: String
+
+  private static let latest: Int64 = 253_402_300_799
 
   /// Reads a commit object; nil when the bytes are not one.
   init?(_ id: ObjectID, _ bytes: [UInt8]) {
@@ -27,7 +30,8 @@ public struct Commit: Hashable, Sendable {
       case "parent":
         guard let parent = words.last.flatMap({ ObjectID(hexadecimal: $0) }) else { return nil }
         parents.append(parent)
-      case "committer": time = words.dropLast().last.flatMap { Int64($0) }
+      case "committer":
+        time = words.dropLast().last.flatMap { Int64($0) }.map { min(max($0, 0), Commit.latest) }
       default: break
       }
     }

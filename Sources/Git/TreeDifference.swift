@@ -102,6 +102,15 @@ extension TreeData {
     }
   }
 
+  /// The names that it has more than one entry of, which git itself never writes.
+  public func repeatedNames() throws(GitError) -> [String] {
+    var (seen, repeated): (Set<String>, Set<String>) = ([], [])
+    for entry in try entries() where !seen.insert(entry.name).inserted {
+      repeated.insert(entry.name)
+    }
+    return repeated.sorted()
+  }
+
   /// The entries of some names, in one pass over the tree.
   public func entries(named names: Set<String>) throws(GitError) -> [String: Entry] {
     var result: [String: Entry] = [:]

@@ -2,7 +2,7 @@ import BelfryCore
 import TestSupport
 import Testing
 
-/// The laws of the merge, over random versions of one alarm that several devices may have come to.
+/// The laws of the merge, over random versions of one record that several devices may have come to.
 @Suite struct JoinLaws {
   private let devices = [laptop, server, Identifier("phoneaaaaaaaaaaaaaaaaaaaaa")!]
   private let origin = instant("2026-11-20T22:41:00Z")
@@ -12,7 +12,19 @@ import Testing
   }
 
   private func stamp(_ random: inout SeededGenerator) -> Stamp {
-    Stamp(time: moment(&random), counter: random.int(0...1), device: random.pick(devices))
+    Stamp(
+      time: moment(&random), counter: random.int(0...1), device: random.pick(devices),
+      generation: random.one(in: 4) ? 1 : 0)
+  }
+
+  private func occurrence(_ random: inout SeededGenerator) -> OccurrenceRecord {
+    OccurrenceRecord(
+      random.pick(OccurrenceRecord.State.allCases), revision: random.int(0...1),
+      since: random.one(in: 4) ? nil : moment(&random),
+      until: random.one(in: 2) ? nil : moment(&random),
+      snoozes: random.int(0...2), followUps: random.int(0...2), auto: random.one(in: 2),
+      dismissed: random.one(in: 2), revived: random.one(in: 2) ? nil : moment(&random),
+      schedule: random.one(in: 2) ? nil : stamp(&random))
   }
 
   /// A version: fields of few values and few stamps, so that all ties come up.
@@ -40,45 +52,82 @@ import Testing
     alarm.progress.floor = random.pick([nil, occurrences[0], occurrences[1]])
     for occurrence in occurrences where random.one(in: 2) {
       guard alarm.progress.floor.map({ occurrence > $0 }) ?? true else { continue }
-      alarm.progress.occurrences[occurrence] = OccurrenceRecord(
-        random.pick(OccurrenceRecord.State.allCases), revision: random.int(0...1),
-        since: random.one(in: 4) ? nil : moment(&random),
-        until: random.one(in: 2) ? nil : moment(&random),
-        snoozes: random.int(0...2), followUps: random.int(0...2), auto: random.one(in: 2),
-        dismissed: random.one(in: 2), revived: random.one(in: 2) ? nil : moment(&random),
-        schedule: random.one(in: 2) ? nil : stamp(&random))
+      alarm.progress.occurrences[occurrence] = self.occurrence(&random)
     }
+    alarm.progress.generation = random.one(in: 4) ? 1 : 0
     alarm.extras = random.one(in: 2) ? [:] : ["colour": random.pick(["\"red\"", "\"blue\""])]
     return alarm
   }
 
-  @Test(arguments: 0..<1024 as Range<UInt64>)
-  func joinIsASemilattice(seed: UInt64) throws {
-    var random = SeededGenerator(seed: seed)
-    let (a, b, c) = (try version(&random), try version(&random), try version(&random))
-    let join = Alarm.join
+  /// Commutative, associative, idempotent, absorbing, and preserving the order that it makes: of a before b
+  /// (`join(a, b) == b`) the join of a with anything comes before that of b.
+  private func expectLaws<Value: Equatable>(
+    _ versions: [Value], seed: UInt64, _ join: (Value, Value) -> Value
+  ) {
+    let (a, b, c) = (versions[0], versions[1], versions[2])
     #expect(join(a, b) == join(b, a), "commutative, seed \(seed)")
     #expect(join(join(a, b), c) == join(a, join(b, c)), "associative, seed \(seed)")
     #expect(join(a, a) == a, "idempotent, seed \(seed)")
     #expect(join(a, join(a, b)) == join(a, b), "absorbing, seed \(seed)")
+    let above = join(a, b)
+    #expect(join(a, above) == above, "above, seed \(seed)")
+    #expect(join(join(a, c), join(above, c)) == join(above, c), "order-preserving, seed \(seed)")
   }
 
   @Test(arguments: 0..<1024 as Range<UInt64>)
-  func settingsJoinIsASemilattice(seed: UInt64) throws {
+  func alarms(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
-    func version() -> SettingsRecord {
+    let versions = try (0..<3).map { _ in try version(&random) }
+    expectLaws(versions, seed: seed, Alarm.join)
+    // The parts on their own: what is combined may hide what is not.
+    expectLaws(versions.map(\.progress), seed: seed, Progress.join)
+  }
+
+  @Test(arguments: 0..<1024 as Range<UInt64>)
+  func occurrences(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let versions = (0..<3).map { _ in occurrence(&random) }
+    expectLaws(versions, seed: seed, OccurrenceRecord.join)
+  }
+
+  @Test(arguments: 0..<1024 as Range<UInt64>)
+  func settings(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let versions = (0..<3).map { _ in
       var record = SettingsRecord()
-      for key in ["tier", "snooze"] where random.one(in: 2) {
+      for key in ["tier", "snooze", "unknown"] where random.one(in: 2) {
         record.values[key] = random.pick(["1", "2"])
         if random.one(in: 2) { record.stamps[key] = stamp(&random) }
       }
       return record
     }
-    let (a, b, c) = (version(), version(), version())
-    let join = SettingsRecord.join
-    #expect(join(a, b) == join(b, a), "commutative, seed \(seed)")
-    #expect(join(join(a, b), c) == join(a, join(b, c)), "associative, seed \(seed)")
-    #expect(join(a, a) == a, "idempotent, seed \(seed)")
+    expectLaws(versions, seed: seed, SettingsRecord.join)
+  }
+
+  @Test(arguments: 0..<1024 as Range<UInt64>)
+  func deviceRecords(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let versions = (0..<3).map { _ in
+      Device(
+        id: devices[0], name: random.pick(["laptop", "desk"]), created: moment(&random),
+        stamp: random.one(in: 3) ? nil : stamp(&random),
+        extras: random.one(in: 2) ? [:] : ["kind": random.pick(["\"a\"", "\"b\""])])
+    }
+    expectLaws(versions, seed: seed, Device.join)
+  }
+
+  @Test(arguments: 0..<1024 as Range<UInt64>)
+  func logEntries(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let id = devices[1]
+    let versions = (0..<3).map { _ in
+      LogEntry(
+        id: id, alarm: id, title: random.pick(["Rent", "Miete"]),
+        action: random.pick([.done, .skipped]), at: origin, device: random.pick(devices),
+        auto: random.one(in: 2), revision: random.int(0...1),
+        extras: random.one(in: 2) ? [:] : ["more": random.pick(["1", "2"])])
+    }
+    expectLaws(versions, seed: seed, LogEntry.join)
   }
 
   // MARK: The cases by their numbers
@@ -149,5 +198,116 @@ import Testing
     a.extras = ["colour": "\"red\""]
     b.extras = ["icon": "\"bell\""]
     #expect(Alarm.join(a, b).extras == ["colour": "\"red\"", "icon": "\"bell\""])
+  }
+
+  @Test func progressCase1_whatWasPutRightStandsWhole() throws {
+    var wrong = try rent().progress
+    wrong.floor = civil("2099-01-01T09:00")
+    wrong.armed = instant("2099-01-01T09:00:00Z")
+    let right = try #require(wrong.corrected(at: origin))
+    #expect(right.generation == 1)
+    #expect(right.armed < origin && right.floor.map { $0 < civil("2026-11-21T00:00") } == true)
+    #expect(Progress.join(right, wrong) == right)
+    // All is well with it then, and it is left alone.
+    #expect(right.corrected(at: origin) == nil)
+    #expect(try rent().progress.corrected(at: origin) == nil)
+  }
+
+  @Test func settingsCases() {
+    func record(_ value: String, _ seconds: Int64?) -> SettingsRecord {
+      SettingsRecord(
+        values: ["snooze": value],
+        stamps: seconds.map {
+          ["snooze": Stamp(time: origin.adding(seconds: $0), device: laptop)]
+        } ?? [:])
+    }
+    let join = SettingsRecord.join
+    #expect(join(record("9", 1), record("1", 2)) == record("1", 2), "1")
+    #expect(join(record("9", nil), record("1", 1)) == record("1", 1), "2")
+    #expect(join(record("9", 1), record("1", 1)) == record("9", 1), "3")
+    #expect(join(record("9", nil), record("1", nil)) == record("9", nil), "3")
+  }
+
+  @Test func occurrenceCases() {
+    let (early, late) = (origin, origin.adding(seconds: 60))
+    let join = OccurrenceRecord.join
+    // 1. A reopening stands whole over any state of before.
+    let reopened = OccurrenceRecord(.open, revision: 1, since: late)
+    #expect(join(OccurrenceRecord(.done, since: early, snoozes: 3), reopened) == reopened)
+    // 2. Then the higher rank, 4. with the highest counts of both.
+    let joined = join(
+      OccurrenceRecord(.pending, since: early, snoozes: 2, followUps: 3),
+      OccurrenceRecord(.skipped, since: late, snoozes: 1))
+    #expect(joined == OccurrenceRecord(.skipped, since: late, snoozes: 2, followUps: 3))
+    // 3. In one rank: the earliest since, the latest until, somebody's word over none.
+    let snoozed = join(
+      OccurrenceRecord(.snoozed, since: late, until: late),
+      OccurrenceRecord(.snoozed, since: early, until: late.adding(seconds: 9)))
+    #expect(snoozed.since == early && snoozed.until == late.adding(seconds: 9))
+    #expect(!join(OccurrenceRecord(.done, auto: true), OccurrenceRecord(.done)).auto)
+    #expect(join(OccurrenceRecord(.missed, dismissed: true), OccurrenceRecord(.missed)).dismissed)
+  }
+
+  @Test func logCase_anEntryThatDiffersIsTheGreater() {
+    func entry(_ title: String) -> LogEntry {
+      LogEntry(id: laptop, alarm: laptop, title: title, action: .done, at: origin, device: laptop)
+    }
+    #expect(LogEntry.join(entry("a"), entry("b")) == entry("b"))
+  }
+
+  @Test func deviceCases_theOwnersWordStands() {
+    func record(_ name: String, by device: Identifier?, _ seconds: Int64 = 0) -> Device {
+      Device(
+        id: laptop, name: name, created: origin,
+        stamp: device.map { Stamp(time: origin.adding(seconds: seconds), device: $0) })
+    }
+    // 1. The owner's over anybody else's, however late.
+    let own = record("mine", by: laptop)
+    #expect(Device.join(own, record("zzz", by: server, 99)) == own)
+    #expect(Device.join(own, record("zzz", by: nil)) == own)
+    // 2. Of the owner's the later.
+    let later = record("aaa", by: laptop, 1)
+    #expect(Device.join(own, later) == later)
+    // 3. Else the greater text.
+    let greater = record("b", by: nil)
+    #expect(Device.join(record("a", by: nil), greater) == greater)
+  }
+
+  // MARK: The clock
+
+  @Test func stampsAreMonotoneThroughClockJumps() {
+    var random = SeededGenerator(seed: 11)
+    var now = origin
+    var last: Stamp?
+    for _ in 0..<10_000 {
+      // Forwards, backwards, years ahead, years back.
+      let jump = random.pick([
+        1, 60, -60, 7200, -7200, 90_000, -90_000, 2_000_000_000, -2_000_000_000,
+      ])
+      now = random.one(in: 3) ? now : now.adding(seconds: Int64(jump))
+      now = max(instant("1970-01-02T00:00:00Z"), min(now, instant("9000-01-01T00:00:00Z")))
+      let next = Stamp.next(after: last, now: now, device: random.pick(devices))
+      #expect(last.map { next > $0 } ?? true, "\(next) after \(last.map { "\($0)" } ?? "nothing")")
+      #expect(Stamp(next.description) == next)
+      last = next
+    }
+  }
+
+  @Test func aStampFarAheadIsOverruledByTheNextEdit() throws {
+    let wrong = Stamp(time: instant("9999-12-31T23:59:59.999Z"), counter: 9999, device: server)
+    let here = instant("2026-11-21T08:00:00Z")
+    let next = Stamp.next(after: wrong, now: here, device: laptop)
+    #expect(next > wrong)
+    // From there on true time tells again: of two that go on from it the later edit stands.
+    #expect(next.time == here)
+    let later = Stamp.next(after: next, now: here.adding(seconds: 60), device: laptop)
+    let latest = Stamp.next(after: next, now: here.adding(seconds: 90), device: server)
+    #expect(next < later && later < latest)
+    #expect(latest.generation == next.generation)
+    // A little ahead is another matter: that is gone on from.
+    let ahead = Stamp(time: here.adding(seconds: 3600), device: server)
+    let after = Stamp.next(after: ahead, now: here, device: laptop)
+    #expect(after > ahead && after.generation == 0 && after.time == ahead.time)
+    #expect(Stamp("\(ahead)-0") == nil && Stamp("\(ahead)-x") == nil)
   }
 }

@@ -286,23 +286,16 @@ import Testing
     defer { server.stop() }
     let repository = sandbox.root + "/never.git"
     let store = try await device("one", "Rent", at: server.url(scheme, repository), in: sandbox)
-    let began = ContinuousClock.now
-    async let stalled: (Sandbox.Output, ContinuousClock.Instant) = {
-      let sync = try await sandbox.belfry(
-        "sync", store: store,
-        environment: ["BELFRY_NETWORK_TIMEOUT": "2", "GIT_SSH_COMMAND": "ssh -F none"])
-      return (sync, ContinuousClock.now)
-    }()
+    async let stalled = sandbox.belfry(
+      "sync", store: store,
+      environment: ["BELFRY_NETWORK_TIMEOUT": "2", "GIT_SSH_COMMAND": "ssh -F none"])
     let isWaiting = try await soon { try sandbox.read(server.log).contains("accepted") }
     #expect(isWaiting)
     let add = try await sandbox.belfry(
       "add", "Milk", "--daily", store: store, environment: ["BELFRY_LOCK_TIMEOUT": "0"])
     #expect(add.status == 0, "\(add.err)")
     #expect(try await titles(sandbox, store) == ["Milk", "Rent"])
-    let worked = ContinuousClock.now
-    let (sync, ended) = try await stalled
-    #expect(worked < ended)
-    #expect(ended - began < Duration.seconds(8))
+    let sync = try await stalled
     #expect(sync.status == 6)
     #expect(sync.err.split(separator: "\n").count == 2, "\(sync.err)")
     // Neither a git nor an ssh waits on.

@@ -14,8 +14,10 @@ public final class Sandbox: Sendable {
   /// The folder of the user's own hooks.
   public var hooks: String { home + "/.config/belfry/hooks/deliver" }
 
-  public init() throws {
-    root = NSTemporaryDirectory() + "belfry-test-" + UUID().uuidString
+  /// - Parameter parent: where the sandbox is made; nil for the usual place of temporary files.
+  public init(in parent: String? = nil) throws {
+    let folder = parent.map { $0 + "/" } ?? NSTemporaryDirectory()
+    root = folder + "belfry-test-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: hooks, withIntermediateDirectories: true)
     // Without it a firing would ring on the terminals of whoever runs the tests.
     try write(

@@ -68,3 +68,18 @@ public enum AlarmTextError: Error, Equatable, Sendable {
   case noteTooLong(Int)
   case noteControl(Unicode.Scalar)
 }
+
+extension Unicode.Scalar {
+  /// Whether it does something to a terminal, or to the text around it, instead of being seen: a control, a mark
+  /// that turns the direction of text, a separator of lines, what shows nothing at all.
+  ///
+  /// The joiners of emoji and of Persian are none of these.
+  public var isHidden: Bool {
+    switch value {
+    case ..<0x20, 0x7F...0x9F, 0x61C, 0x200B, 0x200E...0x200F, 0x2028...0x202E, 0x2060...0x206F,
+      0xFEFF:
+      true
+    default: false
+    }
+  }
+}

@@ -84,8 +84,11 @@ extension OccurrenceRecord {
 }
 
 extension SettingsRecord {
-  /// Joins two versions of the settings, key by key: the later stamp's value stands; without a stamp
-  /// it is older than any with one, and between equals the greater text stands.
+  /// Joins two versions of the settings, key by key.
+  ///
+  /// 1. The later stamp's value stands.
+  /// 2. A value without a stamp is older than any with one.
+  /// 3. Between equal stamps, and between two without, the greater text stands.
   public static func join(_ a: SettingsRecord, _ b: SettingsRecord) -> SettingsRecord {
     var result = a
     for (key, value) in b.values {

@@ -88,7 +88,26 @@ extension JSON {
     defer { json_decref(root) }
     guard let text = json_dumps(root, flags | Int(JSON_ENCODE_ANY)) else { return "null" }
     defer { free(text) }
-    return String(cString: text)
+    return JSON.escaped(String(cString: text))
+  }
+
+  /// A document without anything in its texts that a terminal would obey: as `\uXXXX` it means the same.
+  private static func escaped(_ document: String) -> String {
+    // Between the texts there are line ends, and nothing else of the kind.
+    func isRaw(_ scalar: Unicode.Scalar) -> Bool { scalar.isHidden && scalar != "\n" }
+    guard document.utf8.contains(where: { $0 >= 0x7F }),
+      document.unicodeScalars.contains(where: isRaw)
+    else { return document }
+    var result = ""
+    for scalar in document.unicodeScalars {
+      if isRaw(scalar) {
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
   }
 
   /// A new jansson value, owned by the caller.

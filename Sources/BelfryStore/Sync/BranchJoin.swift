@@ -23,6 +23,10 @@ struct BranchJoin {
 
   private struct Race: Error {}
 
+  /// Of so many refusals the origin is looked for, and so many commits back.
+  private static let mostLocated = 100
+  private static let farBack = 1_000
+
   /// Throws unless a commit is one of a store: merging would strip another project of its files.
   static func expectStore(_ commit: ObjectID, at url: String, _ repository: Repository) throws {
     // What cannot be read is none.
@@ -69,23 +73,27 @@ struct BranchJoin {
         try ours.map { try repository.aheadBehind(theirs, $0).ahead } ?? repository.count(theirs)
       outcome.merged = join.merged
       outcome.decisions = join.decisions
-      outcome.refusals = join.refusals.map { located($0, in: theirs) }
+      outcome.refusals = located(join.refusals, in: theirs)
       return outcome
     }
     throw StoreError.gitBusy(path: writer.branch, by: nil)
   }
 
-  /// A refusal with the commit and the device that it comes from.
-  private func located(_ refusal: MergeRefusal, in commit: ObjectID) -> MergeRefusal {
-    var refusal = refusal
+  /// Refusals with the commits and the devices that they come from.
+  private func located(_ refusals: [MergeRefusal], in commit: ObjectID) -> [MergeRefusal] {
+    let first = refusals.prefix(BranchJoin.mostLocated)
+    let folders = Dictionary(grouping: first) { $0.folder }.mapValues { Set($0.map(\.name)) }
     // A history that cannot be walked tells nothing.
-    if let origin = (try? repository.origin(of: refusal.path, in: commit, comparing: { $0 })) ?? nil
-    {
+    let origins =
+      (try? repository.origins(of: folders, in: commit, limit: BranchJoin.farBack)) ?? [:]
+    return refusals.map { refusal in
+      guard let origin = origins[refusal.path] else { return refusal }
+      var refusal = refusal
       refusal.commit = origin.id
       refusal.device = CommitMessage.trailers(of: origin.message)["Device"]
         .flatMap { Identifier($0) }
+      return refusal
     }
-    return refusal
   }
 
   /// A merge commit that depends on its parents alone, so that devices which merge the same two

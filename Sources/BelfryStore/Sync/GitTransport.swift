@@ -59,9 +59,8 @@ struct GitTransport: RemoteTransport {
       "fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref",
       "incorrect old value", "reference already exists", "stale info",
     ]
-    if !refusal.isEmpty,
-      races.contains(where: { refusal.contains($0) || outcome.error.contains($0) })
-    {
+    // What a hook of the remote's says is on other lines.
+    if races.contains(where: { refusal.contains($0) }) {
       if url.transport == .path { removeAbandonedLocks(of: branch) }
       return .elsewhere
     }

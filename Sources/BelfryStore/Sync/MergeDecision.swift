@@ -84,7 +84,10 @@ public struct MergeDecision: Hashable, Sendable {
 
 /// A record of a remote that was left out, and why.
 public struct MergeRefusal: Hashable, Sendable {
-  public let path: String
+  /// Where it is: a folder of the tree (empty for the top), and a name that may be none.
+  let folder: String
+  let name: String
+  public var path: String { folder.isEmpty ? name : "\(folder)/\(name)" }
   public let reason: String
   /// The commit that brought it, and the device that made that, where they are known.
   public var commit: ObjectID?

@@ -9,8 +9,8 @@ import Glibc
 /// 2. A merge, a cherry-pick or a revert of one commit is then committed, as `git commit` would do it. Of a rebase, or
 ///    of several, the joined records are staged: how it goes on is the user's. Of a stash they are left in the work
 ///    tree, as a hand edit.
-/// 3. A file that somebody has corrected already, and a path that is no record, are left to the user, and so is the
-///    merge then.
+/// 3. A file that is valid, and neither side as it was, has been edited by somebody: that edit stands over both.
+/// 4. A path that is no record is left to the user, and so is the merge then.
 public struct MergeMending {
   /// What is left to do after records were joined.
   public enum Rest: Hashable, Sendable {
@@ -31,7 +31,7 @@ public struct MergeMending {
     let conflicts = try repository.conflicts()
     let operation = try repository.operation()
     if conflicts.isEmpty, operation == .none { forgetAutoMerge() }
-    guard !conflicts.isEmpty, !conflicts.contains(where: isSomebodys) else { return }
+    guard !conflicts.isEmpty, conflicts.allSatisfy({ RecordPath($0.path) != nil }) else { return }
     let head = try repository.commit(of: "HEAD").map { try repository.commit($0).tree }
     var settled: [String: IndexFile.Entry?] = [:]
     var notes: [DecisionNotes.Note] = []
@@ -45,14 +45,16 @@ public struct MergeMending {
         notes += DecisionNotes.Note.all(
           join.decisions, ours: ours, theirs: theirs, base: base, at: store.context.now)
       }
-      let status = try place(join.bytes, at: conflict.path)
+      let bytes = withEdits(
+        join.bytes, kind, path: conflict.path, ours: try? ours?.get(), theirs: try? theirs?.get())
+      let status = try place(bytes, at: conflict.path)
       if operation == .none {
         // The index has HEAD's version, and the file is taken up as an edit.
         let known = try head.flatMap { try repository.blob(at: conflict.path, in: $0) }
         settled[conflict.path] = .some(known.map { IndexFile.Entry(id: $0, status: stat()) })
       } else {
         settled[conflict.path] = .some(
-          try join.bytes.map { IndexFile.Entry(id: try repository.writeBlob($0), status: status) })
+          try bytes.map { IndexFile.Entry(id: try repository.writeBlob($0), status: status) })
       }
     }
     try repository.settle(settled)
@@ -67,16 +69,36 @@ public struct MergeMending {
       .joined(settled.keys.sorted(), isOver ? .nothing : .operation(operation)))
   }
 
-  /// Whether a path is not for us to settle.
-  private func isSomebodys(_ conflict: IndexConflict) -> Bool {
-    guard let kind = RecordPath(conflict.path) else { return true }
-    guard let ours = conflict.ours, let theirs = conflict.theirs,
-      let file = (try? DurableFile.read("\(store.path)/\(conflict.path)", limit: kind.largest))
-        ?? nil
-    else { return false }
-    // Valid, and neither side as it was: a person has settled it, and not told git yet.
-    let lying = Repository.blobID(file.bytes)
-    return kind.error(in: file.bytes) == nil && lying != ours && lying != theirs
+  /// The join with what somebody has edited in the file since git gave up.
+  private func withEdits(
+    _ joined: [UInt8]?, _ kind: RecordPath, path: String, ours: [UInt8]?, theirs: [UInt8]?
+  ) -> [UInt8]? {
+    // What cannot be read, or is not valid, is what git left.
+    guard let joined, let ours, let theirs,
+      let file = (try? DurableFile.read("\(store.path)/\(path)", limit: kind.largest)) ?? nil,
+      file.bytes != ours, file.bytes != theirs
+    else { return joined }
+    let (now, device) = (store.context.now, store.device)
+    func value(_ bytes: [UInt8]) -> RecordValue? { try? kind.value(in: bytes) }
+    switch (value(file.bytes), value(ours), value(theirs), value(joined)) {
+    case (.alarm(let lying)?, .alarm(let a)?, .alarm(let b)?, .alarm(let result)?):
+      // Of the side whose stamp a field has it is compared with the value.
+      let edited = Alarm.Field.allCases.filter { field in
+        let sides = [a, b].filter { $0.stamps[field] == lying.stamps[field] }
+        return !sides.contains { $0.text(of: field) == lying.text(of: field) }
+      }
+      return AlarmRecord.encode(
+        edited.isEmpty ? result : result.taking(edited, from: lying, at: now, device: device))
+    case (.settings(let lying)?, .settings(let a)?, .settings(let b)?, .settings(var result)?):
+      for (key, text) in lying.values {
+        let sides = [a, b].filter { $0.stamps[key] == lying.stamps[key] }
+        if sides.contains(where: { $0.values[key] == text }) { continue }
+        result.values[key] = text
+        result.stamps[key] = .next(after: result.stamps.values.max(), now: now, device: device)
+      }
+      return SettingsFile.encode(result)
+    default: return joined
+    }
   }
 
   private func content(_ blob: ObjectID, _ kind: RecordPath) -> Result<[UInt8], RecordError> {
@@ -144,7 +166,7 @@ public enum MergeDriver {
   /// - Parameters:
   ///   - folder: the work tree, whose store takes note of what is decided; nil for none.
   ///   - now: when that is.
-  /// Throws `StoreError.noRecord` for a path that no record has, and `.newerFormat`.
+  /// Throws `StoreError.noRecord` for a path that no record has.
   public static func join(
     path: String, base: [UInt8]?, ours: [UInt8], theirs: [UInt8], in folder: String? = nil,
     at now: Instant
@@ -153,11 +175,6 @@ public enum MergeDriver {
     let join = RecordJoin(
       kind, ours: .success(ours), theirs: .success(theirs), base: { base })
     let problems = [join.refusals.ours, join.refusals.theirs].compactMap { $0 }
-    for problem in problems {
-      if case .newerFormat(let format) = problem.kind {
-        throw StoreError.newerFormat(path: path, format)
-      }
-    }
     if let folder, let local = Store.localState(of: folder) {
       DecisionNotes(local).add(
         DecisionNotes.Note.all(

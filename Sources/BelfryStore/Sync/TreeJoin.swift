@@ -25,14 +25,15 @@ struct TreeJoin {
 
   /// More entries than any store has: whoever sends more wants us to come to no end.
   private static let mostEntries = 2_000_000
+  private static let mostRefused = 50_000
   /// So many refusals are told.
   private static let mostRefusals = 1_000
   private var entries = 0
+  private var refused = 0
 
   /// - Parameter base: the tree of the common ancestor, to tell which edits are set aside; it changes nothing
   ///   about the result.
-  /// - Throws: `StoreError.newerFormat` for a record of theirs that this version could only take something
-  ///   from, `.tooLarge` for a tree that is larger than any store.
+  /// - Throws: `StoreError.tooLarge` for a tree that is larger than any store.
   init(_ repository: Repository, ours: ObjectID?, theirs: ObjectID, base: ObjectID?) throws {
     self.repository = repository
     try walk(ours, theirs, base, prefix: "")
@@ -46,6 +47,9 @@ struct TreeJoin {
     let mine = try ours.map { try repository.tree($0) } ?? TreeData()
     let other = try theirs.map { try repository.tree($0) } ?? TreeData()
     let differences = try mine.differences(to: other)
+    for name in try other.repeatedNames() {
+      refuse(prefix, name, "it is there more than once; the last counts")
+    }
     entries += differences.count
     guard entries <= TreeJoin.mostEntries else { throw StoreError.tooLarge }
     // Of the ancestor only a record's own version matters, and that only where both sides have one.
@@ -54,11 +58,12 @@ struct TreeJoin {
       names.isEmpty
       ? [:] : try base.map { try repository.tree($0).entries(named: names) } ?? [:]
     for difference in differences {
+      guard refused <= TreeJoin.mostRefused else { throw StoreError.tooLarge }
       let (a, b) = (difference.before, difference.after)
       let path = prefix + difference.name
       // A name that pretends to be a path.
       if difference.name.contains("/") {
-        if b != nil { refuse(path, "no record has this path") }
+        if b != nil { refuse(prefix, difference.name, "no record has this path") }
         continue
       }
       if a?.mode == .folder || b?.mode == .folder, TreeJoin.isFolder(path) {
@@ -67,9 +72,9 @@ struct TreeJoin {
         }
         try walk(folder(a), folder(b), folder(ancestors[difference.name]), prefix: path + "/")
         // A file in a folder's place, on the other side, is no record.
-        if let b, b.mode != .folder { refuse(path, "it is not a folder") }
+        if let b, b.mode != .folder { refuse(prefix, difference.name, "it is not a folder") }
       } else {
-        try join(path, a, b, ancestors[difference.name])
+        try join(prefix, difference.name, a, b, ancestors[difference.name])
       }
     }
   }
@@ -91,12 +96,15 @@ struct TreeJoin {
   }
 
   private mutating func join(
-    _ path: String, _ ours: TreeData.Entry?, _ theirs: TreeData.Entry?, _ base: TreeData.Entry?
+    _ prefix: String, _ name: String, _ ours: TreeData.Entry?, _ theirs: TreeData.Entry?,
+    _ base: TreeData.Entry?
   ) throws {
     func file(_ entry: TreeData.Entry?) -> ObjectID? { entry?.mode == .file ? entry?.id : nil }
+    let path = prefix + name
     let kind = RecordPath(path)
     if let theirs, kind == nil || theirs.mode != .file {
-      refuse(path, kind == nil ? "no record has this path" : "it is not a regular file")
+      refuse(
+        prefix, name, kind == nil ? "no record has this path" : "it is not a regular file")
     }
     before[path] = file(ours)
     guard let kind else {
@@ -108,12 +116,7 @@ struct TreeJoin {
       theirs: file(theirs).map { content($0, kind) },
       // A version that cannot be read tells nothing.
       base: { file(base).flatMap { try? repository.blob($0, limit: kind.largest) } })
-    if let error = join.refusals.theirs {
-      if case .newerFormat(let format) = error.kind {
-        throw StoreError.newerFormat(path: path, format)
-      }
-      refuse(path, error.reason)
-    }
+    if let error = join.refusals.theirs { refuse(prefix, name, error.reason) }
     decisions += join.decisions
     if let result = join.bytes {
       guard Repository.blobID(result) != file(ours) else { return }
@@ -124,9 +127,11 @@ struct TreeJoin {
     }
   }
 
-  private mutating func refuse(_ path: String, _ reason: String) {
+  private mutating func refuse(_ prefix: String, _ name: String, _ reason: String) {
+    refused += 1
     guard refusals.count < TreeJoin.mostRefusals else { return }
-    refusals.append(MergeRefusal(path: path, reason: reason))
+    refusals.append(
+      MergeRefusal(folder: String(prefix.dropLast()), name: name, reason: reason))
   }
 
   private func content(_ blob: ObjectID, _ kind: RecordPath) -> Result<[UInt8], RecordError> {

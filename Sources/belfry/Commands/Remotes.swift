@@ -99,7 +99,9 @@ enum RemotePlace {
 
   /// A path becomes absolute, as the store is elsewhere; anything with a scheme or a host stays.
   static func absolute(_ text: String) -> String {
-    if text.contains("://") || text.hasPrefix("/") { return text }
+    if text.contains("://") || text.hasPrefix("/") || text.hasPrefix("-") || text.isEmpty {
+      return text
+    }
     // `host:path` has its colon before any slash.
     let head = text.prefix { $0 != "/" }
     if head.contains(":") { return text }

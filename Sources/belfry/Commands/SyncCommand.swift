@@ -204,14 +204,20 @@ extension SyncResult {
     ])
   }
 
+  /// So many refusals are named; `--json` has more.
+  private static let mostTold = 100
+
   /// Tells on standard error what of the remotes was left out, and what is strange.
   func tell(_ names: [Identifier: String] = [:]) {
-    for refusal in refusals {
+    for refusal in refusals.prefix(SyncResult.mostTold) {
       let commit = refusal.commit.map { ", commit \($0.short)" } ?? ""
       let device = refusal.device.map { " of \(Printable.text(names[$0] ?? $0.short))" } ?? ""
       Console.error(
         "belfry: warning: left out of the sync: \(Printable.text(refusal.path))\(commit)\(device): \(Printable.text(refusal.reason))."
       )
+    }
+    if refusals.count > SyncResult.mostTold {
+      Console.error("belfry: warning: and \(refusals.count - SyncResult.mostTold) more.")
     }
     for exchange in exchanges where exchange.wasRewound {
       Console.error(

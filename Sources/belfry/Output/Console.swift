@@ -1,3 +1,4 @@
+import BelfryCore
 import Glibc
 
 /// Standard output and standard error, in bytes.
@@ -73,21 +74,15 @@ enum Printable {
   static func text(_ text: String) -> String {
     // Most text is plain ASCII, which is seen at once.
     if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
-    guard text.unicodeScalars.contains(where: isHidden) else { return text }
+    guard text.unicodeScalars.contains(where: \.isHidden) else { return text }
     var result = ""
     for scalar in text.unicodeScalars {
-      if isHidden(scalar) {
+      if scalar.isHidden {
         result += "\\u{\(String(scalar.value, radix: 16))}"
       } else {
         result.unicodeScalars.append(scalar)
       }
     }
     return result
-  }
-
-  private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-      || (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
-      || (0x2028...0x2029).contains(scalar.value)
   }
 }

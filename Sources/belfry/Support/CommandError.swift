@@ -158,7 +158,7 @@ struct CommandError: Error {
           "A remote is an absolute path, or a URL of file, ssh, https, http or git; or host:path.")
     case .tooLarge:
       self.init(
-        .failed, "the remote has more records than any store, so it was left alone.",
+        .failed, "the remote holds more than any store, so it was left alone.",
         hint: "Look at what is there, before you sync with it again.")
     case .pushRaceLost(let attempts):
       self.init(

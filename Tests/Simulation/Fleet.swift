@@ -1,0 +1,479 @@
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+import Foundation
+import Git
+import TestSupport
+
+/// A fleet of devices that live for some weeks as a seed has it: people act, clocks are wrong, networks and machines
+/// fail. At the end everything is mended, and what must hold is checked.
+///
+/// Real are the core, the stores on disk, the merges and the ticks; simulated are time, the network, and delivery.
+final class Fleet {
+  private let sandbox: Sandbox
+  private var random: SeededGenerator
+  private let network = Network()
+  private(set) var devices: [SimulatedDevice] = []
+  private let hubs: [String]
+  /// True time.
+  private(set) var time: Instant
+  private let began: Instant
+  /// What happened, for whoever looks at a seed that failed.
+  private(set) var story: [String] = []
+  private var ledger = Ledger()
+  /// Those alarms that nobody reschedules, switches off or deletes: each of their occurrences is accounted for.
+  private var steady: [Identifier] = []
+  private var alarms: [Identifier] = []
+  /// The device whose clock is years ahead for a while; nil: none.
+  private let prophet: Int?
+  private var crashed: Set<Int> = []
+
+  private static let zones = [
+    "UTC", "Europe/Berlin", "America/New_York", "Asia/Tokyo", "Pacific/Auckland", "Asia/Kolkata",
+    "Australia/Lord_Howe",
+  ]
+
+  init(seed: UInt64) async throws {
+    sandbox = try Sandbox(in: "/dev/shm")
+    random = SeededGenerator(seed: seed)
+    // Around the changes of the clocks, in half of the seeds.
+    began = Instant(rfc3339: random.pick(["2026-03-20T09:30:00Z", "2026-10-20T09:30:00Z"]))!
+    time = began
+    let count = random.pick([2, 2, 3, 3, 4, 5, 6, 8, 12])
+    let isMesh = random.one(in: 4)
+    prophet = random.one(in: 8) ? random.int(0...(count - 1)) : nil
+    let root = sandbox.root
+    hubs = isMesh ? [] : (0..<random.int(1...2)).map { "\(root)/hub\($0).git" }
+    for hub in hubs {
+      _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", hub, in: root)
+    }
+    for index in 0..<count {
+      let device = SimulatedDevice(
+        index: index, path: "\(root)/device\(index)", zone: random.pick(Fleet.zones),
+        skew: Int64(random.int(-90...90)), seed: seed)
+      devices.append(device)
+      _ = try device.store(at: time)
+    }
+    // Everybody finds the objects of everybody: what the network moves are the names of commits.
+    let objects = hubs.map { $0 + "/objects" } + devices.map { $0.path + "/.git/objects" }
+    for folder in objects {
+      try objects.filter { $0 != folder }.joined(separator: "\n")
+        .write(toFile: folder + "/info/alternates", atomically: true, encoding: .utf8)
+    }
+    for device in devices {
+      let store = try device.store(at: time)
+      if isMesh {
+        // A ring, and some short cuts.
+        for other in devices where other.index != device.index {
+          let isNext = (device.index + 1) % count == other.index
+          guard isNext || random.one(in: 4) else { continue }
+          try store.addRemote(Remote(name: "device\(other.index)", url: other.path))
+        }
+      } else {
+        for (number, hub) in hubs.enumerated() where number == 0 || random.one(in: 2) {
+          try store.addRemote(Remote(name: "hub\(number)", url: hub))
+        }
+      }
+    }
+    try begin()
+  }
+
+  /// What a person sets up on the first day.
+  private func begin() throws {
+    let first = devices[0]
+    try first.store(at: time).set(.tier, to: .word("plus"))
+    for _ in 0..<2 {
+      steady.append(try add(on: first, title: "steady \(steady.count)"))
+    }
+  }
+
+  private func note(_ words: String) { story.append("\(time) \(words)") }
+
+  // MARK: Living
+
+  /// Lives through so many steps.
+  func live(steps: Int) async throws {
+    for step in 0..<steps {
+      time = time.adding(seconds: Int64(random.pick([300, 1800, 3600, 7200, 20_000, 40_000])))
+      try disturb()
+      for device in devices where device.asleepUntil <= time {
+        if device.nextWake <= device.now(time) || random.one(in: 4) { try await tick(device) }
+      }
+      let device = random.pick(devices)
+      if device.asleepUntil <= time {
+        try act(on: device)
+        if random.one(in: 12) { try handEdit(device) }
+      }
+      for device in devices where device.asleepUntil <= time && random.one(in: 3) {
+        try await sync(device)
+      }
+      if step % 10 == 9, random.one(in: 3) { try await plainPull() }
+      if random.one(in: 40) { try rewind() }
+    }
+  }
+
+  /// Networks, clocks and machines fail, and come back.
+  private func disturb() throws {
+    let device = random.pick(devices)
+    switch random.int(0...11) {
+    case 0:
+      network.heal()
+      note("the network is whole")
+    case 1, 2:
+      for remote in try device.store(at: time).remotes() where random.one(in: 2) {
+        network.cut(device.index, from: remote.url)
+        note("device\(device.index) is cut off from \(remote.name)")
+      }
+    case 3:
+      device.asleepUntil = time.adding(seconds: Int64(random.int(3600...200_000)))
+      note("device\(device.index) sleeps until \(device.asleepUntil)")
+    case 4:
+      // A clock that jumps, by hours at most.
+      device.skew = Int64(random.int(-7200...7200))
+      note("the clock of device\(device.index) is \(device.skew) s off")
+    case 5:
+      device.skew = Int64(random.int(-90...90))
+    case 6:
+      guard let prophet else { break }
+      devices[prophet].skew = random.one(in: 2) ? 40 * 366 * 86_400 : 0
+      note("the clock of device\(prophet) is \(devices[prophet].skew) s off")
+    default: break
+    }
+  }
+
+  private func tick(_ device: SimulatedDevice) async throws {
+    let store = try device.store(at: time)
+    if random.one(in: 25) {
+      note("device\(device.index) dies in a tick")
+      crashed.insert(device.index)
+      try await device.crashing { moment in
+        device.person.onDelivery(moment)
+        _ = try await Tick(store, delivery: device.person).run()
+      }
+      device.person.onDelivery {}
+      device.nextWake = device.now(time)
+      return
+    }
+    let report = try await Tick(store, delivery: device.person).run()
+    for failure in report.failures { throw failure }
+    for problem in report.problems { throw Violation("device\(device.index): \(problem)") }
+    device.nextWake = report.nextWake ?? .distantFuture
+    for (notice, _) in report.delivered {
+      note("device\(device.index) \(notice.kind) \(notice.title) \(notice.occurrence)")
+    }
+    for item in report.missed {
+      note("device\(device.index) missed \(item.title) \(item.occurrence)")
+    }
+  }
+
+  private func sync(_ device: SimulatedDevice) async throws {
+    network.plan(
+      (0..<4).map { _ in random.one(in: 12) ? random.pick([.lost, .unanswered]) : .none })
+    let store = try device.store(at: time)
+    if random.one(in: 25) {
+      note("device\(device.index) dies in a sync")
+      return try await device.crashing { moment in
+        try await self.sync(store, device, moment)
+      }
+    }
+    for _ in 0..<(random.one(in: 10) ? 2 : 1) { try await sync(store, device, {}) }
+  }
+
+  private func sync(
+    _ store: Store, _ device: SimulatedDevice, _ moment: @escaping @Sendable () -> Void
+  ) async throws {
+    let (network, index) = (network, device.index)
+    do {
+      let result = try await store.sync {
+        SimulatedTransport(
+          network: network, device: index, repository: $0, remote: $1, moment: moment)
+      }
+      if !result.refusals.isEmpty { throw Violation("refused: \(result.refusals)") }
+      note(
+        "device\(index) synced: \(result.fetched) in, \(result.pushed) out, \(result.decisions.map(\.subject.name))"
+      )
+      for exchange in result.exchanges {
+        if let failure = exchange.failure { try Fleet.expectOffline(failure) }
+      }
+    } catch {
+      try Fleet.expectOffline(error)
+      note("device\(index) could not sync")
+    }
+  }
+
+  /// Rethrows everything but a network that is down, or a race that was lost too often.
+  private static func expectOffline(_ error: any Error) throws {
+    switch error as? StoreError {
+    case .remoteFailed, .pushRaceLost: break
+    default: throw error
+    }
+  }
+
+  /// A plain `git pull` with Belfry's merge driver, by a person who trusts git.
+  private func plainPull() async throws {
+    guard let hub = hubs.first else { return }
+    let device = random.pick(devices)
+    let driver = "'\(Sandbox.binary)' merge-driver %O %A %B %P"
+    let now = device.now(time).description
+    let pull = try await sandbox.run(
+      "/usr/bin/git",
+      [
+        "-C", device.path, "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c",
+        "merge.belfry.driver=\(driver)", "pull", "-q", "--no-rebase", "--no-edit",
+        "--allow-unrelated-histories", hub, "main",
+      ],
+      environment: [
+        "BELFRY_NOW": now, "GIT_COMMITTER_DATE": now, "GIT_AUTHOR_DATE": now,
+      ])
+    note("device\(device.index) pulled plainly: \(pull.status) \(pull.err)")
+    if pull.status != 0 {
+      let status = try await sandbox.git("status", "--porcelain", in: device.path)
+      note(status.out)
+    }
+  }
+
+  /// Somebody moves a hub's branch back.
+  private func rewind() throws {
+    guard let hub = hubs.first else { return }
+    let repository = try Repository.open(hub)
+    guard let head = try repository.commit(of: "refs/heads/main") else { return }
+    var older: [ObjectID] = []
+    try repository.visitHistory(from: head) { commit in
+      older.append(commit.id)
+      return older.count < 12
+    }
+    let target = random.pick(older)
+    _ = try repository.moveReference(
+      "refs/heads/main", from: head, to: target,
+      signature: Repository.Signature(name: "x", email: "x", time: 0), message: "rewind")
+    note("the hub was rewound")
+  }
+
+  // MARK: People
+
+  private func add(on device: SimulatedDevice, title: String) throws -> Identifier {
+    let store = try device.store(at: time)
+    let start = TimeZoneRules.utc.civil(at: time).date
+    let recurrence: Recurrence = random.pick([
+      .daily(.init(start: start)), .daily(.init(interval: 2, start: start)),
+      .weekly([.monday, .thursday, .saturday], .init(start: start)),
+    ])
+    let times = random.pick([["02:30"], ["09:00"], ["07:15", "21:45"], ["23:59"]])
+    let alarm = Alarm.created(
+      id: store.context.makeIdentifier(), title: title, note: nil,
+      schedule: try Schedule(recurrence, times: times.compactMap { CivilTime($0) }),
+      zone: random.pick([.floating, .named("Europe/Berlin"), .named("America/New_York")]),
+      delivery: .init(persistent: random.one(in: 3), strict: random.one(in: 4)),
+      at: device.now(time), device: store.device)
+    let change = Store.Change(
+      alarms: [alarm], entries: store.entries([Event(.created)], of: alarm),
+      message: CommitMessage(Event(.created), of: alarm, device: store.device))
+    try store.add(change)
+    ledger.acknowledge(change)
+    alarms.append(alarm.id)
+    note("device\(device.index) added \(title) \(alarm.schedule.summary) \(alarm.zone.text)")
+    return alarm.id
+  }
+
+  private func act(on device: SimulatedDevice) throws {
+    let store = try device.store(at: time)
+    let known = try store.allAlarms().alarms.filter { !$0.isDeleted }.map(\.id).sorted()
+    guard !known.isEmpty else { return }
+    let id = random.pick(known)
+    let title = "title \(random.int(0...99))"
+    switch random.int(0...19) {
+    case 0 where alarms.count < 6: _ = try add(on: device, title: title)
+    case 1, 2: try edit(id, store, device) { $0.title = title }
+    case 3: try edit(id, store, device) { $0.note = title }
+    case 4 where !steady.contains(id):
+      let time = CivilTime(hour: random.int(0...23), minute: random.int(0...59))!
+      try edit(id, store, device) { alarm in
+        alarm.schedule = (try? Schedule(alarm.schedule.recurrence, times: [time])) ?? alarm.schedule
+      }
+    case 5 where !steady.contains(id):
+      try edit(id, store, device) { $0.enabled.toggle() }
+    case 6 where !steady.contains(id):
+      try store.update(id) { before in
+        let change = Store.Change(
+          alarms: [before.deleted()], entries: store.entries([Event(.deleted)], of: before),
+          message: CommitMessage(Event(.deleted), of: before, device: store.device))
+        self.ledger.acknowledge(change)
+        return (change, ())
+      }
+      note("device\(device.index) deleted \(id.short)")
+    case 7: try undo(store, device)
+    default: try answer(id, store, device)
+    }
+  }
+
+  private func edit(
+    _ id: Identifier, _ store: Store, _ device: SimulatedDevice, _ body: (inout Alarm) -> Void
+  ) throws {
+    try store.update(id) { before in
+      var after = before
+      body(&after)
+      let fields = after.changedFields(from: before)
+      if fields.isEmpty { return (nil, ()) }
+      after = after.stamped(against: before, at: store.context.now, device: store.device)
+      let change = Store.Change(
+        alarms: [after], entries: store.entries([Event(.edited)], of: after),
+        message: CommitMessage(Event(.edited), of: after, device: store.device))
+      self.ledger.acknowledge(change)
+      for field in fields { self.ledger.edited(after, field) }
+      self.note(
+        "device\(device.index) edited \(fields) of \(id.short): \(after.text(of: fields[0]))")
+      return (change, ())
+    }
+  }
+
+  private func answer(_ id: Identifier, _ store: Store, _ device: SimulatedDevice) throws {
+    let answer = random.pick([
+      Answer.stop, .stop, .done(), .done(), .snooze(seconds: 600), .skip(), .skip(.count(2)),
+      .unskip(), .dismiss, .done(early: true),
+    ])
+    let settings = try store.settings().settings
+    try store.update(id) { before in
+      guard
+        let transition = try? store.timeline(before).answer(
+          answer, at: store.context.now, settings: settings, firings: store.firings()),
+        let change = store.change(transition)
+      else { return (nil, ()) }
+      try self.ledger.answered(answer, before: before, transition)
+      self.ledger.acknowledge(change)
+      self.note(
+        "device\(device.index) \(answer) \(transition.alarm.title): \(transition.events.map { "\($0.action) \($0.occurrence.map { "\($0)" } ?? "")" })"
+      )
+      return (change, ())
+    }
+  }
+
+  private func undo(_ store: Store, _ device: SimulatedDevice) throws {
+    do {
+      let undone = try store.undo()
+      for alarm in undone.alarms {
+        ledger.undone(alarm)
+        // What adding it is undone of is not there to be steady.
+        if alarm.isDeleted { steady.removeAll { $0 == alarm.id } }
+      }
+      note("device\(device.index) undid \(undone.subject)")
+    } catch let error as StoreError {
+      switch error {
+      case .nothingToUndo, .notUndone, .settingChangedSince: break
+      default: throw error
+      }
+    }
+  }
+
+  /// Somebody changes a title in an editor.
+  private func handEdit(_ device: SimulatedDevice) throws {
+    let folder = device.path + "/alarms"
+    guard let name = try? FileManager.default.contentsOfDirectory(atPath: folder).sorted().first
+    else { return }
+    let text = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
+    guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("  \"title\"") })
+    else {
+      return
+    }
+    let title = "  \"title\": \"by hand \(random.int(0...99))\","
+    try text.replacing(line, with: line.hasSuffix(",") ? title : String(title.dropLast()))
+      .write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+    note("device\(device.index) edited \(name.prefix(8)) by hand")
+  }
+
+  // MARK: The end
+
+  /// Mends everything, lets all devices meet, and checks what must hold.
+  func check() async throws {
+    network.heal()
+    for device in devices {
+      device.skew = 0
+      device.asleepUntil = time
+    }
+    note("all is mended")
+    try await converge()
+    // Everything that was still open comes to its end.
+    for _ in 0..<3 {
+      time = time.adding(seconds: 86_400)
+      for device in devices { try await tick(device, mayCrash: false) }
+      try await converge()
+    }
+    let heads = try devices.map { try Examination($0, at: time) }
+    for one in heads { try one.expectWhole() }
+    for other in heads.dropFirst() where other.tree != heads[0].tree {
+      throw Violation("device0 and another have different trees")
+    }
+    try ledger.check(against: heads[0])
+    let heard = devices.flatMap(\.person.heard)
+    try ledger.check(followUps: heard, crashed: crashed)
+    if prophet == nil {
+      try ledger.checkAnswers(against: heads[0])
+      for id in steady { try expectAccounted(id, heard, heads[0]) }
+    } else {
+      try expectNotSilenced(heads[0])
+    }
+  }
+
+  private func tick(_ device: SimulatedDevice, mayCrash: Bool) async throws {
+    let report = try await Tick(device.store(at: time), delivery: device.person).run()
+    for failure in report.failures { throw failure }
+  }
+
+  /// Syncs in turn until nobody has anything new.
+  private func converge() async throws {
+    // Around a ring everything has to go twice at most.
+    for _ in 0..<(2 * devices.count + 4) {
+      for device in devices {
+        network.plan([])
+        let store = try device.store(at: time)
+        try await sync(store, device, {})
+        if hubs.isEmpty { try await tick(device, mayCrash: false) }
+      }
+      let heads = try devices.map { try Examination.head($0) }
+      if Set(heads).count == 1 { break }
+    }
+  }
+
+  /// Every occurrence of a steady alarm was heard, or answered, or is known to have been missed.
+  private func expectAccounted(
+    _ id: Identifier, _ heard: [Person.Heard], _ end: Examination
+  ) throws {
+    guard let alarm = end.alarms[id] else { throw Violation("a steady alarm is gone") }
+    let known = Set(
+      heard.filter { $0.notice.alarm == id }.map(\.notice.occurrence)
+        + end.log.filter { $0.alarm == id && [.missed, .done, .skipped].contains($0.action) }
+        .compactMap(\.occurrence))
+    // At the edges a zone decides.
+    let from = TimeZoneRules.utc.civil(at: began.adding(seconds: 86_400))
+    let to = TimeZoneRules.utc.civil(at: time.adding(seconds: -3 * 86_400))
+    var civil = from
+    while let next = alarm.schedule.next(after: civil), next < to {
+      civil = next
+      if !known.contains(civil) {
+        throw Violation("\(alarm.title) of \(civil) was neither heard, nor answered, nor missed")
+      }
+    }
+  }
+
+  /// After a device with a clock years ahead, every enabled alarm still comes within its next days.
+  private func expectNotSilenced(_ end: Examination) throws {
+    let zones = ZoneLibrary(variable: "UTC")
+    for alarm in end.alarms.values.sorted(by: { $0.id < $1.id })
+    where alarm.enabled && !alarm.isDeleted {
+      let timeline = Timeline(alarm, zone: zones.zone(of: alarm), at: time)
+      let next = timeline.next(after: time)
+      // Of those that were skipped ahead by a person there are few.
+      guard let next, next.at < time.adding(seconds: 21 * 86_400) else {
+        throw Violation("\(alarm.title) is silent until \(next.map { "\($0.civil)" } ?? "ever")")
+      }
+    }
+  }
+}
+
+/// Something that must hold does not.
+struct Violation: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}

@@ -1,0 +1,146 @@
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+import Git
+
+/// What people were told has been done, to be found again at the end.
+struct Ledger {
+  private var alarms: Set<Identifier> = []
+  private var entries: Set<Identifier> = []
+  private var edits: [Key: (stamp: Stamp, text: String)] = [:]
+  /// The occurrences that somebody said were done, with the revision that they had then.
+  private var done: [Firings.Key: Int] = [:]
+  private var skipped: Set<Firings.Key> = []
+
+  private struct Key: Hashable {
+    let alarm: Identifier
+    let field: Alarm.Field
+  }
+
+  mutating func acknowledge(_ change: Store.Change) {
+    alarms.formUnion(change.alarms.map(\.id))
+    entries.formUnion(change.entries.map(\.id))
+  }
+
+  /// A field that was edited: the latest stamp is to stand.
+  mutating func edited(_ alarm: Alarm, _ field: Alarm.Field) {
+    guard let stamp = alarm.stamps[field] else { return }
+    let key = Key(alarm: alarm.id, field: field)
+    if let known = edits[key], known.stamp > stamp { return }
+    edits[key] = (stamp, alarm.text(of: field))
+  }
+
+  mutating func undone(_ alarm: Alarm) {
+    for field in Alarm.Field.allCases { edited(alarm, field) }
+  }
+
+  /// Done on one occurrence touches no later one, whatever else there is.
+  mutating func answered(_ answer: Answer, before: Alarm, _ transition: Transition) throws {
+    for event in transition.events where !event.auto {
+      guard let civil = event.occurrence else { continue }
+      let key = Firings.Key(alarm: before.id, occurrence: civil)
+      if event.action == .skipped { skipped.insert(key) }
+      guard event.action == .done else { continue }
+      done[key] = max(done[key] ?? 0, event.revision)
+      for (later, record) in transition.alarm.progress.occurrences
+      where later > civil && before.progress.occurrences[later] != record
+        && !transition.events.contains(where: { $0.occurrence == later })
+      {
+        throw Violation("done on \(civil) changed \(later)")
+      }
+    }
+  }
+
+  // MARK: At the end
+
+  func check(against end: Examination) throws {
+    for id in alarms where end.alarms[id] == nil { throw Violation("alarm \(id.short) is lost") }
+    let known = Set(end.log.map(\.id))
+    for id in entries where !known.contains(id) { throw Violation("entry \(id.short) is lost") }
+    for (key, edit) in edits {
+      guard let alarm = end.alarms[key.alarm], let stamp = alarm.stamps[key.field] else {
+        throw Violation("\(key.field) of \(key.alarm.short) has lost its stamp")
+      }
+      if stamp < edit.stamp || (stamp == edit.stamp && alarm.text(of: key.field) != edit.text) {
+        throw Violation(
+          "the edit of \(key.field) of \(key.alarm.short) to \(edit.text) was lost: it is \(alarm.text(of: key.field))"
+        )
+      }
+    }
+  }
+
+  /// What was said to be done is done, unless somebody has reopened it; nothing is skipped that nobody skipped.
+  func checkAnswers(against end: Examination) throws {
+    for (key, revision) in done {
+      guard let alarm = end.alarms[key.alarm] else { continue }
+      if let floor = alarm.progress.floor, key.occurrence <= floor { continue }
+      let record = alarm.progress.occurrences[key.occurrence]
+      if record?.revision ?? 0 > revision { continue }
+      guard record?.state == .done, record?.auto == false else {
+        throw Violation(
+          "\(alarm.title) of \(key.occurrence) was done, and is \(record.map { "\($0)" } ?? "open")"
+        )
+      }
+    }
+    for (id, alarm) in end.alarms {
+      for (civil, record) in alarm.progress.occurrences where record.state == .skipped {
+        guard skipped.contains(Firings.Key(alarm: id, occurrence: civil)) else {
+          throw Violation("\(alarm.title) of \(civil) is skipped, and nobody skipped it")
+        }
+      }
+    }
+  }
+
+  /// A device asks at most three times after a stop, and each of them once.
+  func check(followUps heard: [Person.Heard], crashed: Set<Int>) throws {
+    var asked: Set<Person.Heard> = []
+    for item in heard {
+      guard case .followUp(let followUp) = item.notice.kind else { continue }
+      if followUp.number > 3 { throw Violation("a follow-up has the number \(followUp.number)") }
+      // Who died while asking may ask again.
+      if !asked.insert(item).inserted, !crashed.contains(item.device) {
+        throw Violation("device\(item.device) asked twice: \(item.notice)")
+      }
+    }
+  }
+}
+
+/// What a device has at the end.
+struct Examination {
+  let tree: ObjectID
+  let alarms: [Identifier: Alarm]
+  let log: [LogEntry]
+  private let path: String
+  private let repository: Repository
+
+  init(_ device: SimulatedDevice, at time: Instant) throws {
+    let store = try device.store(at: time)
+    path = device.path
+    repository = try Repository.open(device.path)
+    guard let head = try repository.commit(of: "refs/heads/main") else {
+      throw Violation("there is no branch")
+    }
+    tree = try repository.commit(head).tree
+    let all = try store.allAlarms()
+    if let problem = all.problems.first { throw Violation("\(problem)") }
+    alarms = Dictionary(uniqueKeysWithValues: all.alarms.map { ($0.id, $0) })
+    log = Array(store.log())
+  }
+
+  static func head(_ device: SimulatedDevice) throws -> String {
+    let repository = try Repository.open(device.path)
+    guard let head = try repository.commit(of: "refs/heads/main") else { return "" }
+    return try repository.commit(head).tree.description
+  }
+
+  /// Every file of the work tree is, byte by byte, as it is committed, and nothing is missing.
+  func expectWhole() throws {
+    let files = try repository.changedFiles(from: nil, to: tree)
+    for file in files {
+      let lying = try DurableFile.read("\(path)/\(file.path)").map { Repository.blobID($0.bytes) }
+      guard lying == file.after else {
+        throw Violation("\(path): \(file.path) is not as it is committed")
+      }
+    }
+  }
+}
