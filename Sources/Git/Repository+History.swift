@@ -123,12 +123,10 @@ extension Repository {
       return content
     }
     let top = try content(try self.commit(commit).tree)
-    var wanted: [String: [String: [TreeData.Entry]]] = [:]
-    for (folder, names) in folders {
-      for entry in try top[folder]?.entries() ?? [] where names.contains(entry.name) {
-        wanted[folder, default: [:]][entry.name, default: []].append(entry)
-      }
-    }
+    let wanted = Dictionary(
+      uniqueKeysWithValues: try folders.map { folder, names in
+        (folder, try top[folder]?.entries(named: names) ?? [:])
+      })
     var result: [String: Commit] = [:]
     var count = 0
     try visitHistory(from: commit) { commit in
@@ -139,15 +137,16 @@ extension Repository {
         let open = names.filter { result[folder.isEmpty ? $0 : "\(folder)/\($0)"] == nil }
         // Nothing in it changed here, as far as one of the parents goes.
         if open.isEmpty || before.contains(where: { $0[folder] == here[folder] }) { continue }
-        func entries(_ tree: TreeData?) throws -> [String: [TreeData.Entry]] {
-          Dictionary(grouping: try tree?.entries() ?? []) { $0.name }
+        let changed = try before.map { parent in
+          Set(
+            try (parent[folder] ?? TreeData()).differences(to: here[folder] ?? TreeData()).map(
+              \.name))
         }
-        let (mine, others) = (try entries(here[folder]), try before.map { try entries($0[folder]) })
-        for name in open {
-          let entry = wanted[folder]?[name]
-          if entry != nil, mine[name] != entry || others.contains(where: { $0[name] == entry }) {
-            continue
-          }
+        let candidates = open.filter { name in changed.allSatisfy { $0.contains(name) } }
+        let mine = try here[folder]?.entries(named: candidates) ?? [:]
+        for name in candidates {
+          // A name that is none cannot be followed: what changed its folder counts.
+          if let entry = wanted[folder]?[name], mine[name] != entry { continue }
           result[folder.isEmpty ? name : "\(folder)/\(name)"] = commit
         }
       }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A git tree as its raw bytes, and the editing of it without taking it apart.
 ///
 /// A folder of 10,000 records is one tree of half a megabyte; splicing the few entries that changed
@@ -35,18 +37,32 @@ public struct TreeData: Sendable, Equatable {
   }
 
   func slot(at start: Int) throws(GitError) -> Slot {
-    func find(_ byte: UInt8, from index: Int) -> Int? {
-      var index = index
-      while index < bytes.count {
-        if bytes[index] == byte { return index }
-        index += 1
+    let found = bytes.withUnsafeBufferPointer { all -> Slot? in
+      func find(_ byte: UInt8, from index: Int) -> Int? {
+        guard let base = all.baseAddress, index < all.count,
+          let place = memchr(base + index, Int32(byte), all.count - index)
+        else { return nil }
+        return UnsafeRawPointer(place) - UnsafeRawPointer(base)
       }
-      return nil
+      guard let space = find(UInt8(ascii: " "), from: start), let nul = find(0, from: space + 1),
+        nul + 1 + ObjectID.byteCount <= all.count
+      else { return nil }
+      return Slot(start: start, nameStart: space + 1, nameEnd: nul)
     }
-    guard let space = find(UInt8(ascii: " "), from: start), let nul = find(0, from: space + 1),
-      nul + 1 + ObjectID.byteCount <= bytes.count
-    else { throw GitError(.generic, "read a tree", "its entries are cut short") }
-    return Slot(start: start, nameStart: space + 1, nameEnd: nul)
+    guard let found else { throw GitError(.generic, "read a tree", "its entries are cut short") }
+    return found
+  }
+
+  /// Whether two entries are the same, byte by byte.
+  func isSame(_ slot: Slot, _ other: TreeData, _ otherSlot: Slot) -> Bool {
+    let count = slot.end - slot.start
+    guard otherSlot.end - otherSlot.start == count else { return false }
+    return bytes.withUnsafeBufferPointer { mine in
+      other.bytes.withUnsafeBufferPointer { theirs in
+        guard let a = mine.baseAddress, let b = theirs.baseAddress else { return false }
+        return memcmp(a + slot.start, b + otherSlot.start, count) == 0
+      }
+    }
   }
 
   func entry(_ slot: Slot) -> Entry {

@@ -44,7 +44,7 @@ extension TreeData {
         new.append(b.entry(slot))
         two.advance(over: slot)
       case (let mine?, let theirs?):
-        if a.bytes[mine.start..<mine.end].elementsEqual(b.bytes[theirs.start..<theirs.end]) {
+        if a.isSame(mine, b, theirs) {
           one.advance(over: mine)
           two.advance(over: theirs)
           continue

@@ -1027,7 +1027,7 @@ private struct World: Sendable {
       """
     let sync = try await sandbox.run(
       "/usr/bin/timeout",
-      ["-s", "KILL", "30", "python3", "-c", script, peak, Sandbox.binary, "sync"],
+      ["-s", "KILL", "150", "python3", "-c", script, peak, Sandbox.binary, "sync"],
       environment: [
         "TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": "2026-11-20T22:41:00Z",
         "BELFRY_STORE": one,

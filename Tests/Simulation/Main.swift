@@ -7,7 +7,7 @@ import TestSupport
 @main
 enum Main {
   /// How long a fleet lives, in steps of minutes to hours.
-  private static let steps = 60
+  private static let steps = 45
 
   static func main() async {
     let arguments = Array(CommandLine.arguments.dropFirst())

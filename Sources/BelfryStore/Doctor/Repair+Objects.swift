@@ -98,10 +98,8 @@ extension Repair {
   private func clone(_ remote: Remote) async throws -> Repository? {
     let path = clonePath(remote)
     if access(path, F_OK) != 0 {
-      let outcome = try await GitCommand.run(
-        ["clone", "--quiet", "--bare", "--no-local", "--end-of-options", remote.url, path],
-        in: store.path)
-      guard outcome.status == 0 else { return nil }
+      let transport = try GitTransport(store.repository(), remote, context: store.context)
+      guard (try? await transport.copy(to: path)) != nil else { return nil }
     }
     return try? Repository.open(path)
   }

@@ -108,8 +108,9 @@ public struct Repair: Sendable {
     if whole == nil {
       // Nothing names a broken commit any more, so that git can fetch.
       for remote in try repository.remotes() {
-        _ = try await GitCommand.run(
-          ["fetch", "--quiet", "--end-of-options", remote.name], in: store.path)
+        // One that is out of reach has nothing to give.
+        let transport = try? GitTransport(repository, remote, context: store.context)
+        _ = try? await transport?.fetch(Repository.branch)
       }
       whole = repository.trackedCommits().compactMap(\.commit).first { repository.isWhole($0) }
     }

@@ -72,6 +72,22 @@ struct GitTransport: RemoteTransport {
     if outcome.status != 0 { throw failure(outcome) }
   }
 
+  /// Asks whether there is a repository; throws `StoreError.remoteFailed`.
+  func probe() async throws {
+    let outcome = try await run([
+      "ls-remote", "--quiet", "--heads", "--end-of-options", remote.name,
+    ])
+    if outcome.status != 0 { throw failure(outcome) }
+  }
+
+  /// Makes a bare copy of everything that the remote has; throws `StoreError.remoteFailed`.
+  func copy(to path: String) async throws {
+    let outcome = try await run([
+      "clone", "--progress", "--bare", "--no-local", "--end-of-options", remote.url, path,
+    ])
+    if outcome.status != 0 { throw failure(outcome) }
+  }
+
   private func push(_ specification: String) async throws -> GitCommand.Outcome {
     try await run([
       "push", "--progress", "--porcelain", "--no-follow-tags", "--no-signed",

@@ -54,6 +54,11 @@ extension Store {
     return result
   }
 
+  /// Asks a remote whether it can be reached; throws `StoreError.remoteFailed`.
+  public func reach(_ remote: Remote) async throws {
+    try await GitTransport(repository(), remote, context: context).probe()
+  }
+
   // MARK: Commits that others left
 
   /// Where a device that cannot move this store's branch leaves its own: each under its identifier.

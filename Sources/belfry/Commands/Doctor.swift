@@ -105,9 +105,10 @@ enum Examination: String, ExpressibleByArgument {
 
   func run(_ context: CommandContext) async throws {
     if self == .repair { return try await mend(context) }
-    guard let store = try Store.existing(context.storePath, context: context.storeContext) else {
-      return
-    }
+    var storeContext = context.storeContext
+    storeContext.networkPatience = min(
+      storeContext.networkPatience, Examination.remotePatience)
+    guard let store = try Store.existing(context.storePath, context: storeContext) else { return }
     let diagnoses: [Diagnosis] =
       switch self {
       case .store: try await told(RepositoryExamination(store).findings(), context)
@@ -211,6 +212,9 @@ enum Examination: String, ExpressibleByArgument {
     return [Diagnosis("tick", .fine, "The clock was last looked at at \(zones.text(last)).")]
   }
 
+  /// How long a remote is waited for, in seconds: there may be several, and a check ends in time.
+  private static let remotePatience = 20
+
   private func remotes(_ store: Store, _ context: CommandContext) async throws -> [Diagnosis] {
     let remotes = try store.remotes()
     if remotes.isEmpty {
@@ -222,26 +226,18 @@ enum Examination: String, ExpressibleByArgument {
     }
     var result: [Diagnosis] = []
     for remote in remotes {
-      let outcome = await TimedProcess.run(
-        .name("git"), ["-C", store.path, "ls-remote", "--quiet", "--heads", remote.name],
-        variables: ["GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"], seconds: 20, limit: 1 << 20)
-      switch outcome {
-      case .ended(0, _, _):
-        result.append(Diagnosis("remotes", .fine, "\(remote.name) is reached: \(remote.url)."))
-      case .ended(_, _, let error):
-        let words = error.split(separator: "\n").first.map(String.init) ?? "git gave no reason"
+      let name = Printable.text(remote.name)
+      do {
+        try await store.reach(remote)
+        let place = RemotePlace.shown(remote.url)
+        result.append(Diagnosis("remotes", .fine, "\(name) is reached: \(place)."))
+      } catch {
+        let failure = CommandError(explaining: error)
         result.append(
           Diagnosis(
-            "remotes", .problem, "\(remote.name) is not reached: \(words).",
-            remedy: "Nothing here is lost; sync when it is."))
-      case .timedOut:
-        result.append(
-          Diagnosis("remotes", .problem, "\(remote.name) did not answer within 20 seconds."))
-      case .failed(let reason):
-        result.append(
-          Diagnosis(
-            "remotes", .problem, "git could not be started: \(reason).",
-            remedy: "apt-get install git"))
+            "remotes", .problem,
+            "\(name) is not reached: \(failure?.message ?? Printable.text("\(error)."))",
+            remedy: failure?.hint))
       }
     }
     let zones = context.storeContext.zones
