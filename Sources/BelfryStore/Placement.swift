@@ -27,13 +27,19 @@ struct Placement {
 
   mutating func place(_ files: [String: [UInt8]?]) throws {
     let together = files.count > Placement.batch
+    var folders: Set<String> = []
     for path in files.keys.sorted() {
       let file = "\(store.path)/\(path)"
       guard let content = files[path] ?? nil, !kept.contains(path) else { continue }
-      try DurableFile.makeFolder(DurableFile.parent(of: file))
+      let folder = DurableFile.parent(of: file)
+      if folders.insert(folder).inserted { try DurableFile.makeFolder(folder) }
       let old = aside(touched.count)
-      _ = unlink(old)
-      let hadFile = link(file, old) == 0
+      var hadFile = link(file, old) == 0
+      if !hadFile, errno == EEXIST {
+        // What a process that died had kept aside.
+        _ = unlink(old)
+        hadFile = link(file, old) == 0
+      }
       guard hadFile || errno == ENOENT else { throw FileError("keep", file) }
       touched.append((path, hadFile))
       written[path] = try DurableFile.write(

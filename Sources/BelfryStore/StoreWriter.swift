@@ -130,17 +130,19 @@ final class StoreWriter {
   ///
   /// - Parameters:
   ///   - kept: files that are committed, but left as they lie in the work tree.
+  ///   - known: the blobs of files that the repository holds already.
   ///   - commit: is given the blobs, and returns the commit at which the branch then stands.
   @discardableResult
   func write(
-    _ files: [String: [UInt8]?], keeping kept: Set<String> = [],
+    _ files: [String: [UInt8]?], keeping kept: Set<String> = [], known: [String: ObjectID] = [:],
     commit: ([String: ObjectID?]) throws -> ObjectID
   ) throws -> ObjectID {
     let paths = files.keys.sorted()
     // Blobs first: a full disk is met before any file has changed.
     var blobs: [String: ObjectID?] = [:]
     for path in paths {
-      blobs[path] = .some(try files[path]?.map { try repository.writeBlob($0) } ?? nil)
+      blobs[path] = .some(
+        try known[path] ?? files[path]?.map { try repository.writeBlob($0) } ?? nil)
     }
     var placement = Placement(store, keeping: kept)
     try store.local.beginJournal(paths.map { ($0, blobs[$0] ?? nil) }, head: try head())

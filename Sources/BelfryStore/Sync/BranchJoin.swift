@@ -55,7 +55,7 @@ struct BranchJoin {
       let kept = store.edited(
         Dictionary(uniqueKeysWithValues: join.files.keys.map { ($0, join.before[$0]) }))
       do {
-        try writer.write(join.files, keeping: kept) { blobs in
+        try writer.write(join.files, keeping: kept, known: join.taken) { blobs in
           let tree = try writer.tree(from: mine?.tree, blobs)
           let target =
             isBehind && tree == other.tree

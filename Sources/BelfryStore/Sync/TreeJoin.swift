@@ -17,6 +17,8 @@ struct TreeJoin {
   private(set) var files: [String: [UInt8]?] = [:]
   /// What our tree has at the paths of `files`.
   private(set) var before: [String: ObjectID] = [:]
+  /// What the other side has at those of them where its version was taken as it is.
+  private(set) var taken: [String: ObjectID] = [:]
   private(set) var decisions: [MergeDecision] = []
   /// What the other side has that was left out: the first of it.
   private(set) var refusals: [MergeRefusal] = []
@@ -119,7 +121,13 @@ struct TreeJoin {
     if let error = join.refusals.theirs { refuse(prefix, name, error.reason) }
     decisions += join.decisions
     if let result = join.bytes {
-      guard Repository.blobID(result) != file(ours) else { return }
+      if ours == nil, let blob = file(theirs) {
+        taken[path] = blob
+      } else {
+        let blob = Repository.blobID(result)
+        if blob == file(ours) { return }
+        if blob == file(theirs) { taken[path] = blob }
+      }
       files[path] = .some(result)
       merged += 1
     } else if ours != nil {

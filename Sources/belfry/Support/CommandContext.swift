@@ -243,8 +243,15 @@ struct CommandContext {
     }
   }
 
+  /// So many problems are told; 'belfry doctor' tells of all.
+  private static let mostProblems = 20
+
   func tell(_ problems: [RecordProblem]) {
-    for problem in problems {
+    defer {
+      let more = problems.count - CommandContext.mostProblems
+      if more > 0 { Console.error("belfry: warning: and \(more) more: see 'belfry doctor'.") }
+    }
+    for problem in problems.prefix(CommandContext.mostProblems) {
       let path = Printable.text(problem.path)
       switch problem.kind {
       case .invalid(let error, let lastGood):
