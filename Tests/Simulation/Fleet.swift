@@ -451,6 +451,22 @@ final class Fleet {
       if !known.contains(civil) {
         throw Violation("\(alarm.title) of \(civil) was neither heard, nor answered, nor missed")
       }
+      for device in devices { try expectSettled(civil, of: alarm, on: device) }
+    }
+  }
+
+  /// What came due is in one state that says what became of it.
+  private func expectSettled(
+    _ civil: CivilDateTime, of alarm: Alarm, on device: SimulatedDevice
+  ) throws {
+    if let floor = alarm.progress.floor, civil <= floor { return }
+    let store = try device.store(at: time)
+    let phase = store.timeline(alarm).phase(
+      of: civil, at: store.context.now, status: try store.status(alarm))
+    switch phase {
+    case .ringing, .snoozed, .pending, .missed, .skipped, .done, .autoCompleted: break
+    case .upcoming, .skippedAhead, .unknown:
+      throw Violation("\(alarm.title) of \(civil) is \(phase) on device\(device.index)")
     }
   }
 
