@@ -153,11 +153,19 @@ struct GitTransport: RemoteTransport {
 }
 
 extension RemoteFailure {
+  /// How lines begin in which git tells of its progress.
+  private static let chatter = [
+    "Enumerating objects", "Counting objects", "Delta compression", "Compressing objects",
+    "Writing objects", "Receiving objects", "Resolving deltas", "Unpacking objects", "Total ",
+    "From ", "To ",
+  ]
+
   /// Reads what git and ssh have said.
   ///
   /// - Parameter refusal: what the remote said of the reference, if it came to that.
   init(explaining outcome: GitCommand.Outcome, refusal: String?, url: RemoteURL) {
     let lines = outcome.error.split(separator: "\n").map(String.init)
+      .filter { line in !RemoteFailure.chatter.contains { line.hasPrefix($0) } }
     func line(_ parts: String...) -> String? {
       lines.first { line in parts.contains { line.containsInAnyCase($0) } }
     }

@@ -38,24 +38,29 @@ struct ConflictsList: AsyncParsableCommand {
       let taken = item.isTakenBack ? " (taken back)" : ""
       Console.line(
         "\(index + 1). \(Printable.text(decision.title)), \(decision.subject.name)\(taken)")
-      Console.line("   kept       \(side(decision.kept, decision.keptStamp, item.kept, names))")
-      Console.line(
-        "   set aside  \(side(decision.discarded, decision.discardedStamp, item.discarded, names))")
+      let zone = context.storeContext.zones.local
+      let kept = side(decision.kept, decision.keptStamp, item.kept, names, zone)
+      let discarded = side(
+        decision.discarded, decision.discardedStamp, item.discarded, names, zone)
+      Console.line("   kept       \(kept)")
+      Console.line("   set aside  \(discarded)")
       Console.line(
         "   because \(decision.rule.words)\(item.merge.map { "; merge \($0.commit.short)" } ?? "")")
     }
     Console.line("Take the other value: belfry conflicts restore N")
   }
 
-  /// `"Pay rent" by laptop, 20 Nov 2026, 23:00, commit 3a25f117`
+  /// `"Pay rent" by laptop, Fri 20 Nov 2026, 23:00, commit 3a25f117`
   private func side(
-    _ value: String, _ stamp: Stamp?, _ origin: SetAside.Origin?, _ names: [Identifier: String]
+    _ value: String, _ stamp: Stamp?, _ origin: SetAside.Origin?, _ names: [Identifier: String],
+    _ zone: TimeZoneRules
   ) -> String {
     let device = (stamp?.device ?? origin?.device).map { names[$0] ?? $0.short }
     let time = stamp?.time ?? origin?.time
     let parts =
       ["\"\(Printable.text(value))\"" + (device.map { " by \(Printable.text($0))" } ?? "")]
-      + [time?.rfc3339, origin.map { "commit \($0.commit.short)" }].compactMap { $0 }
+      + [time.map { zone.civil(at: $0).spoken }, origin.map { "commit \($0.commit.short)" }]
+      .compactMap { $0 }
     return parts.joined(separator: ", ")
   }
 
@@ -142,19 +147,22 @@ struct Explain: AsyncParsableCommand {
     if common.json { return Console.write(json(explanation).document) }
     let names = store.deviceNames()
     Console.line("\(Printable.text(explanation.alarm.title)) (\(explanation.alarm.id.short))")
-    for part in explanation.fields { tell(part, label: part.name, names) }
+    let zone = context.storeContext.zones.local
+    for part in explanation.fields { tell(part, label: part.name, names, zone) }
     for (civil, parts) in explanation.occurrences {
       Console.line("\(civil.spoken):")
       if parts.isEmpty { Console.line("  nothing is known of it: it is open") }
-      for part in parts { tell(part, label: part.value, names) }
+      for part in parts { tell(part, label: part.value, names, zone) }
     }
   }
 
-  private func tell(_ part: Explanation.Part, label: String, _ names: [Identifier: String]) {
+  private func tell(
+    _ part: Explanation.Part, label: String, _ names: [Identifier: String], _ zone: TimeZoneRules
+  ) {
     let value = label == part.value ? "" : " \"\(Printable.text(part.value))\""
     let device = (part.stamp?.device ?? part.origin?.device).map { names[$0] ?? $0.short }
     let by = device.map { " by \(Printable.text($0))" } ?? ""
-    let at = (part.stamp?.time ?? part.origin?.time).map { ", \($0.rfc3339)" } ?? ""
+    let at = (part.stamp?.time ?? part.origin?.time).map { ", \(zone.civil(at: $0).spoken)" } ?? ""
     let commit =
       part.origin.map { ", commit \($0.commit.short) (\(Printable.text($0.subject)))" } ?? ""
     Console.line("  \(label)\(value)\(by)\(at)\(commit)")

@@ -55,7 +55,8 @@ struct Status: ParsableCommand {
     Console.line("Devices:")
     for item in status.devices {
       let activity =
-        item.lastActivity.map { "last active \(ago($0))" } ?? "since \(item.device.created.rfc3339)"
+        item.lastActivity.map { "last active \(ago($0))" }
+        ?? "made \(ago(item.device.created)), nothing done yet"
       Console.line(
         "  \(Printable.text(item.device.name))\(item.isHere ? " (this one)" : "") \(item.device.id.short): \(activity)"
       )
