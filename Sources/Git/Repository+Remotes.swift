@@ -15,23 +15,64 @@ public struct Remote: Hashable, Sendable {
 }
 
 extension Repository {
+  /// The remotes of git's configuration, sorted by their names.
+  ///
+  /// Read from the configuration's entries: libgit2's own list of remotes loses memory at every call.
   public func remotes() throws(GitError) -> [Remote] {
-    try with { repository throws(GitError) in
-      var names = git_strarray()
-      try GitError.check(git_remote_list(&names, repository), "list the remotes")
-      defer { git_strarray_dispose(&names) }
-      var remotes: [Remote] = []
-      for index in 0..<names.count {
-        guard let name = names.strings[index] else { continue }
-        var remote: OpaquePointer?
-        try GitError.check(git_remote_lookup(&remote, repository, name), "read a remote")
-        defer { git_remote_free(remote) }
-        let url = git_remote_url(remote).map { String(cString: $0) } ?? ""
-        let push = git_remote_pushurl(remote).map { String(cString: $0) }
-        remotes.append(Remote(name: String(cString: name), url: url, pushURL: push))
+    var urls: [String: String] = [:]
+    var pushURLs: [String: String] = [:]
+    var rewrites: [(from: String, to: String, isForPushing: Bool)] = []
+    for entry in try configuration(under: ["remote.", "url."]) {
+      guard let end = entry.key.lastIndex(of: "."), let start = entry.key.firstIndex(of: "."),
+        start < end
+      else { continue }
+      let name = String(entry.key[entry.key.index(after: start)..<end])
+      switch (entry.key[..<start], entry.key[end...].dropFirst()) {
+      case ("remote", "url"): urls[name] = urls[name] ?? entry.value
+      case ("remote", "pushurl"): pushURLs[name] = pushURLs[name] ?? entry.value
+      case ("url", "insteadof"): rewrites.append((entry.value, name, false))
+      case ("url", "pushinsteadof"): rewrites.append((entry.value, name, true))
+      default: break
       }
-      return remotes
     }
+    /// As git rewrites it: the longest beginning counts.
+    func rewritten(_ url: String, forPushing: Bool) -> String? {
+      let rule = rewrites.filter { $0.isForPushing == forPushing && url.hasPrefix($0.from) }
+        .max { $0.from.utf8.count < $1.from.utf8.count }
+      return rule.map { $0.to + url.dropFirst($0.from.count) }
+    }
+    return urls.sorted { $0.key < $1.key }.map { name, url in
+      let push = pushURLs[name].map { rewritten($0, forPushing: false) ?? $0 }
+      return Remote(
+        name: name, url: rewritten(url, forPushing: false) ?? url,
+        pushURL: push ?? rewritten(url, forPushing: true))
+    }
+  }
+
+  /// The entries of git's configuration whose keys begin with one of some texts, in order.
+  private func configuration(
+    under prefixes: [String]
+  ) throws(GitError) -> [(key: String, value: String)] {
+    let entries: [[String]] = try with { repository throws(GitError) in
+      var (config, iterator): (OpaquePointer?, OpaquePointer?)
+      try GitError.check(
+        git_repository_config_snapshot(&config, repository), "read git's configuration")
+      defer { git_config_free(config) }
+      try GitError.check(
+        git_config_iterator_new(&iterator, config), "read git's configuration")
+      defer { git_config_iterator_free(iterator) }
+      var result: [[String]] = []
+      var entry: UnsafeMutablePointer<git_config_entry>?
+      while git_config_next(&entry, iterator) == 0, let current = entry?.pointee {
+        let key = String(cString: current.name)
+        guard prefixes.contains(where: { key.hasPrefix($0) }), let value = current.value else {
+          continue
+        }
+        result.append([key, String(cString: value)])
+      }
+      return result
+    }
+    return entries.map { ($0[0], $0[1]) }
   }
 
   /// Adds a remote; the first becomes the one that a plain `git pull` goes to.

@@ -33,8 +33,6 @@ public enum StoreError: Error, Sendable {
   case tooLarge
   /// The remote refused every try: somebody else was always faster.
   case pushRaceLost(attempts: Int)
-  /// The remote's records were written by a later Belfry.
-  case newerFormat(path: String, Int64)
   /// Git is not installed.
   case gitNotFound
   /// What a merge had set aside cannot be had any more.

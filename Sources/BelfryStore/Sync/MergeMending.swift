@@ -37,9 +37,9 @@ public struct MergeMending {
     var notes: [DecisionNotes.Note] = []
     for conflict in conflicts {
       guard let kind = RecordPath(conflict.path) else { return }
-      let ours = conflict.ours.map { content($0, kind) }
-      let theirs = conflict.theirs.map { content($0, kind) }
-      let base = conflict.base.flatMap { try? content($0, kind).get() }
+      let ours = conflict.ours.map { repository.content($0, kind) }
+      let theirs = conflict.theirs.map { repository.content($0, kind) }
+      let base = conflict.base.flatMap { try? repository.content($0, kind).get() }
       let join = RecordJoin(kind, ours: ours, theirs: theirs, base: { base })
       if let ours = try? ours?.get(), let theirs = try? theirs?.get() {
         notes += DecisionNotes.Note.all(
@@ -98,14 +98,6 @@ public struct MergeMending {
       }
       return SettingsFile.encode(result)
     default: return joined
-    }
-  }
-
-  private func content(_ blob: ObjectID, _ kind: RecordPath) -> Result<[UInt8], RecordError> {
-    do throws(GitError) {
-      return .success(try repository.blob(blob, limit: kind.largest))
-    } catch {
-      return .failure(RecordError(error.message))
     }
   }
 

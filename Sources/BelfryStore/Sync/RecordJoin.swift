@@ -76,3 +76,14 @@ struct RecordJoin {
     }
   }
 }
+
+extension Repository {
+  /// The bytes of a record of a kind, or why they cannot be had: too many, damaged, not there.
+  func content(_ blob: ObjectID, _ kind: RecordPath) -> Result<[UInt8], RecordError> {
+    do throws(GitError) {
+      return .success(try self.blob(blob, limit: kind.largest))
+    } catch {
+      return .failure(RecordError(error.message))
+    }
+  }
+}

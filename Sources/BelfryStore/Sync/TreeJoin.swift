@@ -114,8 +114,8 @@ struct TreeJoin {
       return
     }
     let join = RecordJoin(
-      kind, ours: file(ours).map { content($0, kind) },
-      theirs: file(theirs).map { content($0, kind) },
+      kind, ours: file(ours).map { repository.content($0, kind) },
+      theirs: file(theirs).map { repository.content($0, kind) },
       // A version that cannot be read tells nothing.
       base: { file(base).flatMap { try? repository.blob($0, limit: kind.largest) } })
     if let error = join.refusals.theirs { refuse(prefix, name, error.reason) }
@@ -140,13 +140,5 @@ struct TreeJoin {
     guard refusals.count < TreeJoin.mostRefusals else { return }
     refusals.append(
       MergeRefusal(folder: String(prefix.dropLast()), name: name, reason: reason))
-  }
-
-  private func content(_ blob: ObjectID, _ kind: RecordPath) -> Result<[UInt8], RecordError> {
-    do throws(GitError) {
-      return .success(try repository.blob(blob, limit: kind.largest))
-    } catch {
-      return .failure(RecordError(error.message))
-    }
   }
 }

@@ -164,10 +164,6 @@ struct CommandError: Error {
       self.init(
         .network, "another device was faster \(attempts) times.",
         hint: "Nothing is lost; sync again.")
-    case .newerFormat(let path, let format):
-      self.init(
-        .failed, "\(Printable.text(path)) was written by a later Belfry (format \(format)).",
-        hint: "Bring Belfry up to date on this device, then sync again.")
     case .notRestorable(let subject):
       self.init(
         .notPossible, "\(Printable.text(subject)): the other value cannot be had any more.",
