@@ -185,6 +185,7 @@ struct Absorption {
   /// 2. A file that is not valid stays as it is; the last good version stays in use.
   /// 3. A file that is gone is put back: only `belfry delete` deletes.
   func absorb(_ ids: [Identifier]) throws {
+    if ids.isEmpty { return }
     let cards = store.readCards()
     let committed: [Identifier: ObjectID]
     if ids.count == 1, let id = ids.first {

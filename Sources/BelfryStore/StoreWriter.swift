@@ -166,6 +166,8 @@ final class StoreWriter {
     placement.forget()
     repository.forgetOldIndex()
     store.updateCards(files: files, blobs: blobs, written: placement.written)
+    // A note: without it the next command compares the settings with the branch once more.
+    if placement.written[SettingsFile.path] != nil { try? store.settleSettings() }
     return result
   }
 

@@ -1,3 +1,5 @@
+import CLinux
+import Glibc
 import Subprocess
 import Synchronization
 import SystemPackage
@@ -136,11 +138,22 @@ extension GitCommand {
         "fetch.recurseSubmodules=false", "push.recurseSubmodules=no",
         "advice.pushUpdateRejected=false",
       ]).flatMap { ["-c", $0] }
-    let limits =
-      "ulimit -f \(Limit.file) 2>/dev/null; ulimit -v \(Limit.memory) 2>/dev/null; exec git \"$@\""
+    // Standard input ends when we do, whatever ends us: then all of the session is to end, too.
+    let script = """
+      ulimit -f \(Limit.file) 2>/dev/null; ulimit -v \(Limit.memory) 2>/dev/null
+      exec 3<&0
+      git "$@" 3<&- </dev/null &
+      git=$!
+      { read -r _ <&3; kill -TERM 0; } >/dev/null 2>&1 &
+      watcher=$!
+      exec 3<&-
+      wait "$git"; status=$?
+      kill "$watcher" 2>/dev/null
+      exit "$status"
+      """
     let configuration = Configuration(
       executable: .path("/bin/sh"),
-      arguments: Arguments(["-c", limits, "sh", "-C", folder] + settings + arguments),
+      arguments: Arguments(["-c", script, "sh", "-C", folder] + settings + arguments),
       environment: environment([
         "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "SSH_ASKPASS_REQUIRE": "never",
         "SSH_ASKPASS": nil,
@@ -172,10 +185,16 @@ extension GitCommand {
     _ configuration: Configuration, _ heard: LastHeard,
     _ progress: @Sendable (Progress) -> Void
   ) async throws -> Outcome {
-    let file = try FileDescriptor.open("/dev/null", .readOnly)
+    var ends: [Int32] = [0, 0]
+    guard pipe2(&ends, O_CLOEXEC) == 0 else { throw FileError("make", "a pipe") }
+    let (input, life) = (
+      FileDescriptor(rawValue: ends[0]), FileDescriptor(rawValue: ends[1])
+    )
+    // Open as long as we live.
+    defer { try? life.close() }
     var said: [UInt8] = []
     let result = try await Subprocess.run(
-      configuration, input: .fileDescriptor(file, closeAfterSpawningProcess: true),
+      configuration, input: .fileDescriptor(input, closeAfterSpawningProcess: true),
       output: .string(limit: 1 << 20), error: .sequence
     ) { execution in
       var line: [UInt8] = []

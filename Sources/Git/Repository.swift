@@ -1,4 +1,5 @@
 import CLibgit2
+import Glibc
 import Synchronization
 
 /// An open git repository: objects, refs and commits.
@@ -99,6 +100,9 @@ public final class Repository: Sendable {
   }
 
   // MARK: State
+
+  /// Whether it was cloned with `--depth`: its history has an end that is no beginning.
+  public var isShallow: Bool { access(commonDirectory + "shallow", F_OK) == 0 }
 
   /// What a user's own git has begun and not ended.
   public enum Operation: Sendable {

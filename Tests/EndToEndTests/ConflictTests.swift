@@ -92,6 +92,20 @@ import Testing
     #expect(log.out.split(separator: "\n").first?.lowercased().contains("skipped") == true)
   }
 
+  @Test func aSkipThatASnoozeMetCanBeTakenBack() async throws {
+    let (sandbox, server) = try await pair()
+    for store in [sandbox.store, server] {
+      _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:10Z", store: store)
+    }
+    _ = try await sandbox.belfry("skip", "rent", now: "2026-11-23T09:01:00Z")
+    _ = try await sandbox.belfry("snooze", "rent", "1h", now: "2026-11-23T09:02:00Z", store: server)
+    try await sync(sandbox, server, at: "2026-11-23T09:03:00Z")
+    let undo = try await sandbox.belfry("undo", now: "2026-11-23T09:04:00Z")
+    #expect(undo.status == 0, "\(undo.err)")
+    let list = try await sandbox.belfry("list", now: "2026-11-23T09:05:00Z")
+    #expect(list.out.contains("RINGING"), "\(list.out)")
+  }
+
   @Test func aDeletionAgainstAnEditCanBeTurnedRound() async throws {
     let (sandbox, server) = try await pair()
     _ = try await sandbox.belfry("delete", "rent", "--yes", now: "2026-11-20T23:00:00Z")

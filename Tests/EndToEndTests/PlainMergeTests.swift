@@ -136,6 +136,34 @@ import Testing
     #expect(try await pair.belfry(["list"]).err.isEmpty)
   }
 
+  /// Committed and pushed by plain git before any Belfry has stamped it.
+  @Test(arguments: [
+    ("\"title\": \"Pills\"", "\"title\": \"AAA\""), ("\"09:00\"", "\"07:30\""),
+    ("\"enabled\": true", "\"enabled\": false"),
+  ])
+  func whatOnlyPlainGitHasSeenStands(before: String, after: String) async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    for (key, value) in [("user.name", "Ada"), ("user.email", "ada@example.org")] {
+      _ = try await sandbox.git("config", "--global", key, value, in: sandbox.root)
+    }
+    _ = try await sandbox.belfry("add", "Pills", "--daily", "--at", "09:00")
+    let two = try await sandbox.secondDevice()
+    _ = try await sandbox.belfry("sync", now: "2026-11-20T22:43:00Z", store: two)
+    _ = try await sandbox.git("pull", "-q")
+    let file = try sandbox.alarmFile()
+    try sandbox.write(try sandbox.read(file).replacing(before, with: after), to: file)
+    _ = try await sandbox.git("commit", "-qam", "by hand")
+    #expect(try await sandbox.git("push", "-q").status == 0)
+    let sync = try await sandbox.belfry("sync", now: "2026-11-20T22:44:00Z", store: two)
+    #expect(sync.status == 0, "\(sync.err)")
+    #expect(try sandbox.read(try sandbox.alarmFile(store: two)).contains(after))
+    _ = try await sandbox.git("pull", "-q")
+    _ = try await sandbox.belfry("tick", now: "2026-11-20T22:45:00Z")
+    #expect(try sandbox.read(file).contains(after))
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+  }
+
   @Test func theDriverRefusesWhatIsNoRecord() async throws {
     let sandbox = try Sandbox()
     for name in ["o", "a", "b"] { try sandbox.write("{}", to: "\(sandbox.root)/\(name)") }
@@ -193,8 +221,10 @@ import Testing
   }
 
   @Test func aCommitOfAnInvalidRecordIsRefused() async throws {
-    let (sandbox, _) = try await store()
+    let (sandbox, hooks) = try await store()
     _ = try await sandbox.belfry("hooks", "install")
+    // What it wakes would take the good edit up before git does.
+    try FileManager.default.removeItem(atPath: hooks + "/post-commit")
     let file = try sandbox.alarmFile()
     let good = try sandbox.read(file)
     try sandbox.write(good.replacing("\"title\": \"Tea\"", with: "\"title\": 7"), to: file)

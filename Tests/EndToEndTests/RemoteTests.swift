@@ -279,6 +279,24 @@ import Testing
 
   // MARK: Out of reach
 
+  @Test func nothingOfASyncThatWasKilledGoesOn() async throws {
+    let sandbox = try Sandbox()
+    let server = try await SilentServer(sandbox)
+    defer { server.stop() }
+    let repository = sandbox.root + "/never.git"
+    let store = try await device("one", "Rent", at: server.url("git", repository), in: sandbox)
+    let script = """
+      BELFRY_STORE='\(store)' '\(Sandbox.binary)' sync &
+      until grep -q accepted '\(server.log)'; do sleep 0.05; done
+      kill -9 $!
+      """
+    _ = try await sandbox.run("/bin/sh", ["-c", script])
+    let isOver = try await soon {
+      try await sandbox.run("/usr/bin/pgrep", ["-f", repository]).out.isEmpty
+    }
+    #expect(isOver)
+  }
+
   @Test(arguments: ["git", "ssh", "https"])
   func aServerThatSaysNothingIsGivenUpAndLocalWorkGoesOn(_ scheme: String) async throws {
     let sandbox = try Sandbox()

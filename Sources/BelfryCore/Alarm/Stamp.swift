@@ -40,6 +40,14 @@ public struct Stamp: Hashable, Comparable, Sendable {
         generation: generation)
   }
 
+  /// The first stamp after another; after none the first of all.
+  ///
+  /// - Parameter owner: whose that is then.
+  static func first(after stamp: Stamp?, of owner: Identifier) -> Stamp {
+    guard let stamp else { return Stamp(time: Instant(seconds: 0), device: owner) }
+    return next(after: stamp, now: stamp.time, device: stamp.device)
+  }
+
   /// No store comes near it; what is above is no stamp.
   private static let largestGeneration = 999_999_999
 

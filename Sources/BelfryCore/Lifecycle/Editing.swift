@@ -50,6 +50,18 @@ extension Alarm {
     return alarm
   }
 
+  /// The alarm with a stamp on what was edited by hand since a version that it descends from: the first after that
+  /// of before. Every device gives the same, so that an edit which nobody has stamped stands over what it changed,
+  /// and gives way to every later one.
+  public func stamped(asDescendantOf base: Alarm) -> Alarm {
+    var result = self
+    for field in Field.allCases where text(of: field) != base.text(of: field) {
+      guard stamps[field] == nil || stamps[field] == base.stamps[field] else { continue }
+      result.stamps[field] = Stamp.first(after: base.stamps[field], of: id)
+    }
+    return result
+  }
+
   /// The alarm with some fields as another version has them, as an edit of now: also where the values are the
   /// same, so that a deletion that had seen them is overruled.
   public func taking(
@@ -72,6 +84,18 @@ extension Alarm {
 }
 
 extension SettingsRecord {
+  /// The same for the settings' keys.
+  ///
+  /// - Parameter owner: stands for whoever edited what had no stamp before.
+  public func stamped(asDescendantOf base: SettingsRecord, owner: Identifier) -> SettingsRecord {
+    var result = self
+    for (key, value) in values where value != base.values[key] {
+      guard stamps[key] == nil || stamps[key] == base.stamps[key] else { continue }
+      result.stamps[key] = Stamp.first(after: base.stamps[key], of: owner)
+    }
+    return result
+  }
+
   /// The keys that somebody has edited by hand since an earlier version, by the same rule as an alarm's
   /// fields.
   public func keysEditedByHand(since earlier: SettingsRecord) -> [String] {

@@ -77,7 +77,9 @@ extension Timeline {
       guard let current = alarm.progress.occurrences[civil] else { throw .tooLongAgo(civil) }
       // Follow-ups that were sent since are no other answer.
       guard current.state == done.state,
-        current.snoozes == done.snoozes, current.dismissed == done.dismissed,
+        // Nor is a snooze that another device gave, and the answer stood over.
+        current.snoozes == done.snoozes || done.state != .snoozed,
+        current.dismissed == done.dismissed,
         current.auto == done.auto
       else { throw .changedSince(.occurrence(civil, current.state)) }
       var restored = earlier ?? OccurrenceRecord(.open)

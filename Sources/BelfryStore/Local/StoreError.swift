@@ -29,6 +29,10 @@ public enum StoreError: Error, Sendable {
   case remoteFailed(url: String, RemoteFailure)
   /// Belfry has no way to reach such a remote.
   case unsupportedRemote(url: String, reason: String)
+  /// The clone has only the end of its history, so that nothing can be joined.
+  case shallow
+  /// What the remote has is not a store's.
+  case remoteIsNoStore(url: String)
   /// The remote has more records than any store.
   case tooLarge
   /// The remote refused every try: somebody else was always faster.

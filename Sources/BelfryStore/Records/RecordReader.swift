@@ -133,7 +133,7 @@ extension JSON {
   }
 
   /// The value that a `line` was made from, of whatever kind.
-  init?(fragment text: String) {
+  public init?(fragment text: String) {
     guard let value = try? JSON(parsing: Array("[\(text)]".utf8)).array?.first else { return nil }
     self = value
   }

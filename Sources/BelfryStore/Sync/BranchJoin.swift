@@ -32,7 +32,7 @@ struct BranchJoin {
     // What cannot be read is none.
     guard let tree = try? repository.commit(commit).tree,
       (try? repository.tree(tree).entry(named: "devices"))??.mode == .folder
-    else { throw StoreError.notAStore(path: url) }
+    else { throw StoreError.remoteIsNoStore(url: url) }
   }
 
   /// Joins a commit into the branch.

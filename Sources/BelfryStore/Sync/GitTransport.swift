@@ -32,8 +32,10 @@ struct GitTransport: RemoteTransport {
     let tracking = "refs/remotes/\(remote.name)/\(branch)"
     var waited = 0
     while true {
+      // Durable before the branch moves to what rests on it.
       let outcome = try await run([
-        "fetch", "--progress", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
+        "-c", "core.fsync=all", "-c", "core.fsyncMethod=batch", "fetch", "--progress", "--no-tags",
+        "--no-write-fetch-head", "--no-auto-maintenance",
         "--no-recurse-submodules", "--no-prune", "--refmap=", "--end-of-options", remote.name,
         "+refs/heads/\(branch):\(tracking)",
       ])
@@ -200,7 +202,7 @@ extension RemoteFailure {
       "Too many authentication failures")
     {
       self.init(.authentication(url.transport), plain(words))
-    } else if let words = line("returned error: 403") {
+    } else if let words = line("returned error: 403", "access denied or repository not exported") {
       self.init(.rejected, plain(words))
     } else if let words = line("cannot run ", "unable to fork") {
       self.init(.other, plain(words))
@@ -212,7 +214,7 @@ extension RemoteFailure {
       self.init(.redirected, "it redirects to another address, which is not followed")
     } else if let words = line(
       "does not appear to be a git repository", "not found", "does not exist",
-      "access denied or repository not exported", "No such file or directory", "returned error: 404"
+      "No such file or directory", "returned error: 404"
     ), line("Could not resolve", "Name or service not known") == nil {
       self.init(
         .missing, url.transport == .path ? "there is no repository" : plain(words))

@@ -8,6 +8,7 @@ import Git
 /// 2. Both have it: they are joined by the rules of their kind (`Alarm.join`, `SettingsRecord.join`, `Device.join`,
 ///    `LogEntry.join`).
 /// 3. What is not valid gives way to what is, and to nothing.
+/// 4. A value that somebody has changed by hand, and committed without a stamp, stands over the one that it changed.
 struct RecordJoin {
   /// Nil when neither side is a record.
   let bytes: [UInt8]?
@@ -34,19 +35,30 @@ struct RecordJoin {
     self.decisions = decisions.sorted { $0.subject < $1.subject }
   }
 
+  /// Who edited a setting that nobody had stamped before.
+  private static let nobody = Identifier(high: 0, low: 0)
+
   private static func joined(
     _ a: Record, _ b: Record, base: () -> [UInt8]?, _ decisions: inout [MergeDecision]
   ) -> [UInt8] {
     if a.bytes == b.bytes { return a.bytes }
     switch (a.value, b.value) {
-    case (.alarm(let one), .alarm(let two)):
-      let joined = Alarm.join(one, two)
+    case (.alarm(var one), .alarm(var two)):
       let before = base().flatMap { try? AlarmRecord.decode($0, id: one.id, now: RecordPath.start) }
+      if let before {
+        one = one.stamped(asDescendantOf: before)
+        two = two.stamped(asDescendantOf: before)
+      }
+      let joined = Alarm.join(one, two)
       decisions = MergeDecision.all(one, two, joined: joined, base: before)
       return AlarmRecord.encode(joined)
-    case (.settings(let one), .settings(let two)):
-      let joined = SettingsRecord.join(one, two)
+    case (.settings(var one), .settings(var two)):
       let before = base().flatMap { try? SettingsFile.decode($0) }
+      if let before {
+        one = one.stamped(asDescendantOf: before, owner: RecordJoin.nobody)
+        two = two.stamped(asDescendantOf: before, owner: RecordJoin.nobody)
+      }
+      let joined = SettingsRecord.join(one, two)
       decisions = MergeDecision.all(one, two, joined: joined, base: before)
       return SettingsFile.encode(joined)
     case (.device(let one), .device(let two)): return DeviceRecord.encode(Device.join(one, two))

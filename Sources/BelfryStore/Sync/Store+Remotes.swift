@@ -41,7 +41,8 @@ extension Store {
   func remotes(named names: [String]) throws -> [Remote] {
     let all = try remotes()
     if names.isEmpty {
-      guard !all.isEmpty else { throw StoreError.noRemote(nil) }
+      // Others may reach this store, and leave something.
+      guard !all.isEmpty || hasIncoming else { throw StoreError.noRemote(nil) }
       return all
     }
     var result: [Remote] = []

@@ -54,6 +54,7 @@ extension Store {
     transport: (@Sendable (Repository, Remote) throws -> any RemoteTransport)? = nil
   ) async throws -> SyncResult {
     let repository = try repository()
+    if repository.isShallow { throw StoreError.shallow }
     let remotes = try remotes(named: names)
     let context = context
     let make = transport ?? { try GitTransport($0, $1, context: context) }

@@ -39,9 +39,9 @@ struct ConflictsList: AsyncParsableCommand {
       Console.line(
         "\(index + 1). \(Printable.text(decision.title)), \(decision.subject.name)\(taken)")
       let zone = context.storeContext.zones.local
-      let kept = side(decision.kept, decision.keptStamp, item.kept, names, zone)
+      let kept = side(decision.shown(decision.kept), decision.keptStamp, item.kept, names, zone)
       let discarded = side(
-        decision.discarded, decision.discardedStamp, item.discarded, names, zone)
+        decision.shown(decision.discarded), decision.discardedStamp, item.discarded, names, zone)
       Console.line("   kept       \(kept)")
       Console.line("   set aside  \(discarded)")
       Console.line(
@@ -58,7 +58,7 @@ struct ConflictsList: AsyncParsableCommand {
     let device = (stamp?.device ?? origin?.device).map { names[$0] ?? $0.short }
     let time = stamp?.time ?? origin?.time
     let parts =
-      ["\"\(Printable.text(value))\"" + (device.map { " by \(Printable.text($0))" } ?? "")]
+      ["\"\(value)\"" + (device.map { " by \(Printable.text($0))" } ?? "")]
       + [time.map { zone.civil(at: $0).spoken }, origin.map { "commit \($0.commit.short)" }]
       .compactMap { $0 }
     return parts.joined(separator: ", ")
@@ -115,7 +115,7 @@ struct ConflictsRestore: AsyncParsableCommand {
         ]).document)
     }
     Console.line(
-      "\(Printable.text(decision.title)), \(decision.subject.name): now \"\(Printable.text(decision.discarded))\" instead of \"\(Printable.text(decision.kept))\"."
+      "\(Printable.text(decision.title)), \(decision.subject.name): now \"\(decision.shown(decision.discarded))\"."
     )
   }
 }
@@ -144,6 +144,14 @@ struct Explain: AsyncParsableCommand {
     }
     let explanation = try await store.explain(
       context.find(alarm, in: store).id, occurrence: civil)
+    if let civil, !explanation.alarm.schedule.contains(civil),
+      explanation.occurrences.allSatisfy(\.parts.isEmpty)
+    {
+      throw CommandError(
+        .notPossible,
+        "\(Printable.text(explanation.alarm.title)) does not come at \(civil.spoken).",
+        hint: "See 'belfry next' and 'belfry log'.")
+    }
     if common.json { return Console.write(json(explanation).document) }
     let names = store.deviceNames()
     Console.line("\(Printable.text(explanation.alarm.title)) (\(explanation.alarm.id.short))")

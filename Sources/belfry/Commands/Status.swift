@@ -35,7 +35,7 @@ struct Status: ParsableCommand {
     }
     if status.left > 0 {
       Console.line(
-        "\(count(status.left, "device")) left changes here: 'belfry sync' takes them in.")
+        "\(count(status.left, "device")) left changes here: the next tick or sync takes them in.")
     }
     Console.line(status.lastSync.map { "Last synced \(ago($0))." } ?? "Never synced.")
     if status.remotes.isEmpty {

@@ -61,7 +61,7 @@ struct SyncCommand: AsyncParsableCommand {
         "Last synced \(Span.length(max(0, context.storeContext.now.seconds(since: $0)))) ago"
       } ?? "Never synced yet"
     let name = remotes.first ?? (try? store.remotes().first?.name) ?? "origin"
-    guard let count = store.waiting(for: name) else { return "\(last)." }
+    guard let count = store.waiting(for: name) else { return "Never synced with \(name) yet." }
     return "\(last); \(count) commit\(count == 1 ? " waits" : "s wait") here."
   }
 
@@ -78,7 +78,7 @@ struct SyncCommand: AsyncParsableCommand {
     if common.json { return Console.write(result.json.document) }
     for exchange in result.exchanges where exchange.isLeft {
       Console.line(
-        "\(exchange.remote.name) takes in what was left for it by its next tick, sync or status.")
+        "\(exchange.remote.name) takes in what was left for it by its next tick or sync.")
     }
     if result.fetched == 0, result.pushed == 0, result.merged == 0 {
       if result.exchanges.allSatisfy({ $0.failure == nil }) {
@@ -100,7 +100,7 @@ struct SyncCommand: AsyncParsableCommand {
     let names = store.deviceNames()
     for plan in plans where plan.failure == nil {
       Console.line(
-        "\(plan.remote.name): \(plan.incoming) commits would come in, \(plan.outgoing) go out, \(plan.changes.count) records change here."
+        "\(plan.remote.name): commits to come in: \(plan.incoming), to go out: \(plan.outgoing); records that change here: \(plan.changes.count)."
       )
       for change in plan.changes.prefix(20) {
         let what = change.title.map { "\(Printable.text($0)) (\(change.path))" } ?? change.path
@@ -238,7 +238,12 @@ extension MergeDecision {
   func sentence(_ names: [Identifier: String]) -> String {
     let by = keptStamp.flatMap { names[$0.device] }.map { " of \(Printable.text($0))" } ?? ""
     return
-      "\(Printable.text(title)), \(Printable.text(subject.name)): kept \"\(Printable.text(kept))\"\(by) over \"\(Printable.text(discarded))\"."
+      "\(Printable.text(title)), \(Printable.text(subject.name)): kept \"\(shown(kept))\"\(by) over \"\(shown(discarded))\"."
+  }
+
+  /// A value for a person to see: a setting's is JSON.
+  func shown(_ value: String) -> String {
+    Printable.text(alarm == nil ? JSON(fragment: value)?.string ?? value : value)
   }
 
   /// `{alarm, title, field, kept, discarded, keptBy, discardedBy, keptAt, discardedAt, rule}`

@@ -156,6 +156,14 @@ struct CommandError: Error {
         .usage, "'\(Printable.text(url))' is no remote: \(Printable.text(reason)).",
         hint:
           "A remote is an absolute path, or a URL of file, ssh, https, http or git; or host:path.")
+    case .shallow:
+      self.init(
+        .failed, "this clone has only the end of its history, so nothing can be joined.",
+        hint: "Fetch the rest: belfry git -- fetch --unshallow")
+    case .remoteIsNoStore(let url):
+      self.init(
+        .failed, "what \(Printable.text(url)) has is not a Belfry store.",
+        hint: "Correct the remote: belfry remote remove, belfry remote add.")
     case .tooLarge:
       self.init(
         .failed, "the remote holds more than any store, so it was left alone.",
