@@ -62,6 +62,11 @@ public struct CommitMessage: Hashable, Sendable {
     return result
   }
 
+  /// The device that made the commit of a message; nil where it does not say.
+  static func device(of message: String) -> Identifier? {
+    trailers(of: message)["Device"].flatMap { Identifier($0) }
+  }
+
   var text: String {
     let trailerLines = trailers.map { "\($0.key): \($0.value)" }
     return

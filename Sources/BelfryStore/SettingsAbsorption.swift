@@ -77,3 +77,11 @@ extension Store {
     return "\(signature.size) \(signature.modified) \(signature.changed) \(signature.inode)"
   }
 }
+
+extension StoreWriter {
+  /// Takes up all hand edits, of alarms and of the settings.
+  func absorb() throws {
+    try Absorption(self).absorb(try CardView(store).unsettled)
+    try SettingsAbsorption(self).absorb()
+  }
+}

@@ -31,8 +31,13 @@ extension Store {
     let commit: Commit
     let alarm: Alarm
     let parents: [Alarm?]
-    /// Of a merge, what both sides had before.
-    let base: Alarm?
+    /// What it decided, if it is a merge.
+    let decisions: [MergeDecision]
+
+    /// What it decided about a subject, if that is the value that stands.
+    func decision(_ subject: MergeDecision.Subject, keeping value: String) -> MergeDecision? {
+      decisions.first { $0.subject == subject && $0.kept == value }
+    }
   }
 
   /// Finds out which commits, devices and rules made an alarm what it is now.
@@ -82,13 +87,14 @@ extension Store {
       guard let commit = try ObjectID(hexadecimal: line).map({ try repository.commit($0) }),
         let alarm = try version(commit)
       else { return nil }
-      let base =
-        commit.parents.count == 2
-        ? try repository.mergeBase(commit.parents[0], commit.parents[1]) : nil
-      return Version(
-        commit: commit, alarm: alarm,
-        parents: try commit.parents.map { try version(try repository.commit($0)) },
-        base: try base.flatMap { try version(try repository.commit($0)) })
+      let parents = try commit.parents.map { try version(try repository.commit($0)) }
+      var decisions: [MergeDecision] = []
+      if parents.count == 2, let a = parents[0], let b = parents[1] {
+        let base = try repository.mergeBase(commit.parents[0], commit.parents[1])
+        decisions = MergeDecision.all(
+          a, b, joined: alarm, base: try base.flatMap { try version(try repository.commit($0)) })
+      }
+      return Version(commit: commit, alarm: alarm, parents: parents, decisions: decisions)
     }
   }
 
@@ -106,7 +112,7 @@ extension Store {
       name: field.rawValue, value: alarm.text(of: field), stamp: alarm.stamps[field],
       origin: origin.map { SetAside.Origin($0.commit) },
       decision: versions.lazy.compactMap {
-        self.decision(.field(field), of: $0, keeping: alarm.text(of: field))
+        $0.decision(.field(field), keeping: alarm.text(of: field))
       }.first)
   }
 
@@ -118,8 +124,8 @@ extension Store {
     }
     return versions.reversed().compactMap { version in
       guard let value = state(version.alarm) else { return nil }
-      let decision = decision(
-        .occurrence(civil), of: version,
+      let decision = version.decision(
+        .occurrence(civil),
         keeping: version.alarm.progress.occurrences[civil]?.state.rawValue ?? "")
       // A merge that took one side's value made nothing new, unless it decided.
       if version.parents.contains(where: { state($0) == value }), decision == nil { return nil }
@@ -127,16 +133,5 @@ extension Store {
         name: civil.description, value: value, stamp: nil,
         origin: SetAside.Origin(version.commit), decision: decision)
     }
-  }
-
-  /// What a merge decided about a subject, if it did.
-  private func decision(
-    _ subject: MergeDecision.Subject, of version: Version, keeping value: String
-  ) -> MergeDecision? {
-    guard version.parents.count == 2, let a = version.parents[0], let b = version.parents[1] else {
-      return nil
-    }
-    return MergeDecision.all(a, b, joined: version.alarm, base: version.base)
-      .first { $0.subject == subject && $0.kept == value }
   }
 }

@@ -10,8 +10,7 @@ extension Store {
   public func take(_ files: [String: [UInt8]], subject: String) throws -> SyncResult {
     try locked {
       let writer = try StoreWriter(self)
-      try Absorption(writer).absorb(try CardView(self).unsettled)
-      try SettingsAbsorption(writer).absorb()
+      try writer.absorb()
       let ours = try writer.head().map { try writer.repository.commit($0).tree }
       let theirs = try writer.tree(
         from: nil, try files.mapValues { .some(try writer.repository.writeBlob($0)) })

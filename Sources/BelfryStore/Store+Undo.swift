@@ -25,8 +25,7 @@ extension Store {
   public func undo(skipping: Int = 0) throws -> Undone {
     try locked {
       let writer = try StoreWriter(self)
-      try Absorption(writer).absorb(try CardView(self).unsettled)
-      try SettingsAbsorption(writer).absorb()
+      try writer.absorb()
       guard let action = try lastAction(writer, skipping: skipping) else {
         throw StoreError.nothingToUndo
       }

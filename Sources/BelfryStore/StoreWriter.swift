@@ -16,7 +16,7 @@ final class StoreWriter {
   let repository: Repository
   /// The branch that HEAD names, in full.
   let branch: String
-  private let user: (name: String, email: String)
+  private let signature: Repository.Signature
   private let hold: CollectionHold
   /// Where Belfry left the branch, which somebody else may have moved since; nil when it is not known.
   let seen: ObjectID?
@@ -31,7 +31,7 @@ final class StoreWriter {
     guard operation == .none else { throw StoreError.operationInProgress(operation) }
     guard let branch = try repository.headBranch() else { throw StoreError.detachedHead }
     self.branch = branch
-    user = try repository.configuredUser() ?? (store.context.deviceName, "belfry@localhost")
+    signature = try store.signature(repository)
     hold = try StoreWriter.holdOff(repository, patience: store.context.patience)
     seen = store.local.readSeen()
     try recover()
@@ -80,11 +80,6 @@ final class StoreWriter {
 
   func head() throws -> ObjectID? { try repository.commit(of: branch) }
 
-  func signature(at time: Int64? = nil) -> Repository.Signature {
-    Repository.Signature(
-      name: user.name, email: user.email, time: time ?? store.context.now.seconds)
-  }
-
   // MARK: Committing
 
   /// Writes files (nil: tracks them no longer, and leaves them lying) and commits them on top of the branch. Returns the commit.
@@ -96,7 +91,7 @@ final class StoreWriter {
       try self.advance { head in
         let tree = try self.tree(from: head.map { try self.repository.commit($0).tree }, blobs)
         return try self.repository.writeCommit(
-          tree: tree, parents: head.map { [$0] } ?? [], signature: self.signature(),
+          tree: tree, parents: head.map { [$0] } ?? [], signature: self.signature,
           message: message.text)
       }
     }
@@ -117,7 +112,7 @@ final class StoreWriter {
   func move(from head: ObjectID?, to commit: ObjectID) throws -> Bool {
     try waitingForGit(repository.lock(of: branch)) {
       switch try repository.moveReference(
-        branch, from: head, to: commit, signature: signature(), message: store.context.process)
+        branch, from: head, to: commit, signature: signature, message: store.context.process)
       {
       case .moved: true
       case .elsewhere: false
@@ -244,5 +239,13 @@ final class StoreWriter {
     }
     let result = try data.replacing(entries)
     return result.bytes.isEmpty ? nil : try repository.writeTree(result)
+  }
+}
+
+extension Store {
+  /// Who commits here, now: git's own user, or the device where git knows none.
+  func signature(_ repository: Repository) throws(GitError) -> Repository.Signature {
+    let user = try repository.configuredUser() ?? (context.deviceName, "belfry@localhost")
+    return Repository.Signature(name: user.name, email: user.email, time: context.now.seconds)
   }
 }

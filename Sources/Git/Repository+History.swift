@@ -78,10 +78,17 @@ extension Repository {
   ///   - limit: how many commits are looked at.
   ///   - value: what makes two entries the same; nil for no entry.
   public func origin<Value: Equatable>(
-    of path: String, in commit: ObjectID, limit: Int = 2_000,
+    of path: String, in commit: ObjectID, limit: Int,
     comparing value: (TreeData.Entry?) -> Value
   ) throws -> Commit? {
-    func version(_ tree: ObjectID) throws -> Value { value(try entry(at: path, in: tree)) }
+    // A commit is looked at as itself, and as the parent of others.
+    var known: [ObjectID: Value] = [:]
+    func version(_ tree: ObjectID) throws -> Value {
+      if let version = known[tree] { return version }
+      let version = value(try entry(at: path, in: tree))
+      known[tree] = version
+      return version
+    }
     let wanted = try version(try self.commit(commit).tree)
     var (found, count): (Commit?, Int) = (nil, 0)
     try visitHistory(from: commit) { commit in

@@ -91,7 +91,7 @@ extension TreeData {
       let position = slot.nameStart + index
       if position < slot.nameEnd { return Int(tree.bytes[position]) }
       // A folder sorts as if its name ended in a slash.
-      return position == slot.nameEnd && tree.bytes[slot.start] == UInt8(ascii: "4")
+      return position == slot.nameEnd && tree.isFolder(slot)
         ? Int(UInt8(ascii: "/")) : -1
     }
     var index = 0
@@ -102,8 +102,19 @@ extension TreeData {
     }
   }
 
+  private func isFolder(_ slot: Slot) -> Bool { bytes[slot.start] == UInt8(ascii: "4") }
+
   /// The names that it has more than one entry of, which git itself never writes.
   public func repeatedNames() throws(GitError) -> [String] {
+    // Sorted as git does, and without folders, which sort apart from files of their name, it has none: no name
+    // needs to be taken out of the bytes.
+    var cursor = Cursor(self)
+    var hasFolders = false
+    while cursor.isSorted, !hasFolders, let slot = try cursor.current() {
+      hasFolders = isFolder(slot)
+      cursor.advance(over: slot)
+    }
+    if cursor.isSorted, !hasFolders { return [] }
     var (seen, repeated): (Set<String>, Set<String>) = ([], [])
     for entry in try entries() where !seen.insert(entry.name).inserted {
       repeated.insert(entry.name)

@@ -394,7 +394,7 @@ final class Fleet {
     // Everything that was still open comes to its end.
     for _ in 0..<3 {
       time = time.adding(seconds: 86_400)
-      for device in devices { try await tick(device, mayCrash: false) }
+      for device in devices { try await tickToItsEnd(device) }
       try await converge()
     }
     let heads = try devices.map { try Examination($0, at: time) }
@@ -413,7 +413,7 @@ final class Fleet {
     }
   }
 
-  private func tick(_ device: SimulatedDevice, mayCrash: Bool) async throws {
+  private func tickToItsEnd(_ device: SimulatedDevice) async throws {
     let report = try await Tick(device.store(at: time), delivery: device.person).run()
     for failure in report.failures { throw failure }
   }
@@ -426,7 +426,7 @@ final class Fleet {
         network.plan([])
         let store = try device.store(at: time)
         try await sync(store, device, {})
-        if hubs.isEmpty { try await tick(device, mayCrash: false) }
+        if hubs.isEmpty { try await tickToItsEnd(device) }
       }
       let heads = try devices.map { try Examination.head($0) }
       if Set(heads).count == 1 { break }

@@ -91,7 +91,7 @@ extension JSON {
     return JSON.escaped(String(cString: text))
   }
 
-  /// A document without anything in its texts that a terminal would obey: as `\uXXXX` it means the same.
+  /// A document without anything in its texts that a terminal would obey: as an escape of four digits it means the same.
   private static func escaped(_ document: String) -> String {
     // Between the texts there are line ends, and nothing else of the kind.
     func isRaw(_ scalar: Unicode.Scalar) -> Bool { scalar.isHidden && scalar != "\n" }

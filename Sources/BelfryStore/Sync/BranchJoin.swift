@@ -45,13 +45,10 @@ struct BranchJoin {
     for _ in 0..<20 {
       let ours = try writer.head()
       if let ours, try repository.isAncestor(theirs, of: ours) { return outcome }
-      let base = try ours.flatMap { try repository.mergeBase($0, theirs) }
       let other = try repository.commit(theirs)
       let mine = try ours.map { try repository.commit($0) }
-      let join = try TreeJoin(
-        repository, ours: mine?.tree, theirs: other.tree,
-        base: base.map { try repository.commit($0).tree })
-      let isBehind = ours == nil || base == ours
+      let join = try TreeJoin(repository, commit: ours, with: theirs)
+      let isBehind = join.ancestor == ours
       let kept = store.edited(
         Dictionary(uniqueKeysWithValues: join.files.keys.map { ($0, join.before[$0]) }))
       do {
@@ -90,8 +87,7 @@ struct BranchJoin {
       guard let origin = origins[refusal.path] else { return refusal }
       var refusal = refusal
       refusal.commit = origin.id
-      refusal.device = CommitMessage.trailers(of: origin.message)["Device"]
-        .flatMap { Identifier($0) }
+      refusal.device = CommitMessage.device(of: origin.message)
       return refusal
     }
   }

@@ -41,12 +41,13 @@ public struct MergeMending {
       let theirs = conflict.theirs.map { repository.content($0, kind) }
       let base = conflict.base.flatMap { try? repository.content($0, kind).get() }
       let join = RecordJoin(kind, ours: ours, theirs: theirs, base: { base })
+      var bytes = join.bytes
+      // What cannot be read, or is not there, has no edits to tell of.
       if let ours = try? ours?.get(), let theirs = try? theirs?.get() {
         notes += DecisionNotes.Note.all(
           join.decisions, ours: ours, theirs: theirs, base: base, at: store.context.now)
+        bytes = withEdits(bytes, kind, path: conflict.path, ours: ours, theirs: theirs)
       }
-      let bytes = withEdits(
-        join.bytes, kind, path: conflict.path, ours: try? ours?.get(), theirs: try? theirs?.get())
       let status = try place(bytes, at: conflict.path)
       if operation == .none {
         // The index has HEAD's version, and the file is taken up as an edit.
@@ -71,10 +72,10 @@ public struct MergeMending {
 
   /// The join with what somebody has edited in the file since git gave up.
   private func withEdits(
-    _ joined: [UInt8]?, _ kind: RecordPath, path: String, ours: [UInt8]?, theirs: [UInt8]?
+    _ joined: [UInt8]?, _ kind: RecordPath, path: String, ours: [UInt8], theirs: [UInt8]
   ) -> [UInt8]? {
     // What cannot be read, or is not valid, is what git left.
-    guard let joined, let ours, let theirs,
+    guard let joined,
       let file = (try? DurableFile.read("\(store.path)/\(path)", limit: kind.largest)) ?? nil,
       file.bytes != ours, file.bytes != theirs
     else { return joined }
@@ -120,9 +121,7 @@ public struct MergeMending {
       let head = try repository.commit(of: "HEAD"),
       let branch = try repository.headBranch()
     else { return false }
-    let user = try repository.configuredUser() ?? (store.context.deviceName, "belfry@localhost")
-    let signature = Repository.Signature(
-      name: user.name, email: user.email, time: store.context.now.seconds)
+    let signature = try store.signature(repository)
     let commit = try repository.writeCommit(
       tree: repository.indexTree(), parents: [head] + prepared.parents, signature: signature,
       message: prepared.message)

@@ -16,8 +16,8 @@ struct RecordJoin {
   /// Why a side was left out, when it was.
   let refusals: (ours: RecordError?, theirs: RecordError?)
 
-  /// - Parameter base: the version that both came from, to tell which edits are set aside; it changes
-  ///   nothing about the result.
+  /// - Parameter base: the version that both came from: it tells which edits are set aside, and which were made
+  ///   by hand without a stamp. The rules of the kinds themselves need none.
   init(
     _ kind: RecordPath, ours: Result<[UInt8], RecordError>?,
     theirs: Result<[UInt8], RecordError>?, base: () -> [UInt8]? = { nil }

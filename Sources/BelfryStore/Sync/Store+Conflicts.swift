@@ -14,7 +14,7 @@ public struct SetAside: Sendable {
       self.commit = commit.id
       subject = commit.message.split(separator: "\n").first.map(String.init) ?? ""
       time = Instant(seconds: commit.time)
-      device = CommitMessage.trailers(of: commit.message)["Device"].flatMap { Identifier($0) }
+      device = CommitMessage.device(of: commit.message)
     }
   }
   public let decision: MergeDecision
@@ -80,24 +80,21 @@ extension Store {
 
   private func decisions(of merge: Commit, _ repository: Repository) throws -> [SetAside] {
     guard merge.parents.count == 2 else { return [] }
-    let sides = try merge.parents.map { try repository.commit($0) }
-    let base = try repository.mergeBase(sides[0].id, sides[1].id)
-    let join = try TreeJoin(
-      repository, ours: sides[0].tree, theirs: sides[1].tree,
-      base: base.map { try repository.commit($0).tree })
+    let sides = merge.parents
+    let join = try TreeJoin(repository, commit: sides[0], with: sides[1])
     func record(_ path: String, in commit: ObjectID) throws -> RecordValue? {
       try repository.blob(at: path, in: repository.commit(commit).tree)
         .flatMap { content($0, path, repository) }
     }
     return try join.decisions.map { decision in
       let (winner, loser) =
-        decision.isFirstKept ? (sides[0].id, sides[1].id) : (sides[1].id, sides[0].id)
+        decision.isFirstKept ? (sides[0], sides[1]) : (sides[1], sides[0])
       return SetAside(
         decision: decision, merge: SetAside.Origin(merge), decided: Instant(seconds: merge.time),
         kept: try origin(of: decision, in: winner, repository),
         discarded: try origin(of: decision, in: loser, repository),
         isTakenBack: try isTakenBack(decision), record: try record(decision.path, in: loser),
-        base: try base.flatMap { try record(decision.path, in: $0) })
+        base: try join.ancestor.flatMap { try record(decision.path, in: $0) })
     }
   }
 

@@ -53,10 +53,7 @@ extension Store {
     try BranchJoin.expectStore(theirs, at: plan.remote.url, repository)
     (plan.outgoing, plan.incoming) = try repository.aheadBehind(ours, theirs)
     if plan.incoming == 0 { return }
-    let base = try repository.mergeBase(ours, theirs)
-    let join = try TreeJoin(
-      repository, ours: repository.commit(ours).tree, theirs: repository.commit(theirs).tree,
-      base: base.map { try repository.commit($0).tree })
+    let join = try TreeJoin(repository, commit: ours, with: theirs)
     plan.decisions = join.decisions
     plan.refusals = join.refusals
     plan.changes = join.files.sorted { $0.key < $1.key }.compactMap { path, bytes in

@@ -45,12 +45,8 @@ extension Store {
     let view = try CardView(self)
     view.save()
     let remotes = try repository.remotes().map { remote in
-      let tracking = try repository.commit(of: "refs/remotes/\(remote.name)/\(Repository.branch)")
-      // One whose commit is gone was never synced with.
-      let counts = tracking.flatMap { theirs in
-        head.flatMap { try? repository.aheadBehind($0, theirs) }
-      }
-      return StoreStatus.RemoteStatus(remote: remote, counts: counts)
+      StoreStatus.RemoteStatus(
+        remote: remote, counts: try Store.counts(repository, from: head, to: remote.name))
     }
     let (devices, problems) = devices()
     let activity = lastActivities(of: Set(devices.map(\.id)))
@@ -78,12 +74,19 @@ extension Store {
 
   /// How many commits a remote is known to lack; nil when it was never synced with.
   public func waiting(for remote: String) -> Int? {
-    guard let repository = try? repository(),
-      let head = (try? repository.commit(of: "refs/heads/\(Repository.branch)")) ?? nil,
-      let theirs =
-        (try? repository.commit(
-          of: "refs/remotes/\(remote)/\(Repository.branch)")) ?? nil
-    else { return nil }
-    return (try? repository.aheadBehind(head, theirs))?.ahead
+    guard let repository = try? repository() else { return nil }
+    let head = (try? repository.commit(of: "refs/heads/\(Repository.branch)")) ?? nil
+    return (try? Store.counts(repository, from: head, to: remote))??.ahead
+  }
+
+  /// The commits that a remote is known to lack, and those that it has and a commit lacks; nil when it was never
+  /// synced with, or what it had is gone.
+  private static func counts(
+    _ repository: Repository, from head: ObjectID?, to remote: String
+  ) throws -> (ahead: Int, behind: Int)? {
+    let tracking = "refs/remotes/\(remote)/\(Repository.branch)"
+    guard let theirs = try repository.commit(of: tracking), let head else { return nil }
+    // One whose commit is gone was never synced with.
+    return try? repository.aheadBehind(head, theirs)
   }
 }

@@ -172,8 +172,7 @@ private struct Synchronising {
   private mutating func join() throws -> ObjectID? {
     try store.locked {
       let writer = try StoreWriter(store)
-      try Absorption(writer).absorb(try CardView(store).unsettled)
-      try SettingsAbsorption(writer).absorb()
+      try writer.absorb()
       try Tidying(writer).commitDevices()
       guard writer.branch == "refs/heads/\(Repository.branch)" else {
         throw StoreError.detachedHead

@@ -33,8 +33,20 @@ struct TreeJoin {
   private var entries = 0
   private var refused = 0
 
-  /// - Parameter base: the tree of the common ancestor, to tell which edits are set aside; it changes nothing
-  ///   about the result.
+  /// The commit that both sides came from; nil when there is none, or the sides are no commits.
+  private(set) var ancestor: ObjectID?
+
+  /// The join of two commits' trees; nil is one without records.
+  init(_ repository: Repository, commit ours: ObjectID?, with theirs: ObjectID) throws {
+    let ancestor = try ours.flatMap { try repository.mergeBase($0, theirs) }
+    try self.init(
+      repository, ours: ours.map { try repository.commit($0).tree },
+      theirs: repository.commit(theirs).tree,
+      base: ancestor.map { try repository.commit($0).tree })
+    self.ancestor = ancestor
+  }
+
+  /// - Parameter base: the tree of the common ancestor: see `RecordJoin`.
   /// - Throws: `StoreError.tooLarge` for a tree that is larger than any store.
   init(_ repository: Repository, ours: ObjectID?, theirs: ObjectID, base: ObjectID?) throws {
     self.repository = repository

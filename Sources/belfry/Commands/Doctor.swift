@@ -242,11 +242,7 @@ enum Examination: String, ExpressibleByArgument {
     }
     let zones = context.storeContext.zones
     for remote in remotes {
-      let tracked = "refs/remotes/\(remote.name)/\(Repository.branch)"
-      let count = try await GitCommand.run(
-        ["rev-list", "--count", "\(tracked)..refs/heads/\(Repository.branch)"], in: store.path)
-      let waiting = Int(count.output.prefix { $0 != "\n" }) ?? 0
-      guard count.status == 0, waiting > 0 else { continue }
+      guard let waiting = store.waiting(for: remote.name), waiting > 0 else { continue }
       result.append(
         Diagnosis(
           "sync", .note,
