@@ -12,12 +12,14 @@ public struct TickReport: Sendable {
     public let due: Instant
   }
 
-  /// What rang and what was asked, with what each hook said when none of them worked.
+  /// What rang, what was asked and what was said ahead, with what each hook said when none of them worked.
   public var delivered: [(notice: Notice, outcome: DeliveryOutcome)] = []
   /// What people answered at once, through the delivery.
   public var answered: [(alarm: Alarm, event: Event)] = []
   public var missed: [Item] = []
   public var autoCompleted: [Item] = []
+  /// What came of telling what was missed; nil when nothing was.
+  public var summary: DeliveryOutcome?
   /// When the next tick is due; nil when never.
   public var nextWake: Instant? { (wakes.values + [otherWake].compactMap { $0 }).min() }
   /// When each alarm that was looked at needs the next look, if it ever does.
@@ -33,50 +35,45 @@ public struct TickReport: Sendable {
 ///
 /// ```
 /// evaluate every alarm that may have changed → commit what was missed or completed by itself
-///   → run the hooks → note on this device that it rang → commit that it fired, and what was answered
+///   → claim what is to be told, durably → run the hooks → note what came of it
+///   → commit that it fired, and what was answered
 /// ```
 ///
-/// Ringing comes before noting: what a crash interrupts rings again.
+/// What a crash interrupts between the claim and the note is told again.
 public struct Tick: Sendable {
   private let store: Store
   private let delivery: any NoticeDelivery
+  private let claims: Claims
+  private let width: Int
 
-  public init(_ store: Store, delivery: any NoticeDelivery) {
+  /// - Parameter width: how many notices are delivered at once: so many that one which hangs holds up no other.
+  public init(
+    _ store: Store, delivery: any NoticeDelivery, keeper: Keeper = .thisProcess, width: Int = 256
+  ) {
+    self.width = width
     self.store = store
     self.delivery = delivery
+    claims = Claims(store: store, keeper: keeper)
   }
 
-  /// How many hooks run at once.
-  private static let width = 8
-
-  /// A notice that is to be delivered, and the moment that it is for.
-  private struct Delivery: Sendable {
-    let alarm: Alarm
-    let due: Instant
-    let notice: Notice
-  }
-
-  public func run() async throws -> TickReport {
+  /// - Parameter telling: whether anybody is told. Otherwise what the clock has settled and what others have told is
+  ///   recorded, and nothing else: for a daemon that tells by itself.
+  public func run(telling: Bool = true) async throws -> TickReport {
     var (report, failure) = try await store.ticking {
       var report = TickReport()
+      HookNotes(folder: store.hookNotes, keeper: claims.keeper).endLeftovers()
       let settings = try store.settings()
       report.problems = [settings.problem].compactMap { $0 }
-      // Nobody else writes these while we tick.
-      var rung = store.firings()
-      let deliveries = try evaluate(settings.settings, rung, &report)
-      if deliveries.isEmpty { return report }
-      let outcomes = await deliver(deliveries, settings.settings, rung)
-      let delivered = zip(deliveries, outcomes).compactMap { delivery, outcome in
-        outcome.map { (delivery: delivery, outcome: $0) }
-      }
-      report.delivered = delivered.map { ($0.delivery.notice, $0.outcome) }
+      let tellings = try evaluate(settings.settings, &report)
+      let delivered = telling ? await tell(tellings, settings.settings, &report) : []
       do {
-        try record(delivered, &rung)
-        try answer(delivered, settings.settings, rung, &report)
-        try lookAhead(delivered, settings.settings, rung, &report)
+        try log(settings.settings)
+        try answer(delivered, settings.settings, &report)
+        try lookAhead(delivered, settings.settings, &report)
       } catch {
         report.failures.append(error)
       }
+      await summarize(&report)
       return report
     }
     if let failure { report.failures.insert(failure, at: 0) }
@@ -85,23 +82,25 @@ public struct Tick: Sendable {
 
   // MARK: Evaluating
 
-  /// Finds what is to be delivered, and commits what the clock has settled.
+  /// Finds what is to be told, and commits what the clock has settled.
   private func evaluate(
-    _ settings: Settings, _ rung: Firings, _ report: inout TickReport
-  ) throws -> [Delivery] {
-    var deliveries: [Delivery] = []
+    _ settings: Settings, _ report: inout TickReport
+  ) throws -> [Telling] {
+    let firings = claims.firings
+    var tellings: [Telling] = []
     var wakes: [Identifier: Instant] = [:]
     var missed: [TickReport.Item] = []
     var completed: [TickReport.Item] = []
     let evaluated = try store.evaluate { alarms in
-      (deliveries, wakes, missed, completed) = ([], [:], [], [])
+      (tellings, wakes, missed, completed) = ([], [:], [], [])
       var transitions: [Transition] = []
       for alarm in alarms {
         let timeline = store.timeline(alarm)
         let evaluation = timeline.evaluate(
-          at: store.context.now, settings: settings, firings: rung)
+          at: store.context.now, settings: settings, firings: firings)
         wakes[alarm.id] = evaluation.nextWake
-        deliveries += self.deliveries(evaluation, of: alarm)
+        tellings += evaluation.tellings(
+          of: alarm, settings: settings, zones: store.context.zones)
         if evaluation.transition.events.isEmpty { continue }
         transitions.append(evaluation.transition)
         for event in evaluation.transition.events {
@@ -121,20 +120,7 @@ public struct Tick: Sendable {
     report.otherWake = evaluated.nextChange
     report.problems = evaluated.problems + report.problems
     if let failure = evaluated.failure { report.failures.append(failure) }
-    return deliveries.sorted { ($0.due, $0.alarm.title) < ($1.due, $1.alarm.title) }
-  }
-
-  /// What an evaluation wants delivered.
-  private func deliveries(_ evaluation: Evaluation, of alarm: Alarm) -> [Delivery] {
-    func delivery(_ kind: Notice.Kind, _ civil: CivilDateTime, due: Instant) -> Delivery {
-      Delivery(
-        alarm: alarm, due: due,
-        notice: Notice(
-          kind, alarm: alarm.id, title: alarm.title, note: alarm.note, occurrence: civil,
-          due: store.context.zones.text(due)))
-    }
-    return evaluation.firings.map { delivery(.firing(late: $0.late), $0.occurrence, due: $0.due) }
-      + evaluation.followUps.map { delivery(.followUp($0), $0.occurrence, due: $0.due) }
+    return tellings.sorted { ($0.due, $0.alarm.title) < ($1.due, $1.alarm.title) }
   }
 
   /// One commit for all that the clock has settled.
@@ -143,9 +129,12 @@ public struct Tick: Sendable {
     if transitions.count == 1, first.events.count == 1 { return store.change(first) }
     let entries = store.entries(
       transitions.flatMap { transition in transition.events.map { ($0, transition.alarm) } })
-    let parts = [(LogEntry.Action.missed, "missed"), (.done, "completed by themselves")]
-      .map { action, words in (entries.count { $0.action == action }, words) }
-      .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    let parts = [
+      (LogEntry.Action.missed, "missed"), (.done, "completed by themselves"),
+      (.skipped, "skipped in a pause"),
+    ]
+    .map { action, words in (entries.count { $0.action == action }, words) }
+    .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     return Store.Change(
       alarms: transitions.map(\.alarm), entries: entries,
       message: CommitMessage(
@@ -155,19 +144,34 @@ public struct Tick: Sendable {
 
   // MARK: Delivering
 
-  /// Runs the hooks side by side, and returns what came of each in order; nil for what nobody had to be
-  /// told any more.
-  private func deliver(
-    _ deliveries: [Delivery], _ settings: Settings, _ rung: Firings
-  ) async -> [DeliveryOutcome?] {
+  private typealias Delivered = (telling: Telling, outcome: DeliveryOutcome)
+
+  /// Claims, delivers, and notes what came of it; returns what was delivered or tried.
+  private func tell(
+    _ tellings: [Telling], _ settings: Settings, _ report: inout TickReport
+  ) async -> [Delivered] {
+    let claimed = claims.claim(tellings)
+    let outcomes = await deliver(claimed.result, settings)
+    let all = zip(claimed.result, outcomes).map { (telling: $0, outcome: $1) }
+    let noted = claims.settle(all)
+    report.failures += [claimed.failure, noted.failure].compactMap { $0 }
+    let delivered = all.compactMap { item in
+      item.outcome.map { (telling: item.telling, outcome: $0) }
+    }
+    report.delivered = delivered.map { ($0.telling.notice, $0.outcome) }
+    return delivered
+  }
+
+  /// Delivers side by side, and returns what came of each in order; nil for what nobody had to be told any more.
+  private func deliver(_ tellings: [Telling], _ settings: Settings) async -> [DeliveryOutcome?] {
     await withTaskGroup(of: (Int, DeliveryOutcome?).self) { group in
-      var outcomes = [DeliveryOutcome?](repeating: nil, count: deliveries.count)
-      for (index, item) in deliveries.enumerated() {
-        if index >= Tick.width, let (done, outcome) = await group.next() {
+      var outcomes = [DeliveryOutcome?](repeating: nil, count: tellings.count)
+      for (index, item) in tellings.enumerated() {
+        if index >= width, let (done, outcome) = await group.next() {
           outcomes[done] = outcome
         }
         group.addTask {
-          guard isWanted(item, settings, rung) else { return (index, nil) }
+          guard isWanted(item, settings) else { return (index, nil) }
           return (index, await delivery.deliver(item.notice, snooze: settings.snooze))
         }
       }
@@ -176,81 +180,107 @@ public struct Tick: Sendable {
     }
   }
 
-  /// Whether a notice is still to be delivered: somebody may have answered since the evaluation.
-  private func isWanted(_ delivery: Delivery, _ settings: Settings, _ rung: Firings) -> Bool {
-    // What cannot be read now is delivered: rather a false alarm than a missed one. A work tree of the
-    // past says nothing.
-    guard store.past == nil, let alarm = try? store.alarm(delivery.alarm.id) else { return true }
-    let evaluation = store.timeline(alarm).evaluate(
-      at: store.context.now, settings: settings, firings: rung)
-    return deliveries(evaluation, of: alarm).contains {
-      $0.notice.occurrence == delivery.notice.occurrence && $0.due == delivery.due
-    }
+  /// Whether somebody is still to be told: they may have answered since the evaluation.
+  private func isWanted(_ telling: Telling, _ settings: Settings) -> Bool {
+    store.isWanted(telling.notice, settings, claims.firings)
+  }
+
+  /// Tells what was missed, in one summary; what nobody sees is in the list.
+  private func summarize(_ report: inout TickReport) async {
+    guard let first = report.missed.first else { return }
+    let notice = Notice(
+      .missed(
+        report.missed.map {
+          Notice.Missed(alarm: $0.alarm, title: $0.title, occurrence: $0.occurrence)
+        }), alarm: first.alarm, title: first.title, note: nil, occurrence: first.occurrence,
+      due: store.context.zones.text(first.due))
+    report.summary = await delivery.deliver(notice, snooze: 0)
   }
 
   // MARK: Recording
 
-  private typealias Delivered = (delivery: Delivery, outcome: DeliveryOutcome)
-
-  /// Notes that this device rang or asked, for itself first: a store that cannot be written to must not
-  /// ring again at every tick.
-  private func record(_ delivered: [Delivered], _ rung: inout Firings) throws {
-    for (item, _) in delivered {
-      rung.record(item.alarm.id, item.notice.occurrence, due: item.due, at: store.context.now)
-    }
-    try store.record(rung)
+  /// Commits what this device has told, as far as the log does not have it yet: firings together, follow-ups one by
+  /// one.
+  private func log(_ settings: Settings) throws {
+    let untold = store.firings().firings
+      .filter { !$0.value.isLogged && $0.value.standing != .claimed }
+      .sorted { ($0.value.due, $0.key) < ($1.value.due, $1.key) }
+    if untold.isEmpty { return }
     var firings: [(Event, Alarm)] = []
-    for (item, outcome) in delivered {
-      switch (item.notice.kind, outcome) {
-      case (.firing, _): firings.append((Event(.fired, item.notice.occurrence), item.alarm))
-      case (.followUp(let followUp), .delivered): try remember(followUp, of: item.alarm)
+    var logged: [Firings.Key] = []
+    for (key, firing) in untold {
+      switch (firing.kind, firing.standing) {
+      case (.ringing, _):
+        if let alarm = try store.alarm(key.alarm) {
+          firings.append((Event(.fired, key.occurrence), alarm))
+        }
+      case (.followUp(let number), .delivered): try remember(number, of: key, settings)
       // Nobody saw it here; another device may reach them yet.
-      case (.followUp, .undelivered): break
+      case (.followUp, _): continue
+      case (.warning, _): break
       }
+      logged.append(key)
     }
-    guard let first = firings.first else { return }
-    let message =
-      firings.count == 1
-      ? CommitMessage(first.0, of: first.1, device: store.device)
-      : CommitMessage("Fired: \(firings.count) alarms", device: store.device)
-    try store.commit(
-      Store.Change(alarms: [], entries: store.entries(firings), message: message))
+    if let first = firings.first {
+      let message =
+        firings.count == 1
+        ? CommitMessage(first.0, of: first.1, device: store.device)
+        : CommitMessage("Fired: \(firings.count) alarms", device: store.device)
+      try store.commit(
+        Store.Change(alarms: [], entries: store.entries(firings), message: message))
+    }
+    let noted = store.updateFirings { firings in
+      for key in logged { firings[key]?.isLogged = true }
+    }
+    if let failure = noted.failure { throw failure }
   }
 
-  private func remember(_ followUp: FollowUp, of alarm: Alarm) throws {
-    try store.update(alarm.id) { alarm in
-      (store.timeline(alarm).reminded(followUp).flatMap(store.change), ())
+  private func remember(_ number: Int, of key: Firings.Key, _ settings: Settings) throws {
+    try store.update(key.alarm) { alarm in
+      let timeline = store.timeline(alarm)
+      let followUp = timeline.followUp(number, of: key.occurrence, settings: settings)
+      return (followUp.flatMap { timeline.reminded($0) }.flatMap(store.change), ())
     }
   }
 
-  /// Looks again when the alarms that were delivered need the next look: an answer has changed that.
+  /// Looks again when the alarms that were told of need the next look: an answer has changed that.
   private func lookAhead(
-    _ delivered: [Delivered], _ settings: Settings, _ rung: Firings, _ report: inout TickReport
+    _ delivered: [Delivered], _ settings: Settings, _ report: inout TickReport
   ) throws {
-    for id in Set(delivered.map(\.delivery.alarm.id)) {
+    let firings = claims.firings
+    for id in Set(delivered.map(\.telling.alarm.id)) {
       guard let alarm = try store.alarm(id) else { continue }
       report.wakes[id] =
         store.timeline(alarm).evaluate(
-          at: store.context.now, settings: settings, firings: rung
+          at: store.context.now, settings: settings, firings: firings
         ).nextWake
     }
   }
 
   /// Carries out what people answered through the hooks.
   private func answer(
-    _ delivered: [Delivered], _ settings: Settings, _ rung: Firings, _ report: inout TickReport
+    _ delivered: [Delivered], _ settings: Settings, _ report: inout TickReport
   ) throws {
     for (item, outcome) in delivered {
       guard case .delivered(.answer(let answer)?) = outcome else { continue }
-      let occurrence = item.notice.occurrence
-      let transition = try store.update(item.alarm.id) { alarm in
-        // Somebody else's answer was faster.
-        let transition = try? store.timeline(alarm).answer(
-          answer, to: occurrence, at: store.context.now, settings: settings, firings: rung)
-        return (transition.flatMap(store.change), transition)
-      }
-      guard let transition, let event = transition.events.last else { continue }
-      report.answered.append((transition.alarm, event))
+      guard let (alarm, event) = try store.give(answer, to: item.notice, settings) else { continue }
+      report.answered.append((alarm, event))
     }
+  }
+}
+
+extension Store {
+  /// Carries out what a person has answered to a notice; nil when somebody else's answer was faster.
+  public func give(
+    _ answer: Answer, to notice: Notice, _ settings: Settings
+  ) throws -> (alarm: Alarm, event: Event)? {
+    let firings = firings()
+    let transition = try update(notice.alarm) { alarm in
+      let transition = try? timeline(alarm).answer(
+        answer, to: notice.occurrence, at: context.now, settings: settings, firings: firings)
+      return (transition.flatMap(change), transition)
+    }
+    guard let transition, let event = transition.events.last else { return nil }
+    return (transition.alarm, event)
   }
 }

@@ -42,7 +42,8 @@ public struct CommitMessage: Hashable, Sendable {
   static func isUndoable(_ action: String) -> Bool {
     if action == settings { return true }
     return switch LogEntry.Action(rawValue: action) {
-    case .created, .edited, .enabled, .disabled, .deleted, .stopped, .snoozed, .done, .skipped,
+    case .created, .edited, .enabled, .disabled, .deleted, .paused, .resumed, .stopped, .snoozed,
+      .done, .skipped,
       .unskipped, .dismissed:
       true
     case .fired, .reminded, .missed, .cleared, .undone, nil: false

@@ -82,7 +82,17 @@ extension Store {
   }
 
   public func timeline(_ alarm: Alarm) -> Timeline {
-    Timeline(alarm, zone: context.zones.zone(of: alarm), at: context.now)
+    Timeline(
+      alarm, zone: context.zones.zone(of: alarm), at: context.now, ringsHere: ringsHere(alarm))
+  }
+
+  /// Whether this device is one of those that ring for an alarm.
+  func ringsHere(_ alarm: Alarm) -> Bool {
+    if alarm.delivery.devices.isEmpty { return true }
+    let known = DurableFile.names(in: path + "/devices").compactMap {
+      $0.hasSuffix(".json") ? Identifier($0.dropLast(5)) : nil
+    }
+    return alarm.delivery.rings(on: device, known: Set(known))
   }
 
   /// The alarm that a person means: its identifier, its title, or a part of either that is unique.
@@ -244,9 +254,10 @@ extension Store {
   func row(
     _ alarm: Alarm, blob: ObjectID, status file: stat, settings: Settings
   ) -> (row: CardFile.Row, card: Card) {
+    // What has rung matters to what counts for no later moment; which warnings were given does.
+    let firings = alarm.delivery.warnings == nil ? Firings() : self.firings()
     let card = Card(
-      alarm, status: timeline(alarm).status(at: context.now, settings: settings, firings: Firings())
-    )
+      alarm, status: timeline(alarm).status(at: context.now, settings: settings, firings: firings))
     return (
       CardFile.Row(
         id: alarm.id, signature: FileSignature(file), blob: blob, validFrom: context.now,

@@ -75,6 +75,23 @@ extension Store {
     }
   }
 
+  /// Changes several alarms together: those of them that can be read.
+  public func update<Result>(
+    _ ids: [Identifier], _ body: ([Alarm]) throws -> (Change?, Result)
+  ) throws -> Result {
+    try locked {
+      let writer = try StoreWriter(self)
+      try Absorption(writer).absorb(ids)
+      let alarms = try ids.compactMap { id in
+        // What a person wrote there must not be lost under what we would write.
+        if case .good(let alarm, _) = try readAlarm(id) { alarm } else { Alarm?.none }
+      }
+      let (change, result) = try body(alarms)
+      if let change { try writer.commit(change) }
+      return result
+    }
+  }
+
   /// What came of looking at all alarms against the clock.
   public struct Evaluated: Sendable {
     public var problems: [RecordProblem]
@@ -117,7 +134,7 @@ extension Store {
   }
 
   /// All alarms as the branch has them, while the work tree shows the past; nil without such a branch.
-  private func branchAlarms() throws -> [Alarm]? {
+  func branchAlarms() throws -> [Alarm]? {
     let repository = try repository()
     guard let head = try repository.commit(of: "refs/heads/\(Repository.branch)") else {
       return nil

@@ -15,7 +15,7 @@ public final class Store: Sendable {
   public let device: Identifier
   let local: LocalState
   /// Why this clone could not be given an identity, when it could not: it can be read, not written to.
-  private let adoptionFailure: (any Error)?
+  let adoptionFailure: (any Error)?
 
   init(
     path: String, context: StoreContext, device: Identifier, local: LocalState,
@@ -293,8 +293,44 @@ public final class Store: Sendable {
     context.runtimeFolder.map { "\($0)/belfry-firings-\(device).json" }
   }
 
-  /// Notes that this device has rung, durably.
-  public func record(_ firings: Firings) throws {
+  /// What came of changing what this device has rung for.
+  public struct FiringsUpdate<Result> {
+    public let firings: Firings
+    public let result: Result
+    /// Why it could not be noted, when it could not.
+    public let failure: (any Error)?
+  }
+
+  /// How long the notes of firings are waited for, in milliseconds: nobody holds them for longer than a write takes.
+  private static let firingsPatience = 2_000
+
+  /// Changes what this device has rung for, durably, while nobody else does.
+  ///
+  /// Nothing keeps an alarm from ringing: where the notes cannot be locked or written, `body` has had its say all the
+  /// same, and the reason is returned.
+  public func updateFirings<Result>(_ body: (inout Firings) -> Result) -> FiringsUpdate<Result> {
+    var failure: (any Error)?
+    var lock: StoreLock?
+    do {
+      lock = try StoreLock(
+        local.firingsLock, holder: context.process, patience: Store.firingsPatience)
+    } catch let reason {
+      failure = reason
+    }
+    let before = firings()
+    var firings = before
+    let result = body(&firings)
+    do {
+      if firings != before { try write(firings) }
+    } catch let reason {
+      failure = reason
+    }
+    withExtendedLifetime(lock) {}
+    return FiringsUpdate(firings: firings, result: result, failure: failure)
+  }
+
+  /// Notes what has rung, durably.
+  private func write(_ firings: Firings) throws {
     var kept = firings
     // Every tick reads them all. One that rings on unanswered for longer than that rings once more.
     kept.forget(before: context.now.adding(seconds: -40 * 86_400))

@@ -161,6 +161,7 @@ final class StoreWriter {
     placement.forget()
     repository.forgetOldIndex()
     store.updateCards(files: files, blobs: blobs, written: placement.written)
+    store.local.pokeDaemon()
     // A note: without it the next command compares the settings with the branch once more.
     if placement.written[SettingsFile.path] != nil { try? store.settleSettings() }
     return result

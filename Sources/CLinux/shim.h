@@ -1,8 +1,11 @@
 #ifndef BELFRY_CLINUX_SHIM_H
 #define BELFRY_CLINUX_SHIM_H
 
+#include <malloc.h>
 #include <stddef.h>
+#include <sys/inotify.h>
 #include <sys/statfs.h>
+#include <sys/timerfd.h>
 
 // Linux calls that glibc declares for _GNU_SOURCE only, which Swift's Glibc module is not built with.
 int syncfs(int descriptor);

@@ -127,7 +127,7 @@ public enum DurableFile {
   }
 
   /// The content of a file of the system's own (`/proc`), whose size nobody knows before; at most 64 KiB.
-  static func readStream(_ path: String) throws(FileError) -> [UInt8] {
+  public static func readStream(_ path: String) throws(FileError) -> [UInt8] {
     let file = try Descriptor(path, O_RDONLY | O_NONBLOCK)
     var bytes = [UInt8](repeating: 0, count: 64 << 10)
     let count = Glibc.read(file.number, &bytes, bytes.count)

@@ -49,14 +49,17 @@ struct Belfry: ParsableCommand {
         name: "ALARMS",
         subcommands: [
           Add.self, List.self, Next.self, Show.self, Edit.self, Enable.self, Disable.self,
-          Delete.self,
+          PauseCommand.self, Resume.self, Delete.self,
         ]),
       CommandGroup(
         name: "WHAT RINGS",
         subcommands: [
           TickCommand.self, Ring.self, Stop.self, Done.self, Snooze.self, Skip.self, Unskip.self,
           Pending.self, Dismiss.self, Undo.self,
+          Attend.self,
         ]),
+      CommandGroup(
+        name: "AT WORK", subcommands: [Service.self, DaemonCommand.self, Poke.self]),
       CommandGroup(
         name: "HISTORY", subcommands: [Log.self, Stats.self, GitPassthrough.self]),
       CommandGroup(

@@ -35,6 +35,12 @@ import Testing
     alarm.enabled = random.one(in: 2)
     alarm.zone = random.pick([.floating, .named("Europe/Berlin")])
     alarm.delivery.persistent = random.one(in: 2)
+    alarm.delivery.warnings = random.pick([nil, WarningPlan("1d")])
+    alarm.delivery.devices = random.one(in: 2) ? [] : [random.pick(devices)]
+    if random.one(in: 2) {
+      let until = random.pick(["2026-11-28T00:00", "2026-12-01T00:00"])
+      alarm.pause = Pause(from: civil("2026-11-25T12:00"), until: civil(until))
+    }
     if random.one(in: 2) {
       alarm.schedule = try schedule(
         .daily(.init(interval: random.int(1...2), start: date("2026-11-20"))), "09:00")

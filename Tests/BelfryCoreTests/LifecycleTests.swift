@@ -315,3 +315,138 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     }
   }
 }
+
+/// Pauses, warnings, and the devices that ring.
+@Suite struct PauseTests {
+  private let settings = Settings(tier: .plus)
+
+  private func daily(_ pause: Pause? = nil, warnings: WarningPlan? = nil) throws -> Alarm {
+    let id = Identifier(high: 1, low: 1)
+    var alarm = Alarm.created(
+      id: id, title: "Pills", note: nil,
+      schedule: try Schedule(
+        .daily(.init(start: CivilDate(year: 2026, month: 11, day: 1))),
+        times: [CivilTime("09:00")!]),
+      zone: .floating, delivery: .init(warnings: warnings),
+      at: Instant(rfc3339: "2026-11-20T08:00:00Z")!, device: id)
+    alarm.pause = pause
+    return alarm
+  }
+
+  private func instant(_ text: String) -> Instant { Instant(rfc3339: text)! }
+  private func civil(_ text: String) -> CivilDateTime { CivilDateTime(text)! }
+  private func timeline(_ alarm: Alarm, here: Bool = true) -> Timeline {
+    Timeline(alarm, zone: .utc, ringsHere: here)
+  }
+
+  private var vacation: Pause {
+    Pause(from: civil("2026-11-21T00:00"), until: civil("2026-11-24T00:00"))
+  }
+
+  @Test func whatComesDueInAPauseIsSkippedAndLogged() throws {
+    let view = timeline(try daily(vacation))
+    let now = instant("2026-11-23T12:00:00Z")
+    #expect(view.next(after: instant("2026-11-21T00:00:00Z"))?.civil == civil("2026-11-24T09:00"))
+    let status = view.status(at: now, settings: settings, firings: Firings())
+    #expect(status.pausedUntil == civil("2026-11-24T00:00"))
+    // Somebody has to log it.
+    #expect(status.validUntil == now)
+    let evaluation = view.evaluate(at: now, settings: settings, firings: Firings())
+    #expect(evaluation.firings.isEmpty)
+    let skipped = evaluation.transition.events.filter { $0.action == .skipped }
+    #expect(skipped.compactMap(\.occurrence) == [21, 22, 23].map { civil("2026-11-\($0)T09:00") })
+    // A second look finds nothing more.
+    let again = timeline(evaluation.transition.alarm)
+      .evaluate(at: now, settings: settings, firings: Firings())
+    #expect(again.transition.events.filter { $0.action == .skipped }.isEmpty)
+    // It wakes for each of them, and when it is over.
+    #expect(
+      view.evaluate(at: instant("2026-11-21T10:00:00Z"), settings: settings, firings: Firings())
+        .nextWake == instant("2026-11-22T09:00:00Z"))
+  }
+
+  @Test func itComesAgainByItself() throws {
+    let now = instant("2026-11-24T09:00:00Z")
+    let evaluation = timeline(try daily(vacation))
+      .evaluate(at: now, settings: settings, firings: Firings())
+    #expect(evaluation.firings.map(\.occurrence) == [civil("2026-11-24T09:00")])
+    // What was not paused, and nobody was there for, was missed.
+    let missed = evaluation.transition.events.filter { $0.action == .missed }
+    #expect(missed.compactMap(\.occurrence) == [civil("2026-11-20T09:00")])
+  }
+
+  @Test func endedEarlyItSkipsWhatHadComeDue() throws {
+    let now = instant("2026-11-22T12:00:00Z")
+    let transition = timeline(try daily(vacation)).paused(nil, at: now)
+    #expect(transition.alarm.pause == nil)
+    #expect(transition.events.map(\.action) == [.skipped, .skipped, .resumed])
+    let after = timeline(transition.alarm)
+    #expect(after.next(after: now)?.civil == civil("2026-11-23T09:00"))
+    let status = after.status(at: now, settings: settings, firings: Firings())
+    #expect(status.missed == [civil("2026-11-20T09:00")])
+  }
+
+  @Test func whatRingsOrWaitsGoesOn() throws {
+    let alarm = try daily()
+    let due = instant("2026-11-20T09:00:00Z")
+    let pending = try timeline(alarm).answer(.stop, at: due, settings: settings, firings: Firings())
+    let paused = timeline(pending.alarm).paused(
+      Pause(from: civil("2026-11-20T09:10"), until: civil("2026-11-24T00:00")),
+      at: due.adding(seconds: 600))
+    let status = timeline(paused.alarm).status(
+      at: due.adding(seconds: 700), settings: settings, firings: Firings())
+    #expect(status.state == .pending)
+    #expect(status.pausedUntil != nil)
+  }
+
+  @Test func warningsComeAheadAndOnlyTheLatest() throws {
+    let plan = try #require(WarningPlan("1h,2h,10m"))
+    #expect(plan.description == "2h,1h,10m")
+    let view = timeline(try daily(warnings: plan))
+    func warning(_ text: String, _ firings: Firings = Firings()) -> Instant? {
+      view.evaluate(at: instant(text), settings: settings, firings: firings).warnings.first?.due
+    }
+    // 20 November's were due before the alarm was made, but for the last.
+    #expect(warning("2026-11-20T08:30:00Z") == nil)
+    #expect(warning("2026-11-20T08:50:00Z") == instant("2026-11-20T08:50:00Z"))
+    #expect(warning("2026-11-21T08:20:00Z") == instant("2026-11-21T08:00:00Z"))
+    var told = Firings()
+    let key = Firings.Key(alarm: view.alarm.id, occurrence: civil("2026-11-21T09:00"))
+    told[key] = Firings.Firing(
+      .warning, due: instant("2026-11-21T08:00:00Z"), at: instant("2026-11-21T08:20:00Z"))
+    #expect(warning("2026-11-21T08:20:00Z", told) == nil)
+    #expect(warning("2026-11-21T08:50:00Z", told) == instant("2026-11-21T08:50:00Z"))
+    let next = view.evaluate(
+      at: instant("2026-11-21T08:20:00Z"), settings: settings, firings: told
+    ).nextWake
+    #expect(next == instant("2026-11-21T08:50:00Z"))
+  }
+
+  @Test(arguments: ["", "0s", "30s", "1d,1d", "2y", "x", "1d,", "-1d"])
+  func thatIsNoPlanOfWarnings(_ text: String) {
+    #expect(WarningPlan(text) == nil)
+  }
+
+  @Test func onDevicesThatAreNotNamedNothingRings() throws {
+    let now = instant("2026-11-20T09:00:00Z")
+    let elsewhere = timeline(try daily(), here: false)
+    let evaluation = elsewhere.evaluate(at: now, settings: settings, firings: Firings())
+    #expect(evaluation.firings.isEmpty)
+    // It rings all the same, and can be answered.
+    #expect(
+      elsewhere.status(at: now, settings: settings, firings: Firings()).state == .ringing)
+    #expect(
+      try elsewhere.answer(.done(), at: now, settings: settings, firings: Firings()).events.last?
+        .action == .done)
+    // Its end is looked for, and told of.
+    #expect(evaluation.nextWake == now.adding(seconds: settings.grace))
+    let (one, two, gone) = (
+      Identifier(high: 0, low: 1), Identifier(high: 0, low: 2), Identifier(high: 0, low: 3)
+    )
+    let delivery = Alarm.Delivery(devices: [one])
+    #expect(delivery.rings(on: one, known: [one, two]))
+    #expect(!delivery.rings(on: two, known: [one, two]))
+    // Rather a false alarm than a missed one.
+    #expect(Alarm.Delivery(devices: [gone]).rings(on: two, known: [one, two]))
+  }
+}

@@ -57,6 +57,25 @@ import Testing
     #expect(String(decoding: AlarmRecord.encode(try decode(text)), as: UTF8.self) == text)
   }
 
+  @Test func pausesWarningsAndDevicesAreWrittenAsTheyWereRead() throws {
+    var alarm = try decode(text)
+    let one = try #require(Identifier("laptopaaaaaaaaaaaaaaaaaaaa"))
+    let two = try #require(Identifier("serveraaaaaaaaaaaaaaaaaaaa"))
+    alarm.pause = Pause(
+      from: CivilDateTime("2026-12-20T08:15")!, until: CivilDateTime("2027-01-04T00:00")!)
+    alarm.delivery.warnings = WarningPlan("7d,1d")
+    alarm.delivery.devices = [two, one]
+    let written = String(decoding: AlarmRecord.encode(alarm), as: UTF8.self)
+    #expect(try decode(written) == alarm)
+    #expect(written.contains("\"from\": \"2026-12-20T08:15\""))
+    for wrong in [
+      written.replacing("604800", with: "1"), written.replacing("2027-01-04T00:00", with: "soon"),
+      written.replacing("\"serveraaaaaaaaaaaaaaaaaaaa\"", with: "7"),
+    ] {
+      #expect(throws: RecordError.self) { try decode(wrong) }
+    }
+  }
+
   @Test func unknownKeysAreKept() throws {
     let extended = text.replacing(
       "\"enabled\": true,",

@@ -4,7 +4,7 @@ import Testing
 @Suite struct SoundTests {
   @Test(arguments: Sound.all)
   func isAWaveFileThatCanBeHeard(_ sound: Sound) {
-    let wav = sound.wav
+    let wav = sound.wav()
     #expect(Array("RIFF".utf8) == Array(wav[0..<4]))
     #expect(Array("WAVEfmt ".utf8) == Array(wav[8..<16]))
     func number(_ offset: Int) -> Int {
@@ -25,6 +25,7 @@ import Testing
 
   @Test func anUnknownSoundIsStillASound() {
     #expect(Sound.named("nothing") == nil)
-    #expect(Sound.orDefault("nothing") == Sound.all[0])
+    #expect(Sound.chosen("nothing") == Sound.all[0])
+    #expect(Sound.chosen("none") == nil)
   }
 }

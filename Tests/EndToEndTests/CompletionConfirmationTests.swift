@@ -323,35 +323,6 @@ import Testing
     #expect(try await alarm(sandbox, at("10:01:00"))["pending"] == nil)
   }
 
-  @Test("The state is read again right before a follow-up is sent")
-  func readAgainBeforeSending() async throws {
-    let sandbox = try Sandbox()
-    try await sandbox.plus()
-    // More alarms than hooks run at once: the first hooks answer the last alarm while it waits.
-    for number in 10..<20 {
-      _ = try await sandbox.belfry("add", "Alarm \(number)", "--daily", "--at", "09:00")
-    }
-    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
-    for number in 10..<20 {
-      _ = try await sandbox.belfry("stop", "Alarm \(number)", now: at("09:00:10"))
-    }
-    try sandbox.write(
-      """
-      #!/bin/sh
-      cat >/dev/null
-      echo "$BELFRY_HEADLINE" >> '\(sandbox.rang)'
-      if [ "$BELFRY_TITLE" = "Alarm 10" ]; then
-        "$BELFRY_COMMAND" done --store "$BELFRY_STORE" "Alarm 19" >/dev/null
-      else
-        while ! grep -q '"state": "done"' '\(sandbox.store)'/alarms/*.json; do sleep 0.02; done
-      fi
-
-      """, to: sandbox.hooks + "/follow-up", mode: 0o755)
-    _ = try await sandbox.belfry("tick", now: at("09:30:10"))
-    #expect(questions(sandbox).count == 9)
-    #expect(!questions(sandbox).contains("Did you Alarm 19?"))
-  }
-
   // MARK: Settings and strict alarms
 
   @Test("The intervals and their count can be changed, for the store and for an alarm")

@@ -493,20 +493,20 @@ import Testing
     let sandbox = try Sandbox()
     #expect(try await sandbox.belfry("sounds").out.hasPrefix("* bell"))
     #expect(try await sandbox.belfry("sounds", "--json").array.count == 5)
-    let none = try await sandbox.belfry("sounds", "play", environment: ["PATH": sandbox.root])
+    let players = ["PATH": sandbox.root, "BELFRY_SOUND": ""]
+    let none = try await sandbox.belfry("sounds", "play", environment: players)
     #expect(none.status == 1)
     #expect(none.err.contains("alsa-utils"))
     try sandbox.write(
       "#!/bin/sh\n/bin/cat \"$1\" > '\(sandbox.root)/played'\n", to: sandbox.root + "/aplay",
       mode: 0o755)
-    let play = try await sandbox.belfry(
-      "sounds", "play", "pulse", environment: ["PATH": sandbox.root])
+    let play = try await sandbox.belfry("sounds", "play", "pulse", environment: players)
     #expect(play.out == "Played pulse.\n")
     #expect(
       try Data(contentsOf: URL(filePath: sandbox.root + "/played")).starts(with: Data("RIFF".utf8)))
     try sandbox.write(
       "#!/bin/sh\necho no card >&2\nexit 1\n", to: sandbox.root + "/aplay", mode: 0o755)
-    let broken = try await sandbox.belfry("sounds", "play", environment: ["PATH": sandbox.root])
+    let broken = try await sandbox.belfry("sounds", "play", environment: players)
     #expect(broken.status == 1)
     #expect(broken.err.contains("no card"))
     #expect(try await sandbox.belfry("sounds", "play", "trumpet").status == 2)

@@ -11,32 +11,7 @@ import Testing
       .path() + "hooks/deliver"
   }()
 
-  private var hook: String { folder + "/notify" }
-
-  /// The beginning of a script with a screen and a notification service of its own, which presses the button
-  /// that the file `want` names on `dunstctl action 0`. Its end is `stop`.
-  private func desktop(_ sandbox: Sandbox) -> String {
-    let root = sandbox.root
-    return """
-      mkdir -p '\(root)/run'
-      export XDG_RUNTIME_DIR='\(root)/run'
-      printf '#!/bin/sh\\ngrep -F "$(cat "\(root)/want")" | head -n 1\\n' > '\(root)/pick'
-      chmod +x '\(root)/pick'
-      printf '[global]\\ndmenu = %s\\n' '\(root)/pick' > '\(root)/dunstrc'
-      Xvfb -displayfd 3 -nolisten tcp 3>'\(root)/display' 2>/dev/null &
-      x=$!
-      while [ ! -s '\(root)/display' ]; do sleep 0.1; done
-      export DISPLAY=:$(cat '\(root)/display')
-      dunst -conf '\(root)/dunstrc' >/dev/null 2>&1 &
-      d=$!
-      for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        dunstctl count >/dev/null 2>&1 && break
-        sleep 0.2
-      done
-      stop() { kill $d $x; }
-
-      """
-  }
+  private var hook: String { folder + "/missed" }
 
   /// A store with an alarm that was stopped, and no hooks but the shipped ones.
   private func pending() async throws -> Sandbox {
@@ -55,15 +30,15 @@ import Testing
     let script = sandbox.root + "/desktop"
     try sandbox.write(
       """
-      \(desktop(sandbox))
+      \(sandbox.desktop)
       export BELFRY_NOW=2026-11-23T09:30:10Z TZ=UTC BELFRY_DEVICE=laptop
       '\(Sandbox.binary)' tick
       dunstctl count displayed
       echo '\(button)' > '\(sandbox.root)/want'
       dunstctl action 0
-      # The waiter ends once the button is dealt with.
+      # Who attends ends once the button is dealt with.
       for i in $(seq 100); do
-        pgrep -f wait-for-answer >/dev/null || break
+        pgrep -f "attend --store $HOME/" >/dev/null || break
         sleep 0.1
       done
       stop
@@ -99,7 +74,7 @@ import Testing
     let sandbox = try await pending()
     let script = sandbox.root + "/check"
     try sandbox.write(
-      "\(desktop(sandbox))\n'\(Sandbox.binary)' settings --json\ndunstctl count\nstop\n", to: script
+      "\(sandbox.desktop)\n'\(Sandbox.binary)' settings --json\ndunstctl count\nstop\n", to: script
     )
     let output = try await sandbox.run(
       "/usr/bin/timeout", ["60", "dbus-run-session", "--", "sh", script])
@@ -111,8 +86,8 @@ import Testing
 
   private func variables(_ title: String) -> String {
     """
-    export BELFRY_ALARM=k7q2m4aaaaaaaaaaaaaaaaaaaa BELFRY_WHEN='Mon 23 Nov 2026, 09:00' BELFRY_LATE=false
-    export BELFRY_TITLE='\(title)' BELFRY_NOTE='a & b <i>c</i> %s'
+    export BELFRY_KIND=missed BELFRY_ALARM=k7q2m4aaaaaaaaaaaaaaaaaaaa
+    export BELFRY_HEADLINE='\(title)' BELFRY_BODY='a & b <i>c</i> %s'
     """
   }
 
@@ -122,7 +97,7 @@ import Testing
     try sandbox.write(
       """
       \(variables("<b>x</b> $(id) --help"))
-      \(desktop(sandbox))
+      \(sandbox.desktop)
       echo '{}' | '\(hook)' || echo failed
       dunstctl close-all
       dunstctl history

@@ -148,13 +148,13 @@ final class Fleet {
       crashed.insert(device.index)
       try await device.crashing { moment in
         device.person.onDelivery(moment)
-        _ = try await Tick(store, delivery: device.person).run()
+        _ = try await Tick(store, delivery: device.person, keeper: device.keeper).run()
       }
       device.person.onDelivery {}
       device.nextWake = device.now(time)
       return
     }
-    let report = try await Tick(store, delivery: device.person).run()
+    let report = try await Tick(store, delivery: device.person, keeper: device.keeper).run()
     for failure in report.failures { throw failure }
     for problem in report.problems { throw Violation("device\(device.index): \(problem)") }
     device.nextWake = report.nextWake ?? .distantFuture
@@ -302,6 +302,7 @@ final class Fleet {
       }
       note("device\(device.index) deleted \(id.short)")
     case 7: try undo(store, device)
+    case 8: try pause(id, store, device)
     default: try answer(id, store, device)
     }
   }
@@ -322,6 +323,27 @@ final class Fleet {
       for field in fields { self.ledger.edited(after, field) }
       self.note(
         "device\(device.index) edited \(fields) of \(id.short): \(after.text(of: fields[0]))")
+      return (change, ())
+    }
+  }
+
+  /// Begins a pause, or ends the one that there is.
+  private func pause(_ id: Identifier, _ store: Store, _ device: SimulatedDevice) throws {
+    let days = random.int(1...3)
+    try store.update(id) { before in
+      let (timeline, now) = (store.timeline(before), store.context.now)
+      let here = timeline.zone.civil(at: now)
+      let end = CivilDateTime(minuteNumber: here.minuteNumber + days * 1440)
+      let transition = timeline.paused(
+        before.pause == nil ? Pause(from: here, until: end) : nil, at: now)
+      let after = transition.alarm.stamped(against: before, at: now, device: store.device)
+      let change = Store.Change(
+        alarms: [after], entries: store.entries(transition.events, of: after),
+        message: CommitMessage(transition.events[0], of: after, device: store.device))
+      self.ledger.acknowledge(change)
+      self.ledger.edited(after, .pause)
+      self.ledger.paused(after)
+      self.note("device\(device.index) paused \(after.text(of: .pause)) of \(id.short)")
       return (change, ())
     }
   }
@@ -414,7 +436,9 @@ final class Fleet {
   }
 
   private func tickToItsEnd(_ device: SimulatedDevice) async throws {
-    let report = try await Tick(device.store(at: time), delivery: device.person).run()
+    let report = try await Tick(
+      device.store(at: time), delivery: device.person, keeper: device.keeper
+    ).run()
     for failure in report.failures { throw failure }
   }
 

@@ -11,6 +11,7 @@ struct Ledger {
   /// The occurrences that somebody said were done, with the revision that they had then.
   private var done: [Firings.Key: Int] = [:]
   private var skipped: Set<Firings.Key> = []
+  private var pauses: [Identifier: [Pause]] = [:]
 
   private struct Key: Hashable {
     let alarm: Identifier
@@ -30,7 +31,13 @@ struct Ledger {
     edits[key] = (stamp, alarm.text(of: field))
   }
 
+  /// What comes due in a pause may be skipped without anybody's further word.
+  mutating func paused(_ alarm: Alarm) {
+    if let pause = alarm.pause { pauses[alarm.id, default: []].append(pause) }
+  }
+
   mutating func undone(_ alarm: Alarm) {
+    paused(alarm)
     for field in Alarm.Field.allCases { edited(alarm, field) }
   }
 
@@ -84,7 +91,8 @@ struct Ledger {
     }
     for (id, alarm) in end.alarms {
       for (civil, record) in alarm.progress.occurrences where record.state == .skipped {
-        guard skipped.contains(Firings.Key(alarm: id, occurrence: civil)) else {
+        let isPaused = pauses[id]?.contains { $0.covers(civil) } ?? false
+        guard isPaused || skipped.contains(Firings.Key(alarm: id, occurrence: civil)) else {
           throw Violation("\(alarm.title) of \(civil) is skipped, and nobody skipped it")
         }
       }

@@ -61,6 +61,12 @@ final class SimulatedDevice {
     base = seed << 8 | UInt64(index)
   }
 
+  /// A process of its own for each tick: what one leaves that dies is the next one's.
+  var keeper: Keeper {
+    let name = "process \(numbers.next())"
+    return Keeper(name: name) { $0 == name }
+  }
+
   func now(_ time: Instant) -> Instant { time.adding(seconds: skew) }
 
   /// The store as a command opens it at a moment.

@@ -11,6 +11,8 @@ public final class Sandbox: Sendable {
   public var store: String { home + "/.local/share/belfry" }
   /// Where the stand-ins for the hooks write what they were given, a line each.
   public var rang: String { root + "/rang" }
+  /// The same for what tells of missed ones.
+  public var missed: String { root + "/missed" }
   /// The folder of the user's own hooks.
   public var hooks: String { home + "/.config/belfry/hooks/deliver" }
 
@@ -26,6 +28,9 @@ public final class Sandbox: Sendable {
     try write(
       "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_HEADLINE $BELFRY_OCCURRENCE\" >> '\(rang)'\n",
       to: hooks + "/follow-up", mode: 0o755)
+    try write(
+      "#!/bin/sh\ncat >/dev/null\nprintf '%s: %s\\n' \"$BELFRY_HEADLINE\" \"$BELFRY_BODY\" >> '\(missed)'\n",
+      to: hooks + "/missed", mode: 0o755)
   }
 
   deinit {
@@ -122,6 +127,8 @@ public final class Sandbox: Sendable {
     var variables: [Environment.Key: String] = [
       "HOME": home, "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
       "GIT_CONFIG_NOSYSTEM": "1",
+      // No noise, and nothing on the terminals of whoever runs the tests.
+      "BELFRY_SOUND": "none", "BELFRY_TERMINALS": "\(root)/terminals",
     ]
     if let libraries = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"] {
       variables["LD_LIBRARY_PATH"] = libraries

@@ -9,6 +9,8 @@ public struct Alarm: Hashable, Sendable {
   public var schedule: Schedule
   public var zone: Zone
   public var delivery: Delivery
+  /// When it does not come, by a person's wish.
+  public var pause: Pause?
   public var progress: Progress
   /// When each field was last edited, by whom.
   public var stamps: [Field: Stamp]
@@ -22,7 +24,7 @@ public struct Alarm: Hashable, Sendable {
 
   /// The fields a person edits, as records name them.
   public enum Field: String, CaseIterable, Comparable, Sendable {
-    case delivery, enabled, note, schedule, title, zone
+    case delivery, enabled, note, pause, schedule, title, zone
 
     public static func < (a: Field, b: Field) -> Bool { a.rawValue < b.rawValue }
   }
@@ -54,11 +56,25 @@ public struct Alarm: Hashable, Sendable {
     public var strict: Bool
     /// When it asks again after it was stopped; nil for the settings' own.
     public var followUps: FollowUpPlan?
+    /// When word of it is given ahead of its time; nil for never.
+    public var warnings: WarningPlan?
+    /// The devices that ring for it; none named: every one.
+    public var devices: Set<Identifier>
+
+    /// Whether one of the devices of a store is to ring for it.
+    ///
+    /// - Parameter known: the devices that there are. When none of those that are named is among them, all ring: rather
+    ///   a false alarm than a missed one.
+    public func rings(on device: Identifier, known: Set<Identifier>) -> Bool {
+      devices.isEmpty || devices.contains(device) || devices.isDisjoint(with: known)
+    }
 
     public init(
       persistent: Bool = false, sound: String? = nil, strict: Bool = false,
-      followUps: FollowUpPlan? = nil
+      followUps: FollowUpPlan? = nil, warnings: WarningPlan? = nil, devices: Set<Identifier> = []
     ) {
+      self.warnings = warnings
+      self.devices = devices
       self.persistent = persistent
       self.sound = sound
       self.strict = strict
@@ -68,8 +84,9 @@ public struct Alarm: Hashable, Sendable {
 
   public init(
     id: Identifier, title: String, note: String? = nil, enabled: Bool = true, schedule: Schedule,
-    zone: Zone = .floating, delivery: Delivery = Delivery(), progress: Progress,
-    stamps: [Field: Stamp] = [:], deletion: [Field: Stamp]? = nil, extras: [String: String] = [:]
+    zone: Zone = .floating, delivery: Delivery = Delivery(), pause: Pause? = nil,
+    progress: Progress, stamps: [Field: Stamp] = [:], deletion: [Field: Stamp]? = nil,
+    extras: [String: String] = [:]
   ) {
     self.id = id
     self.title = title
@@ -78,6 +95,7 @@ public struct Alarm: Hashable, Sendable {
     self.schedule = schedule
     self.zone = zone
     self.delivery = delivery
+    self.pause = pause
     self.progress = progress
     self.stamps = stamps
     self.deletion = deletion
@@ -107,6 +125,10 @@ public struct Alarm: Hashable, Sendable {
       (delivery.persistent ? "persistent" : "not persistent")
         + (delivery.sound.map { ", sound \($0)" } ?? "") + (delivery.strict ? ", strict" : "")
         + (delivery.followUps.map { ", follow-ups \($0)" } ?? "")
+        + (delivery.warnings.map { ", warnings \($0)" } ?? "")
+        + (delivery.devices.isEmpty
+          ? "" : ", on \(delivery.devices.map(\.text).sorted().joined(separator: " "))")
+    case .pause: pause.map { "from \($0.from) until \($0.until)" } ?? ""
     }
   }
 
@@ -119,6 +141,7 @@ public struct Alarm: Hashable, Sendable {
     case .schedule: schedule = other.schedule
     case .zone: zone = other.zone
     case .delivery: delivery = other.delivery
+    case .pause: pause = other.pause
     }
   }
 }

@@ -25,7 +25,7 @@ public struct LogEntry: Hashable, Sendable {
   public let extras: [String: String]
 
   public enum Action: String, CaseIterable, Sendable {
-    case created, edited, enabled, disabled, deleted
+    case created, edited, enabled, disabled, deleted, paused, resumed
     case fired, stopped, reminded, snoozed, done, skipped, unskipped, missed, dismissed, cleared
     case undone
   }

@@ -2,7 +2,7 @@
 public enum Setting: String, CaseIterable, Sendable {
   /// The raw value is the key in a record.
   case tier, snoozeEnabled, snooze, followUps, grace, ringTimeout, fixedZone, skipBreaksStreak
-  case slideToStop, sound
+  case slideToStop, sound, soundRising
 
   /// As a person types it: `snooze.enabled`.
   public var name: String {
@@ -17,6 +17,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case .skipBreaksStreak: "streak.skip-breaks"
     case .slideToStop: "slide-to-stop"
     case .sound: "sound"
+    case .soundRising: "sound.rising"
     }
   }
 
@@ -28,7 +29,7 @@ public enum Setting: String, CaseIterable, Sendable {
   }
 
   /// Kept on this device, and not shared with the others.
-  public var isLocal: Bool { self == .slideToStop || self == .sound }
+  public var isLocal: Bool { self == .slideToStop || self == .sound || self == .soundRising }
 
   public var value: WritableKeyPath<Settings, Value> {
     switch self {
@@ -42,6 +43,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case .skipBreaksStreak: \.[flag: \.skipBreaksStreak]
     case .slideToStop: \.[flag: \.slideToStop]
     case .sound: \.soundValue
+    case .soundRising: \.[flag: \.soundRising]
     }
   }
 

@@ -26,15 +26,18 @@ public struct Settings: Hashable, Sendable {
   public var skipBreaksStreak: Bool
   /// This device: what rings is stopped by holding a key for three seconds.
   public var slideToStop: Bool
-  /// This device: the sound of alarms that name none.
+  /// This device: the sound of alarms that name none; `none` for silence.
   public var sound: String
+  /// This device: sounds begin softly.
+  public var soundRising: Bool
 
   public init(
     tier: Tier = .free, snoozeEnabled: Bool = true, snooze: Int64 = 9 * 60,
     followUps: FollowUpPlan = .standard, grace: Int64 = 12 * 3600, ringTimeout: Int64 = 30 * 60,
     fixedZone: Bool = false, skipBreaksStreak: Bool = false, slideToStop: Bool = false,
-    sound: String = "bell"
+    sound: String = "bell", soundRising: Bool = false
   ) {
+    self.soundRising = soundRising
     self.tier = tier
     self.snoozeEnabled = snoozeEnabled
     self.snooze = snooze

@@ -2,6 +2,8 @@
 public struct AlarmStatus: Hashable, Sendable {
   public enum State: String, CaseIterable, Sendable {
     case active, ringing, snoozed, pending, missed, disabled, finished
+    /// Nothing comes until a day, by a person's wish.
+    case paused
   }
 
   public var state: State
@@ -18,6 +20,8 @@ public struct AlarmStatus: Hashable, Sendable {
   public var missed: [CivilDateTime]
   /// What was skipped and is still ahead; oldest first.
   public var skipped: [CivilDateTime]
+  /// Until when it is paused; nil when it is not.
+  public var pausedUntil: CivilDateTime?
   /// As long as the record and this device's firings stay the same, nothing here changes before this moment.
   public var validUntil: Instant
 
@@ -55,8 +59,10 @@ public struct AlarmStatus: Hashable, Sendable {
   public init(
     state: State, next: Timeline.Occurrence? = nil, current: CivilDateTime? = nil,
     pending: [Pending] = [], snooze: Snooze? = nil, missed: [CivilDateTime] = [],
-    skipped: [CivilDateTime] = [], validUntil: Instant = .distantFuture
+    skipped: [CivilDateTime] = [], pausedUntil: CivilDateTime? = nil,
+    validUntil: Instant = .distantFuture
   ) {
+    self.pausedUntil = pausedUntil
     self.state = state
     self.next = next
     self.current = current
@@ -72,30 +78,38 @@ public struct AlarmStatus: Hashable, Sendable {
 enum Ringing: Equatable {
   /// Due, and this device has not rung for it: it is to ring now.
   case toRing(due: Instant)
-  /// Has rung, and waits for an answer; `until` when it then counts as missed.
+  /// Has rung, or rings elsewhere, and waits for an answer; `until` when it then counts as missed.
   case ringing(until: Instant?)
+  /// It rang for nobody, and is to be tried again.
+  case unheard(retry: Instant)
   /// Snoozed until then.
   case snoozed(until: Instant)
   /// Nobody answered in time.
   case missed
 
-  /// - Parameter record: what is known of the occurrence, nil or snoozed; anything else is answered.
+  /// - Parameters:
+  ///   - due: when it is to ring.
+  ///   - firing: what is known of that; nil when this device has not rung for it.
+  ///   - ringsHere: whether it rings on this device at all.
   init(
-    _ occurrence: Timeline.Occurrence, record: OccurrenceRecord?, alarm: Alarm, now: Instant,
-    settings: Settings, firings: Firings
+    due: Instant, _ firing: Firings.Firing?, alarm: Alarm, ringsHere: Bool, now: Instant,
+    settings: Settings
   ) {
-    let due = record?.until ?? occurrence.at
-    if due > now {
-      self = .snoozed(until: due)
-    } else if let rang = firings.rang(alarm.id, occurrence.civil, due: due) {
-      let end = rang.adding(seconds: settings.ringTimeout)
-      if alarm.delivery.persistent {
-        self = .ringing(until: nil)
-      } else {
-        self = end <= now ? .missed : .ringing(until: end)
-      }
-    } else {
-      self = now <= due.adding(seconds: settings.grace) ? .toRing(due: due) : .missed
+    let latest = due.adding(seconds: settings.grace)
+    switch firing?.standing {
+    case nil where due > now: self = .snoozed(until: due)
+    case nil where !ringsHere && alarm.delivery.persistent: self = .ringing(until: nil)
+    case nil where now > latest: self = .missed
+    case nil: self = ringsHere ? .toRing(due: due) : .ringing(until: latest)
+    case .claimed: self = .ringing(until: nil)
+    case .undelivered where now > latest && !alarm.delivery.persistent: self = .missed
+    case .undelivered:
+      let retry = firing?.retry ?? now
+      self = retry <= now ? .toRing(due: due) : .unheard(retry: retry)
+    case .delivered where alarm.delivery.persistent: self = .ringing(until: nil)
+    case .delivered:
+      let end = (firing?.at ?? due).adding(seconds: settings.ringTimeout)
+      self = end <= now ? .missed : .ringing(until: end)
     }
   }
 }
@@ -103,7 +117,7 @@ enum Ringing: Equatable {
 extension Timeline {
   /// Where the alarm stands.
   ///
-  /// In this order: deleted or disabled; ringing; snoozed; pending; missed; active; finished.
+  /// In this order: deleted or disabled; ringing; snoozed; pending; missed; paused; active; finished.
   public func status(at now: Instant, settings: Settings, firings: Firings) -> AlarmStatus {
     if !alarm.enabled || alarm.isDeleted { return AlarmStatus(state: .disabled) }
     let next = self.next(after: now)
@@ -111,12 +125,18 @@ extension Timeline {
       state: next == nil ? .finished : .active, next: next,
       pending: pending(at: now, settings: settings, firings: firings),
       missed: missed(at: now),
-      skipped: skippedAhead(at: now),
+      skipped: skippedAhead(at: now), pausedUntil: pausedUntil(at: now),
       validUntil: next?.at ?? .distantFuture)
+    let (warning, nextWarning) = warnings(at: now, firings: firings)
+    for change in [warning == nil ? nextWarning : now, nextPauseChange(at: now)] {
+      if let change { status.validUntil = min(status.validUntil, change) }
+    }
     // A skip is shown as long as it is ahead.
     if let skipped = status.skipped.first {
       status.validUntil = min(status.validUntil, occurrence(skipped).at)
     }
+    // What a pause leaves out is the next tick's to log.
+    if !unsettledByPause(at: now).isEmpty { status.validUntil = now }
     // What the tier does not know is the next tick's to complete, and a follow-up that is overdue to send.
     if !settings.tier.confirmsCompletion, !status.pending.isEmpty { status.validUntil = now }
     for pending in status.pending {
@@ -132,7 +152,7 @@ extension Timeline {
       status.current = open.civil
       // What rings, and what was missed and not yet recorded, depend on this device's firings.
       switch open.ringing {
-      case .toRing, .ringing: status.validUntil = now
+      case .toRing, .ringing, .unheard: status.validUntil = now
       case .snoozed(let until):
         status.snooze = AlarmStatus.Snooze(
           occurrence: open.civil, until: until, count: record(of: open.civil)?.snoozes ?? 1)
@@ -143,7 +163,7 @@ extension Timeline {
       }
     }
     switch ringing {
-    case .toRing, .ringing: status.state = .ringing
+    case .toRing, .ringing, .unheard: status.state = .ringing
     default:
       if let again = ringingAgain(at: now, settings: settings, firings: firings) {
         status.state = .ringing
@@ -157,6 +177,8 @@ extension Timeline {
       } else if let missed = status.missed.last {
         status.state = .missed
         status.current = missed
+      } else if status.pausedUntil != nil {
+        status.state = .paused
       }
     }
     return status
@@ -168,10 +190,12 @@ extension Timeline {
   ) -> (civil: CivilDateTime, ringing: Ringing)? {
     let known = record(of: current.civil)
     guard known == nil || known?.state == .snoozed else { return nil }
+    let due = known?.until ?? current.at
     return (
       current.civil,
       Ringing(
-        current, record: known, alarm: alarm, now: now, settings: settings, firings: firings)
+        due: due, firings.firing(alarm.id, current.civil, due: due), alarm: alarm,
+        ringsHere: ringsHere, now: now, settings: settings)
     )
   }
 
@@ -194,9 +218,9 @@ extension Timeline {
   ) -> CivilDateTime? {
     occurrences(in: .pending).last { civil in
       guard let record = record(of: civil) else { return false }
-      switch reringing(of: civil, record, at: now, settings: settings, firings: firings) {
-      case .toRing, .ringing: return true
-      case .unanswered, nil: return false
+      switch reringing(of: civil, record, at: now, settings: settings, firings: firings)?.ringing {
+      case .toRing, .ringing, .unheard: return true
+      case .snoozed, .missed, nil: return false
       }
     }
   }

@@ -9,7 +9,8 @@ extension Alarm {
     return Alarm(
       id: id, title: title, note: note, schedule: schedule, zone: zone, delivery: delivery,
       progress: Progress(armed: now),
-      stamps: Dictionary(uniqueKeysWithValues: Field.allCases.map { ($0, stamp) }))
+      stamps: Dictionary(
+        uniqueKeysWithValues: Field.allCases.filter { $0 != .pause }.map { ($0, stamp) }))
   }
 
   /// The fields whose values differ.
@@ -23,7 +24,10 @@ extension Alarm {
   /// - Parameter earlier: nil when there is none.
   public func fieldsEditedByHand(since earlier: Alarm?) -> [Field] {
     Field.allCases.filter { field in
-      guard let stamp = stamps[field] else { return true }
+      guard let stamp = stamps[field] else {
+        // Most alarms were never paused, and have no stamp of it.
+        return field != .pause || pause != earlier?.pause
+      }
       guard let earlier, earlier.stamps[field] == stamp else { return false }
       return text(of: field) != earlier.text(of: field)
     }

@@ -6,6 +6,8 @@ public struct Evaluation: Hashable, Sendable {
   public var firings: [Firing] = []
   /// What is to be asked now.
   public var followUps: [FollowUp] = []
+  /// What is to be told now ahead of its time; at most one.
+  public var warnings: [Warning] = []
   /// When the alarm needs the next look; nil when never.
   public var nextWake: Instant?
 
@@ -28,12 +30,17 @@ extension Timeline {
   ///    is strict. On the free tier every pending one is.
   /// 4. What stays pending asks as its follow-ups come due, or rings again if the alarm is strict: the
   ///    latest that is overdue, and none of those before it.
+  /// 5. What comes due in a pause is skipped.
+  /// 6. Of what is to come the latest warning that is due is given.
+  ///
+  /// An alarm that rings on other devices only is settled by the same rules, but nobody is told of it here.
   public func evaluate(at now: Instant, settings: Settings, firings: Firings) -> Evaluation {
     var result = Evaluation(transition: Transition(alarm: alarm, events: []))
     if !alarm.enabled || alarm.isDeleted { return result }
     if !settings.tier.confirmsCompletion { result.transition = completingPending(at: now) }
-    var wakes = [next(after: now)?.at].compactMap { $0 }
-    let view = Timeline(result.transition.alarm, zone: zone)
+    skipPaused(at: now, in: &result.transition)
+    var wakes = [next(after: now)?.at, nextPauseChange(at: now)].compactMap { $0 }
+    let view = with(result.transition.alarm)
     if let current = view.current(at: now) {
       view.supersede(before: current, now: now, in: &result.transition)
       switch view.ringing(current, at: now, settings: settings, firings: firings)?.ringing {
@@ -42,14 +49,19 @@ extension Timeline {
         if !alarm.delivery.persistent { wakes.append(now.adding(seconds: settings.ringTimeout)) }
       case .ringing(let until):
         if let until { wakes.append(until) }
-      case .snoozed(let until):
+      case .snoozed(let until), .unheard(let until):
         wakes.append(until)
       case .missed:
         view.settle(current.civil, as: .missed, now: now, in: &result.transition)
       case nil: break
       }
     }
-    let rest = Timeline(result.transition.alarm, zone: zone)
+    let rest = with(result.transition.alarm)
+    if ringsHere {
+      let (warning, next) = rest.warnings(at: now, firings: firings)
+      result.warnings = [warning].compactMap { $0 }
+      if let next { wakes.append(next) }
+    }
     rest.ask(at: now, settings: settings, firings: firings, in: &result, wakes: &wakes)
     if !result.transition.events.isEmpty { compact(&result.transition.alarm, now: now) }
     result.nextWake = wakes.min()
@@ -67,15 +79,28 @@ extension Timeline {
         of: civil, record, at: now, settings: settings,
         firings: alarm.delivery.strict ? nil : firings)
       if let next = outlook.next { wakes.append(next) }
-      guard let overdue = outlook.overdue else { continue }
-      switch reringing(of: civil, record, at: now, settings: settings, firings: firings) {
-      case nil: result.followUps.append(overdue)
-      case .toRing(let followUp):
-        result.firings.append(Evaluation.Firing(civil, due: followUp.due, now: now))
+      if let retry = firings[Firings.Key(alarm: alarm.id, occurrence: civil)]?
+        .nextAttempt(after: now)
+      {
+        wakes.append(retry)
+      }
+      guard ringsHere, let overdue = outlook.overdue else { continue }
+      guard
+        let again = reringing(of: civil, record, at: now, settings: settings, firings: firings)
+      else {
+        result.followUps.append(overdue)
+        continue
+      }
+      let followUp = again.followUp
+      switch again.ringing {
+      case .toRing(let due):
+        result.firings.append(Evaluation.Firing(civil, due: due, now: now))
         if !alarm.delivery.persistent { wakes.append(now.adding(seconds: settings.ringTimeout)) }
-      case .ringing(_, let until):
+      case .ringing(let until):
         if let until { wakes.append(until) }
-      case .unanswered(let followUp):
+      case .snoozed(let until), .unheard(let until):
+        wakes.append(until)
+      case .missed:
         record.followUps = followUp.number
         result.transition.alarm.progress.occurrences[civil] = record
         result.transition.events.append(

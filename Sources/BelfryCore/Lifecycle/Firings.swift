@@ -1,4 +1,10 @@
-/// What this device has already rung for, by alarm and occurrence: local, never synced.
+/// What this device has told people of, by alarm and occurrence: local, never synced.
+///
+/// ```
+/// claimed ──▶ delivered           the claim is durable before anybody is told
+///    │  └───▶ undelivered ──▶ claimed (once more, later)
+///    └─ the process died ──▶ claimed (at once)
+/// ```
 public struct Firings: Hashable, Sendable {
   public struct Key: Hashable, Comparable, Sendable {
     public let alarm: Identifier
@@ -14,15 +20,68 @@ public struct Firings: Hashable, Sendable {
     }
   }
 
+  /// One telling of an occurrence.
   public struct Firing: Hashable, Sendable {
-    /// The moment it was due: its own time, or the end of a snooze. Another one is another ringing.
-    public let due: Instant
-    /// When it rang.
-    public let at: Instant
+    public enum Kind: Hashable, Sendable {
+      case ringing
+      /// The question whether it was done; the first is 1.
+      case followUp(Int)
+      /// Word of it ahead of its time.
+      case warning
+    }
 
-    public init(due: Instant, at: Instant) {
+    public enum Standing: String, Sendable {
+      /// Somebody is about to tell, or died over it.
+      case claimed
+      case delivered
+      /// No way worked.
+      case undelivered
+    }
+
+    public let kind: Kind
+    /// The moment it was due: its own time, the end of a snooze, or that of a follow-up or a warning. Another one
+    /// is another telling.
+    public let due: Instant
+    /// When it was last tried.
+    public let at: Instant
+    /// How often it was tried, the last time included.
+    public var attempts: Int
+    public var standing: Standing
+    /// The process that is about it; nil when nobody has to be.
+    public var keeper: String?
+    /// Whether the log tells of it, as far as it is to.
+    public var isLogged: Bool
+
+    public init(
+      _ kind: Kind = .ringing, due: Instant, at: Instant, attempts: Int = 1,
+      standing: Standing = .delivered, keeper: String? = nil, isLogged: Bool = true
+    ) {
+      self.kind = kind
       self.due = due
       self.at = at
+      self.attempts = attempts
+      self.standing = standing
+      self.keeper = keeper
+      self.isLogged = isLogged
+    }
+
+    /// How often a question or a warning that reaches nobody is tried; what rings is tried for as long as it rings.
+    public static let mostAttempts = 5
+
+    /// Whether it needs no telling now: it was told, or tried often enough, or is not to be tried again yet.
+    func isSettled(at now: Instant) -> Bool {
+      standing != .undelivered || attempts >= Firing.mostAttempts || retry > now
+    }
+
+    /// When a question or a warning is to be tried again; nil when it is not.
+    func nextAttempt(after now: Instant) -> Instant? {
+      standing == .undelivered && attempts < Firing.mostAttempts && retry > now ? retry : nil
+    }
+
+    /// When what reached nobody is to be tried again: after half a minute, then twice as long each time, up to
+    /// ten minutes.
+    public var retry: Instant {
+      at.adding(seconds: min(600, 30 << Int64(min(max(attempts, 1) - 1, 5))))
     }
   }
 
@@ -32,19 +91,27 @@ public struct Firings: Hashable, Sendable {
     self.firings = firings
   }
 
-  /// When this device rang for an occurrence that was due at a moment; nil when it has not.
-  public func rang(_ alarm: Identifier, _ occurrence: CivilDateTime, due: Instant) -> Instant? {
+  /// What is known of the telling that was due at a moment; nil when there was none.
+  public func firing(
+    _ alarm: Identifier, _ occurrence: CivilDateTime, due: Instant
+  ) -> Firing? {
     let firing = firings[Key(alarm: alarm, occurrence: occurrence)]
-    return firing?.due == due ? firing?.at : nil
+    return firing?.due == due ? firing : nil
   }
 
+  public subscript(key: Key) -> Firing? {
+    get { firings[key] }
+    set { firings[key] = newValue }
+  }
+
+  /// Notes that an occurrence has rung.
   public mutating func record(
     _ alarm: Identifier, _ occurrence: CivilDateTime, due: Instant, at: Instant
   ) {
-    firings[Key(alarm: alarm, occurrence: occurrence)] = Firing(due: due, at: at)
+    self[Key(alarm: alarm, occurrence: occurrence)] = Firing(due: due, at: at)
   }
 
-  /// Takes over what another note says; the later ringing of one occurrence counts.
+  /// Takes over what another note says; of one occurrence the later telling counts.
   public mutating func merge(_ other: Firings) {
     firings.merge(other.firings) { $0.at < $1.at ? $1 : $0 }
   }
@@ -52,5 +119,21 @@ public struct Firings: Hashable, Sendable {
   /// Forgets what rang before a moment; only what may still be ringing matters.
   public mutating func forget(before moment: Instant) {
     firings = firings.filter { $0.value.at >= moment }
+  }
+
+  /// What the processes leave that have died: what they were about to tell, and what they were still telling, is to be
+  /// told again, as one attempt more.
+  ///
+  /// - Parameter isAlive: whether a keeper is still there.
+  public func released(isAlive: (String) -> Bool) -> Firings {
+    var result = self
+    for (key, firing) in firings {
+      guard let keeper = firing.keeper, !isAlive(keeper) else { continue }
+      // Due at once: half a minute and more before its own retry would be.
+      result.firings[key] = Firing(
+        firing.kind, due: firing.due, at: firing.due.adding(seconds: -86_400),
+        attempts: firing.attempts, standing: .undelivered, isLogged: firing.isLogged)
+    }
+    return result
   }
 }

@@ -31,11 +31,7 @@ public struct FollowUpPlan: Hashable, Sendable, CustomStringConvertible {
       self = .none
       return
     }
-    var seconds: [Int64] = []
-    for word in text.split(separator: ",", omittingEmptySubsequences: false) {
-      guard let span = Span.parse(word.filter { $0 != " " }) else { return nil }
-      seconds.append(span)
-    }
+    guard let seconds = Span.list(text) else { return nil }
     self.init(seconds)
   }
 
@@ -57,6 +53,16 @@ public struct FollowUp: Hashable, Sendable {
   /// When it was to be sent.
   public let due: Instant
 
+  public init(
+    occurrence: CivilDateTime, since: Instant, number: Int, count: Int, due: Instant
+  ) {
+    self.occurrence = occurrence
+    self.since = since
+    self.number = number
+    self.count = count
+    self.due = due
+  }
+
   /// Whether none comes after it.
   public var isLast: Bool { number == count }
 
@@ -77,8 +83,7 @@ extension Timeline {
 
   /// - Parameters:
   ///   - record: what is known of the occurrence, which is pending.
-  ///   - firings: with what this device has tried in vain, which it does not try again; nil for what is
-  ///     due to all devices.
+  ///   - firings: with what this device has told or tried in vain; nil for what is due to all devices.
   func followUps(
     of civil: CivilDateTime, _ record: OccurrenceRecord, at now: Instant, settings: Settings,
     firings: Firings? = nil
@@ -86,7 +91,7 @@ extension Timeline {
     let plan = (alarm.delivery.followUps ?? settings.followUps).seconds
     let since = record.since ?? occurrence(civil).at
     let tried = plan.lastIndex {
-      firings?.rang(alarm.id, civil, due: since.adding(seconds: $0)) != nil
+      firings?.firing(alarm.id, civil, due: since.adding(seconds: $0))?.isSettled(at: now) == true
     }
     var outlook = FollowUpOutlook(sent: max(record.followUps, tried.map { $0 + 1 } ?? 0))
     for (index, seconds) in plan.enumerated() where index >= outlook.sent {
@@ -101,29 +106,39 @@ extension Timeline {
     return outlook
   }
 
-  /// What a strict alarm's follow-up does: it rings instead of asking.
-  enum Reringing: Equatable {
-    case toRing(FollowUp)
-    /// Until somebody answers, or that moment.
-    case ringing(FollowUp, until: Instant?)
-    /// Nobody answered in time: it is pending as before.
-    case unanswered(FollowUp)
-  }
-
+  /// How a strict alarm's follow-up stands, which rings instead of asking. Missed means that nobody answered in time:
+  /// it is pending as before.
+  ///
   /// Nil unless the alarm is strict and a follow-up of the pending occurrence is overdue.
   func reringing(
     of civil: CivilDateTime, _ record: OccurrenceRecord, at now: Instant, settings: Settings,
     firings: Firings
-  ) -> Reringing? {
+  ) -> (followUp: FollowUp, ringing: Ringing)? {
     guard alarm.delivery.strict, settings.tier != .free, record.state == .pending,
       let overdue = followUps(of: civil, record, at: now, settings: settings).overdue
     else { return nil }
-    guard let rang = firings.rang(alarm.id, civil, due: overdue.due) else {
-      return .toRing(overdue)
-    }
-    if alarm.delivery.persistent { return .ringing(overdue, until: nil) }
-    let end = rang.adding(seconds: settings.ringTimeout)
-    return end <= now ? .unanswered(overdue) : .ringing(overdue, until: end)
+    // However long ago it was due: it stays pending all the same.
+    let firing = firings.firing(alarm.id, civil, due: overdue.due)
+    if firing == nil { return (overdue, .toRing(due: overdue.due)) }
+    return (
+      overdue,
+      Ringing(
+        due: overdue.due, firing, alarm: alarm, ringsHere: ringsHere, now: now, settings: settings)
+    )
+  }
+
+  /// The follow-up of a pending occurrence that has a number; nil when there is none.
+  public func followUp(
+    _ number: Int, of civil: CivilDateTime, settings: Settings
+  ) -> FollowUp? {
+    let plan = (alarm.delivery.followUps ?? settings.followUps).seconds
+    guard let record = record(of: civil), record.state == .pending,
+      plan.indices.contains(number - 1)
+    else { return nil }
+    let since = record.since ?? occurrence(civil).at
+    return FollowUp(
+      occurrence: civil, since: since, number: number, count: plan.count,
+      due: since.adding(seconds: plan[number - 1]))
   }
 
   /// The alarm once a follow-up was sent; nil when the occurrence is no longer pending, or another device

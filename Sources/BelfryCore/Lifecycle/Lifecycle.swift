@@ -55,7 +55,8 @@ extension Timeline {
   /// Settles what came before an occurrence: unanswered is missed, pending is done by itself, unless the
   /// alarm is strict.
   func supersede(before current: Occurrence, now: Instant, in transition: inout Transition) {
-    let open = due(at: current.at).filter { record(of: $0.civil) == nil }.map(\.civil)
+    let open = due(at: current.at).filter { record(of: $0.civil) == nil && !isPaused($0.civil) }
+      .map(\.civil)
     let older = { (civils: [CivilDateTime]) in civils.filter { $0 < current.civil } }
     for civil in Set(older(open + reopened(at: now) + occurrences(in: .snoozed))).sorted() {
       settle(civil, as: .missed, now: now, in: &transition)
@@ -95,7 +96,7 @@ extension Timeline {
 
   /// Raises the floor over what was settled long ago. It never passes one that is open or pending.
   func compact(_ alarm: inout Alarm, now: Instant) {
-    let view = Timeline(alarm, zone: zone)
+    let view = with(alarm)
     let records = alarm.progress.occurrences
     // What does not count any more needs nobody either.
     let settled = records.keys.sorted().prefix { civil in

@@ -3,18 +3,24 @@ public struct Timeline: Sendable {
   public let alarm: Alarm
   /// The zone in which the alarm's civil times are meant.
   public let zone: TimeZoneRules
+  /// Whether the device that looks is one of those that ring for the alarm.
+  public let ringsHere: Bool
 
-  public init(_ alarm: Alarm, zone: TimeZoneRules) {
+  public init(_ alarm: Alarm, zone: TimeZoneRules, ringsHere: Bool = true) {
     self.alarm = alarm
     self.zone = zone
+    self.ringsHere = ringsHere
   }
 
   /// The same as a device sees it whose clock says `now`: without what one with a wrong clock has put into it.
-  public init(_ alarm: Alarm, zone: TimeZoneRules, at now: Instant) {
+  public init(_ alarm: Alarm, zone: TimeZoneRules, at now: Instant, ringsHere: Bool = true) {
     var alarm = alarm
     if let corrected = alarm.progress.corrected(at: now) { alarm.progress = corrected }
-    self.init(alarm, zone: zone)
+    self.init(alarm, zone: zone, ringsHere: ringsHere)
   }
+
+  /// The same of another version of the alarm.
+  func with(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: zone, ringsHere: ringsHere) }
 
   /// A nominal firing and the moment of it.
   public struct Occurrence: Hashable, Sendable {
@@ -49,6 +55,11 @@ public struct Timeline: Sendable {
       sequence(state: ()) { _ -> Occurrence? in
         while let civil = alarm.schedule.next(after: last) {
           last = civil
+          if let pause = alarm.pause, pause.covers(civil) {
+            // Not step by step: it may last for years.
+            last = max(last, CivilDateTime(minuteNumber: pause.until.minuteNumber - 1))
+            continue
+          }
           if isSettledAhead(civil) { continue }
           var occurrence = self.occurrence(civil)
           if occurrence.at <= from { continue }
@@ -135,13 +146,19 @@ public struct Timeline: Sendable {
   /// The occurrence that the alarm is about now: the latest that is due and not skipped, or one
   /// snoozed or reopened since. Nil when nothing has come due that progress still tells of.
   func current(at moment: Instant) -> Occurrence? {
-    let latest = due(at: moment).first { record(of: $0.civil)?.state != .skipped }
+    let latest = due(at: moment).first { !isSkipped($0.civil) }
     // These may come from an earlier schedule or lie before `armed`.
     guard let other = (occurrences(in: .snoozed) + reopened(at: moment)).max() else {
       return latest
     }
     if let latest, latest.civil >= other { return latest }
     return occurrence(other)
+  }
+
+  /// Whether an occurrence that is due was left out, or is to be: it came in a pause.
+  private func isSkipped(_ civil: CivilDateTime) -> Bool {
+    guard let record = record(of: civil) else { return isPaused(civil) }
+    return record.state == .skipped
   }
 
   /// What was due when somebody took back how it had ended: open again, whatever `armed` says.

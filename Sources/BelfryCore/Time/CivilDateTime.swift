@@ -9,6 +9,8 @@ public struct CivilTime: Hashable, Comparable, Sendable {
     minuteOfDay = hour * 60 + minute
   }
 
+  public static let midnight = CivilTime(minuteOfDay: 0)
+
   init(minuteOfDay: Int) {
     self.minuteOfDay = minuteOfDay
   }

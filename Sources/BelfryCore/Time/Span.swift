@@ -36,6 +36,16 @@ public enum Span {
     return count * unit
   }
 
+  /// Reads `30m,1h,90m`; nil for anything else.
+  static func list(_ text: String) -> [Int64]? {
+    var seconds: [Int64] = []
+    for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let span = Span.parse(word.filter { $0 != " " }) else { return nil }
+      seconds.append(span)
+    }
+    return seconds
+  }
+
   /// What `parse` reads, in the largest unit that fits: `90m`, `1h`.
   public static func code(_ seconds: Int64) -> String {
     let unit = units.first { seconds % $0.seconds == 0 } ?? ("s", 1)

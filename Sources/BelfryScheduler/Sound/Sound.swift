@@ -70,16 +70,27 @@ public struct Sound: Hashable, Sendable {
 
   public static func named(_ name: String) -> Sound? { all.first { $0.name == name } }
 
-  /// The sound of that name, or the first of all: an alarm is never silent for a name.
-  public static func orDefault(_ name: String) -> Sound { named(name) ?? all[0] }
+  /// The sound of that name, or the first of all: an alarm is never silent for a name that nobody knows. Nil for
+  /// `none`.
+  public static func chosen(_ name: String) -> Sound? {
+    name == silence ? nil : named(name) ?? all[0]
+  }
 
   // MARK: Samples
 
   private static let rate = 22_050
 
+  /// The name that stands for no sound at all.
+  public static let silence = "none"
+
+  /// Whether a sound, or the absence of one, has this name.
+  public static func isKnown(_ name: String) -> Bool { name == silence || named(name) != nil }
+
   /// A WAV file: one channel, 16 bits, 22,050 Hz, and a short silence at the end.
-  public var wav: [UInt8] {
-    let samples = self.samples
+  ///
+  /// - Parameter level: how loud, from 0 to 1.
+  public func wav(level: Double = 1) -> [UInt8] {
+    let samples = self.samples(level)
     var bytes: [UInt8] = []
     func append(_ text: String) { bytes += Array(text.utf8) }
     func append(_ number: UInt32) { withUnsafeBytes(of: number.littleEndian) { bytes += $0 } }
@@ -100,9 +111,11 @@ public struct Sound: Hashable, Sendable {
     return bytes
   }
 
-  private var samples: [Int16] {
-    let end = notes.map { $0.start + 4 * $0.decay }.max() ?? 0
-    var sum = [Double](repeating: 0, count: Int((end + 0.4) * Double(Sound.rate)))
+  /// How long it takes, in seconds.
+  public var duration: Double { (notes.map { $0.start + 4 * $0.decay }.max() ?? 0) + 0.4 }
+
+  private func samples(_ level: Double) -> [Int16] {
+    var sum = [Double](repeating: 0, count: Int(duration * Double(Sound.rate)))
     for note in notes {
       let first = Int(note.start * Double(Sound.rate))
       for index in first..<Int((note.start + 4 * note.decay) * Double(Sound.rate)) {
@@ -116,6 +129,7 @@ public struct Sound: Hashable, Sendable {
       }
     }
     let loudest = max(sum.map(abs).max() ?? 1, 0.001)
-    return sum.map { Int16($0 / loudest * 0.8 * 32_767) }
+    let scale = 0.8 * 32_767 * min(max(level, 0), 1) / loudest
+    return sum.map { Int16($0 * scale) }
   }
 }

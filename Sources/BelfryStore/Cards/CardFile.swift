@@ -24,7 +24,7 @@ struct CardFile: Sendable {
     var validUntil: Instant
   }
 
-  private static let magic: UInt64 = 0x3330_6472_6143_6c42  // "BlCard03"
+  private static let magic: UInt64 = 0x3430_6472_6143_6c42  // "BlCard04"
   private static let headerSize = 64
   private static let rowSize = 112
   /// `<id>.json` and a NUL byte, as the system wants file names.
@@ -326,6 +326,7 @@ private enum CardWriter {
       number($0.until.milliseconds)
       number(Int64($0.count))
     }
+    optional(status.pausedUntil) { number(Int64($0.minuteNumber)) }
   }
 }
 
@@ -405,6 +406,8 @@ private struct CardReader {
       guard let civil = civil(), let until = instant(), let count = number() else { return nil }
       status.snooze = AlarmStatus.Snooze(occurrence: civil, until: until, count: Int(count))
     }
+    guard let isPaused = byte() else { return nil }
+    if isPaused == 1 { status.pausedUntil = civil() }
     return Card(
       id: id, title: title, note: note, badge: badge, zone: zone, isDeleted: deleted == 1,
       status: status)

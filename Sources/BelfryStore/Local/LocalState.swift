@@ -30,6 +30,11 @@ struct LocalState: Sendable {
 
   var lock: String { folder + "/lock" }
   var tickLock: String { folder + "/tick.lock" }
+  var firingsLock: String { folder + "/firings.lock" }
+  /// Held by the daemon as long as it runs.
+  var daemonLock: String { folder + "/daemon.lock" }
+  /// A named pipe: what is written to it wakes the daemon.
+  var poke: String { folder + "/poke" }
   var packLock: String { folder + "/pack.lock" }
   var cards: String { folder + "/cards" }
   /// The paths of a write that has begun and not ended.
@@ -91,17 +96,37 @@ struct LocalState: Sendable {
       guard let alarm = item["alarm"]?.identifier, let occurrence = item["occurrence"]?.occurrence,
         let due = item["due"]?.instant, let at = item["at"]?.instant
       else { continue }
-      result.record(alarm, occurrence, due: due, at: at)
+      result[Firings.Key(alarm: alarm, occurrence: occurrence)] = Firings.Firing(
+        LocalState.kind(item), due: due, at: at, attempts: Int(item["attempts"]?.integer ?? 1),
+        standing: item["standing"]?.string.flatMap { Firings.Firing.Standing(rawValue: $0) }
+          ?? .delivered,
+        keeper: item["keeper"]?.string, isLogged: item["logged"]?.bool ?? true)
     }
     return result
   }
 
+  private static func kind(_ item: JSON) -> Firings.Firing.Kind {
+    if item["warning"]?.bool == true { return .warning }
+    return item["followUp"]?.integer.map { .followUp(Int($0)) } ?? .ringing
+  }
+
+  private static func members(_ kind: Firings.Firing.Kind) -> [String: JSON?] {
+    switch kind {
+    case .ringing: [:]
+    case .followUp(let number): ["followUp": .integer(Int64(number))]
+    case .warning: ["warning": true]
+    }
+  }
+
   func write(_ value: Firings, to path: String) throws {
     let list = value.firings.sorted { $0.key < $1.key }.map { key, firing in
-      JSON.object([
-        "alarm": JSON(key.alarm), "occurrence": JSON(key.occurrence), "due": JSON(firing.due),
-        "at": JSON(firing.at),
-      ])
+      JSON.object(
+        omittingNil: [
+          "alarm": JSON(key.alarm), "occurrence": JSON(key.occurrence), "due": JSON(firing.due),
+          "at": JSON(firing.at), "standing": .string(firing.standing.rawValue),
+          "attempts": firing.attempts == 1 ? nil : .integer(Int64(firing.attempts)),
+          "keeper": firing.keeper.map { .string($0) }, "logged": firing.isLogged ? nil : false,
+        ].merging(LocalState.members(firing.kind)) { $1 })
     }
     try DurableFile.write(
       JSON.array(list).document, to: path,

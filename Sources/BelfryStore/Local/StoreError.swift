@@ -9,6 +9,8 @@ public enum StoreError: Error, Sendable {
   case foreignOwner(path: String, user: UInt32)
   /// Another process holds the lock, and did not let go in time.
   case locked(by: String)
+  /// The store has a daemon already.
+  case daemonRuns(process: String)
   /// Another git holds a lock; nil when it cannot be seen which.
   case gitBusy(path: String, by: GitUser?)
   /// The user's own git has begun a merge or a rebase and not ended it.

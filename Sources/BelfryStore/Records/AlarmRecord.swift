@@ -6,7 +6,7 @@ import BelfryCore
 /// |---|---|---|
 /// | `format` | 1 | – |
 /// | `id` | the file's name | – |
-/// | `title`, `note`, `enabled`, `schedule`, `zone`, `delivery` | the definition | each by its stamp |
+/// | `title`, `note`, `enabled`, `schedule`, `zone`, `delivery`, `pause` | the definition | each by its stamp |
 /// | `stamps` | each field's last edit | with its field |
 /// | `progress` | `armed`, `cleared`, `floor`, `occurrences`; `generation` | maxima; occurrences by revision and rank; a higher generation whole |
 /// | `deleted` | the stamps that a deletion had seen | maximum of each |
@@ -37,6 +37,7 @@ public enum AlarmRecord {
     let zone = try reader.optional("zone", zone, "floating or the name of a time zone")
     var extras: [String: String] = [:]
     let delivery = try decodeDelivery(&reader, &extras)
+    let pause = try decodePause(&reader, &extras)
     guard var scheduleReader = try reader.nested("schedule") else {
       throw RecordError("'schedule' is missing")
     }
@@ -48,7 +49,8 @@ public enum AlarmRecord {
     extras.merge(reader.remaining()) { $1 }
     return Alarm(
       id: id, title: title, note: note, enabled: enabled, schedule: schedule,
-      zone: zone ?? .floating, delivery: delivery, progress: progress, stamps: stamps ?? [:],
+      zone: zone ?? .floating, delivery: delivery, pause: pause, progress: progress,
+      stamps: stamps ?? [:],
       deletion: deletion, extras: extras)
   }
 
@@ -67,9 +69,22 @@ public enum AlarmRecord {
       persistent: try nested.optional("persistent", \.bool, "true or false") ?? false,
       sound: try nested.optional("sound", \.sound, "the name of a sound"),
       strict: try nested.optional("strict", \.bool, "true or false") ?? false,
-      followUps: try nested.optional("followUps", \.plan, "a list of ascending seconds"))
+      followUps: try nested.optional("followUps", \.plan, "a list of ascending seconds"),
+      warnings: try nested.optional("warnings", \.warnings, "a list of descending seconds"),
+      devices: try nested.optional("devices", \.devices, "a list of devices") ?? [])
     extras.merge(nested.remaining(under: "delivery/")) { $1 }
     return delivery
+  }
+
+  private static func decodePause(
+    _ reader: inout RecordReader, _ extras: inout [String: String]
+  ) throws(RecordError) -> Pause? {
+    guard var nested = try reader.nested("pause") else { return nil }
+    let pause = Pause(
+      from: try nested.required("from", \.occurrence, "a date and time"),
+      until: try nested.required("until", \.occurrence, "a date and time"))
+    extras.merge(nested.remaining(under: "pause/")) { $1 }
+    return pause
   }
 
   private static func decodeProgress(
@@ -135,7 +150,10 @@ public enum AlarmRecord {
         "sound": alarm.delivery.sound.map { .string($0) },
         "strict": alarm.delivery.strict ? true : nil,
         "followUps": alarm.delivery.followUps.map { JSON($0) },
-      ]),
+        "warnings": alarm.delivery.warnings.map { JSON($0) },
+        "devices": alarm.delivery.devices.isEmpty
+          ? nil : .array(alarm.delivery.devices.sorted().map { JSON($0) }),
+      ]), "pause": alarm.pause.map { .object(["from": JSON($0.from), "until": JSON($0.until)]) },
       "progress": .object(omittingNil: [
         "armed": JSON(alarm.progress.armed), "cleared": alarm.progress.cleared.map { JSON($0) },
         "floor": alarm.progress.floor.map { JSON($0) },

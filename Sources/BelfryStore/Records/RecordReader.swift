@@ -123,6 +123,25 @@ extension JSON {
     return seconds.count == list.count ? FollowUpPlan(seconds) : nil
   }
 
+  var warnings: WarningPlan? {
+    guard let list = array else { return nil }
+    let seconds = list.compactMap(\.integer)
+    return seconds.count == list.count ? WarningPlan(seconds) : nil
+  }
+
+  /// The most devices that a list of them may name.
+  private static let mostDevices = 64
+
+  var devices: Set<Identifier>? {
+    guard let list = array, list.count <= JSON.mostDevices else { return nil }
+    let ids = list.compactMap(\.identifier)
+    return ids.count == list.count ? Set(ids) : nil
+  }
+
+  public init(_ plan: WarningPlan) {
+    self = .array(plan.seconds.map { .integer($0) })
+  }
+
   public init(_ plan: FollowUpPlan) {
     self = .array(plan.seconds.map { .integer($0) })
   }

@@ -12,6 +12,7 @@ struct Add: ParsableCommand {
         belfry add "Take pills" --daily --at 09:00,21:00 --persistent
         belfry add "Close the books" --monthly last --at 17:00
         belfry add "Team call" --monthly "first mon" --at 10:00 --zone Europe/Berlin
+        belfry add "Renew passport" --annual 03-01 --at 10:00 --warn 30d,7d --on laptop
       """)
 
   @Argument(help: "What it is called: at most 200 characters.")
@@ -45,7 +46,8 @@ struct Add: ParsableCommand {
     let schedule = try self.schedule.schedule(changing: nil, now: rules.civil(at: now))
     let alarm = Alarm.created(
       id: context.storeContext.makeIdentifier(), title: title, note: note, schedule: schedule,
-      zone: zone, delivery: try delivery.changed(Alarm.Delivery()), at: now,
+      zone: zone,
+      delivery: try delivery.changed(Alarm.Delivery(), devices: store.devices().devices), at: now,
       device: store.device)
     let status = store.timeline(alarm).status(at: now, settings: settings, firings: Firings())
     guard let next = status.next else {

@@ -117,7 +117,7 @@ enum Examination: String, ExpressibleByArgument {
       case .time: told(try RecordExamination(store).time(), context)
       case .hooks: hooks(context)
       case .notifications: await notifications(context)
-      case .clockwork: clockwork(store, context)
+      case .clockwork: clockwork(store, context) + deliveries(store, context)
       case .remotes: try await remotes(store, context)
       case .repair: []
       }
@@ -189,12 +189,30 @@ enum Examination: String, ExpressibleByArgument {
     }
   }
 
+  /// What rings and reached nobody.
+  private func deliveries(_ store: Store, _ context: CommandContext) -> [Diagnosis] {
+    let unheard = store.firings().firings.filter { $0.value.standing == .undelivered }
+      .sorted { $0.key < $1.key }
+    return unheard.compactMap { key, firing in
+      guard let alarm = (try? store.alarm(key.alarm)) ?? nil, let status = try? store.status(alarm),
+        status.state == .ringing, status.current == key.occurrence
+      else { return nil }
+      return Diagnosis(
+        "deliveries", .problem,
+        "\(alarm.title), \(key.occurrence.spoken), reached nobody on this device: tried \(firing.attempts == 1 ? "once" : "\(firing.attempts) times"), last at \(context.storeContext.zones.text(firing.at)).",
+        remedy: "See what 'belfry tick' says of it.")
+    }
+  }
+
   /// How long nobody may have looked at the clock, in seconds.
   private static let idle: Int64 = 15 * 60
 
   private func clockwork(_ store: Store, _ context: CommandContext) -> [Diagnosis] {
-    let remedy = "Let cron do it: * * * * * belfry tick >/dev/null"
+    let remedy = "belfry service install"
     let zones = context.storeContext.zones
+    if let daemon = store.daemonProcess {
+      return [Diagnosis("tick", .fine, "The daemon runs: \(daemon).")]
+    }
     guard let last = store.lastTick else {
       return [
         Diagnosis(

@@ -46,7 +46,7 @@ struct Edit: ParsableCommand {
       if let title { after.title = title }
       if let note { after.note = note }
       if let zone { after.zone = zone }
-      after.delivery = try delivery.changed(after.delivery)
+      after.delivery = try delivery.changed(after.delivery, devices: store.devices().devices)
       if schedule.changesSchedule {
         let zone = context.storeContext.zones.zone(of: after)
         after.schedule = try schedule.schedule(

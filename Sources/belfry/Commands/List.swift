@@ -56,8 +56,9 @@ private enum CardOrder {
     case .missed: 2
     case .pending: 3
     case .active: 4
-    case .disabled: 5
-    case .finished: 6
+    case .paused: 5
+    case .disabled: 6
+    case .finished: 7
     }
   }
 }

@@ -31,20 +31,15 @@ struct Ring: AsyncParsableCommand {
 struct RingLoop {
   private let context: CommandContext
   private let only: Identifier?
-  private let clock = ContinuousClock()
-  private let started: ContinuousClock.Instant
+  private let opened = ElapsedTime()
 
   init(_ context: CommandContext, only: Identifier? = nil) {
     self.context = context
     self.only = only
-    started = clock.now
   }
 
   /// Milliseconds since the screen was opened.
-  private var elapsed: Int64 {
-    let (seconds, attoseconds) = (clock.now - started).components
-    return seconds * 1000 + attoseconds / 1_000_000_000_000_000
-  }
+  private var elapsed: Int64 { opened.milliseconds }
 
   /// What rings at a moment, in a store that is read anew.
   private func ringing() throws -> (store: Store, cards: [Card]) {
@@ -103,9 +98,11 @@ struct RingLoop {
       let (store, cards) = try ringing()
       guard let card = cards.first else { return said }
       let alarm = try store.alarm(card.id)
-      let sound = Sound.orDefault(alarm?.delivery.sound ?? settings.sound)
+      let loop = Sound.chosen(alarm?.delivery.sound ?? settings.sound).map {
+        SoundLoop($0, isRising: settings.soundRising, lock: context.soundLock)
+      }
       let noise = Task.detached { [player = context.soundPlayer] in
-        await RingLoop.sound(sound, player)
+        if let loop { await RingLoop.sound(loop, player) }
       }
       defer { noise.cancel() }
       let position = cards.count > 1 ? "1 of \(cards.count)" : nil
@@ -120,17 +117,12 @@ struct RingLoop {
     return said
   }
 
-  /// Plays until it is cancelled: a sound where there is a player, else the terminal's bell.
-  private static func sound(_ sound: Sound, _ player: SoundPlayer?) async {
-    var player = player
+  /// Plays until it is cancelled: a sound where there is a player that works, else the terminal's bell.
+  private static func sound(_ loop: SoundLoop, _ player: SoundPlayer?) async {
+    if let player, await loop.run(player, heard: {}) == nil { return }
     while !Task.isCancelled {
-      if let found = player {
-        // A player that does not work leaves the bell.
-        if await found.play(sound) != nil { player = nil }
-      } else {
-        Console.write("\u{07}")
-        try? await Task.sleep(for: .seconds(2))
-      }
+      Console.write("\u{07}")
+      do { try await Task.sleep(for: .seconds(2)) } catch { return }
     }
   }
 

@@ -98,7 +98,7 @@ struct SettingsSet: ParsableCommand {
 
   func run() throws {
     let setting = try SettingsCommand.setting(name)
-    let known = setting != .sound || Sound.named(value) != nil
+    let known = setting != .sound || Sound.isKnown(value)
     guard known, let value = setting.parse(value) else {
       throw CommandError(
         .usage, "'\(Printable.text(value))' is no value of \(setting.name).",

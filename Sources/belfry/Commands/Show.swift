@@ -32,6 +32,16 @@ struct Show: ParsableCommand {
       rows.append(("follow-ups", followUps.description))
     }
     if let sound = alarm.delivery.sound { rows.append(("sound", sound)) }
+    if let warnings = alarm.delivery.warnings { rows.append(("warns", warnings.description)) }
+    if !alarm.delivery.devices.isEmpty {
+      let names = store.deviceNames()
+      rows.append(
+        (
+          "rings on",
+          alarm.delivery.devices.map { names[$0] ?? $0.short }.sorted()
+            .joined(separator: ", ")
+        ))
+    }
     let coming = store.timeline(alarm).upcoming(after: context.storeContext.now).prefix(3)
     for (index, occurrence) in (alarm.enabled ? Array(coming) : []).enumerated() {
       rows.append((index == 0 ? "comes" : "", output.when(occurrence.civil, zone: alarm.zone.text)))

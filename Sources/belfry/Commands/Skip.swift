@@ -66,13 +66,7 @@ struct Skip: ParsableCommand {
 
   private func extent() throws -> Answer.Skip {
     guard let until else { return .count(count ?? 1) }
-    if let civil = CivilDateTime(until) { return .until(civil) }
-    guard let date = CivilDate(until), let midnight = CivilTime("00:00") else {
-      throw CommandError(
-        .usage, "--until: '\(Printable.text(until))' is not a date.",
-        hint: "Write it as 2026-12-15 or 2026-12-15T12:00.")
-    }
-    return .until(CivilDateTime(date, midnight))
+    return .until(try CivilDateTime(until: until))
   }
 
   /// `Skip Rent reminder for Mon 23 Nov 2026? Next occurrence: Fri 27 Nov 2026.`

@@ -8,7 +8,7 @@ struct TickCommand: AsyncParsableCommand {
     commandName: "tick",
     abstract: "Fire what is due now, ask what is pending, and say when to look next.",
     discussion: """
-      Safe to repeat, and to run beside itself: for cron and for systemd timers.
+      Safe to repeat, and to run beside itself and the daemon: for cron and for systemd timers.
 
         * * * * * belfry tick
       """)
@@ -16,13 +16,20 @@ struct TickCommand: AsyncParsableCommand {
   @Flag(help: "On a terminal: open the firing screen when something rings.")
   var ring = false
 
+  @Flag(help: "Tell nobody: only record what has rung and what the clock has settled.")
+  var settle = false
+
+  @Flag(help: "Have systemd wake the machine for what is due next: for its timers.")
+  var wake = false
+
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
   func run() async throws {
     let context = try common.context(root)
     let store = try context.open(welcome: false)
-    let report = try await Tick(store, delivery: context.hooks()).run()
+    let report = try await Tick(store, delivery: TickCommand.delivery(context))
+      .run(telling: !settle)
     context.tell(report.problems)
     let output = AlarmOutput(store: store, style: context.style)
     if common.json { output.print(json(report, output)) } else { print(report, output) }
@@ -41,8 +48,20 @@ struct TickCommand: AsyncParsableCommand {
         "what happened could not be recorded: \(explained?.message ?? "\(failure)")",
         hint: explained?.hint)
     }
+    if wake, let next = report.nextWake { try await ServiceManager(context).wake(at: next) }
     if ring, !common.json { try await RingLoop(context).runIfRinging() }
     await context.upkeep(store)
+  }
+
+  /// The same for who wants to hear nothing of it.
+  static func run(_ context: CommandContext) async throws {
+    _ = try await Tick(try context.open(welcome: false), delivery: delivery(context)).run()
+  }
+
+  /// Through a process that stays when this one has ended; where the binary cannot be found, as long as this one runs.
+  private static func delivery(_ context: CommandContext) -> any NoticeDelivery {
+    guard let command = context.executable else { return context.hooks() }
+    return DetachedDelivery(command: command, arguments: ["attend", "--store", context.storePath])
   }
 
   private func print(_ report: TickReport, _ output: AlarmOutput) {
@@ -59,6 +78,9 @@ struct TickCommand: AsyncParsableCommand {
         Console.line(
           "Asked (\(followUp.number) of \(followUp.count)\(last)): \(Printable.text(notice.headline)) Answer: belfry done \(id)"
         )
+      case .warning:
+        Console.line("Ahead: \(title), \(notice.occurrence.spoken).")
+      case .missed: break
       }
     }
     for (alarm, event) in report.answered {
@@ -88,15 +110,15 @@ struct TickCommand: AsyncParsableCommand {
     }
   }
 
-  /// `{fired, followUps, answered, missed, autoCompleted, nextWake?}`
+  /// `{fired, followUps, warnings, answered, missed, autoCompleted, nextWake?}`
   private func json(_ report: TickReport, _ output: AlarmOutput) -> JSON {
     func notices(_ wanted: (Notice.Kind) -> Bool) -> JSON {
       .array(
         report.delivered.filter { wanted($0.notice.kind) }.map { notice, outcome in
           guard case .object(var members) = notice.json else { return .null }
           // What only whoever shows it needs.
-          for key in ["kind", "note", "body"] { members[key] = nil }
-          if case .firing = notice.kind { members["headline"] = nil }
+          for key in ["kind", "note", "body", "sound"] { members[key] = nil }
+          if case .followUp = notice.kind {} else { members["headline"] = nil }
           if case .undelivered = outcome { members["delivered"] = false }
           return .object(members)
         })
@@ -110,6 +132,7 @@ struct TickCommand: AsyncParsableCommand {
     return .object(omittingNil: [
       "fired": notices { if case .firing = $0 { true } else { false } },
       "followUps": notices { if case .followUp = $0 { true } else { false } },
+      "warnings": notices { $0 == .warning },
       "answered": .array(
         report.answered.map { alarm, event in
           .object(omittingNil: [

@@ -180,6 +180,12 @@ struct AlarmOutput: Sendable {
           Piece(" if not: belfry dismiss \(id)", .faint),
         ],
       ]
+    case .paused:
+      let until = status.pausedUntil.map { " until \(when($0, zone: card.zone))" } ?? ""
+      return [
+        [Piece("Paused", .yellow), Piece(until)],
+        [Piece("to end that: belfry resume \(id)", .faint)],
+      ]
     case .disabled: return [[Piece("Disabled", .faint)]]
     case .finished: return [[Piece("Finished", .faint)]]
     }
@@ -207,7 +213,7 @@ struct AlarmOutput: Sendable {
   // MARK: JSON
 
   /// `{id, title, note?, enabled, delivery, state, schedule, zone, next?, nextOccurrence?, countdownSeconds?,
-  /// ringing?, pending?, snooze?, missed?, skipped?}`; `pending` is the latest, `allPending` all when there are several.
+  /// ringing?, pending?, snooze?, missed?, skipped?, pause?}`; `pending` is the latest, `allPending` all when there are several.
   func json(_ alarm: Alarm, _ status: AlarmStatus) -> JSON {
     .object(omittingNil: [
       "id": JSON(alarm.id), "title": .string(alarm.title), "note": alarm.note.map { .string($0) },
@@ -216,7 +222,11 @@ struct AlarmOutput: Sendable {
         "persistent": .bool(alarm.delivery.persistent), "strict": .bool(alarm.delivery.strict),
         "sound": alarm.delivery.sound.map { .string($0) },
         "followUps": alarm.delivery.followUps.map { JSON($0) },
-      ]), "state": .string(status.state.rawValue),
+        "warnings": alarm.delivery.warnings.map { JSON($0) },
+        "devices": alarm.delivery.devices.isEmpty
+          ? nil : .array(alarm.delivery.devices.sorted().map { JSON($0) }),
+      ]), "pause": alarm.pause.map { .object(["from": JSON($0.from), "until": JSON($0.until)]) },
+      "state": .string(status.state.rawValue),
       "schedule": ScheduleRecord.encode(alarm.schedule), "zone": .string(alarm.zone.text),
       "next": status.next.map { .string(zones.text($0.at)) },
       "nextOccurrence": status.next.map { JSON($0.civil) },

@@ -84,6 +84,10 @@ struct CatalogParts {
       (
         "skipped ahead", AlarmStatus(state: .active, next: friday, skipped: [monday])
       ),
+      (
+        "paused",
+        AlarmStatus(state: .paused, next: friday, pausedUntil: civil("2026-11-26T00:00"))
+      ),
       ("disabled", AlarmStatus(state: .disabled)),
       ("finished", AlarmStatus(state: .finished)),
     ]
@@ -140,10 +144,10 @@ struct CatalogParts {
 
   private var pages: [Part] {
     let reached = WelcomePages.Machine(
-      reach: .reachable("desktop notifications (dunst 1.9.0)"), isTicking: true, command: "belfry")
+      reach: .reachable("desktop notifications (dunst 1.9.0)"), isTicking: true)
     let alone = WelcomePages.Machine(
       reach: .unreachable("there is no session bus, and no terminal of yours is open."),
-      isTicking: false, command: "/usr/local/bin/belfry")
+      isTicking: false)
     let pages = (1...WelcomePages.count).map { number in
       Part(
         name: "welcome \(number)",

@@ -7,10 +7,8 @@ enum WelcomePages {
   /// What the third page knows of this machine.
   struct Machine: Sendable {
     let reach: HookDelivery.Reach
-    /// Whether a crontab of the user's runs `belfry tick`.
+    /// Whether a service, a timer or a crontab looks at the clock.
     let isTicking: Bool
-    /// The binary, for the crontab's line.
-    let command: String
   }
 
   /// - Parameter number: from 1.
@@ -43,10 +41,9 @@ enum WelcomePages {
       }
     let clock =
       machine.isTicking
-      ? "Your crontab looks at the clock every so often: good."
-      : "Nothing looks at the clock yet. Put this line into your crontab ('crontab -e'):"
+      ? "Something looks at the clock, so alarms ring: good."
+      : "Nothing looks at the clock yet, so nothing rings. This sees to it: belfry service install"
     return [Printable.text(reach), clock]
-      + (machine.isTicking ? [] : ["* * * * * \(Printable.text(machine.command)) tick >/dev/null"])
   }
 
   private static func sheet(
@@ -57,10 +54,7 @@ enum WelcomePages {
     text += "  " + style.paint(icon, colour) + "  " + style.paint(title, .bold) + "\n"
     for paragraph in paragraphs {
       text += "\n"
-      // What is to be copied stays in one piece.
-      let isVerbatim = paragraph.hasPrefix("*")
-      let lines = isVerbatim ? [paragraph] : TextWidth.wrapped(paragraph, to: columns - 4)
-      for line in lines { text += "  \(line)\n" }
+      for line in TextWidth.wrapped(paragraph, to: columns - 4) { text += "  \(line)\n" }
     }
     return text + "\n"
   }

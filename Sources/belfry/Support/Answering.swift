@@ -172,6 +172,7 @@ struct Refusal {
       case (_, .unskip): "has nothing skipped ahead"
       case (_, .dismiss): "has missed nothing"
       case (.active, _): "does not ring"
+      case (.paused, _): "is paused"
       case (.finished, _): "is finished"
       case (.pending, _): "is pending, not ringing"
       case (.missed, _): "was missed, and rings no more"

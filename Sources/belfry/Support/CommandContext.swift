@@ -73,6 +73,26 @@ struct CommandContext {
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 
+  /// How far the system's clock is ahead of one that was set by BELFRY_NOW, in milliseconds; 0 without.
+  var clockOffset: Int64 {
+    guard environment["BELFRY_NOW"]?.isEmpty == false else { return 0 }
+    return CommandContext.clock() - storeContext.now.milliseconds
+  }
+
+  /// What commands have to be told that are to have the same clock.
+  func clockVariables(after opened: ElapsedTime) -> [String: String] {
+    guard clockOffset != 0 else { return [:] }
+    return ["BELFRY_NOW": present(after: opened).storeContext.now.rfc3339Milliseconds]
+  }
+
+  /// The same as of now: a clock that was set to a moment goes on from there.
+  func present(after opened: ElapsedTime) -> CommandContext {
+    if environment["BELFRY_NOW"]?.isEmpty == false { return later(by: opened.milliseconds) }
+    var context = self
+    context.storeContext.now = Instant(milliseconds: CommandContext.clock())
+    return context
+  }
+
   /// The same with the clock moved on.
   func later(by milliseconds: Int64) -> CommandContext {
     var context = self
@@ -309,6 +329,13 @@ struct CommandContext {
     return settings
   }
 
+  /// The settings as far as they are this device's own; the defaults where its file is not valid.
+  var ownSettings: Settings {
+    var settings = (try? deviceSettings?.applied(to: Settings())) ?? Settings()
+    if let sound = environment["BELFRY_SOUND"], Sound.isKnown(sound) { settings.sound = sound }
+    return settings
+  }
+
   /// This device's own settings; nil without a home.
   var deviceSettings: DeviceSettings? {
     (try? configuration).map { DeviceSettings(path: $0 + "/settings.json") }
@@ -323,13 +350,18 @@ struct CommandContext {
   // MARK: Delivery
 
   /// The hooks that reach a person: the user's own, and those that came with the binary.
-  func hooks() -> HookDelivery {
+  ///
+  /// - Parameter attendance: who stays with what goes on until it is answered.
+  func hooks(attendance: Attendance = Attendance { _ in }) -> HookDelivery {
     // Without a home there are no hooks of the user's own, and the alarm rings all the same.
     let own = (try? configuration).map { $0 + "/hooks/deliver" }
-    var variables = ["BELFRY_STORE": storePath]
+    var variables = ["BELFRY_STORE": storePath, "BELFRY_SOUND": ownSettings.sound]
     if let executable { variables["BELFRY_COMMAND"] = executable }
     return HookDelivery(
-      own: own, shipped: shippedHooks.map { $0 + "/deliver" }, variables: variables)
+      own: own, shipped: shippedHooks.map { $0 + "/deliver" }, variables: variables,
+      terminals: Terminals(
+        user: geteuid(), folder: environment["BELFRY_TERMINALS"] ?? Terminals.systemFolder),
+      attendance: attendance, notes: "\(storePath)/.git/belfry/hooks")
   }
 
   /// The path of the binary; nil where it cannot be told.

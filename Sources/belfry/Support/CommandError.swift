@@ -95,6 +95,10 @@ struct CommandError: Error {
       self.init(
         .locked, "the store is locked by \(Printable.text(holder)).",
         hint: "Try again when it has finished.")
+    case .daemonRuns(let process):
+      self.init(
+        .locked, "this store has a daemon already: \(Printable.text(process)).",
+        hint: "To end it: belfry service uninstall, or a SIGTERM to the process.")
     case .gitBusy(let path, let user):
       let who =
         user.map { "\(Printable.text($0.name)) (process \($0.process))" } ?? "another git"

@@ -21,8 +21,19 @@ struct DeliveryOptions: ParsableArguments {
   @Option(help: ArgumentHelp("A sound's name, or default; see 'belfry sounds'.", valueName: "name"))
   var sound: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Silent word of it ahead of its time: 7d,1d, or none.", valueName: "times"))
+  var warn: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The devices that ring for it, by name: laptop,server; or all.", valueName: "devices"))
+  var on: String?
+
   var isGiven: Bool {
-    persistent != nil || strict != nil || followUps != nil || sound != nil
+    persistent != nil || strict != nil || followUps != nil || sound != nil || warn != nil
+      || on != nil
   }
 
   /// What the tier makes of it, where that is nothing.
@@ -32,7 +43,10 @@ struct DeliveryOptions: ParsableArguments {
       "belfry: warning: on the tier free a stop is done, so nothing asks or rings again ('belfry tier plus')."
   }
 
-  func changed(_ earlier: Alarm.Delivery) throws -> Alarm.Delivery {
+  /// - Parameter devices: those that there are; nil where that is not known yet.
+  func changed(
+    _ earlier: Alarm.Delivery, devices: [Device]? = nil
+  ) throws -> Alarm.Delivery {
     var delivery = earlier
     if let persistent { delivery.persistent = persistent }
     if let strict { delivery.strict = strict }
@@ -47,12 +61,27 @@ struct DeliveryOptions: ParsableArguments {
       delivery.followUps = FollowUpPlan(followUps)
     }
     if let sound {
-      guard sound == "default" || Sound.named(sound) != nil else {
+      guard sound == "default" || Sound.isKnown(sound) else {
         throw CommandError(
           .usage, "there is no sound '\(Printable.text(sound))'.",
-          hint: "There are: \(Sound.all.map(\.name).joined(separator: ", ")), and default.")
+          hint: "There are: \(Sound.all.map(\.name).joined(separator: ", ")), none, and default.")
       }
       delivery.sound = sound == "default" ? nil : sound
+    }
+    if let warn {
+      guard warn == "none" || WarningPlan(warn) != nil else {
+        throw CommandError(
+          .usage, "--warn: '\(Printable.text(warn))' are no times ahead.",
+          hint:
+            "Write up to \(WarningPlan.most) different ones, from 1m to 366d, such as 7d,1d; or none."
+        )
+      }
+      delivery.warnings = WarningPlan(warn)
+    }
+    if let on, let devices {
+      delivery.devices =
+        on == "all"
+        ? [] : Set(try on.split(separator: ",").map { try DeviceName.find(String($0), devices) })
     }
     return delivery
   }

@@ -77,7 +77,7 @@ struct GitHooks {
     try repository.setConfiguration("belfry.command", to: command)
     try repository.setConfiguration("merge.belfry.name", to: "Belfry's join of two records")
     try repository.setConfiguration(
-      "merge.belfry.driver", to: GitHooks.quoted(command) + GitHooks.driverArguments)
+      "merge.belfry.driver", to: ServiceUnits.shellQuoted(command) + GitHooks.driverArguments)
     try DurableFile.makeFolder(folder)
     return try GitHooks.names.map { ($0, try install($0, from: shipped)) }
   }
@@ -131,14 +131,5 @@ struct GitHooks {
     }
     try repository.setConfiguration(key(name), to: nil)
     return "removed"
-  }
-
-  /// A word as a shell reads it: git runs the driver through one.
-  private static func quoted(_ word: String) -> String {
-    let plain = word.utf8.allSatisfy { byte in
-      byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z")
-        || byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") || "/._-".utf8.contains(byte)
-    }
-    return plain ? word : "'\(word.replacing("'", with: "'\\''"))'"
   }
 }

@@ -3,7 +3,6 @@ import BelfryScheduler
 import BelfryStore
 import Git
 import Glibc
-import Subprocess
 
 /// Greets a person whose first command on this machine it is: once, and only on a terminal.
 struct Welcome {
@@ -52,27 +51,24 @@ struct Welcome {
     let now = context.storeContext.now
     let local = context.storeContext.zones.local
     let notice = Notice(
-      .firing(late: false), alarm: context.storeContext.makeIdentifier(),
+      .warning, alarm: context.storeContext.makeIdentifier(),
       title: "This is how Belfry reaches you",
       note: "It was a test: nothing needs an answer.", occurrence: local.civil(at: now),
       due: context.storeContext.zones.text(now))
     let hooks = context.hooks()
     switch Blocking.run({ await hooks.deliver(notice, snooze: 0) }) {
-    case .delivered: Console.line("  It was shown. Did you see it?")
+    case .delivered, .attended: Console.line("  It was shown. Did you see it?")
     case .undelivered(let reasons):
       for reason in reasons { Console.line("  \(Printable.text(reason))") }
     }
   }
 
   private static func look(_ context: CommandContext) async -> WelcomePages.Machine {
-    let table = try? await Subprocess.run(
-      .name("crontab"), arguments: ["-l"], output: .string(limit: 1 << 20), error: .discarded)
-    let isTicking = (table?.standardOutput ?? "").split(separator: "\n").contains {
-      !$0.hasPrefix("#") && $0.contains("belfry") && $0.contains("tick")
+    var isTicking = false
+    if let manager = try? ServiceManager(context) {
+      let status = await manager.status()
+      isTicking = status.isInCrontab || !status.units.isEmpty
     }
-    let hooks = context.hooks()
-    return WelcomePages.Machine(
-      reach: await hooks.reach(), isTicking: isTicking,
-      command: hooks.variables["BELFRY_COMMAND"] ?? "belfry")
+    return WelcomePages.Machine(reach: await context.hooks().reach(), isTicking: isTicking)
   }
 }

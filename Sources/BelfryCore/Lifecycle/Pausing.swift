@@ -1,0 +1,71 @@
+/// A time in which an alarm does not come, by a person's wish: a vacation.
+///
+/// In the alarm's own civil time, so that every device leaves out the same occurrences.
+public struct Pause: Hashable, Sendable {
+  /// The first minute of it.
+  public let from: CivilDateTime
+  /// The first minute after it.
+  public let until: CivilDateTime
+
+  public init(from: CivilDateTime, until: CivilDateTime) {
+    self.from = from
+    self.until = until
+  }
+
+  public func covers(_ civil: CivilDateTime) -> Bool { from <= civil && civil < until }
+}
+
+extension Timeline {
+  /// The end of the pause that goes on at a moment; nil when none does.
+  func pausedUntil(at now: Instant) -> CivilDateTime? {
+    alarm.pause.flatMap { $0.covers(zone.civil(at: now)) ? $0.until : nil }
+  }
+
+  /// Whether an open occurrence is left out because of a pause. One that somebody has reopened is not.
+  func isPaused(_ civil: CivilDateTime) -> Bool {
+    alarm.pause?.covers(civil) == true && alarm.progress.occurrences[civil] == nil
+  }
+
+  /// When the next occurrence comes due that a pause leaves out, or the pause ends; nil without one.
+  func nextPauseChange(at now: Instant) -> Instant? {
+    guard let pause = alarm.pause, zone.civil(at: now) < pause.until else { return nil }
+    let end = zone.instant(of: pause.until)
+    let before = max(zone.civil(at: now), CivilDateTime(minuteNumber: pause.from.minuteNumber - 1))
+    guard let civil = alarm.schedule.next(after: before), pause.covers(civil) else { return end }
+    return min(end, zone.instant(of: civil))
+  }
+
+  /// The alarm with another pause, or none. What had come due in the one before is skipped.
+  public func paused(_ pause: Pause?, at now: Instant) -> Transition {
+    var transition = Transition(alarm: alarm, events: [])
+    skipPaused(at: now, in: &transition)
+    transition.alarm.pause = pause
+    transition.events.append(
+      pause.map { Event(.paused, detail: "until \($0.until)") } ?? Event(.resumed))
+    return transition
+  }
+
+  /// Whether all that is to come lies in a pause, so that it would never ring.
+  public func comesOnlyOnce(within pause: Pause) -> Bool {
+    guard case .once = alarm.schedule.recurrence else { return false }
+    return alarm.schedule.next(after: CivilDateTime(minuteNumber: pause.from.minuteNumber - 1))
+      .map(pause.covers) ?? false
+  }
+
+  /// What has come due in a pause and nobody has answered, newest first.
+  func unsettledByPause(at now: Instant) -> [CivilDateTime] {
+    guard let pause = alarm.pause else { return [] }
+    return due(at: now).lazy.map(\.civil).prefix { $0 >= pause.from }.filter(isPaused)
+  }
+
+  /// Skips what has come due in a pause and nobody has answered.
+  func skipPaused(at now: Instant, in transition: inout Transition) {
+    for civil in unsettledByPause(at: now).reversed() {
+      var record = opened(civil)
+      record.move(to: .skipped, at: now, byPerson: false)
+      transition.alarm.progress.occurrences[civil] = record
+      transition.events.append(
+        Event(.skipped, civil, auto: true, detail: "paused", revision: record.revision))
+    }
+  }
+}

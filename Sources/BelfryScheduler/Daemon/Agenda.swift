@@ -1,0 +1,123 @@
+import BelfryCore
+import BelfryStore
+import Git
+
+/// What a daemon knows of every alarm: its record as it was last good, and when it needs a look. It outlives the
+/// store: what was to ring rings, whatever becomes of the disk.
+struct Agenda {
+  /// How soon others are to hear of what happens here.
+  enum Mood: Int, Comparable {
+    case quiet, waiting, ringing
+
+    static func < (a: Mood, b: Mood) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  private struct Entry {
+    /// The record as it was read: decoded, ten thousand of them would take several times the memory.
+    var bytes: [UInt8]
+    var signature: FileSignature?
+    /// When it needs a look; nil when never.
+    var wake: Instant?
+    var mood = Mood.quiet
+  }
+
+  private var entries: [Identifier: Entry] = [:]
+  private(set) var settings = Settings()
+
+  var count: Int { entries.count }
+  var identifiers: Set<Identifier> { Set(entries.keys) }
+
+  /// When the first of all needs a look; nil when none does.
+  var nextWake: Instant? {
+    var first: Instant?
+    for entry in entries.values {
+      if let wake = entry.wake { first = first.map { min($0, wake) } ?? wake }
+    }
+    return first
+  }
+
+  var mood: Mood { entries.values.lazy.map(\.mood).max() ?? .quiet }
+
+  /// The alarms that need a look at a moment.
+  func due(at now: Instant) -> [Identifier] {
+    entries.compactMap { id, entry in entry.wake.map { $0 <= now } == true ? id : nil }.sorted()
+  }
+
+  func alarm(_ id: Identifier, now: Instant) -> Alarm? {
+    entries[id].flatMap { try? AlarmRecord.decode($0.bytes, id: id, now: now) }
+  }
+
+  // MARK: Reading the store
+
+  /// Takes the settings over, if they can be read.
+  mutating func readSettings(_ store: Store) {
+    if let (settings, problem) = try? store.settings(), problem == nil { self.settings = settings }
+  }
+
+  /// Reads records anew. One that is gone or not valid stays as it was: only a deletion deletes.
+  ///
+  /// - Parameter ids: those that may have changed; nil for those whose files have.
+  /// - Returns: the alarms that are other than they were.
+  mutating func read(_ ids: Set<Identifier>?, _ store: Store) -> [Identifier] {
+    let ids =
+      ids?.sorted()
+      ?? store.armedIdentifiers().filter { id in
+        entries[id].map { $0.signature != store.armedSignature(id) } ?? true
+      }
+    return ids.filter { id in
+      guard let record = store.armed(id) else { return false }
+      return take(record)
+    }
+  }
+
+  /// Takes a record over; returns whether it is another than before.
+  @discardableResult mutating func take(_ record: ArmedRecord) -> Bool {
+    let id = record.alarm.id
+    guard entries[id]?.bytes != record.bytes else {
+      entries[id]?.signature = record.signature
+      return false
+    }
+    entries[id] = Entry(bytes: record.bytes, signature: record.signature)
+    return true
+  }
+
+  // MARK: Looking at the clock
+
+  /// What came of looking at alarms.
+  struct Look {
+    var tellings: [Telling] = []
+    /// The clock has settled something that is to be recorded.
+    var isSettling = false
+  }
+
+  /// Looks at alarms, finds what is to be told, and reckons when each needs the next look.
+  mutating func look(at ids: [Identifier], _ store: Store, firings: Firings) -> Look {
+    let now = store.context.now
+    var look = Look()
+    for id in ids {
+      guard let alarm = alarm(id, now: now) else { continue }
+      let timeline = store.timeline(alarm)
+      let evaluation = timeline.evaluate(at: now, settings: settings, firings: firings)
+      look.tellings += evaluation.tellings(
+        of: alarm, settings: settings, zones: store.context.zones)
+      if !evaluation.transition.events.isEmpty { look.isSettling = true }
+      // What is due now has been looked at.
+      entries[id]?.wake = evaluation.nextWake.map { $0 > now ? $0 : now.adding(seconds: 1) }
+      entries[id]?.mood =
+        switch timeline.status(at: now, settings: settings, firings: firings).state {
+        case .ringing, .snoozed: .ringing
+        case .pending: .waiting
+        case .active, .missed, .paused, .disabled, .finished: .quiet
+        }
+    }
+    look.tellings.sort { ($0.due, $0.alarm.title) < ($1.due, $1.alarm.title) }
+    return look
+  }
+
+  /// Whether a notice that was delivered still says how things stand.
+  func isWanted(_ notice: Notice, _ store: Store, firings: Firings) -> Bool {
+    guard let alarm = alarm(notice.alarm, now: store.context.now) else { return true }
+    return store.timeline(alarm).wants(
+      notice, at: store.context.now, settings: settings, firings: firings)
+  }
+}

@@ -1,0 +1,128 @@
+import BelfryCore
+import BelfryStore
+import CLinux
+import Git
+import Glibc
+import Subprocess
+import SystemPackage
+
+/// What a daemon does, for a log.
+public enum DaemonNews: Sendable {
+  case started(alarms: Int, next: Instant?)
+  case told(Notice, DeliveryOutcome)
+  case answered(Notice, DeliveredAnswer, failure: String?)
+  /// What could not be noted, or be done by a command, and why.
+  case failed(String, why: String)
+  case recovered(String)
+  case reloaded(alarms: Int)
+  case clockChanged
+  case stopped
+}
+
+/// Rings, asks and warns when it is time, for one store.
+///
+/// ```
+///  clock, files, pokes, signals ──▶ look at what is due ──▶ claim ──▶ hooks ──▶ note
+///                                        │                                        │
+///                              agenda (in memory)            `belfry tick --settle`, `belfry sync`
+/// ```
+///
+/// It rings from what it remembers and never waits for git: everything that is to be recorded is done by commands
+/// of their own, and again until it succeeds.
+public final class Daemon: Sendable {
+  /// What the daemon needs from whoever starts it.
+  public struct Surroundings: Sendable {
+    /// The store's context, as of now; with the time zones read anew where they may have changed.
+    public var context: @Sendable (_ rereadingZones: Bool) -> StoreContext
+    /// The hooks, attended by somebody.
+    public var hooks: @Sendable (Attendance) -> HookDelivery
+    /// The binary, for what commands do.
+    public var command: String
+    /// How far the system's clock is ahead of the context's, in milliseconds: 0 but for a clock that is made up.
+    public var clockOffset: Int64
+    /// Whether it syncs.
+    public var syncs: Bool
+    /// Whether it wakes a machine that sleeps for what is due.
+    public var wakesMachine: Bool
+    /// What commands get beside the variables of this process.
+    public var variables: @Sendable () -> [String: String]
+    public var log: @Sendable (DaemonNews) -> Void
+
+    public init(
+      command: String, clockOffset: Int64 = 0, syncs: Bool, wakesMachine: Bool,
+      variables: @escaping @Sendable () -> [String: String] = { [:] },
+      context: @escaping @Sendable (_ rereadingZones: Bool) -> StoreContext,
+      hooks: @escaping @Sendable (Attendance) -> HookDelivery,
+      log: @escaping @Sendable (DaemonNews) -> Void
+    ) {
+      self.command = command
+      self.clockOffset = clockOffset
+      self.variables = variables
+      self.syncs = syncs
+      self.wakesMachine = wakesMachine
+      self.context = context
+      self.hooks = hooks
+      self.log = log
+    }
+  }
+
+  private let store: Store
+  private let surroundings: Surroundings
+
+  public init(_ store: Store, _ surroundings: Surroundings) {
+    self.store = store
+    self.surroundings = surroundings
+  }
+
+  /// Runs until it is told to stop. Throws `StoreError.daemonRuns` when the store has one already.
+  public func run() async throws {
+    // Threads that come and go with two hundred hooks would each keep memory of their own.
+    _ = mallopt(M_ARENA_MAX, 2)
+    let files = store.daemonFiles
+    let lock = try store.lockForDaemon()
+    defer { withExtendedLifetime(lock) {} }
+    let source = try WakeSource(
+      store: store.path, poke: files.poke, wakesMachine: surroundings.wakesMachine)
+    if let failure = source.wakerFailure {
+      surroundings.log(.failed("waking the machine", why: "\(failure)"))
+    }
+    let (events, sender) = AsyncStream.makeStream(of: DaemonEvent.self)
+    source.start { sender.yield(.wake($0)) }
+    let attendance = Attendance { sender.yield(.news($0)) }
+    var watch = DaemonWatch(store: store, surroundings: surroundings, attendance: attendance) {
+      sender.yield($0)
+    }
+    watch.begin()
+    _ = malloc_trim(0)
+    arm(source, watch)
+    for await event in events {
+      if case .wake(.stop) = event { break }
+      watch.handle(event)
+      arm(source, watch)
+    }
+    await attendance.close()
+    surroundings.log(.stopped)
+  }
+
+  private func arm(_ source: WakeSource, _ watch: DaemonWatch) {
+    func real(_ moment: Instant) -> Instant {
+      Instant(milliseconds: moment.milliseconds + surroundings.clockOffset)
+    }
+    source.arm(real(watch.nextWake), ring: watch.nextRing.map(real))
+  }
+}
+
+/// Something that a daemon has to see to.
+enum DaemonEvent: Sendable {
+  case wake(WakeSource.Wake)
+  case news(Attendance.News)
+  case told(Telling, DeliveryOutcome?)
+  /// What was told is to be noted.
+  case note
+  /// The answer to a notice is in the store, or was given up.
+  case recorded(Notice)
+  /// What the history knows of alarms that have no valid file.
+  case history([ArmedRecord])
+  case settled(failure: String?)
+  case synced(failure: String?)
+}

@@ -1,0 +1,333 @@
+import BelfryCore
+import BelfryStore
+import CLinux
+import Subprocess
+import SystemPackage
+
+/// The daemon's mind: what it knows, and what it does about each event, one after the other.
+struct DaemonWatch {
+  private let store: Store
+  private let surroundings: Daemon.Surroundings
+  private let attendance: Attendance
+  private let delivery: HookDelivery
+  private let recorder: AnswerRecorder
+  private let tell: @Sendable (DaemonEvent) -> Void
+
+  private var agenda = Agenda()
+  private var sync = SyncSchedule()
+  /// What was told, and is to be noted together.
+  private var told: [(telling: Telling, outcome: DeliveryOutcome?)] = []
+  /// What could not be written down.
+  private var unwritten: Firings?
+  private var settling = Settling()
+  /// When all files are to be looked at, as the system may have kept a change from us.
+  private var nextRound: Instant
+  private var context: StoreContext
+  private var zones: String
+  /// Where the branch stood after the last sync.
+  private var syncedMark: String?
+  private var failing: Set<String> = []
+  /// How much is under way that it will be told of.
+  private(set) var underWay = 0
+
+  /// When what happened is to be recorded by a command.
+  private struct Settling {
+    var isRunning = false
+    /// Somebody wants it since; nil when nobody does.
+    var due: Instant?
+    var failures: Int64 = 0
+  }
+
+  /// Between two rounds, in seconds.
+  private static let round: Int64 = 900
+  /// How long a command may take, in seconds.
+  private static let patience = 300
+  /// Between an edit and the command that takes it up, in milliseconds: an editor writes more than once.
+  private static let editing: Int64 = 500
+
+  init(
+    store: Store, surroundings: Daemon.Surroundings, attendance: Attendance,
+    tell: @escaping @Sendable (DaemonEvent) -> Void
+  ) {
+    self.store = store
+    self.surroundings = surroundings
+    self.attendance = attendance
+    self.tell = tell
+    delivery = surroundings.hooks(attendance)
+    recorder = AnswerRecorder(
+      command: surroundings.command, store: store.path, variables: surroundings.variables)
+    context = surroundings.context(false)
+    zones = context.zones.fingerprint
+    nextRound = context.now.adding(seconds: DaemonWatch.round)
+    syncedMark = nil
+  }
+
+  // MARK: Time
+
+  /// The store as it is now.
+  private var present: Store { store.with(context) }
+
+  private mutating func lookAtClock(rereadingZones: Bool = false) {
+    context = surroundings.context(rereadingZones)
+  }
+
+  /// When the daemon is to be woken at the latest.
+  var nextWake: Instant {
+    var wakes = [nextRound, agenda.nextWake].compactMap { $0 }
+    if !settling.isRunning, let due = settling.due { wakes.append(due) }
+    if isSyncing, let next = sync.next(agenda.mood, now: context.now) { wakes.append(next) }
+    return wakes.min() ?? nextRound
+  }
+
+  /// When the next alarm needs a look.
+  var nextRing: Instant? { agenda.nextWake }
+
+  // MARK: Events
+
+  /// Reads the store, and rings for what came due while nobody looked.
+  mutating func begin() {
+    delivery.notes?.endLeftovers()
+    agenda.readSettings(present)
+    _ = agenda.read(nil, present)
+    look(at: agenda.identifiers.sorted())
+    wantSettling(after: 0)
+    readHistory()
+    surroundings.log(.started(alarms: agenda.count, next: agenda.nextWake))
+  }
+
+  mutating func handle(_ event: DaemonEvent) {
+    lookAtClock()
+    switch event {
+    case .wake(let wake): handle(wake)
+    case .news(let news): handle(news)
+    case .told(let telling, let outcome):
+      underWay -= 1
+      if told.isEmpty { noteSoon() }
+      told.append((telling, outcome))
+      if let outcome { surroundings.log(.told(telling.notice, outcome)) }
+    case .note:
+      underWay -= 1
+      note()
+    case .recorded(let notice):
+      underWay -= 1
+      look(at: agenda.read([notice.alarm], present))
+    case .history(let records):
+      look(at: records.filter { agenda.take($0) }.map(\.alarm.id))
+    case .settled(let failure):
+      underWay -= 1
+      settling.isRunning = false
+      report("belfry tick", failure)
+      settling.failures = failure == nil ? 0 : settling.failures + 1
+      if failure != nil { wantSettling(after: min(60_000, 2_000 << min(settling.failures, 5))) }
+      noteBranch()
+    case .synced(let failure):
+      underWay -= 1
+      report("belfry sync", failure)
+      sync.end(at: context.now, succeeded: failure == nil)
+      syncedMark = store.branchMark
+    }
+    look(at: agenda.due(at: context.now))
+    runCommands()
+  }
+
+  private mutating func handle(_ wake: WakeSource.Wake) {
+    switch wake {
+    case .time:
+      if nextRound <= context.now { lookRound() }
+    case .clockChanged:
+      surroundings.log(.clockChanged)
+      if settling.due != nil { settling.due = context.now }
+      sync.forget()
+      lookRound()
+      // What was reckoned by another clock counts no more.
+      look(at: agenda.identifiers.sorted())
+    case .alarms(let ids):
+      look(at: agenda.read(ids, present))
+      wantSettling(after: DaemonWatch.editing)
+    case .settings:
+      agenda.readSettings(present)
+      look(at: agenda.identifiers.sorted())
+      wantSettling(after: DaemonWatch.editing)
+    case .everything, .poke:
+      look(at: agenda.read(nil, present))
+      noteBranch()
+    case .zone:
+      lookAtClock(rereadingZones: true)
+      look(at: agenda.identifiers.sorted())
+    case .reload:
+      lookAtClock(rereadingZones: true)
+      agenda.readSettings(present)
+      _ = agenda.read(nil, present)
+      look(at: agenda.identifiers.sorted())
+      readHistory()
+      sync.forget()
+      wantSettling(after: 0)
+      surroundings.log(.reloaded(alarms: agenda.count))
+    case .stop: break
+    }
+  }
+
+  /// Compares everything with what is remembered: what inotify does not tell, on some file systems, is found by it.
+  private mutating func lookRound() {
+    nextRound = context.now.adding(seconds: DaemonWatch.round)
+    lookAtClock(rereadingZones: true)
+    let changed = agenda.read(nil, present)
+    look(at: zones == context.zones.fingerprint ? changed : agenda.identifiers.sorted())
+    zones = context.zones.fingerprint
+  }
+
+  // MARK: Telling
+
+  /// Looks at alarms, tells what is to be told, and withdraws what is not any more.
+  private mutating func look(at ids: [Identifier]) {
+    if ids.isEmpty { return }
+    let claims = Claims(store: present, keeper: delivery.keeper, unwritten: unwritten)
+    let look = agenda.look(at: ids, present, firings: claims.firings)
+    if look.isSettling { wantSettling(after: 0) }
+    if !look.tellings.isEmpty {
+      let claimed = claims.claim(look.tellings)
+      remember(claimed.firings, claimed.failure)
+      for telling in claimed.result { start(telling) }
+    }
+    withdraw()
+  }
+
+  private mutating func start(_ telling: Telling) {
+    underWay += 1
+    let (delivery, snooze, tell) = (delivery, agenda.settings.snooze, tell)
+    Task.detached { tell(.told(telling, await delivery.deliver(telling.notice, snooze: snooze))) }
+  }
+
+  private mutating func withdraw() {
+    let notices = attendance.notices
+    if notices.isEmpty { return }
+    let claims = Claims(store: present, keeper: delivery.keeper, unwritten: unwritten)
+    let firings = claims.firings
+    let unwanted = notices.filter { !agenda.isWanted($0, present, firings: firings) }
+    if !unwanted.isEmpty { attendance.withdraw { unwanted.contains($0) } }
+  }
+
+  /// Keeps what the disk did not take.
+  private mutating func remember(_ firings: Firings, _ failure: (any Error)?) {
+    unwritten = failure == nil ? nil : firings
+    report("noting what has rung", failure.map { "\($0)" })
+  }
+
+  // MARK: Noting
+
+  /// Between what was told and the note of it, so that two hundred go together.
+  private static let gathering = Duration.milliseconds(30)
+
+  private mutating func noteSoon() {
+    underWay += 1
+    let tell = tell
+    Task.detached {
+      do { try await Task.sleep(for: DaemonWatch.gathering) } catch { return }
+      tell(.note)
+    }
+  }
+
+  private mutating func note() {
+    // One way may be over while another goes on.
+    let goingOn = attendance.notices
+    let told = self.told.map { item in
+      item.outcome == .delivered(nil) && goingOn.contains(item.telling.notice)
+        ? (item.telling, .attended(keeper: delivery.keeper.name)) : item
+    }
+    self.told = []
+    let claims = Claims(store: present, keeper: delivery.keeper, unwritten: unwritten)
+    let noted = claims.settle(told)
+    remember(noted.firings, noted.failure)
+    for (telling, outcome) in told {
+      if case .delivered(let answer?)? = outcome { record(answer, to: telling.notice) }
+    }
+    look(at: Set(told.map(\.telling.alarm.id)).sorted())
+    wantSettling(after: 0)
+    // What so many took at once is not needed again for hours.
+    if told.count > 8 { _ = malloc_trim(0) }
+  }
+
+  private mutating func handle(_ news: Attendance.News) {
+    switch news {
+    case .answered(let notice, let answer): record(answer, to: notice)
+    case .ended(let notice):
+      Claims(store: present, keeper: delivery.keeper, unwritten: unwritten).release(notice)
+    }
+  }
+
+  private mutating func record(_ answer: DeliveredAnswer, to notice: Notice) {
+    underWay += 1
+    let (recorder, log, tell) = (recorder, surroundings.log, tell)
+    Task.detached {
+      let failure = await recorder.record(answer, to: notice)
+      log(.answered(notice, answer, failure: failure))
+      tell(.recorded(notice))
+    }
+  }
+
+  // MARK: Commands
+
+  private var isSyncing: Bool { surroundings.syncs && store.hasRemote }
+
+  private mutating func wantSettling(after milliseconds: Int64) {
+    let due = Instant(milliseconds: context.now.milliseconds + milliseconds)
+    settling.due = settling.due.map { min($0, due) } ?? due
+  }
+
+  /// Others are to hear of a branch that has moved.
+  private mutating func noteBranch() {
+    if isSyncing, store.branchMark != syncedMark { sync.noteChange(at: context.now) }
+  }
+
+  private mutating func runCommands() {
+    if !settling.isRunning, let due = settling.due, due <= context.now {
+      settling.due = nil
+      settling.isRunning = true
+      run(["tick", "--settle"]) { .settled(failure: $0) }
+    }
+    if isSyncing, let next = sync.next(agenda.mood, now: context.now), next <= context.now {
+      sync.begin()
+      run(["sync"]) { .synced(failure: $0) }
+    }
+  }
+
+  /// Runs a command of Belfry's, and tells why it failed, or that it did not.
+  private mutating func run(
+    _ arguments: [String], _ event: @escaping @Sendable (String?) -> DaemonEvent
+  ) {
+    underWay += 1
+    let (command, path, tell) = (surroundings.command, store.path, tell)
+    let variables = surroundings.variables()
+    Task.detached {
+      let outcome = await TimedProcess.run(
+        .path(FilePath(command)), arguments + ["--store", path], variables: variables,
+        seconds: DaemonWatch.patience)
+      switch outcome {
+      case .ended(0, _, _): tell(event(nil))
+      case .ended(let status, _, let error):
+        tell(
+          event(error.split(separator: "\n").first.map(String.init) ?? "it ended with \(status)"))
+      case .timedOut: tell(event("it came to no end"))
+      case .failed(let reason): tell(event(reason))
+      }
+    }
+  }
+
+  /// Looks in the history for alarms whose files are not valid or gone, in a thread of its own.
+  private func readHistory() {
+    let (store, known, tell) = (present, agenda.identifiers, tell)
+    BackgroundThread.start {
+      let records = store.armedByHistory(besides: known)
+      if !records.isEmpty { tell(.history(records)) }
+    }
+  }
+
+  /// Says once that something fails, and once that it does no more.
+  private mutating func report(_ what: String, _ failure: String?) {
+    if let failure {
+      if failing.insert(what).inserted { surroundings.log(.failed(what, why: failure)) }
+    } else if failing.remove(what) != nil {
+      surroundings.log(.recovered(what))
+    }
+  }
+}

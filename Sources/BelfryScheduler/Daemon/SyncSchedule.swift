@@ -1,0 +1,59 @@
+import BelfryCore
+
+/// When a daemon syncs: soon after something has changed here, often while somebody elsewhere may have answered,
+/// seldom otherwise.
+struct SyncSchedule {
+  /// The seconds between two syncs, by how things stand.
+  static func interval(_ mood: Agenda.Mood) -> Int64 {
+    switch mood {
+    case .ringing: 15
+    case .waiting: 60
+    case .quiet: 600
+    }
+  }
+  /// The seconds between a change here and the sync that sends it: several changes go together.
+  static let settling: Int64 = 2
+  /// The longest that a failed sync holds up the next, in seconds.
+  private static let mostPatience: Int64 = 900
+
+  private var lastEnd: Instant?
+  private var failures: Int64 = 0
+  private var changed: Instant?
+  private(set) var isRunning = false
+
+  /// When the next one is due; nil while one runs.
+  func next(_ mood: Agenda.Mood, now: Instant) -> Instant? {
+    if isRunning { return nil }
+    guard let lastEnd else { return now }
+    // Who cannot be reached is not asked every few seconds, however much there is to tell.
+    let interval =
+      failures == 0
+      ? SyncSchedule.interval(mood)
+      : max(15, min(SyncSchedule.mostPatience, 15 << min(failures - 1, 6)))
+    let regular = lastEnd.adding(seconds: interval)
+    guard let changed, failures == 0 else { return regular }
+    return min(regular, changed.adding(seconds: SyncSchedule.settling))
+  }
+
+  /// Something has changed here that others do not have.
+  mutating func noteChange(at now: Instant) {
+    if changed == nil { changed = now }
+  }
+
+  mutating func begin() {
+    isRunning = true
+    changed = nil
+  }
+
+  mutating func end(at now: Instant, succeeded: Bool) {
+    isRunning = false
+    lastEnd = now
+    failures = succeeded ? 0 : failures + 1
+  }
+
+  /// The clock was set: what was reckoned by it counts no more.
+  mutating func forget() {
+    lastEnd = nil
+    changed = nil
+  }
+}

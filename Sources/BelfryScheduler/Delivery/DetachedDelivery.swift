@@ -1,0 +1,255 @@
+import BelfryCore
+import BelfryStore
+import Git
+import Glibc
+import Subprocess
+import Synchronization
+import SystemPackage
+
+/// Delivers through a process of its own session that outlives this one: what goes on until it is answered has
+/// somebody who stays with it, also when a timer's command has long ended.
+///
+/// ```
+/// tick ──{number, snooze, notice}──▶ attend ──▶ hooks
+///      ◀──{number, outcome}──────────
+/// ```
+public final class DetachedDelivery: NoticeDelivery {
+  private struct State {
+    /// Where it reads from; nil before it is started.
+    var input: FileDescriptor?
+    var waiting: [Int: CheckedContinuation<DeliveryOutcome, Never>] = [:]
+    var last = 0
+    /// Why it has ended, once it has.
+    var failure: String?
+  }
+  private let state = Mutex(State())
+  private let command: String
+  private let arguments: [String]
+
+  /// - Parameters:
+  ///   - command: the binary.
+  ///   - arguments: what makes it attend.
+  public init(command: String, arguments: [String]) {
+    self.command = command
+    self.arguments = arguments
+  }
+
+  public func deliver(_ notice: Notice, snooze: Int64) async -> DeliveryOutcome {
+    await withCheckedContinuation { continuation in
+      let reason: String? = state.withLock { state in
+        if state.input == nil, state.failure == nil { start(&state) }
+        if let failure = state.failure { return failure }
+        state.last += 1
+        let message = JSON.object([
+          "number": .integer(Int64(state.last)), "snooze": .integer(snooze),
+          "notice": notice.handover,
+        ])
+        let line = Array(message.line.utf8) + [UInt8(ascii: "\n")]
+        guard let input = state.input, (try? input.writeAll(line)) == line.count else {
+          return "what is to be delivered could not be handed over"
+        }
+        state.waiting[state.last] = continuation
+        return nil
+      }
+      if let reason { continuation.resume(returning: .undelivered([reason])) }
+    }
+  }
+
+  private func start(_ state: inout State) {
+    do {
+      try Descriptors.ensure()
+      let pipe = try FileDescriptor.pipe()
+      // Nobody else is to hold it open.
+      _ = fcntl(pipe.writeEnd.rawValue, F_SETFD, FD_CLOEXEC)
+      state.input = pipe.writeEnd
+      Task.detached { await self.run(pipe.readEnd) }
+    } catch {
+      state.failure = "\(error)"
+    }
+  }
+
+  /// Runs the process until it ends, or this one does.
+  private func run(_ input: FileDescriptor) async {
+    var options = PlatformOptions()
+    options.createSession = true
+    var failure = "the process that was to deliver it has ended"
+    do {
+      _ = try await Subprocess.run(
+        .path(FilePath(command)), arguments: Arguments(arguments), platformOptions: options,
+        input: .fileDescriptor(input, closeAfterSpawningProcess: true), output: .sequence,
+        error: .discarded
+      ) { execution in
+        for try await line in execution.standardOutput.strings() { self.heard(line) }
+      }
+    } catch {
+      failure = "\(command): \(error)"
+    }
+    let waiting = state.withLock { state in
+      state.failure = failure
+      defer { state.waiting = [:] }
+      return state.waiting.values
+    }
+    for continuation in waiting { continuation.resume(returning: .undelivered([failure])) }
+  }
+
+  private func heard(_ line: String) {
+    guard let json = try? JSON(parsing: Array(line.utf8)), let number = json["number"]?.integer,
+      let outcome = DeliveryOutcome(handover: json)
+    else { return }
+    state.withLock { $0.waiting.removeValue(forKey: Int(number)) }?.resume(returning: outcome)
+  }
+}
+
+extension DeliveryOutcome {
+  fileprivate init?(handover json: JSON) {
+    if let keeper = json["keeper"]?.string {
+      self = .attended(keeper: keeper)
+    } else if let reasons = json["reasons"]?.array {
+      self = .undelivered(reasons.compactMap(\.string))
+    } else if json["remind"]?.bool == true {
+      self = .delivered(.remind)
+    } else if let line = json["answer"]?.string {
+      self = .delivered(DeliveredAnswer(line[...], snooze: 0))
+    } else {
+      self = .delivered(nil)
+    }
+  }
+
+  fileprivate func handover(_ number: Int64) -> JSON {
+    var members: [String: JSON] = ["number": .integer(number)]
+    switch self {
+    case .attended(let keeper): members["keeper"] = .string(keeper)
+    case .undelivered(let reasons): members["reasons"] = .array(reasons.map { .string($0) })
+    case .delivered(.remind): members["remind"] = true
+    case .delivered(.answer(.snooze(let seconds))):
+      members["answer"] = .string("snooze \(Span.code(seconds))")
+    case .delivered(.answer(.stop)): members["answer"] = "stop"
+    case .delivered(.answer(.skip)): members["answer"] = "skip"
+    case .delivered(.answer): members["answer"] = "done"
+    case .delivered(nil): break
+    }
+    return .object(members)
+  }
+}
+
+/// The other end of it: delivers what it is handed, and stays until all of it is over.
+public struct Attendant: Sendable {
+  private let open: @Sendable () throws -> Store?
+  private let hooks: @Sendable (Attendance) -> HookDelivery
+  private let recorder: AnswerRecorder
+
+  /// - Parameters:
+  ///   - open: the store as it is now; nil when it is gone.
+  ///   - hooks: the hooks, attended by somebody.
+  public init(
+    recorder: AnswerRecorder, open: @escaping @Sendable () throws -> Store?,
+    hooks: @escaping @Sendable (Attendance) -> HookDelivery
+  ) {
+    self.recorder = recorder
+    self.open = open
+    self.hooks = hooks
+  }
+
+  /// How often it is looked whether what goes on is still wanted.
+  private static let look = Duration.seconds(1)
+  /// How long it stays at most: what still rings then is the next tick's to ring again.
+  private static let longest = Duration.seconds(86_400)
+
+  /// Reads notices from standard input, a line each, until its end, and then waits until nothing goes on any more.
+  public func run() async {
+    let (news, sender) = AsyncStream.makeStream(of: Attendance.News.self)
+    let attendance = Attendance { sender.yield($0) }
+    let delivery = hooks(attendance)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.deliver(delivery) }
+      group.addTask { await self.watch(attendance) }
+      group.addTask {
+        for await item in news { await self.handle(item, delivery) }
+      }
+      await group.next()
+      await attendance.idle()
+      // Those that watch end with it; what was answered is still to be recorded.
+      sender.finish()
+      await group.next()
+      group.cancelAll()
+    }
+  }
+
+  private func deliver(_ delivery: HookDelivery) async {
+    await withTaskGroup(of: Void.self) { group in
+      for await line in Attendant.lines() {
+        guard let json = try? JSON(parsing: line), let number = json["number"]?.integer,
+          let snooze = json["snooze"]?.integer,
+          let notice = json["notice"].flatMap({ Notice(handover: $0) })
+        else { continue }
+        group.addTask {
+          let outcome = await delivery.deliver(notice, snooze: snooze)
+          let line = Array(outcome.handover(number).line.utf8) + [UInt8(ascii: "\n")]
+          // Who asked may have gone.
+          _ = write(STDOUT_FILENO, line, line.count)
+        }
+      }
+    }
+  }
+
+  /// The lines of standard input, read by a thread of its own.
+  private static func lines() -> AsyncStream<[UInt8]> {
+    let (lines, sender) = AsyncStream.makeStream(of: [UInt8].self)
+    BackgroundThread.start {
+      var rest: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 64 << 10)
+      while true {
+        let count = read(STDIN_FILENO, &buffer, buffer.count)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { break }
+        rest += buffer.prefix(count)
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+          sender.yield(Array(rest[..<end]))
+          rest.removeFirst(end + 1)
+        }
+      }
+      sender.finish()
+    }
+    return lines
+  }
+
+  private func watch(_ attendance: Attendance) async {
+    let end = ContinuousClock.now + Attendant.longest
+    while !Task.isCancelled {
+      do {
+        try await Task.sleep(for: Attendant.look)
+      } catch {
+        return
+      }
+      let notices = attendance.notices
+      if notices.isEmpty { continue }
+      if ContinuousClock.now > end { attendance.withdraw { _ in true } }
+      do {
+        guard let store = try open() else {
+          // Whoever removed the store wants nothing of it any more.
+          attendance.withdraw { _ in true }
+          continue
+        }
+        let (settings, firings) = (try store.settings().settings, store.firings())
+        attendance.withdraw { !store.isWanted($0, settings, firings) }
+      } catch {
+        // What cannot be read now may be read later; until then it rings.
+        continue
+      }
+    }
+  }
+
+  private func handle(_ news: Attendance.News, _ delivery: HookDelivery) async {
+    switch news {
+    case .answered(let notice, let answer):
+      if let reason = await recorder.record(answer, to: notice) {
+        _ = delivery.terminals?.show(
+          ["** Your answer to \(notice.title) could not be recorded", "   \(reason)"], bell: true)
+      }
+    case .ended(let notice):
+      if let store = (try? open()) ?? nil {
+        Claims(store: store, keeper: delivery.keeper).release(notice)
+      }
+    }
+  }
+}

@@ -1,0 +1,278 @@
+import BelfryCore
+import Git
+import Glibc
+import Subprocess
+import Synchronization
+import SystemPackage
+
+/// Reaches a person through executables: the user's own first, then the shipped one; at last on their terminals.
+///
+/// ```
+/// firing     notify (shown, with buttons) → the terminals     and beside it   ring (heard)
+/// follow-up  follow-up → notify           → the terminals
+/// missed     missed → notify              → the terminals
+/// warning    notify                       → the terminals, without the bell
+/// ```
+///
+/// A hook has reached the person once it says `delivered`, gives an answer, or ends well; until then it has
+/// `timeout` seconds. Having said `delivered` it may stay, and is attended until it ends or is not wanted any more.
+public struct HookDelivery: NoticeDelivery {
+  /// The folder of the user's own hooks: executables named as the delivery is.
+  public let own: String?
+  /// The folders that the shipped ones may be in.
+  public let shipped: [String]
+  /// What hooks get beside the notice: `BELFRY_COMMAND`, `BELFRY_STORE`, `BELFRY_SOUND` where the alarm names none.
+  public let variables: [String: String]
+  /// How long a hook may take to reach the person, in seconds.
+  public let timeout: Int
+  /// The last way; nil where there is none.
+  public let terminals: Terminals?
+  /// Who stays with what goes on.
+  public let attendance: Attendance
+  public let keeper: Keeper
+  /// Where hooks are noted as long as they run; nil where that is nowhere.
+  public let notes: HookNotes?
+  /// Noises begin one after the other: of two hundred that are due together one is enough to begin with, and what is
+  /// shown is not to wait for them.
+  private let noise = Turn(patience: .seconds(5), spacing: .milliseconds(300))
+
+  public init(
+    own: String?, shipped: [String], variables: [String: String] = [:], timeout: Int = 30,
+    terminals: Terminals? = nil, attendance: Attendance = Attendance { _ in },
+    keeper: Keeper = .thisProcess, notes: String? = nil
+  ) {
+    self.notes = notes.map { HookNotes(folder: $0, keeper: keeper) }
+    self.own = own
+    self.shipped = shipped
+    self.variables = variables
+    self.timeout = timeout
+    self.terminals = terminals
+    self.attendance = attendance
+    self.keeper = keeper
+  }
+
+  // MARK: Delivering
+
+  public func deliver(_ notice: Notice, snooze: Int64) async -> DeliveryOutcome {
+    guard notice.rings else { return await show(notice, snooze: snooze) }
+    // Two ways at once: who is not reached by one may be by the other, and one that hangs holds up nothing.
+    let decision = Decision()
+    let failures = Failures()
+    let ways: [@Sendable () async -> DeliveryOutcome] = [
+      { await show(notice, snooze: snooze) },
+      { await noise.take { await run(["ring"], for: notice, snooze: snooze) } },
+    ]
+    for (index, way) in ways.enumerated() {
+      Task.detached {
+        let outcome = await way()
+        guard case .undelivered(let reasons) = outcome else {
+          decision.settle(outcome)
+          return
+        }
+        let all = failures.add(reasons, of: index)
+        if all.count == ways.count {
+          decision.settle(.undelivered(all.sorted { $0.key < $1.key }.flatMap(\.value)))
+        }
+      }
+    }
+    return await decision.outcome
+  }
+
+  /// Shows a notice: through a hook, else on the terminals.
+  private func show(_ notice: Notice, snooze: Int64) async -> DeliveryOutcome {
+    let outcome = await run(notice.hooks, for: notice, snooze: snooze)
+    guard case .undelivered(let reasons) = outcome, let terminals else { return outcome }
+    if terminals.show(notice.lines, bell: notice.kind != .warning) > 0 { return .delivered(nil) }
+    return .undelivered(reasons + ["no terminal of yours is open"])
+  }
+
+  /// Hands a notice to the hooks of some names: the first that works counts.
+  private func run(
+    _ names: [String], for notice: Notice, snooze: Int64
+  ) async -> DeliveryOutcome {
+    // Who is reached by a way of their own for firings is to be reached by it for questions too.
+    let own = self.own.map { folder in names.map { "\(folder)/\($0)" } } ?? []
+    let paths = own + shipped.map { "\($0)/\(names[0])" }
+    var reasons: [String] = []
+    for (index, path) in paths.enumerated()
+    where paths.firstIndex(of: path) == index && access(path, F_OK) == 0 {
+      let outcome = await run(path, for: notice, snooze: snooze)
+      guard case .undelivered(let why) = outcome else { return outcome }
+      reasons += why
+    }
+    return .undelivered(
+      reasons.isEmpty ? ["there is none of \(paths.joined(separator: ", "))"] : reasons)
+  }
+
+  /// Runs one hook until it has reached the person, and attends it from then on.
+  private func run(_ path: String, for notice: Notice, snooze: Int64) async -> DeliveryOutcome {
+    let process = HookProcess(
+      path: path, input: notice.json.document,
+      variables: variables.merging(notice.variables) { $1 }
+        .merging(["BELFRY_SNOOZE": Span.length(snooze)]) { $1 },
+      notes: notes)
+    let decision = Decision()
+    let (keeper, attendance) = (keeper.name, attendance)
+    let task = attendance.begin(notice) {
+      let ending = await process.run { line in
+        if line == "delivered" {
+          decision.settle(.attended(keeper: keeper))
+        } else if let answer = DeliveredAnswer(line, snooze: snooze),
+          !decision.settle(.delivered(answer))
+        {
+          attendance.answered(notice, answer)
+        }
+      }
+      switch ending {
+      case .exited(0, _): decision.settle(.delivered(nil))
+      case .exited(let status, let words):
+        decision.settle(.undelivered(["\(path): \(words ?? "it ended with \(status)")"]))
+      case .failed(let reason): decision.settle(.undelivered(["\(path): \(reason)"]))
+      }
+    }
+    let limit = Task { [timeout] in
+      try await Task.sleep(for: .seconds(timeout))
+      if decision.settle(.undelivered(["\(path): it did not end within \(timeout) seconds"])) {
+        task.cancel()
+      }
+    }
+    let outcome = await decision.outcome
+    limit.cancel()
+    // Its other half rings on until somebody hears of the answer.
+    if case .delivered(.some) = outcome { attendance.withdraw { $0 == notice } }
+    return outcome
+  }
+
+  /// Why ways did not work, by their number.
+  private final class Failures: Sendable {
+    private let reasons = Mutex<[Int: [String]]>([:])
+
+    func add(_ words: [String], of way: Int) -> [Int: [String]] {
+      reasons.withLock { reasons in
+        reasons[way] = words
+        return reasons
+      }
+    }
+  }
+
+  /// What becomes of one hook: the first word counts.
+  private final class Decision: Sendable {
+    private enum State {
+      case open(CheckedContinuation<DeliveryOutcome, Never>?)
+      case settled(DeliveryOutcome)
+    }
+    private let state = Mutex(State.open(nil))
+
+    /// Returns whether it was open.
+    @discardableResult func settle(_ outcome: DeliveryOutcome) -> Bool {
+      let (wasOpen, waiting) = state.withLock { state in
+        guard case .open(let waiting) = state else {
+          return (false, CheckedContinuation<DeliveryOutcome, Never>?.none)
+        }
+        state = .settled(outcome)
+        return (true, waiting)
+      }
+      waiting?.resume(returning: outcome)
+      return wasOpen
+    }
+
+    var outcome: DeliveryOutcome {
+      get async {
+        await withCheckedContinuation { continuation in
+          let settled: DeliveryOutcome? = state.withLock { state in
+            if case .settled(let outcome) = state { return outcome }
+            state = .open(continuation)
+            return nil
+          }
+          if let settled { continuation.resume(returning: settled) }
+        }
+      }
+    }
+  }
+
+  // MARK: Asking
+
+  /// How a person would be reached now, without reaching anybody.
+  public enum Reach: Hashable, Sendable {
+    /// In words: `desktop notifications (dunst 1.9.0)`.
+    case reachable(String)
+    case unreachable(String)
+  }
+
+  /// Asks the first hook for firings; one of the user's own is taken at its word.
+  public func reach() async -> Reach {
+    let paths = ([own].compactMap { $0 } + shipped).map { "\($0)/notify" }
+    guard let path = paths.first(where: { access($0, F_OK) == 0 }) else {
+      return .unreachable("there is none of \(paths.joined(separator: ", "))")
+    }
+    guard access(path, X_OK) == 0 else { return .unreachable("\(path) is not executable") }
+    if let own, path.hasPrefix(own) { return .reachable("your own hook, \(path)") }
+    let outcome = await TimedProcess.run(
+      .path(FilePath(path)), ["--check"], variables: variables, seconds: timeout)
+    let words: String
+    switch outcome {
+    case .ended(0, let output, _):
+      let line = String(decoding: output.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+      return .reachable(line.isEmpty ? path : line)
+    case .ended(let status, _, let error):
+      words = error.split(separator: "\n").last.map(String.init) ?? "it ended with \(status)"
+    case .timedOut: words = "it did not end within \(timeout) seconds"
+    case .failed(let reason): words = reason
+    }
+    let open = terminals?.open.count ?? 0
+    return open > 0
+      ? .reachable("terminals only (\(open) open; no desktop: \(words))") : .unreachable(words)
+  }
+
+  // MARK: Looking at the hooks
+
+  /// A hook's file, and what keeps it from working.
+  public struct HookFile: Hashable, Sendable {
+    public enum Fault: Hashable, Sendable {
+      case notExecutable
+      /// The program that its first line names.
+      case interpreterMissing(String)
+      /// No delivery has this name.
+      case unknownName
+    }
+    public let path: String
+    public let fault: Fault?
+  }
+
+  /// The names of the hooks.
+  static let names = ["ring", "notify", "follow-up", "missed"]
+
+  /// The files in the folder of the user's own hooks.
+  public func ownHooks() -> [HookFile] {
+    guard let own else { return [] }
+    return DurableFile.names(in: own).sorted().map { name in
+      let path = "\(own)/\(name)"
+      var fault: HookFile.Fault?
+      if !HookDelivery.names.contains(name) {
+        fault = .unknownName
+      } else if access(path, X_OK) != 0 {
+        fault = .notExecutable
+      } else if let program = HookDelivery.interpreter(of: path), access(program, X_OK) != 0 {
+        fault = .interpreterMissing(program)
+      }
+      return HookFile(path: path, fault: fault)
+    }
+  }
+
+  /// The first of the folders with shipped hooks that has any; nil when none has.
+  public var shippedFolder: String? {
+    shipped.first { folder in
+      HookDelivery.names.contains { access("\(folder)/\($0)", X_OK) == 0 }
+    }
+  }
+
+  /// The program that runs a script, by its first line; nil for a binary.
+  private static func interpreter(of path: String) -> String? {
+    guard let file = (try? DurableFile.read(path, limit: 1 << 20)) ?? nil,
+      file.bytes.starts(with: "#!".utf8)
+    else { return nil }
+    let line = String(
+      decoding: file.bytes.dropFirst(2).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    return line.split(separator: " ").first.map(String.init)
+  }
+}

@@ -1,0 +1,250 @@
+import BelfryCore
+import BelfryStore
+
+/// What a person is told, as it is handed to whoever delivers it.
+public struct Notice: Hashable, Sendable {
+  public enum Kind: Hashable, Sendable {
+    /// It rings; `late` when that is more than a minute after it was due.
+    case firing(late: Bool)
+    /// It was stopped and not confirmed.
+    case followUp(FollowUp)
+    /// It is to come; silently.
+    case warning
+    /// Nobody was reached in time: all of them, in one summary. The notice's own alarm is the first.
+    case missed([Missed])
+  }
+
+  /// An occurrence that was missed.
+  public struct Missed: Hashable, Sendable {
+    public let alarm: Identifier
+    public let title: String
+    public let occurrence: CivilDateTime
+
+    public init(alarm: Identifier, title: String, occurrence: CivilDateTime) {
+      self.alarm = alarm
+      self.title = title
+      self.occurrence = occurrence
+    }
+  }
+
+  public let kind: Kind
+  public let alarm: Identifier
+  public let title: String
+  public let note: String?
+  public let occurrence: CivilDateTime
+  /// When it was due: RFC 3339 with the device's offset.
+  public let due: String
+  /// The name of the alarm's own sound; nil for the device's.
+  public let sound: String?
+  /// What can be answered to it, as a hook prints it: `stop`, `done`, `snooze`, `skip`, `remind`.
+  public let actions: [String]
+
+  public init(
+    _ kind: Kind, alarm: Identifier, title: String, note: String?, occurrence: CivilDateTime,
+    due: String, sound: String? = nil, actions: [String] = []
+  ) {
+    self.kind = kind
+    self.alarm = alarm
+    self.title = title
+    self.note = note
+    self.occurrence = occurrence
+    self.due = due
+    self.sound = sound
+    self.actions = actions
+  }
+
+  /// What can be answered to one that rings.
+  static func answers(to alarm: Alarm, _ settings: Settings) -> [String] {
+    var actions = ["stop", "done"]
+    if settings.snoozeEnabled { actions.append("snooze") }
+    if case .once = alarm.schedule.recurrence {} else { actions.append("skip") }
+    return actions
+  }
+
+  /// What can be answered to a question.
+  static let answersToFollowUp = ["done", "remind"]
+
+  /// The names of the hooks that show it, the most fitting first.
+  var hooks: [String] {
+    switch kind {
+    case .firing, .warning: ["notify"]
+    case .followUp: ["follow-up", "notify"]
+    case .missed: ["missed", "notify"]
+    }
+  }
+
+  /// Whether it is to be heard too.
+  var rings: Bool {
+    if case .firing = kind { return true }
+    return false
+  }
+
+  // MARK: Words
+
+  /// What is said first: the title, or the question whether it was done.
+  public var headline: String {
+    switch kind {
+    case .firing, .warning: title
+    case .followUp: FollowUp.question(title)
+    case .missed(let missed):
+      missed.count == 1 ? "Missed: \(title)" : "\(missed.count) alarms were missed"
+    }
+  }
+
+  /// What is said then.
+  public var body: String {
+    switch kind {
+    case .firing(let late):
+      return (late ? "Was due \(occurrence.spoken)." : occurrence.spoken)
+        + (note.map { "\n\($0)" } ?? "")
+    case .warning: return "Comes \(occurrence.spoken)." + (note.map { "\n\($0)" } ?? "")
+    case .followUp(let followUp):
+      return "Stopped, not confirmed yet: \(occurrence.spoken)."
+        + (followUp.isLast ? "\nThis is the last reminder; it stays pending until it is done." : "")
+    case .missed(let missed) where missed.count == 1: return "Was due \(occurrence.spoken)."
+    case .missed(let missed):
+      let lines = missed.prefix(Notice.mostLines).map { "\($0.title), \($0.occurrence.spoken)" }
+      let more = missed.count - lines.count
+      return (lines + (more > 0 ? ["and \(more) more: belfry list"] : [])).joined(separator: "\n")
+    }
+  }
+
+  /// So many of what was missed are named.
+  private static let mostLines = 8
+
+  /// What to type.
+  var command: String? {
+    let id = alarm.short
+    switch kind {
+    case .firing:
+      let others = actions.filter { $0 != "stop" }.joined(separator: ", ")
+      return "belfry stop \(id)   (or: \(others))"
+    case .followUp: return "belfry done \(id)   (or wait)"
+    case .missed(let missed):
+      return missed.count == 1 ? "belfry done \(id)   (or: dismiss)" : "belfry list"
+    case .warning: return nil
+    }
+  }
+
+  /// What a terminal shows of it: nothing in it is obeyed.
+  var lines: [String] {
+    func plain(_ text: String) -> String {
+      String(String.UnicodeScalarView(text.unicodeScalars.filter { !$0.isHidden }))
+    }
+    let body = self.body.split(separator: "\n").map { "   " + plain(String($0)) }
+    return ["** " + plain(headline)] + body + [command.map { "   \($0)" }].compactMap { $0 }
+  }
+
+  // MARK: As hooks get it
+
+  private var kindName: String {
+    switch kind {
+    case .firing: "firing"
+    case .followUp: "follow-up"
+    case .warning: "warning"
+    case .missed: "missed"
+    }
+  }
+
+  /// `{kind, alarm, title, headline, body, note?, occurrence, due, sound?, actions}`, and of a firing `late`, of a
+  /// follow-up `number`, `count`, `last`, of what was missed `missed`: a list of `{alarm, title, occurrence}`.
+  public var json: JSON {
+    var members: [String: JSON?] = [
+      "kind": .string(kindName), "alarm": JSON(alarm), "title": .string(title),
+      "note": note.map { .string($0) }, "occurrence": JSON(occurrence), "due": .string(due),
+      "headline": .string(headline), "body": .string(body), "sound": sound.map { .string($0) },
+      "actions": .array(actions.map { .string($0) }),
+    ]
+    switch kind {
+    case .firing(let late): members["late"] = .bool(late)
+    case .followUp(let followUp):
+      members["number"] = .integer(Int64(followUp.number))
+      members["count"] = .integer(Int64(followUp.count))
+      members["last"] = .bool(followUp.isLast)
+    case .warning: break
+    case .missed(let missed):
+      members["missed"] = .array(
+        missed.map {
+          .object([
+            "alarm": JSON($0.alarm), "title": .string($0.title), "occurrence": JSON($0.occurrence),
+          ])
+        })
+    }
+    return .object(omittingNil: members)
+  }
+
+  /// The same as variables, for hooks that read no JSON.
+  var variables: [String: String] {
+    var result = [
+      "BELFRY_KIND": kindName, "BELFRY_ALARM": alarm.text, "BELFRY_TITLE": title,
+      "BELFRY_NOTE": note ?? "", "BELFRY_OCCURRENCE": occurrence.description, "BELFRY_DUE": due,
+      "BELFRY_WHEN": occurrence.spoken, "BELFRY_HEADLINE": headline, "BELFRY_BODY": body,
+      "BELFRY_ACTIONS": actions.joined(separator: " "),
+    ]
+    if let sound { result["BELFRY_SOUND"] = sound }
+    switch kind {
+    case .firing(let late): result["BELFRY_LATE"] = late ? "true" : "false"
+    case .followUp(let followUp): result["BELFRY_LAST"] = followUp.isLast ? "true" : "false"
+    case .warning, .missed: break
+    }
+    return result
+  }
+}
+
+// MARK: From one process to another
+
+extension Notice {
+  /// All there is of it, for another process that is to deliver it.
+  var handover: JSON {
+    guard case .object(var members) = json else { return json }
+    if case .followUp(let followUp) = kind {
+      members["since"] = JSON(followUp.since)
+      members["asked"] = JSON(followUp.due)
+    }
+    return .object(members)
+  }
+
+  /// Nil when it is none.
+  init?(handover json: JSON) {
+    guard let alarm = json["alarm"].flatMap(Notice.identifier), let title = json["title"]?.string,
+      let occurrence = json["occurrence"].flatMap(Notice.civil), let due = json["due"]?.string,
+      let kind = Notice.kind(json, occurrence)
+    else { return nil }
+    self.init(
+      kind, alarm: alarm, title: title, note: json["note"]?.string, occurrence: occurrence,
+      due: due, sound: json["sound"]?.string,
+      actions: (json["actions"]?.array ?? []).compactMap(\.string))
+  }
+
+  private static func identifier(_ json: JSON) -> Identifier? {
+    json.string.flatMap { Identifier($0) }
+  }
+
+  private static func civil(_ json: JSON) -> CivilDateTime? {
+    json.string.flatMap { CivilDateTime($0) }
+  }
+
+  private static func kind(_ json: JSON, _ occurrence: CivilDateTime) -> Kind? {
+    func instant(_ key: String) -> Instant? { json[key]?.string.flatMap { Instant(rfc3339: $0) } }
+    switch json["kind"]?.string {
+    case "firing": return .firing(late: json["late"]?.bool ?? false)
+    case "warning": return .warning
+    case "follow-up":
+      guard let number = json["number"]?.integer, let count = json["count"]?.integer,
+        let since = instant("since"), let due = instant("asked")
+      else { return nil }
+      return .followUp(
+        FollowUp(
+          occurrence: occurrence, since: since, number: Int(number), count: Int(count), due: due))
+    case "missed":
+      return .missed(
+        (json["missed"]?.array ?? []).compactMap { item in
+          guard let alarm = item["alarm"].flatMap(identifier), let title = item["title"]?.string,
+            let occurrence = item["occurrence"].flatMap(civil)
+          else { return nil }
+          return Missed(alarm: alarm, title: title, occurrence: occurrence)
+        })
+    default: return nil
+    }
+  }
+}

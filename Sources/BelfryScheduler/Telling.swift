@@ -1,0 +1,148 @@
+import BelfryCore
+import BelfryStore
+
+/// One thing that somebody is to be told now, and the moment that it is for.
+struct Telling: Sendable {
+  let alarm: Alarm
+  let due: Instant
+  let notice: Notice
+
+  var key: Firings.Key { Firings.Key(alarm: alarm.id, occurrence: notice.occurrence) }
+
+  /// What of it is noted.
+  var kind: Firings.Firing.Kind {
+    switch notice.kind {
+    case .firing, .missed: .ringing
+    case .followUp(let followUp): .followUp(followUp.number)
+    case .warning: .warning
+    }
+  }
+}
+
+extension Evaluation {
+  /// What an evaluation wants told, in the order in which it is due.
+  func tellings(
+    of alarm: Alarm, settings: Settings, zones: ZoneLibrary
+  ) -> [Telling] {
+    func telling(
+      _ kind: Notice.Kind, _ civil: CivilDateTime, due: Instant, at moment: Instant? = nil,
+      _ actions: [String] = []
+    ) -> Telling {
+      Telling(
+        alarm: alarm, due: due,
+        notice: Notice(
+          kind, alarm: alarm.id, title: alarm.title, note: alarm.note, occurrence: civil,
+          due: zones.text(moment ?? due), sound: alarm.delivery.sound, actions: actions))
+    }
+    let answers = Notice.answers(to: alarm, settings)
+    return firings.map {
+      telling(.firing(late: $0.late), $0.occurrence, due: $0.due, answers)
+    }
+      + followUps.map {
+        telling(.followUp($0), $0.occurrence, due: $0.due, Notice.answersToFollowUp)
+      }
+      + warnings.map {
+        telling(.warning, $0.occurrence.civil, due: $0.due, at: $0.occurrence.at)
+      }
+  }
+}
+
+/// The notes of who tells what: each telling is claimed, durably, before anybody is told.
+struct Claims: Sendable {
+  let store: Store
+  let keeper: Keeper
+  /// What could not be written down before.
+  var unwritten: Firings?
+
+  /// What this device has told, with what processes left that have died to be told again.
+  var firings: Firings { complete(store.firings()) }
+
+  private func complete(_ firings: Firings) -> Firings {
+    var firings = firings
+    if let unwritten { firings.merge(unwritten) }
+    return firings.released(isAlive: keeper.isAlive)
+  }
+
+  /// Claims what nobody else has claimed or told meanwhile, and returns that.
+  func claim(_ tellings: [Telling]) -> Store.FiringsUpdate<[Telling]> {
+    let now = store.context.now
+    return store.updateFirings { firings in
+      firings = complete(firings)
+      return tellings.filter { telling in
+        let known = firings[telling.key]
+        let same = known.flatMap { $0.due == telling.due ? $0 : nil }
+        if let known, known.due > telling.due, known.standing != .undelivered { return false }
+        if let same, same.standing != .undelivered || same.retry > now { return false }
+        firings[telling.key] = Firings.Firing(
+          telling.kind, due: telling.due, at: now, attempts: (same?.attempts ?? 0) + 1,
+          standing: .claimed, keeper: keeper.name,
+          isLogged: same?.isLogged ?? (telling.kind == .warning))
+        return true
+      }
+    }
+  }
+
+  /// Notes what came of tellings; nil for what nobody had to be told any more.
+  func settle(
+    _ outcomes: [(telling: Telling, outcome: DeliveryOutcome?)]
+  ) -> Store.FiringsUpdate<Void> {
+    let now = store.context.now
+    return store.updateFirings { firings in
+      firings = complete(firings)
+      for (telling, outcome) in outcomes {
+        let known = firings[telling.key].flatMap { $0.due == telling.due ? $0 : nil }
+        var keeper: String?
+        var standing = Firings.Firing.Standing.delivered
+        switch outcome {
+        case .delivered, nil: break
+        case .attended(let name): keeper = name
+        case .undelivered: standing = .undelivered
+        }
+        firings[telling.key] = Firings.Firing(
+          telling.kind, due: telling.due, at: now, attempts: known?.attempts ?? 1,
+          standing: standing, keeper: keeper,
+          isLogged: known?.isLogged ?? (telling.kind == .warning) || outcome == nil)
+      }
+    }
+  }
+
+  /// Notes that nobody stays with a notice any more.
+  func release(_ notice: Notice) {
+    _ = store.updateFirings { firings in
+      let key = Firings.Key(alarm: notice.alarm, occurrence: notice.occurrence)
+      if firings[key]?.keeper == keeper.name, firings[key]?.standing == .delivered {
+        firings[key]?.keeper = nil
+      }
+    }
+  }
+}
+
+extension Store {
+  /// Whether somebody is still to be told of a notice that was delivered.
+  func isWanted(_ notice: Notice, _ settings: Settings, _ firings: Firings) -> Bool {
+    // What cannot be read now is: rather a false alarm than a missed one. A work tree of the past says nothing.
+    guard past == nil, let alarm = try? alarm(notice.alarm) else { return true }
+    return timeline(alarm).wants(
+      notice, at: context.now, settings: settings, firings: firings)
+  }
+}
+
+extension Timeline {
+  /// Whether a notice that was delivered still says how things stand.
+  func wants(
+    _ notice: Notice, at now: Instant, settings: Settings, firings: Firings
+  ) -> Bool {
+    switch notice.kind {
+    case .firing:
+      let status = status(at: now, settings: settings, firings: firings)
+      return status.state == .ringing && status.current == notice.occurrence
+    case .followUp(let followUp):
+      guard alarm.enabled, !alarm.isDeleted, let record = record(of: notice.occurrence) else {
+        return false
+      }
+      return record.state == .pending && record.followUps <= followUp.number
+    case .warning: return alarm.enabled && !alarm.isDeleted
+    case .missed: return true
+    }
+  }
+}

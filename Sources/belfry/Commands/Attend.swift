@@ -1,0 +1,29 @@
+import ArgumentParser
+import BelfryScheduler
+import BelfryStore
+
+/// What `belfry tick` leaves behind while a notification waits for its button, or a sound plays.
+struct Attend: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Deliver what a tick hands over, and stay until it is answered.", shouldDisplay: false
+  )
+
+  @Option(help: "The store's folder.")
+  var store: String?
+
+  @ParentCommand var root: Belfry
+
+  func run() async throws {
+    let context = try CommandContext(store: self.store ?? root.store)
+    let opened = ElapsedTime()
+    await Attendant(
+      recorder: AnswerRecorder(
+        command: context.executable ?? "belfry", store: context.storePath,
+        variables: { context.clockVariables(after: opened) }),
+      open: {
+        try Store.existing(context.storePath, context: context.present(after: opened).storeContext)
+      },
+      hooks: { context.hooks(attendance: $0) }
+    ).run()
+  }
+}

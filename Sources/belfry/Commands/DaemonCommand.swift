@@ -1,0 +1,139 @@
+import ArgumentParser
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+import Glibc
+import Synchronization
+
+struct DaemonCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "daemon",
+    abstract: "Ring, ask and warn when it is time, and sync, until stopped.",
+    discussion: """
+      One for a store. It notices what other commands, git and editors change by itself; SIGHUP lets it read
+      everything anew, SIGTERM ends it. What it does is told on standard error.
+
+      To have it run whenever you are logged in: belfry service install
+      """)
+
+  @Flag(inversion: .prefixedNo, help: "Sync with the store's remotes, if it has any.")
+  var sync = true
+
+  @Flag(help: "Wake the machine from sleep for what is due: see 'belfry help service install'.")
+  var wake = false
+
+  @Option(help: "The store's folder (default: BELFRY_STORE, else the data folder).")
+  var store: String?
+
+  @ParentCommand var root: Belfry
+
+  func run() async throws {
+    let context = try CommandContext(store: self.store ?? root.store)
+    let store = try context.open(welcome: false)
+    guard let command = context.executable else {
+      throw CommandError(
+        .failed, "the path of the binary cannot be told.", hint: "Is /proc mounted?")
+    }
+    let opened = ElapsedTime()
+    let zones = Mutex(context.storeContext.zones)
+    let daemon = Daemon(
+      store,
+      Daemon.Surroundings(
+        command: command, clockOffset: context.clockOffset, syncs: sync, wakesMachine: wake,
+        variables: { context.clockVariables(after: opened) },
+        context: { rereadingZones in
+          var present = context.present(after: opened).storeContext
+          present.zones = zones.withLock { zones in
+            if rereadingZones { zones = ZoneLibrary(variable: context.environment["TZ"]) }
+            return zones
+          }
+          return present
+        },
+        hooks: { context.hooks(attendance: $0) }, log: { DaemonLog(context).write($0) }))
+    try await daemon.run()
+  }
+}
+
+/// What a daemon tells on standard error, a line each.
+private struct DaemonLog {
+  private let context: CommandContext
+
+  init(_ context: CommandContext) {
+    self.context = context
+  }
+
+  func write(_ news: DaemonNews) {
+    for line in lines(news) { Console.error("belfry: \(line)") }
+  }
+
+  private func lines(_ news: DaemonNews) -> [String] {
+    switch news {
+    case .started(let alarms, let next):
+      let when = next.map { "; next look: \(context.storeContext.zones.text($0))" } ?? ""
+      return ["watching \(alarms) \(alarms == 1 ? "alarm" : "alarms")\(when)."]
+    case .told(let notice, let outcome):
+      let what = "\(Printable.text(notice.headline)) (\(notice.alarm.short), \(notice.occurrence))"
+      switch outcome {
+      case .delivered, .attended: return ["\(verb(notice)) \(what)."]
+      case .undelivered(let reasons):
+        return ["warning: nobody could be told of \(what):"]
+          + reasons.map { "  \(Printable.text($0))" }
+      }
+    case .answered(let notice, let answer, let failure):
+      let title = Printable.text(notice.title)
+      if let failure {
+        return [
+          "warning: the answer to \(title) could not be recorded: \(Printable.text(failure))."
+        ]
+      }
+      return ["answered: \(title), \(word(answer))."]
+    case .failed(let what, let why):
+      return ["warning: \(what) fails: \(Printable.text(why)). It is tried again."]
+    case .recovered(let what): return ["\(what) works again."]
+    case .reloaded(let alarms): return ["read \(alarms) alarms anew."]
+    case .clockChanged: return ["the clock was set, or the machine has slept."]
+    case .stopped: return ["stopped."]
+    }
+  }
+
+  private func verb(_ notice: Notice) -> String {
+    switch notice.kind {
+    case .firing(let late): late ? "rang late:" : "rang:"
+    case .followUp: "asked:"
+    case .warning: "said ahead:"
+    case .missed: "told:"
+    }
+  }
+
+  private func word(_ answer: DeliveredAnswer) -> String {
+    switch answer {
+    case .remind: "remind"
+    case .answer(.stop): "stop"
+    case .answer(.snooze): "snooze"
+    case .answer(.skip): "skip"
+    case .answer: "done"
+    }
+  }
+}
+
+/// What git's hooks call.
+struct Poke: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Tell the daemon that the store has changed; without one, look at the clock.",
+    discussion: "Belfry's git hooks do it after every pull, merge, commit and checkout.")
+
+  @Option(help: "The store's folder (default: BELFRY_STORE, else the data folder).")
+  var store: String?
+
+  @ParentCommand var root: Belfry
+
+  func run() async throws {
+    let context = try CommandContext(store: self.store ?? root.store)
+    if let store = try Store.existing(context.storePath, context: context.storeContext),
+      store.pokeDaemon()
+    {
+      return
+    }
+    try await TickCommand.run(context)
+  }
+}

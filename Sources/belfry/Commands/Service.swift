@@ -1,0 +1,329 @@
+import ArgumentParser
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+import Git
+import Glibc
+import Subprocess
+
+struct Service: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Have Belfry at work whenever you are logged in, or the machine runs.",
+    discussion: """
+      With systemd it is a user service, or with --timer a look at the clock every minute; where there is none, a
+      line of your crontab.
+
+        belfry service install
+        belfry service status
+      """,
+    subcommands: [ServiceInstall.self, ServiceUninstall.self, ServiceStatus.self],
+    defaultSubcommand: ServiceStatus.self)
+
+  @ParentCommand var root: Belfry
+}
+
+struct ServiceInstall: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "install", abstract: "Start it now, and at every login.",
+    discussion: """
+      A user service runs as long as you are logged in. To have it run from the machine's start on, also while
+      nobody is logged in (a server), let your user linger:
+
+        sudo loginctl enable-linger "$USER"
+
+      --wake lets what is due wake a machine that sleeps. That takes the right to set such a timer: systemd 254 and
+      later give it to users who are logged in; before that: sudo setcap cap_wake_alarm+ep PATH-OF-BELFRY
+      """)
+
+  @Flag(help: "A timer of systemd's that looks at the clock every minute, instead of the daemon.")
+  var timer = false
+
+  @Flag(help: "Wake the machine from sleep for what is due.")
+  var wake = false
+
+  @Flag(help: "Show what would be written, and write nothing.")
+  var dryRun = false
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: Service
+
+  func run() async throws {
+    let context = try common.context(parent.root)
+    // Where there is no store yet, it is made: the service must find one.
+    if !dryRun { _ = try context.open(welcome: false) }
+    let manager = try ServiceManager(context)
+    let units = manager.units(timer ? .timer : .daemon, wakes: wake)
+    if dryRun { return show(units, context) }
+    let how = try await manager.install(units)
+    if common.json {
+      return Console.write(
+        JSON.object(["installed": .string(how.rawValue), "form": .string(units.form.rawValue)])
+          .document)
+    }
+    switch how {
+    case .systemd:
+      Console.line("Installed \(units.main): it runs now, and whenever you are logged in.")
+      if await manager.lingers() != true {
+        Console.line("Also while nobody is logged in: sudo loginctl enable-linger \(manager.user)")
+      }
+      Console.line("What it does: journalctl --user -u \(units.files.last?.name ?? units.main)")
+    case .cron:
+      Console.line("No systemd runs for you here, so cron looks at the clock every minute:")
+      Console.line("  \(units.crontab)")
+      if timer || wake {
+        Console.error("belfry: warning: --timer and --wake need systemd.")
+      }
+    }
+  }
+
+  private func show(_ units: ServiceUnits, _ context: CommandContext) {
+    if common.json {
+      return Console.write(
+        JSON.object([
+          "units": .object(
+            Dictionary(
+              uniqueKeysWithValues: units.files.map { ($0.name, JSON.string($0.text)) })),
+          "crontab": .string(units.crontab),
+        ]).document)
+    }
+    for (name, text) in units.files {
+      Console.line("# \(name)")
+      Console.write(text)
+      Console.line("")
+    }
+    Console.line("# without systemd, in the crontab")
+    Console.line(units.crontab)
+  }
+}
+
+struct ServiceUninstall: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "uninstall", abstract: "Stop it, and take it away.")
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: Service
+
+  func run() async throws {
+    let manager = try ServiceManager(try common.context(parent.root))
+    let removed = try await manager.uninstall()
+    if common.json {
+      return Console.write(
+        JSON.object(["removed": .array(removed.map { .string($0) })]).document)
+    }
+    Console.line(
+      removed.isEmpty
+        ? "There was nothing to remove." : "Removed \(removed.joined(separator: ", ")).")
+  }
+}
+
+struct ServiceStatus: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status", abstract: "Tell whether something looks at the clock.")
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: Service
+
+  func run() async throws {
+    let context = try common.context(parent.root)
+    let manager = try ServiceManager(context)
+    let status = await manager.status()
+    let store = try Store.existing(context.storePath, context: context.storeContext)
+    let daemon = store?.daemonProcess
+    let lingers = await manager.lingers()
+    if common.json {
+      return Console.write(
+        JSON.object(omittingNil: [
+          "units": .object(
+            Dictionary(uniqueKeysWithValues: status.units.map { ($0.name, JSON.string($0.state)) })),
+          "crontab": .bool(status.isInCrontab), "daemon": .bool(daemon != nil),
+          "lingers": lingers.map { .bool($0) },
+          "lastLook": store?.lastTick.map { .string(context.storeContext.zones.text($0)) },
+        ]).document)
+    }
+    for (name, state) in status.units { Console.line("\(name): \(state).") }
+    if status.isInCrontab { Console.line("Cron looks at the clock every minute.") }
+    if let daemon { Console.line("The daemon runs: \(Printable.text(daemon)).") }
+    if let last = store?.lastTick {
+      Console.line(
+        "The clock was last looked at: \(AlarmOutput(now: context.storeContext.now, zones: context.storeContext.zones, style: context.style).when(last))."
+      )
+    }
+    if lingers == false, !status.units.isEmpty {
+      Console.line(
+        "It ends when you log out. To have it stay: sudo loginctl enable-linger \(manager.user)")
+    }
+    if status.units.isEmpty, !status.isInCrontab, daemon == nil {
+      throw CommandError(
+        .notPossible, "nothing looks at the clock, so nothing rings.",
+        hint: "belfry service install")
+    }
+  }
+}
+
+/// Puts the service where the system looks for it: systemd's user units, or the crontab.
+struct ServiceManager {
+  enum Way: String {
+    case systemd, cron
+  }
+
+  private let context: CommandContext
+  private let command: String
+  private let folder: String
+  let user: String
+
+  init(_ context: CommandContext) throws {
+    self.context = context
+    guard let command = context.executable else {
+      throw CommandError(
+        .failed, "the path of the binary cannot be told.", hint: "Is /proc mounted?")
+    }
+    self.command = command
+    folder =
+      try CommandContext.folder("XDG_CONFIG_HOME", ".config", context.environment)
+      + "/systemd/user"
+    user = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(geteuid())"
+  }
+
+  /// What a service has to be told, as it gets none of a shell's variables.
+  private static let kept = [
+    "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "BELFRY_DEVICE", "TZ",
+  ]
+
+  func units(_ form: ServiceUnits.Form, wakes: Bool) -> ServiceUnits {
+    ServiceUnits(
+      form: form, command: command, store: context.storePath, wakes: wakes,
+      variables: context.environment.filter { ServiceManager.kept.contains($0.key) })
+  }
+
+  // MARK: At work
+
+  /// Installs the units, or a line of the crontab where systemd does not run for this user.
+  func install(_ units: ServiceUnits) async throws -> Way {
+    guard await run("systemctl", ["--user", "show-environment"]) != nil else {
+      try await installCrontab(units)
+      return .cron
+    }
+    // The other form would look at the clock too.
+    _ = try await uninstall()
+    try DurableFile.makeFolder(folder, mode: 0o755)
+    for (name, text) in units.files {
+      try DurableFile.write(
+        Array(text.utf8), to: "\(folder)/\(name)", temporary: "\(folder)/.\(name).new")
+    }
+    try await systemctl(["daemon-reload"])
+    try await systemctl(["enable", "--now", units.main])
+    return .systemd
+  }
+
+  /// Takes everything away, and returns what there was.
+  func uninstall() async throws -> [String] {
+    var removed: [String] = []
+    for name in ServiceUnits.all where access("\(folder)/\(name)", F_OK) == 0 {
+      // One that was never started can be removed all the same.
+      _ = await run("systemctl", ["--user", "disable", "--now", name])
+      guard unlink("\(folder)/\(name)") == 0 else { throw FileError("remove", "\(folder)/\(name)") }
+      removed.append(name)
+    }
+    if !removed.isEmpty { _ = await run("systemctl", ["--user", "daemon-reload"]) }
+    let lines = await crontab()
+    if lines.contains(where: { $0.hasSuffix(ServiceUnits.mark) }) {
+      try await setCrontab(lines.filter { !$0.hasSuffix(ServiceUnits.mark) })
+      removed.append("the line of the crontab")
+    }
+    return removed
+  }
+
+  func status() async -> (units: [(name: String, state: String)], isInCrontab: Bool) {
+    var units: [(name: String, state: String)] = []
+    for name in ServiceUnits.all where access("\(folder)/\(name)", F_OK) == 0 {
+      if name == "belfry-tick.service" { continue }
+      let state = await run("systemctl", ["--user", "is-active", name], anyStatus: true)
+      let words = state?.split(separator: "\n").first.map(String.init) ?? ""
+      units.append((name, words.isEmpty ? "systemd does not run for you here" : words))
+    }
+    let isInCrontab = await crontab().contains {
+      !$0.hasPrefix("#") && $0.hasSuffix(ServiceUnits.mark)
+    }
+    return (units, isInCrontab)
+  }
+
+  /// Whether the user's services run while nobody is logged in; nil where that cannot be told.
+  func lingers() async -> Bool? {
+    switch await run("loginctl", ["show-user", user, "--property=Linger", "--value"]) {
+    case "yes\n": true
+    case "no\n": false
+    default: nil
+    }
+  }
+
+  /// Has systemd wake the machine at a moment, and look at the clock then, unless it is to already.
+  func wake(at moment: Instant) async throws {
+    let name = "belfry-wake-\(moment.seconds)"
+    if await run("systemctl", ["--user", "is-active", "--quiet", "\(name).timer"]) != nil {
+      return
+    }
+    _ = await run("systemctl", ["--user", "stop", "belfry-wake-*.timer"])
+    let civil = TimeZoneRules.utc.civil(at: moment)
+    let outcome = await TimedProcess.run(
+      .name("systemd-run"),
+      [
+        "--user", "--unit=\(name)", "--timer-property=WakeSystem=true",
+        "--timer-property=AccuracySec=1s", "--on-calendar=\(civil.date) \(civil.time):00 UTC",
+        "systemctl", "--user", "start", "belfry-tick.service",
+      ], seconds: 30)
+    if case .ended(0, _, _) = outcome { return }
+    Console.error("belfry: warning: systemd would not wake the machine for what is due next.")
+  }
+
+  private func systemctl(_ arguments: [String]) async throws {
+    let outcome = await TimedProcess.run(
+      .name("systemctl"), ["--user"] + arguments, seconds: 60)
+    if case .ended(0, _, _) = outcome { return }
+    var words = "it did not end"
+    if case .ended(_, _, let error) = outcome {
+      words = error.split(separator: "\n").last.map(String.init) ?? "it failed"
+    }
+    throw CommandError(
+      .failed, "systemctl --user \(arguments[0]): \(Printable.text(words)).",
+      hint: "See 'systemctl --user status belfry.service'.")
+  }
+
+  // MARK: The crontab
+
+  private func installCrontab(_ units: ServiceUnits) async throws {
+    let lines = await crontab().filter { !$0.hasSuffix(ServiceUnits.mark) }
+    do {
+      try await setCrontab(lines + [units.crontab])
+    } catch let error as CommandError {
+      throw CommandError(
+        .failed, error.message,
+        hint: "Have something run this every minute: \(units.crontab.dropFirst(10))")
+    }
+  }
+
+  private func crontab() async -> [String] {
+    let text = await run("crontab", ["-l"]) ?? ""
+    return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      .reversed().drop { $0.isEmpty }.reversed()
+  }
+
+  private func setCrontab(_ lines: [String]) async throws {
+    let outcome = await TimedProcess.run(
+      .name("crontab"), ["-"], input: Array((lines.joined(separator: "\n") + "\n").utf8),
+      seconds: 60)
+    if case .ended(0, _, _) = outcome { return }
+    throw CommandError(
+      .failed, "neither systemd nor cron is to be had for you here.", hint: "Install cron.")
+  }
+
+  /// What a program says; nil when it is not there or fails.
+  private func run(
+    _ program: String, _ arguments: [String], anyStatus: Bool = false
+  ) async -> String? {
+    let outcome = await TimedProcess.run(.name(program), arguments, seconds: 30)
+    guard case .ended(let status, let output, _) = outcome, status == 0 || anyStatus else {
+      return nil
+    }
+    return String(decoding: output, as: UTF8.self)
+  }
+}

@@ -1,0 +1,9 @@
+/// How long something has gone on, whatever becomes of the wall clock.
+struct ElapsedTime: Sendable {
+  private let start = ContinuousClock.now
+
+  var milliseconds: Int64 {
+    let (seconds, attoseconds) = (ContinuousClock.now - start).components
+    return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+  }
+}

@@ -1,0 +1,102 @@
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// One evaluation of a store, with a person who notes what they are told.
+@Suite struct TickTests {
+  /// Notes headlines, and does something at each.
+  private final class Person: NoticeDelivery {
+    private let told = Mutex<[String]>([])
+    private let react: @Sendable (Notice) async throws -> Void
+
+    init(_ react: @escaping @Sendable (Notice) async throws -> Void) {
+      self.react = react
+    }
+
+    var headlines: [String] { told.withLock { $0 } }
+
+    func deliver(_ notice: Notice, snooze: Int64) async -> DeliveryOutcome {
+      told.withLock { $0.append(notice.headline) }
+      try? await react(notice)
+      return .delivered(nil)
+    }
+  }
+
+  private func store(_ sandbox: Sandbox, at now: String) throws -> Store {
+    try Store.open(
+      sandbox.store,
+      context: StoreContext(
+        now: Instant(rfc3339: now)!, zones: ZoneLibrary(variable: "UTC"), deviceName: "laptop",
+        user: geteuid(),
+        makeIdentifier: {
+          var generator = SystemRandomNumberGenerator()
+          return .random(using: &generator)
+        }, random: { $0.lowerBound })
+    ).store
+  }
+
+  @Test("The state is read again right before a follow-up is sent")
+  func readAgainBeforeSending() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    for number in 10..<20 {
+      _ = try await sandbox.belfry("add", "Alarm \(number)", "--daily", "--at", "09:00")
+    }
+    _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:00Z")
+    for number in 10..<20 {
+      _ = try await sandbox.belfry("stop", "Alarm \(number)", now: "2026-11-23T09:00:10Z")
+    }
+    // More alarms than are told of at once: the first to hear of its own answers the last one.
+    let person = Person { notice in
+      guard notice.title == "Alarm 10" else { return }
+      _ = try await sandbox.belfry("done", "Alarm 19", now: "2026-11-23T09:30:10Z")
+    }
+    _ = try await Tick(
+      store(sandbox, at: "2026-11-23T09:30:10Z"), delivery: person, width: 1
+    ).run()
+    #expect(person.headlines.count == 9)
+    #expect(!person.headlines.contains("Did you Alarm 19?"))
+  }
+
+  @Test("What a process that died had claimed is told again, as one attempt more")
+  func claimOfTheDead() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Rent", "--daily", "--at", "09:00")
+    let store = try store(sandbox, at: "2026-11-23T09:00:05Z")
+    let card = try #require(try store.overview().cards.first)
+    let due = Instant(rfc3339: "2026-11-23T09:00:00Z")!
+    let key = Firings.Key(alarm: card.id, occurrence: CivilDateTime("2026-11-23T09:00")!)
+    _ = store.updateFirings {
+      $0[key] = Firings.Firing(due: due, at: due, standing: .claimed, keeper: "somebody")
+    }
+    let person = Person { _ in }
+    // As long as it lives, it is about it.
+    let alive = Keeper(name: "me") { _ in true }
+    #expect(try await Tick(store, delivery: person, keeper: alive).run().delivered.isEmpty)
+    let dead = Keeper(name: "me") { $0 == "me" }
+    #expect(try await Tick(store, delivery: person, keeper: dead).run().delivered.count == 1)
+    #expect(store.firings()[key]?.attempts == 2)
+    #expect(store.firings()[key]?.standing == .delivered)
+    #expect(try await Tick(store, delivery: person, keeper: dead).run().delivered.isEmpty)
+    #expect(person.headlines.filter { $0 == "Rent" }.count == 1)
+  }
+
+  @Test("The claim is on disk before anybody is told")
+  func claimedBeforeTold() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Rent", "--daily", "--at", "09:00")
+    let store = try store(sandbox, at: "2026-11-23T09:00:05Z")
+    let seen = Mutex<Firings.Firing.Standing?>(nil)
+    let person = Person { notice in
+      guard notice.kind == .firing(late: false) else { return }
+      let key = Firings.Key(alarm: notice.alarm, occurrence: notice.occurrence)
+      seen.withLock { $0 = store.firings()[key]?.standing }
+    }
+    _ = try await Tick(store, delivery: person).run()
+    #expect(seen.withLock { $0 } == .claimed)
+  }
+}

@@ -1,0 +1,61 @@
+extension Sandbox {
+  /// The beginning of a script with a screen and a notification service of its own, to be run by `onDesktop`.
+  ///
+  /// `press BUTTON` presses a button of the notification on top, and writes down which there are in `buttons`;
+  /// `until_shown N` waits until so many are shown; `stop` ends it all.
+  public var desktop: String {
+    """
+    mkdir -p '\(root)/run'
+    export XDG_RUNTIME_DIR='\(root)/run'
+    printf '#!/bin/sh\\ntee -a "\(root)/buttons" | grep -F "$(cat "\(root)/want")" | head -n 1\\n' > '\(root)/pick'
+    chmod +x '\(root)/pick'
+    printf '[global]\\ndmenu = %s\\n' '\(root)/pick' > '\(root)/dunstrc'
+    Xvfb -displayfd 3 -nolisten tcp 3>'\(root)/display' 2>/dev/null &
+    x=$!
+    while [ ! -s '\(root)/display' ]; do sleep 0.1; done
+    export DISPLAY=:$(cat '\(root)/display')
+    dunst -conf '\(root)/dunstrc' >/dev/null 2>&1 &
+    d=$!
+    for i in $(seq 50); do
+      dunstctl count >/dev/null 2>&1 && break
+      sleep 0.1
+    done
+    press() { echo "$1" > '\(root)/want'; dunstctl action 0; }
+    until_shown() {
+      for i in $(seq 150); do
+        [ "$(dunstctl count displayed)" = "$1" ] && return
+        sleep 0.1
+      done
+      echo "never $1 shown"
+    }
+    until_said() {
+      for i in $(seq 150); do
+        grep -q "$1" '\(root)/daemon.log' && return
+        sleep 0.1
+      done
+      echo "never said: $1"
+    }
+    start_daemon() {
+      '\(Sandbox.binary)' daemon 2>>'\(root)/daemon.log' &
+      daemon=$!
+    }
+    stop() {
+      [ -z "${daemon:-}" ] || { kill $daemon 2>/dev/null; wait $daemon; }
+      kill $d $x
+    }
+
+    """
+  }
+
+  /// What the daemon has told.
+  public var daemonLog: String { (try? read(root + "/daemon.log")) ?? "" }
+
+  /// Runs a script that begins with `desktop`, in a session bus of its own.
+  public func onDesktop(_ script: String, now: String) async throws -> Output {
+    let path = root + "/script-\(now)"
+    try write(
+      "\(desktop)\nexport BELFRY_NOW=\(now) TZ=UTC BELFRY_DEVICE=laptop\n\(script)\nstop\n",
+      to: path)
+    return try await run("/usr/bin/timeout", ["90", "dbus-run-session", "--", "sh", path])
+  }
+}
