@@ -1,0 +1,153 @@
+import BelfryCore
+import BelfryStore
+import Foundation
+import Glibc
+import Synchronization
+import TestSupport
+
+@testable import BelfryScheduler
+
+/// A daemon's mind on a bench: its clock is turned by hand, its hooks write down what they are told, its commands
+/// are the real ones with the same clock.
+final class DaemonBench: @unchecked Sendable {
+  // Sound, as one test uses it from one task at a time; what other threads tell goes through `queue`.
+  let sandbox: Sandbox
+  private let queue = Mutex<[DaemonEvent]>([])
+  private let clock: Mutex<Instant>
+  private let zone: Mutex<String>
+  private let news = Mutex<[DaemonNews]>([])
+  private var watch: DaemonWatch?
+  private(set) var attendance = Attendance { _ in }
+
+  private let patience: Int
+
+  /// - Parameter patience: how long a hook may take, in seconds.
+  init(at now: String, zone: String = "UTC", patience: Int = 60) async throws {
+    self.patience = patience
+    sandbox = try Sandbox()
+    clock = Mutex(Instant(rfc3339: now)!)
+    self.zone = Mutex(zone)
+    // It writes down what it is told, and stays when it is asked to.
+    let hook = """
+      #!/bin/sh
+      cat >/dev/null
+      printf '%s\\n' "$BELFRY_KIND $BELFRY_TITLE $BELFRY_OCCURRENCE ${BELFRY_LATE:-}" >> '\(sandbox.rang)'
+      [ ! -e '\(sandbox.root)/stay' ] || { echo delivered; exec sleep 60; }
+      """
+    for name in ["notify", "follow-up"] {
+      try sandbox.write(hook, to: "\(sandbox.hooks)/\(name)", mode: 0o755)
+    }
+    try sandbox.write(
+      """
+      #!/bin/sh
+      export HOME='\(sandbox.home)' PATH=/usr/bin:/bin BELFRY_DEVICE=laptop GIT_CONFIG_NOSYSTEM=1
+      export BELFRY_NOW="$(cat '\(sandbox.root)/clock')" TZ="$(cat '\(sandbox.root)/zone')" BELFRY_LOCK_TIMEOUT=0
+      exec '\(Sandbox.binary)' "$@"
+      """, to: sandbox.root + "/command", mode: 0o755)
+    try await belfry("tier", "plus")
+  }
+
+  var now: Instant { clock.withLock { $0 } }
+
+  /// Runs belfry by the bench's clock.
+  @discardableResult
+  func belfry(_ arguments: String...) async throws -> Sandbox.Output {
+    try note()
+    return try await sandbox.run(sandbox.root + "/command", arguments)
+  }
+
+  private func note() throws {
+    try sandbox.write(now.rfc3339Milliseconds, to: sandbox.root + "/clock")
+    try sandbox.write(zone.withLock { $0 }, to: sandbox.root + "/zone")
+  }
+
+  /// The store as the daemon opens it.
+  private func context() -> StoreContext {
+    StoreContext(
+      now: now, zones: ZoneLibrary(variable: zone.withLock { $0 }), deviceName: "laptop",
+      machine: (try? String(contentsOfFile: "/etc/machine-id", encoding: .utf8))?.filter(
+        \.isHexDigit) ?? "",
+      user: geteuid(),
+      makeIdentifier: {
+        var generator = SystemRandomNumberGenerator()
+        return .random(using: &generator)
+      }, random: { $0.lowerBound }, patience: 0)
+  }
+
+  // MARK: The daemon
+
+  /// Starts the daemon; one that was there before is gone as if killed.
+  func start() async throws {
+    try note()
+    let store = try Store.open(sandbox.store, context: context()).store
+    attendance = Attendance { self.tell(.news($0)) }
+    // A keeper of another life than the one before.
+    let name = UUID().uuidString
+    let keeper = Keeper(name: name) { $0 == name }
+    var watch = DaemonWatch(
+      store: store,
+      surroundings: Daemon.Surroundings(
+        command: sandbox.root + "/command", syncs: false, wakesMachine: false,
+        context: { _ in self.context() },
+        hooks: {
+          HookDelivery(
+            own: self.sandbox.hooks, shipped: [], timeout: self.patience, attendance: $0,
+            keeper: keeper)
+        }, log: { item in self.news.withLock { $0.append(item) } }), attendance: attendance
+    ) { self.tell($0) }
+    watch.begin()
+    self.watch = watch
+    try await settle()
+  }
+
+  private func tell(_ event: DaemonEvent) { queue.withLock { $0.append(event) } }
+
+  /// Lets the daemon see to something, and to all that comes of it.
+  func handle(_ wake: WakeSource.Wake) async throws {
+    try note()
+    watch?.handle(.wake(wake))
+    try await settle()
+  }
+
+  /// Handles what hooks and commands tell, until nothing comes any more.
+  private func settle() async throws {
+    while true {
+      let events = queue.withLock { queue in
+        defer { queue = [] }
+        return queue
+      }
+      for event in events { watch?.handle(event) }
+      if events.isEmpty, watch?.underWay == 0 { return }
+      try await Task.sleep(for: .milliseconds(2))
+    }
+  }
+
+  /// Lets time pass as it does, waking the daemon whenever it wants to be.
+  func wait(until text: String) async throws {
+    let end = Instant(rfc3339: text)!
+    while let wake = watch?.nextWake, wake <= end {
+      clock.withLock { $0 = max($0, wake) }
+      try await handle(.time)
+    }
+    clock.withLock { $0 = end }
+    try note()
+  }
+
+  /// Sets the clock, as somebody does or a machine that wakes.
+  func jump(to text: String) async throws {
+    clock.withLock { $0 = Instant(rfc3339: text)! }
+    try await handle(.clockChanged)
+  }
+
+  func move(to zone: String) async throws {
+    self.zone.withLock { $0 = zone }
+    try await handle(.zone)
+  }
+
+  /// What the hooks were told.
+  var rings: [String] {
+    sandbox.rings.map { $0.trimmingCharacters(in: .whitespaces) }
+  }
+
+  var log: [DaemonNews] { news.withLock { $0 } }
+}

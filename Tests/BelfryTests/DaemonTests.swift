@@ -1,0 +1,329 @@
+import BelfryCore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import BelfryScheduler
+
+/// The daemon against clocks, zones and stores that go wrong.
+@Suite struct DaemonTests {
+  @Test func ringsWhenItIsTimeAndOnce() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T08:59:59Z")
+    #expect(bench.rings.isEmpty)
+    try await bench.wait(until: "2026-11-20T09:10:00Z")
+    #expect(bench.rings == ["firing Rent 2026-11-20T09:00 false"])
+    try await bench.wait(until: "2026-11-21T09:10:00Z")
+    #expect(bench.rings.count == 2)
+    let log = try await bench.belfry("log", "--json").array.compactMap { $0["action"] as? String }
+    #expect(log.filter { $0 == "fired" }.count == 2)
+    // Nobody answered in half an hour.
+    #expect(log.contains("missed"))
+    #expect(try bench.sandbox.read(bench.sandbox.missed).contains("Missed: Rent"))
+  }
+
+  @Test("suspended over its time, it rings once, late")
+  func suspend() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try await bench.start()
+    try await bench.jump(to: "2026-11-20T11:30:00Z")
+    try await bench.wait(until: "2026-11-20T11:40:00Z")
+    #expect(bench.rings == ["firing Rent 2026-11-20T09:00 true"])
+  }
+
+  @Test("two days later the latest within its grace rings; what came before it was missed")
+  func twoDaysAhead() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try await bench.belfry("add", "Pills", "--daily", "--at", "22:00")
+    try await bench.start()
+    try await bench.jump(to: "2026-11-22T10:00:00Z")
+    #expect(
+      bench.rings.sorted() == [
+        "firing Pills 2026-11-21T22:00 true", "firing Rent 2026-11-22T09:00 true",
+      ])
+    // In one summary.
+    let missed = try bench.sandbox.read(bench.sandbox.missed)
+    #expect(missed.contains("3 alarms were missed"), "\(missed)")
+    #expect(missed.split(separator: "\n").count == 3, "\(missed)")
+  }
+
+  @Test("a clock set back two days rings nothing again, and rings on when it has caught up")
+  func twoDaysBack() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T09:00:10Z")
+    try await bench.belfry("done", "rent")
+    try await bench.handle(.poke)
+    try await bench.jump(to: "2026-11-18T09:00:30Z")
+    try await bench.wait(until: "2026-11-20T09:30:00Z")
+    #expect(bench.rings == ["firing Rent 2026-11-20T09:00 false"])
+    try await bench.wait(until: "2026-11-21T09:00:30Z")
+    #expect(bench.rings.count == 2)
+  }
+
+  @Test(
+    "the hour that a spring day lacks and that an autumn day has twice",
+    arguments: [
+      (
+        "2026-03-07T23:00:00Z", "2026-03-08T23:00:00Z", "firing Night 2026-03-08T02:30 false",
+        "2026-03-08T07:00:00Z"
+      ),
+      (
+        "2026-10-31T23:00:00Z", "2026-11-01T23:00:00Z", "firing Night 2026-11-01T01:30 false",
+        "2026-11-01T05:30:00Z"
+      ),
+    ])
+  func clockChange(start: String, end: String, ring: String, at: String) async throws {
+    let bench = try await DaemonBench(at: start, zone: "America/New_York")
+    let time = ring.contains("02:30") ? "02:30" : "01:30"
+    try await bench.belfry("add", "Night", "--daily", "--at", time)
+    try await bench.start()
+    let before = Instant(rfc3339: at)!.adding(seconds: -1)
+    try await bench.wait(until: before.description)
+    #expect(bench.rings.isEmpty)
+    try await bench.wait(until: end)
+    #expect(bench.rings == [ring])
+  }
+
+  @Test("a floating alarm follows the device into another zone; one with a place does not")
+  func zoneChange() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T05:00:00Z", zone: "Europe/Berlin")
+    try await bench.belfry("add", "Here", "--daily", "--at", "09:00")
+    try await bench.belfry("add", "There", "--daily", "--at", "09:00", "--zone", "Europe/Berlin")
+    try await bench.start()
+    try await bench.move(to: "America/New_York")
+    try await bench.wait(until: "2026-11-20T08:01:00Z")
+    #expect(bench.rings == ["firing There 2026-11-20T09:00 false"])
+    try await bench.wait(until: "2026-11-20T14:01:00Z")
+    #expect(bench.rings.last == "firing Here 2026-11-20T09:00 false")
+    #expect(bench.rings.count == 2)
+  }
+
+  @Test(
+    "at midnight, and on the leap day",
+    arguments: [
+      ("2026-11-20T23:00:00Z", ["--daily", "--at", "00:00"], "2026-11-21T00:00"),
+      ("2028-02-28T12:00:00Z", ["--annual", "02-29", "--at", "09:00"], "2028-02-29T09:00"),
+      ("2027-02-27T12:00:00Z", ["--annual", "02-29", "--at", "09:00"], "2027-02-28T09:00"),
+    ])
+  func days(start: String, rule: [String], occurrence: String) async throws {
+    let bench = try await DaemonBench(at: start)
+    _ = try await bench.sandbox.run(
+      bench.sandbox.root + "/command", ["add", "Day"] + rule)
+    try await bench.start()
+    try await bench.wait(until: "\(occurrence):20Z")
+    #expect(bench.rings == ["firing Day \(occurrence) false"])
+  }
+
+  @Test(
+    "what is answered, deleted or switched off ends its hooks",
+    arguments: [
+      ["done", "rent"], ["stop", "rent"], ["snooze", "rent"], ["skip", "rent", "--yes"],
+      ["delete", "rent", "--yes"], ["disable", "rent"],
+    ])
+  func hooksEnd(command: [String]) async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try bench.sandbox.write("", to: bench.sandbox.root + "/stay")
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T09:00:05Z")
+    #expect(bench.attendance.notices.count == 1)
+    _ = try await bench.sandbox.run(bench.sandbox.root + "/command", command)
+    try await bench.handle(.poke)
+    await bench.attendance.idle()
+    #expect(bench.attendance.notices.isEmpty)
+  }
+
+  @Test("a hook that stayed and died with its daemon is run again, one that had ended is not")
+  func crash() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T09:00:05Z")
+    try await bench.start()
+    #expect(bench.rings.count == 1)
+    try await bench.belfry("add", "Tea", "--daily", "--at", "10:00")
+    try bench.sandbox.write("", to: bench.sandbox.root + "/stay")
+    try await bench.handle(.poke)
+    try await bench.wait(until: "2026-11-20T10:00:05Z")
+    #expect(bench.rings.count == 2)
+    let abandoned = bench.attendance
+    try await bench.start()
+    #expect(bench.rings.count == 3)
+    #expect(bench.rings.last == "firing Tea 2026-11-20T10:00 false")
+    await abandoned.close()
+    await bench.attendance.close()
+  }
+
+  @Test("a tick beside the daemon rings nothing again")
+  func besideTick() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T09:00:05Z")
+    let tick = try await bench.belfry("tick", "--json")
+    #expect((tick.object["fired"] as? [Any])?.isEmpty == true, "\(tick.out)")
+    #expect(bench.rings.count == 1)
+  }
+
+  @Test("what reaches nobody is tried again, later and later, until it does")
+  func undelivered() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    let failing = "#!/bin/sh\necho x >> '\(bench.sandbox.root)/tries'\nexit 1\n"
+    let working = try bench.sandbox.read(bench.sandbox.hooks + "/notify")
+    try bench.sandbox.write(failing, to: bench.sandbox.hooks + "/notify", mode: 0o755)
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T09:05:00Z")
+    let tries = try bench.sandbox.read(bench.sandbox.root + "/tries").count / 2
+    // At 0, 30, 90 and 210 seconds.
+    #expect(tries == 4)
+    try bench.sandbox.write(working, to: bench.sandbox.hooks + "/notify", mode: 0o755)
+    try await bench.wait(until: "2026-11-20T09:20:00Z")
+    #expect(bench.rings == ["firing Rent 2026-11-20T09:00 true"])
+  }
+
+  @Test("a hook that hangs holds up no other alarm, and its own is told all the same")
+  func hanging() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z", patience: 1)
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try await bench.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let working = try bench.sandbox.read(bench.sandbox.hooks + "/notify")
+    try bench.sandbox.write(
+      "#!/bin/sh\n[ \"$BELFRY_TITLE\" = Tea ] || exec sleep 60\n"
+        + working.replacing("#!/bin/sh\n", with: ""),
+      to: bench.sandbox.hooks + "/notify", mode: 0o755)
+    // One that makes no noise and does not end either: it holds up nothing.
+    try bench.sandbox.write(
+      "#!/bin/sh\nexec sleep 60\n", to: bench.sandbox.hooks + "/ring", mode: 0o755)
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T09:00:05Z")
+    #expect(bench.rings == ["firing Tea 2026-11-20T09:00 false"])
+    // The next try, with a hook that has been mended.
+    try bench.sandbox.write(working, to: bench.sandbox.hooks + "/notify", mode: 0o755)
+    try await bench.wait(until: "2026-11-20T09:01:00Z")
+    #expect(bench.rings.last == "firing Rent 2026-11-20T09:00 false")
+  }
+
+  // MARK: Stores that go wrong
+
+  @Test("it rings from what it remembers when the store is gone, and records when it is back")
+  func withoutTheStore() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try await bench.start()
+    let store = bench.sandbox.store
+    try FileManager.default.moveItem(atPath: store + "/alarms", toPath: store + "/.away")
+    try FileManager.default.moveItem(atPath: store + "/.git/HEAD", toPath: store + "/.git/away")
+    try await bench.handle(.everything)
+    try await bench.wait(until: "2026-11-20T09:00:05Z")
+    #expect(bench.rings == ["firing Rent 2026-11-20T09:00 false"])
+    try FileManager.default.moveItem(atPath: store + "/.away", toPath: store + "/alarms")
+    try FileManager.default.moveItem(atPath: store + "/.git/away", toPath: store + "/.git/HEAD")
+    try await bench.wait(until: "2026-11-20T09:04:00Z")
+    let log = try await bench.belfry("log", "--json").array.compactMap { $0["action"] as? String }
+    #expect(log.contains("fired"))
+    #expect(bench.rings.count == 1)
+  }
+
+  @Test("a locked store keeps nothing from ringing")
+  func locked() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try await bench.start()
+    let lock = open(bench.sandbox.store + "/.git/belfry/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+    #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+    try await bench.wait(until: "2026-11-20T09:00:05Z")
+    #expect(bench.rings == ["firing Rent 2026-11-20T09:00 false"])
+    close(lock)
+    try await bench.wait(until: "2026-11-20T09:04:00Z")
+    let log = try await bench.belfry("log", "--json").array.compactMap { $0["action"] as? String }
+    #expect(log.contains("fired"))
+  }
+
+  @Test("a record that a hand edit has broken rings as it was")
+  func brokenRecord() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try await bench.start()
+    let file = try bench.sandbox.alarmFile()
+    try bench.sandbox.write("{", to: file)
+    let name = (file as NSString).lastPathComponent
+    try await bench.handle(.alarms([Identifier(name.dropLast(5))!]))
+    try await bench.wait(until: "2026-11-20T09:00:05Z")
+    #expect(bench.rings == ["firing Rent 2026-11-20T09:00 false"])
+    // One that starts with the file broken asks the history.
+    try await bench.start()
+    try await bench.wait(until: "2026-11-21T09:00:05Z")
+    #expect(bench.rings.count == 2)
+  }
+
+  @Test("when nothing can be noted it rings once all the same")
+  func nothingCanBeNoted() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try await bench.start()
+    let notes = bench.sandbox.store + "/.git/belfry"
+    // A folder in the place of the file takes no note, whoever tries.
+    try? FileManager.default.removeItem(atPath: notes + "/firings.json")
+    try FileManager.default.createDirectory(
+      atPath: notes + "/firings.json/x", withIntermediateDirectories: true)
+    try await bench.wait(until: "2026-11-20T09:10:00Z")
+    #expect(bench.rings == ["firing Rent 2026-11-20T09:00 false"])
+    #expect(
+      bench.log.contains { if case .failed("noting what has rung", _) = $0 { true } else { false } }
+    )
+  }
+
+  // MARK: What else is told
+
+  @Test("warnings, ahead of their time, once each")
+  func warnings() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry(
+      "add", "Rent", "--monthly", "28", "--at", "09:00", "--warn", "7d,1d")
+    try await bench.start()
+    try await bench.wait(until: "2026-11-21T08:59:00Z")
+    #expect(bench.rings.isEmpty)
+    try await bench.wait(until: "2026-11-28T09:00:05Z")
+    #expect(
+      bench.rings == [
+        "warning Rent 2026-11-28T09:00", "warning Rent 2026-11-28T09:00",
+        "firing Rent 2026-11-28T09:00 false",
+      ])
+  }
+
+  @Test("in a pause nothing rings, and it comes again by itself")
+  func pause() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try await bench.belfry("pause", "--all", "--until", "2026-11-23")
+    try await bench.start()
+    try await bench.wait(until: "2026-11-23T08:00:00Z")
+    #expect(bench.rings.isEmpty)
+    try await bench.wait(until: "2026-11-23T09:00:05Z")
+    #expect(bench.rings == ["firing Rent 2026-11-23T09:00 false"])
+    let log = try await bench.belfry("log", "--json").array
+    let skipped = log.filter { $0["action"] as? String == "skipped" }
+    #expect(skipped.count == 3)
+  }
+
+  @Test("an alarm of other devices rings on those")
+  func otherDevices() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    let server = try await bench.sandbox.secondDevice(now: "2026-11-20T08:00:00Z")
+    _ = try await bench.sandbox.belfry(
+      "sync", now: "2026-11-20T08:00:00Z", store: server, device: "server")
+    try await bench.belfry("sync")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00", "--on", "server")
+    try await bench.belfry("add", "Tea", "--daily", "--at", "09:30", "--on", "laptop,server")
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T09:31:00Z")
+    #expect(bench.rings == ["firing Tea 2026-11-20T09:30 false"])
+  }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The daemon as a process, beside git, editors and other daemons.
+@Suite struct DaemonProcessTests {
+  /// Runs a script in which `until_told N` waits until the hooks were told so much, and `until_said WORDS` until the
+  /// daemon has said it.
+  private func run(_ sandbox: Sandbox, _ script: String, now: String) async throws -> Sandbox.Output
+  {
+    let (root, binary) = (sandbox.root, Sandbox.binary)
+    let text = """
+      export BELFRY_NOW=\(now) TZ=UTC BELFRY_DEVICE=laptop
+      until_told() {
+        for i in $(seq 200); do
+          [ "$(cat '\(sandbox.rang)' 2>/dev/null | wc -l)" -ge "$1" ] && return
+          sleep 0.05
+        done
+        echo "never told $1"
+      }
+      until_said() {
+        for i in $(seq 200); do
+          grep -q "$1" '\(root)/daemon.log' && return
+          sleep 0.05
+        done
+        echo "never said: $1"
+      }
+      start() { '\(binary)' daemon "$@" 2>>'\(root)/daemon.log' & daemon=$!; until_said 'watching'; }
+      \(script)
+      kill $daemon
+      wait $daemon
+      echo "ended with $?"
+      """
+    try sandbox.write(text, to: root + "/script")
+    let output = try await sandbox.run("/usr/bin/timeout", ["90", "sh", root + "/script"])
+    let log = (try? sandbox.read(root + "/daemon.log")) ?? ""
+    #expect(!output.out.contains("never"), "\(output.out)\(output.err)\(log)")
+    #expect(output.out.hasSuffix("ended with 0\n"), "\(output.out)\(log)")
+    return output
+  }
+
+  @Test func anAlarmAddedAMomentAgoRings() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    let out = try await run(
+      sandbox,
+      """
+      start
+      '\(Sandbox.binary)' add Tea --daily --at 09:00
+      until_told 1
+      """, now: "2026-11-23T08:59:57Z")
+    _ = out
+    #expect(sandbox.rings == ["Tea 2026-11-23T09:00"])
+  }
+
+  @Test("an editor's change is seen, taken up and rung for")
+  func handEdit() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    _ = try await sandbox.belfry(
+      "add", "Tea", "--daily", "--at", "22:00", now: "2026-11-23T08:00:00Z")
+    let file = try sandbox.alarmFile()
+    _ = try await run(
+      sandbox,
+      """
+      start
+      sed -i 's/22:00/09:00/' '\(file)'
+      until_told 1
+      for i in $(seq 100); do
+        git -C '\(sandbox.store)' log --format=%s | grep -q 'Edited by hand' && break
+        sleep 0.05
+      done
+      """, now: "2026-11-23T08:59:56Z")
+    #expect(sandbox.rings == ["Tea 2026-11-23T09:00"])
+    #expect(try await sandbox.git("log", "--format=%s").out.contains("Edited by hand: Tea"))
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+  }
+
+  @Test func thereIsOneForAStore() async throws {
+    let sandbox = try Sandbox()
+    let out = try await run(
+      sandbox, "start\n'\(Sandbox.binary)' daemon\necho \"second: $?\"", now: "2026-11-23T08:00:00Z"
+    )
+    #expect(out.out.contains("second: 7"), "\(out.out)")
+    #expect(out.err.contains("this store has a daemon already"))
+  }
+
+  @Test("SIGHUP reads everything anew, SIGTERM ends the hooks too")
+  func signals() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    _ = try await sandbox.belfry(
+      "add", "Tea", "--daily", "--at", "09:00", now: "2026-11-23T08:00:00Z")
+    try sandbox.write(
+      """
+      #!/bin/sh
+      echo up >> '\(sandbox.rang)'
+      echo delivered
+      trap 'echo down >> "\(sandbox.rang)"; exit' TERM
+      sleep 60 & wait
+      """, to: sandbox.hooks + "/notify", mode: 0o755)
+    _ = try await run(
+      sandbox, "start\nkill -HUP $daemon\nuntil_said 'read 1 alarms anew'\nuntil_told 1",
+      now: "2026-11-23T08:59:58Z")
+    #expect(sandbox.rings == ["up", "down"])
+  }
+
+  @Test("a plain git pull pokes it")
+  func pull() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    let server = try await sandbox.secondDevice()
+    _ = try await sandbox.belfry("hooks", "install")
+    _ = try await sandbox.belfry(
+      "add", "Tea", "--daily", "--at", "09:00", now: "2026-11-23T08:00:00Z", store: server,
+      device: "server")
+    _ = try await sandbox.belfry(
+      "sync", now: "2026-11-23T08:00:00Z", store: server, device: "server")
+    _ = try await run(
+      sandbox,
+      "start --no-sync\ngit -C '\(sandbox.store)' pull -q origin main\nuntil_told 1",
+      now: "2026-11-23T08:59:57Z")
+    #expect(sandbox.rings == ["Tea 2026-11-23T09:00"])
+  }
+
+  @Test("an answer on one device silences the other as soon as it is synced")
+  func answeredElsewhere() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    _ = try await sandbox.belfry(
+      "add", "Tea", "--daily", "--at", "09:00", now: "2026-11-23T08:00:00Z")
+    let server = try await sandbox.secondDevice(now: "2026-11-23T08:00:00Z")
+    _ = try await sandbox.belfry(
+      "sync", now: "2026-11-23T08:00:00Z", store: server, device: "server")
+    try sandbox.write(
+      """
+      #!/bin/sh
+      echo "up $BELFRY_STORE" >> '\(sandbox.rang)'
+      echo delivered
+      trap 'echo "down $BELFRY_STORE" >> "\(sandbox.rang)"; exit' TERM
+      sleep 60 & wait
+      """, to: sandbox.hooks + "/notify", mode: 0o755)
+    _ = try await run(
+      sandbox,
+      """
+      start
+      BELFRY_DEVICE=server '\(Sandbox.binary)' daemon --store '\(server)' 2>>'\(sandbox.root)/server.log' &
+      other=$!
+      until_told 2
+      BELFRY_NOW=2026-11-23T09:00:03Z '\(Sandbox.binary)' done tea
+      until_told 3
+      # The other one asks every 15 seconds while it rings.
+      for i in $(seq 10); do until_told 4 >/dev/null; done
+      kill $other
+      wait $other
+      """, now: "2026-11-23T08:59:58Z")
+    let rings = sandbox.rings
+    #expect(rings.prefix(2).allSatisfy { $0.hasPrefix("up") }, "\(rings)")
+    #expect(rings.dropFirst(2).first == "down \(sandbox.store)", "\(rings)")
+    #expect(rings.dropFirst(3).first == "down \(server)", "\(rings)")
+  }
+}
