@@ -1,0 +1,184 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Notifications that a person answers, with a real notification service, a real daemon and the shipped hooks.
+@Suite(.serialized) struct DesktopTests {
+  private let title = "<b>x</b> $(id) --help"
+
+  /// A store with an alarm of every day at nine, and no hooks but the shipped ones.
+  private func sandbox(_ arguments: [String] = []) async throws -> Sandbox {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    let added = try await sandbox.run(
+      Sandbox.binary,
+      ["add", "--daily", "--at", "09:00", "--note", "a & b <i>c</i> \\n %s"] + arguments
+        + ["--", title],
+      environment: ["BELFRY_NOW": "2026-11-23T08:00:00Z", "TZ": "UTC", "BELFRY_DEVICE": "laptop"])
+    #expect(added.status == 0, "\(added.err)")
+    try FileManager.default.removeItem(atPath: sandbox.hooks)
+    return sandbox
+  }
+
+  private func state(_ sandbox: Sandbox, _ now: String) async throws -> String? {
+    try await sandbox.belfry("list", "--json", now: now).array.first?["state"] as? String
+  }
+
+  private func actions(_ sandbox: Sandbox) async throws -> [String] {
+    try await sandbox.belfry("log", "--json", now: "2026-11-23T12:00:00Z").array
+      .compactMap { $0["action"] as? String }
+  }
+
+  @Test("Done on a firing makes the commit; its text is shown as typed, with its buttons")
+  func done() async throws {
+    let sandbox = try await sandbox()
+    let out = try await sandbox.onDesktop(
+      """
+      start_daemon
+      until_shown 1
+      press Done
+      until_said 'answered:'
+      until_shown 0
+      dunstctl history
+      """, now: "2026-11-23T08:59:58Z")
+    #expect(!out.out.contains("never"), "\(out.out)\(sandbox.daemonLog)")
+    #expect(out.out.contains("\"data\" : \"\(title)\""), "\(out.out)")
+    #expect(out.out.contains("a &amp; b &lt;i&gt;c&lt;/i&gt; \\\\n %s"), "\(out.out)")
+    let compact = out.out.filter { !$0.isWhitespace }
+    // Critical: it stays.
+    #expect(compact.contains("\"timeout\":{\"type\":\"x\",\"data\":0}"), "\(compact)")
+    let buttons = try sandbox.read(sandbox.root + "/buttons")
+    for button in ["Stop", "Done", "Snooze 9 min", "Skip"] {
+      #expect(buttons.contains(button), "\(buttons)")
+    }
+    #expect(try await actions(sandbox).contains("done"))
+    #expect(try await state(sandbox, "2026-11-23T09:01:00Z") == "active")
+    let subject = try await sandbox.git("log", "--format=%s").out
+    #expect(subject.contains("Done: \(title) (2026-11-23 09:00)"), "\(subject)")
+  }
+
+  @Test(
+    "Stop, Snooze and Skip do what they say",
+    arguments: [
+      ("Stop", "pending", "stopped"), ("Snooze", "snoozed", "snoozed"),
+      ("Skip", "active", "skipped"),
+    ])
+  func buttons(button: String, state: String, action: String) async throws {
+    let sandbox = try await sandbox()
+    let out = try await sandbox.onDesktop(
+      "start_daemon\nuntil_shown 1\npress \(button)\nuntil_said 'answered:'\nuntil_shown 0",
+      now: "2026-11-23T08:59:58Z")
+    #expect(!out.out.contains("never"), "\(out.out)\(sandbox.daemonLog)")
+    #expect(try await self.state(sandbox, "2026-11-23T09:01:00Z") == state)
+    #expect(try await actions(sandbox).contains(action))
+  }
+
+  @Test(
+    "answered elsewhere, deleted or switched off, it is withdrawn",
+    arguments: [
+      "done x", "delete x --yes", "disable x",
+    ])
+  func withdrawn(command: String) async throws {
+    let sandbox = try await sandbox()
+    let out = try await sandbox.onDesktop(
+      """
+      start_daemon
+      until_shown 1
+      BELFRY_NOW=2026-11-23T09:00:05Z '\(Sandbox.binary)' \(command)
+      until_shown 0
+      """, now: "2026-11-23T08:59:58Z")
+    #expect(!out.out.contains("never"), "\(out.out)\(sandbox.daemonLog)")
+  }
+
+  @Test("dismissed without a button it comes again: it still rings")
+  func dismissed() async throws {
+    let sandbox = try await sandbox()
+    let out = try await sandbox.onDesktop(
+      """
+      start_daemon
+      until_shown 1
+      dunstctl close
+      until_shown 0
+      until_shown 1
+      """, now: "2026-11-23T08:59:58Z")
+    #expect(!out.out.contains("never"), "\(out.out)")
+    #expect(try await state(sandbox, "2026-11-23T09:01:00Z") == "ringing")
+    // Its daemon has ended, and so has it.
+    let left = try await sandbox.run("/usr/bin/pgrep", ["-f", "\(sandbox.root)/"])
+    #expect(left.out.isEmpty, "\(left.out)")
+  }
+
+  @Test("a follow-up is asked, and its Done is done")
+  func followUp() async throws {
+    let sandbox = try await sandbox()
+    _ = try await sandbox.belfry("stop", "x", now: "2026-11-23T09:00:00Z")
+    let out = try await sandbox.onDesktop(
+      """
+      start_daemon
+      until_shown 1
+      press Done
+      until_said 'answered:'
+      dunstctl history
+      """, now: "2026-11-23T09:29:58Z")
+    #expect(!out.out.contains("never"), "\(out.out)\(sandbox.daemonLog)")
+    #expect(out.out.contains("Did you \(title)?"), "\(out.out)")
+    #expect(try sandbox.read(sandbox.root + "/buttons").contains("Remind Me"))
+    #expect(try await state(sandbox, "2026-11-23T09:31:00Z") == "active")
+    #expect(try await actions(sandbox).contains("reminded"))
+  }
+
+  @Test("a tick leaves somebody behind who waits for the button")
+  func tick() async throws {
+    let sandbox = try await sandbox()
+    let out = try await sandbox.onDesktop(
+      """
+      '\(Sandbox.binary)' tick
+      until_shown 1
+      press Stop
+      for i in $(seq 100); do
+        pgrep -f "attend --store $HOME/" >/dev/null || break
+        sleep 0.1
+      done
+      dunstctl count displayed
+      """, now: "2026-11-23T09:00:00Z")
+    #expect(out.out.contains("Fired: \(title)"), "\(out.out)\(out.err)")
+    #expect(out.out.hasSuffix("0\n"), "\(out.out)")
+    #expect(try await state(sandbox, "2026-11-23T09:01:00Z") == "pending")
+  }
+
+  @Test("a warning is of normal urgency, has no buttons, and rings nothing")
+  func warning() async throws {
+    let sandbox = try await sandbox(["--warn", "10m"])
+    let out = try await sandbox.onDesktop(
+      """
+      start_daemon
+      until_said 'said ahead:'
+      dunstctl close-all
+      dunstctl history
+      """, now: "2026-11-23T08:49:58Z")
+    #expect(!out.out.contains("never"), "\(out.out)")
+    let compact = out.out.filter { !$0.isWhitespace }
+    // It goes by itself.
+    #expect(!compact.contains("\"timeout\":{\"type\":\"x\",\"data\":0}"), "\(compact)")
+    #expect(out.out.contains("Comes Mon 23 Nov 2026, 09:00."), "\(out.out)")
+    #expect(try await state(sandbox, "2026-11-23T08:51:00Z") == "active")
+  }
+
+  @Test("what was missed is told in one notification")
+  func missed() async throws {
+    let sandbox = try await sandbox()
+    let out = try await sandbox.onDesktop(
+      """
+      start_daemon
+      until_said 'rang late:'
+      for i in $(seq 100); do
+        dunstctl history >/dev/null
+        [ "$(dunstctl count displayed)" = 2 ] && break
+        sleep 0.1
+      done
+      dunstctl close-all
+      dunstctl history
+      """, now: "2026-11-26T12:00:00Z")
+    #expect(out.out.contains("3 alarms were missed"), "\(out.out)")
+  }
+}
