@@ -1,0 +1,111 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Sounds through the real players, into a file or a sink that nobody hears.
+@Suite(.serialized) struct SoundPlayingTests {
+  /// A home in which ALSA plays into the file that is returned.
+  private func alsa(_ sandbox: Sandbox) throws -> String {
+    let file = sandbox.root + "/played.raw"
+    try sandbox.write(
+      "pcm.!default { type file slave.pcm \"null\" file \"\(file)\" format \"raw\" }\n",
+      to: sandbox.home + "/.asoundrc")
+    return file
+  }
+
+  /// The loudest sample and the root of the mean square of 16-bit samples, of 32,767.
+  private func loudness(_ file: String) throws -> (peak: Int, mean: Double, count: Int) {
+    let data = try Data(contentsOf: URL(filePath: file))
+    var (peak, sum, count) = (0, 0.0, 0)
+    for index in stride(from: 0, to: data.count - 1, by: 2) {
+      let sample = Int16(bitPattern: UInt16(data[index]) | UInt16(data[index + 1]) << 8)
+      peak = max(peak, abs(Int(sample)))
+      sum += Double(sample) * Double(sample)
+      count += 1
+    }
+    return (peak, count == 0 ? 0 : (sum / Double(count)).squareRoot(), count)
+  }
+
+  @Test(arguments: ["bell", "chime", "marimba", "pulse", "tritone"])
+  func aSoundIsHeardThroughALSA(_ name: String) async throws {
+    let sandbox = try Sandbox()
+    let file = try alsa(sandbox)
+    let play = try await sandbox.belfry("sounds", "play", name)
+    #expect(play.out == "Played \(name).\n", "\(play.err)")
+    let (peak, mean, count) = try loudness(file)
+    #expect(peak > 20_000 && mean > 500, "\(name): \(peak), \(mean)")
+    #expect(count > 22_050 / 2)
+  }
+
+  @Test(
+    "it plays through PulseAudio, which is asked first",
+    // Installing it would take the place of another sound server.
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/pulseaudio")))
+  func itPlaysThroughPulseAudio() async throws {
+    let sandbox = try Sandbox()
+    let root = sandbox.root
+    let script = """
+      mkdir -p '\(root)/run'; chmod 700 '\(root)/run'
+      export XDG_RUNTIME_DIR='\(root)/run'
+      pulseaudio -n --daemonize=no --exit-idle-time=-1 --load='module-null-sink sink_name=quiet' \
+        --load=module-native-protocol-unix >/dev/null 2>&1 &
+      server=$!
+      for i in $(seq 100); do pactl info >/dev/null 2>&1 && break; sleep 0.1; done
+      parec --latency-msec=50 --raw --format=s16le --channels=1 -d quiet.monitor > '\(root)/played.raw' 2>/dev/null &
+      recorder=$!
+      sleep 0.5
+      '\(Sandbox.binary)' sounds play pulse
+      sleep 1
+      kill $recorder $server
+      """
+    let output = try await sandbox.run(
+      "/usr/bin/timeout", ["60", "sh", "-c", script], environment: ["BELFRY_SOUND": "bell"])
+    #expect(output.out.contains("Played pulse."), "\(output.err)")
+    #expect(try loudness(root + "/played.raw").peak > 10_000)
+  }
+
+  @Test("with a rising volume it begins softly")
+  func rising() async throws {
+    let sandbox = try Sandbox()
+    let file = try alsa(sandbox)
+    let output = try await sandbox.run(
+      "/usr/bin/timeout", ["2", Sandbox.binary, "sounds", "play", "pulse", "--repeat", "--rising"])
+    #expect(output.out == "delivered\n")
+    let (peak, _, _) = try loudness(file)
+    #expect((1_000..<10_000).contains(peak), "\(peak)")
+  }
+
+  @Test("what rings is heard until it is answered, and one at a time")
+  func untilAnswered() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    let file = try alsa(sandbox)
+    for name in ["Tea", "Rent"] {
+      _ = try await sandbox.belfry(
+        "add", name, "--daily", "--at", "09:00", now: "2026-11-23T08:00:00Z")
+    }
+    let script = """
+      mkdir -p '\(sandbox.root)/run'
+      export XDG_RUNTIME_DIR='\(sandbox.root)/run' TZ=UTC BELFRY_DEVICE=laptop BELFRY_SOUND=pulse
+      BELFRY_NOW=2026-11-23T08:59:59Z '\(Sandbox.binary)' daemon 2>'\(sandbox.root)/daemon.log' &
+      daemon=$!
+      for i in $(seq 100); do [ "$(grep -c rang '\(sandbox.root)/daemon.log')" = 2 ] && break; sleep 0.1; done
+      sleep 2
+      export BELFRY_NOW=2026-11-23T09:00:05Z
+      '\(Sandbox.binary)' done tea >/dev/null
+      '\(Sandbox.binary)' done rent >/dev/null
+      sleep 1
+      before=$(stat -c %s '\(file)')
+      sleep 2
+      [ "$(stat -c %s '\(file)')" = "$before" ] && echo "silent again"
+      kill $daemon; wait $daemon; echo "ended with $?"
+      """
+    let output = try await sandbox.run("/usr/bin/timeout", ["60", "sh", "-c", script])
+    #expect(
+      output.out == "silent again\nended with 0\n", "\(output.out)\(output.err)\(sandbox.daemonLog)"
+    )
+    #expect(try loudness(file).peak > 20_000)
+    // Two at once would have been twice as long.
+    #expect(try loudness(file).count < 22_050 * 8)
+  }
+}
