@@ -1,0 +1,153 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Belfry at work without anybody's hand: units, crontabs, and a real systemd where one can be had.
+@Suite struct ServiceTests {
+  @Test(
+    "the units pass systemd-analyze verify, whatever the paths",
+    arguments: [
+      [], ["--wake"], ["--timer"], ["--timer", "--wake"],
+    ])
+  func unitsAreValid(options: [String]) async throws {
+    let sandbox = try Sandbox()
+    // Everything that a unit's file gives a meaning to.
+    let store = sandbox.root + "/my store 100% $HOME \"x\" 'y' \\n ;"
+    let output = try await sandbox.run(
+      Sandbox.binary, ["service", "install", "--dry-run", "--json", "--store", store] + options,
+      environment: ["BELFRY_DEVICE": "my laptop", "TZ": "Europe/Berlin"])
+    #expect(output.status == 0, "\(output.err)")
+    let units = try #require(output.object["units"] as? [String: String])
+    #expect(units.count == (options.contains("--timer") ? 2 : 1))
+    var paths: [String] = []
+    for (name, text) in units {
+      let path = "\(sandbox.root)/\(name)"
+      try sandbox.write(text, to: path)
+      paths.append(path)
+    }
+    let verify = try await sandbox.run(
+      "/usr/bin/systemd-analyze", ["verify", "--user"] + paths.sorted(),
+      environment: ["XDG_RUNTIME_DIR": sandbox.root])
+    #expect(verify.status == 0 && verify.err.isEmpty, "\(verify.err)")
+    let text = units.values.joined()
+    if options.contains("--timer") {
+      #expect(text.contains("Persistent=true") && text.contains("AccuracySec=1s"))
+    } else {
+      #expect(text.contains("Environment=\"BELFRY_DEVICE=my laptop\""))
+      #expect(text.contains(options.contains("--wake") ? "--wake" : "daemon"))
+    }
+    // Nothing was written.
+    #expect(!FileManager.default.fileExists(atPath: store))
+    #expect(!FileManager.default.fileExists(atPath: sandbox.home + "/.config/systemd"))
+  }
+
+  @Test("without systemd it is a line of the crontab, and goes again")
+  func crontab() async throws {
+    let sandbox = try Sandbox()
+    let folder = sandbox.root + "/bin"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try sandbox.write(
+      """
+      #!/bin/sh
+      case $1 in
+      -l) cat '\(sandbox.root)/table' 2>/dev/null ;;
+      -) cat > '\(sandbox.root)/table' ;;
+      esac
+      """, to: folder + "/crontab", mode: 0o755)
+    try sandbox.write("0 5 * * * backup\n", to: sandbox.root + "/table")
+    let path = ["PATH": "\(folder):/usr/bin:/bin", "XDG_RUNTIME_DIR": sandbox.root]
+    let status = try await sandbox.belfry("service", environment: path)
+    #expect(status.status == 4)
+    #expect(status.err.contains("nothing looks at the clock"))
+    for _ in 1...2 {
+      let install = try await sandbox.belfry("service", "install", environment: path)
+      #expect(install.status == 0, "\(install.err)")
+      #expect(install.out.contains("No systemd runs for you here"), "\(install.out)")
+    }
+    let lines = try sandbox.read(sandbox.root + "/table").split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(lines.first == "0 5 * * * backup")
+    #expect(lines.last?.hasPrefix("* * * * * \(Sandbox.binary.prefix(5))") == true)
+    #expect(try await sandbox.belfry("service", "status", environment: path).status == 0)
+    // The line does what it says.
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let command = lines.last!.dropFirst("* * * * * ".count)
+    _ = try await sandbox.run(
+      "/bin/sh", ["-c", String(command)],
+      environment: ["BELFRY_NOW": "2026-11-21T09:00:00Z", "TZ": "UTC"])
+    #expect(sandbox.rings == ["Tea 2026-11-21T09:00"])
+    let removed = try await sandbox.belfry("service", "uninstall", environment: path)
+    #expect(removed.out == "Removed the line of the crontab.\n")
+    #expect(try sandbox.read(sandbox.root + "/table") == "0 5 * * * backup\n")
+  }
+
+  @Test("neither systemd nor cron: it says so, and what to run")
+  func nothing() async throws {
+    let sandbox = try Sandbox()
+    let install = try await sandbox.belfry(
+      "service", "install", environment: ["PATH": sandbox.root, "XDG_RUNTIME_DIR": sandbox.root])
+    #expect(install.status == 1)
+    #expect(install.err.contains("Have something run this every minute:"), "\(install.err)")
+  }
+
+  @Test("a real systemd user manager runs it, restarts it and stops it")
+  func systemd() async throws {
+    let sandbox = try Sandbox()
+    // It needs a place of its own in /run, and rights that only root has.
+    let apart = try await sandbox.run("/usr/bin/unshare", ["--mount", "true"])
+    guard apart.status == 0, FileManager.default.fileExists(atPath: "/lib/systemd/systemd") else {
+      return
+    }
+    let belfry = "'\(Sandbox.binary)'"
+    let script = """
+      mount -t tmpfs tmpfs /run
+      mkdir -p /run/systemd/system /run/user/0
+      chmod 700 /run/user/0
+      export XDG_RUNTIME_DIR=/run/user/0
+      export DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/0/bus
+      dbus-daemon --session --address=$DBUS_SESSION_BUS_ADDRESS --nofork --nopidfile 2>/dev/null &
+      bus=$!
+      /lib/systemd/systemd --user 2>/dev/null &
+      manager=$!
+      for i in $(seq 100); do systemctl --user show-environment >/dev/null 2>&1 && break; sleep 0.1; done
+      systemctl --user show-environment >/dev/null || { echo "no manager"; kill $manager $bus; exit; }
+      \(belfry) service install | head -n 1
+      for i in $(seq 100); do \(belfry) service status | grep -q 'The daemon runs' && break; sleep 0.1; done
+      \(belfry) service status | grep -v 'last looked' | sed 's/(process [0-9]*)/(process N)/'
+      first=$(systemctl --user show -p MainPID --value belfry.service)
+      kill -9 $first
+      for i in $(seq 100); do
+        now=$(systemctl --user show -p MainPID --value belfry.service)
+        [ "$now" != 0 ] && [ "$now" != "$first" ] && echo "runs again" && break
+        sleep 0.1
+      done
+      \(belfry) add Soon --daily --at $(date -u -d '+1 minute' +%H:%M) >/dev/null
+      for i in $(seq 70); do [ -s '\(sandbox.rang)' ] && break; sleep 1; done
+      systemctl --user reload belfry.service && echo reloaded
+      \(belfry) service uninstall
+      systemctl --user is-active belfry.service
+      \(belfry) service install --timer >/dev/null
+      systemctl --user is-active belfry-tick.timer
+      \(belfry) service uninstall
+      kill $manager $bus
+      """
+    let output = try await sandbox.run(
+      "/usr/bin/timeout", ["150", "unshare", "--mount", "sh", "-c", script],
+      environment: ["TZ": "UTC", "BELFRY_DEVICE": "laptop"])
+    if output.out.contains("no manager") { return }
+    #expect(
+      output.out == """
+        Installed belfry.service: it runs now, and whenever you are logged in.
+        belfry.service: active.
+        The daemon runs: belfry daemon (process N).
+        runs again
+        reloaded
+        Removed belfry.service.
+        inactive
+        active
+        Removed belfry-tick.timer, belfry-tick.service.
+
+        """, "\(output.out)\(output.err)")
+    #expect(sandbox.rings.first?.hasPrefix("Soon ") == true)
+  }
+}
