@@ -106,6 +106,21 @@ struct Claims: Sendable {
     }
   }
 
+  /// Notes that a notice which had reached the person is to be told again, as nobody tells it any more; returns whether
+  /// it was noted that it had.
+  @discardableResult func fail(_ notice: Notice) -> Bool {
+    let now = store.context.now
+    return store.updateFirings { firings in
+      firings = complete(firings)
+      let key = Firings.Key(alarm: notice.alarm, occurrence: notice.occurrence)
+      guard let known = firings[key], known.standing == .delivered else { return false }
+      firings[key] = Firings.Firing(
+        known.kind, due: known.due, at: now, attempts: known.attempts, standing: .undelivered,
+        isLogged: known.isLogged)
+      return true
+    }.result
+  }
+
   /// Notes that nobody stays with a notice any more.
   func release(_ notice: Notice) {
     _ = store.updateFirings { firings in

@@ -160,6 +160,54 @@ import Testing
     await bench.attendance.close()
   }
 
+  @Test("an answer that comes after the sound was heard counts")
+  func answeredAfterTheSound() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try bench.sandbox.write("#!/bin/sh\nexit 0\n", to: bench.sandbox.hooks + "/ring", mode: 0o755)
+    try bench.sandbox.write(
+      "#!/bin/sh\nsleep 1\necho done\n", to: bench.sandbox.hooks + "/notify", mode: 0o755)
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T09:00:05Z")
+    await bench.attendance.idle()
+    try await bench.handle(.poke)
+    let log = try await bench.belfry("log", "--json").array.compactMap { $0["action"] as? String }
+    #expect(log.contains("done"), "\(log)")
+  }
+
+  @Test("what an undo brings back rings again")
+  func undone() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T09:00:05Z")
+    try await bench.belfry("stop", "rent")
+    try await bench.handle(.poke)
+    try await bench.wait(until: "2026-11-20T09:01:00Z")
+    try await bench.belfry("undo")
+    try await bench.handle(.poke)
+    #expect(bench.rings.count == 2)
+    try await bench.wait(until: "2026-11-20T09:05:00Z")
+    #expect(bench.rings.count == 2)
+  }
+
+  @Test("a hook that stayed and gives up has the person told again")
+  func givesUp() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    let working = try bench.sandbox.read(bench.sandbox.hooks + "/notify")
+    try bench.sandbox.write(
+      "#!/bin/sh\necho delivered\nsleep 0.3\nexit 1\n", to: bench.sandbox.hooks + "/notify",
+      mode: 0o755)
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T09:00:05Z")
+    await bench.attendance.idle()
+    try bench.sandbox.write(working, to: bench.sandbox.hooks + "/notify", mode: 0o755)
+    try await bench.handle(.poke)
+    try await bench.wait(until: "2026-11-20T09:02:00Z")
+    #expect(bench.rings.first == "firing Rent 2026-11-20T09:00 false", "\(bench.rings)")
+  }
+
   @Test("a tick beside the daemon rings nothing again")
   func besideTick() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
@@ -190,7 +238,7 @@ import Testing
 
   @Test("a hook that hangs holds up no other alarm, and its own is told all the same")
   func hanging() async throws {
-    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z", patience: 1)
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z", patience: 15)
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
     try await bench.belfry("add", "Tea", "--daily", "--at", "09:00")
     let working = try bench.sandbox.read(bench.sandbox.hooks + "/notify")

@@ -57,14 +57,14 @@ import Testing
   func handEdit() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
-    _ = try await sandbox.belfry(
-      "add", "Tea", "--daily", "--at", "22:00", now: "2026-11-23T08:00:00Z")
-    let file = try sandbox.alarmFile()
     _ = try await run(
       sandbox,
       """
+      # The folder of the alarms comes with the first of them.
       start
-      sed -i 's/22:00/09:00/' '\(file)'
+      '\(Sandbox.binary)' add Tea --daily --at 22:00
+      sleep 0.5
+      sed -i 's/22:00/09:00/' '\(sandbox.store)'/alarms/*.json
       until_told 1
       for i in $(seq 100); do
         git -C '\(sandbox.store)' log --format=%s | grep -q 'Edited by hand' && break

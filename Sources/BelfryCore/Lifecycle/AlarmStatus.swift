@@ -190,13 +190,21 @@ extension Timeline {
   ) -> (civil: CivilDateTime, ringing: Ringing)? {
     let known = record(of: current.civil)
     guard known == nil || known?.state == .snoozed else { return nil }
-    let due = known?.until ?? current.at
+    let due = known?.until ?? ringsAgain(current, at: now) ?? current.at
     return (
       current.civil,
       Ringing(
         due: due, firings.firing(alarm.id, current.civil, due: due), alarm: alarm,
         ringsHere: ringsHere, now: now, settings: settings)
     )
+  }
+
+  /// When an occurrence was reopened that had rung before: somebody took the answer back, and it rings anew.
+  private func ringsAgain(_ current: Occurrence, at now: Instant) -> Instant? {
+    guard let record = alarm.progress.occurrences[current.civil], record.state == .open,
+      record.revision > 0, let since = record.since, since > current.at, since <= now
+    else { return nil }
+    return since
   }
 
   private func pending(

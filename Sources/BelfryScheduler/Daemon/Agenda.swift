@@ -19,12 +19,15 @@ struct Agenda {
     /// When it needs a look; nil when never.
     var wake: Instant?
     var mood = Mood.quiet
+    /// Neither deleted nor switched off.
+    var isArmed = false
   }
 
   private var entries: [Identifier: Entry] = [:]
   private(set) var settings = Settings()
 
-  var count: Int { entries.count }
+  /// The alarms that may ring.
+  var count: Int { entries.values.count { $0.isArmed } }
   var identifiers: Set<Identifier> { Set(entries.keys) }
 
   /// When the first of all needs a look; nil when none does.
@@ -96,6 +99,7 @@ struct Agenda {
     var look = Look()
     for id in ids {
       guard let alarm = alarm(id, now: now) else { continue }
+      entries[id]?.isArmed = alarm.enabled && !alarm.isDeleted
       let timeline = store.timeline(alarm)
       let evaluation = timeline.evaluate(at: now, settings: settings, firings: firings)
       look.tellings += evaluation.tellings(

@@ -14,6 +14,8 @@ public enum DaemonNews: Sendable {
   /// What could not be noted, or be done by a command, and why.
   case failed(String, why: String)
   case recovered(String)
+  /// What a command warned of: records that are not valid, and the like.
+  case warned([String])
   case reloaded(alarms: Int)
   case clockChanged
   case stopped
@@ -124,5 +126,7 @@ enum DaemonEvent: Sendable {
   /// What the history knows of alarms that have no valid file.
   case history([ArmedRecord])
   case settled(failure: String?)
+  /// What a command said on standard error, though it succeeded.
+  case warned([String])
   case synced(failure: String?)
 }

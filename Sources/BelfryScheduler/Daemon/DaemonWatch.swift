@@ -17,6 +17,8 @@ struct DaemonWatch {
   private var sync = SyncSchedule()
   /// What was told, and is to be noted together.
   private var told: [(telling: Telling, outcome: DeliveryOutcome?)] = []
+  /// What was given up again before it was noted.
+  private var givenUp: Set<Notice> = []
   /// What could not be written down.
   private var unwritten: Firings?
   private var settling = Settling()
@@ -27,6 +29,8 @@ struct DaemonWatch {
   /// Where the branch stood after the last sync.
   private var syncedMark: String?
   private var failing: Set<String> = []
+  /// What was warned of last.
+  private var warnings: [String] = []
   /// How much is under way that it will be told of.
   private(set) var underWay = 0
 
@@ -113,6 +117,9 @@ struct DaemonWatch {
       look(at: agenda.read([notice.alarm], present))
     case .history(let records):
       look(at: records.filter { agenda.take($0) }.map(\.alarm.id))
+    case .warned(let lines):
+      if lines != warnings, !lines.isEmpty { surroundings.log(.warned(lines)) }
+      warnings = lines
     case .settled(let failure):
       underWay -= 1
       settling.isRunning = false
@@ -228,11 +235,16 @@ struct DaemonWatch {
   }
 
   private mutating func note() {
-    // One way may be over while another goes on.
     let goingOn = attendance.notices
-    let told = self.told.map { item in
-      item.outcome == .delivered(nil) && goingOn.contains(item.telling.notice)
-        ? (item.telling, .attended(keeper: delivery.keeper.name)) : item
+    var told: [(telling: Telling, outcome: DeliveryOutcome?)] = []
+    for var item in self.told {
+      if givenUp.remove(item.telling.notice) != nil {
+        item.outcome = .undelivered(["it was given up again"])
+      } else if item.outcome == .delivered(nil), goingOn.contains(item.telling.notice) {
+        // One way may be over while another goes on.
+        item.outcome = .attended(keeper: delivery.keeper.name)
+      }
+      told.append(item)
     }
     self.told = []
     let claims = Claims(store: present, keeper: delivery.keeper, unwritten: unwritten)
@@ -250,6 +262,10 @@ struct DaemonWatch {
   private mutating func handle(_ news: Attendance.News) {
     switch news {
     case .answered(let notice, let answer): record(answer, to: notice)
+    case .failed(let notice):
+      let claims = Claims(store: present, keeper: delivery.keeper, unwritten: unwritten)
+      if !claims.fail(notice) { givenUp.insert(notice) }
+      look(at: [notice.alarm])
     case .ended(let notice):
       Claims(store: present, keeper: delivery.keeper, unwritten: unwritten).release(notice)
     }
@@ -283,7 +299,7 @@ struct DaemonWatch {
     if !settling.isRunning, let due = settling.due, due <= context.now {
       settling.due = nil
       settling.isRunning = true
-      run(["tick", "--settle"]) { .settled(failure: $0) }
+      run(["tick", "--settle"], isWarning: true) { .settled(failure: $0) }
     }
     if isSyncing, let next = sync.next(agenda.mood, now: context.now), next <= context.now {
       sync.begin()
@@ -293,7 +309,8 @@ struct DaemonWatch {
 
   /// Runs a command of Belfry's, and tells why it failed, or that it did not.
   private mutating func run(
-    _ arguments: [String], _ event: @escaping @Sendable (String?) -> DaemonEvent
+    _ arguments: [String], isWarning: Bool = false,
+    _ event: @escaping @Sendable (String?) -> DaemonEvent
   ) {
     underWay += 1
     let (command, path, tell) = (surroundings.command, store.path, tell)
@@ -303,7 +320,9 @@ struct DaemonWatch {
         .path(FilePath(command)), arguments + ["--store", path], variables: variables,
         seconds: DaemonWatch.patience)
       switch outcome {
-      case .ended(0, _, _): tell(event(nil))
+      case .ended(0, _, let error):
+        if isWarning { tell(.warned(error.split(separator: "\n").map(String.init))) }
+        tell(event(nil))
       case .ended(let status, _, let error):
         tell(
           event(error.split(separator: "\n").first.map(String.init) ?? "it ended with \(status)"))

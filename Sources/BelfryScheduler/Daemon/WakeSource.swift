@@ -138,7 +138,7 @@ final class WakeSource: Sendable {
   /// Watches the folders, as far as they are there.
   private func watch() {
     let content =
-      IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR
+      IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR
     watches.withLock { watches in
       for folder in Folder.allCases {
         let number = inotify_add_watch(notes, path(folder), UInt32(content))

@@ -5,6 +5,8 @@ public final class Attendance: Sendable {
   /// What a person has answered, or that a delivery is over.
   public enum News: Sendable {
     case answered(Notice, DeliveredAnswer)
+    /// A hook that stayed has given up by itself.
+    case failed(Notice)
     case ended(Notice)
   }
 
@@ -49,6 +51,8 @@ public final class Attendance: Sendable {
     tell(.answered(notice, answer))
     withdraw { $0 == notice }
   }
+
+  func failed(_ notice: Notice) { tell(.failed(notice)) }
 
   /// Ends what nobody needs to be told any more.
   public func withdraw(_ isUnwanted: (Notice) -> Bool) {

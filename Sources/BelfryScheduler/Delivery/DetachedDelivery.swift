@@ -246,6 +246,11 @@ public struct Attendant: Sendable {
         _ = delivery.terminals?.show(
           ["** Your answer to \(notice.title) could not be recorded", "   \(reason)"], bell: true)
       }
+    case .failed(let notice):
+      // The next tick tells it again.
+      if let store = (try? open()) ?? nil {
+        Claims(store: store, keeper: delivery.keeper).fail(notice)
+      }
     case .ended(let notice):
       if let store = (try? open()) ?? nil {
         Claims(store: store, keeper: delivery.keeper).release(notice)

@@ -66,7 +66,10 @@ public struct HookDelivery: NoticeDelivery {
       Task.detached {
         let outcome = await way()
         guard case .undelivered(let reasons) = outcome else {
-          decision.settle(outcome)
+          // Who answers after the other way was heard has answered all the same.
+          if !decision.settle(outcome), case .delivered(let answer?) = outcome {
+            attendance.answered(notice, answer)
+          }
           return
         }
         let all = failures.add(reasons, of: index)
@@ -123,11 +126,17 @@ public struct HookDelivery: NoticeDelivery {
           attendance.answered(notice, answer)
         }
       }
+      let reason: String
       switch ending {
-      case .exited(0, _): decision.settle(.delivered(nil))
-      case .exited(let status, let words):
-        decision.settle(.undelivered(["\(path): \(words ?? "it ended with \(status)")"]))
-      case .failed(let reason): decision.settle(.undelivered(["\(path): \(reason)"]))
+      case .exited(0, _):
+        decision.settle(.delivered(nil))
+        return
+      case .exited(let status, let words): reason = words ?? "it ended with \(status)"
+      case .failed(let words): reason = words
+      }
+      // One that gives up after it had reached the person, unasked, has them told anew.
+      if !decision.settle(.undelivered(["\(path): \(reason)"])), !Task.isCancelled {
+        attendance.failed(notice)
       }
     }
     let limit = Task { [timeout] in

@@ -52,16 +52,11 @@ public struct SoundLoop: Sendable {
     while !Task.isCancelled {
       let seconds = (ContinuousClock.now - start) / .seconds(1)
       let level = isRising ? SoundLoop.level(after: seconds) : 1
-      let early = Task {
-        // A player that cannot play says so at once.
-        try await Task.sleep(for: .seconds(1))
-        once.call()
-      }
       let end = ContinuousClock.now + .seconds(sound.duration)
       let reason = await player.play(sound, level: level)
-      early.cancel()
       if let reason {
         failures += 1
+        // However slowly it fails: what was never played to its end was never heard.
         if !hasPlayed, !once.isCalled || failures == SoundLoop.mostFailures { return reason }
         // The sound server may come back.
         do { try await Task.sleep(for: .seconds(2)) } catch { return nil }

@@ -90,6 +90,8 @@ private struct DaemonLog {
     case .failed(let what, let why):
       return ["warning: \(what) fails: \(Printable.text(why)). It is tried again."]
     case .recovered(let what): return ["\(what) works again."]
+    case .warned(let lines):
+      return lines.map { Printable.text($0.hasPrefix("belfry: ") ? String($0.dropFirst(8)) : $0) }
     case .reloaded(let alarms): return ["read \(alarms) alarms anew."]
     case .clockChanged: return ["the clock was set, or the machine has slept."]
     case .stopped: return ["stopped."]

@@ -98,7 +98,7 @@ struct CommandError: Error {
     case .daemonRuns(let process):
       self.init(
         .locked, "this store has a daemon already: \(Printable.text(process)).",
-        hint: "To end it: belfry service uninstall, or a SIGTERM to the process.")
+        hint: "One is enough. If it came from 'belfry service install': belfry service status")
     case .gitBusy(let path, let user):
       let who =
         user.map { "\(Printable.text($0.name)) (process \($0.process))" } ?? "another git"

@@ -78,6 +78,11 @@ struct DeliveryOptions: ParsableArguments {
       }
       delivery.warnings = WarningPlan(warn)
     }
+    if let on, on.split(separator: ",").isEmpty {
+      throw CommandError(
+        .usage, "--on: no device is named.", hint: "Name devices, with commas between them, or all."
+      )
+    }
     if let on, let devices {
       delivery.devices =
         on == "all"
