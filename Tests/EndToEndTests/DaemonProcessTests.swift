@@ -29,7 +29,10 @@ import Testing
       \(script)
       kill $daemon
       wait $daemon
-      echo "ended with $?"
+      status=$?
+      # A command that it had started finishes what it writes.
+      for i in $(seq 100); do pgrep -f "settle --store $HOME/" >/dev/null || break; sleep 0.05; done
+      echo "ended with $status"
       """
     try sandbox.write(text, to: root + "/script")
     let output = try await sandbox.run("/usr/bin/timeout", ["90", "sh", root + "/script"])

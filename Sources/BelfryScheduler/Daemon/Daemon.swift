@@ -1,10 +1,7 @@
 import BelfryCore
 import BelfryStore
 import CLinux
-import Git
 import Glibc
-import Subprocess
-import SystemPackage
 
 /// What a daemon does, for a log.
 public enum DaemonNews: Sendable {

@@ -63,13 +63,17 @@ struct DaemonWatch {
     context = surroundings.context(false)
     zones = context.zones.fingerprint
     nextRound = context.now.adding(seconds: DaemonWatch.round)
-    syncedMark = nil
   }
 
   // MARK: Time
 
   /// The store as it is now.
   private var present: Store { store.with(context) }
+
+  /// The notes of who tells what, with what could not be written down.
+  private var claims: Claims {
+    Claims(store: present, keeper: delivery.keeper, unwritten: unwritten)
+  }
 
   private mutating func lookAtClock(rereadingZones: Bool = false) {
     context = surroundings.context(rereadingZones)
@@ -188,7 +192,7 @@ struct DaemonWatch {
   /// Looks at alarms, tells what is to be told, and withdraws what is not any more.
   private mutating func look(at ids: [Identifier]) {
     if ids.isEmpty { return }
-    let claims = Claims(store: present, keeper: delivery.keeper, unwritten: unwritten)
+    let claims = claims
     let look = agenda.look(at: ids, present, firings: claims.firings)
     if look.isSettling { wantSettling(after: 0) }
     if !look.tellings.isEmpty {
@@ -208,7 +212,6 @@ struct DaemonWatch {
   private mutating func withdraw() {
     let notices = attendance.notices
     if notices.isEmpty { return }
-    let claims = Claims(store: present, keeper: delivery.keeper, unwritten: unwritten)
     let firings = claims.firings
     let unwanted = notices.filter { !agenda.isWanted($0, present, firings: firings) }
     if !unwanted.isEmpty { attendance.withdraw { unwanted.contains($0) } }
@@ -247,7 +250,6 @@ struct DaemonWatch {
       told.append(item)
     }
     self.told = []
-    let claims = Claims(store: present, keeper: delivery.keeper, unwritten: unwritten)
     let noted = claims.settle(told)
     remember(noted.firings, noted.failure)
     for (telling, outcome) in told {
@@ -263,11 +265,10 @@ struct DaemonWatch {
     switch news {
     case .answered(let notice, let answer): record(answer, to: notice)
     case .failed(let notice):
-      let claims = Claims(store: present, keeper: delivery.keeper, unwritten: unwritten)
       if !claims.fail(notice) { givenUp.insert(notice) }
       look(at: [notice.alarm])
     case .ended(let notice):
-      Claims(store: present, keeper: delivery.keeper, unwritten: unwritten).release(notice)
+      claims.release(notice)
     }
   }
 
