@@ -82,13 +82,20 @@ struct Claims: Sendable {
     }
   }
 
-  /// Notes what came of tellings; nil for what nobody had to be told any more.
+  /// Notes what came of tellings, nil for what nobody had to be told any more, and with which notices nobody stays any
+  /// more.
   func settle(
-    _ outcomes: [(telling: Telling, outcome: DeliveryOutcome?)]
+    _ outcomes: [(telling: Telling, outcome: DeliveryOutcome?)], ended: [Notice] = []
   ) -> Store.FiringsUpdate<Void> {
     let now = store.context.now
     return store.updateFirings { firings in
       firings = complete(firings)
+      for notice in ended {
+        let key = Firings.Key(alarm: notice.alarm, occurrence: notice.occurrence)
+        if firings[key]?.keeper == keeper.name, firings[key]?.standing == .delivered {
+          firings[key]?.keeper = nil
+        }
+      }
       for (telling, outcome) in outcomes {
         let known = firings[telling.key].flatMap { $0.due == telling.due ? $0 : nil }
         var keeper: String?
@@ -119,16 +126,6 @@ struct Claims: Sendable {
         isLogged: known.isLogged)
       return true
     }.result
-  }
-
-  /// Notes that nobody stays with a notice any more.
-  func release(_ notice: Notice) {
-    _ = store.updateFirings { firings in
-      let key = Firings.Key(alarm: notice.alarm, occurrence: notice.occurrence)
-      if firings[key]?.keeper == keeper.name, firings[key]?.standing == .delivered {
-        firings[key]?.keeper = nil
-      }
-    }
   }
 }
 

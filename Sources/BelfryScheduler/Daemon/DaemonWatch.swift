@@ -19,8 +19,13 @@ struct DaemonWatch {
   private var told: [(telling: Telling, outcome: DeliveryOutcome?)] = []
   /// What was given up again before it was noted.
   private var givenUp: Set<Notice> = []
+  /// What is noted as being attended, and what of that is over since.
+  private var attended: Set<Notice> = []
+  private var ended: [Notice] = []
   /// What could not be written down.
   private var unwritten: Firings?
+  /// Whether they are about to be noted.
+  private var isNoting = false
   private var settling = Settling()
   /// When all files are to be looked at, as the system may have kept a change from us.
   private var nextRound: Instant
@@ -110,11 +115,12 @@ struct DaemonWatch {
     case .news(let news): handle(news)
     case .told(let telling, let outcome):
       underWay -= 1
-      if told.isEmpty { noteSoon() }
+      noteSoon()
       told.append((telling, outcome))
       if let outcome { surroundings.log(.told(telling.notice, outcome)) }
     case .note:
       underWay -= 1
+      isNoting = false
       note()
     case .recorded(let notice):
       underWay -= 1
@@ -225,14 +231,18 @@ struct DaemonWatch {
 
   // MARK: Noting
 
-  /// Between what was told and the note of it, so that two hundred go together.
-  private static let gathering = Duration.milliseconds(30)
+  /// Between what was told and the note of it, in milliseconds, so that two hundred go together.
+  private static let gathering = 30
+  private static let gatheringMany = 200
 
   private mutating func noteSoon() {
+    if isNoting { return }
+    isNoting = true
     underWay += 1
     let tell = tell
+    let pause = underWay > 8 ? DaemonWatch.gatheringMany : DaemonWatch.gathering
     Task.detached {
-      do { try await Task.sleep(for: DaemonWatch.gathering) } catch { return }
+      do { try await Task.sleep(for: .milliseconds(pause)) } catch { return }
       tell(.note)
     }
   }
@@ -243,15 +253,22 @@ struct DaemonWatch {
     for var item in self.told {
       if givenUp.remove(item.telling.notice) != nil {
         item.outcome = .undelivered(["it was given up again"])
-      } else if item.outcome == .delivered(nil), goingOn.contains(item.telling.notice) {
+      } else if goingOn.contains(item.telling.notice) {
         // One way may be over while another goes on.
-        item.outcome = .attended(keeper: delivery.keeper.name)
+        if item.outcome == .delivered(nil) {
+          item.outcome = .attended(keeper: delivery.keeper.name)
+        }
+        attended.insert(item.telling.notice)
+      } else if case .attended? = item.outcome {
+        item.outcome = .delivered(nil)
       }
       told.append(item)
     }
     self.told = []
-    let noted = claims.settle(told)
+    let noted = claims.settle(told, ended: ended)
+    ended = []
     remember(noted.firings, noted.failure)
+    if told.isEmpty { return }
     for (telling, outcome) in told {
       if case .delivered(let answer?)? = outcome { record(answer, to: telling.notice) }
     }
@@ -268,7 +285,9 @@ struct DaemonWatch {
       if !claims.fail(notice) { givenUp.insert(notice) }
       look(at: [notice.alarm])
     case .ended(let notice):
-      claims.release(notice)
+      guard attended.remove(notice) != nil else { return }
+      ended.append(notice)
+      noteSoon()
     }
   }
 

@@ -253,7 +253,7 @@ public struct Attendant: Sendable {
       }
     case .ended(let notice):
       if let store = (try? open()) ?? nil {
-        Claims(store: store, keeper: delivery.keeper).release(notice)
+        _ = Claims(store: store, keeper: delivery.keeper).settle([], ended: [notice])
       }
     }
   }

@@ -18,7 +18,9 @@ public struct Keeper: Sendable {
   public static let thisProcess: Keeper = {
     let boot = content(of: "/proc/sys/kernel/random/boot_id")
     let prefix = "\(boot.prefix(8))-"
-    return Keeper(name: prefix + identity(of: "\(getpid())")) { name in
+    let own = prefix + identity(of: "\(getpid())")
+    return Keeper(name: own) { name in
+      if name == own { return true }
       guard name.hasPrefix(prefix) else { return false }
       let rest = name.dropFirst(prefix.count)
       guard let number = rest.split(separator: "-").first else { return false }
