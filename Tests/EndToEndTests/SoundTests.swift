@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(
-    "it plays through PulseAudio, which is asked first",
+    "it plays through PulseAudio, which is asked before ALSA",
     // Installing it would take the place of another sound server.
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/pulseaudio")))
   func itPlaysThroughPulseAudio() async throws {
@@ -62,6 +62,43 @@ import Testing
       "/usr/bin/timeout", ["60", "sh", "-c", script], environment: ["BELFRY_SOUND": "bell"])
     #expect(output.out.contains("Played pulse."), "\(output.err)")
     #expect(try loudness(root + "/played.raw").peak > 10_000)
+  }
+
+  @Test(
+    "it plays through PipeWire, which is asked before all others",
+    .enabled(
+      if: ["pipewire", "pw-record", "wireplumber"].allSatisfy {
+        FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
+      }))
+  func itPlaysThroughPipeWire() async throws {
+    let sandbox = try Sandbox()
+    let root = sandbox.root
+    let script = """
+      mkdir -p '\(root)/run'; chmod 700 '\(root)/run'
+      export XDG_RUNTIME_DIR='\(root)/run'
+      pipewire >/dev/null 2>&1 &
+      server=$!
+      for i in $(seq 100); do pw-cli info 0 >/dev/null 2>&1 && break; sleep 0.1; done
+      wireplumber >/dev/null 2>&1 &
+      manager=$!
+      pw-cli create-node adapter '{ factory.name=support.null-audio-sink node.name=quiet
+        media.class=Audio/Sink object.linger=true audio.position=[MONO] }' >/dev/null
+      for i in $(seq 100); do pw-cli ls Node | grep -q quiet && break; sleep 0.1; done
+      sleep 1
+      pw-record --target quiet -P '{ stream.capture.sink=true }' --channels 1 --format s16 --rate 22050 \
+        '\(root)/played.wav' >/dev/null 2>&1 &
+      recorder=$!
+      sleep 1
+      '\(Sandbox.binary)' sounds play pulse
+      sleep 1
+      kill -INT $recorder; wait $recorder
+      kill $manager $server
+      """
+    let output = try await sandbox.run(
+      "/usr/bin/timeout", ["60", "dbus-run-session", "sh", "-c", script],
+      environment: ["BELFRY_SOUND": "bell"])
+    #expect(output.out.contains("Played pulse."), "\(output.err)")
+    #expect(try loudness(root + "/played.wav").peak > 10_000)
   }
 
   @Test("with a rising volume it begins softly")
