@@ -126,14 +126,26 @@ struct Belfry: ParsableCommand {
   private static func usageError(_ error: any Error, arguments: [String]) -> CommandError {
     let verbs = configuration.subcommands.map { $0._commandName }
     let words = arguments.filter { !$0.hasPrefix("-") }
-    let verb = words.first { verbs.contains($0) }
-    if verb == nil, let unknown = words.first, arguments.first == unknown {
+    if !words.contains(where: verbs.contains), let unknown = words.first, arguments.first == unknown
+    {
       return unknownCommand(unknown)
     }
     let line = message(for: error).split(separator: "\n").first.map(String.init) ?? "wrong usage"
-    return CommandError(
-      .usage, Printable.text(line),
-      hint: "See 'belfry \(verb.map { "help \($0)" } ?? "--help")'.")
+    return CommandError(.usage, Printable.text(line), hint: "See 'belfry \(help(for: words))'.")
+  }
+
+  /// The command that explains what was meant: `help service install`.
+  private static func help(for words: [String]) -> String {
+    var path: [String] = []
+    var command: any ParsableCommand.Type = self
+    for word in words {
+      guard
+        let next = command.configuration.subcommands.first(where: { $0._commandName == word })
+      else { continue }
+      path.append(word)
+      command = next
+    }
+    return path.isEmpty ? "--help" : (["help"] + path).joined(separator: " ")
   }
 
   /// How many letters two words differ by (Levenshtein).

@@ -208,6 +208,21 @@ import Testing
     #expect(bench.rings.first == "firing Rent 2026-11-20T09:00 false", "\(bench.rings)")
   }
 
+  @Test("a way that fails while another works is told of")
+  func oneWayFails() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try bench.sandbox.write(
+      "#!/bin/sh\necho no card >&2\nexit 1\n", to: bench.sandbox.hooks + "/ring", mode: 0o755)
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T09:00:05Z")
+    #expect(bench.rings.count == 1)
+    let reasons = bench.log.compactMap {
+      if case .wayFailed(_, let reasons) = $0 { reasons } else { nil }
+    }
+    #expect(reasons == [["\(bench.sandbox.hooks)/ring: no card"]])
+  }
+
   @Test("a tick beside the daemon rings nothing again")
   func besideTick() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")

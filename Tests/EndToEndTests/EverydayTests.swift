@@ -518,6 +518,34 @@ import Testing
     #expect(try sandbox.read(sandbox.alarmFile()).contains("\"sound\": \"pulse\""))
   }
 
+  // MARK: Pauses
+
+  @Test("a pause says what is missing, what it leaves as it was, and what an undo of it means")
+  func pauses() async throws {
+    let sandbox = try await rent()
+    let bare = try await sandbox.belfry("pause", now: at("08:00:00"))
+    #expect(bare.status == 2 && bare.err.contains("Name an alarm, or --all."), "\(bare.err)")
+    let endless = try await sandbox.belfry("pause", "--all", now: at("08:00:00"))
+    #expect(endless.status == 2 && endless.err.contains("--until"), "\(endless.err)")
+    let idle = try await sandbox.belfry("resume", "rent", now: at("08:00:00"))
+    #expect(idle.out == "Nothing has changed: it is not paused.\n")
+    _ = try await sandbox.belfry("pause", "rent", "--until", "2026-12-20", now: at("08:00:00"))
+    let shorter = try await sandbox.belfry(
+      "pause", "--all", "--until", "2026-11-30", now: at("08:01:00"))
+    #expect(shorter.out.contains("paused for at least as long"))
+    let one = try await sandbox.belfry(
+      "pause", "rent", "--until", "2026-11-30", now: at("08:02:00"))
+    #expect(one.out.hasPrefix("Paused Rent reminder until Mon 30 Nov"), "\(one.out)")
+    _ = try await sandbox.belfry("resume", "--all", now: at("08:03:00"))
+    // What rings goes on in a pause, and was not brought back by its undo.
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    _ = try await sandbox.belfry("pause", "rent", "--until", "2026-11-30", now: at("09:01:00"))
+    let undo = try await sandbox.belfry("undo", now: at("09:02:00"))
+    #expect(undo.out.hasSuffix("; it rings.\n"), "\(undo.out)")
+    let usage = try await sandbox.belfry("service", "install", "--nonsense")
+    #expect(usage.err.contains("See 'belfry help service install'."), "\(usage.err)")
+  }
+
   // MARK: The firing screen
 
   @Test(arguments: [

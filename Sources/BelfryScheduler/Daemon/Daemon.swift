@@ -7,6 +7,8 @@ import Glibc
 public enum DaemonNews: Sendable {
   case started(alarms: Int, next: Instant?)
   case told(Notice, DeliveryOutcome)
+  /// One way to reach the person did not work, while another did, and why.
+  case wayFailed(Notice, [String])
   case answered(Notice, DeliveredAnswer, failure: String?)
   /// What could not be noted, or be done by a command, and why.
   case failed(String, why: String)

@@ -155,9 +155,8 @@ struct DaemonWatch {
       surroundings.log(.clockChanged)
       if settling.due != nil { settling.due = context.now }
       sync.forget()
-      lookRound()
       // What was reckoned by another clock counts no more.
-      look(at: agenda.identifiers.sorted())
+      lookRound(atAll: true)
     case .alarms(let ids):
       look(at: agenda.read(ids, present))
       wantSettling(after: DaemonWatch.editing)
@@ -185,11 +184,14 @@ struct DaemonWatch {
   }
 
   /// Compares everything with what is remembered: what inotify does not tell, on some file systems, is found by it.
-  private mutating func lookRound() {
+  ///
+  /// - Parameter atAll: whether each alarm is looked at, not only those that have changed.
+  private mutating func lookRound(atAll: Bool = false) {
     nextRound = context.now.adding(seconds: DaemonWatch.round)
     lookAtClock(rereadingZones: true)
     let changed = agenda.read(nil, present)
-    look(at: zones == context.zones.fingerprint ? changed : agenda.identifiers.sorted())
+    let isSame = zones == context.zones.fingerprint && !atAll
+    look(at: isSame ? changed : agenda.identifiers.sorted())
     zones = context.zones.fingerprint
   }
 
@@ -284,6 +286,7 @@ struct DaemonWatch {
     case .failed(let notice):
       if !claims.fail(notice) { givenUp.insert(notice) }
       look(at: [notice.alarm])
+    case .wayFailed(let notice, let reasons): surroundings.log(.wayFailed(notice, reasons))
     case .ended(let notice):
       guard attended.remove(notice) != nil else { return }
       ended.append(notice)

@@ -7,6 +7,8 @@ public final class Attendance: Sendable {
     case answered(Notice, DeliveredAnswer)
     /// A hook that stayed has given up by itself.
     case failed(Notice)
+    /// One way to tell it did not work, while another did, and why.
+    case wayFailed(Notice, [String])
     case ended(Notice)
   }
 
@@ -53,6 +55,8 @@ public final class Attendance: Sendable {
   }
 
   func failed(_ notice: Notice) { tell(.failed(notice)) }
+
+  func wayFailed(_ notice: Notice, _ reasons: [String]) { tell(.wayFailed(notice, reasons)) }
 
   /// Ends what nobody needs to be told any more.
   public func withdraw(_ isUnwanted: (Notice) -> Bool) {

@@ -251,6 +251,8 @@ public struct Attendant: Sendable {
       if let store = (try? open()) ?? nil {
         Claims(store: store, keeper: delivery.keeper).fail(notice)
       }
+    // Nobody reads what it would say; `doctor` finds hooks that cannot work.
+    case .wayFailed: break
     case .ended(let notice):
       if let store = (try? open()) ?? nil {
         _ = Claims(store: store, keeper: delivery.keeper).settle([], ended: [notice])

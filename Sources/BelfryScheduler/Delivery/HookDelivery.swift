@@ -57,7 +57,7 @@ public struct HookDelivery: NoticeDelivery {
     guard notice.rings else { return await show(notice, snooze: snooze) }
     // Two ways at once: who is not reached by one may be by the other, and one that hangs holds up nothing.
     let decision = Decision()
-    let failures = Failures()
+    let outcomes = Outcomes()
     let ways: [@Sendable () async -> DeliveryOutcome] = [
       { await show(notice, snooze: snooze) },
       { await noise.take { await run(["ring"], for: notice, snooze: snooze) } },
@@ -65,16 +65,18 @@ public struct HookDelivery: NoticeDelivery {
     for (index, way) in ways.enumerated() {
       Task.detached {
         let outcome = await way()
-        guard case .undelivered(let reasons) = outcome else {
+        var reasons: [String] = []
+        if case .undelivered(let why) = outcome {
+          reasons = why
+        } else if !decision.settle(outcome), case .delivered(let answer?) = outcome {
           // Who answers after the other way was heard has answered all the same.
-          if !decision.settle(outcome), case .delivered(let answer?) = outcome {
-            attendance.answered(notice, answer)
-          }
-          return
+          attendance.answered(notice, answer)
         }
-        let all = failures.add(reasons, of: index)
-        if all.count == ways.count {
-          decision.settle(.undelivered(all.sorted { $0.key < $1.key }.flatMap(\.value)))
+        let all = outcomes.add(reasons, of: index)
+        guard all.count == ways.count else { return }
+        let failures = all.sorted { $0.key < $1.key }.flatMap(\.value)
+        if !failures.isEmpty, !decision.settle(.undelivered(failures)) {
+          attendance.wayFailed(notice, failures)
         }
       }
     }
@@ -85,7 +87,10 @@ public struct HookDelivery: NoticeDelivery {
   private func show(_ notice: Notice, snooze: Int64) async -> DeliveryOutcome {
     let outcome = await run(notice.hooks, for: notice, snooze: snooze)
     guard case .undelivered(let reasons) = outcome, let terminals else { return outcome }
-    if terminals.show(notice.lines, bell: notice.kind != .warning) > 0 { return .delivered(nil) }
+    if terminals.show(notice.lines, bell: notice.kind != .warning) > 0 {
+      attendance.wayFailed(notice, reasons)
+      return .delivered(nil)
+    }
     return .undelivered(reasons + ["no terminal of yours is open"])
   }
 
@@ -100,7 +105,10 @@ public struct HookDelivery: NoticeDelivery {
     for (index, path) in paths.enumerated()
     where paths.firstIndex(of: path) == index && access(path, F_OK) == 0 {
       let outcome = await run(path, for: notice, snooze: snooze)
-      guard case .undelivered(let why) = outcome else { return outcome }
+      guard case .undelivered(let why) = outcome else {
+        if !reasons.isEmpty { attendance.wayFailed(notice, reasons) }
+        return outcome
+      }
       reasons += why
     }
     return .undelivered(
@@ -152,8 +160,8 @@ public struct HookDelivery: NoticeDelivery {
     return outcome
   }
 
-  /// Why ways did not work, by their number.
-  private final class Failures: Sendable {
+  /// Why ways did not work, by their number; nothing of one that did.
+  private final class Outcomes: Sendable {
     private let reasons = Mutex<[Int: [String]]>([:])
 
     func add(_ words: [String], of way: Int) -> [Int: [String]] {

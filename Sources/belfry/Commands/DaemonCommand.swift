@@ -11,7 +11,8 @@ struct DaemonCommand: AsyncParsableCommand {
     abstract: "Ring, ask and warn when it is time, and sync, until stopped.",
     discussion: """
       One for a store. It notices what other commands, git and editors change by itself; SIGHUP lets it read
-      everything anew, SIGTERM ends it. What it does is told on standard error.
+      everything anew, SIGTERM ends it. What it does is told on standard error, a line each, with the time where
+      that is not the system's journal, which has its own.
 
       To have it run whenever you are logged in: belfry service install
       """)
@@ -49,7 +50,8 @@ struct DaemonCommand: AsyncParsableCommand {
           }
           return present
         },
-        hooks: { context.hooks(attendance: $0) }, log: { DaemonLog(context).write($0) }))
+        hooks: { context.hooks(attendance: $0) },
+        log: { DaemonLog(context.present(after: opened)).write($0) }))
     try await daemon.run()
   }
 }
@@ -63,7 +65,9 @@ private struct DaemonLog {
   }
 
   func write(_ news: DaemonNews) {
-    for line in lines(news) { Console.error("belfry: \(line)") }
+    let isJournal = context.environment["JOURNAL_STREAM"]?.isEmpty == false
+    let time = isJournal ? "" : context.storeContext.zones.text(context.storeContext.now) + " "
+    for line in lines(news) { Console.error("\(time)belfry: \(line)") }
   }
 
   private func lines(_ news: DaemonNews) -> [String] {
@@ -79,6 +83,10 @@ private struct DaemonLog {
         return ["warning: nobody could be told of \(what):"]
           + reasons.map { "  \(Printable.text($0))" }
       }
+    case .wayFailed(let notice, let reasons):
+      let what = "\(Printable.text(notice.headline)) (\(notice.alarm.short), \(notice.occurrence))"
+      return ["warning: one way to tell of \(what) failed, another worked:"]
+        + reasons.map { "  \(Printable.text($0))" }
     case .answered(let notice, let answer, let failure):
       let title = Printable.text(notice.title)
       if let failure {

@@ -11,7 +11,7 @@ struct PauseCommand: ParsableCommand {
       waits to be confirmed, goes on.
 
         belfry pause pills --until 2026-12-28
-        belfry pause --all --until 2027-01-04
+        belfry pause --all --until 2027-01-04    # what is paused for longer stays so
         belfry resume --all                      # home early
       """)
 
@@ -22,24 +22,33 @@ struct PauseCommand: ParsableCommand {
   var all = false
 
   @Option(help: ArgumentHelp("The day, or time, from which it comes again.", valueName: "date"))
-  var until: String
+  var until: String?
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
-  func validate() throws { try Pausing.validate(alarm, all: all) }
+  func validate() throws {
+    try Pausing.validate(alarm, all: all)
+    if until == nil { throw ValidationError("Say until when: --until 2026-12-28.") }
+  }
 
   func run() throws {
-    let end = try CivilDateTime(until: until)
-    try Pausing(common, root).run(alarm) { timeline, now in
+    let end = try CivilDateTime(until: until ?? "")
+    let pausing = try Pausing(
+      common, root,
+      unchanged: all
+        ? "Nothing has changed: every alarm that is switched on is paused for at least as long."
+        : "Nothing has changed: it is paused until then already.")
+    try pausing.run(alarm) { timeline, now in
       let here = timeline.zone.civil(at: now)
       guard here < end else {
         throw CommandError(
           .usage, "--until: \(end.spoken) has passed.", hint: "Name a day that is to come.")
       }
-      // One that goes on is made longer or shorter.
-      let from = timeline.alarm.pause.flatMap { $0.covers(here) ? $0.from : nil } ?? here
-      return BelfryCore.Pause(from: from, until: end)
+      // One that goes on is made longer or shorter; a vacation for all does not cut short what was wanted for one.
+      let current = timeline.alarm.pause.flatMap { $0.covers(here) ? $0 : nil }
+      if all, let current, current.until > end { return current }
+      return BelfryCore.Pause(from: current?.from ?? here, until: end)
     }
   }
 }
@@ -59,17 +68,23 @@ struct Resume: ParsableCommand {
 
   func validate() throws { try Pausing.validate(alarm, all: all) }
 
-  func run() throws { try Pausing(common, root).run(alarm) { _, _ in nil } }
+  func run() throws {
+    let unchanged = "Nothing has changed: \(all ? "no alarm" : "it") is \(all ? "" : "not ")paused."
+    try Pausing(common, root, unchanged: unchanged).run(alarm) { _, _ in nil }
+  }
 }
 
 /// Begins and ends pauses.
 private struct Pausing {
   private let context: CommandContext
   private let json: Bool
+  /// What is said when there is nothing to do.
+  private let unchanged: String
 
-  init(_ common: CommonOptions, _ root: Belfry) throws {
+  init(_ common: CommonOptions, _ root: Belfry, unchanged: String) throws {
     context = try common.context(root)
     json = common.json
+    self.unchanged = unchanged
   }
 
   static func validate(_ alarm: String?, all: Bool) throws {
@@ -134,7 +149,7 @@ private struct Pausing {
       return output.print(
         .array(try changed.map { output.json($0, try store.status($0)) }))
     }
-    if changed.isEmpty { return Console.line("Nothing has changed.") }
+    if changed.isEmpty { return Console.line(unchanged) }
     for alarm in changed {
       let title = Printable.text(alarm.title)
       let next = output.next(alarm, try store.status(alarm))

@@ -33,15 +33,10 @@ struct Show: ParsableCommand {
     }
     if let sound = alarm.delivery.sound { rows.append(("sound", sound)) }
     if let warnings = alarm.delivery.warnings { rows.append(("warns", warnings.description)) }
-    if !alarm.delivery.devices.isEmpty {
-      let names = store.deviceNames()
-      rows.append(
-        (
-          "rings on",
-          alarm.delivery.devices.map { names[$0] ?? $0.short }.sorted()
-            .joined(separator: ", ")
-        ))
-    }
+    let names = store.deviceNames()
+    let devices = alarm.delivery.devices.map { names[$0] ?? $0.short }.sorted()
+    rows.append(
+      ("rings on", devices.isEmpty ? "every device" : devices.joined(separator: ", ")))
     let coming = store.timeline(alarm).upcoming(after: context.storeContext.now).prefix(3)
     for (index, occurrence) in (alarm.enabled ? Array(coming) : []).enumerated() {
       rows.append((index == 0 ? "comes" : "", output.when(occurrence.civil, zone: alarm.zone.text)))

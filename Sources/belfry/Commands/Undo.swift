@@ -51,7 +51,7 @@ struct Undo: ParsableCommand {
       store.timeline(alarm).phase(of: $0, at: store.context.now, status: status)
     }
     return switch phase {
-    case .ringing: "; it rings again"
+    case .ringing: occurrence == nil ? "; it rings" : "; it rings again"
     case .snoozed: status.snooze.map { "; it is snoozed until \(output.when($0.until))" } ?? ""
     case .pending: "; it is pending"
     case .missed: "; it counts as missed"
