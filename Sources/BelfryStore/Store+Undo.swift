@@ -13,6 +13,8 @@ public struct Undone: Sendable {
   public var settings: [Setting]
   /// The occurrence that it was about, if it was about one.
   public var occurrence: CivilDateTime?
+  /// Whether one of them rang already, before it was undone.
+  public var rangBefore = false
 }
 
 extension Store {
@@ -127,6 +129,7 @@ extension Store {
       } catch {
         throw StoreError.notUndone(subject: undone.subject, title: current.title, error)
       }
+      if try status(current).state == .ringing { undone.rangBefore = true }
       files[file.path] = AlarmRecord.encode(restored)
       undone.alarms.append(restored)
       let events = logged.filter { $0.alarm == id }.map { Event(undoing: $0, in: restored) }

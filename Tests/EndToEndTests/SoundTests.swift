@@ -105,8 +105,12 @@ import Testing
   func rising() async throws {
     let sandbox = try Sandbox()
     let file = try alsa(sandbox)
-    let output = try await sandbox.run(
-      "/usr/bin/timeout", ["2", Sandbox.binary, "sounds", "play", "pulse", "--repeat", "--rising"])
+    let script = """
+      '\(Sandbox.binary)' sounds play pulse --repeat --rising > '\(sandbox.root)/said' &
+      until [ -s '\(sandbox.root)/said' ]; do sleep 0.1; done
+      kill $!; wait $!; cat '\(sandbox.root)/said'
+      """
+    let output = try await sandbox.run("/usr/bin/timeout", ["60", "sh", "-c", script])
     #expect(output.out == "delivered\n")
     let (peak, _, _) = try loudness(file)
     #expect((1_000..<10_000).contains(peak), "\(peak)")

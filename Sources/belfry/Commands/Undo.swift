@@ -35,23 +35,23 @@ struct Undo: ParsableCommand {
         ]))
     }
     let alarm = undone.alarms.count == 1 ? undone.alarms[0] : nil
-    let words = try alarm.map { try state($0, undone.occurrence, store, output) } ?? ""
+    let words = try alarm.map { try state($0, undone, store, output) } ?? ""
     Console.line("Undid: \(Printable.text(undone.subject))\(words).")
   }
 
   /// Where the alarm, or the occurrence that it was about, stands now.
   private func state(
-    _ alarm: Alarm, _ occurrence: CivilDateTime?, _ store: Store, _ output: AlarmOutput
+    _ alarm: Alarm, _ undone: Undone, _ store: Store, _ output: AlarmOutput
   ) throws -> String {
     let status = try store.status(alarm)
     if status.state == .disabled {
       return alarm.isDeleted ? "; the alarm is deleted" : "; it is disabled"
     }
-    let phase = (occurrence ?? status.current).map {
+    let phase = (undone.occurrence ?? status.current).map {
       store.timeline(alarm).phase(of: $0, at: store.context.now, status: status)
     }
     return switch phase {
-    case .ringing: occurrence == nil ? "; it rings" : "; it rings again"
+    case .ringing: undone.rangBefore ? "; it rings" : "; it rings again"
     case .snoozed: status.snooze.map { "; it is snoozed until \(output.when($0.until))" } ?? ""
     case .pending: "; it is pending"
     case .missed: "; it counts as missed"
