@@ -53,7 +53,9 @@ public enum Descriptors {
     var opened: [Int32] = []
     defer { for number in opened { _ = close(number) } }
     for _ in 0..<count {
-      let number = Descriptor.open("/dev/null", O_RDONLY)
+      let number =
+        opened.first.map { fcntl($0, F_DUPFD_CLOEXEC, 0) }
+        ?? Descriptor.open("/dev/null", O_RDONLY)
       guard number >= 0 else { throw FileError("start a process", "with so few open files") }
       opened.append(number)
     }
@@ -129,10 +131,15 @@ public enum DurableFile {
   /// The content of a file of the system's own (`/proc`), whose size nobody knows before; at most 64 KiB.
   public static func readStream(_ path: String) throws(FileError) -> [UInt8] {
     let file = try Descriptor(path, O_RDONLY | O_NONBLOCK)
-    var bytes = [UInt8](repeating: 0, count: 64 << 10)
-    let count = Glibc.read(file.number, &bytes, bytes.count)
-    guard count >= 0 else { throw FileError("read", path) }
-    return Array(bytes[..<count])
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 4096)
+    while bytes.count < 64 << 10 {
+      let count = Glibc.read(file.number, &part, part.count)
+      guard count >= 0 else { throw FileError("read", path) }
+      if count == 0 { break }
+      bytes += part[..<count]
+    }
+    return bytes
   }
 
   /// Replaces a file's content: written beside, synced, renamed over it, its folder synced.

@@ -24,6 +24,8 @@ struct DaemonWatch {
   private var ended: [Notice] = []
   /// What could not be written down.
   private var unwritten: Firings?
+  /// Whether many were told together, since memory was given back last.
+  private var isLarge = false
   /// Whether they are about to be noted.
   private var isNoting = false
   private var settling = Settling()
@@ -137,6 +139,9 @@ struct DaemonWatch {
       settling.failures = failure == nil ? 0 : settling.failures + 1
       if failure != nil { wantSettling(after: min(60_000, 2_000 << min(settling.failures, 5))) }
       noteBranch()
+      // What so many took at once is not needed again for hours.
+      if isLarge { _ = malloc_trim(0) }
+      isLarge = false
     case .synced(let failure):
       underWay -= 1
       report("belfry sync", failure)
@@ -276,8 +281,7 @@ struct DaemonWatch {
     }
     look(at: Set(told.map(\.telling.alarm.id)).sorted())
     wantSettling(after: 0)
-    // What so many took at once is not needed again for hours.
-    if told.count > 8 { _ = malloc_trim(0) }
+    if told.count > 8 { isLarge = true }
   }
 
   private mutating func handle(_ news: Attendance.News) {

@@ -24,6 +24,22 @@ struct HookProcess: Sendable {
   /// How long a hook may take to end when it is asked to, in seconds.
   private static let mercy = 2
 
+  /// This process's own variables, read once: of two hundred hooks each would otherwise. Without what is no variable, with
+  /// which no process is started.
+  private static let inherited: [(name: String, entry: [UInt8])] = {
+    var result: [(name: String, entry: [UInt8])] = []
+    var pointer = environ
+    while let entry = pointer.pointee {
+      let text = String(cString: entry)
+      let name = String(text.prefix { $0 != "=" })
+      if text.contains("="), let first = name.first, !("0"..."9").contains(first) {
+        result.append((name, Array(text.utf8) + [0]))
+      }
+      pointer += 1
+    }
+    return result
+  }()
+
   private struct Flood: Error {}
 
   /// Runs it to its end. When the task is cancelled, the group is asked to end, and made to two seconds later.
@@ -37,13 +53,12 @@ struct HookProcess: Sendable {
         signal: .terminate, toProcessGroup: true,
         allowedDurationToNextStep: .seconds(HookProcess.mercy))
     ]
-    var environment: [Environment.Key: String?] = [:]
-    for (name, value) in variables {
-      if let key = Environment.Key(rawValue: name) { environment[key] = value }
-    }
+    let environment =
+      HookProcess.inherited.filter { variables[$0.name] == nil }.map(\.entry)
+      + variables.map { Array("\($0)=\($1)".utf8) + [0] }
     let configuration = Configuration(
       executable: .path(FilePath(path)), arguments: Arguments(arguments),
-      environment: .inherit.updating(environment), platformOptions: options)
+      environment: .custom(environment), platformOptions: options)
     do {
       try Descriptors.ensure()
     } catch {

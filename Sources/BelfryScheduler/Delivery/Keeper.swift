@@ -35,11 +35,11 @@ public struct Keeper: Sendable {
   /// A process's number and when it was started, in ticks since the machine was; the number alone when there is none.
   static func identity(of number: String) -> String {
     // The name, in parentheses, may hold anything.
-    let line = content(of: "/proc/\(number)/stat")
-    guard let name = line.lastIndex(of: ")") else { return number }
-    let fields = line[name...].split(separator: " ")
+    let line = (try? DurableFile.readStream("/proc/\(number)/stat")) ?? []
+    guard let name = line.lastIndex(of: UInt8(ascii: ")")) else { return number }
+    let fields = line[name...].split(separator: UInt8(ascii: " "))
     // The 22nd field; a zombie is gone.
-    guard fields.count > 20, fields[1] != "Z" else { return number }
-    return "\(number)-\(fields[20])"
+    guard fields.count > 20, !fields[1].elementsEqual("Z".utf8) else { return number }
+    return "\(number)-\(String(decoding: fields[20], as: UTF8.self))"
   }
 }
