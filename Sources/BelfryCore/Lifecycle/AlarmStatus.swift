@@ -25,6 +25,12 @@ public struct AlarmStatus: Hashable, Sendable {
   /// As long as the record and this device's firings stay the same, nothing here changes before this moment.
   public var validUntil: Instant
 
+  /// When it rings next, from now on: again after a snooze, or its next occurrence; nil when never.
+  public var comes: Timeline.Occurrence? {
+    let again = snooze.map { Timeline.Occurrence(civil: $0.occurrence, at: $0.until) }
+    return [again, next].compactMap { $0 }.min { $0.at < $1.at }
+  }
+
   public struct Pending: Hashable, Sendable {
     public let occurrence: CivilDateTime
     public let since: Instant

@@ -1,0 +1,250 @@
+import BelfryCore
+import TestSupport
+import Testing
+
+/// Whether a battery lasts, by the numbers.
+@Suite struct BatteryPredictionTests {
+  private func predict(
+    _ level: Double?, drain: Double?, hours: Double, charging: Bool = false
+  ) -> BatteryPrediction {
+    BatteryPrediction(level: level, drain: drain, hours: hours, isCharging: charging)
+  }
+
+  @Test("34%, 8%/h, 6 h: critical with 0%")
+  func criticalAtNothing() {
+    let prediction = predict(34, drain: 8, hours: 6)
+    #expect(prediction.risk == .critical)
+    #expect(prediction.predicted == 0)
+  }
+
+  @Test("34%, 8%/h, 6 h, charging: safe")
+  func chargingIsSafe() {
+    #expect(predict(34, drain: 8, hours: 6, charging: true).risk == .safe)
+    #expect(predict(1, drain: 90, hours: 60, charging: true).risk == .safe)
+    #expect(predict(nil, drain: nil, hours: 6, charging: true).unknown == nil)
+  }
+
+  @Test("80%, 3%/h, 8 h: safe with 56%")
+  func safe() {
+    let prediction = predict(80, drain: 3, hours: 8)
+    #expect(prediction.risk == .safe)
+    #expect(prediction.predicted == 56)
+  }
+
+  @Test("55%, 6%/h, 7 h: warning with 13%")
+  func warning() {
+    let prediction = predict(55, drain: 6, hours: 7)
+    #expect(prediction.risk == .warning)
+    #expect(prediction.predicted == 13)
+  }
+
+  @Test("45%, 5%/h, 8 h: critical with 5%, at the threshold")
+  func criticalAtTheThreshold() {
+    let prediction = predict(45, drain: 5, hours: 8)
+    #expect(prediction.risk == .critical)
+    #expect(prediction.predicted == 5)
+  }
+
+  @Test(
+    "it is told apart before it is rounded, and shown rounded down",
+    arguments: [
+      (20.0, BatteryPrediction.Risk.warning, 20), (20.01, .safe, 20), (20.99, .safe, 20),
+      (5.01, .warning, 5), (5.99, .warning, 5), (4.99, .critical, 4), (0.2, .critical, 0),
+      (-3, .critical, 0), (99.99, .safe, 99),
+    ])
+  func thresholds(_ left: Double, _ risk: BatteryPrediction.Risk, _ shown: Int) {
+    let prediction = predict(left + 0, drain: 0.000_000_000_001, hours: 1)
+    #expect(prediction.risk == risk)
+    #expect(prediction.predicted == shown)
+  }
+
+  @Test("what binary fractions are off by moves no threshold")
+  func fractions() {
+    // 0.1 × 3 is a little more than 0.3.
+    #expect(predict(5.3, drain: 0.1, hours: 3).risk == .critical)
+    #expect(predict(20.3, drain: 0.1, hours: 3).risk == .warning)
+    #expect(predict(13.3, drain: 0.1, hours: 3).predicted == 13)
+  }
+
+  @Test("what is not known makes no alarm, and is named")
+  func unknown() {
+    for drain in [nil, 0, -4, .nan, .infinity] as [Double?] {
+      let prediction = predict(3, drain: drain, hours: 6)
+      #expect(prediction.risk == .safe)
+      #expect(prediction.predicted == nil)
+      #expect(prediction.unknown == .drain)
+    }
+    #expect(predict(nil, drain: 8, hours: 6).unknown == .level)
+    #expect(predict(.nan, drain: 8, hours: 6).unknown == .level)
+    #expect(predict(30, drain: 8, hours: -1).unknown == .time)
+    #expect(predict(30, drain: 8, hours: .nan).risk == .safe)
+    #expect(BatteryNudge(predict(30, drain: nil, hours: 6)) == nil)
+  }
+
+  @Test("only what is at risk has a nudge, in words of its own")
+  func nudges() throws {
+    let critical = try #require(BatteryNudge(predict(34, drain: 8, hours: 6)))
+    #expect(critical.title == "Alarm at Risk")
+    #expect(critical.headline == "Estimated battery at alarm: 0%")
+    #expect(critical.action == "Plug in now.")
+    let warning = try #require(BatteryNudge(predict(55, drain: 6, hours: 7)))
+    #expect(warning.title == "Low Battery Warning")
+    #expect(warning.headline == "Estimated battery at alarm: 13%")
+    #expect(warning.action == "Consider plugging in.")
+    #expect(BatteryNudge(predict(80, drain: 3, hours: 8)) == nil)
+  }
+}
+
+/// What was told is not told again.
+@Suite struct NudgeNotesTests {
+  private let key = NudgeNotes.Key(
+    alarm: Identifier(high: 0, low: 1), occurrence: CivilDateTime("2026-11-24T05:00")!)
+
+  private func left(_ level: Double) -> BatteryPrediction {
+    BatteryPrediction(level: level + 6, drain: 1, hours: 6, isCharging: false)
+  }
+
+  /// Tells of what a row of predictions brings, and returns what was told.
+  private func told(_ levels: [Double?]) -> [BatteryPrediction.Risk] {
+    var notes = NudgeNotes()
+    var told: [BatteryPrediction.Risk] = []
+    for level in levels {
+      // Nil: on the charger.
+      let worse = notes.worsened(level.map { [key: left($0)] } ?? [:], isCharging: level == nil)
+      guard let nudge = worse[key] else { continue }
+      told.append(nudge.risk)
+      notes.note(nudge, of: key)
+    }
+    return told
+  }
+
+  @Test func eachWorseningIsToldOnce() {
+    #expect(told([60, 40, 25, 15, 12, 9, 4, 2, 0]) == [.warning, .critical])
+    #expect(told([4, 0, 15, 3]) == [.critical])
+    #expect(told([60, 50, 30]) == [])
+  }
+
+  @Test func aLevelThatWaversIsNoNews() {
+    #expect(told([19, 21, 19, 22, 18, 25, 20]) == [.warning])
+  }
+
+  @Test func aChargeEndsIt() {
+    #expect(told([15, nil, 15]) == [.warning, .warning])
+    #expect(told([3, nil, nil, 60, 2]) == [.critical, .critical])
+    // So does a load that is gone for good.
+    #expect(told([15, 45, 15]) == [.warning, .warning])
+  }
+
+  @Test func whatReachedNobodyIsToldAgain() {
+    var notes = NudgeNotes()
+    #expect(notes.worsened([key: left(3)], isCharging: false)[key] != nil)
+    #expect(notes.worsened([key: left(3)], isCharging: false)[key] != nil)
+  }
+
+  @Test func anotherOccurrenceIsAnotherMatter() {
+    var notes = NudgeNotes()
+    let nudge = BatteryNudge(left(3))!
+    notes.note(nudge, of: key)
+    let next = NudgeNotes.Key(
+      alarm: key.alarm, occurrence: CivilDateTime("2026-11-25T05:00")!)
+    #expect(notes.worsened([next: left(3)], isCharging: false)[next] != nil)
+    #expect(notes.told.isEmpty)
+  }
+}
+
+/// What is learned of a drain, against made-up lives of batteries.
+@Suite struct DrainForecastTests {
+  private static let loads: [Double] = [2, 4, 6, 8, 9, 10, 11, 12, 14, 18]
+
+  /// The mean error that each trace may have at most, in points.
+  private static let bounds: [String: Double] = [
+    "asleep every night, and this one": 5, "asleep every night, but not this one": 60,
+  ]
+
+  @Test("predicted and true level after eight hours", arguments: BatteryTraces.all.map(\.name))
+  func traces(_ name: String) throws {
+    let trace = try #require(BatteryTraces.all.first { $0.name == name })
+    let outcome = BatteryTraces.judge(trace, loads: DrainForecastTests.loads, seeds: 0..<2)
+    let error = outcome.errors.map(abs).reduce(0, +) / Double(outcome.count)
+    print(outcome.row)
+    #expect(outcome.count >= 15)
+    #expect(error < DrainForecastTests.bounds[name] ?? 4, "\(outcome.row)")
+    #expect(outcome.falseAlarms == 0, "\(outcome.row)")
+    if name == "asleep every night, but not this one" {
+      // Nobody knows in the evening; the check in the night notices, with much left.
+      #expect(outcome.noticed.count == outcome.failures)
+      #expect(outcome.noticed.allSatisfy { $0 > 50 }, "\(outcome.row)")
+    } else {
+      #expect(outcome.failures == 0, "\(outcome.row)")
+    }
+  }
+
+  private let start = Instant(seconds: 1_793_606_400)
+
+  @Test func withoutAnythingToLearnFromNothingIsKnown() {
+    let trace = BatteryTrace(at: start, level: 50, seed: 1)
+    var silent = trace
+    silent.tellsPower = false
+    let outlook = DrainForecast(
+      BatteryHistory(), from: silent.sample(isCharging: false, load: 8)
+    ).outlook(until: start.adding(seconds: 8 * 3600))
+    #expect(outlook.drain == nil && outlook.source == nil)
+    // The kernel's reading is enough.
+    let told = DrainForecast(BatteryHistory(), from: trace.sample(isCharging: false, load: 8))
+      .outlook(until: start.adding(seconds: 8 * 3600))
+    #expect(told.drain == 8 && told.source == .kernel)
+  }
+
+  @Test func aClockThatIsSetTeachesNothing() {
+    var trace = BatteryTrace(at: start, level: 90, seed: 1)
+    trace.run(.awake(6), hours: 2)
+    // Six hours ahead and back: by the machine's own count nothing of the kind has happened.
+    var samples = trace.samples
+    for index in samples.indices where index >= 12 {
+      samples[index].at = samples[index].at.adding(seconds: 6 * 3600)
+    }
+    let current = samples.removeLast()
+    let outlook = DrainForecast(BatteryHistory(samples), from: current)
+      .outlook(until: current.at.adding(seconds: 3600))
+    #expect(abs((outlook.awake ?? 0) - 6) < 1)
+  }
+
+  @Test func whatIsKeptIsBoundedAndTeachesTheSame() {
+    var trace = BatteryTrace(at: start, level: 90, seed: 1)
+    var history = BatteryHistory()
+    for _ in 0..<30 {
+      trace.run(.charging(awake: true), hours: 12)
+      trace.run(.awake(5), hours: 3)
+      trace.run(.asleep(1), hours: 9)
+    }
+    for sample in trace.samples { history.add(sample) }
+    #expect(trace.samples.count > 5_000)
+    #expect(history.samples.count < 1_200, "\(history.samples.count)")
+    #expect(history.samples.first!.at >= trace.now.adding(seconds: -15 * 86_400))
+  }
+
+  @Test func aClockOfNoTimeIsNotBelieved() {
+    var history = BatteryHistory()
+    var trace = BatteryTrace(at: start, level: 90, seed: 1)
+    trace.run(.awake(5), hours: 1)
+    for sample in trace.samples { history.add(sample) }
+    let count = history.samples.count
+    var early = trace.sample(isCharging: false, load: 5)
+    early.at = Instant(seconds: 86_400)
+    history.add(early)
+    #expect(history.samples.count == count)
+  }
+}
+
+extension BatteryTraces.Outcome {
+  /// The trace's line of the table.
+  fileprivate var row: String {
+    func number(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
+    let sorted = errors.sorted()
+    let mean = errors.reduce(0, +) / Double(count)
+    let absolute = errors.map(abs).reduce(0, +) / Double(count)
+    let seen = noticed.min().map { ", noticed in the night at \(number($0))% or more" } ?? ""
+    return
+      "trace: \(name): \(count) nights, error \(number(mean)) (absolute \(number(absolute)), from \(number(sorted[0])) to \(number(sorted[count - 1]))), safe but died \(failures)\(seen)"
+  }
+}
