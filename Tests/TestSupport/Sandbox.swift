@@ -13,6 +13,8 @@ public final class Sandbox: Sendable {
   public var rang: String { root + "/rang" }
   /// The same for what tells of missed ones.
   public var missed: String { root + "/missed" }
+  /// What stands in for the kernel's power supplies: none at first.
+  public var power: String { root + "/power" }
   /// The folder of the user's own hooks.
   public var hooks: String { home + "/.config/belfry/hooks/deliver" }
 
@@ -21,6 +23,7 @@ public final class Sandbox: Sendable {
     let folder = parent.map { $0 + "/" } ?? NSTemporaryDirectory()
     root = folder + "belfry-test-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: hooks, withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(atPath: power, withIntermediateDirectories: true)
     // Without it a firing would ring on the terminals of whoever runs the tests.
     try write(
       "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_TITLE $BELFRY_OCCURRENCE\" >> '\(rang)'\n",
@@ -100,6 +103,29 @@ public final class Sandbox: Sendable {
       ])
   }
 
+  // MARK: Power
+
+  /// Makes a power supply as the kernel shows it: a folder with a file for each attribute.
+  public func supply(_ name: String, _ attributes: [String: String]) throws {
+    let folder = "\(power)/\(name)"
+    try? FileManager.default.removeItem(atPath: folder)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    for (attribute, value) in attributes { try write(value + "\n", to: "\(folder)/\(attribute)") }
+  }
+
+  /// A battery of 50 Wh at a level in percent that drains by so many percent in an hour, or is on a charger.
+  public func battery(_ level: Double, drain: Double = 0, isCharging: Bool = false) throws {
+    try supply(
+      "BAT0",
+      [
+        "type": "Battery", "present": "1", "capacity": "\(Int(level.rounded()))",
+        "status": isCharging ? "Charging" : "Discharging", "energy_full": "50000000",
+        "energy_now": "\(Int(level * 500_000))", "power_now": "\(Int(drain * 500_000))",
+        "serial_number": "1234", "model_name": "5B10W13930",
+      ])
+    try supply("AC", ["type": "Mains", "online": isCharging ? "1" : "0"])
+  }
+
   /// Switches to the tier that any number of alarms, and pending, belong to.
   public func plus(store: String? = nil) async throws {
     let output = try await belfry("tier", "plus", now: "2026-11-20T22:40:00Z", store: store)
@@ -129,6 +155,7 @@ public final class Sandbox: Sendable {
       "GIT_CONFIG_NOSYSTEM": "1",
       // No noise, and nothing on the terminals of whoever runs the tests.
       "BELFRY_SOUND": "none", "BELFRY_TERMINALS": "\(root)/terminals",
+      "BELFRY_POWER_SUPPLY": power,
     ]
     if let libraries = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"] {
       variables["LD_LIBRARY_PATH"] = libraries
