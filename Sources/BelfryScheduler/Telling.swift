@@ -14,7 +14,7 @@ struct Telling: Sendable {
     switch notice.kind {
     case .firing, .missed: .ringing
     case .followUp(let followUp): .followUp(followUp.number)
-    case .warning: .warning
+    case .warning, .nudge: .warning
     }
   }
 }
@@ -154,7 +154,7 @@ extension Timeline {
       }
       return record.state == .pending && record.followUps <= followUp.number
     case .warning: return alarm.enabled && !alarm.isDeleted
-    case .missed: return true
+    case .missed, .nudge: return true
     }
   }
 }

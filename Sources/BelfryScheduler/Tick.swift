@@ -41,8 +41,8 @@ public struct TickReport: Sendable {
 ///
 /// What a crash interrupts between the claim and the note is told again.
 public struct Tick: Sendable {
-  private let store: Store
-  private let delivery: any NoticeDelivery
+  let store: Store
+  let delivery: any NoticeDelivery
   private let claims: Claims
   private let width: Int
 

@@ -86,8 +86,14 @@ extension Store {
       alarm, zone: context.zones.zone(of: alarm), at: context.now, ringsHere: ringsHere(alarm))
   }
 
+  /// What was told here of the battery.
+  public var nudgeNotes: NudgeNotes { local.readNudges() }
+
+  /// Keeps what was told here of the battery.
+  public func keep(_ notes: NudgeNotes) throws { try local.write(notes) }
+
   /// Whether this device is one of those that ring for an alarm.
-  func ringsHere(_ alarm: Alarm) -> Bool {
+  public func ringsHere(_ alarm: Alarm) -> Bool {
     if alarm.delivery.devices.isEmpty { return true }
     let known = DurableFile.names(in: path + "/devices").compactMap {
       $0.hasSuffix(".json") ? Identifier($0.dropLast(5)) : nil

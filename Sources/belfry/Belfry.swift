@@ -59,7 +59,8 @@ struct Belfry: ParsableCommand {
           Attend.self,
         ]),
       CommandGroup(
-        name: "AT WORK", subcommands: [Service.self, DaemonCommand.self, Poke.self]),
+        name: "AT WORK",
+        subcommands: [Service.self, DaemonCommand.self, Poke.self, BatteryCommand.self]),
       CommandGroup(
         name: "HISTORY", subcommands: [Log.self, Stats.self, GitPassthrough.self]),
       CommandGroup(

@@ -93,7 +93,11 @@ final class DaemonBench: @unchecked Sendable {
           HookDelivery(
             own: self.sandbox.hooks, shipped: [], timeout: self.patience, attendance: $0,
             keeper: keeper)
-        }, log: { item in self.news.withLock { $0.append(item) } }), attendance: attendance
+        },
+        gauge: BatteryGauge(
+          supplies: PowerSupplies(root: sandbox.power),
+          log: BatteryLog(path: sandbox.root + "/state/battery")),
+        log: { item in self.news.withLock { $0.append(item) } }), attendance: attendance
     ) { self.tell($0) }
     watch.begin()
     self.watch = watch

@@ -223,6 +223,43 @@ import Testing
     #expect(reasons == [["\(bench.sandbox.hooks)/ring: no card"]])
   }
 
+  @Test("a battery that falls faster than predicted is told of, once for each worsening")
+  func battery() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T23:00:00Z")
+    try await bench.belfry("add", "Standup", "--daily", "--at", "05:00")
+    try bench.sandbox.write(
+      "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_RISK $BELFRY_TITLE\" >> '\(bench.sandbox.root)/nudged'\n[ ! -e '\(bench.sandbox.root)/broken' ]\n",
+      to: bench.sandbox.hooks + "/nudge", mode: 0o755)
+    // Where the hook for nudges fails, that for firings is asked.
+    try bench.sandbox.write(
+      "#!/bin/sh\n[ \"$BELFRY_KIND\" != nudge ]\n", to: bench.sandbox.hooks + "/notify", mode: 0o755
+    )
+    func nudged() -> [String] {
+      ((try? bench.sandbox.read(bench.sandbox.root + "/nudged")) ?? "").split(separator: "\n")
+        .map(String.init)
+    }
+    try bench.sandbox.battery(80, drain: 3)
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T23:20:00Z")
+    #expect(nudged() == [])
+    try bench.sandbox.battery(60, drain: 8)
+    try bench.sandbox.write("", to: bench.sandbox.root + "/broken")
+    try await bench.wait(until: "2026-11-20T23:45:00Z")
+    #expect(nudged().count > 1 && Set(nudged()) == ["warning Standup"])
+    try FileManager.default.removeItem(atPath: bench.sandbox.root + "/broken")
+    try await bench.wait(until: "2026-11-20T23:50:00Z")
+    let told = nudged().count
+    try await bench.wait(until: "2026-11-21T00:20:00Z")
+    #expect(nudged().count == told)
+    try bench.sandbox.battery(30, drain: 8)
+    try await bench.wait(until: "2026-11-21T01:30:00Z")
+    #expect(nudged().count == told + 1 && nudged().last == "critical Standup")
+    // Another life of the daemon's knows what was told.
+    try await bench.start()
+    try await bench.wait(until: "2026-11-21T01:50:00Z")
+    #expect(nudged().count == told + 1)
+  }
+
   @Test("a tick beside the daemon rings nothing again")
   func besideTick() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")

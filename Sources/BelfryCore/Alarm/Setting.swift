@@ -2,7 +2,7 @@
 public enum Setting: String, CaseIterable, Sendable {
   /// The raw value is the key in a record.
   case tier, snoozeEnabled, snooze, followUps, grace, ringTimeout, fixedZone, skipBreaksStreak
-  case slideToStop, sound, soundRising
+  case slideToStop, sound, soundRising, reducedMotion
 
   /// As a person types it: `snooze.enabled`.
   public var name: String {
@@ -18,6 +18,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case .slideToStop: "slide-to-stop"
     case .sound: "sound"
     case .soundRising: "sound.rising"
+    case .reducedMotion: "reduced-motion"
     }
   }
 
@@ -29,7 +30,12 @@ public enum Setting: String, CaseIterable, Sendable {
   }
 
   /// Kept on this device, and not shared with the others.
-  public var isLocal: Bool { self == .slideToStop || self == .sound || self == .soundRising }
+  public var isLocal: Bool {
+    switch self {
+    case .slideToStop, .sound, .soundRising, .reducedMotion: true
+    default: false
+    }
+  }
 
   public var value: WritableKeyPath<Settings, Value> {
     switch self {
@@ -44,6 +50,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case .slideToStop: \.[flag: \.slideToStop]
     case .sound: \.soundValue
     case .soundRising: \.[flag: \.soundRising]
+    case .reducedMotion: \.[flag: \.reducedMotion]
     }
   }
 

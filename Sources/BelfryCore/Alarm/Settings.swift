@@ -30,13 +30,17 @@ public struct Settings: Hashable, Sendable {
   public var sound: String
   /// This device: sounds begin softly.
   public var soundRising: Bool
+  /// This device: nothing moves on the screen.
+  public var reducedMotion: Bool
 
   public init(
     tier: Tier = .free, snoozeEnabled: Bool = true, snooze: Int64 = 9 * 60,
     followUps: FollowUpPlan = .standard, grace: Int64 = 12 * 3600, ringTimeout: Int64 = 30 * 60,
     fixedZone: Bool = false, skipBreaksStreak: Bool = false, slideToStop: Bool = false,
-    sound: String = "bell", soundRising: Bool = false
+    sound: String = "bell", soundRising: Bool = false,
+    reducedMotion: Bool = false
   ) {
+    self.reducedMotion = reducedMotion
     self.soundRising = soundRising
     self.tier = tier
     self.snoozeEnabled = snoozeEnabled

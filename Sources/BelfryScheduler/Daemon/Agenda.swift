@@ -21,6 +21,8 @@ struct Agenda {
     var mood = Mood.quiet
     /// Neither deleted nor switched off.
     var isArmed = false
+    /// When it rings here next; nil when it does not.
+    var comes: Timeline.Occurrence?
   }
 
   private var entries: [Identifier: Entry] = [:]
@@ -104,8 +106,10 @@ struct Agenda {
       if !evaluation.transition.events.isEmpty { look.isSettling = true }
       // What is due now has been looked at.
       entries[id]?.wake = evaluation.nextWake.map { $0 > now ? $0 : now.adding(seconds: 1) }
+      let status = timeline.status(at: now, settings: settings, firings: firings)
+      entries[id]?.comes = store.ringsHere(alarm) ? status.comes : nil
       entries[id]?.mood =
-        switch timeline.status(at: now, settings: settings, firings: firings).state {
+        switch status.state {
         case .ringing, .snoozed: .ringing
         case .pending: .waiting
         case .active, .missed, .paused, .disabled, .finished: .quiet
@@ -122,6 +126,14 @@ struct Agenda {
     for entry in entries.values {
       if let wake = entry.wake { nextWake = nextWake.map { min($0, wake) } ?? wake }
       mood = max(mood, entry.mood)
+    }
+  }
+
+  /// What rings here between two moments.
+  func near(after now: Instant, until moment: Instant) -> [NudgeRound.Near] {
+    entries.compactMap { id, entry in
+      guard let comes = entry.comes, comes.at > now, comes.at <= moment else { return nil }
+      return NudgeRound.Near(alarm: id, occurrence: comes.civil, at: comes.at)
     }
   }
 

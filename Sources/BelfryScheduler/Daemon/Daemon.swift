@@ -48,14 +48,17 @@ public final class Daemon: Sendable {
     /// What commands get beside the variables of this process.
     public var variables: @Sendable () -> [String: String]
     public var log: @Sendable (DaemonNews) -> Void
+    /// What reads the battery; nil where nobody is to.
+    public var gauge: BatteryGauge?
 
     public init(
       command: String, clockOffset: Int64 = 0, syncs: Bool, wakesMachine: Bool,
       variables: @escaping @Sendable () -> [String: String] = { [:] },
       context: @escaping @Sendable (_ rereadingZones: Bool) -> StoreContext,
       hooks: @escaping @Sendable (Attendance) -> HookDelivery,
-      log: @escaping @Sendable (DaemonNews) -> Void
+      gauge: BatteryGauge? = nil, log: @escaping @Sendable (DaemonNews) -> Void
     ) {
+      self.gauge = gauge
       self.command = command
       self.clockOffset = clockOffset
       self.variables = variables
@@ -128,4 +131,8 @@ enum DaemonEvent: Sendable {
   /// What a command said on standard error, though it succeeded.
   case warned([String])
   case synced(failure: String?)
+  /// How the battery stands.
+  case sampled(BatteryGauge.Sampling)
+  /// What came of telling somebody of the battery.
+  case nudged(NudgeRound.Telling, Notice, DeliveryOutcome)
 }

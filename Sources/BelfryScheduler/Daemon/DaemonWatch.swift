@@ -29,6 +29,10 @@ struct DaemonWatch {
   /// Whether they are about to be noted.
   private var isNoting = false
   private var settling = Settling()
+  /// When the battery is to be looked at next; nil when that is on its way.
+  private var nextSample: Instant?
+  /// Whether somebody is just being told of it.
+  private var isNudging = false
   /// When all files are to be looked at, as the system may have kept a change from us.
   private var nextRound: Instant
   private var context: StoreContext
@@ -70,6 +74,7 @@ struct DaemonWatch {
     context = surroundings.context(false)
     zones = context.zones.fingerprint
     nextRound = context.now.adding(seconds: DaemonWatch.round)
+    nextSample = surroundings.gauge == nil ? nil : context.now
   }
 
   // MARK: Time
@@ -88,7 +93,7 @@ struct DaemonWatch {
 
   /// When the daemon is to be woken at the latest.
   var nextWake: Instant {
-    var wakes = [nextRound, agenda.nextWake].compactMap { $0 }
+    var wakes = [nextRound, agenda.nextWake, nextSample].compactMap { $0 }
     if !settling.isRunning, let due = settling.due { wakes.append(due) }
     if isSyncing, let next = sync.next(agenda.mood, now: context.now) { wakes.append(next) }
     return wakes.min() ?? nextRound
@@ -147,7 +152,19 @@ struct DaemonWatch {
       report("belfry sync", failure)
       sync.end(at: context.now, succeeded: failure == nil)
       syncedMark = store.branchMark
+    case .sampled(let sampling):
+      underWay -= 1
+      take(sampling)
+    case .nudged(let telling, let notice, let outcome):
+      underWay -= 1
+      isNudging = false
+      surroundings.log(.told(notice, outcome))
+      if case .undelivered = outcome { break }
+      var notes = store.nudgeNotes
+      for (key, nudge) in telling.all { notes.note(nudge, of: key) }
+      keep(notes)
     }
+    sampleBattery()
     look(at: agenda.due(at: context.now))
     runCommands()
   }
@@ -159,6 +176,7 @@ struct DaemonWatch {
     case .clockChanged:
       surroundings.log(.clockChanged)
       if settling.due != nil { settling.due = context.now }
+      if nextSample != nil { nextSample = context.now }
       sync.forget()
       // What was reckoned by another clock counts no more.
       lookRound(atAll: true)
@@ -306,6 +324,53 @@ struct DaemonWatch {
       log(.answered(notice, answer, failure: failure))
       tell(.recorded(notice))
     }
+  }
+
+  // MARK: The battery
+
+  private mutating func sampleBattery() {
+    guard let gauge = surroundings.gauge, let due = nextSample, due <= context.now else { return }
+    nextSample = nil
+    underWay += 1
+    let (now, tell) = (context.now, tell)
+    Task.detached { tell(.sampled(await gauge.sample(at: now))) }
+  }
+
+  private mutating func take(_ sampling: BatteryGauge.Sampling) {
+    report("keeping a sample of the battery", sampling.failure.map { "\($0)" })
+    guard let standing = sampling.finding.standing else {
+      // One may be put in.
+      nextSample = context.now.adding(seconds: DaemonWatch.round)
+      return
+    }
+    nextSample = context.now.adding(seconds: BatteryGauge.spacing)
+    if isNudging { return }
+    let near = agenda.near(
+      after: context.now, until: context.now.adding(seconds: NudgeRound.horizon))
+    let before = store.nudgeNotes
+    var notes = before
+    let telling = NudgeRound.telling(standing, near: near, notes: &notes)
+    if notes != before { keep(notes) }
+    guard let telling, let alarm = agenda.alarm(telling.first.alarm, now: context.now),
+      let item = near.first(where: { $0.alarm == telling.first.alarm })
+    else { return }
+    isNudging = true
+    underWay += 1
+    let notice = NudgeRound.notice(telling, alarm, at: item.at, context.zones)
+    let (delivery, tell) = (delivery, tell)
+    Task.detached {
+      tell(.nudged(telling, notice, await delivery.deliver(notice, snooze: 0)))
+    }
+  }
+
+  private mutating func keep(_ notes: NudgeNotes) {
+    var failure: String?
+    do {
+      try store.keep(notes)
+    } catch {
+      failure = "\(error)"
+    }
+    report("noting what was said of the battery", failure)
   }
 
   // MARK: Commands

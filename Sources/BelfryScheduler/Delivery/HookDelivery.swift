@@ -12,6 +12,7 @@ import SystemPackage
 /// follow-up  follow-up → notify           → the terminals
 /// missed     missed → notify              → the terminals
 /// warning    notify                       → the terminals, without the bell
+/// nudge      nudge → notify               → the terminals
 /// ```
 ///
 /// A hook has reached the person once it says `delivered`, gives an answer, or ends well; until then it has
@@ -87,7 +88,7 @@ public struct HookDelivery: NoticeDelivery {
   private func show(_ notice: Notice, snooze: Int64) async -> DeliveryOutcome {
     let outcome = await run(notice.hooks, for: notice, snooze: snooze)
     guard case .undelivered(let reasons) = outcome, let terminals else { return outcome }
-    if terminals.show(notice.lines, bell: notice.kind != .warning) > 0 {
+    if terminals.show(notice.lines, bell: notice.sounds) > 0 {
       attendance.wayFailed(notice, reasons)
       return .delivered(nil)
     }
@@ -257,7 +258,7 @@ public struct HookDelivery: NoticeDelivery {
   }
 
   /// The names of the hooks.
-  static let names = ["ring", "notify", "follow-up", "missed"]
+  static let names = ["ring", "notify", "follow-up", "missed", "nudge"]
 
   /// The files in the folder of the user's own hooks.
   public func ownHooks() -> [HookFile] {

@@ -12,6 +12,8 @@ public struct Notice: Hashable, Sendable {
     case warning
     /// Nobody was reached in time: all of them, in one summary. The notice's own alarm is the first.
     case missed([Missed])
+    /// The battery may not last until it rings, nor until so many later ones.
+    case nudge(BatteryNudge, more: Int)
   }
 
   /// An occurrence that was missed.
@@ -70,6 +72,7 @@ public struct Notice: Hashable, Sendable {
     case .firing, .warning: ["notify"]
     case .followUp: ["follow-up", "notify"]
     case .missed: ["missed", "notify"]
+    case .nudge: ["nudge", "notify"]
     }
   }
 
@@ -88,6 +91,7 @@ public struct Notice: Hashable, Sendable {
     case .followUp: FollowUp.question(title)
     case .missed(let missed):
       missed.count == 1 ? "Missed: \(title)" : "\(missed.count) alarms were missed"
+    case .nudge(let nudge, _): nudge.headline
     }
   }
 
@@ -101,6 +105,9 @@ public struct Notice: Hashable, Sendable {
     case .followUp(let followUp):
       return "Stopped, not confirmed yet: \(occurrence.spoken)."
         + (followUp.isLast ? "\nThis is the last reminder; it stays pending until it is done." : "")
+    case .nudge(let nudge, let more):
+      let others = more == 0 ? "" : ", and \(more) more"
+      return "\(nudge.action)\n\(nudge.title): \(title), \(occurrence.spoken)\(others)."
     case .missed(let missed) where missed.count == 1: return "Was due \(occurrence.spoken)."
     case .missed(let missed):
       let lines = missed.prefix(Notice.mostLines).map { "\($0.title), \($0.occurrence.spoken)" }
@@ -122,7 +129,16 @@ public struct Notice: Hashable, Sendable {
     case .followUp: return "belfry done \(id)   (or wait)"
     case .missed(let missed):
       return missed.count == 1 ? "belfry done \(id)   (or: dismiss)" : "belfry list"
-    case .warning: return nil
+    case .warning, .nudge: return nil
+    }
+  }
+
+  /// Whether a terminal sounds its bell for it.
+  var sounds: Bool {
+    switch kind {
+    case .firing, .followUp, .missed: true
+    case .warning: false
+    case .nudge(let nudge, _): nudge.risk == .critical
     }
   }
 
@@ -143,11 +159,13 @@ public struct Notice: Hashable, Sendable {
     case .followUp: "follow-up"
     case .warning: "warning"
     case .missed: "missed"
+    case .nudge: "nudge"
     }
   }
 
   /// `{kind, alarm, title, headline, body, note?, occurrence, due, sound?, actions}`, and of a firing `late`, of a
-  /// follow-up `number`, `count`, `last`, of what was missed `missed`: a list of `{alarm, title, occurrence}`.
+  /// follow-up `number`, `count`, `last`, of what was missed `missed`: a list of `{alarm, title, occurrence}`, of a nudge
+  /// `risk`, `predicted` in percent, and `more`, for how many later alarms it holds too.
   public var json: JSON {
     var members: [String: JSON?] = [
       "kind": .string(kindName), "alarm": JSON(alarm), "title": .string(title),
@@ -162,6 +180,10 @@ public struct Notice: Hashable, Sendable {
       members["count"] = .integer(Int64(followUp.count))
       members["last"] = .bool(followUp.isLast)
     case .warning: break
+    case .nudge(let nudge, let more):
+      members["risk"] = .string(nudge.risk.rawValue)
+      members["predicted"] = .integer(Int64(nudge.predicted))
+      members["more"] = .integer(Int64(more))
     case .missed(let missed):
       members["missed"] = .array(
         missed.map {
@@ -185,6 +207,9 @@ public struct Notice: Hashable, Sendable {
     switch kind {
     case .firing(let late): result["BELFRY_LATE"] = late ? "true" : "false"
     case .followUp(let followUp): result["BELFRY_LAST"] = followUp.isLast ? "true" : "false"
+    case .nudge(let nudge, _):
+      result["BELFRY_RISK"] = nudge.risk.rawValue
+      result["BELFRY_PREDICTED"] = "\(nudge.predicted)"
     case .warning, .missed: break
     }
     return result
@@ -229,6 +254,12 @@ extension Notice {
     switch json["kind"]?.string {
     case "firing": return .firing(late: json["late"]?.bool ?? false)
     case "warning": return .warning
+    case "nudge":
+      guard let risk = json["risk"]?.string.flatMap({ BatteryPrediction.Risk(rawValue: $0) }),
+        let predicted = json["predicted"]?.integer,
+        let nudge = BatteryNudge(risk: risk, predicted: Int(predicted))
+      else { return nil }
+      return .nudge(nudge, more: Int(json["more"]?.integer ?? 0))
     case "follow-up":
       guard let number = json["number"]?.integer, let count = json["count"]?.integer,
         let since = instant("since"), let due = instant("asked")

@@ -133,6 +133,37 @@ struct LocalState: Sendable {
       temporary: path == firings ? temporary("firings") : "\(path).new")
   }
 
+  // MARK: Nudges
+
+  private var nudges: String { folder + "/nudges.json" }
+
+  /// What was told of the battery. A file that cannot be read counts as none: rather told twice.
+  func readNudges() -> NudgeNotes {
+    guard let file = try? DurableFile.read(nudges, limit: 1 << 20),
+      let list = (try? JSON(parsing: file.bytes))?.array
+    else { return NudgeNotes() }
+    var told: [NudgeNotes.Key: BatteryPrediction.Risk] = [:]
+    for item in list {
+      guard let alarm = item["alarm"]?.identifier, let occurrence = item["occurrence"]?.occurrence,
+        let risk = item["risk"]?.string.flatMap({ BatteryPrediction.Risk(rawValue: $0) })
+      else { continue }
+      told[NudgeNotes.Key(alarm: alarm, occurrence: occurrence)] = risk
+    }
+    return NudgeNotes(told)
+  }
+
+  func write(_ notes: NudgeNotes) throws {
+    let list = notes.told.map { key, risk in
+      JSON.object([
+        "alarm": JSON(key.alarm), "occurrence": JSON(key.occurrence),
+        "risk": .string(risk.rawValue),
+      ])
+    }
+    try DurableFile.write(
+      JSON.array(list).document, to: nudges, temporary: "\(nudges).new-\(getpid())",
+      syncing: false)
+  }
+
   // MARK: When something was last done
 
   /// What a machine does again and again.

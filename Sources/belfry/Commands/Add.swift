@@ -24,6 +24,7 @@ struct Add: ParsableCommand {
   @Option(help: "More words: at most 2,000 characters.")
   var note: String?
 
+  @OptionGroup var motion: MotionOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
@@ -64,13 +65,12 @@ struct Add: ParsableCommand {
     try warn(store, alarm, next, likely)
     if let warning = delivery.warning(settings.tier) { Console.error(warning) }
 
-    let output = AlarmOutput(store: store, style: context.style)
-    if common.json {
-      output.print(output.json(alarm, status))
-    } else {
-      Console.line(
-        "Added \(Printable.text(title)) (\(alarm.id.short)): \(output.next(alarm, status)).")
-    }
+    let output = AlarmOutput(
+      store: store, style: context.style, nudges: Nudges(context, store, alarm, status))
+    if common.json { return output.print(output.json(alarm, status)) }
+    Console.line(
+      "Added \(Printable.text(title)) (\(alarm.id.short)): \(output.next(alarm, status)).")
+    context.show(output.nudges[alarm.id], isStill: motion.noAnimation)
   }
 
   /// Says when there is one like it, or one at the same minute; both are made all the same.

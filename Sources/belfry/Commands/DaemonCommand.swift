@@ -50,7 +50,7 @@ struct DaemonCommand: AsyncParsableCommand {
           }
           return present
         },
-        hooks: { context.hooks(attendance: $0) },
+        hooks: { context.hooks(attendance: $0) }, gauge: context.gauge,
         log: { DaemonLog(context.present(after: opened)).write($0) }))
     try await daemon.run()
   }
@@ -112,6 +112,7 @@ private struct DaemonLog {
     case .followUp: "asked:"
     case .warning: "said ahead:"
     case .missed: "told:"
+    case .nudge: "warned of the battery:"
     }
   }
 

@@ -12,7 +12,7 @@ struct Doctor: AsyncParsableCommand {
     abstract: "Check everything, and mend what can be mended.",
     discussion: """
       Looks at the store, its records and log, the clock and the time zones, the hooks, how you are notified, \
-      who looks at the clock, and the remotes. The exit status is 0 only when all is well.
+      who looks at the clock, the battery, and the remotes. The exit status is 0 only when all is well.
 
       --repair takes dead locks away, gives the branch a whole commit, restores damaged objects from the work \
       tree or a remote, and puts records back. What it cannot use it moves to .git/belfry/quarantine.
@@ -97,10 +97,10 @@ struct Doctor: AsyncParsableCommand {
 
 /// One part of a check, run in a process of its own: it prints a diagnosis on each line, as JSON.
 enum Examination: String, ExpressibleByArgument {
-  case store, records, log, time, hooks, notifications, clockwork, remotes, repair
+  case store, records, log, time, hooks, notifications, clockwork, battery, remotes, repair
 
   static let checks: [Examination] = [
-    .store, .records, .log, .time, .hooks, .notifications, .clockwork, .remotes,
+    .store, .records, .log, .time, .hooks, .notifications, .clockwork, .battery, .remotes,
   ]
 
   func run(_ context: CommandContext) async throws {
@@ -118,6 +118,7 @@ enum Examination: String, ExpressibleByArgument {
       case .hooks: hooks(context)
       case .notifications: await notifications(context)
       case .clockwork: clockwork(store, context) + deliveries(store, context)
+      case .battery: [await battery(context)]
       case .remotes: try await remotes(store, context)
       case .repair: []
       }
@@ -228,6 +229,41 @@ enum Examination: String, ExpressibleByArgument {
       ]
     }
     return [Diagnosis("tick", .fine, "The clock was last looked at at \(zones.text(last)).")]
+  }
+
+  /// What is known of the battery, and what is not.
+  private func battery(_ context: CommandContext) async -> Diagnosis {
+    let gauge = context.gauge
+    let now = context.storeContext.now
+    let standing: BatteryStanding
+    switch await gauge.look(at: now) {
+    case .none:
+      return Diagnosis("battery", .fine, "This machine has none: nothing is predicted.")
+    case .silent:
+      return Diagnosis(
+        "battery", .note,
+        "Neither the kernel (\(gauge.supplies.root)) nor UPower tells of one: nothing is predicted."
+      )
+    case .found(let found): standing = found
+    }
+    guard let level = standing.reading.level else {
+      return Diagnosis(
+        "battery", .note,
+        "There is one, but neither the kernel nor UPower tells what is left: nothing is predicted.")
+    }
+    let percent = "\(Int(level.rounded(.down)))%"
+    if standing.reading.isCharging {
+      return Diagnosis("battery", .fine, "\(percent), charging.")
+    }
+    let outlook = standing.forecast?.outlook(until: now.adding(seconds: Nudges.horizon))
+    guard outlook?.awake != nil else {
+      return Diagnosis(
+        "battery", .note,
+        "\(percent), discharging; how fast is not known yet, so nothing is predicted.",
+        remedy: "The daemon, or cron's tick, measures it within half an hour.")
+    }
+    return Diagnosis(
+      "battery", .fine, "\(percent), discharging: \(BatteryText.drain(outlook)).")
   }
 
   /// How long a remote is waited for, in seconds: there may be several, and a check ends in time.

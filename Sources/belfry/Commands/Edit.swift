@@ -24,6 +24,7 @@ struct Edit: ParsableCommand {
   @Option(help: "Another note; an empty one takes it away.")
   var note: String?
 
+  @OptionGroup var motion: MotionOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
@@ -58,12 +59,14 @@ struct Edit: ParsableCommand {
       Console.error(warning)
     }
     let status = try store.status(result)
-    let output = AlarmOutput(store: store, style: context.style)
+    let output = AlarmOutput(
+      store: store, style: context.style, nudges: Nudges(context, store, result, status))
     if common.json { return output.print(output.json(result, status)) }
     let words =
       fields.isEmpty
       ? "Nothing has changed" : "Changed \(fields.map(\.rawValue).joined(separator: ", "))"
     Console.line("\(words) of \(Printable.text(result.title)): \(output.next(result, status)).")
+    context.show(output.nudges[result.id], isStill: motion.noAnimation)
   }
 }
 

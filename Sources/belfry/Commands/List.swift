@@ -13,7 +13,9 @@ struct List: ParsableCommand {
     let context = try common.context(root)
     let store = try context.open()
     let cards = CardOrder.sorted(try context.overview(store))
-    let output = AlarmOutput(store: store, style: context.style)
+    let output = AlarmOutput(
+      store: store, style: context.style,
+      nudges: Nudges(context, store, cards.map { ($0.id, $0.status) }))
     if common.json {
       let alarms = try store.alarms(cards)
       return output.print(

@@ -17,7 +17,8 @@ struct Show: ParsableCommand {
     let card = try context.find(self.alarm, in: store)
     guard let alarm = try store.alarm(card.id) else { throw StoreError.noSuchAlarm(self.alarm) }
     let status = try store.status(alarm)
-    let output = AlarmOutput(store: store, style: context.style)
+    let output = AlarmOutput(
+      store: store, style: context.style, nudges: Nudges(context, store, alarm, status))
     if common.json { return output.print(output.json(alarm, status)) }
     Console.write(output.card(Card(alarm, status: status)))
     var rows = [

@@ -9,10 +9,14 @@ struct Enable: ParsableCommand {
   @Argument(help: "The alarm.")
   var alarm: String
 
+  @OptionGroup var motion: MotionOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
-  func run() throws { try setEnabled(true, alarm, common.context(root), json: common.json) }
+  func run() throws {
+    try setEnabled(
+      true, alarm, common.context(root), json: common.json, isStill: motion.noAnimation)
+  }
 }
 
 struct Disable: ParsableCommand {
@@ -25,11 +29,13 @@ struct Disable: ParsableCommand {
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
-  func run() throws { try setEnabled(false, alarm, common.context(root), json: common.json) }
+  func run() throws {
+    try setEnabled(false, alarm, common.context(root), json: common.json, isStill: true)
+  }
 }
 
 private func setEnabled(
-  _ enabled: Bool, _ name: String, _ context: CommandContext, json: Bool
+  _ enabled: Bool, _ name: String, _ context: CommandContext, json: Bool, isStill: Bool
 ) throws {
   let store = try context.open()
   let card = try context.find(name, in: store)
@@ -42,7 +48,8 @@ private func setEnabled(
     return (change, result)
   }
   let status = try store.status(alarm)
-  let output = AlarmOutput(store: store, style: context.style)
+  let output = AlarmOutput(
+    store: store, style: context.style, nudges: Nudges(context, store, alarm, status))
   if json {
     return output.print(output.json(alarm, status, event: Event(enabled ? .enabled : .disabled)))
   }
@@ -59,4 +66,5 @@ private func setEnabled(
       )
     }
   }
+  context.show(output.nudges[alarm.id], isStill: isStill)
 }

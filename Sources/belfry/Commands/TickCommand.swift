@@ -49,8 +49,29 @@ struct TickCommand: AsyncParsableCommand {
         hint: explained?.hint)
     }
     if wake, let next = report.nextWake { try await ServiceManager(context).wake(at: next) }
+    if !settle, store.daemonProcess == nil { await lookAtBattery(context, store, output) }
     if ring, !common.json { try await RingLoop(context).runIfRinging() }
     await context.upkeep(store)
+  }
+
+  /// Says whom the battery will not last, which is no failure of the tick's when it cannot.
+  private func lookAtBattery(
+    _ context: CommandContext, _ store: Store, _ output: AlarmOutput
+  ) async {
+    let tick = Tick(store, delivery: TickCommand.delivery(context))
+    let report = await tick.lookAtBattery(context.gauge) { (try? store.overview().cards) ?? [] }
+    if let failure = report.failure {
+      Console.error(
+        "belfry: warning: what the battery tells is not kept: \(CommandError.words(failure))")
+    }
+    guard let (notice, outcome) = report.nudge else { return }
+    if case .undelivered(let reasons) = outcome {
+      Console.error("\u{07}belfry: warning: \(Printable.text(notice.headline))")
+      Console.error("\(Printable.text(notice.body.replacing("\n", with: " ")))")
+      for reason in reasons { Console.error("  \(Printable.text(reason))") }
+    } else if !common.json {
+      Console.line("Warned of the battery: \(Printable.text(notice.title)). \(notice.headline)")
+    }
   }
 
   /// The same for who wants to hear nothing of it.
@@ -80,7 +101,7 @@ struct TickCommand: AsyncParsableCommand {
         )
       case .warning:
         Console.line("Ahead: \(title), \(notice.occurrence.spoken).")
-      case .missed: break
+      case .missed, .nudge: break
       }
     }
     for (alarm, event) in report.answered {

@@ -6,15 +6,19 @@ struct AlarmOutput: Sendable {
   let now: Instant
   let zones: ZoneLibrary
   let style: Style
+  /// What is said of the battery.
+  let nudges: Nudges
 
-  init(now: Instant, zones: ZoneLibrary, style: Style) {
+  init(now: Instant, zones: ZoneLibrary, style: Style, nudges: Nudges = Nudges()) {
     self.now = now
     self.zones = zones
     self.style = style
+    self.nudges = nudges
   }
 
-  init(store: Store, style: Style) {
-    self.init(now: store.context.now, zones: store.context.zones, style: style)
+  init(store: Store, style: Style, nudges: Nudges = Nudges()) {
+    self.init(
+      now: store.context.now, zones: store.context.zones, style: style, nudges: nudges)
   }
 
   // MARK: Text
@@ -57,6 +61,7 @@ struct AlarmOutput: Sendable {
     text += "  "
     text += style.paint(style.fit(last, indent: 2), .faint)
     text += "\n"
+    if let nudge = nudges[card.id] { text += NudgeText(nudge, style).text }
   }
 
   func card(_ card: Card) -> String {
@@ -213,7 +218,7 @@ struct AlarmOutput: Sendable {
   // MARK: JSON
 
   /// `{id, title, note?, enabled, delivery, state, schedule, zone, next?, nextOccurrence?, countdownSeconds?,
-  /// ringing?, pending?, snooze?, missed?, skipped?, pause?}`; `pending` is the latest, `allPending` all when there are several.
+  /// ringing?, pending?, snooze?, missed?, skipped?, pause?, nudge?}`; `pending` is the latest, `allPending` all when there are several.
   func json(_ alarm: Alarm, _ status: AlarmStatus) -> JSON {
     .object(omittingNil: [
       "id": JSON(alarm.id), "title": .string(alarm.title), "note": alarm.note.map { .string($0) },
@@ -227,6 +232,7 @@ struct AlarmOutput: Sendable {
           ? nil : .array(alarm.delivery.devices.sorted().map { JSON($0) }),
       ]), "pause": alarm.pause.map { .object(["from": JSON($0.from), "until": JSON($0.until)]) },
       "state": .string(status.state.rawValue),
+      "nudge": nudges[alarm.id].map(NudgeText.json),
       "schedule": ScheduleRecord.encode(alarm.schedule), "zone": .string(alarm.zone.text),
       "next": status.next.map { .string(zones.text($0.at)) },
       "nextOccurrence": status.next.map { JSON($0.civil) },

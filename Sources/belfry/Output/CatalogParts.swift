@@ -22,7 +22,9 @@ struct CatalogParts {
   }
 
   var all: [Part] {
-    cards + badges + [pending, empty, paywall] + pages + [settings] + screens + [statistics, table]
+    cards + badges + nudges + [pending, empty, paywall, battery] + pages + [settings] + screens + [
+      statistics, table,
+    ]
   }
 
   // MARK: Cards
@@ -118,6 +120,56 @@ struct CatalogParts {
             badge.capitalizedFirst, note: nil, badge: badge,
             AlarmStatus(state: .active, next: friday))))
     }
+  }
+
+  // MARK: The battery
+
+  private var nudges: [Part] {
+    func nudge(_ predicted: Double) -> String {
+      BatteryNudge(
+        BatteryPrediction(level: predicted + 6, drain: 1, hours: 6, isCharging: false)
+      ).map { NudgeText($0, style).text } ?? ""
+    }
+    let tomorrow = Timeline.Occurrence(
+      civil: civil("2026-11-24T05:30"), at: now.adding(seconds: 72_000))
+    func alarm(_ title: String) -> String {
+      output.card(
+        card(title, note: nil, badge: "daily", AlarmStatus(state: .active, next: tomorrow)))
+    }
+    return [
+      Part(name: "nudge: critical", text: alarm("Competition") + nudge(-4)),
+      Part(name: "nudge: warning", text: alarm("Competition") + nudge(13)),
+      Part(
+        name: "nudges: critical, warning, and none",
+        text: alarm("Competition") + nudge(0) + "\n" + alarm("School run") + nudge(13) + "\n"
+          + alarm("Tea") + nudge(40)),
+    ]
+  }
+
+  private var battery: Part {
+    let reading = PowerReading(
+      level: 46, isCharging: false, draw: 6, battery: .init(name: "", capacity: 0),
+      names: ["BAT0"], source: .kernel)
+    func sample(_ minutes: Int) -> BatterySample {
+      let isCharging = minutes < -300
+      let level = isCharging ? 76 - Double(-300 - minutes) / 4 : 46 - Double(minutes) / 10
+      return BatterySample(
+        at: now.adding(seconds: Int64(minutes) * 60), level: level, isCharging: isCharging,
+        draw: isCharging ? nil : 6, battery: reading.battery,
+        uptime: .init(
+          boot: "", total: Int64(minutes + 1000) * 60_000, awake: Int64(minutes + 1000) * 60_000))
+    }
+    let standing = BatteryStanding(
+      reading, sample(0), BatteryHistory((-90..<0).map { sample($0 * 5) }))
+    let text = BatteryText(now: now, zones: output.zones, style)
+    let alarms = [("Tea", 3), ("School run", 5), ("Competition", 8)].map { title, hours in
+      BatteryText.Near(
+        alarm: CatalogParts.id, title: title,
+        comes: Timeline.Occurrence(
+          civil: CivilDateTime(minuteNumber: civil("2026-11-23T09:30").minuteNumber + hours * 60),
+          at: now.adding(seconds: Int64(hours) * 3600)))
+    }
+    return Part(name: "battery", text: text.page(standing, alarms))
   }
 
   private var pending: Part {

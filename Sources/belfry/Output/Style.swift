@@ -32,6 +32,8 @@ struct Style: Sendable {
     case bold = "1"
     case faint = "2"
     case red = "1;31"
+    case plainRed = "31"
+    case orange = "38;5;208"
     case green = "32"
     case yellow = "33"
     case blue = "34"

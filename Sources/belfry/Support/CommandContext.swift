@@ -347,6 +347,35 @@ struct CommandContext {
     }
   }
 
+  // MARK: The battery
+
+  /// How this machine's battery stands.
+  var battery: BatteryGauge.Finding {
+    let (gauge, now) = (gauge, storeContext.now)
+    return Blocking.run { await gauge.look(at: now) }
+  }
+
+  /// Shows what is said of the battery beneath an alarm, if anything is.
+  ///
+  /// - Parameter isStill: nothing is to move, for this once.
+  func show(_ nudge: BatteryNudge?, isStill: Bool) {
+    guard let nudge else { return }
+    let isMoving =
+      !isStill && !ownSettings.reducedMotion
+      && !["", "dumb"].contains(environment["TERM"] ?? "")
+    SlideIn.show(nudge, style, isMoving: isMoving)
+  }
+
+  /// What reads this machine's battery. BELFRY_POWER_SUPPLY names another folder than the kernel's.
+  var gauge: BatteryGauge {
+    let root = environment["BELFRY_POWER_SUPPLY"].flatMap { $0.isEmpty ? nil : $0 }
+    let state = try? CommandContext.folder("XDG_STATE_HOME", ".local/state", environment)
+    return BatteryGauge(
+      supplies: PowerSupplies(root: root ?? PowerSupplies.systemRoot),
+      log: state.map { BatteryLog(path: "\($0)/belfry/battery") },
+      bus: environment["DBUS_SYSTEM_BUS_ADDRESS"])
+  }
+
   // MARK: Delivery
 
   /// The hooks that reach a person: the user's own, and those that came with the binary.

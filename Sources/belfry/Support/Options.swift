@@ -1,5 +1,11 @@
 import ArgumentParser
 
+/// What commands take that show something that moves.
+struct MotionOptions: ParsableArguments {
+  @Flag(help: "Let nothing move on the screen.")
+  var noAnimation = false
+}
+
 /// What every command takes.
 struct CommonOptions: ParsableArguments {
   @Option(help: "The store's folder (default: BELFRY_STORE, else the data folder).")

@@ -1,0 +1,110 @@
+import BelfryCore
+import BelfryStore
+
+/// Finds out whom a battery that will not last is to be told of: once for each worsening, and one word for all alarms
+/// together.
+struct NudgeRound {
+  /// An alarm that rings here before long.
+  struct Near: Hashable {
+    let alarm: Identifier
+    let occurrence: CivilDateTime
+    /// When it rings.
+    let at: Instant
+  }
+
+  /// What is to be told, and of what.
+  struct Telling: Sendable {
+    let first: NudgeNotes.Key
+    let nudge: BatteryNudge
+    let all: [NudgeNotes.Key: BatteryNudge]
+  }
+
+  /// How far ahead somebody is told unasked, in seconds: one night.
+  static let horizon: Int64 = 12 * 3600
+
+  /// - Parameters:
+  ///   - near: the alarms of the next twelve hours.
+  ///   - notes: what was told before; what is over is taken out of it.
+  static func telling(
+    _ standing: BatteryStanding, near: [Near], notes: inout NudgeNotes
+  ) -> Telling? {
+    var predictions: [NudgeNotes.Key: BatteryPrediction] = [:]
+    var moments: [NudgeNotes.Key: Instant] = [:]
+    for item in near {
+      let key = NudgeNotes.Key(alarm: item.alarm, occurrence: item.occurrence)
+      predictions[key] = standing.prediction(at: item.at)
+      moments[key] = item.at
+    }
+    let worse = notes.worsened(predictions, isCharging: standing.reading.isCharging)
+    // The worst is told, and of several the first to ring.
+    let order = worse.sorted { a, b in
+      if a.value.risk != b.value.risk { return a.value.risk > b.value.risk }
+      return (moments[a.key] ?? .distantFuture, a.key.alarm)
+        < (moments[b.key] ?? .distantFuture, b.key.alarm)
+    }
+    return order.first.map { Telling(first: $0.key, nudge: $0.value, all: worse) }
+  }
+
+  /// The notice of what is to be told.
+  static func notice(_ telling: Telling, _ alarm: Alarm, at moment: Instant, _ zones: ZoneLibrary)
+    -> Notice
+  {
+    Notice(
+      .nudge(telling.nudge, more: telling.all.count - 1), alarm: alarm.id, title: alarm.title,
+      note: alarm.note, occurrence: telling.first.occurrence, due: zones.text(moment))
+  }
+}
+
+extension Tick {
+  /// What came of looking at the battery.
+  public struct BatteryReport: Sendable {
+    /// What somebody was told, and what came of that.
+    public var nudge: (notice: Notice, outcome: DeliveryOutcome)?
+    /// Why what was seen could not be kept.
+    public var failure: (any Error)?
+  }
+
+  /// Takes a sample of the battery when it is time for one, and tells whom it will not last.
+  ///
+  /// - Parameter cards: the alarms as they stand; asked for only when somebody may have to be told.
+  public func lookAtBattery(
+    _ gauge: BatteryGauge, _ cards: () -> [Card]
+  ) async -> BatteryReport {
+    var report = BatteryReport()
+    let now = store.context.now
+    let sampling = await gauge.sample(at: now)
+    report.failure = sampling.failure
+    guard !sampling.isEarly, let standing = sampling.finding.standing else { return report }
+    let near =
+      standing.reading.isCharging
+      ? []
+      : cards().compactMap { card -> NudgeRound.Near? in
+        guard let next = card.status.comes, next.at > now,
+          next.at <= now.adding(seconds: NudgeRound.horizon),
+          let alarm = (try? store.alarm(card.id)) ?? nil, store.ringsHere(alarm)
+        else { return nil }
+        return NudgeRound.Near(alarm: card.id, occurrence: next.civil, at: next.at)
+      }
+    let before = store.nudgeNotes
+    var notes = before
+    let telling = NudgeRound.telling(standing, near: near, notes: &notes)
+    if let telling, let alarm = (try? store.alarm(telling.first.alarm)) ?? nil {
+      let moment = near.first { $0.alarm == alarm.id }?.at ?? now
+      let notice = NudgeRound.notice(telling, alarm, at: moment, store.context.zones)
+      let outcome = await delivery.deliver(notice, snooze: 0)
+      report.nudge = (notice, outcome)
+      if case .undelivered = outcome {
+      } else {
+        for (key, nudge) in telling.all { notes.note(nudge, of: key) }
+      }
+    }
+    if notes != before {
+      do {
+        try store.keep(notes)
+      } catch {
+        report.failure = report.failure ?? error
+      }
+    }
+    return report
+  }
+}

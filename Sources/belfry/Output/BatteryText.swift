@@ -1,0 +1,249 @@
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+
+/// How the battery looks, as a page and as JSON.
+struct BatteryText {
+  /// An alarm that rings here before long.
+  struct Near {
+    let alarm: Identifier
+    let title: String
+    let comes: Timeline.Occurrence
+  }
+
+  private let output: AlarmOutput
+  private var style: Style { output.style }
+  private var now: Instant { output.now }
+
+  /// So many alarms are named.
+  private static let most = 20
+
+  init(now: Instant, zones: ZoneLibrary, _ style: Style) {
+    output = AlarmOutput(now: now, zones: zones, style: style)
+  }
+
+  // MARK: Text
+
+  func page(_ standing: BatteryStanding, _ alarms: [Near]) -> String {
+    let outlook = outlook(standing, alarms)
+    var text = style.paint("Battery", .bold) + "\n\n"
+    func row(_ name: String, _ value: String) {
+      text += "  \(name)" + String(repeating: " ", count: 10 - name.count)
+      text += style.fit(value, indent: 12) + "\n"
+    }
+    row("level", standing.reading.level.map { "\(Int($0.rounded(.down)))%" } ?? "not told")
+    row("state", standing.reading.isCharging ? "charging" : "discharging")
+    if !standing.reading.isCharging {
+      row("drain", BatteryText.drain(outlook))
+      if let asleep = outlook?.asleep {
+        row("asleep", "\(BatteryText.number(asleep))% per hour\(sleeps(outlook))")
+      }
+    }
+    row("told by", source(standing.reading))
+    if alarms.isEmpty {
+      text += "\nNo alarm rings here in the next 24 hours.\n"
+    } else {
+      text += "\n" + style.paint("When it rings", .bold) + "\n\n"
+      for alarm in alarms.prefix(BatteryText.most) { text += line(alarm, standing) }
+      let more = alarms.count - BatteryText.most
+      if more > 0 { text += "  and \(more) more\n" }
+    }
+    if let sample = standing.sample {
+      text += "\n" + BatteryPlot(standing, sample, until: alarms.last?.comes.at, output).text
+    }
+    return text
+  }
+
+  /// `8.0% per hour, measured`
+  static func drain(_ outlook: DrainOutlook?) -> String {
+    guard let awake = outlook?.awake else { return "not known yet" }
+    let source =
+      switch outlook?.source {
+      case .measured: "measured in the last hours"
+      case .kernel: "by the kernel's reading of the power"
+      case .usual, nil: "as it usually is"
+      }
+    return "\(number(awake))% per hour, \(source)"
+  }
+
+  private func sleeps(_ outlook: DrainOutlook?) -> String {
+    guard let share = outlook?.asleepShare, share > 0 else { return "" }
+    return ", which it is likely to do \(Int((share * 100).rounded()))% of the time"
+  }
+
+  private func source(_ reading: PowerReading) -> String {
+    switch reading.source {
+    case .kernel: "the kernel: \(reading.names.map { Printable.text($0) }.joined(separator: ", "))"
+    case .upower: "UPower"
+    }
+  }
+
+  /// The outlook until the last of the alarms.
+  private func outlook(_ standing: BatteryStanding, _ alarms: [Near]) -> DrainOutlook? {
+    standing.forecast?.outlook(
+      until: alarms.last?.comes.at ?? now.adding(seconds: Nudges.horizon))
+  }
+
+  private func line(_ alarm: Near, _ standing: BatteryStanding) -> String {
+    let prediction = standing.prediction(at: alarm.comes.at)
+    let (word, colour): (String, Style.Colour?) =
+      switch prediction.risk {
+      case .critical: ("critical", .red)
+      case .warning: ("warning", .orange)
+      case .safe: (prediction.unknown == nil ? "" : "not known", nil)
+      }
+    let percent = standing.reading.isCharging ? nil : prediction.predicted
+    var cells = percent.map { "\($0)%" } ?? ""
+    cells = String(repeating: " ", count: max(0, 4 - cells.count)) + cells
+    let painted = colour.map { style.paint(word, $0) } ?? word
+    let civil = output.zones.local.civil(at: alarm.comes.at)
+    let when = "\(civil.spoken.prefix(3)) \(civil.time)"
+    let rest = style.fit("\(when)  \(Printable.text(alarm.title))", indent: 18)
+    let gap = String(repeating: " ", count: max(0, 9 - word.count))
+    return "  \(cells)  \(painted)\(gap) \(rest)\n"
+  }
+
+  /// With one digit behind the point.
+  static func number(_ value: Double) -> String {
+    let tenths = Int(min(1e9, max(-1e9, value * 10)).rounded())
+    return "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
+  }
+
+  // MARK: JSON
+
+  /// `{present, level?, state, drain?, drainFrom?, asleepDrain?, asleepShare?, source, names, alarms, samples}`; an alarm is
+  /// `{alarm, title, occurrence, at, predicted?, risk, unknown?}`, a sample of the last 12 hours `{at, level, charging}`.
+  func json(_ standing: BatteryStanding, _ alarms: [Near]) -> JSON {
+    let outlook = outlook(standing, alarms)
+    let isCharging = standing.reading.isCharging
+    func real(_ value: Double?) -> JSON? {
+      // Sixteenths have an end in decimals too.
+      value.map { .real(($0 * 16).rounded() / 16) }
+    }
+    let samples = standing.history.samples.filter {
+      $0.at > now.adding(seconds: -BatteryPlot.past)
+    }
+    return .object(omittingNil: [
+      "present": true, "level": real(standing.reading.level),
+      "state": .string(isCharging ? "charging" : "discharging"),
+      "drain": isCharging ? nil : real(outlook?.awake),
+      "drainFrom": isCharging ? nil : (outlook?.source?.rawValue).map { .string($0) },
+      "asleepDrain": real(outlook?.asleep), "asleepShare": real(outlook?.asleepShare),
+      "source": .string(standing.reading.source.rawValue),
+      "names": .array(standing.reading.names.map { .string($0) }),
+      "alarms": .array(
+        alarms.map { alarm in
+          let prediction = standing.prediction(at: alarm.comes.at)
+          return .object(omittingNil: [
+            "alarm": JSON(alarm.alarm), "title": .string(alarm.title),
+            "occurrence": JSON(alarm.comes.civil),
+            "at": .string(output.zones.text(alarm.comes.at)),
+            "predicted": prediction.predicted.map { .integer(Int64($0)) },
+            "risk": .string(prediction.risk.rawValue),
+            "unknown": prediction.unknown.map { .string($0.rawValue) },
+          ])
+        }),
+      "samples": .array(
+        samples.map { sample in
+          .object(omittingNil: [
+            "at": .string(output.zones.text(sample.at)), "level": real(sample.level),
+            "charging": .bool(sample.isCharging),
+          ])
+        }),
+    ])
+  }
+}
+
+/// The recorded level, and the line ahead: time to the right, percent upwards.
+struct BatteryPlot {
+  /// How much of the past is shown at most, in seconds.
+  static let past: Int64 = 12 * 3600
+  /// Between two samples that belong together, in seconds.
+  private static let gap: Int64 = 1800
+  private static let rows = 10
+
+  private let standing: BatteryStanding
+  private let sample: BatterySample
+  private let output: AlarmOutput
+  private let start: Instant
+  private let end: Instant
+  private let columns: Int
+
+  init(
+    _ standing: BatteryStanding, _ sample: BatterySample, until last: Instant?,
+    _ output: AlarmOutput
+  ) {
+    self.standing = standing
+    self.sample = sample
+    self.output = output
+    columns = max(20, min(72, (output.style.width ?? 80) - 8))
+    let first = standing.history.samples.first {
+      $0.at > sample.at.adding(seconds: -BatteryPlot.past)
+    }
+    start = min(first?.at ?? sample.at, sample.at.adding(seconds: -3600))
+    end = max(last ?? sample.at, sample.at.adding(seconds: 4 * 3600))
+  }
+
+  private func moment(_ column: Int) -> Instant {
+    let length = end.milliseconds - start.milliseconds
+    return Instant(
+      milliseconds: start.milliseconds + length * Int64(2 * column + 1) / Int64(2 * columns))
+  }
+
+  /// What a column shows: a sign, its colour, and how high it stands, in percent; nil for nothing.
+  private func mark(_ column: Int) -> (sign: String, colour: Style.Colour, level: Double)? {
+    let moment = moment(column)
+    if moment <= sample.at {
+      let known = (standing.history.samples + [sample]).last { $0.at <= moment }
+      guard let known, moment.seconds(since: known.at) <= BatteryPlot.gap else { return nil }
+      return known.isCharging ? ("+", .green, known.level) : ("•", .plain, known.level)
+    }
+    let prediction = standing.prediction(at: moment)
+    guard !sample.isCharging, let level = prediction.level else { return nil }
+    let colour: Style.Colour =
+      switch prediction.risk {
+      case .safe: .faint
+      case .warning: .orange
+      case .critical: .red
+      }
+    return ("·", colour, max(0, level))
+  }
+
+  var text: String {
+    let marks = (0..<columns).map(mark)
+    var text = ""
+    for row in (0..<BatteryPlot.rows).reversed() {
+      let label =
+        row == BatteryPlot.rows - 1 ? "100%" : row == 4 ? " 50%" : row == 0 ? "  0%" : "    "
+      text += "  \(label) │"
+      for mark in marks {
+        let isHere = mark.map { min(BatteryPlot.rows - 1, Int($0.level / 10)) == row } ?? false
+        text += isHere ? mark.map { output.style.paint($0.sign, $0.colour) } ?? " " : " "
+      }
+      while text.hasSuffix(" ") { text.removeLast() }
+      text += "\n"
+    }
+    text += "       └" + String(repeating: "─", count: columns) + "\n"
+    return text + labels + "\n"
+  }
+
+  /// The times at the beginning, now, and at the end.
+  private var labels: String {
+    func time(_ moment: Instant) -> String { "\(output.zones.local.civil(at: moment).time)" }
+    var line = [Character](repeating: " ", count: columns)
+    func put(_ words: String, at column: Int) {
+      let first = max(0, min(column, columns - words.count))
+      let range = first..<first + words.count
+      guard range.upperBound <= columns, line[range].allSatisfy({ $0 == " " }) else { return }
+      line.replaceSubrange(range, with: Array(words))
+    }
+    let length = Double(end.milliseconds - start.milliseconds)
+    let now = Double(sample.at.milliseconds - start.milliseconds) / length * Double(columns)
+    put("now", at: Int(now))
+    put(time(start), at: 0)
+    put(time(end), at: columns)
+    var text = "        " + String(line)
+    while text.hasSuffix(" ") { text.removeLast() }
+    return text
+  }
+}

@@ -1,0 +1,387 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What a person is told whose battery will not last, each by its story.
+@Suite struct BatteryTests {
+  /// An evening, seven hours before 06:00.
+  private static let evening = "2026-11-23T23:00:00Z"
+  private static let red = "\u{1B}[1;31m▌"
+  private static let orange = "\u{1B}[38;5;208m▌"
+
+  /// A laptop with an alarm at 05:00, six hours from the evening.
+  private func laptop(_ level: Double, drain: Double, isCharging: Bool = false) async throws
+    -> Sandbox
+  {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    try sandbox.battery(level, drain: drain, isCharging: isCharging)
+    _ = try await sandbox.belfry(
+      "add", "Competition", "--daily", "--at", "05:00", now: "2026-11-23T12:00:00Z")
+    return sandbox
+  }
+
+  private func list(_ sandbox: Sandbox) async throws -> Sandbox.Output {
+    try await sandbox.belfry("list", now: BatteryTests.evening)
+  }
+
+  private func nudges(_ sandbox: Sandbox) async throws -> [String: [String: Any]] {
+    let list = try await sandbox.belfry("list", "--json", now: BatteryTests.evening)
+    return Dictionary(
+      uniqueKeysWithValues: list.array.compactMap { alarm in
+        guard let title = alarm["title"] as? String, let nudge = alarm["nudge"] as? [String: Any]
+        else { return nil }
+        return (title, nudge)
+      })
+  }
+
+  // MARK: Story 1
+
+  @Test(
+    "story 1: the five predictions",
+    arguments: [
+      ("34", "8", "6", false, 0, "critical"), ("34", "8", "6", true, 34, "safe"),
+      ("80", "3", "8", false, 56, "safe"), ("55", "6", "7", false, 13, "warning"),
+      ("45", "5", "8", false, 5, "critical"),
+    ])
+  func story1(
+    _ level: String, _ drain: String, _ hours: String, _ charging: Bool, _ predicted: Int,
+    _ risk: String
+  ) async throws {
+    let sandbox = try Sandbox()
+    let arguments = ["battery", "predict", "--level", level, "--drain", drain, "--hours", hours]
+    let output = try await sandbox.run(
+      Sandbox.binary, arguments + ["--json"] + (charging ? ["--charging"] : []))
+    #expect(output.object["predicted"] as? Int == predicted)
+    #expect(output.object["risk"] as? String == risk)
+  }
+
+  @Test("story 1: what is not known is no alarm, and what is no number is said")
+  func story1Unknown() async throws {
+    let sandbox = try Sandbox()
+    let unknown = try await sandbox.belfry(
+      "battery", "predict", "--level", "3", "--hours", "6", "--json")
+    #expect(unknown.object["risk"] as? String == "safe")
+    #expect(unknown.object["unknown"] as? String == "drain")
+    #expect(unknown.object["predicted"] == nil)
+    for wrong in [["--level", "101"], ["--level", "x"], ["--level", "nan"]] {
+      let output = try await sandbox.run(
+        Sandbox.binary, ["battery", "predict", "--hours", "6"] + wrong)
+      #expect(output.status == 2, "\(output.err)")
+    }
+  }
+
+  // MARK: Story 2
+
+  @Test("story 2: switched on, a critical alarm has a red card below it")
+  func story2On() async throws {
+    let sandbox = try await laptop(34, drain: 8)
+    _ = try await sandbox.belfry("disable", "comp", now: BatteryTests.evening)
+    let enable = try await sandbox.onTerminal(
+      "enable", "comp", "--no-animation", input: "", now: BatteryTests.evening)
+    let lines = enable.out.split(whereSeparator: \.isNewline).map(String.init)
+    let first = try #require(lines.firstIndex { $0.contains("Enabled Competition") })
+    let card = Array(lines[(first + 1)...].prefix(3))
+    #expect(card.count == 3 && card.allSatisfy { $0.contains(BatteryTests.red) }, "\(enable.out)")
+    #expect(card[0].contains("⚠ Alarm at Risk"))
+    // Bold, and alone in that.
+    #expect(card[1].contains("\u{1B}[1mEstimated battery at alarm: 0%\u{1B}[0m"))
+    #expect(card[2].hasSuffix("Plug in now."))
+    #expect(!enable.out.contains("\u{1B}[3A"))
+  }
+
+  @Test("story 2: switched off, its card is gone")
+  func story2Off() async throws {
+    let sandbox = try await laptop(34, drain: 8)
+    #expect(try await list(sandbox).out.contains("Alarm at Risk"))
+    let off = try await sandbox.belfry("disable", "comp", now: BatteryTests.evening)
+    #expect(off.out == "Disabled Competition.\n")
+    #expect(try await !list(sandbox).out.contains("▌"))
+  }
+
+  @Test("story 2: an alarm that is on already has its card in the list")
+  func story2Already() async throws {
+    let sandbox = try await laptop(34, drain: 8)
+    let lines = try await list(sandbox).out.split(separator: "\n").map(String.init)
+    #expect(lines.first?.hasPrefix("Competition") == true)
+    #expect(
+      Array(lines.suffix(3)) == [
+        "  ▌ ⚠ Alarm at Risk", "  ▌ Estimated battery at alarm: 0%", "  ▌ Plug in now.",
+      ])
+    let nudge = try #require(try await nudges(sandbox)["Competition"])
+    #expect(
+      NSDictionary(dictionary: nudge) == [
+        "risk": "critical", "predicted": 0, "headline": "Estimated battery at alarm: 0%",
+        "action": "Plug in now.",
+      ])
+    for command in [["show", "comp"], ["edit", "comp", "--note", "Early"]] {
+      let output = try await sandbox.run(
+        Sandbox.binary, command,
+        environment: ["BELFRY_NOW": BatteryTests.evening, "TZ": "UTC", "BELFRY_DEVICE": "laptop"])
+      #expect(output.out.contains("▌ Plug in now."), "\(command): \(output.out)")
+    }
+  }
+
+  @Test("story 2: it slides in, unless nothing is to move")
+  func story2Slides() async throws {
+    let sandbox = try await laptop(34, drain: 8)
+    func enable(_ options: String...) async throws -> String {
+      _ = try await sandbox.belfry("disable", "comp", now: BatteryTests.evening)
+      return try await sandbox.onTerminal(
+        "enable", "comp", input: "", now: BatteryTests.evening
+      ).out
+    }
+    let moving = try await enable()
+    #expect(moving.components(separatedBy: "\u{1B}[3A").count == 7, "\(moving)")
+    #expect(moving.hasSuffix("Plug in now.\r\n"))
+    _ = try await sandbox.belfry("settings", "set", "reduced-motion", "on")
+    #expect(try await !enable().contains("\u{1B}[3A"))
+  }
+
+  // MARK: Story 3
+
+  @Test("story 3: where the battery lasts there is not a word")
+  func story3Safe() async throws {
+    let sandbox = try await laptop(80, drain: 3)
+    let bare = try await laptop(80, drain: 3)
+    try FileManager.default.removeItem(atPath: bare.power)
+    for command in [["disable", "comp"], ["enable", "comp"], ["list"], ["show", "comp"]] {
+      var outputs: [String] = []
+      for each in [sandbox, bare] {
+        let output = try await each.run(
+          Sandbox.binary, command,
+          environment: ["BELFRY_NOW": BatteryTests.evening, "TZ": "UTC", "BELFRY_DEVICE": "laptop"])
+        // Identifiers are random.
+        outputs.append(
+          output.out.replacing(/[a-z2-7]{8,}/, with: "ID") + output.err)
+      }
+      #expect(outputs[0] == outputs[1])
+      #expect(!outputs[0].localizedCaseInsensitiveContains("battery"))
+    }
+    #expect(try await nudges(sandbox).isEmpty)
+  }
+
+  @Test("story 3: a charger in between leaves no stale warning")
+  func story3Stale() async throws {
+    let sandbox = try await laptop(34, drain: 8)
+    #expect(try await list(sandbox).out.contains("Alarm at Risk"))
+    _ = try await sandbox.belfry("disable", "comp", now: BatteryTests.evening)
+    try sandbox.battery(34, isCharging: true)
+    let enable = try await sandbox.belfry("enable", "comp", now: BatteryTests.evening)
+    #expect(!enable.out.contains("▌"), "\(enable.out)")
+    #expect(try await !list(sandbox).out.contains("▌"))
+  }
+
+  @Test("story 3: of several alarms only those at risk have a card")
+  func story3Several() async throws {
+    let sandbox = try await laptop(60, drain: 9)
+    for (title, time) in [("Tea", "23:30"), ("School run", "07:00"), ("Weekly review", "10:00")] {
+      _ = try await sandbox.belfry(
+        "add", title, "--daily", "--at", time, now: "2026-11-23T12:00:00Z")
+    }
+    let nudges = try await nudges(sandbox)
+    // 6 hours: 6%; 8 and 11 hours: nothing.
+    #expect(nudges["Competition"]?["risk"] as? String == "warning")
+    #expect(nudges["Competition"]?["predicted"] as? Int == 6)
+    #expect(nudges["School run"]?["risk"] as? String == "critical")
+    #expect(nudges["Weekly review"]?["risk"] as? String == "critical")
+    #expect(nudges["Tea"] == nil && nudges.count == 3)
+    let parts = try await list(sandbox).out.components(separatedBy: "\n\n")
+    #expect(parts.map { $0.contains("▌") } == [false, true, true, true], "\(parts)")
+  }
+
+  // MARK: Story 4
+
+  @Test("story 4: a close one has an orange card, in softer words")
+  func story4() async throws {
+    let sandbox = try await laptop(49, drain: 6)
+    _ = try await sandbox.belfry("disable", "comp", now: BatteryTests.evening)
+    let enable = try await sandbox.onTerminal(
+      "enable", "comp", "--no-animation", input: "", now: BatteryTests.evening)
+    let card = enable.out.split(whereSeparator: \.isNewline).filter { $0.contains("▌") }
+    #expect(card.count == 3 && card.allSatisfy { $0.contains(BatteryTests.orange) })
+    #expect(card.first?.contains("⚠ Low Battery Warning") == true)
+    #expect(card.dropFirst().first?.contains("Estimated battery at alarm: 13%") == true)
+    #expect(card.last?.hasSuffix("Consider plugging in.") == true)
+    #expect(!enable.out.contains(BatteryTests.red))
+  }
+
+  @Test("story 4: critical and warning are told apart by their colour")
+  func story4Both() async throws {
+    let sandbox = try await laptop(49, drain: 6)
+    _ = try await sandbox.belfry(
+      "add", "Later", "--daily", "--at", "08:00", now: "2026-11-23T12:00:00Z")
+    let list = try await sandbox.onTerminal("list", input: "", now: BatteryTests.evening)
+    #expect(list.out.components(separatedBy: BatteryTests.red).count == 4, "\(list.out)")
+    #expect(list.out.components(separatedBy: BatteryTests.orange).count == 4)
+  }
+
+  // MARK: What is no matter of this battery's
+
+  @Test("alarms of other devices and of another day have no card")
+  func others() async throws {
+    let sandbox = try await laptop(34, drain: 8)
+    let server = try await sandbox.secondDevice(now: "2026-11-23T12:01:00Z")
+    _ = try await sandbox.belfry(
+      "sync", now: "2026-11-23T12:02:00Z", store: server, device: "server")
+    _ = try await sandbox.belfry("sync", now: "2026-11-23T12:03:00Z")
+    let edit = try await sandbox.belfry(
+      "edit", "comp", "--on", "server", now: "2026-11-23T12:04:00Z")
+    #expect(edit.status == 0, "\(edit.err)")
+    _ = try await sandbox.belfry(
+      "add", "Rent", "--monthly", "1", "--at", "09:00", now: "2026-11-23T12:05:00Z")
+    #expect(try await nudges(sandbox).isEmpty)
+  }
+
+  @Test("without a battery there is no word of it, and doctor says why")
+  func server() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry(
+      "add", "Tea", "--daily", "--at", "05:00", now: "2026-11-23T12:00:00Z")
+    for command in [["list"], ["list", "--json"], ["show", "tea"], ["tick"], ["tick", "--json"]] {
+      let output = try await sandbox.run(
+        Sandbox.binary, command,
+        environment: ["BELFRY_NOW": BatteryTests.evening, "TZ": "UTC", "BELFRY_DEVICE": "laptop"])
+      #expect(!(output.out + output.err).localizedCaseInsensitiveContains("batter"))
+    }
+    #expect(!FileManager.default.fileExists(atPath: sandbox.home + "/.local/state/belfry/battery"))
+    func doctor() async throws -> [String: Any]? {
+      let doctor = try await sandbox.belfry("doctor", "--json", now: BatteryTests.evening)
+      return (doctor.object["findings"] as? [[String: Any]])?
+        .first { $0["area"] as? String == "battery" }
+    }
+    #expect(
+      try await doctor()?["message"] as? String == "This machine has none: nothing is predicted.")
+    let battery = try await sandbox.belfry("battery", now: BatteryTests.evening)
+    #expect(battery.out == "This machine has no battery.\n" && battery.status == 0)
+    // What is not known is named.
+    try sandbox.supply("BAT0", ["type": "Battery", "status": "Discharging", "capacity": "50"])
+    let unknown = try #require(try await doctor())
+    #expect(unknown["level"] as? String == "note")
+    #expect((unknown["message"] as? String)?.contains("how fast is not known yet") == true)
+    #expect(try await nudges(sandbox).isEmpty)
+  }
+
+  @Test("where the kernel tells nothing a real UPower is asked")
+  func upower() async throws {
+    let sandbox = try await laptop(80, drain: 1)
+    let root = sandbox.root
+    try sandbox.write(
+      """
+      P: /devices/LNXSYSTM:00/BAT0/power_supply/BAT0
+      E: POWER_SUPPLY_NAME=BAT0
+      E: SUBSYSTEM=power_supply
+      A: type=Battery\\n
+      A: present=1\\n
+      A: status=Discharging\\n
+      A: energy_full=50000000\\n
+      A: energy_full_design=50000000\\n
+      A: energy_now=17000000\\n
+      A: power_now=4000000\\n
+      A: voltage_now=11400000\\n
+      A: capacity=34\\n
+
+      """, to: root + "/bat.umockdev")
+    let script = """
+      cd '\(root)'
+      dbus-daemon --session --nofork --address='unix:path=\(root)/bus' 2>/dev/null & bus=$!
+      export DBUS_SYSTEM_BUS_ADDRESS='unix:path=\(root)/bus'
+      for i in $(seq 100); do [ -S bus ] && break; sleep 0.1; done
+      umockdev-run -d bat.umockdev -- /usr/libexec/upowerd >/dev/null 2>&1 & power=$!
+      for i in $(seq 100); do
+        busctl --system status org.freedesktop.UPower >/dev/null 2>&1 && break
+        sleep 0.1
+      done
+      '\(Sandbox.binary)' list --json
+      kill $power $bus
+      """
+    let list = try await sandbox.run(
+      "/usr/bin/timeout", ["60", "sh", "-c", script],
+      environment: [
+        "BELFRY_NOW": BatteryTests.evening, "TZ": "UTC", "BELFRY_DEVICE": "laptop",
+        "BELFRY_POWER_SUPPLY": "/nowhere",
+      ])
+    let nudge = list.array.first?["nudge"] as? [String: Any]
+    #expect(nudge?["headline"] as? String == "Estimated battery at alarm: 0%", "\(list.out)")
+  }
+
+  // MARK: The battery's own page
+
+  @Test("battery tells level, state, drain and what it means for each alarm")
+  func page() async throws {
+    let sandbox = try await laptop(49, drain: 6)
+    let page = try await sandbox.belfry("battery", now: BatteryTests.evening)
+    for words in [
+      "level     49%", "state     discharging",
+      "drain     6.0% per hour, by the kernel's reading of the power", "told by   the kernel: BAT0",
+      "13%  warning", "Tue 05:00  Competition", "100% │",
+    ] {
+      #expect(page.out.contains(words), "\(words): \(page.out)")
+    }
+    let json = try await sandbox.belfry("battery", "--json", now: BatteryTests.evening)
+    #expect(json.object["level"] as? Double == 49)
+    #expect(json.object["drain"] as? Double == 6)
+    #expect(json.object["drainFrom"] as? String == "kernel")
+    #expect((json.object["alarms"] as? [[String: Any]])?.first?["predicted"] as? Int == 13)
+  }
+
+  // MARK: The night
+
+  /// Takes the place of the hook for nudges.
+  private func hook(_ sandbox: Sandbox) throws {
+    try sandbox.write(
+      "#!/bin/sh\ncat > '\(sandbox.root)/json'\nprintf '%s\\n' \"$BELFRY_RISK $BELFRY_PREDICTED $BELFRY_TITLE\" >> '\(sandbox.root)/nudged'\n",
+      to: sandbox.hooks + "/nudge", mode: 0o755)
+  }
+
+  private func nudged(_ sandbox: Sandbox) -> [String] {
+    ((try? sandbox.read(sandbox.root + "/nudged")) ?? "").split(separator: "\n").map(String.init)
+  }
+
+  @Test("each worsening in the night is told once, by tick as by the daemon")
+  func night() async throws {
+    let sandbox = try await laptop(80, drain: 3)
+    try hook(sandbox)
+    func tick(_ time: String) async throws {
+      let tick = try await sandbox.belfry("tick", now: "2026-11-\(time):00Z")
+      #expect(tick.status == 0, "\(tick.err)")
+    }
+    try await tick("23T23:00")
+    #expect(nudged(sandbox) == [])
+    // It falls faster than it did.
+    for (time, level, drain) in [
+      ("23T23:10", 62.0, 8.0), ("23T23:20", 61, 8), ("24T00:10", 40, 8), ("24T00:20", 39, 8),
+    ] {
+      try sandbox.battery(level, drain: drain)
+      try await tick(time)
+    }
+    #expect(nudged(sandbox).map { $0.split(separator: " ")[0] } == ["warning", "critical"])
+    #expect(nudged(sandbox).allSatisfy { $0.hasSuffix(" Competition") })
+    let json = try #require(
+      try JSONSerialization.jsonObject(with: Data(sandbox.read(sandbox.root + "/json").utf8))
+        as? [String: Any])
+    #expect(json["kind"] as? String == "nudge")
+    #expect((json["headline"] as? String)?.hasPrefix("Estimated battery at alarm: ") == true)
+    // A charger ends it, and the next time is a new one.
+    try sandbox.battery(39, isCharging: true)
+    try await tick("24T00:30")
+    try sandbox.battery(20, drain: 8)
+    try await tick("24T00:40")
+    #expect(nudged(sandbox).count == 3)
+    #expect(FileManager.default.fileExists(atPath: sandbox.home + "/.local/state/belfry/battery"))
+  }
+
+  @Test("the daemon tells of a battery that will not last")
+  func daemon() async throws {
+    let sandbox = try await laptop(20, drain: 8)
+    try hook(sandbox)
+    let script = """
+      BELFRY_NOW=\(BatteryTests.evening) BELFRY_DEVICE=laptop TZ=UTC '\(Sandbox.binary)' daemon 2>'\(sandbox.root)/daemon.log' &
+      for i in $(seq 300); do [ -s '\(sandbox.root)/nudged' ] && break; sleep 0.1; done
+      sleep 1; kill $!; wait $!
+      """
+    _ = try await sandbox.run("/usr/bin/timeout", ["60", "sh", "-c", script])
+    #expect(nudged(sandbox) == ["critical 0 Competition"], "\(sandbox.daemonLog)")
+    #expect(sandbox.daemonLog.contains("warned of the battery: Estimated battery at alarm: 0%"))
+  }
+}
