@@ -104,16 +104,20 @@ import Testing
     BatteryPrediction(level: level + 6, drain: 1, hours: 6, isCharging: false)
   }
 
-  /// Tells of what a row of predictions brings, and returns what was told.
+  private let evening = Instant(seconds: 1_795_475_220)
+
+  /// Tells of what a row of predictions brings, ten minutes apart, and returns what was told.
   private func told(_ levels: [Double?]) -> [BatteryPrediction.Risk] {
     var notes = NudgeNotes()
     var told: [BatteryPrediction.Risk] = []
-    for level in levels {
+    for (index, level) in levels.enumerated() {
+      let now = evening.adding(seconds: Int64(index) * 600)
       // Nil: on the charger.
-      let worse = notes.worsened(level.map { [key: left($0)] } ?? [:], isCharging: level == nil)
+      let worse = notes.worsened(
+        level.map { [key: left($0)] } ?? [:], isCharging: level == nil, at: now)
       guard let nudge = worse[key] else { continue }
       told.append(nudge.risk)
-      notes.note(nudge, of: key)
+      notes.note(nudge, of: key, at: now)
     }
     return told
   }
@@ -125,29 +129,37 @@ import Testing
   }
 
   @Test func aLevelThatWaversIsNoNews() {
-    #expect(told([19, 21, 19, 22, 18, 25, 20]) == [.warning])
+    #expect(told([19, 21, 19, 22, 18, 25, 20, 19, 19, 19]) == [.warning])
   }
 
   @Test func aChargeEndsIt() {
-    #expect(told([15, nil, 15]) == [.warning, .warning])
+    #expect(told([15, nil, nil, 15]) == [.warning, .warning])
     #expect(told([3, nil, nil, 60, 2]) == [.critical, .critical])
     // So does a load that is gone for good.
-    #expect(told([15, 45, 15]) == [.warning, .warning])
+    #expect(told([15, 45, 45, 15]) == [.warning, .warning])
+  }
+
+  @Test("a loose plug is told of twice an hour, and forgotten never")
+  func loosePlug() {
+    #expect(told([3, nil, 3, nil, 3, nil, 3, 3]) == [.critical, .critical, .critical])
+    #expect(told([3, nil, 3, 3, 3, 3, 3]) == [.critical, .critical])
+    // What is worse than before waits for nothing.
+    #expect(told([15, nil, 3]) == [.warning, .critical])
   }
 
   @Test func whatReachedNobodyIsToldAgain() {
     var notes = NudgeNotes()
-    #expect(notes.worsened([key: left(3)], isCharging: false)[key] != nil)
-    #expect(notes.worsened([key: left(3)], isCharging: false)[key] != nil)
+    #expect(notes.worsened([key: left(3)], isCharging: false, at: evening)[key] != nil)
+    #expect(notes.worsened([key: left(3)], isCharging: false, at: evening)[key] != nil)
   }
 
   @Test func anotherOccurrenceIsAnotherMatter() {
     var notes = NudgeNotes()
     let nudge = BatteryNudge(left(3))!
-    notes.note(nudge, of: key)
+    notes.note(nudge, of: key, at: evening)
     let next = NudgeNotes.Key(
       alarm: key.alarm, occurrence: CivilDateTime("2026-11-25T05:00")!)
-    #expect(notes.worsened([next: left(3)], isCharging: false)[next] != nil)
+    #expect(notes.worsened([next: left(3)], isCharging: false, at: evening)[next] != nil)
     #expect(notes.told.isEmpty)
   }
 }
@@ -189,6 +201,15 @@ import Testing
       BatteryHistory(), from: silent.sample(isCharging: false, load: 8)
     ).outlook(until: start.adding(seconds: 8 * 3600))
     #expect(outlook.drain == nil && outlook.source == nil)
+    // But what is low already will not be more.
+    for (level, risk) in [(21.0, BatteryPrediction.Risk.safe), (12, .warning), (3, .critical)] {
+      var low = silent.sample(isCharging: false, load: 8)
+      low.level = level
+      let prediction = DrainForecast(BatteryHistory(), from: low)
+        .prediction(at: start.adding(seconds: 3600))
+      #expect(prediction.risk == risk)
+      #expect(prediction.predicted == (risk == .safe ? nil : Int(level)))
+    }
     // The kernel's reading is enough.
     let told = DrainForecast(BatteryHistory(), from: trace.sample(isCharging: false, load: 8))
       .outlook(until: start.adding(seconds: 8 * 3600))

@@ -325,6 +325,35 @@ import Testing
     #expect((json.object["alarms"] as? [[String: Any]])?.first?["predicted"] as? Int == 13)
   }
 
+  @Test(
+    "what was sampled is read again, and the drain is learned from it where the kernel tells no power"
+  )
+  func learns() async throws {
+    let sandbox = try await laptop(60, drain: 0)
+    _ = try await sandbox.belfry("tick", now: "2026-11-23T22:59:00Z")
+    let state = sandbox.home + "/.local/state/belfry/battery"
+    let fresh = try await sandbox.belfry("battery", "--json", now: BatteryTests.evening)
+    #expect((fresh.object["samples"] as? [Any])?.count == 1)
+    #expect(fresh.object["drain"] == nil)
+    // As this run of the machine would have had it: 1% in five minutes.
+    let words = try sandbox.read(state).split(separator: " ").map(String.init)
+    let (boot, name) = (words[6], words[5])
+    let uptime = try #require(Int(words[7]))
+    let now = try #require(Int(words[0]))
+    let lines = (1...12).reversed().map { step in
+      let past = step * 300_000
+      return
+        "\(now - past) \(60 + step).0 draining - 50000000 \(name) \(boot) \(uptime - past) \(uptime - past)"
+    }
+    try sandbox.write(
+      lines.joined(separator: "\n") + "\n" + words.joined(separator: " "), to: state)
+    let learned = try await sandbox.belfry("battery", "--json", now: BatteryTests.evening)
+    guard uptime > 3_700_000 else { return }  // A machine that has just started knows no hour.
+    #expect(learned.object["drainFrom"] as? String == "measured", "\(learned.out)")
+    #expect(abs((learned.object["drain"] as? Double ?? 0) - 12) < 1)
+    #expect(try await nudges(sandbox)["Competition"]?["risk"] as? String == "critical")
+  }
+
   // MARK: The night
 
   /// Takes the place of the hook for nudges.
@@ -357,6 +386,9 @@ import Testing
     }
     #expect(nudged(sandbox).map { $0.split(separator: " ")[0] } == ["warning", "critical"])
     #expect(nudged(sandbox).allSatisfy { $0.hasSuffix(" Competition") })
+    let told = try await sandbox.belfry(
+      "tick", "--json", now: "2026-11-24T00:21:00Z")
+    #expect(told.object["nudge"] == nil)
     let json = try #require(
       try JSONSerialization.jsonObject(with: Data(sandbox.read(sandbox.root + "/json").utf8))
         as? [String: Any])
@@ -366,7 +398,8 @@ import Testing
     try sandbox.battery(39, isCharging: true)
     try await tick("24T00:30")
     try sandbox.battery(20, drain: 8)
-    try await tick("24T00:40")
+    let again = try await sandbox.belfry("tick", "--json", now: "2026-11-24T00:40:00Z")
+    #expect((again.object["nudge"] as? [String: Any])?["risk"] as? String == "critical")
     #expect(nudged(sandbox).count == 3)
     #expect(FileManager.default.fileExists(atPath: sandbox.home + "/.local/state/belfry/battery"))
   }

@@ -39,10 +39,25 @@ public struct NudgeNotes: Hashable, Sendable {
     }
   }
 
-  /// The worst that was told of each.
-  public private(set) var told: [Key: BatteryPrediction.Risk]
+  /// What was told of an occurrence.
+  public struct Told: Hashable, Sendable {
+    /// The worst.
+    public var risk: BatteryPrediction.Risk
+    /// When that was.
+    public var at: Instant
+    /// It was over since: what comes then is a new worsening.
+    public var isOver: Bool
 
-  public init(_ told: [Key: BatteryPrediction.Risk] = [:]) {
+    public init(risk: BatteryPrediction.Risk, at: Instant, isOver: Bool = false) {
+      self.risk = risk
+      self.at = at
+      self.isOver = isOver
+    }
+  }
+
+  public private(set) var told: [Key: Told]
+
+  public init(_ told: [Key: Told] = [:]) {
     self.told = told
   }
 
@@ -50,30 +65,38 @@ public struct NudgeNotes: Hashable, Sendable {
   /// no news.
   private static let margin = 10.0
 
-  /// Forgets what is over, and returns which of the predictions are worse than what was told: those to be told now.
+  /// Between two words of the same, in seconds: a plug may be loose, and a load come and go.
+  private static let pause: Int64 = 1800
+
+  /// Marks what is over, and returns which of the predictions are worse than what was told: those to be told now.
   ///
   /// - Parameters:
   ///   - predictions: of all alarms that are near. What was told of others is forgotten.
-  ///   - isCharging: a charge ends it all: the next worsening is a new one.
+  ///   - isCharging: a charge ends it all, and predictions say nothing.
   public mutating func worsened(
-    _ predictions: [Key: BatteryPrediction], isCharging: Bool
+    _ predictions: [Key: BatteryPrediction], isCharging: Bool, at now: Instant
   ) -> [Key: BatteryNudge] {
     if isCharging {
-      told = [:]
+      for key in told.keys { told[key]?.isOver = true }
       return [:]
     }
-    told = told.filter { key, _ in
-      guard let prediction = predictions[key] else { return false }
-      return prediction.level.map { $0 <= 20 + NudgeNotes.margin } ?? true
-    }
+    told = told.filter { predictions[$0.key] != nil }
     var result: [Key: BatteryNudge] = [:]
     for (key, prediction) in predictions {
-      guard let nudge = BatteryNudge(prediction), nudge.risk > told[key] ?? .safe else { continue }
+      if let level = prediction.level, level > 20 + NudgeNotes.margin { told[key]?.isOver = true }
+      guard let nudge = BatteryNudge(prediction) else { continue }
+      if let told = told[key], nudge.risk <= told.risk {
+        // A clock that was set back holds nothing up.
+        let isRecent = (0..<NudgeNotes.pause).contains(now.seconds(since: told.at))
+        if !told.isOver || isRecent { continue }
+      }
       result[key] = nudge
     }
     return result
   }
 
   /// Notes that somebody was told.
-  public mutating func note(_ nudge: BatteryNudge, of key: Key) { told[key] = nudge.risk }
+  public mutating func note(_ nudge: BatteryNudge, of key: Key, at now: Instant) {
+    told[key] = Told(risk: nudge.risk, at: now)
+  }
 }

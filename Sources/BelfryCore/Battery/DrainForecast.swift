@@ -65,12 +65,18 @@ public struct DrainForecast: Sendable {
     return outlook
   }
 
-  /// What will be left at a moment.
+  /// What will be left at a moment. Of a battery that is low already, and whose drain is not known, not more than now.
   public func prediction(at moment: Instant) -> BatteryPrediction {
-    BatteryPrediction(
-      level: current.level, drain: outlook(until: moment).drain,
-      hours: Double(moment.milliseconds - current.at.milliseconds) / 3_600_000,
-      isCharging: current.isCharging)
+    func prediction(_ drain: Double?) -> BatteryPrediction {
+      BatteryPrediction(
+        level: current.level, drain: drain,
+        hours: Double(moment.milliseconds - current.at.milliseconds) / 3_600_000,
+        isCharging: current.isCharging)
+    }
+    let likely = prediction(outlook(until: moment).drain)
+    guard likely.unknown == .drain else { return likely }
+    let atBest = prediction(.leastNormalMagnitude)
+    return atBest.risk == .safe ? likely : atBest
   }
 
   // MARK: The waking drain

@@ -71,7 +71,7 @@ public struct BatteryGauge: Sendable {
   /// What came of taking a sample.
   public struct Sampling: Sendable {
     public var finding: Finding
-    /// The last sample is too young for another.
+    /// The last sample is too young for another: nothing was reckoned.
     public var isEarly = false
     /// Why the sample could not be kept.
     public var failure: FileError?
@@ -87,9 +87,10 @@ public struct BatteryGauge: Sendable {
         return Sampling(finding: .found(standing(reading, at: now, BatteryHistory())))
       }
       do {
-        let (history, isNew) = try log.add(sample, spacing: BatteryGauge.spacing - 30)
-        return Sampling(
-          finding: .found(BatteryStanding(reading, sample, history)), isEarly: !isNew)
+        guard let history = try log.add(sample, spacing: BatteryGauge.spacing - 30) else {
+          return Sampling(finding: .silent, isEarly: true)
+        }
+        return Sampling(finding: .found(BatteryStanding(reading, sample, history)))
       } catch {
         return Sampling(
           finding: .found(BatteryStanding(reading, sample, log.read())), failure: error)
@@ -122,9 +123,11 @@ public struct BatteryGauge: Sendable {
       clock_gettime(clock, &time)
       return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
-    let boot = DurableFile.firstLine(of: "/proc/sys/kernel/random/boot_id")
+    let boot = String(
+      decoding: ((try? DurableFile.readStream("/proc/sys/kernel/random/boot_id")) ?? []).prefix(8),
+      as: UTF8.self)
     return BatterySample.Uptime(
-      boot: String((boot ?? "unknown").prefix(8)), total: milliseconds(CLOCK_BOOTTIME),
+      boot: boot.isEmpty ? "unknown" : boot, total: milliseconds(CLOCK_BOOTTIME),
       awake: milliseconds(CLOCK_MONOTONIC))
   }
 }

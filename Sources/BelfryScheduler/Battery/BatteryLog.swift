@@ -21,6 +21,14 @@ public struct BatteryLog: Sendable {
     self.path = path
   }
 
+  /// What keeps samples from being written, in the system's words; nil when nothing does.
+  public var hindrance: String? {
+    var place = path
+    // Folders that are not there yet are made.
+    while access(place, F_OK) != 0, place.count > 1 { place = DurableFile.parent(of: place) }
+    return access(place, W_OK) == 0 ? nil : String(cString: strerror(errno))
+  }
+
   public func read() -> BatteryHistory {
     guard let file = (try? DurableFile.read(path, limit: BatteryLog.limit)) ?? nil else {
       return BatteryHistory()
@@ -31,11 +39,11 @@ public struct BatteryLog: Sendable {
 
   /// Adds a sample, unless the last one is younger than `spacing` seconds and says the same of the charger.
   ///
-  /// - Returns: all there are, and whether this one was added.
+  /// - Returns: all there are, with this one; nil when it was not added.
   /// - Throws: `FileError` when it cannot be written.
   public func add(
     _ sample: BatterySample, spacing: Int64
-  ) throws(FileError) -> (history: BatteryHistory, isNew: Bool) {
+  ) throws(FileError) -> BatteryHistory? {
     try DurableFile.makeFolder(DurableFile.parent(of: path), mode: 0o700)
     let lock = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard lock >= 0 else { throw FileError("lock", path) }
@@ -43,13 +51,13 @@ public struct BatteryLog: Sendable {
     while flock(lock, LOCK_EX) != 0 {
       if errno != EINTR { throw FileError("lock", path) }
     }
-    var history = read()
-    if let last = history.samples.last, last.isCharging == sample.isCharging,
+    if let last = last(), last.isCharging == sample.isCharging,
       last.uptime.boot == sample.uptime.boot,
       (0..<spacing).contains(sample.at.seconds(since: last.at))
     {
-      return (history, false)
+      return nil
     }
+    var history = read()
     let count = history.samples.count
     let isLater = history.samples.last.map { $0.at < sample.at } ?? true
     history.add(sample)
@@ -60,14 +68,32 @@ public struct BatteryLog: Sendable {
         Array(history.samples.map(BatteryLog.line).joined().utf8), to: path,
         temporary: "\(path).new", syncing: false)
     }
-    return (history, true)
+    return history
+  }
+
+  /// The sample at the end of the file: cron asks every minute, and mostly that is all there is to know.
+  private func last() -> BatterySample? {
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: 512)
+    let size = lseek(file, 0, SEEK_END)
+    let count = pread(file, &bytes, bytes.count, max(0, size - off_t(bytes.count)))
+    guard size > 0, count > 0 else { return nil }
+    return bytes[..<count].split(separator: UInt8(ascii: "\n")).last.flatMap(BatteryLog.sample)
   }
 
   private func append(_ line: String) throws(FileError) {
-    let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    // Without waiting, should somebody have put a pipe there.
+    let file = open(
+      path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard file >= 0 else { throw FileError("open", path) }
     defer { close(file) }
-    let bytes = Array(line.utf8)
+    // A line that a full disk has cut short is ended first.
+    var last = UInt8(ascii: "\n")
+    let size = lseek(file, 0, SEEK_END)
+    if size > 0 { _ = pread(file, &last, 1, size - 1) }
+    let bytes = (last == UInt8(ascii: "\n") ? [] : [UInt8(ascii: "\n")]) + Array(line.utf8)
     guard write(file, bytes, bytes.count) == bytes.count else { throw FileError("write", path) }
   }
 

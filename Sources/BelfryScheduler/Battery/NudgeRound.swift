@@ -26,7 +26,7 @@ struct NudgeRound {
   ///   - near: the alarms of the next twelve hours.
   ///   - notes: what was told before; what is over is taken out of it.
   static func telling(
-    _ standing: BatteryStanding, near: [Near], notes: inout NudgeNotes
+    _ standing: BatteryStanding, near: [Near], at now: Instant, notes: inout NudgeNotes
   ) -> Telling? {
     var predictions: [NudgeNotes.Key: BatteryPrediction] = [:]
     var moments: [NudgeNotes.Key: Instant] = [:]
@@ -35,7 +35,7 @@ struct NudgeRound {
       predictions[key] = standing.prediction(at: item.at)
       moments[key] = item.at
     }
-    let worse = notes.worsened(predictions, isCharging: standing.reading.isCharging)
+    let worse = notes.worsened(predictions, isCharging: standing.reading.isCharging, at: now)
     // The worst is told, and of several the first to ring.
     let order = worse.sorted { a, b in
       if a.value.risk != b.value.risk { return a.value.risk > b.value.risk }
@@ -87,7 +87,7 @@ extension Tick {
       }
     let before = store.nudgeNotes
     var notes = before
-    let telling = NudgeRound.telling(standing, near: near, notes: &notes)
+    let telling = NudgeRound.telling(standing, near: near, at: now, notes: &notes)
     if let telling, let alarm = (try? store.alarm(telling.first.alarm)) ?? nil {
       let moment = near.first { $0.alarm == alarm.id }?.at ?? now
       let notice = NudgeRound.notice(telling, alarm, at: moment, store.context.zones)
@@ -95,7 +95,7 @@ extension Tick {
       report.nudge = (notice, outcome)
       if case .undelivered = outcome {
       } else {
-        for (key, nudge) in telling.all { notes.note(nudge, of: key) }
+        for (key, nudge) in telling.all { notes.note(nudge, of: key, at: now) }
       }
     }
     if notes != before {

@@ -126,7 +126,8 @@ public struct PowerSupplies: Sendable {
 
   /// The finer of the two figures; the lower one where they have nothing to do with each other.
   private static func level(capacity: Double?, now: Double?, full: Double?) -> Double? {
-    let coarse = capacity.flatMap { (0...100).contains($0) ? $0 : nil }
+    // A gauge that has not learned yet may tell a little more than all.
+    let coarse = capacity.flatMap { (0...120).contains($0) ? min(100, $0) : nil }
     guard let now, let full, now >= 0, now <= 1.2 * full else { return coarse }
     let fine = min(100, now / full * 100)
     guard let coarse else { return fine }

@@ -55,6 +55,8 @@ struct DaemonWatch {
 
   /// Between two rounds, in seconds.
   private static let round: Int64 = 900
+  /// After a look at the battery that taught nothing, in seconds.
+  private static let early: Int64 = 60
   /// How long a command may take, in seconds.
   private static let patience = 300
   /// Between an edit and the command that takes it up, in milliseconds: an editor writes more than once.
@@ -161,7 +163,7 @@ struct DaemonWatch {
       surroundings.log(.told(notice, outcome))
       if case .undelivered = outcome { break }
       var notes = store.nudgeNotes
-      for (key, nudge) in telling.all { notes.note(nudge, of: key) }
+      for (key, nudge) in telling.all { notes.note(nudge, of: key, at: context.now) }
       keep(notes)
     }
     sampleBattery()
@@ -338,18 +340,24 @@ struct DaemonWatch {
 
   private mutating func take(_ sampling: BatteryGauge.Sampling) {
     report("keeping a sample of the battery", sampling.failure.map { "\($0)" })
+    if sampling.isEarly {
+      nextSample = context.now.adding(seconds: DaemonWatch.early)
+      return
+    }
     guard let standing = sampling.finding.standing else {
       // One may be put in.
       nextSample = context.now.adding(seconds: DaemonWatch.round)
       return
     }
-    nextSample = context.now.adding(seconds: BatteryGauge.spacing)
+    // Who pulls the plug is to hear of it before they have gone.
+    nextSample = context.now.adding(
+      seconds: standing.reading.isCharging ? DaemonWatch.early : BatteryGauge.spacing)
     if isNudging { return }
-    let near = agenda.near(
-      after: context.now, until: context.now.adding(seconds: NudgeRound.horizon))
+    let horizon = context.now.adding(seconds: NudgeRound.horizon)
+    let near = standing.reading.isCharging ? [] : agenda.near(after: context.now, until: horizon)
     let before = store.nudgeNotes
     var notes = before
-    let telling = NudgeRound.telling(standing, near: near, notes: &notes)
+    let telling = NudgeRound.telling(standing, near: near, at: context.now, notes: &notes)
     if notes != before { keep(notes) }
     guard let telling, let alarm = agenda.alarm(telling.first.alarm, now: context.now),
       let item = near.first(where: { $0.alarm == telling.first.alarm })

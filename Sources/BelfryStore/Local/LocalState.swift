@@ -142,21 +142,23 @@ struct LocalState: Sendable {
     guard let file = try? DurableFile.read(nudges, limit: 1 << 20),
       let list = (try? JSON(parsing: file.bytes))?.array
     else { return NudgeNotes() }
-    var told: [NudgeNotes.Key: BatteryPrediction.Risk] = [:]
+    var told: [NudgeNotes.Key: NudgeNotes.Told] = [:]
     for item in list {
       guard let alarm = item["alarm"]?.identifier, let occurrence = item["occurrence"]?.occurrence,
-        let risk = item["risk"]?.string.flatMap({ BatteryPrediction.Risk(rawValue: $0) })
+        let risk = item["risk"]?.string.flatMap({ BatteryPrediction.Risk(rawValue: $0) }),
+        let at = item["at"]?.instant
       else { continue }
-      told[NudgeNotes.Key(alarm: alarm, occurrence: occurrence)] = risk
+      told[NudgeNotes.Key(alarm: alarm, occurrence: occurrence)] = NudgeNotes.Told(
+        risk: risk, at: at, isOver: item["over"]?.bool ?? false)
     }
     return NudgeNotes(told)
   }
 
   func write(_ notes: NudgeNotes) throws {
-    let list = notes.told.map { key, risk in
+    let list = notes.told.map { key, told in
       JSON.object([
         "alarm": JSON(key.alarm), "occurrence": JSON(key.occurrence),
-        "risk": .string(risk.rawValue),
+        "risk": .string(told.risk.rawValue), "at": JSON(told.at), "over": .bool(told.isOver),
       ])
     }
     try DurableFile.write(

@@ -252,6 +252,11 @@ enum Examination: String, ExpressibleByArgument {
         "There is one, but neither the kernel nor UPower tells what is left: nothing is predicted.")
     }
     let percent = "\(Int(level.rounded(.down)))%"
+    if let log = gauge.log, let reason = log.hindrance {
+      return Diagnosis(
+        "battery", .problem, "\(percent); but \(log.path) cannot be written: \(reason).",
+        remedy: "Without samples nothing is learned of the drain.")
+    }
     if standing.reading.isCharging {
       return Diagnosis("battery", .fine, "\(percent), charging.")
     }

@@ -6,6 +6,7 @@ struct List: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show all alarms: what rings first, then what comes next.")
 
+  @OptionGroup var motion: MotionOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 

@@ -32,7 +32,18 @@ struct TickCommand: AsyncParsableCommand {
       .run(telling: !settle)
     context.tell(report.problems)
     let output = AlarmOutput(store: store, style: context.style)
-    if common.json { output.print(json(report, output)) } else { print(report, output) }
+    let nudge =
+      settle || store.daemonProcess != nil ? nil : await lookAtBattery(context, store)
+    if common.json {
+      output.print(json(report, nudge, output))
+    } else {
+      print(report, output)
+      if let nudge {
+        Console.line(
+          "Warned of the battery: \(Printable.text(nudge.title)). \(Printable.text(nudge.headline))."
+        )
+      }
+    }
     for (notice, outcome) in report.delivered {
       guard case .undelivered(let reasons) = outcome else { continue }
       // The last way left: the terminal of whoever ran this, or cron's mail.
@@ -49,29 +60,26 @@ struct TickCommand: AsyncParsableCommand {
         hint: explained?.hint)
     }
     if wake, let next = report.nextWake { try await ServiceManager(context).wake(at: next) }
-    if !settle, store.daemonProcess == nil { await lookAtBattery(context, store, output) }
     if ring, !common.json { try await RingLoop(context).runIfRinging() }
     await context.upkeep(store)
   }
 
-  /// Says whom the battery will not last, which is no failure of the tick's when it cannot.
-  private func lookAtBattery(
-    _ context: CommandContext, _ store: Store, _ output: AlarmOutput
-  ) async {
+  /// Tells somebody whose battery will not last, and returns what they were told. That it cannot is no failure of the
+  /// tick's.
+  private func lookAtBattery(_ context: CommandContext, _ store: Store) async -> Notice? {
     let tick = Tick(store, delivery: TickCommand.delivery(context))
     let report = await tick.lookAtBattery(context.gauge) { (try? store.overview().cards) ?? [] }
     if let failure = report.failure {
       Console.error(
         "belfry: warning: what the battery tells is not kept: \(CommandError.words(failure))")
     }
-    guard let (notice, outcome) = report.nudge else { return }
-    if case .undelivered(let reasons) = outcome {
-      Console.error("\u{07}belfry: warning: \(Printable.text(notice.headline))")
-      Console.error("\(Printable.text(notice.body.replacing("\n", with: " ")))")
-      for reason in reasons { Console.error("  \(Printable.text(reason))") }
-    } else if !common.json {
-      Console.line("Warned of the battery: \(Printable.text(notice.title)). \(notice.headline)")
-    }
+    guard let (notice, outcome) = report.nudge else { return nil }
+    guard case .undelivered(let reasons) = outcome else { return notice }
+    Console.error(
+      "\u{07}belfry: warning: nobody could be told of the battery: \(Printable.text(notice.headline)), \(Printable.text(notice.title))."
+    )
+    for reason in reasons { Console.error("  \(Printable.text(reason))") }
+    return nil
   }
 
   /// The same for who wants to hear nothing of it.
@@ -131,8 +139,14 @@ struct TickCommand: AsyncParsableCommand {
     }
   }
 
-  /// `{fired, followUps, warnings, answered, missed, autoCompleted, nextWake?}`
-  private func json(_ report: TickReport, _ output: AlarmOutput) -> JSON {
+  /// What a script is told of a nudge.
+  private static let ofNudges: Set = [
+    "alarm", "title", "occurrence", "due", "risk", "predicted", "more",
+  ]
+
+  /// `{fired, followUps, warnings, answered, missed, autoCompleted, nudge?, nextWake?}`; the nudge is
+  /// `{alarm, title, occurrence, due, risk, predicted, more}`.
+  private func json(_ report: TickReport, _ nudge: Notice?, _ output: AlarmOutput) -> JSON {
     func notices(_ wanted: (Notice.Kind) -> Bool) -> JSON {
       .array(
         report.delivered.filter { wanted($0.notice.kind) }.map { notice, outcome in
@@ -164,6 +178,9 @@ struct TickCommand: AsyncParsableCommand {
         }),
       "missed": .array(report.missed.map(item)),
       "autoCompleted": .array(report.autoCompleted.map(item)),
+      "nudge": nudge.map { nudge in
+        .object((nudge.json.object ?? [:]).filter { TickCommand.ofNudges.contains($0.key) })
+      },
       "nextWake": report.nextWake.map { .string(output.zones.text($0)) },
     ])
   }

@@ -268,6 +268,7 @@ struct AlarmOutput: Sendable {
       "occurrence": event.occurrence.map { JSON($0) }, "action": .string(event.action.rawValue),
       "state": .string(status.state.rawValue),
       "next": status.next.map { .string(zones.text($0.at)) },
+      "nudge": nudges[alarm.id].map(NudgeText.json),
     ]
     if event.action == .snoozed {
       members["until"] = status.snooze.map { .string(zones.text($0.until)) }

@@ -32,7 +32,7 @@ struct BatteryText {
       text += style.fit(value, indent: 12) + "\n"
     }
     row("level", standing.reading.level.map { "\(Int($0.rounded(.down)))%" } ?? "not told")
-    row("state", standing.reading.isCharging ? "charging" : "discharging")
+    row("state", standing.reading.isCharging ? "on a charger" : "discharging")
     if !standing.reading.isCharging {
       row("drain", BatteryText.drain(outlook))
       if let asleep = outlook?.asleep {
@@ -49,7 +49,8 @@ struct BatteryText {
       if more > 0 { text += "  and \(more) more\n" }
     }
     if let sample = standing.sample {
-      text += "\n" + BatteryPlot(standing, sample, until: alarms.last?.comes.at, output).text
+      let plot = BatteryPlot(standing, sample, alarms: alarms.map(\.comes.at), output)
+      if !plot.isEmpty { text += "\n" + plot.text }
     }
     return text
   }
@@ -90,7 +91,8 @@ struct BatteryText {
       switch prediction.risk {
       case .critical: ("critical", .red)
       case .warning: ("warning", .orange)
-      case .safe: (prediction.unknown == nil ? "" : "not known", nil)
+      case .safe:
+        (standing.reading.isCharging || prediction.unknown == nil ? "safe" : "not known", nil)
       }
     let percent = standing.reading.isCharging ? nil : prediction.predicted
     var cells = percent.map { "\($0)%" } ?? ""
@@ -154,7 +156,7 @@ struct BatteryText {
   }
 }
 
-/// The recorded level, and the line ahead: time to the right, percent upwards.
+/// The recorded level, and the line ahead: time to the right, percent upwards; an alarm is a mark below.
 struct BatteryPlot {
   /// How much of the past is shown at most, in seconds.
   static let past: Int64 = 12 * 3600
@@ -168,20 +170,23 @@ struct BatteryPlot {
   private let start: Instant
   private let end: Instant
   private let columns: Int
+  private let alarms: [Instant]
 
+  /// - Parameter alarms: when those ring that are shown, the first first.
   init(
-    _ standing: BatteryStanding, _ sample: BatterySample, until last: Instant?,
+    _ standing: BatteryStanding, _ sample: BatterySample, alarms: [Instant],
     _ output: AlarmOutput
   ) {
     self.standing = standing
     self.sample = sample
     self.output = output
+    self.alarms = alarms
     columns = max(20, min(72, (output.style.width ?? 80) - 8))
     let first = standing.history.samples.first {
       $0.at > sample.at.adding(seconds: -BatteryPlot.past)
     }
     start = min(first?.at ?? sample.at, sample.at.adding(seconds: -3600))
-    end = max(last ?? sample.at, sample.at.adding(seconds: 4 * 3600))
+    end = max(alarms.last ?? sample.at, sample.at.adding(seconds: 4 * 3600))
   }
 
   private func moment(_ column: Int) -> Instant {
@@ -209,6 +214,9 @@ struct BatteryPlot {
     return ("·", colour, max(0, level))
   }
 
+  /// Nothing was recorded, and nothing is known of what comes.
+  var isEmpty: Bool { (0..<columns).allSatisfy { mark($0) == nil } }
+
   var text: String {
     let marks = (0..<columns).map(mark)
     var text = ""
@@ -223,8 +231,19 @@ struct BatteryPlot {
       while text.hasSuffix(" ") { text.removeLast() }
       text += "\n"
     }
-    text += "       └" + String(repeating: "─", count: columns) + "\n"
+    text += "       └" + axis + "\n"
     return text + labels + "\n"
+  }
+
+  private var axis: String {
+    var line = [Character](repeating: "─", count: columns)
+    for alarm in alarms { line[min(columns - 1, column(alarm))] = "▲" }
+    return String(line)
+  }
+
+  private func column(_ moment: Instant) -> Int {
+    let length = end.milliseconds - start.milliseconds
+    return Int((moment.milliseconds - start.milliseconds) * Int64(columns) / length)
   }
 
   /// The times at the beginning, now, and at the end.
@@ -237,9 +256,7 @@ struct BatteryPlot {
       guard range.upperBound <= columns, line[range].allSatisfy({ $0 == " " }) else { return }
       line.replaceSubrange(range, with: Array(words))
     }
-    let length = Double(end.milliseconds - start.milliseconds)
-    let now = Double(sample.at.milliseconds - start.milliseconds) / length * Double(columns)
-    put("now", at: Int(now))
+    put("now", at: column(sample.at))
     put(time(start), at: 0)
     put(time(end), at: columns)
     var text = "        " + String(line)
