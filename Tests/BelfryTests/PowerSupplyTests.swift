@@ -127,6 +127,15 @@ import Testing
     #expect(try reading().level == 12)
     try sandbox.supply("BAT0", ["type": "Battery", "status": "Discharging"])
     #expect(try reading().level == nil)
+    for huge in ["9223372036854775807", "-9223372036854775808", "99999999999999999999"] {
+      try sandbox.supply(
+        "BAT0",
+        [
+          "type": "Battery", "status": "Discharging", "capacity": huge, "charge_full": huge,
+          "charge_now": huge, "current_now": huge, "voltage_now": huge,
+        ])
+      #expect(try (0...100).contains(reading().level ?? 0))
+    }
     // What cannot be read is not there.
     try FileManager.default.removeItem(atPath: sandbox.power + "/BAT0/status")
     try FileManager.default.createDirectory(

@@ -144,7 +144,9 @@ import Testing
   func story3Safe() async throws {
     let sandbox = try await laptop(80, drain: 3)
     let bare = try await laptop(80, drain: 3)
-    try FileManager.default.removeItem(atPath: bare.power)
+    for name in ["BAT0", "AC"] {
+      try FileManager.default.removeItem(atPath: "\(bare.power)/\(name)")
+    }
     for command in [["disable", "comp"], ["enable", "comp"], ["list"], ["show", "comp"]] {
       var outputs: [String] = []
       for each in [sandbox, bare] {

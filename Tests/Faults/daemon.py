@@ -149,7 +149,7 @@ class Post:
         """Keeps what the daemon complained of, by its shape."""
         lines = self.errors.read_text(errors="replace").splitlines()
         for line in lines:
-            if not re.match(r"belfry: (watching|rang|rang late|told|stopped)\b", line):
+            if not re.match(r"\S+ belfry: (watching|rang|rang late|told|stopped|warning: one way)\b|\S+ belfry:   ", line):
                 words = line.replace(str(self.scenario.sandbox.root), "…")
                 shape = re.sub(r"\b([0-9a-f]{7,40}|[a-z2-7]{26}|a?\d+|\d{4}-\d\d-\d\d\S*)\b", "…", words)
                 self.warnings.setdefault(shape, []).append(f"{self.name}, {self.errors.name}: {words}")

@@ -58,7 +58,18 @@ public struct BatteryGauge: Sendable {
     }
   }
 
-  /// How it stands; nothing is written.
+  /// How it stands by the kernel's account, without a second thread or process; nil where UPower is to be asked. Nothing is
+  /// written.
+  public func lookAtKernel(at now: Instant) -> Finding? {
+    switch supplies.account() {
+    case .none: .none
+    case .told(let reading) where reading.level != nil:
+      .found(standing(reading, at: now, log?.read() ?? BatteryHistory()))
+    case .told, .silent: nil
+    }
+  }
+
+  /// How it stands, also by UPower; nothing is written.
   public func look(at now: Instant) async -> Finding {
     switch await reading() {
     case .none: .none

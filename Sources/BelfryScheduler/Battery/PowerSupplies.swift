@@ -90,7 +90,7 @@ public struct PowerSupplies: Sendable {
         draw: isCharging ? nil : PowerSupplies.draw(batteries),
         battery: BatterySample.Battery(
           name: Fingerprint.of(batteries.flatMap { [$0.name, $0.serial] }),
-          capacity: Int64(batteries.reduce(0) { $0 + ($1.full ?? 0) })),
+          capacity: .init(clamping: batteries.reduce(0) { $0 + ($1.full ?? 0) })),
         names: batteries.map(\.name), source: .kernel))
   }
 
@@ -185,6 +185,13 @@ public struct PowerSupplies: Sendable {
 
   private func number(_ supply: String, _ attribute: String) -> Int64? {
     text(supply, attribute).flatMap { Int64($0) }
+  }
+}
+
+extension Int64 {
+  /// A number that a driver or a service tells: any at all.
+  init(clamping number: Double) {
+    self = number.isFinite ? Int64(Swift.min(1e15, Swift.max(-1e15, number))) : 0
   }
 }
 

@@ -48,7 +48,7 @@ struct UPower: Sendable {
       level: number("Percentage").flatMap { (0...100).contains($0) ? $0 : nil },
       isCharging: isCharging, draw: isCharging ? nil : draw,
       battery: BatterySample.Battery(
-        name: Fingerprint.of(["UPower"]), capacity: Int64(full * 1e6)),
+        name: Fingerprint.of(["UPower"]), capacity: .init(clamping: full * 1e6)),
       names: ["UPower"], source: .upower)
   }
 }

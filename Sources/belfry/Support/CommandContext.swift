@@ -352,6 +352,9 @@ struct CommandContext {
   /// How this machine's battery stands.
   var battery: BatteryGauge.Finding {
     let (gauge, now) = (gauge, storeContext.now)
+    if let finding = gauge.lookAtKernel(at: now) { return finding }
+    // Tasks cannot begin where no file can be opened any more.
+    guard (try? Descriptors.ensure()) != nil else { return .silent }
     return Blocking.run { await gauge.look(at: now) }
   }
 
