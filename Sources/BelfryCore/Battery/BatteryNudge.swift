@@ -83,7 +83,9 @@ public struct NudgeNotes: Hashable, Sendable {
     told = told.filter { predictions[$0.key] != nil }
     var result: [Key: BatteryNudge] = [:]
     for (key, prediction) in predictions {
-      if let level = prediction.level, level > 20 + NudgeNotes.margin { told[key]?.isOver = true }
+      if let level = prediction.level, level > BatteryPrediction.warning + NudgeNotes.margin {
+        told[key]?.isOver = true
+      }
       guard let nudge = BatteryNudge(prediction) else { continue }
       if let told = told[key], nudge.risk <= told.risk {
         // A clock that was set back holds nothing up.

@@ -59,9 +59,13 @@ public struct BatteryPrediction: Hashable, Sendable {
   /// Far less than any battery tells, and more than what sums of binary fractions are off.
   private static let tolerance = 1e-9
 
+  /// In percent: so much may be left for a warning, and for a critical one.
+  static let warning = 20.0
+  private static let critical = 5.0
+
   private static func risk(of level: Double) -> Risk {
-    if level <= 5 + tolerance { return .critical }
-    return level <= 20 + tolerance ? .warning : .safe
+    if level <= critical + tolerance { return .critical }
+    return level <= warning + tolerance ? .warning : .safe
   }
 
   /// As it is shown: whole percent from 0 to 100, rounded down; nil when it is not known.

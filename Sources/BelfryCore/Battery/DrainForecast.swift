@@ -27,7 +27,7 @@ public struct DrainOutlook: Hashable, Sendable {
 ///
 /// - The waking drain follows a load that grows within minutes, and one that falls within half an hour.
 /// - The sleeping drain is learned apart, from how much was left after a sleep. It counts for as much of the time as the
-///   machine has slept through in every one of the last nights, and not at all before there were two.
+///   machine has slept through in every one of the last nights, and not at all before there were three.
 /// - A worn battery falls faster when it is nearly empty: what was seen of that counts for the levels still to come.
 ///
 /// What may be wrong by a charge in between, another battery or a clock that was set is left out.

@@ -61,17 +61,17 @@ public struct BatteryGauge: Sendable {
   /// How it stands by the kernel's account, without a second thread or process; nil where UPower is to be asked. Nothing is
   /// written.
   public func lookAtKernel(at now: Instant) -> Finding? {
-    switch supplies.account() {
-    case .none: .none
-    case .told(let reading) where reading.level != nil:
-      .found(standing(reading, at: now, log?.read() ?? BatteryHistory()))
-    case .told, .silent: nil
-    }
+    let account = supplies.account()
+    return account.isEnough ? finding(account, at: now) : nil
   }
 
   /// How it stands, also by UPower; nothing is written.
   public func look(at now: Instant) async -> Finding {
-    switch await reading() {
+    finding(await reading(), at: now)
+  }
+
+  private func finding(_ account: PowerSupplies.Account, at now: Instant) -> Finding {
+    switch account {
     case .none: .none
     case .silent: .silent
     case .told(let reading):
@@ -120,11 +120,8 @@ public struct BatteryGauge: Sendable {
     let account = await withCheckedContinuation { continuation in
       BackgroundThread.start { [supplies] in continuation.resume(returning: supplies.account()) }
     }
-    switch account {
-    case .none: return .none
-    case .told(let reading) where reading.level != nil: return account
-    case .told, .silent: return await upower.reading().map { .told($0) } ?? account
-    }
+    if account.isEnough { return account }
+    return await upower.reading().map { .told($0) } ?? account
   }
 
   /// How long this machine has run, by the clocks that nobody sets.

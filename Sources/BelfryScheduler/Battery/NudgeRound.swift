@@ -17,6 +17,11 @@ struct NudgeRound {
     let first: NudgeNotes.Key
     let nudge: BatteryNudge
     let all: [NudgeNotes.Key: BatteryNudge]
+
+    /// Notes that it was told.
+    func note(in notes: inout NudgeNotes, at now: Instant) {
+      for (key, nudge) in all { notes.note(nudge, of: key, at: now) }
+    }
   }
 
   /// How far ahead somebody is told unasked, in seconds: one night.
@@ -95,7 +100,7 @@ extension Tick {
       report.nudge = (notice, outcome)
       if case .undelivered = outcome {
       } else {
-        for (key, nudge) in telling.all { notes.note(nudge, of: key, at: now) }
+        telling.note(in: &notes, at: now)
       }
     }
     if notes != before {

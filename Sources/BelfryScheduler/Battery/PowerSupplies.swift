@@ -61,6 +61,15 @@ public struct PowerSupplies: Sendable {
     /// The kernel tells of no power supplies at all: the folder cannot be read.
     case silent
     case told(PowerReading)
+
+    /// Whether nobody else need be asked.
+    var isEnough: Bool {
+      switch self {
+      case .none: true
+      case .silent: false
+      case .told(let reading): reading.level != nil
+      }
+    }
   }
 
   private struct Battery {

@@ -107,7 +107,7 @@ struct Agenda {
       // What is due now has been looked at.
       entries[id]?.wake = evaluation.nextWake.map { $0 > now ? $0 : now.adding(seconds: 1) }
       let status = timeline.status(at: now, settings: settings, firings: firings)
-      entries[id]?.comes = store.ringsHere(alarm) ? status.comes : nil
+      entries[id]?.comes = timeline.ringsHere ? status.comes : nil
       entries[id]?.mood =
         switch status.state {
         case .ringing, .snoozed: .ringing

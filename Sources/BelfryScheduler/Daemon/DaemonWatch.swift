@@ -163,7 +163,7 @@ struct DaemonWatch {
       surroundings.log(.told(notice, outcome))
       if case .undelivered = outcome { break }
       var notes = store.nudgeNotes
-      for (key, nudge) in telling.all { notes.note(nudge, of: key, at: context.now) }
+      telling.note(in: &notes, at: context.now)
       keep(notes)
     }
     sampleBattery()
