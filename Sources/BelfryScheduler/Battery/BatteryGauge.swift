@@ -81,9 +81,8 @@ public struct BatteryGauge: Sendable {
 
   /// What came of taking a sample.
   public struct Sampling: Sendable {
-    public var finding: Finding
-    /// The last sample is too young for another: nothing was reckoned.
-    public var isEarly = false
+    /// Nil when the last sample is too young for another: nothing was reckoned.
+    public var finding: Finding?
     /// Why the sample could not be kept.
     public var failure: FileError?
   }
@@ -99,7 +98,7 @@ public struct BatteryGauge: Sendable {
       }
       do {
         guard let history = try log.add(sample, spacing: BatteryGauge.spacing - 30) else {
-          return Sampling(finding: .silent, isEarly: true)
+          return Sampling()
         }
         return Sampling(finding: .found(BatteryStanding(reading, sample, history)))
       } catch {

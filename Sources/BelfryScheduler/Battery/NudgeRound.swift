@@ -79,7 +79,7 @@ extension Tick {
     let now = store.context.now
     let sampling = await gauge.sample(at: now)
     report.failure = sampling.failure
-    guard !sampling.isEarly, let standing = sampling.finding.standing else { return report }
+    guard let standing = sampling.finding?.standing else { return report }
     let near =
       standing.reading.isCharging
       ? []

@@ -340,11 +340,11 @@ struct DaemonWatch {
 
   private mutating func take(_ sampling: BatteryGauge.Sampling) {
     report("keeping a sample of the battery", sampling.failure.map { "\($0)" })
-    if sampling.isEarly {
+    guard let finding = sampling.finding else {
       nextSample = context.now.adding(seconds: DaemonWatch.early)
       return
     }
-    guard let standing = sampling.finding.standing else {
+    guard let standing = finding.standing else {
       // One may be put in.
       nextSample = context.now.adding(seconds: DaemonWatch.round)
       return
