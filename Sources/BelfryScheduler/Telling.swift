@@ -15,6 +15,7 @@ struct Telling: Sendable {
     case .firing, .missed: .ringing
     case .followUp(let followUp): .followUp(followUp.number)
     case .warning, .nudge: .warning
+    case .rehearsal: .rehearsal
     }
   }
 }
@@ -22,27 +23,34 @@ struct Telling: Sendable {
 extension Evaluation {
   /// What an evaluation wants told, in the order in which it is due.
   func tellings(
-    of alarm: Alarm, settings: Settings, zones: ZoneLibrary
+    of alarm: Alarm, settings: Settings, in store: Store
   ) -> [Telling] {
+    let zones = store.context.zones
     func telling(
       _ kind: Notice.Kind, _ civil: CivilDateTime, due: Instant, at moment: Instant? = nil,
-      _ actions: [String] = []
+      _ actions: [String] = [], _ backup: Notice.BackupTurn? = nil
     ) -> Telling {
       Telling(
         alarm: alarm, due: due,
         notice: Notice(
           kind, alarm: alarm.id, title: alarm.title, note: alarm.note, occurrence: civil,
-          due: zones.text(moment ?? due), sound: alarm.delivery.sound, actions: actions))
+          due: zones.text(moment ?? due), sound: alarm.delivery.sound, actions: actions,
+          backup: backup))
     }
     let answers = Notice.answers(to: alarm, settings)
     return firings.map {
-      telling(.firing(late: $0.late), $0.occurrence, due: $0.due, answers)
+      telling(
+        .firing(late: $0.late), $0.occurrence, due: $0.due, answers,
+        store.backupTurn($0, of: alarm))
     }
       + followUps.map {
         telling(.followUp($0), $0.occurrence, due: $0.due, Notice.answersToFollowUp)
       }
       + warnings.map {
         telling(.warning, $0.occurrence.civil, due: $0.due, at: $0.occurrence.at)
+      }
+      + [rehearsal].compactMap { $0 }.map {
+        telling(.rehearsal, Timeline.rehearsalKey($0), due: $0)
       }
   }
 }
@@ -130,6 +138,26 @@ struct Claims: Sendable {
 }
 
 extension Store {
+  /// What is said of a firing that rings as a backup; nil of one that rings first.
+  func backupTurn(_ firing: Evaluation.Firing, of alarm: Alarm) -> Notice.BackupTurn? {
+    guard firing.step > 0 else { return nil }
+    let names = deviceNames()
+    let primary = alarm.backup?.plan(at: firing.due).primary.flatMap { names[$0] }
+    return Notice.BackupTurn(
+      step: firing.step, primary: primary ?? "the first device", unasked: silence(since: firing.due)
+    )
+  }
+
+  /// Why it is not known what others have answered; nil where they could be asked of late.
+  private func silence(since due: Instant) -> String? {
+    guard hasRemote else { return "this store has no remote" }
+    let signs = signsOfLife
+    guard let asked = signs.asked else { return "the remote was never reached" }
+    let isFresh = context.now.seconds(since: asked) <= Cascade.freshness
+    guard let silent = signs.silent ?? (isFresh ? nil : asked) else { return nil }
+    return "the remote cannot be reached since \(context.zones.local.civil(at: silent).time)"
+  }
+
   /// Whether somebody is still to be told of a notice that was delivered.
   func isWanted(_ notice: Notice, _ settings: Settings, _ firings: Firings) -> Bool {
     // What cannot be read now is: rather a false alarm than a missed one. A work tree of the past says nothing.
@@ -148,12 +176,18 @@ extension Timeline {
     case .firing:
       let status = status(at: now, settings: settings, firings: firings)
       return status.state == .ringing && status.current == notice.occurrence
+        && hasTurn(at: notice.occurrence, now, firings)
     case .followUp(let followUp):
       guard alarm.enabled, !alarm.isDeleted, let record = record(of: notice.occurrence) else {
         return false
       }
       return record.state == .pending && record.followUps <= followUp.number
     case .warning: return alarm.enabled && !alarm.isDeleted
+    case .rehearsal:
+      guard let asked = alarm.progress.rehearsal else { return false }
+      let told = firings[Firings.Key(alarm: alarm.id, occurrence: notice.occurrence)]?.at ?? now
+      return Timeline.rehearsalKey(asked) == notice.occurrence
+        && now.seconds(since: told) < Timeline.rehearsalLength
     case .missed, .nudge: return true
     }
   }

@@ -26,6 +26,8 @@ public struct TickReport: Sendable {
   var wakes: [Identifier: Instant] = [:]
   /// When the first of the others does.
   var otherWake: Instant?
+  /// Who is to be called, or sent word, by a command of its own.
+  public var callouts: [Callout] = []
   public var problems: [RecordProblem] = []
   /// Why what happened could not be recorded, when it could not; everything was delivered all the same.
   public var failures: [any Error] = []
@@ -88,11 +90,12 @@ public struct Tick: Sendable {
   ) throws -> [Telling] {
     let firings = claims.firings
     var tellings: [Telling] = []
+    var callouts: [Callout] = []
     var wakes: [Identifier: Instant] = [:]
     var missed: [TickReport.Item] = []
     var completed: [TickReport.Item] = []
     let evaluated = try store.evaluate { alarms in
-      (tellings, wakes, missed, completed) = ([], [:], [], [])
+      (tellings, callouts, wakes, missed, completed) = ([], [], [:], [], [])
       var transitions: [Transition] = []
       for alarm in alarms {
         let timeline = store.timeline(alarm)
@@ -100,7 +103,8 @@ public struct Tick: Sendable {
           at: store.context.now, settings: settings, firings: firings)
         wakes[alarm.id] = evaluation.nextWake
         tellings += evaluation.tellings(
-          of: alarm, settings: settings, zones: store.context.zones)
+          of: alarm, settings: settings, in: store)
+        callouts += evaluation.callouts.map { Callout(alarm: alarm.id, $0) }
         if evaluation.transition.events.isEmpty { continue }
         transitions.append(evaluation.transition)
         for event in evaluation.transition.events {
@@ -117,6 +121,7 @@ public struct Tick: Sendable {
     report.missed = missed.sorted { $0.due < $1.due }
     report.autoCompleted = completed.sorted { $0.due < $1.due }
     report.wakes = wakes
+    report.callouts = callouts.filter { store.callNote($0.key).map { !$0.isOver } ?? true }
     report.otherWake = evaluated.nextChange
     report.problems = evaluated.problems + report.problems
     if let failure = evaluated.failure { report.failures.append(failure) }
@@ -131,6 +136,7 @@ public struct Tick: Sendable {
       transitions.flatMap { transition in transition.events.map { ($0, transition.alarm) } })
     let parts = [
       (LogEntry.Action.missed, "missed"), (.done, "completed by themselves"),
+      (.exhausted, "without an answer to any backup"),
       (.skipped, "skipped in a pause"),
     ]
     .map { action, words in (entries.count { $0.action == action }, words) }
@@ -218,6 +224,15 @@ public struct Tick: Sendable {
       // Nobody saw it here; another device may reach them yet.
       case (.followUp, _): continue
       case (.warning, _): break
+      case (.rehearsal, let standing):
+        guard let alarm = try store.alarm(key.alarm) else { break }
+        let names = store.deviceNames()
+        let place = names[store.device] ?? store.device.short
+        try store.commit(
+          Event(
+            .rehearsed,
+            detail: standing == .delivered ? "rang on \(place)" : "reached nobody on \(place)"),
+          of: alarm)
       }
       logged.append(key)
     }

@@ -46,7 +46,7 @@ public struct CommitMessage: Hashable, Sendable {
       .done, .skipped,
       .unskipped, .dismissed:
       true
-    case .fired, .reminded, .missed, .cleared, .undone, nil: false
+    case .fired, .reminded, .missed, .cleared, .undone, .exhausted, .called, .rehearsed, nil: false
     }
   }
 

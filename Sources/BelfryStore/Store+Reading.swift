@@ -83,7 +83,7 @@ extension Store {
 
   public func timeline(_ alarm: Alarm) -> Timeline {
     Timeline(
-      alarm, zone: context.zones.zone(of: alarm), at: context.now, ringsHere: ringsHere(alarm))
+      alarm, zone: context.zones.zone(of: alarm), at: context.now, viewer: viewer(of: alarm))
   }
 
   /// What was told here of the battery.
@@ -93,12 +93,18 @@ extension Store {
   public func keep(_ notes: NudgeNotes) throws { try local.write(notes) }
 
   /// Whether this device is one of those that ring for an alarm.
-  public func ringsHere(_ alarm: Alarm) -> Bool {
-    if alarm.delivery.devices.isEmpty { return true }
+  public func ringsHere(_ alarm: Alarm) -> Bool { timeline(alarm).ringsHere }
+
+  /// This device, as far as an alarm asks who looks; nil for one that rings everywhere.
+  private func viewer(of alarm: Alarm) -> Viewer? {
+    if alarm.delivery.devices.isEmpty, alarm.backup == nil { return nil }
     let known = DurableFile.names(in: path + "/devices").compactMap {
       $0.hasSuffix(".json") ? Identifier($0.dropLast(5)) : nil
     }
-    return alarm.delivery.rings(on: device, known: Set(known))
+    let devices = Set(known)
+    return Viewer(
+      device: device, known: devices,
+      unreachable: alarm.backup == nil ? [] : signsOfLife.unreachable(devices, at: context.now))
   }
 
   /// The alarm that a person means: its identifier, its title, or a part of either that is unique.

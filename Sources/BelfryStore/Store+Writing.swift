@@ -38,6 +38,14 @@ extension Store {
     try locked { try StoreWriter(self).commit(change) }
   }
 
+  /// Commits that something has happened to an alarm, which stays as it is.
+  public func commit(_ event: Event, of alarm: Alarm) throws {
+    try commit(
+      Change(
+        alarms: [], entries: entries([event], of: alarm),
+        message: CommitMessage(event, of: alarm, device: device)))
+  }
+
   /// Commits new alarms. Throws `StoreError.alarmLimit` when the tier does not allow so many.
   public func add(_ change: Change) throws {
     try locked {

@@ -181,7 +181,7 @@ public final class Store: Sendable {
   func introduce(_ id: Identifier, message: String?) throws {
     let device = Device(
       id: id, name: context.deviceName, created: context.now,
-      stamp: Stamp(time: context.now, device: id))
+      stamp: Stamp(time: context.now, device: id), kind: context.deviceKind)
     var files: [String: [UInt8]?] = [DeviceRecord.path(id): DeviceRecord.encode(device)]
     if try DurableFile.read("\(path)/\(Store.attributesPath)") == nil {
       files[Store.attributesPath] = Store.attributes

@@ -8,6 +8,8 @@ public struct StoreContext: Sendable {
   public var zones: ZoneLibrary
   /// What a new device is called.
   public var deviceName: String
+  /// What a new device is, where that can be told.
+  public var deviceKind: Device.Kind?
   /// Tells machines apart (`/etc/machine-id`); empty where there is none.
   public var machine: String
   /// The user on whose behalf we run.
@@ -31,7 +33,8 @@ public struct StoreContext: Sendable {
   public var progress: @Sendable (GitCommand.Progress) -> Void
 
   public init(
-    now: Instant, zones: ZoneLibrary, deviceName: String, machine: String = "", user: UInt32,
+    now: Instant, zones: ZoneLibrary, deviceName: String, deviceKind: Device.Kind? = nil,
+    machine: String = "", user: UInt32,
     makeIdentifier: @escaping @Sendable () -> Identifier,
     random: @escaping @Sendable (ClosedRange<Int>) -> Int, runtimeFolder: String? = nil,
     process: String = "belfry",
@@ -39,6 +42,7 @@ public struct StoreContext: Sendable {
     report: @escaping @Sendable (StoreNotice) -> Void = { _ in },
     progress: @escaping @Sendable (GitCommand.Progress) -> Void = { _ in }
   ) {
+    self.deviceKind = deviceKind
     self.networkPatience = networkPatience
     self.progress = progress
     self.now = now

@@ -8,7 +8,7 @@ enum Main {
   static func main() {
     // A hook that does not read, or a reader that has gone, is an error to handle, not the end.
     signal(SIGPIPE, SIG_IGN)
-    let arguments = Array(CommandLine.arguments.dropFirst())
+    let arguments = BackupCommand.arranged(Array(CommandLine.arguments.dropFirst()))
     do {
       try Belfry.checkHelp(arguments)
       var command = try Belfry.parseAsRoot(arguments)
@@ -62,6 +62,9 @@ struct Belfry: ParsableCommand {
         name: "AT WORK",
         subcommands: [Service.self, DaemonCommand.self, Poke.self, BatteryCommand.self]),
       CommandGroup(
+        name: "WHEN A DEVICE STAYS SILENT",
+        subcommands: [BackupCommand.self, Calls.self]),
+      CommandGroup(
         name: "HISTORY", subcommands: [Log.self, Stats.self, GitPassthrough.self]),
       CommandGroup(
         name: "CHOICES",
@@ -69,7 +72,8 @@ struct Belfry: ParsableCommand {
       CommandGroup(
         name: "OTHER DEVICES",
         subcommands: [
-          RemoteCommand.self, SyncCommand.self, Clone.self, Status.self, Conflicts.self,
+          RemoteCommand.self, SyncCommand.self, Clone.self, Status.self, DeviceCommand.self,
+          Conflicts.self,
           Explain.self,
         ]),
       CommandGroup(

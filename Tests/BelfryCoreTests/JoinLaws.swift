@@ -24,7 +24,14 @@ import Testing
       until: random.one(in: 2) ? nil : moment(&random),
       snoozes: random.int(0...2), followUps: random.int(0...2), auto: random.one(in: 2),
       dismissed: random.one(in: 2), revived: random.one(in: 2) ? nil : moment(&random),
-      schedule: random.one(in: 2) ? nil : stamp(&random))
+      schedule: random.one(in: 2) ? nil : stamp(&random),
+      naps: (0..<random.int(0...2)).map { _ in
+        Cascade.Snooze(
+          at: moment(&random), until: moment(&random),
+          by: random.one(in: 2) ? nil : random.pick(devices))
+      }.sorted { ($0.at, $0.until, $0.by?.text ?? "") < ($1.at, $1.until, $1.by?.text ?? "") }
+        .reduce(into: []) { if $0.last != $1 { $0.append($1) } },
+      exhausted: random.one(in: 2), by: random.one(in: 2) ? nil : random.pick(devices))
   }
 
   /// A version: fields of few values and few stamps, so that all ties come up.
@@ -45,6 +52,13 @@ import Testing
       alarm.schedule = try schedule(
         .daily(.init(interval: random.int(1...2), start: date("2026-11-20"))), "09:00")
     }
+    if random.one(in: 2) {
+      alarm.backup = Backup(
+        Backup.Plan(
+          isOn: random.one(in: 2), targets: random.pick([[], [.device(devices[1])]])),
+        earlier: random.one(in: 2) ? [] : [Backup.Version(plan: Backup.Plan(), until: origin)])
+    }
+    alarm.progress.rehearsal = random.one(in: 2) ? nil : moment(&random)
     for field in Alarm.Field.allCases {
       alarm.stamps[field] = random.one(in: 5) ? nil : stamp(&random)
     }
@@ -116,7 +130,8 @@ import Testing
     let versions = (0..<3).map { _ in
       Device(
         id: devices[0], name: random.pick(["laptop", "desk"]), created: moment(&random),
-        stamp: random.one(in: 3) ? nil : stamp(&random),
+        stamp: random.one(in: 3) ? nil : stamp(&random), kind: random.pick([nil, .laptop, .watch]),
+        owner: random.pick([nil, "Jen"]), calls: random.one(in: 2),
         extras: random.one(in: 2) ? [:] : ["kind": random.pick(["\"a\"", "\"b\""])])
     }
     expectLaws(versions, seed: seed, Device.join)

@@ -336,7 +336,10 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
   private func instant(_ text: String) -> Instant { Instant(rfc3339: text)! }
   private func civil(_ text: String) -> CivilDateTime { CivilDateTime(text)! }
   private func timeline(_ alarm: Alarm, here: Bool = true) -> Timeline {
-    Timeline(alarm, zone: .utc, ringsHere: here)
+    var alarm = alarm
+    if !here { alarm.delivery.devices = [laptop] }
+    return Timeline(
+      alarm, zone: .utc, viewer: Viewer(device: here ? laptop : server, known: [laptop, server]))
   }
 
   private var vacation: Pause {

@@ -76,6 +76,35 @@ import Testing
     }
   }
 
+  @Test func backupsAreWrittenAsTheyWereRead() throws {
+    var alarm = try decode(text)
+    let one = try #require(Identifier("laptopaaaaaaaaaaaaaaaaaaaa"))
+    let two = try #require(Identifier("serveraaaaaaaaaaaaaaaaaaaa"))
+    alarm.backup = Backup(
+      Backup.Plan(
+        isOn: true, interval: 90, primary: one,
+        targets: [
+          .device(two),
+          .person(BackupPerson(name: "Jen", address: "https://ntfy.sh/x", gadget: "Pixel")),
+          .phone(try PhoneNumber("+442079460958"), message: "Room 412"),
+        ]), earlier: [Backup.Version(plan: Backup.Plan(isOn: true), until: now)])
+    alarm.progress.rehearsal = now
+    alarm.progress.occurrences[CivilDateTime("2026-12-04T09:00")!] = OccurrenceRecord(
+      .snoozed, since: now, until: now.adding(seconds: 540), snoozes: 1,
+      naps: [Cascade.Snooze(at: now, until: now.adding(seconds: 540), by: two)], exhausted: true,
+      by: two)
+    let written = String(decoding: AlarmRecord.encode(alarm), as: UTF8.self)
+    #expect(try decode(written) == alarm)
+    for (right, wrong) in [
+      ("\"every\": 90", "\"every\": 1"), ("+442079460958", "12"), ("\"Jen\"", "\"\""),
+      ("\"device\": \"serveraaaaaaaaaaaaaaaaaaaa\"", "\"device\": \"x\""),
+      ("\"at\": ", "\"when\": "), ("\"message\": \"Room 412\"", "\"message\": 7"),
+    ] {
+      #expect(written.contains(right))
+      #expect(throws: RecordError.self) { try decode(written.replacing(right, with: wrong)) }
+    }
+  }
+
   @Test func unknownKeysAreKept() throws {
     let extended = text.replacing(
       "\"enabled\": true,",

@@ -10,7 +10,7 @@ LIMIT = 120  # seconds that one process may take
 SHOWN = 10  # instances of one failure that are printed
 Outcome = namedtuple("Outcome", "code out err seconds")  # a negative code is the signal that ended it
 KILLED = -signal.SIGKILL
-AROUND = ("clock", "time zones", "hooks", "notifications", "deliveries", "battery", "tick")  # what `doctor` looks at beside the store
+AROUND = ("clock", "time zones", "hooks", "notifications", "deliveries", "battery", "backup", "calls", "tick")  # what `doctor` looks at beside the store
 
 class Unusable(Exception):
     """The scenario cannot go on."""

@@ -11,6 +11,8 @@ public struct Alarm: Hashable, Sendable {
   public var delivery: Delivery
   /// When it does not come, by a person's wish.
   public var pause: Pause?
+  /// Who rings when the first device stays silent; nil while nobody has thought of it.
+  public var backup: Backup?
   public var progress: Progress
   /// When each field was last edited, by whom.
   public var stamps: [Field: Stamp]
@@ -24,7 +26,10 @@ public struct Alarm: Hashable, Sendable {
 
   /// The fields a person edits, as records name them.
   public enum Field: String, CaseIterable, Comparable, Sendable {
-    case delivery, enabled, note, pause, schedule, title, zone
+    case backup, delivery, enabled, note, pause, schedule, title, zone
+
+    /// Most alarms never had it, and have no stamp of it.
+    var isOptional: Bool { self == .pause || self == .backup }
 
     public static func < (a: Field, b: Field) -> Bool { a.rawValue < b.rawValue }
   }
@@ -85,7 +90,8 @@ public struct Alarm: Hashable, Sendable {
   public init(
     id: Identifier, title: String, note: String? = nil, enabled: Bool = true, schedule: Schedule,
     zone: Zone = .floating, delivery: Delivery = Delivery(), pause: Pause? = nil,
-    progress: Progress, stamps: [Field: Stamp] = [:], deletion: [Field: Stamp]? = nil,
+    backup: Backup? = nil, progress: Progress, stamps: [Field: Stamp] = [:],
+    deletion: [Field: Stamp]? = nil,
     extras: [String: String] = [:]
   ) {
     self.id = id
@@ -96,6 +102,7 @@ public struct Alarm: Hashable, Sendable {
     self.zone = zone
     self.delivery = delivery
     self.pause = pause
+    self.backup = backup
     self.progress = progress
     self.stamps = stamps
     self.deletion = deletion
@@ -129,6 +136,7 @@ public struct Alarm: Hashable, Sendable {
         + (delivery.devices.isEmpty
           ? "" : ", on \(delivery.devices.map(\.text).sorted().joined(separator: " "))")
     case .pause: pause.map { "from \($0.from) until \($0.until)" } ?? ""
+    case .backup: backup?.canonicalText ?? ""
     }
   }
 
@@ -142,6 +150,7 @@ public struct Alarm: Hashable, Sendable {
     case .zone: zone = other.zone
     case .delivery: delivery = other.delivery
     case .pause: pause = other.pause
+    case .backup: backup = other.backup
     }
   }
 }

@@ -28,6 +28,8 @@ public struct LogEntry: Hashable, Sendable {
     case created, edited, enabled, disabled, deleted, paused, resumed
     case fired, stopped, reminded, snoozed, done, skipped, unskipped, missed, dismissed, cleared
     case undone
+    /// Of an alarm with backups: all have had their time; one was called, or sent word; it was rehearsed.
+    case exhausted, called, rehearsed
   }
 
   public init(
@@ -73,12 +75,25 @@ public struct Device: Hashable, Sendable {
   public let created: Instant
   /// When the device itself wrote this; nil in records of early versions, and in those that a person wrote.
   public var stamp: Stamp?
+  /// What it is: `laptop`, `phone`, `speaker` …; nil where it has not said so.
+  public var kind: Kind?
+  /// Whose it is, where it is somebody else's than the store's: a person's name.
+  public var owner: String?
+  /// Whether it can place calls.
+  public var calls: Bool
   public var extras: [String: String]
 
+  public enum Kind: String, CaseIterable, Sendable {
+    case laptop, desktop, phone, tablet, speaker, watch, server
+  }
+
   public init(
-    id: Identifier, name: String, created: Instant, stamp: Stamp? = nil,
-    extras: [String: String] = [:]
+    id: Identifier, name: String, created: Instant, stamp: Stamp? = nil, kind: Kind? = nil,
+    owner: String? = nil, calls: Bool = false, extras: [String: String] = [:]
   ) {
+    self.kind = kind
+    self.owner = owner
+    self.calls = calls
     self.stamp = stamp
     self.id = id
     self.name = name

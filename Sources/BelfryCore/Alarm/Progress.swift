@@ -10,11 +10,15 @@ public struct Progress: Hashable, Sendable {
   public var occurrences: [CivilDateTime: OccurrenceRecord]
   /// How often it had to be put right after a device with a wrong clock: a higher one stands whole.
   public var generation: Int
+  /// When somebody last asked for a rehearsal of the backups.
+  public var rehearsal: Instant?
 
   public init(
     armed: Instant, cleared: Instant? = nil, floor: CivilDateTime? = nil,
-    occurrences: [CivilDateTime: OccurrenceRecord] = [:], generation: Int = 0
+    occurrences: [CivilDateTime: OccurrenceRecord] = [:], generation: Int = 0,
+    rehearsal: Instant? = nil
   ) {
+    self.rehearsal = rehearsal
     self.generation = generation
     self.armed = armed
     self.cleared = cleared
@@ -44,6 +48,7 @@ extension Progress {
     var result = self
     if armed.isImplausible(at: now) { result.armed = past }
     if cleared?.isImplausible(at: now) == true { result.cleared = nil }
+    if rehearsal?.isImplausible(at: now) == true { result.rehearsal = nil }
     if let floor, floor > limit { result.floor = civil(-1) }
     for (occurrence, record) in occurrences where record.since?.isImplausible(at: now) == true {
       if occurrence > limit {
@@ -51,6 +56,7 @@ extension Progress {
       } else {
         result.occurrences[occurrence]?.since = now
         if record.state == .snoozed { result.occurrences[occurrence]?.until = now }
+        result.occurrences[occurrence]?.naps.removeAll { $0.at.isImplausible(at: now) }
         if record.revived != nil { result.occurrences[occurrence]?.revived = now }
       }
     }
@@ -81,6 +87,15 @@ public struct OccurrenceRecord: Hashable, Sendable {
   public var revived: Instant?
   /// Skipped ahead: the stamp of the schedule that the skip was made for.
   public var schedule: Stamp?
+  /// Snoozed, of an alarm with backups: each word of it, in order. Who rings next is reckoned from them.
+  public var naps: [Cascade.Snooze]
+  /// All backups have had their time, and nobody had answered.
+  public var exhausted: Bool
+  /// Stopped, of an alarm with backups: the device that it was stopped on, which is asked too whether it was done.
+  public var by: Identifier?
+
+  /// So many snoozes of one occurrence are remembered: more than a day of nine minutes each.
+  public static let mostNaps = 200
 
   /// In the order of their rank: where two devices differ, the higher stands.
   public enum State: String, CaseIterable, Comparable, Sendable {
@@ -96,8 +111,12 @@ public struct OccurrenceRecord: Hashable, Sendable {
   public init(
     _ state: State, revision: Int = 0, since: Instant? = nil, until: Instant? = nil,
     snoozes: Int = 0, followUps: Int = 0, auto: Bool = false, dismissed: Bool = false,
-    revived: Instant? = nil, schedule: Stamp? = nil
+    revived: Instant? = nil, schedule: Stamp? = nil, naps: [Cascade.Snooze] = [],
+    exhausted: Bool = false, by: Identifier? = nil
   ) {
+    self.naps = naps
+    self.exhausted = exhausted
+    self.by = by
     self.state = state
     self.revision = revision
     self.since = since
@@ -115,7 +134,12 @@ public struct OccurrenceRecord: Hashable, Sendable {
   /// When a person takes it to a lower one, that is an explicit reopening: a higher `revision`. What the
   /// clock does is none: it must not stand against an answer that somebody gave elsewhere.
   mutating func move(to state: State, at now: Instant, byPerson: Bool = true) {
-    if byPerson, state < self.state { revision += 1 }
+    if byPerson, state < self.state {
+      revision += 1
+      exhausted = false
+    }
+    if state != .snoozed { naps = [] }
+    by = nil
     self.state = state
     since = now
     until = nil

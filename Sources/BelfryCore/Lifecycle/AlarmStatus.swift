@@ -88,6 +88,8 @@ enum Ringing: Equatable {
   case ringing(until: Instant?)
   /// It rang for nobody, and is to be tried again.
   case unheard(retry: Instant)
+  /// Others ring; its own turn comes then.
+  case waiting(until: Instant)
   /// Snoozed until then.
   case snoozed(until: Instant)
   /// Nobody answered in time.
@@ -97,11 +99,12 @@ enum Ringing: Equatable {
   ///   - due: when it is to ring.
   ///   - firing: what is known of that; nil when this device has not rung for it.
   ///   - ringsHere: whether it rings on this device at all.
+  ///   - lasting: until when it rings at least, as backups are still to be tried.
   init(
     due: Instant, _ firing: Firings.Firing?, alarm: Alarm, ringsHere: Bool, now: Instant,
-    settings: Settings
+    settings: Settings, lasting: Instant? = nil
   ) {
-    let latest = due.adding(seconds: settings.grace)
+    let latest = max(due.adding(seconds: settings.grace), lasting ?? due)
     switch firing?.standing {
     case nil where due > now: self = .snoozed(until: due)
     case nil where !ringsHere && alarm.delivery.persistent: self = .ringing(until: nil)
@@ -114,7 +117,8 @@ enum Ringing: Equatable {
       self = retry <= now ? .toRing(due: due) : .unheard(retry: retry)
     case .delivered where alarm.delivery.persistent: self = .ringing(until: nil)
     case .delivered:
-      let end = (firing?.at ?? due).adding(seconds: settings.ringTimeout)
+      let end = max(
+        (firing?.at ?? due).adding(seconds: settings.ringTimeout), lasting ?? due)
       self = end <= now ? .missed : .ringing(until: end)
     }
   }
@@ -158,7 +162,7 @@ extension Timeline {
       status.current = open.civil
       // What rings, and what was missed and not yet recorded, depend on this device's firings.
       switch open.ringing {
-      case .toRing, .ringing, .unheard: status.validUntil = now
+      case .toRing, .ringing, .unheard, .waiting: status.validUntil = now
       case .snoozed(let until):
         status.snooze = AlarmStatus.Snooze(
           occurrence: open.civil, until: until, count: record(of: open.civil)?.snoozes ?? 1)
@@ -169,7 +173,7 @@ extension Timeline {
       }
     }
     switch ringing {
-    case .toRing, .ringing, .unheard: status.state = .ringing
+    case .toRing, .ringing, .unheard, .waiting: status.state = .ringing
     default:
       if let again = ringingAgain(at: now, settings: settings, firings: firings) {
         status.state = .ringing
@@ -196,6 +200,12 @@ extension Timeline {
   ) -> (civil: CivilDateTime, ringing: Ringing)? {
     let known = record(of: current.civil)
     guard known == nil || known?.state == .snoozed else { return nil }
+    if let cascade = cascade(of: current.civil) {
+      return (
+        current.civil,
+        ringing(cascade, of: current.civil, at: now, settings: settings, firings: firings)
+      )
+    }
     let due = known?.until ?? ringsAgain(current, at: now) ?? current.at
     return (
       current.civil,
@@ -206,7 +216,7 @@ extension Timeline {
   }
 
   /// When an occurrence was reopened that had rung before: somebody took the answer back, and it rings anew.
-  private func ringsAgain(_ current: Occurrence, at now: Instant) -> Instant? {
+  func ringsAgain(_ current: Occurrence, at now: Instant = .distantFuture) -> Instant? {
     guard let record = alarm.progress.occurrences[current.civil], record.state == .open,
       record.revision > 0, let since = record.since, since > current.at, since <= now
     else { return nil }
@@ -233,7 +243,7 @@ extension Timeline {
     occurrences(in: .pending).last { civil in
       guard let record = record(of: civil) else { return false }
       switch reringing(of: civil, record, at: now, settings: settings, firings: firings)?.ringing {
-      case .toRing, .ringing, .unheard: return true
+      case .toRing, .ringing, .unheard, .waiting: return true
       case .snoozed, .missed, nil: return false
       }
     }

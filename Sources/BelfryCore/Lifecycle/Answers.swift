@@ -188,6 +188,10 @@ extension Timeline {
       record.move(to: .snoozed, at: now)
       record.until = until
       record.snoozes += 1
+      if alarm.backup != nil {
+        let nap = Cascade.Snooze(at: now, until: until, by: viewer?.device)
+        record.naps = Array((record.naps + [nap]).suffix(OccurrenceRecord.mostNaps))
+      }
       action = .snoozed
       detail = "until \(until)"
     case .stop where record.state == .pending:
@@ -195,6 +199,7 @@ extension Timeline {
       action = .stopped
     case .stop where settings.tier.confirmsCompletion:
       record.move(to: .pending, at: now)
+      if alarm.backup != nil { record.by = viewer?.device }
       action = .stopped
     case .stop:
       record.move(to: .done, at: now)

@@ -10,7 +10,7 @@ extension Alarm {
       id: id, title: title, note: note, schedule: schedule, zone: zone, delivery: delivery,
       progress: Progress(armed: now),
       stamps: Dictionary(
-        uniqueKeysWithValues: Field.allCases.filter { $0 != .pause }.map { ($0, stamp) }))
+        uniqueKeysWithValues: Field.allCases.filter { !$0.isOptional }.map { ($0, stamp) }))
   }
 
   /// The fields whose values differ.
@@ -25,8 +25,7 @@ extension Alarm {
   public func fieldsEditedByHand(since earlier: Alarm?) -> [Field] {
     Field.allCases.filter { field in
       guard let stamp = stamps[field] else {
-        // Most alarms were never paused, and have no stamp of it.
-        return field != .pause || pause != earlier?.pause
+        return !field.isOptional || text(of: field) != earlier?.text(of: field) ?? ""
       }
       guard let earlier, earlier.stamps[field] == stamp else { return false }
       return text(of: field) != earlier.text(of: field)
@@ -44,6 +43,11 @@ extension Alarm {
     let stamp = Stamp.next(
       after: [latestStamp, earlier?.latestStamp].compactMap { $0 }.max(), now: now, device: device)
     for field in edited { alarm.stamps[field] = stamp }
+    if edited.contains(.backup) {
+      // What is due already goes by the list as it stood.
+      alarm.backup = (earlier?.backup ?? Backup()).replaced(
+        by: alarm.backup?.plan ?? Backup.Plan(), at: now)
+    }
     guard let earlier else { return alarm }
     let changed = Set(edited).intersection(changedFields(from: earlier))
     if !changed.isDisjoint(with: [.schedule, .zone, .enabled]) {

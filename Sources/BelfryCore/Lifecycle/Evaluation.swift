@@ -8,6 +8,10 @@ public struct Evaluation: Hashable, Sendable {
   public var followUps: [FollowUp] = []
   /// What is to be told now ahead of its time; at most one.
   public var warnings: [Warning] = []
+  /// The rehearsal of its backups that this device is to take part in now: when it was asked for.
+  public var rehearsal: Instant?
+  /// Who is to be called or sent word now by whichever device can.
+  public var callouts: [Callout] = []
   /// When the alarm needs the next look; nil when never.
   public var nextWake: Instant?
 
@@ -17,6 +21,18 @@ public struct Evaluation: Hashable, Sendable {
     public let due: Instant
     /// More than a minute after it was due.
     public let late: Bool
+    /// The place among the backups, the first is 1; 0 when it rings first.
+    public let step: Int
+  }
+
+  /// A backup whose turn has come, and that is no device of the store.
+  public struct Callout: Hashable, Sendable {
+    public let occurrence: CivilDateTime
+    public let target: BackupTarget
+    /// When its turn came.
+    public let due: Instant
+    /// Whether it is only rehearsed.
+    public let isTest: Bool
   }
 }
 
@@ -43,20 +59,30 @@ extension Timeline {
     let view = with(result.transition.alarm)
     if let current = view.current(at: now) {
       view.supersede(before: current, now: now, in: &result.transition)
+      if let exhausted = view.noteExhausted(current, at: now, in: &result.transition) {
+        wakes.append(exhausted)
+      }
+      view.callOut(for: current, at: now, in: &result, wakes: &wakes)
       switch view.ringing(current, at: now, settings: settings, firings: firings)?.ringing {
       case .toRing(let due):
-        result.firings.append(Evaluation.Firing(current.civil, due: due, now: now))
+        result.firings.append(
+          Evaluation.Firing(current.civil, due: due, now: now, step: view.step(of: current)))
         if !alarm.delivery.persistent { wakes.append(now.adding(seconds: settings.ringTimeout)) }
       case .ringing(let until):
         if let until { wakes.append(until) }
-      case .snoozed(let until), .unheard(let until):
+      case .snoozed(let until), .unheard(let until), .waiting(let until):
         wakes.append(until)
       case .missed:
-        view.settle(current.civil, as: .missed, now: now, in: &result.transition)
+        let isExhausted =
+          result.transition.alarm.progress.occurrences[current.civil]?.exhausted == true
+        with(result.transition.alarm).settle(
+          current.civil, as: .missed, now: now,
+          detail: isExhausted ? "nobody answered any backup" : nil, in: &result.transition)
       case nil: break
       }
     }
     let rest = with(result.transition.alarm)
+    rest.rehearse(at: now, firings: firings, in: &result, wakes: &wakes)
     if ringsHere {
       let (warning, next) = rest.warnings(at: now, firings: firings)
       result.warnings = [warning].compactMap { $0 }
@@ -66,6 +92,47 @@ extension Timeline {
     if !result.transition.events.isEmpty { compact(&result.transition.alarm, now: now) }
     result.nextWake = wakes.min()
     return result
+  }
+
+  /// The place of this device among the backups of an occurrence.
+  private func step(of current: Occurrence) -> Int {
+    cascade(of: current.civil).flatMap { ownStep(in: $0) } ?? 0
+  }
+
+  /// Finds the backups whose turn has come and that are no devices of the store.
+  private func callOut(
+    for current: Occurrence, at now: Instant, in result: inout Evaluation, wakes: inout [Instant]
+  ) {
+    guard let cascade = cascade(of: current.civil), cascade.ended == nil,
+      let plan = alarm.backupPlan(at: cascade.due)
+    else { return }
+    for (index, target) in plan.targets.enumerated() where target.isRemote {
+      if let turn = cascade.turn(of: index + 1, at: now) {
+        result.callouts.append(
+          Evaluation.Callout(
+            occurrence: current.civil, target: target, due: turn.at, isTest: false))
+      } else if let next = cascade.next(of: index + 1, after: now) {
+        wakes.append(next.at)
+      }
+    }
+  }
+
+  /// Finds what is to be rehearsed.
+  private func rehearse(
+    at now: Instant, firings: Firings, in result: inout Evaluation, wakes: inout [Instant]
+  ) {
+    guard let asked = alarm.progress.rehearsal, let plan = alarm.backupPlan(at: now),
+      now.seconds(since: asked) < Timeline.rehearsalPatience
+    else { return }
+    result.rehearsal = rehearsal(at: now, firings: firings)
+    let key = Timeline.rehearsalKey(asked)
+    if let told = firings[Firings.Key(alarm: alarm.id, occurrence: key)] {
+      let end = told.at.adding(seconds: Timeline.rehearsalLength)
+      if end > now { wakes.append(end) }
+    }
+    result.callouts += plan.targets.filter(\.isRemote).map {
+      Evaluation.Callout(occurrence: key, target: $0, due: asked, isTest: true)
+    }
   }
 
   /// The fourth rule of `evaluate`.
@@ -84,7 +151,8 @@ extension Timeline {
       {
         wakes.append(retry)
       }
-      guard ringsHere, let overdue = outlook.overdue else { continue }
+      let isAsked = ringsHere || viewer.map { record.by == $0.device } ?? false
+      guard isAsked, let overdue = outlook.overdue else { continue }
       guard
         let again = reringing(of: civil, record, at: now, settings: settings, firings: firings)
       else {
@@ -98,7 +166,7 @@ extension Timeline {
         if !alarm.delivery.persistent { wakes.append(now.adding(seconds: settings.ringTimeout)) }
       case .ringing(let until):
         if let until { wakes.append(until) }
-      case .snoozed(let until), .unheard(let until):
+      case .snoozed(let until), .unheard(let until), .waiting(let until):
         wakes.append(until)
       case .missed:
         record.followUps = followUp.number
@@ -113,7 +181,8 @@ extension Timeline {
 }
 
 extension Evaluation.Firing {
-  fileprivate init(_ occurrence: CivilDateTime, due: Instant, now: Instant) {
-    self.init(occurrence: occurrence, due: due, late: now > due.adding(seconds: 60))
+  fileprivate init(_ occurrence: CivilDateTime, due: Instant, now: Instant, step: Int = 0) {
+    self.init(
+      occurrence: occurrence, due: due, late: now > due.adding(seconds: 60), step: step)
   }
 }

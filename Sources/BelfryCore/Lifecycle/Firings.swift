@@ -28,6 +28,8 @@ public struct Firings: Hashable, Sendable {
       case followUp(Int)
       /// Word of it ahead of its time.
       case warning
+      /// A rehearsal of its backups.
+      case rehearsal
     }
 
     public enum Standing: String, Sendable {

@@ -70,14 +70,16 @@ extension Timeline {
   /// Ends an occurrence without anybody's word.
   func settle(
     _ civil: CivilDateTime, as state: OccurrenceRecord.State, auto: Bool = false, now: Instant,
-    in transition: inout Transition
+    detail: String? = nil, in transition: inout Transition
   ) {
     var record = opened(civil)
     record.move(to: state, at: now, byPerson: false)
     record.auto = auto
     transition.alarm.progress.occurrences[civil] = record
     transition.events.append(
-      Event(state == .done ? .done : .missed, civil, auto: auto, revision: record.revision))
+      Event(
+        state == .done ? .done : .missed, civil, auto: auto, detail: detail,
+        revision: record.revision))
   }
 
   /// Completes everything pending, as the free tier knows no pending: for a downgrade.

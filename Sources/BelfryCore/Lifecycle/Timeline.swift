@@ -3,24 +3,32 @@ public struct Timeline: Sendable {
   public let alarm: Alarm
   /// The zone in which the alarm's civil times are meant.
   public let zone: TimeZoneRules
-  /// Whether the device that looks is one of those that ring for the alarm.
+  /// The device that looks; nil for one that rings for whatever is due.
+  public let viewer: Viewer?
+  /// Whether it is one of those that ring at the alarm's time.
   public let ringsHere: Bool
 
-  public init(_ alarm: Alarm, zone: TimeZoneRules, ringsHere: Bool = true) {
+  public init(_ alarm: Alarm, zone: TimeZoneRules, viewer: Viewer? = nil) {
     self.alarm = alarm
     self.zone = zone
-    self.ringsHere = ringsHere
+    self.viewer = viewer
+    ringsHere =
+      viewer.map { viewer in
+        let plan = alarm.backup?.plan
+        return alarm.ringsFirst(
+          on: viewer.device, known: viewer.known, plan: plan?.isActive == true ? plan : nil)
+      } ?? true
   }
 
   /// The same as a device sees it whose clock says `now`: without what one with a wrong clock has put into it.
-  public init(_ alarm: Alarm, zone: TimeZoneRules, at now: Instant, ringsHere: Bool = true) {
+  public init(_ alarm: Alarm, zone: TimeZoneRules, at now: Instant, viewer: Viewer? = nil) {
     var alarm = alarm
     if let corrected = alarm.progress.corrected(at: now) { alarm.progress = corrected }
-    self.init(alarm, zone: zone, ringsHere: ringsHere)
+    self.init(alarm, zone: zone, viewer: viewer)
   }
 
   /// The same of another version of the alarm.
-  func with(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: zone, ringsHere: ringsHere) }
+  func with(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: zone, viewer: viewer) }
 
   /// A nominal firing and the moment of it.
   public struct Occurrence: Hashable, Sendable {

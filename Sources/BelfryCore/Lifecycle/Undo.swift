@@ -85,6 +85,7 @@ extension Timeline {
       var restored = earlier ?? OccurrenceRecord(.open)
       restored.revision = current.revision + 1
       restored.followUps = max(restored.followUps, current.followUps)
+      restored.exhausted = false
       if restored.state == .open { restored.since = now }
       // Cleared meanwhile, it would not count.
       if let cleared = alarm.progress.cleared, let since = restored.since, since <= cleared {

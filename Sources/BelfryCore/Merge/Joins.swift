@@ -43,7 +43,7 @@ extension Progress {
   /// Joins two accounts of how far an alarm has come.
   ///
   /// 1. The higher `generation` stands whole: it was put right after a device with a wrong clock.
-  /// 2. `armed`, `cleared` and `floor` are maxima.
+  /// 2. `armed`, `cleared`, `floor` and `rehearsal` are maxima.
   /// 3. Occurrences above the floor join one by one: see `OccurrenceRecord.join`. Those at or below it
   ///    are settled and dropped.
   public static func join(_ a: Progress, _ b: Progress) -> Progress {
@@ -54,7 +54,8 @@ extension Progress {
       floor: floor,
       occurrences: a.occurrences.merging(b.occurrences, uniquingKeysWith: OccurrenceRecord.join)
         .filter { civil, _ in floor.map { civil > $0 } ?? true },
-      generation: a.generation)
+      generation: a.generation,
+      rehearsal: [a.rehearsal, b.rehearsal].compactMap { $0 }.max())
   }
 }
 
@@ -63,14 +64,16 @@ extension OccurrenceRecord {
   ///
   /// 1. The higher `revision` stands whole.
   /// 2. Then the higher rank: `open < missed < snoozed < pending < skipped < done`.
-  /// 3. In one rank: the earliest `since`, the latest `until` and `revived`, the later schedule of a skip,
-  ///    somebody's word over `auto`, and dismissed over not.
-  /// 4. In one revision: the highest counts, whatever the rank.
+  /// 3. In one rank: the earliest `since` and whose it is, the latest `until` and `revived`, the later schedule of a
+  ///    skip, every nap, somebody's word over `auto`, and dismissed over not.
+  /// 4. In one revision: the highest counts, and exhausted over not, whatever the rank.
   public static func join(_ a: OccurrenceRecord, _ b: OccurrenceRecord) -> OccurrenceRecord {
     if a.revision != b.revision { return a.revision > b.revision ? a : b }
     var result = a.state >= b.state ? a : b
     if a.state == b.state {
       result.since = [a.since, b.since].compactMap { $0 }.min()
+      result.by = [a, b].filter { $0.since == result.since }.compactMap(\.by).min()
+      result.naps = Array(Set(a.naps + b.naps)).sorted(by: Cascade.precedes)
       result.until = [a.until, b.until].compactMap { $0 }.max()
       result.schedule = [a.schedule, b.schedule].compactMap { $0 }.max()
       result.auto = a.auto && b.auto
@@ -79,6 +82,7 @@ extension OccurrenceRecord {
     }
     result.snoozes = max(a.snoozes, b.snoozes)
     result.followUps = max(a.followUps, b.followUps)
+    result.exhausted = a.exhausted || b.exhausted
     return result
   }
 }
@@ -128,7 +132,10 @@ extension Device {
 
   /// What two versions are compared by where nothing else tells.
   private var text: [String] {
-    [name, created.rfc3339Milliseconds, stamp?.description ?? ""]
+    [
+      name, created.rfc3339Milliseconds, stamp?.description ?? "", kind?.rawValue ?? "",
+      owner ?? "", "\(calls)",
+    ]
       + extras.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
   }
 }

@@ -7,7 +7,12 @@ import Git
 struct Agenda {
   /// How soon others are to hear of what happens here.
   enum Mood: Int, Comparable {
-    case quiet, waiting, ringing
+    case quiet
+    /// Alarms have backups: a rehearsal, or another list, is not to wait for long.
+    case guarding
+    case waiting, ringing
+    /// Backups are about to ring, or do: they are to know at once.
+    case cascading
 
     static func < (a: Mood, b: Mood) -> Bool { a.rawValue < b.rawValue }
   }
@@ -88,6 +93,8 @@ struct Agenda {
   /// What came of looking at alarms.
   struct Look {
     var tellings: [Telling] = []
+    /// Who is to be called, or sent word.
+    var callouts: [Callout] = []
     /// The clock has settled something that is to be recorded.
     var isSettling = false
   }
@@ -102,9 +109,10 @@ struct Agenda {
       let timeline = store.timeline(alarm)
       let evaluation = timeline.evaluate(at: now, settings: settings, firings: firings)
       look.tellings += evaluation.tellings(
-        of: alarm, settings: settings, zones: store.context.zones)
+        of: alarm, settings: settings, in: store)
       if !evaluation.transition.events.isEmpty { look.isSettling = true }
       // What is due now has been looked at.
+      look.callouts += evaluation.callouts.map { Callout(alarm: id, $0) }
       entries[id]?.wake = evaluation.nextWake.map { $0 > now ? $0 : now.adding(seconds: 1) }
       let status = timeline.status(at: now, settings: settings, firings: firings)
       entries[id]?.comes = timeline.ringsHere ? status.comes : nil
@@ -114,10 +122,36 @@ struct Agenda {
         case .pending: .waiting
         case .active, .missed, .paused, .disabled, .finished: .quiet
         }
+      if alarm.backup?.plan.isActive == true { watchBackups(id, timeline, status, at: now) }
     }
     sum()
     look.tellings.sort { ($0.due, $0.alarm.title) < ($1.due, $1.alarm.title) }
     return look
+  }
+
+  /// From this long before a backup may ring everybody is asked every few seconds, in seconds.
+  static let window: Int64 = 60
+  /// For so long after the last backup has had its time, too.
+  private static let aftermath: Int64 = 300
+
+  /// Finds whether an alarm with backups is in the time in which news must come fast, or when that begins.
+  private mutating func watchBackups(
+    _ id: Identifier, _ timeline: Timeline, _ status: AlarmStatus, at now: Instant
+  ) {
+    if entries[id]?.mood == .quiet { entries[id]?.mood = .guarding }
+    var moments = [status.next?.at, status.snooze?.until].compactMap { $0 }
+    if status.state == .ringing, let current = status.current {
+      let end = timeline.cascade(of: current)?.exhausted
+      if end.map({ now < $0.adding(seconds: Agenda.aftermath) }) ?? false {
+        entries[id]?.mood = .cascading
+      }
+    }
+    moments = moments.map { $0.adding(seconds: -Agenda.window) }
+    if moments.contains(where: { $0 <= now }) { entries[id]?.mood = .cascading }
+    if let opening = moments.filter({ $0 > now }).min() {
+      let wake = entries[id]?.wake ?? opening
+      entries[id]?.wake = min(wake, opening)
+    }
   }
 
   private mutating func sum() {

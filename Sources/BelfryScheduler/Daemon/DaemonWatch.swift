@@ -40,6 +40,12 @@ struct DaemonWatch {
   /// Where the branch stood after the last sync.
   private var syncedMark: String?
   private var failing: Set<String> = []
+  /// What rings as a backup once it has been asked what others have answered: since when it waits for that.
+  private var held: [Firings.Key: Instant] = [:]
+  /// The calls that are seen to.
+  private var calling: Set<Callout> = []
+  /// Those that could not be: when they are tried again.
+  private var callRetries: [Callout: Instant] = [:]
   /// What was warned of last.
   private var warnings: [String] = []
   /// How much is under way that it will be told of.
@@ -59,6 +65,12 @@ struct DaemonWatch {
   private static let early: Int64 = 60
   /// How long a command may take, in seconds.
   private static let patience = 300
+  /// The same of one that calls.
+  private static let callPatience = 1800
+  /// Between two attempts of it, in seconds.
+  private static let callPause: Int64 = 15
+  /// How long a remote may say nothing while backups wait for it, in seconds.
+  private static let hurry = 10
   /// Between an edit and the command that takes it up, in milliseconds: an editor writes more than once.
   private static let editing: Int64 = 500
 
@@ -98,6 +110,12 @@ struct DaemonWatch {
     var wakes = [nextRound, agenda.nextWake, nextSample].compactMap { $0 }
     if !settling.isRunning, let due = settling.due { wakes.append(due) }
     if isSyncing, let next = sync.next(agenda.mood, now: context.now) { wakes.append(next) }
+    if let retry = callRetries.filter({ !calling.contains($0.key) }).values.min() {
+      wakes.append(retry)
+    }
+    if let first = held.values.min() {
+      wakes.append(first.adding(seconds: DaemonWatch.newsPatience))
+    }
     return wakes.min() ?? nextRound
   }
 
@@ -154,6 +172,14 @@ struct DaemonWatch {
       report("belfry sync", failure)
       sync.end(at: context.now, succeeded: failure == nil)
       syncedMark = store.branchMark
+      look(at: Set(held.keys.map(\.alarm)).sorted())
+    case .calledOut(let callout, let failure):
+      underWay -= 1
+      calling.remove(callout)
+      callRetries[callout] =
+        failure == nil ? nil : context.now.adding(seconds: DaemonWatch.callPause)
+      report("calling for \(callout.alarm.short)", failure)
+      look(at: [callout.alarm])
     case .sampled(let sampling):
       underWay -= 1
       take(sampling)
@@ -167,7 +193,7 @@ struct DaemonWatch {
       keep(notes)
     }
     sampleBattery()
-    look(at: agenda.due(at: context.now))
+    look(at: agenda.due(at: context.now) + overdue)
     runCommands()
   }
 
@@ -228,12 +254,54 @@ struct DaemonWatch {
     let claims = claims
     let look = agenda.look(at: ids, present, firings: claims.firings)
     if look.isSettling { wantSettling(after: 0) }
-    if !look.tellings.isEmpty {
-      let claimed = claims.claim(look.tellings)
+    for callout in look.callouts { callOut(callout) }
+    var tellings: [Telling] = []
+    for telling in look.tellings where isTold(telling) { tellings.append(telling) }
+    if !tellings.isEmpty {
+      let claimed = claims.claim(tellings)
       remember(claimed.firings, claimed.failure)
       for telling in claimed.result { start(telling) }
     }
     withdraw()
+  }
+
+  /// How long a backup waits for news of the others before it rings without, in seconds.
+  private static let newsPatience: Int64 = 8
+
+  /// The alarms that have waited for news, or for another attempt to call, long enough.
+  private var overdue: [Identifier] {
+    let limit = context.now.adding(seconds: -DaemonWatch.newsPatience)
+    return held.filter { $0.value <= limit }.map(\.key.alarm)
+      + callRetries.filter { $0.value <= context.now && !calling.contains($0.key) }.map(\.key.alarm)
+  }
+
+  /// Whether something is to be told now. A backup asks first whether somebody has stopped it, if it has not just done so;
+  /// without an answer it rings.
+  private mutating func isTold(_ telling: Telling) -> Bool {
+    guard telling.notice.backup != nil, isSyncing, !sync.isFresh(at: context.now) else {
+      held[telling.key] = nil
+      return true
+    }
+    guard let since = held[telling.key] else {
+      held[telling.key] = context.now
+      if !sync.isRunning { sync.demand() }
+      return false
+    }
+    if context.now.seconds(since: since) < DaemonWatch.newsPatience { return false }
+    held[telling.key] = nil
+    return true
+  }
+
+  /// Sees to it that somebody is called, or sent word, by a command that agrees with the other devices on who does.
+  private mutating func callOut(_ callout: Callout) {
+    guard !calling.contains(callout), callRetries[callout].map({ $0 <= context.now }) ?? true,
+      store.callNote(callout.key).map({ !$0.isOver }) ?? true
+    else { return }
+    calling.insert(callout)
+    callRetries[callout] = nil
+    run(
+      callout.arguments, seconds: DaemonWatch.callPatience
+    ) { .calledOut(callout, failure: $0) }
   }
 
   private mutating func start(_ telling: Telling) {
@@ -403,22 +471,28 @@ struct DaemonWatch {
     }
     if isSyncing, let next = sync.next(agenda.mood, now: context.now), next <= context.now {
       sync.begin()
-      run(["sync"]) { .synced(failure: $0) }
+      let isUrgent = agenda.mood == .cascading
+      let spacing = isUrgent ? SignsOfLife.spacingInWindow : SignsOfLife.spacing
+      run(
+        ["sync", "--sign-of-life", "\(spacing)"],
+        variables: isUrgent ? ["BELFRY_NETWORK_TIMEOUT": "\(DaemonWatch.hurry)"] : [:]
+      ) { .synced(failure: $0) }
     }
   }
 
   /// Runs a command of Belfry's, and tells why it failed, or that it did not.
   private mutating func run(
-    _ arguments: [String], isWarning: Bool = false,
+    _ arguments: [String], isWarning: Bool = false, variables more: [String: String] = [:],
+    seconds: Int = DaemonWatch.patience,
     _ event: @escaping @Sendable (String?) -> DaemonEvent
   ) {
     underWay += 1
     let (command, path, tell) = (surroundings.command, store.path, tell)
-    let variables = surroundings.variables()
+    let variables = more.merging(surroundings.variables()) { $1 }
     Task.detached {
       let outcome = await TimedProcess.run(
         .path(FilePath(command)), arguments + ["--store", path], variables: variables,
-        seconds: DaemonWatch.patience)
+        seconds: seconds)
       switch outcome {
       case .ended(0, _, let error):
         if isWarning { tell(.warned(error.split(separator: "\n").map(String.init))) }

@@ -6,8 +6,10 @@ struct SyncSchedule {
   /// The seconds between two syncs, by how things stand.
   static func interval(_ mood: Agenda.Mood) -> Int64 {
     switch mood {
+    case .cascading: 5
     case .ringing: 15
     case .waiting: 60
+    case .guarding: 120
     case .quiet: 600
     }
   }
@@ -26,14 +28,24 @@ struct SyncSchedule {
     if isRunning { return nil }
     guard let lastEnd else { return now }
     // Who cannot be reached is not asked every few seconds, however much there is to tell.
+    // But where backups ring for want of news.
     let interval =
-      failures == 0
+      failures == 0 || mood == .cascading
       ? SyncSchedule.interval(mood)
       : max(15, min(SyncSchedule.mostPatience, 15 << min(failures - 1, 6)))
     let regular = lastEnd.adding(seconds: interval)
     guard let changed, failures == 0 else { return regular }
-    return min(regular, changed.adding(seconds: SyncSchedule.settling))
+    return min(regular, changed.adding(seconds: mood == .cascading ? 0 : SyncSchedule.settling))
   }
+
+  /// Whether it has been tried to learn what others have done so lately that another try would tell nothing new.
+  func isFresh(at now: Instant) -> Bool {
+    guard let lastEnd else { return false }
+    return abs(now.seconds(since: lastEnd)) <= 3 * SyncSchedule.interval(.cascading)
+  }
+
+  /// The next one is wanted now.
+  mutating func demand() { lastEnd = nil }
 
   /// Something has changed here that others do not have.
   mutating func noteChange(at now: Instant) {

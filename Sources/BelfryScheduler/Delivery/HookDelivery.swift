@@ -13,6 +13,7 @@ import SystemPackage
 /// missed     missed → notify              → the terminals
 /// warning    notify                       → the terminals, without the bell
 /// nudge      nudge → notify               → the terminals
+/// rehearsal  as a firing
 /// ```
 ///
 /// A hook has reached the person once it says `delivered`, gives an answer, or ends well; until then it has
@@ -258,7 +259,7 @@ public struct HookDelivery: NoticeDelivery {
   }
 
   /// The names of the hooks.
-  static let names = ["ring", "notify", "follow-up", "missed", "nudge"]
+  static let names = ["ring", "notify", "follow-up", "missed", "nudge", "call", "person"]
 
   /// The files in the folder of the user's own hooks.
   public func ownHooks() -> [HookFile] {

@@ -14,6 +14,8 @@ public struct Notice: Hashable, Sendable {
     case missed([Missed])
     /// The battery may not last until it rings, nor until so many later ones.
     case nudge(BatteryNudge, more: Int)
+    /// A rehearsal of the backups: it rings for a while, and is marked as a test.
+    case rehearsal
   }
 
   /// An occurrence that was missed.
@@ -29,6 +31,28 @@ public struct Notice: Hashable, Sendable {
     }
   }
 
+  /// That it rings because those before it have stayed silent.
+  public struct BackupTurn: Hashable, Sendable {
+    /// The place among the backups; the first is 1.
+    public let step: Int
+    /// What people call the device that rang first.
+    public let primary: String
+    /// Why nobody knows whether it was stopped; nil where the others could be asked.
+    public let unasked: String?
+
+    public init(step: Int, primary: String, unasked: String? = nil) {
+      self.step = step
+      self.primary = primary
+      self.unasked = unasked
+    }
+
+    /// `Backup 1: nobody has stopped it on laptop.`
+    public var words: String {
+      let reason = unasked.map { " That is not certain: \($0)." } ?? ""
+      return "Backup \(step): nobody has stopped it on \(primary).\(reason)"
+    }
+  }
+
   public let kind: Kind
   public let alarm: Identifier
   public let title: String
@@ -40,11 +64,14 @@ public struct Notice: Hashable, Sendable {
   public let sound: String?
   /// What can be answered to it, as a hook prints it: `stop`, `done`, `snooze`, `skip`, `remind`.
   public let actions: [String]
+  /// Rings as a backup; nil for who rings first.
+  public let backup: BackupTurn?
 
   public init(
     _ kind: Kind, alarm: Identifier, title: String, note: String?, occurrence: CivilDateTime,
-    due: String, sound: String? = nil, actions: [String] = []
+    due: String, sound: String? = nil, actions: [String] = [], backup: BackupTurn? = nil
   ) {
+    self.backup = backup
     self.kind = kind
     self.alarm = alarm
     self.title = title
@@ -69,7 +96,7 @@ public struct Notice: Hashable, Sendable {
   /// The names of the hooks that show it, the most fitting first.
   var hooks: [String] {
     switch kind {
-    case .firing, .warning: ["notify"]
+    case .firing, .warning, .rehearsal: ["notify"]
     case .followUp: ["follow-up", "notify"]
     case .missed: ["missed", "notify"]
     case .nudge: ["nudge", "notify"]
@@ -78,8 +105,10 @@ public struct Notice: Hashable, Sendable {
 
   /// Whether it is to be heard too.
   var rings: Bool {
-    if case .firing = kind { return true }
-    return false
+    switch kind {
+    case .firing, .rehearsal: true
+    case .followUp, .warning, .missed, .nudge: false
+    }
   }
 
   // MARK: Words
@@ -92,6 +121,7 @@ public struct Notice: Hashable, Sendable {
     case .missed(let missed):
       missed.count == 1 ? "Missed: \(title)" : "\(missed.count) alarms were missed"
     case .nudge(let nudge, _): nudge.headline
+    case .rehearsal: "Test: \(title)"
     }
   }
 
@@ -99,8 +129,11 @@ public struct Notice: Hashable, Sendable {
   public var body: String {
     switch kind {
     case .firing(let late):
-      return (late ? "Was due \(occurrence.spoken)." : occurrence.spoken)
+      return (backup.map { "\($0.words)\n" } ?? "")
+        + (late && backup == nil ? "Was due \(occurrence.spoken)." : occurrence.spoken)
         + (note.map { "\n\($0)" } ?? "")
+    case .rehearsal:
+      return "This is a test of the backup alarm. Nothing is due, and there is nothing to answer."
     case .warning: return "Comes \(occurrence.spoken)." + (note.map { "\n\($0)" } ?? "")
     case .followUp(let followUp):
       return "Stopped, not confirmed yet: \(occurrence.spoken)."
@@ -129,14 +162,14 @@ public struct Notice: Hashable, Sendable {
     case .followUp: return "belfry done \(id)   (or wait)"
     case .missed(let missed):
       return missed.count == 1 ? "belfry done \(id)   (or: dismiss)" : "belfry list"
-    case .warning, .nudge: return nil
+    case .warning, .nudge, .rehearsal: return nil
     }
   }
 
   /// Whether a terminal sounds its bell for it.
   var sounds: Bool {
     switch kind {
-    case .firing, .followUp, .missed: true
+    case .firing, .followUp, .missed, .rehearsal: true
     case .warning: false
     case .nudge(let nudge, _): nudge.risk == .critical
     }
@@ -160,11 +193,12 @@ public struct Notice: Hashable, Sendable {
     case .warning: "warning"
     case .missed: "missed"
     case .nudge: "nudge"
+    case .rehearsal: "rehearsal"
     }
   }
 
   /// `{kind, alarm, title, headline, body, note?, occurrence, due, sound?, actions}`, and of a firing `late`, of a
-  /// follow-up `number`, `count`, `last`, of what was missed `missed`: a list of `{alarm, title, occurrence}`, of a nudge
+  /// follow-up `number`, `count`, `last`, of a backup `backup`: `{step, primary, unasked?}`, of what was missed `missed`: a list of `{alarm, title, occurrence}`, of a nudge
   /// `risk`, `predicted` in percent, and `more`, for how many later alarms it holds too.
   public var json: JSON {
     var members: [String: JSON?] = [
@@ -172,6 +206,12 @@ public struct Notice: Hashable, Sendable {
       "note": note.map { .string($0) }, "occurrence": JSON(occurrence), "due": .string(due),
       "headline": .string(headline), "body": .string(body), "sound": sound.map { .string($0) },
       "actions": .array(actions.map { .string($0) }),
+      "backup": backup.map {
+        .object(omittingNil: [
+          "step": .integer(Int64($0.step)), "primary": .string($0.primary),
+          "unasked": $0.unasked.map { .string($0) },
+        ])
+      },
     ]
     switch kind {
     case .firing(let late): members["late"] = .bool(late)
@@ -179,7 +219,7 @@ public struct Notice: Hashable, Sendable {
       members["number"] = .integer(Int64(followUp.number))
       members["count"] = .integer(Int64(followUp.count))
       members["last"] = .bool(followUp.isLast)
-    case .warning: break
+    case .warning, .rehearsal: break
     case .nudge(let nudge, let more):
       members["risk"] = .string(nudge.risk.rawValue)
       members["predicted"] = .integer(Int64(nudge.predicted))
@@ -204,13 +244,14 @@ public struct Notice: Hashable, Sendable {
       "BELFRY_ACTIONS": actions.joined(separator: " "),
     ]
     if let sound { result["BELFRY_SOUND"] = sound }
+    if let backup { result["BELFRY_BACKUP"] = "\(backup.step)" }
     switch kind {
     case .firing(let late): result["BELFRY_LATE"] = late ? "true" : "false"
     case .followUp(let followUp): result["BELFRY_LAST"] = followUp.isLast ? "true" : "false"
     case .nudge(let nudge, _):
       result["BELFRY_RISK"] = nudge.risk.rawValue
       result["BELFRY_PREDICTED"] = "\(nudge.predicted)"
-    case .warning, .missed: break
+    case .warning, .missed, .rehearsal: break
     }
     return result
   }
@@ -238,7 +279,14 @@ extension Notice {
     self.init(
       kind, alarm: alarm, title: title, note: json["note"]?.string, occurrence: occurrence,
       due: due, sound: json["sound"]?.string,
-      actions: (json["actions"]?.array ?? []).compactMap(\.string))
+      actions: (json["actions"]?.array ?? []).compactMap(\.string),
+      backup: json["backup"].flatMap { backup in
+        guard let step = backup["step"]?.integer, let primary = backup["primary"]?.string else {
+          return nil
+        }
+        return BackupTurn(
+          step: Int(step), primary: primary, unasked: backup["unasked"]?.string)
+      })
   }
 
   private static func identifier(_ json: JSON) -> Identifier? {
@@ -254,6 +302,7 @@ extension Notice {
     switch json["kind"]?.string {
     case "firing": return .firing(late: json["late"]?.bool ?? false)
     case "warning": return .warning
+    case "rehearsal": return .rehearsal
     case "nudge":
       guard let risk = json["risk"]?.string.flatMap({ BatteryPrediction.Risk(rawValue: $0) }),
         let predicted = json["predicted"]?.integer,

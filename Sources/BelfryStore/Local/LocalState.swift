@@ -107,6 +107,7 @@ struct LocalState: Sendable {
 
   private static func kind(_ item: JSON) -> Firings.Firing.Kind {
     if item["warning"]?.bool == true { return .warning }
+    if item["rehearsal"]?.bool == true { return .rehearsal }
     return item["followUp"]?.integer.map { .followUp(Int($0)) } ?? .ringing
   }
 
@@ -115,6 +116,7 @@ struct LocalState: Sendable {
     case .ringing: [:]
     case .followUp(let number): ["followUp": .integer(Int64(number))]
     case .warning: ["warning": true]
+    case .rehearsal: ["rehearsal": true]
     }
   }
 
@@ -164,6 +166,34 @@ struct LocalState: Sendable {
     try DurableFile.write(
       JSON.array(list).document, to: nudges, temporary: "\(nudges).new-\(getpid())",
       syncing: false)
+  }
+
+  // MARK: Signs of life
+
+  private var alive: String { folder + "/alive.json" }
+
+  /// What is known of the other devices. A file that cannot be read counts as none.
+  func readSignsOfLife() -> SignsOfLife {
+    guard let file = try? DurableFile.read(alive, limit: 1 << 20),
+      let json = try? JSON(parsing: file.bytes)
+    else { return SignsOfLife() }
+    let seen = (json["seen"]?.object ?? [:]).compactMap { key, value in
+      Identifier(key).flatMap { id in value.instant.map { (id, $0) } }
+    }
+    return SignsOfLife(
+      asked: json["asked"]?.instant, silent: json["silent"]?.instant,
+      seen: Dictionary(seen) { max($0, $1) },
+      told: json["told"]?.instant)
+  }
+
+  func write(_ signs: SignsOfLife) throws {
+    let seen = signs.seen.map { ($0.key.text, JSON($0.value)) }
+    try DurableFile.write(
+      JSON.object(omittingNil: [
+        "asked": signs.asked.map { JSON($0) }, "silent": signs.silent.map { JSON($0) },
+        "told": signs.told.map { JSON($0) },
+        "seen": .object(Dictionary(seen) { one, _ in one }),
+      ]).document, to: alive, temporary: "\(alive).new-\(getpid())", syncing: false)
   }
 
   // MARK: When something was last done

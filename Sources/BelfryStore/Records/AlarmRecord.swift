@@ -6,9 +6,9 @@ import BelfryCore
 /// |---|---|---|
 /// | `format` | 1 | – |
 /// | `id` | the file's name | – |
-/// | `title`, `note`, `enabled`, `schedule`, `zone`, `delivery`, `pause` | the definition | each by its stamp |
+/// | `title`, `note`, `enabled`, `schedule`, `zone`, `delivery`, `pause`, `backup` | the definition | each by its stamp |
 /// | `stamps` | each field's last edit | with its field |
-/// | `progress` | `armed`, `cleared`, `floor`, `occurrences`; `generation` | maxima; occurrences by revision and rank; a higher generation whole |
+/// | `progress` | `armed`, `cleared`, `floor`, `rehearsal`, `occurrences`; `generation` | maxima; occurrences by revision and rank; a higher generation whole |
 /// | `deleted` | the stamps that a deletion had seen | maximum of each |
 /// | anything else | kept | the greater text |
 public enum AlarmRecord {
@@ -38,6 +38,7 @@ public enum AlarmRecord {
     var extras: [String: String] = [:]
     let delivery = try decodeDelivery(&reader, &extras)
     let pause = try decodePause(&reader, &extras)
+    let backup = try BackupRecord.decode(&reader, &extras)
     guard var scheduleReader = try reader.nested("schedule") else {
       throw RecordError("'schedule' is missing")
     }
@@ -49,9 +50,8 @@ public enum AlarmRecord {
     extras.merge(reader.remaining()) { $1 }
     return Alarm(
       id: id, title: title, note: note, enabled: enabled, schedule: schedule,
-      zone: zone ?? .floating, delivery: delivery, pause: pause, progress: progress,
-      stamps: stamps ?? [:],
-      deletion: deletion, extras: extras)
+      zone: zone ?? .floating, delivery: delivery, pause: pause, backup: backup,
+      progress: progress, stamps: stamps ?? [:], deletion: deletion, extras: extras)
   }
 
   /// A zone's name as far as its grammar goes; whether the system knows it is asked when it is used.
@@ -95,7 +95,8 @@ public enum AlarmRecord {
       armed: try nested.required("armed", \.instant, "an instant"),
       cleared: try nested.optional("cleared", \.instant, "an instant"),
       floor: try nested.optional("floor", \.occurrence, "a date and time"),
-      generation: try nested.optional("generation", \.count, "a count") ?? 0)
+      generation: try nested.optional("generation", \.count, "a count") ?? 0,
+      rehearsal: try nested.optional("rehearsal", \.instant, "an instant"))
     if var records = try nested.nested("occurrences") {
       for key in records.keys {
         guard let civil = CivilDateTime(key) else {
@@ -123,7 +124,10 @@ public enum AlarmRecord {
       auto: try reader.optional("auto", \.bool, "true or false") ?? false,
       dismissed: try reader.optional("dismissed", \.bool, "true or false") ?? false,
       revived: try reader.optional("revived", \.instant, "an instant"),
-      schedule: try reader.optional("schedule", \.stamp, "a stamp"))
+      schedule: try reader.optional("schedule", \.stamp, "a stamp"),
+      naps: try reader.optional("naps", BackupRecord.naps, "a list of snoozes") ?? [],
+      exhausted: try reader.optional("exhausted", \.bool, "true or false") ?? false,
+      by: try reader.optional("by", \.identifier, "an identifier"))
   }
 
   private static func decodeStamps(
@@ -154,9 +158,11 @@ public enum AlarmRecord {
         "devices": alarm.delivery.devices.isEmpty
           ? nil : .array(alarm.delivery.devices.sorted().map { JSON($0) }),
       ]), "pause": alarm.pause.map { .object(["from": JSON($0.from), "until": JSON($0.until)]) },
+      "backup": alarm.backup.map(BackupRecord.encode),
       "progress": .object(omittingNil: [
         "armed": JSON(alarm.progress.armed), "cleared": alarm.progress.cleared.map { JSON($0) },
         "floor": alarm.progress.floor.map { JSON($0) },
+        "rehearsal": alarm.progress.rehearsal.map { JSON($0) },
         "generation": alarm.progress.generation == 0
           ? nil : .integer(Int64(alarm.progress.generation)),
         "occurrences": alarm.progress.occurrences.isEmpty
@@ -184,6 +190,8 @@ public enum AlarmRecord {
       "auto": record.auto ? true : nil, "dismissed": record.dismissed ? true : nil,
       "revived": record.revived.map { JSON($0) },
       "schedule": record.schedule.map { JSON($0) },
+      "naps": record.naps.isEmpty ? nil : .array(record.naps.map(BackupRecord.encode)),
+      "exhausted": record.exhausted ? true : nil, "by": record.by.map { JSON($0) },
     ])
   }
 }

@@ -79,19 +79,27 @@ public enum DeviceRecord {
       id: try reader.required("id", \.identifier, "an identifier"),
       name: try reader.required("name", plainText, "a text without control characters"),
       created: try reader.required("created", \.instant, "an instant"),
-      stamp: try reader.optional("stamp", \.stamp, "a stamp"), extras: reader.remaining())
+      stamp: try reader.optional("stamp", \.stamp, "a stamp"),
+      kind: try reader.optional(
+        "kind", { $0.string.flatMap { Device.Kind(rawValue: $0) } },
+        "one of \(Device.Kind.allCases.map(\.rawValue).joined(separator: ", "))"),
+      owner: try reader.optional("owner", plainText, "a text without control characters"),
+      calls: try reader.optional("calls", \.bool, "true or false") ?? false,
+      extras: reader.remaining())
   }
 
   public static func encode(_ device: Device) -> [UInt8] {
     JSON.object(omittingNil: [
       "format": .integer(RecordFormat.current), "id": JSON(device.id), "name": .string(device.name),
       "created": JSON(device.created), "stamp": device.stamp.map { JSON($0) },
+      "kind": device.kind.map { .string($0.rawValue) }, "owner": device.owner.map { .string($0) },
+      "calls": device.calls ? true : nil,
     ]).adding(device.extras).document
   }
 }
 
 /// A text that a terminal can show as it is; nil for anything else.
-private func plainText(_ json: JSON) -> String? {
+func plainText(_ json: JSON) -> String? {
   guard let text = json.string, !text.unicodeScalars.contains(where: AlarmText.isControl) else {
     return nil
   }

@@ -38,6 +38,7 @@ struct GitTransport: RemoteTransport {
         "--no-write-fetch-head", "--no-auto-maintenance",
         "--no-recurse-submodules", "--no-prune", "--refmap=", "--end-of-options", remote.name,
         "+refs/heads/\(branch):\(tracking)",
+        "+\(Store.alive)*:\(Store.alive)\(remote.name)/*",
       ])
       if outcome.status == 0 { return try repository.commit(of: tracking) }
       if outcome.error.contains("couldn't find remote ref refs/heads/\(branch)") { return nil }
@@ -72,6 +73,35 @@ struct GitTransport: RemoteTransport {
   func leave(_ commit: ObjectID, as reference: String) async throws {
     let outcome = try await push("+\(commit):\(reference)")
     if outcome.status != 0 { throw failure(outcome) }
+  }
+
+  /// The references whose names begin with a folder's, without it.
+  func references(under folder: String) async throws -> [String] {
+    let outcome = try await run([
+      "ls-remote", "--quiet", "--refs", "--end-of-options", remote.name, "\(folder)*",
+    ])
+    if outcome.status != 0 { throw failure(outcome) }
+    return outcome.output.split(separator: "\n").compactMap { line in
+      guard let name = line.split(separator: "\t").last, name.hasPrefix(folder) else { return nil }
+      return String(name.dropFirst(folder.count))
+    }
+  }
+
+  /// Makes a reference that nobody has made; returns whether it was this device that did.
+  func create(_ commit: ObjectID, as reference: String) async throws -> Bool {
+    let outcome = try await run([
+      "push", "--porcelain", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
+      "--force-with-lease=\(reference):", "--end-of-options", remote.name,
+      "\(commit):\(reference)",
+    ])
+    if outcome.status == 0 { return true }
+    let refusal = GitTransport.refusal(outcome) ?? ""
+    let races = [
+      "stale info", "already exists", "cannot lock ref", "failed to update ref", "fetch first",
+      "non-fast-forward", "incorrect old value",
+    ]
+    if races.contains(where: { refusal.contains($0) }) { return false }
+    throw failure(outcome)
   }
 
   /// Asks whether there is a repository; throws `StoreError.remoteFailed`.

@@ -48,9 +48,10 @@ extension Store {
   ///
   /// - Parameters:
   ///   - names: the remotes; all when none is named.
+  ///   - sign: after how many seconds this device says again that it is there; nil for not at all.
   ///   - transport: how a remote is reached.
   public func sync(
-    _ names: [String] = [],
+    _ names: [String] = [], sign: Int64? = nil,
     transport: (@Sendable (Repository, Remote) throws -> any RemoteTransport)? = nil
   ) async throws -> SyncResult {
     let repository = try repository()
@@ -73,6 +74,10 @@ extension Store {
       try await Task.sleep(for: .milliseconds(context.random(5...(20 * attempt))))
     }
     let result = sync.result
+    await exchangeSigns(
+      repository,
+      sync.peers.indices.filter { result.exchanges[$0].failure == nil }
+        .compactMap { try? sync.peers[$0].transport.get() }, spacing: sign)
     if result.exchanges.count == 1, let failure = result.exchanges[0].failure { throw failure }
     if result.exchanges.contains(where: { $0.failure == nil }) {
       local.note(.sync, at: context.now)

@@ -108,11 +108,13 @@ private struct DaemonLog {
 
   private func verb(_ notice: Notice) -> String {
     switch notice.kind {
-    case .firing(let late): late ? "rang late:" : "rang:"
+    case .firing(let late):
+      notice.backup.map { "rang as backup \($0.step):" } ?? (late ? "rang late:" : "rang:")
     case .followUp: "asked:"
     case .warning: "said ahead:"
     case .missed: "told:"
     case .nudge: "warned of the battery:"
+    case .rehearsal: "rehearsed:"
     }
   }
 

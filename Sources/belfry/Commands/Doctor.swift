@@ -12,7 +12,7 @@ struct Doctor: AsyncParsableCommand {
     abstract: "Check everything, and mend what can be mended.",
     discussion: """
       Looks at the store, its records and log, the clock and the time zones, the hooks, how you are notified, \
-      who looks at the clock, the battery, and the remotes. The exit status is 0 only when all is well.
+      who looks at the clock, the battery, the backups, and the remotes. The exit status is 0 only when all is well.
 
       --repair takes dead locks away, gives the branch a whole commit, restores damaged objects from the work \
       tree or a remote, and puts records back. What it cannot use it moves to .git/belfry/quarantine.
@@ -97,10 +97,10 @@ struct Doctor: AsyncParsableCommand {
 
 /// One part of a check, run in a process of its own: it prints a diagnosis on each line, as JSON.
 enum Examination: String, ExpressibleByArgument {
-  case store, records, log, time, hooks, notifications, clockwork, battery, remotes, repair
+  case store, records, log, time, hooks, notifications, clockwork, battery, backup, remotes, repair
 
   static let checks: [Examination] = [
-    .store, .records, .log, .time, .hooks, .notifications, .clockwork, .battery, .remotes,
+    .store, .records, .log, .time, .hooks, .notifications, .clockwork, .battery, .backup, .remotes,
   ]
 
   func run(_ context: CommandContext) async throws {
@@ -119,6 +119,7 @@ enum Examination: String, ExpressibleByArgument {
       case .notifications: await notifications(context)
       case .clockwork: clockwork(store, context) + deliveries(store, context)
       case .battery: [await battery(context)]
+      case .backup: try BackupCheck(store, context).diagnoses()
       case .remotes: try await remotes(store, context)
       case .repair: []
       }

@@ -11,6 +11,15 @@ struct Show: ParsableCommand {
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
+  /// Who rings when the first device stays silent.
+  private func backups(
+    _ alarm: Alarm, _ names: [Identifier: String]
+  ) -> [(String, String)] {
+    guard let plan = alarm.backup?.plan, !plan.targets.isEmpty else { return [] }
+    let list = plan.targets.map { $0.label(names) }.joined(separator: " → ")
+    return [("backup", plan.isOn ? list : "off (\(list))")]
+  }
+
   func run() throws {
     let context = try common.context(root)
     let store = try context.open()
@@ -38,6 +47,7 @@ struct Show: ParsableCommand {
     let devices = alarm.delivery.devices.map { names[$0] ?? $0.short }.sorted()
     rows.append(
       ("rings on", devices.isEmpty ? "every device" : devices.joined(separator: ", ")))
+    rows += backups(alarm, names)
     let coming = store.timeline(alarm).upcoming(after: context.storeContext.now).prefix(3)
     for (index, occurrence) in (alarm.enabled ? Array(coming) : []).enumerated() {
       rows.append((index == 0 ? "comes" : "", output.when(occurrence.civil, zone: alarm.zone.text)))

@@ -16,8 +16,15 @@ struct SyncCommand: AsyncParsableCommand {
   @Flag(help: "Fetch, and say what would happen; change nothing.")
   var plan = false
 
+  /// After how many seconds this device says again that it is there: for the daemon.
+  @Option(help: .hidden)
+  var signOfLife: Int64?
+
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
+
+  /// Who looks at the clock seldomer than this is not there to ring, in seconds.
+  private static let idle: Int64 = 900
 
   func run() async throws {
     let context = try common.context(root)
@@ -28,7 +35,13 @@ struct SyncCommand: AsyncParsableCommand {
       try tell(plans, store)
       return try Self.fail(plans.compactMap(\.failure))
     }
-    let result = try await reaching(store, line, context) { try await store.sync(remotes) }
+    // Where cron ticks and syncs, this is the only one to say that the device is there.
+    let now = context.storeContext.now
+    let isWatched = store.lastTick.map { now.seconds(since: $0) < SyncCommand.idle } ?? false
+    let sign = signOfLife ?? (isWatched ? SignsOfLife.spacing : nil)
+    let result = try await reaching(store, line, context) {
+      try await store.sync(remotes, sign: sign)
+    }
     let names = store.deviceNames()
     result.tell(names)
     tell(result, names)

@@ -52,6 +52,7 @@ struct TickCommand: AsyncParsableCommand {
       )
       for reason in reasons { Console.error("  \(Printable.text(reason))") }
     }
+    if !settle, store.daemonProcess == nil { await callOut(report.callouts, context) }
     if let failure = report.failures.first {
       let explained = CommandError(explaining: failure)
       throw CommandError(
@@ -62,6 +63,20 @@ struct TickCommand: AsyncParsableCommand {
     if wake, let next = report.nextWake { try await ServiceManager(context).wake(at: next) }
     if ring, !common.json { try await RingLoop(context).runIfRinging() }
     await context.upkeep(store)
+  }
+
+  /// Leaves a process behind for each call: it may take minutes, and cron is not to wait.
+  private func callOut(_ callouts: [Callout], _ context: CommandContext) async {
+    guard let command = context.executable else { return }
+    for callout in callouts {
+      let words = callout.arguments + ["--store", context.storePath]
+      let outcome = await TimedProcess.run(
+        .path("/bin/sh"),
+        ["-c", "setsid \"$0\" \"$@\" </dev/null >/dev/null 2>&1 &", command] + words, seconds: 10)
+      if case .ended(0, _, _) = outcome { continue }
+      Console.error("belfry: warning: a call could not be begun.")
+      Console.error("It is tried again by the next tick.")
+    }
   }
 
   /// Tells somebody whose battery will not last, and returns what they were told. That it cannot is no failure of the
@@ -109,6 +124,7 @@ struct TickCommand: AsyncParsableCommand {
         )
       case .warning:
         Console.line("Ahead: \(title), \(notice.occurrence.spoken).")
+      case .rehearsal: Console.line("A test of the backups: \(title).")
       case .missed, .nudge: break
       }
     }

@@ -30,7 +30,8 @@ struct CommandContext {
     let words = CommandLine.arguments.prefix(2).map { Printable.text($0) }
     storeContext = StoreContext(
       now: now, zones: ZoneLibrary(variable: environment["TZ"]),
-      deviceName: CommandContext.deviceName(environment), machine: CommandContext.machine(),
+      deviceName: CommandContext.deviceName(environment), deviceKind: CommandContext.deviceKind,
+      machine: CommandContext.machine(),
       user: geteuid(),
       makeIdentifier: {
         var generator = SystemRandomNumberGenerator()
@@ -153,6 +154,20 @@ struct CommandContext {
     let kept = name.unicodeScalars.filter { !AlarmText.isControl($0) }
     let clean = String(String(String.UnicodeScalarView(kept)).prefix(DeviceRecord.longestName))
     return clean.isEmpty ? "device" : clean
+  }
+
+  /// What this machine is, by what its maker says of its case (SMBIOS 3.6, 7.4.1); nil where that tells nothing.
+  private static var deviceKind: Device.Kind? {
+    guard let bytes = try? DurableFile.readStream("/sys/class/dmi/id/chassis_type") else {
+      return nil
+    }
+    return switch Int(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)) {
+    case 8, 9, 10, 14, 31, 32: .laptop
+    case 3, 4, 5, 6, 7, 13, 15, 16, 35: .desktop
+    case 30: .tablet
+    case 17, 23, 28: .server
+    default: nil
+    }
   }
 
   /// The user's folder in memory; cron does not name it.
@@ -394,6 +409,40 @@ struct CommandContext {
       terminals: Terminals(
         user: geteuid(), folder: environment["BELFRY_TERMINALS"] ?? Terminals.systemFolder),
       attendance: attendance, notes: "\(storePath)/.git/belfry/hooks")
+  }
+
+  // MARK: Calls
+
+  /// How this device places calls.
+  var callsFile: String { ((try? configuration) ?? "/nonexistent") + "/calls.json" }
+
+  /// Throws when there is a file, and it says nothing of use.
+  var callProvider: CallProvider? {
+    get throws {
+      do {
+        return try CallProvider.read(callsFile)
+      } catch let error as RecordError {
+        throw CommandError(
+          .failed, "\(Printable.text(callsFile)) is not valid: \(error.words).",
+          hint: "Set it up anew: belfry help calls")
+      }
+    }
+  }
+
+  /// A hook of the user's own; nil where there is none that can be run.
+  func ownHook(_ name: String) -> String? {
+    guard let path = (try? configuration).map({ "\($0)/hooks/deliver/\(name)" }),
+      access(path, X_OK) == 0
+    else { return nil }
+    return path
+  }
+
+  /// What calls, and sends word: the user's own hook first.
+  var callHook: CallHook {
+    let own = (try? configuration).map { [$0 + "/hooks/deliver"] } ?? []
+    let provider: CallProvider? = (try? callProvider) ?? nil
+    return CallHook(
+      folders: own + shippedHooks.map { $0 + "/deliver" }, variables: provider?.variables ?? [:])
   }
 
   /// The path of the binary; nil where it cannot be told.

@@ -1,0 +1,14 @@
+/// The device that looks at an alarm, and what it knows of the others.
+public struct Viewer: Hashable, Sendable {
+  public let device: Identifier
+  /// The devices that there are.
+  public let known: Set<Identifier>
+  /// Those that have not been heard of, though others could have been: they delay nobody.
+  public let unreachable: Set<Identifier>
+
+  public init(device: Identifier, known: Set<Identifier>, unreachable: Set<Identifier> = []) {
+    self.device = device
+    self.known = known
+    self.unreachable = unreachable
+  }
+}

@@ -1,0 +1,139 @@
+/// How an occurrence of an alarm with backups goes from one to the next, as this device sees it.
+extension Timeline {
+  /// The cascade of an occurrence; nil when nobody is to ring after the first device.
+  public func cascade(of civil: CivilDateTime) -> Cascade? {
+    if alarm.backup == nil { return nil }
+    let occurrence = occurrence(civil)
+    let due = ringsAgain(occurrence) ?? occurrence.at
+    guard let plan = alarm.backupPlan(at: due) else { return nil }
+    let known = record(of: civil)
+    var naps: [Cascade.Snooze] = []
+    var ended: Instant?
+    if let known, known.state == .snoozed {
+      naps = known.naps
+      // What an editor or an early version wrote has no more than its end.
+      if let until = known.until, !naps.contains(where: { $0.until >= until }) {
+        naps.append(Cascade.Snooze(at: known.since ?? due, until: until))
+      }
+    } else if let known {
+      ended = known.since ?? due
+    }
+    let unreachable = plan.targets.indices.filter { index in
+      guard let viewer, let device = plan.targets[index].device else { return false }
+      return device != viewer.device && viewer.unreachable.contains(device)
+    }.map { $0 + 1 }
+    return Cascade(
+      due: due, plan: plan, snoozes: naps, ended: ended, unreachable: Set(unreachable)
+    ) { self.step(of: $0, plan) }
+  }
+
+  /// The place of a device in a cascade: 0 when it rings first; nil when it has none.
+  private func step(of device: Identifier, _ plan: Backup.Plan) -> Int? {
+    if let step = plan.step(of: device) { return step }
+    guard let viewer else { return device == plan.primary ? 0 : nil }
+    return alarm.ringsFirst(on: device, known: viewer.known, plan: plan) ? 0 : nil
+  }
+
+  /// This device's place in the cascade of an occurrence.
+  public func ownStep(in cascade: Cascade) -> Int? {
+    guard let plan = alarm.backupPlan(at: cascade.due) else { return nil }
+    guard let viewer else { return 0 }
+    return step(of: viewer.device, plan)
+  }
+
+  /// Since when this device is to ring in a cascade; nil when it is not, or not yet.
+  ///
+  /// What it has begun it goes on with, though it should learn that it was early.
+  func turn(
+    in cascade: Cascade, of civil: CivilDateTime, at now: Instant, firings: Firings
+  ) -> Instant? {
+    guard let step = ownStep(in: cascade) else { return nil }
+    if let pausedUntil = cascade.pausedUntil, now < pausedUntil { return nil }
+    let told = firings[Firings.Key(alarm: alarm.id, occurrence: civil)]
+    if let told, told.kind == .ringing, told.due >= cascade.began(at: now), told.due <= now {
+      return told.due
+    }
+    return cascade.turn(of: step, at: now)?.at
+  }
+
+  /// How an occurrence with backups stands against the clock on this device.
+  func ringing(
+    _ cascade: Cascade, of civil: CivilDateTime, at now: Instant, settings: Settings,
+    firings: Firings
+  ) -> Ringing {
+    if let until = cascade.pausedUntil, now < until { return .snoozed(until: until) }
+    let last = cascade.turns.last?.at ?? cascade.due
+    let end = max(
+      cascade.exhausted ?? cascade.due, last.adding(seconds: settings.ringTimeout))
+    if let due = turn(in: cascade, of: civil, at: now, firings: firings) {
+      return Ringing(
+        due: due, firings.firing(alarm.id, civil, due: due), alarm: alarm, ringsHere: true,
+        now: now, settings: settings, lasting: end)
+    }
+    if let step = ownStep(in: cascade), let next = cascade.next(of: step, after: now) {
+      return .waiting(until: next.at)
+    }
+    if alarm.delivery.persistent { return .ringing(until: nil) }
+    // Who has no turn does not say that nobody answers those who have.
+    let latest = max(end, cascade.due.adding(seconds: settings.grace))
+    return now > latest ? .missed : .ringing(until: latest)
+  }
+
+  /// Notes that all backups have had their time, once that is so.
+  func noteExhausted(_ current: Occurrence, at now: Instant, in transition: inout Transition)
+    -> Instant?
+  {
+    guard let cascade = cascade(of: current.civil), ownStep(in: cascade) != nil,
+      let exhausted = cascade.exhausted
+    else { return nil }
+    var record = opened(current.civil)
+    if record.exhausted { return nil }
+    if exhausted > now { return exhausted }
+    let count = alarm.backupPlan(at: cascade.due)?.targets.count ?? 0
+    record.exhausted = true
+    transition.alarm.progress.occurrences[current.civil] = record
+    transition.events.append(
+      Event(
+        .exhausted, current.civil,
+        detail: count == 1 ? "the only backup has rung" : "all \(count) backups have rung",
+        revision: record.revision))
+    return nil
+  }
+
+  /// Whether it is this device's turn to ring for an occurrence.
+  public func hasTurn(at civil: CivilDateTime, _ now: Instant, _ firings: Firings) -> Bool {
+    guard let cascade = cascade(of: civil), cascade.ended == nil else { return true }
+    return turn(in: cascade, of: civil, at: now, firings: firings) != nil
+  }
+
+  // MARK: Rehearsal
+
+  /// How long a rehearsal rings, in seconds.
+  public static let rehearsalLength: Int64 = 20
+
+  /// How long after it was asked for a rehearsal is still one, in seconds.
+  public static let rehearsalPatience: Int64 = 900
+
+  /// The rehearsal that this device is to take part in now; nil when there is none, or it has.
+  func rehearsal(at now: Instant, firings: Firings) -> Instant? {
+    guard let asked = alarm.progress.rehearsal, asked <= now.adding(seconds: Cascade.skew),
+      now.seconds(since: asked) < Timeline.rehearsalPatience, alarm.enabled, !alarm.isDeleted,
+      let plan = alarm.backupPlan(at: now), let viewer, step(of: viewer.device, plan) != nil
+    else { return nil }
+    let key = Firings.Key(alarm: alarm.id, occurrence: Timeline.rehearsalKey(asked))
+    if let told = firings[key], told.due == asked, told.isSettled(at: now) { return nil }
+    return asked
+  }
+
+  /// What a rehearsal is noted as: no schedule has seconds, and none comes at its minute.
+  public static func rehearsalKey(_ asked: Instant) -> CivilDateTime {
+    TimeZoneRules.utc.civil(at: asked)
+  }
+}
+
+extension Cascade {
+  /// How far clocks may be apart and all is as it should be, in seconds.
+  public static let skew: Int64 = 120
+  /// Who asked the others longer ago than this does not know what they have answered, in seconds.
+  public static let freshness: Int64 = 30
+}

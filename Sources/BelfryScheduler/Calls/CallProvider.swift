@@ -1,0 +1,102 @@
+import BelfryCore
+import BelfryStore
+import Git
+import Glibc
+
+/// How this device places calls: `calls.json` in the configuration folder, which nobody else may read.
+///
+/// `{provider: "sip", server, user, password?, transport?}` or `{provider: "http", url, account, token, from}`.
+public enum CallProvider: Hashable, Sendable {
+  /// Through a SIP server or gateway, with baresip and espeak-ng.
+  case sip(server: String, user: String, password: String?, transport: Transport)
+  /// Through an HTTP voice API in Twilio's form.
+  case http(url: String, account: String, token: String, from: PhoneNumber)
+
+  public enum Transport: String, CaseIterable, Sendable {
+    case udp, tcp, tls
+  }
+
+  private static let largest = 64 << 10
+
+  /// What a file says; nil when there is none. Throws `RecordError`, or `FileError`.
+  public static func read(_ path: String) throws -> CallProvider? {
+    guard let file = try DurableFile.read(path, limit: largest) else { return nil }
+    guard let json = try? JSON(parsing: file.bytes), let provider = CallProvider(json) else {
+      throw RecordError("it names no provider that calls can be placed with")
+    }
+    return provider
+  }
+
+  /// Keeps it, for its owner's eyes alone; nil for none.
+  public static func write(_ provider: CallProvider?, to path: String) throws {
+    guard let provider else {
+      guard unlink(path) == 0 || errno == ENOENT else { throw FileError("remove", path) }
+      return
+    }
+    try DurableFile.makeFolder(DurableFile.parent(of: path), mode: 0o700)
+    try DurableFile.write(
+      provider.json.document, to: path, temporary: "\(path).new", mode: 0o600)
+  }
+
+  private init?(_ json: JSON) {
+    func text(_ key: String) -> String? {
+      guard let text = json[key]?.string, (1...2048).contains(text.utf8.count),
+        !text.unicodeScalars.contains(where: AlarmText.isControl)
+      else { return nil }
+      return text
+    }
+    switch json["provider"]?.string {
+    case "sip":
+      guard let server = text("server"), let user = text("user") else { return nil }
+      self = .sip(
+        server: server, user: user, password: text("password"),
+        transport: text("transport").flatMap { Transport(rawValue: $0) } ?? .udp)
+    case "http":
+      guard let url = text("url"), let account = text("account"), let token = text("token"),
+        let from = text("from").flatMap({ try? PhoneNumber($0) })
+      else { return nil }
+      self = .http(url: url, account: account, token: token, from: from)
+    default: return nil
+    }
+  }
+
+  private var json: JSON {
+    switch self {
+    case .sip(let server, let user, let password, let transport):
+      .object(omittingNil: [
+        "provider": "sip", "server": .string(server), "user": .string(user),
+        "password": password.map { .string($0) }, "transport": .string(transport.rawValue),
+      ])
+    case .http(let url, let account, let token, let from):
+      .object([
+        "provider": "http", "url": .string(url), "account": .string(account),
+        "token": .string(token), "from": .string(from.e164),
+      ])
+    }
+  }
+
+  /// In words, without secrets: `SIP through sip.example.org as belfry`.
+  public var words: String {
+    switch self {
+    case .sip(let server, let user, _, let transport):
+      "SIP through \(server) as \(user) (\(transport.rawValue))"
+    case .http(let url, let account, _, let from): "\(url) as \(account), from \(from.shown)"
+    }
+  }
+
+  /// As the hook `call` gets it.
+  public var variables: [String: String] {
+    switch self {
+    case .sip(let server, let user, let password, let transport):
+      [
+        "BELFRY_CALL_PROVIDER": "sip", "BELFRY_SIP_SERVER": server, "BELFRY_SIP_USER": user,
+        "BELFRY_SIP_PASSWORD": password ?? "", "BELFRY_SIP_TRANSPORT": transport.rawValue,
+      ]
+    case .http(let url, let account, let token, let from):
+      [
+        "BELFRY_CALL_PROVIDER": "http", "BELFRY_CALL_URL": url, "BELFRY_CALL_ACCOUNT": account,
+        "BELFRY_CALL_TOKEN": token, "BELFRY_CALL_FROM": from.e164,
+      ]
+    }
+  }
+}

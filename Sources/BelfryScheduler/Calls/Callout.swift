@@ -1,0 +1,55 @@
+import BelfryCore
+import BelfryStore
+
+/// A backup of an alarm that some device is to call, or to send word to.
+public struct Callout: Hashable, Sendable {
+  public let alarm: Identifier
+  public let occurrence: CivilDateTime
+  public let target: BackupTarget
+  /// When its turn came.
+  public let due: Instant
+  /// Whether it is only rehearsed.
+  public let isTest: Bool
+
+  public init(
+    alarm: Identifier, occurrence: CivilDateTime, target: BackupTarget, due: Instant, isTest: Bool
+  ) {
+    self.alarm = alarm
+    self.occurrence = occurrence
+    self.target = target
+    self.due = due
+    self.isTest = isTest
+  }
+
+  init(alarm: Identifier, _ callout: Evaluation.Callout) {
+    self.init(
+      alarm: alarm, occurrence: callout.occurrence, target: callout.target, due: callout.due,
+      isTest: callout.isTest)
+  }
+
+  /// The command that sees to it.
+  public var arguments: [String] {
+    [
+      "backup", "place", alarm.text, "--occurrence", occurrence.description, "--target",
+      target.key, "--due", due.rfc3339Milliseconds,
+    ] + (isTest ? ["--test"] : [])
+  }
+
+  /// What is noted of it here.
+  public var key: String { Store.callKey(alarm, occurrence, target) }
+}
+
+/// What came of one call.
+public enum CallOutcome: Hashable, Sendable {
+  case answered
+  /// Why nobody answered, in words.
+  case failed(String)
+
+  /// What the others are to know of it.
+  var claim: CallElection.Claim.Outcome {
+    switch self {
+    case .answered: .answered
+    case .failed: .failed
+    }
+  }
+}

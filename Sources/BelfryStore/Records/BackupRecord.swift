@@ -1,0 +1,134 @@
+import BelfryCore
+
+/// `backup` of an alarm's record: `{on, every, primary?, targets, earlier?}`.
+///
+/// Each of `targets` is one of `{device}`, `{person, device?, address?, gadget?}` and `{phone, message?}`; each of
+/// `earlier` is a list as it stood, with `until`. `every` is in seconds.
+enum BackupRecord {
+  static func decode(
+    _ reader: inout RecordReader, _ extras: inout [String: String]
+  ) throws(RecordError) -> Backup? {
+    guard var nested = try reader.nested("backup") else { return nil }
+    let plan = Backup.Plan(
+      isOn: try nested.optional("on", \.bool, "true or false") ?? false,
+      interval: try nested.optional("every", interval, "a number of seconds, 5 to 3600")
+        ?? Backup.interval,
+      primary: try nested.optional("primary", \.identifier, "an identifier"),
+      targets: try nested.optional(
+        "targets", targets, "a list of at most \(Backup.most) devices, people and phones")
+        ?? [])
+    let earlier = try nested.optional("earlier", versions, "a list of earlier lists") ?? []
+    extras.merge(nested.remaining(under: "backup/")) { $1 }
+    return Backup(plan, earlier: earlier)
+  }
+
+  static func encode(_ backup: Backup) -> JSON {
+    var members = encode(backup.plan)
+    if !backup.earlier.isEmpty {
+      members["earlier"] = .array(
+        backup.earlier.map { version in
+          .object(encode(version.plan).merging(["until": JSON(version.until)]) { $1 })
+        })
+    }
+    return .object(members)
+  }
+
+  // MARK: Lists
+
+  private static func encode(_ plan: Backup.Plan) -> [String: JSON] {
+    var members: [String: JSON] = [
+      "on": .bool(plan.isOn), "every": .integer(plan.interval),
+      "targets": .array(plan.targets.map(encode)),
+    ]
+    members["primary"] = plan.primary.map { JSON($0) }
+    return members
+  }
+
+  private static func interval(_ json: JSON) -> Int64? {
+    json.integer.flatMap { Backup.intervals.contains($0) ? $0 : nil }
+  }
+
+  private static func versions(_ json: JSON) -> [Backup.Version]? {
+    guard let list = json.array, list.count <= 64 else { return nil }
+    let versions = list.compactMap { item -> Backup.Version? in
+      guard let until = item["until"]?.instant,
+        let targets = item["targets"].map(targets) ?? []
+      else { return nil }
+      return Backup.Version(
+        plan: Backup.Plan(
+          isOn: item["on"]?.bool ?? false,
+          interval: item["every"].flatMap(interval) ?? Backup.interval,
+          primary: item["primary"]?.identifier, targets: targets), until: until)
+    }
+    return versions.count == list.count ? versions : nil
+  }
+
+  // MARK: Targets
+
+  /// Nil unless every one is valid, and each is there once.
+  private static func targets(_ json: JSON) -> [BackupTarget]? {
+    guard let list = json.array, list.count <= Backup.most else { return nil }
+    let targets = list.compactMap(target)
+    guard targets.count == list.count, Set(targets.map(\.key)).count == targets.count else {
+      return nil
+    }
+    return targets
+  }
+
+  private static func target(_ json: JSON) -> BackupTarget? {
+    func text(_ key: String, _ longest: Int) -> String?? {
+      guard let value = json[key] else { return .some(nil) }
+      guard let text = plainText(value), !text.isEmpty, text.count <= longest else { return nil }
+      return text
+    }
+    if json["phone"] != nil {
+      guard let number = json["phone"]?.string, let phone = try? PhoneNumber(number),
+        let message = text("message", BackupTarget.longestMessage)
+      else { return nil }
+      return .phone(phone, message: message)
+    }
+    if json["person"] != nil {
+      guard let name = text("person", BackupPerson.longestName) ?? nil,
+        let address = text("address", BackupPerson.longestAddress),
+        let gadget = text("gadget", BackupPerson.longestName)
+      else { return nil }
+      let device = json["device"]?.identifier
+      if device == nil, json["device"] != nil || address == nil { return nil }
+      return .person(BackupPerson(name: name, device: device, address: address, gadget: gadget))
+    }
+    return json["device"]?.identifier.map { .device($0) }
+  }
+
+  /// `{device}`, `{person, device?, address?, gadget?}` or `{phone, message?}`.
+  static func encode(_ target: BackupTarget) -> JSON {
+    switch target {
+    case .device(let id): .object(["device": JSON(id)])
+    case .person(let person):
+      .object(omittingNil: [
+        "person": .string(person.name), "device": person.device.map { JSON($0) },
+        "address": person.address.map { .string($0) }, "gadget": person.gadget.map { .string($0) },
+      ])
+    case .phone(let number, let message):
+      .object(omittingNil: [
+        "phone": .string(number.e164), "message": message.map { .string($0) },
+      ])
+    }
+  }
+
+  // MARK: Snoozes
+
+  static func naps(_ json: JSON) -> [Cascade.Snooze]? {
+    guard let list = json.array, list.count <= 8 * OccurrenceRecord.mostNaps else { return nil }
+    let naps = list.compactMap { item -> Cascade.Snooze? in
+      guard let at = item["at"]?.instant, let until = item["until"]?.instant else { return nil }
+      return Cascade.Snooze(at: at, until: until, by: item["by"]?.identifier)
+    }
+    return naps.count == list.count ? naps : nil
+  }
+
+  static func encode(_ nap: Cascade.Snooze) -> JSON {
+    .object(omittingNil: [
+      "at": JSON(nap.at), "until": JSON(nap.until), "by": nap.by.map { JSON($0) },
+    ])
+  }
+}

@@ -1,0 +1,357 @@
+import ArgumentParser
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+
+struct BackupCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup",
+    abstract: "Say who rings when the first device stays silent, one after the other.",
+    usage: "belfry backup ALARM VERB …\n       belfry backup status",
+    discussion: """
+      The first device rings at the alarm's time. If nobody stops it, the first backup rings two minutes later, then \
+      the next. Stop or Done on any device ends it for all; Snooze silences all, and the same one rings again.
+
+        belfry backup standup on          # this device rings first
+        belfry backup standup add device Watch
+        belfry backup standup add person Jen
+        belfry backup standup add phone 5551234567 --message "Room 412."
+        belfry backup standup preview
+        belfry backup standup move 3 1
+        belfry backup standup remove Watch
+        belfry backup standup test        # ring on all of them now
+        belfry backup status              # who would really ring tonight
+
+      Every backup holds the store and rings by itself: when it cannot learn whether somebody has stopped the alarm, \
+      it rings. So each of them needs 'belfry service install', and a remote that all sync with.
+      """,
+    subcommands: [
+      BackupOn.self, BackupOff.self, BackupAdd.self, BackupRemove.self, BackupMove.self,
+      BackupList.self, BackupPreview.self, BackupTest.self, BackupStatus.self, BackupPlace.self,
+    ])
+
+  @ParentCommand var root: Belfry
+
+  /// The words after `backup` in the order that the parser knows: `rent add phone 555` is `add phone rent 555`.
+  static func arranged(_ arguments: [String]) -> [String] {
+    guard let start = arguments.firstIndex(of: configuration.commandName ?? ""),
+      !arguments[..<start].contains(where: { $0 == "help" })
+    else { return arguments }
+    var words = Array(arguments[(start + 1)...])
+    let verbs = Set(configuration.subcommands.map { $0._commandName })
+    guard words.count >= 2, !words[0].hasPrefix("-"), verbs.contains(words[1]) else {
+      return arguments
+    }
+    let alarm = words.removeFirst()
+    let kinds = Set(BackupAdd.configuration.subcommands.map { $0._commandName })
+    let depth = words[0] == "add" && words.count > 1 && kinds.contains(words[1]) ? 2 : 1
+    words.insert(alarm, at: depth)
+    return Array(arguments[...start]) + words
+  }
+}
+
+/// What the verbs of `backup` share: an alarm, its list, and the names of who is in it.
+struct BackupEditing {
+  let context: CommandContext
+  let store: Store
+  let card: Card
+  let devices: [Device]
+  let json: Bool
+
+  init(_ alarm: String, _ common: CommonOptions, _ root: Belfry) throws {
+    context = try common.context(root)
+    store = try context.open()
+    card = try context.find(alarm, in: store)
+    devices = store.devices().devices
+    json = common.json
+  }
+
+  var names: [Identifier: String] { store.deviceNames() }
+  var title: String { Printable.text(card.title) }
+
+  func text(_ alarm: Alarm) -> BackupText {
+    BackupText(alarm, names: names, devices: devices, now: context.storeContext.now)
+  }
+
+  var alarm: Alarm {
+    get throws {
+      guard let alarm = try store.alarm(card.id) else { throw StoreError.noSuchAlarm(card.title) }
+      return alarm
+    }
+  }
+
+  /// The list of the alarm, to begin with: it is at home where it is made, if it rings there.
+  func plan(of alarm: Alarm) -> Backup.Plan {
+    var plan = alarm.backup?.plan ?? Backup.Plan()
+    if plan.primary == nil {
+      let wanted = alarm.delivery.devices
+      plan.primary =
+        wanted.isEmpty || wanted.contains(store.device) ? store.device : wanted.sorted().first
+    }
+    return plan
+  }
+
+  /// Changes the list, as one commit; returns the alarm then, and whether anything has changed.
+  @discardableResult
+  func change(
+    _ body: (inout Backup.Plan) throws -> Void
+  ) throws -> (alarm: Alarm, hasChanged: Bool) {
+    let (alarm, fields) = try store.update(card.id) { before in
+      var plan = self.plan(of: before)
+      try body(&plan)
+      var after = before
+      if before.backup?.plan != plan {
+        var backup = before.backup ?? Backup()
+        backup.plan = plan
+        after.backup = backup
+      }
+      return try store.edited(before, after)
+    }
+    return (alarm, !fields.isEmpty)
+  }
+
+  /// Shows the list after a change, and what keeps it from working.
+  func tell(_ words: String, _ alarm: Alarm) {
+    if json { return Console.write(text(alarm).json.document) }
+    Console.line(words)
+    Console.write(text(alarm).list)
+    warn(alarm)
+  }
+
+  /// Says at once what would be noticed first at night.
+  func warn(_ alarm: Alarm) {
+    guard let plan = alarm.backup?.plan else { return }
+    if !plan.isOn, !plan.targets.isEmpty {
+      Console.error("It is off: belfry backup \(alarm.id.short) on")
+    }
+    if plan.targets.contains(where: { if case .phone = $0 { true } else { false } }),
+      store.callers.isEmpty
+    {
+      Console.error("belfry: warning: no device of this store can place calls yet.")
+      Console.error("Set up a provider on one that is always on: belfry calls --help")
+    }
+    if plan.isActive, !store.hasRemote {
+      Console.error("belfry: warning: this store has no remote, so no other device hears of it.")
+      Console.error("Add one: belfry remote add origin URL")
+    }
+  }
+
+  /// A target of the list that a person means: its number, its name, or a telephone number.
+  func target(_ text: String, in plan: Backup.Plan) throws -> Int {
+    if let number = Int(text), text.count < 4 {
+      guard plan.targets.indices.contains(number - 1) else {
+        throw CommandError(
+          .usage, "there is no backup \(number).", hint: "There are \(plan.targets.count).")
+      }
+      return number - 1
+    }
+    let names = names
+    let wanted = text.lowercased()
+    let phone = try? PhoneNumber(text)
+    let matches = plan.targets.indices.filter { index in
+      switch plan.targets[index] {
+      case .phone(let number, _): number == phone
+      case .person(let person):
+        person.name.lowercased() == wanted
+          || plan.targets[index].label(names).lowercased() == wanted
+      case .device(let id): (names[id] ?? "").lowercased() == wanted || id.text.hasPrefix(wanted)
+      }
+    }
+    guard matches.count == 1, let match = matches.first else {
+      let list = plan.targets.enumerated().map { "\($0 + 1) \(Printable.text($1.label(names)))" }
+      throw CommandError(
+        .usage,
+        matches.isEmpty
+          ? "'\(Printable.text(text))' is not among the backups of \(title)."
+          : "several backups of \(title) are called '\(Printable.text(text))'.",
+        hint: list.isEmpty ? "There are none." : "There are: \(list.joined(separator: ", ")).")
+    }
+    return match
+  }
+}
+
+struct BackupOn: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "on", abstract: "Let the backups of an alarm ring.",
+    usage: "belfry backup ALARM on [--every 2m] [--first DEVICE]")
+
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @Option(
+    help: ArgumentHelp("Between one and the next, 5s to 1h (default: 2m).", valueName: "time"))
+  var every: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The device that rings first, and that calls speak of (default: this one).",
+      valueName: "device"))
+  var first: String?
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: BackupCommand
+
+  func run() throws {
+    let interval = try every.map { text in
+      guard let seconds = Span.parse(text), Backup.intervals.contains(seconds) else {
+        throw CommandError(
+          .usage, "--every: '\(Printable.text(text))' is no time from 5s to 1h.",
+          hint: "Write it as 90s or 2m.")
+      }
+      return seconds
+    }
+    let editing = try BackupEditing(alarm, common, parent.root)
+    let primary = try first.map { try DeviceName.find($0, editing.devices) }
+    let (alarm, _) = try editing.change { plan in
+      plan.isOn = true
+      if let interval { plan.interval = interval }
+      if let primary {
+        guard plan.step(of: primary) == nil else {
+          throw CommandError(
+            .usage, "\(editing.names[primary] ?? primary.short) is one of the backups.",
+            hint: "Remove it from the list first.")
+        }
+        plan.primary = primary
+      }
+    }
+    editing.tell("Backup of \(editing.title) is on.", alarm)
+  }
+}
+
+struct BackupOff: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "off", abstract: "Let the backups of an alarm be silent; the list stays.",
+    usage: "belfry backup ALARM off")
+
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: BackupCommand
+
+  func run() throws {
+    let editing = try BackupEditing(alarm, common, parent.root)
+    guard try editing.alarm.backup?.plan.isOn == true else {
+      if common.json { return Console.write(editing.text(try editing.alarm).json.document) }
+      return Console.line("Nothing has changed: backup of \(editing.title) is off already.")
+    }
+    let (alarm, _) = try editing.change { $0.isOn = false }
+    if common.json { return Console.write(editing.text(alarm).json.document) }
+    Console.line(
+      "Backup of \(editing.title) is off; what rings already goes on until it is stopped.")
+  }
+}
+
+struct BackupRemove: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Take one out of the list.",
+    usage: "belfry backup ALARM remove WHO [--yes]")
+
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @Argument(help: "Its number in the list, its name, or a telephone number.")
+  var who: String
+
+  @Flag(help: "Do not ask.")
+  var yes = false
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: BackupCommand
+
+  func run() throws {
+    let editing = try BackupEditing(alarm, common, parent.root)
+    let plan = editing.plan(of: try editing.alarm)
+    let target = plan.targets[try editing.target(who, in: plan)]
+    let label = Printable.text(target.label(editing.names))
+    if !yes, Style.canAsk {
+      Console.prompt("Remove \(label) from the backups of \(editing.title)?")
+      guard Console.confirmed() else {
+        throw CommandError(.failed, "nothing was removed.", hint: "Answer y to remove it.")
+      }
+    }
+    let (alarm, _) = try editing.change { $0.targets.removeAll { $0.key == target.key } }
+    editing.tell("Removed \(label).", alarm)
+  }
+}
+
+struct BackupMove: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "move", abstract: "Give one another place in the list.",
+    usage: "belfry backup ALARM move N M")
+
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @Argument(help: ArgumentHelp("Its place now; the first is 1.", valueName: "n"))
+  var from: Int
+
+  @Argument(help: ArgumentHelp("Its place then.", valueName: "m"))
+  var to: Int
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: BackupCommand
+
+  func run() throws {
+    let editing = try BackupEditing(alarm, common, parent.root)
+    let (alarm, hasChanged) = try editing.change { plan in
+      for place in [from, to] where !plan.targets.indices.contains(place - 1) {
+        throw CommandError(
+          .usage, "there is no place \(place) in the list of \(editing.title).",
+          hint: plan.targets.isEmpty
+            ? "It is empty: belfry backup \(editing.card.id.short) add"
+            : "There are \(plan.targets.count): belfry backup \(editing.card.id.short) list")
+      }
+      plan.targets.insert(plan.targets.remove(at: from - 1), at: to - 1)
+    }
+    editing.tell(hasChanged ? "Moved." : "Nothing has changed.", alarm)
+  }
+}
+
+struct BackupList: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "Show the list of an alarm.", usage: "belfry backup ALARM list")
+
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: BackupCommand
+
+  func run() throws {
+    let editing = try BackupEditing(alarm, common, parent.root)
+    let alarm = try editing.alarm
+    if common.json { return Console.write(editing.text(alarm).json.document) }
+    Console.write(editing.text(alarm).list)
+    editing.warn(alarm)
+  }
+}
+
+struct BackupPreview: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "preview", abstract: "Tell when each would ring, if nobody ever answers.",
+    usage: "belfry backup ALARM preview")
+
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: BackupCommand
+
+  func run() throws {
+    let editing = try BackupEditing(alarm, common, parent.root)
+    let alarm = try editing.alarm
+    let timeline = editing.store.timeline(alarm)
+    let text = editing.text(alarm)
+    guard let next = timeline.next(after: editing.context.storeContext.now) else {
+      throw CommandError(
+        .notPossible, "\(editing.title) does not come again.",
+        hint: "Give it a time that is to come: belfry help edit")
+    }
+    if common.json {
+      return Console.write(text.preview(of: next, in: timeline.zone).document)
+    }
+    Console.write(text.page(of: next, in: timeline.zone))
+    editing.warn(alarm)
+  }
+}

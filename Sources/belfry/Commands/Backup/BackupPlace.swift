@@ -1,0 +1,123 @@
+import ArgumentParser
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+
+/// What the daemon starts when a number's turn has come: it stays until somebody has answered, or nobody is to be called
+/// any more.
+struct BackupPlace: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "place", abstract: "Call one of the backups.", shouldDisplay: false)
+
+  @Argument var alarm: String
+  @Option var occurrence: String
+  @Option var target: String
+  @Option var due: String
+  @Flag var test = false
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: BackupCommand
+
+  func run() async throws {
+    let opened = ElapsedTime()
+    let context = try common.context(parent.root)
+    let store = try context.open(welcome: false)
+    guard let id = Identifier(alarm), let occurrence = CivilDateTime(occurrence),
+      let due = Instant(rfc3339: due)
+    else { throw ValidationError("It is started by the daemon.") }
+    guard let alarm = try store.alarm(id),
+      let plan = alarm.backupPlan(at: test ? context.storeContext.now : due),
+      let target = plan.targets.first(where: { $0.key == target })
+    else { return }
+    guard let lock = try store.lockForCall(Store.callKey(id, occurrence, target)) else { return }
+    defer { withExtendedLifetime(lock) {} }
+    let callout = Callout(
+      alarm: id, occurrence: occurrence, target: target, due: due, isTest: test)
+    let place = CallPlace(context: context, opened: opened, alarm: alarm, plan: plan, callout)
+    var able = Set(store.devices().devices.map(\.id))
+    if case .phone = target { able = store.callers }
+    let round = CallRound(
+      store, callout, callers: CallElection.callers(of: plan, able: able),
+      claims: try store.callClaims(id, occurrence, target), place.surroundings(store))
+    guard let round else {
+      // Others are to call.
+      return try store.keep(
+        Store.CallNote(isOver: true, at: context.storeContext.now), of: callout.key)
+    }
+    try await round.run()
+  }
+}
+
+/// One call, as this device places it.
+private struct CallPlace: Sendable {
+  private let context: CommandContext
+  private let opened: ElapsedTime
+  private let alarm: Alarm
+  private let plan: Backup.Plan
+  private let callout: Callout
+
+  init(
+    context: CommandContext, opened: ElapsedTime, alarm: Alarm, plan: Backup.Plan,
+    _ callout: Callout
+  ) {
+    self.context = context
+    self.opened = opened
+    self.alarm = alarm
+    self.plan = plan
+    self.callout = callout
+  }
+
+  func surroundings(_ store: Store) -> CallRound.Surroundings {
+    @Sendable func present() -> Store { store.with(context.present(after: opened).storeContext) }
+    return CallRound.Surroundings(
+      now: { context.present(after: opened).storeContext.now },
+      sleep: { try await Task.sleep(for: .seconds($0)) },
+      isWanted: { isWanted(present()) },
+      call: { _ in
+        await context.callHook.run(
+          callout.target, message: message(present()), alarm: alarm,
+          occurrence: callout.occurrence, isTest: callout.isTest)
+      },
+      record: { attempt, outcome in
+        // It has happened, whether it can be recorded or not.
+        try? present().commit(
+          Event(.called, occurrence, detail: words(store, attempt, outcome)), of: alarm)
+      })
+  }
+
+  /// A rehearsal is about no occurrence.
+  private var occurrence: CivilDateTime? { callout.isTest ? nil : callout.occurrence }
+
+  private func isWanted(_ store: Store) -> Bool {
+    // What cannot be read now is wanted still.
+    guard let alarm = try? store.alarm(callout.alarm) else { return true }
+    if callout.isTest {
+      return alarm.enabled && !alarm.isDeleted && alarm.progress.rehearsal == callout.due
+        && store.context.now.seconds(since: callout.due) < Timeline.rehearsalPatience
+    }
+    guard let status = try? store.status(alarm) else { return true }
+    guard status.state == .ringing, status.current == callout.occurrence else { return false }
+    return store.timeline(alarm).cascade(of: callout.occurrence).map { $0.ended == nil } ?? false
+  }
+
+  private func message(_ store: Store) -> String {
+    let primary = store.devices().devices.first { $0.id == plan.primary }
+    var note: String?
+    if case .phone(_, let message) = callout.target { note = message }
+    let due =
+      callout.isTest
+      ? store.timeline(alarm).next(after: store.context.now)?.civil ?? callout.occurrence
+      : callout.occurrence
+    return CallHook.message(
+      alarm, due: due, from: CallHook.source(primary), note: note, isTest: callout.isTest)
+  }
+
+  private func words(_ store: Store, _ attempt: Int, _ outcome: CallOutcome) -> String {
+    let label = callout.target.label(store.deviceNames())
+    let test = callout.isTest ? " (a test)" : ""
+    switch outcome {
+    case .answered: return "\(label): answered, try \(attempt)\(test)"
+    case .failed(let reason): return "\(label): \(Printable.text(reason)), try \(attempt)\(test)"
+    }
+  }
+}

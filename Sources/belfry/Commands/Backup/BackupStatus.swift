@@ -1,0 +1,100 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+struct BackupStatus: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status", abstract: "Tell which backups would really ring, as far as is known.",
+    usage: "belfry backup status\n       belfry backup ALARM status",
+    discussion: """
+      Each device says every half hour, and shortly before a backup may have to ring, that it is there.
+      """)
+
+  @Argument(help: "The alarm (default: all that have backups).")
+  var alarm: String?
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: BackupCommand
+
+  func run() throws {
+    let context = try common.context(parent.root)
+    let store = try context.open()
+    let cards = try alarm.map { [try context.find($0, in: store)] } ?? context.overview(store)
+    let outlooks = try cards.compactMap { try store.alarm($0.id) }
+      .compactMap { BackupOutlook($0, in: store) }
+      .sorted { ($0.next.at, $0.alarm.title) < ($1.next.at, $1.alarm.title) }
+    if common.json {
+      return Console.write(JSON.array(outlooks.map { json($0, context) }).document)
+    }
+    if outlooks.isEmpty {
+      Console.line(
+        alarm == nil
+          ? "No alarm that comes has backups: belfry help backup"
+          : "\(Printable.text(cards[0].title)) has no backups that are on, or does not come.")
+    }
+    for (index, outlook) in outlooks.enumerated() {
+      if index > 0 { Console.line("") }
+      show(outlook, context, store)
+    }
+    for outlook in outlooks where outlook.live == 0 {
+      Console.error(
+        "belfry: warning: as far as is known no backup of \(Printable.text(outlook.alarm.title)) would ring."
+      )
+    }
+    if !outlooks.isEmpty, let reason = staleness(store, context) { Console.error(reason) }
+  }
+
+  /// That what is said may be old.
+  private func staleness(_ store: Store, _ context: CommandContext) -> String? {
+    guard store.hasRemote, let asked = store.signsOfLife.asked else { return nil }
+    let age = context.storeContext.now.seconds(since: asked)
+    return age < SignsOfLife.spacing
+      ? nil : "That is as of \(Span.length(age)) ago, when the remote was last asked: belfry sync"
+  }
+
+  private func show(_ outlook: BackupOutlook, _ context: CommandContext, _ store: Store) {
+    let style = context.style
+    let now = context.storeContext.now
+    let zone = store.timeline(outlook.alarm).zone
+    Console.line(
+      "\(Printable.text(outlook.alarm.title)), \(outlook.next.civil.spoken), \(Span.until(outlook.next.at.seconds(since: now)))"
+    )
+    let width = outlook.members.map { TextWidth.of(words($0)) }.max() ?? 0
+    for member in outlook.members {
+      let time = BackupText.clock(zone.civil(at: member.at))
+      let words = words(member)
+      let gap = String(repeating: " ", count: width - TextWidth.of(words))
+      let mark = member.isThere ? style.paint("rings", .green) : style.paint("would not", .red)
+      let pad = member.isThere ? "      " : "  "
+      Console.line(
+        String(repeating: " ", count: max(0, 7 - time.utf8.count))
+          + "\(time)  \(words)\(gap)  \(mark)\(pad)\(Printable.text(member.reason))")
+    }
+  }
+
+  private func words(_ member: BackupOutlook.Member) -> String {
+    switch member.target {
+    case nil: "\(Printable.text(member.label)), first"
+    case .phone?: "Call \(member.label)"
+    default: Printable.text(member.label)
+    }
+  }
+
+  /// `{alarm, title, occurrence, at, live, members: [{label, at, first, wouldRing, reason}]}`
+  private func json(_ outlook: BackupOutlook, _ context: CommandContext) -> JSON {
+    let zones = context.storeContext.zones
+    return .object([
+      "alarm": JSON(outlook.alarm.id), "title": .string(outlook.alarm.title),
+      "occurrence": JSON(outlook.next.civil), "at": .string(zones.text(outlook.next.at)),
+      "live": .integer(Int64(outlook.live)),
+      "members": .array(
+        outlook.members.map { member in
+          .object([
+            "label": .string(member.label), "at": .string(zones.text(member.at)),
+            "first": .bool(member.target == nil), "wouldRing": .bool(member.isThere),
+            "reason": .string(member.reason),
+          ])
+        }),
+    ])
+  }
+}

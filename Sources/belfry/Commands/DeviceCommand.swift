@@ -1,0 +1,67 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+struct DeviceCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "device", abstract: "Show and change what this device says of itself.",
+    discussion: """
+      Others show it by this name; 'belfry status' lists all devices.
+
+        belfry device --name Watch --kind watch
+        belfry device --owner Jen        # it is Jen's: 'belfry backup ALARM add person Jen' rings here
+      """)
+
+  @Option(help: "What people call it.")
+  var name: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "\(Device.Kind.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "kind"))
+  var kind: String?
+
+  @Option(help: ArgumentHelp("Whose it is; nothing takes it back.", valueName: "person"))
+  var owner: String?
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func run() throws {
+    let name = try self.name.map {
+      try BackupText.plain($0, longest: DeviceRecord.longestName, "--name")
+    }
+    let owner = try self.owner.map {
+      $0.isEmpty ? "" : try BackupText.plain($0, longest: BackupPerson.longestName, "--owner")
+    }
+    let kind = try self.kind.map { text in
+      guard let kind = Device.Kind(rawValue: text.lowercased()) else {
+        throw CommandError(
+          .usage, "'\(Printable.text(text))' is no kind of device.",
+          hint: "There are: \(Device.Kind.allCases.map(\.rawValue).joined(separator: ", ")).")
+      }
+      return kind
+    }
+    let context = try common.context(root)
+    let store = try context.open()
+    let device: Device
+    if name == nil, kind == nil, owner == nil {
+      let known = store.devices().devices.first { $0.id == store.device }
+      device =
+        known
+        ?? Device(
+          id: store.device, name: context.storeContext.deviceName,
+          created: context.storeContext.now)
+    } else {
+      device = try store.describeDevice { device in
+        if let name { device.name = name }
+        if let kind { device.kind = kind }
+        if let owner { device.owner = owner.isEmpty ? nil : owner }
+      }
+    }
+    if common.json { return Console.write(BackupText.json(device).document) }
+    Console.line("This device is \(Printable.text(device.name)) (\(device.id.short)).")
+    Console.line("  kind   \(device.kind?.rawValue ?? "not said: --kind")")
+    Console.line("  owner  \(device.owner.map { Printable.text($0) } ?? "not said: --owner")")
+    Console.line("  calls  \(device.calls ? "places calls" : "places none: belfry calls")")
+  }
+}

@@ -1,0 +1,100 @@
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+import Glibc
+
+/// What a doctor looks at of the backups: whether any would ring tonight, and whether calls can be placed.
+struct BackupCheck {
+  private let store: Store
+  private let context: CommandContext
+
+  /// So far ahead counts as tonight, in seconds.
+  private static let horizon: Int64 = 86_400
+
+  init(_ store: Store, _ context: CommandContext) {
+    self.store = store
+    self.context = context
+  }
+
+  func diagnoses() throws -> [Diagnosis] {
+    let alarms = try store.overview().cards.compactMap { try store.alarm($0.id) }
+      .filter { $0.enabled && !$0.isDeleted && $0.backup?.plan.isActive == true }
+    let calls = try callers(alarms)
+    if alarms.isEmpty { return calls }
+    let now = context.storeContext.now
+    let near = alarms.compactMap { BackupOutlook($0, in: store) }
+      .filter { $0.next.at.seconds(since: now) <= BackupCheck.horizon }
+      .sorted { ($0.next.at, $0.alarm.title) < ($1.next.at, $1.alarm.title) }
+    if near.isEmpty {
+      return calls + [
+        Diagnosis("backup", .fine, "No alarm with backups comes in the next 24 hours.")
+      ]
+    }
+    return calls + near.map(diagnosis)
+  }
+
+  private func diagnosis(_ outlook: BackupOutlook) -> Diagnosis {
+    let title = "\(Printable.text(outlook.alarm.title)), \(outlook.next.civil.spoken)"
+    let silent = outlook.members.filter { !$0.isThere }
+    if outlook.live == 0 {
+      return Diagnosis(
+        "backup", .problem, "\(title): as far as is known no backup would ring.",
+        remedy: "See why: belfry backup \(outlook.alarm.id.short) status")
+    }
+    if silent.isEmpty {
+      return Diagnosis("backup", .fine, "\(title): all \(outlook.members.count) would ring.")
+    }
+    let names = silent.map { Printable.text($0.label) }.joined(separator: ", ")
+    return Diagnosis(
+      "backup", .note,
+      "\(title): \(outlook.live) of \(outlook.members.count - 1) backups would ring; not known to be there: \(names).",
+      remedy: "See why: belfry backup \(outlook.alarm.id.short) status")
+  }
+
+  /// Whether numbers can be called that are to be.
+  private func callers(_ alarms: [Alarm]) throws -> [Diagnosis] {
+    let isCalling = alarms.contains { alarm in
+      alarm.backup?.plan.targets.contains { if case .phone = $0 { true } else { false } } ?? false
+    }
+    var result: [Diagnosis] = []
+    if isCalling, store.callers.isEmpty {
+      result.append(
+        Diagnosis(
+          "calls", .problem, "Numbers are to be called, and no device of this store can.",
+          remedy: "Set up a provider on one that is always on: belfry help calls"))
+    }
+    guard store.callers.contains(store.device) else { return result }
+    guard let provider = try context.callProvider else {
+      if let hook = context.ownHook("call") {
+        return result + [Diagnosis("calls", .fine, "Placed by your own hook: \(hook).")]
+      }
+      return result + [
+        Diagnosis(
+          "calls", .problem,
+          "This device is to place calls, and has neither a provider nor a hook.",
+          remedy: "Set one up, or take it back: belfry help calls")
+      ]
+    }
+    let missing = programs(provider).filter { !isInstalled($0.program) }
+    if let first = missing.first {
+      return result + [
+        Diagnosis(
+          "calls", .problem, "Calls are placed by \(first.program), which is not installed.",
+          remedy: "apt-get install \(missing.map(\.package).joined(separator: " "))")
+      ]
+    }
+    return result + [Diagnosis("calls", .fine, "Placed by \(Printable.text(provider.words)).")]
+  }
+
+  private func programs(_ provider: CallProvider) -> [(program: String, package: String)] {
+    switch provider {
+    case .sip: [("baresip", "baresip-core"), ("espeak-ng", "espeak-ng"), ("sox", "sox")]
+    case .http: [("curl", "curl")]
+    }
+  }
+
+  private func isInstalled(_ program: String) -> Bool {
+    (context.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+      .contains { access("\($0)/\(program)", X_OK) == 0 }
+  }
+}

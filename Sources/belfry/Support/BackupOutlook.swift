@@ -1,0 +1,109 @@
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+
+/// Who would really ring for an alarm, as far as it is known now.
+struct BackupOutlook {
+  /// One of the cascade, the first device included.
+  struct Member {
+    /// Nil of the first.
+    let target: BackupTarget?
+    let at: Instant
+    let label: String
+    /// Whether it would ring, and why that is thought.
+    let isThere: Bool
+    let reason: String
+  }
+  let alarm: Alarm
+  let next: Timeline.Occurrence
+  let members: [Member]
+
+  /// The backups that would ring.
+  var live: Int { members.count { $0.target != nil && $0.isThere } }
+
+  /// Nil for an alarm that has no backups, or does not come.
+  init?(_ alarm: Alarm, in store: Store) {
+    let now = store.context.now
+    guard alarm.enabled, !alarm.isDeleted, let plan = alarm.backup?.plan, plan.isActive,
+      let next = store.timeline(alarm).next(after: now)
+    else { return nil }
+    let witness = Witness(store)
+    let primary = plan.primary ?? store.device
+    var members = [witness.member(nil, primary, at: next.at)]
+    for (target, at) in plan.preview(due: next.at) {
+      members.append(
+        target.device.map { witness.member(target, $0, at: at) }
+          ?? witness.remote(target, plan, at: at))
+    }
+    self.alarm = alarm
+    self.next = next
+    self.members = members
+  }
+
+  /// What is known of each device.
+  private struct Witness {
+    let now: Instant
+    let own: Identifier
+    let names: [Identifier: String]
+    let signs: SignsOfLife
+    let callers: Set<Identifier>
+    let known: Set<Identifier>
+    let isWatched: Bool
+    let hasRemote: Bool
+
+    init(_ store: Store) {
+      now = store.context.now
+      own = store.device
+      names = store.deviceNames()
+      signs = store.signsOfLife
+      callers = store.callers
+      known = Set(store.devices().devices.map(\.id))
+      isWatched =
+        store.daemonProcess != nil
+        || store.lastTick.map { store.context.now.seconds(since: $0) < 900 } ?? false
+      hasRemote = store.hasRemote
+    }
+
+    func isThere(_ device: Identifier) -> Bool {
+      device == own ? isWatched : signs.isAlive(device, at: now)
+    }
+
+    func member(_ target: BackupTarget?, _ device: Identifier, at: Instant) -> Member {
+      let label = target?.label(names) ?? names[device] ?? device.short
+      return Member(
+        target: target, at: at, label: label, isThere: isThere(device), reason: reason(device))
+    }
+
+    private func reason(_ device: Identifier) -> String {
+      if device == own {
+        return isWatched
+          ? "this device; it looks at the clock" : "this device; nobody looks at the clock here"
+      }
+      guard known.contains(device) else { return "this store knows no such device" }
+      guard hasRemote else { return "this store has no remote to hear of it by" }
+      guard let last = signs.seen[device] else { return "has never said that it is there" }
+      return "last heard of \(Span.length(max(0, now.seconds(since: last)))) ago"
+    }
+
+    func remote(_ target: BackupTarget, _ plan: Backup.Plan, at: Instant) -> Member {
+      var able = known
+      if case .phone = target { able = callers }
+      let list = CallElection.callers(of: plan, able: able)
+      let live = list.filter(isThere)
+      let reason: String
+      if list.isEmpty {
+        reason = "no device can place calls: belfry calls"
+      } else if live.isEmpty {
+        reason = "none of those that could is there: \(words(list))"
+      } else {
+        reason = "through \(words(live))"
+      }
+      return Member(
+        target: target, at: at, label: target.label(names), isThere: !live.isEmpty, reason: reason)
+    }
+
+    private func words(_ devices: [Identifier]) -> String {
+      devices.map { names[$0] ?? $0.short }.joined(separator: ", ")
+    }
+  }
+}

@@ -1,0 +1,572 @@
+import BelfryCore
+import TestSupport
+import Testing
+
+private let phone = Identifier("iphoneaaaaaaaaaaaaaaaaaaaa")!
+private let watch = Identifier("watchaaaaaaaaaaaaaaaaaaaaa")!
+private let speaker = Identifier("homepodaaaaaaaaaaaaaaaaaaa")!
+private let tablet = Identifier("ipadaaaaaaaaaaaaaaaaaaaaaa")!
+private let people: [(letter: Character, device: Identifier)] = [
+  ("P", phone), ("W", watch), ("H", speaker), ("J", tablet), ("x", laptop),
+]
+
+/// One timeline: what is known, and who rings when.
+///
+/// Times are minutes and seconds after the alarm's, `2:30`; a signal is `s` for a snooze of nine minutes or `s20` of
+/// twenty, `✕` for the end, behind it `@` and the time, and the letter of the device before it: `Ws@3`. Expected are the
+/// rings in their order, `E@8` for the moment at which all have had their time, `-` for nothing.
+private struct Story: CustomTestStringConvertible, Sendable {
+  let name: String
+  let list: String
+  let signals: String
+  var away = ""
+  var interval: Int64 = 120
+  let expected: String
+
+  init(
+    _ name: String, _ list: String, _ signals: String, away: String = "",
+    every interval: Int64 = 120, _ expected: String
+  ) {
+    self.name = name
+    self.list = list
+    self.signals = signals
+    self.away = away
+    self.interval = interval
+    self.expected = expected
+  }
+
+  var testDescription: String { name }
+}
+
+@Suite struct CascadeTests {
+  private static let due = instant("2026-11-23T05:30:00Z")
+
+  private static func moment(_ text: Substring) -> Instant {
+    let isBefore = text.hasPrefix("-")
+    let parts = text.drop { $0 == "-" }.split(separator: ":").compactMap { Int64($0) }
+    let seconds = parts[0] * 60 + (parts.count > 1 ? parts[1] : 0)
+    return due.adding(seconds: isBefore ? -seconds : seconds)
+  }
+
+  private static func text(_ moment: Instant) -> String {
+    let seconds = moment.seconds(since: due)
+    let rest = seconds % 60
+    return "\(seconds / 60)" + (rest == 0 ? "" : ":\(rest < 10 ? "0" : "")\(rest)")
+  }
+
+  private static func plan(_ list: String, every interval: Int64) -> Backup.Plan {
+    Backup.Plan(
+      isOn: true, interval: interval, primary: phone,
+      targets: list.map { letter in
+        letter == "C"
+          ? .phone(try! PhoneNumber("5551234567"), message: nil)
+          : .device(people.first { $0.letter == letter }!.device)
+      })
+  }
+
+  private static func cascade(_ story: Story, signals: [Substring]) -> Cascade {
+    let plan = plan(story.list, every: story.interval)
+    var snoozes: [Cascade.Snooze] = []
+    var ended: Instant?
+    for signal in signals {
+      let parts = signal.split(separator: "@")
+      let at = moment(parts[1])
+      let device = people.first { $0.letter == parts[0].first }?.device
+      let what = parts[0].drop { $0.isUppercase || $0 == "x" }
+      if what == "✕" {
+        ended = min(ended ?? at, at)
+      } else {
+        let minutes = Int64(what.dropFirst()) ?? 9
+        snoozes.append(
+          Cascade.Snooze(at: at, until: at.adding(seconds: minutes * 60), by: device))
+      }
+    }
+    let away = Set(
+      story.away.compactMap { letter in
+        story.list.firstIndex(of: letter).map {
+          story.list.distance(from: story.list.startIndex, to: $0) + 1
+        }
+      })
+    return Cascade(due: due, plan: plan, snoozes: snoozes, ended: ended, unreachable: away) { id in
+      plan.step(of: id) ?? (id == phone ? 0 : nil)
+    }
+  }
+
+  private static func rings(_ cascade: Cascade, _ list: String) -> String {
+    let letters = ["P"] + list.map(String.init)
+    var rings = cascade.turns.map { "\(letters[$0.step])@\(text($0.at))" }
+    if let exhausted = cascade.exhausted { rings.append("E@\(text(exhausted))") }
+    return rings.isEmpty ? "-" : rings.joined(separator: " ")
+  }
+
+  private static let stories: [Story] = [
+    // Silence.
+    Story("nobody answers", "WHJ", "", "P@0 W@2 H@4 J@6 E@8"),
+    Story("one backup", "W", "", "P@0 W@2 E@4"),
+    Story("two backups", "WH", "", "P@0 W@2 H@4 E@6"),
+    Story("a call is a step like others", "WC", "", "P@0 W@2 C@4 E@6"),
+    Story("another interval", "WH", "", every: 30, "P@0 W@0:30 H@1 E@1:30"),
+    Story("nobody in the list", "", "", "P@0 E@2"),
+    // Stop at each step.
+    Story("stopped at once", "WHJ", "P✕@0:05", "P@0"),
+    Story("stopped on the first", "WHJ", "P✕@1", "P@0"),
+    Story("stopped the moment before the first backup", "WHJ", "P✕@1:59", "P@0"),
+    Story("stopped at the first backup's very moment", "WHJ", "P✕@2", "P@0"),
+    Story("stopped on backup 1", "WHJ", "W✕@3", "P@0 W@2"),
+    Story("stopped on backup 2", "WHJ", "H✕@5", "P@0 W@2 H@4"),
+    Story("stopped on backup 3", "WHJ", "J✕@7", "P@0 W@2 H@4 J@6"),
+    Story("stopped on backup 1 while backup 2 rings", "WHJ", "W✕@4:30", "P@0 W@2 H@4"),
+    Story("stopped on the first while backup 2 rings", "WHJ", "P✕@5", "P@0 W@2 H@4"),
+    Story("stopped by a device that is in no list", "WHJ", "x✕@3", "P@0 W@2"),
+    Story("stopped after all had their time", "WHJ", "J✕@30", "P@0 W@2 H@4 J@6"),
+    Story("stopped twice: the first counts", "WHJ", "H✕@5 W✕@3", "P@0 W@2"),
+    Story("stopped before its time, by a clock that is 90 s ahead", "WHJ", "P✕@-1:20", "-"),
+    // Snooze at each step, then silence.
+    Story("snoozed on the first", "WHJ", "Ps@1", "P@0 P@10 W@12 H@14 J@16 E@18"),
+    Story("snoozed on backup 1", "WHJ", "Ws@3", "P@0 W@2 W@12 H@14 J@16 E@18"),
+    Story("snoozed on backup 2", "WHJ", "Hs@5", "P@0 W@2 H@4 H@14 J@16 E@18"),
+    Story("snoozed on backup 3", "WHJ", "Js@7", "P@0 W@2 H@4 J@6 J@16 E@18"),
+    Story("snoozed on backup 1 while backup 2 rings", "WHJ", "Ws@5", "P@0 W@2 H@4 W@14 J@16 E@18"),
+    Story(
+      "snoozed on the first while backup 1 rings", "WHJ", "Ps@3", "P@0 W@2 P@12 H@14 J@16 E@18"),
+    Story("snoozed by a device that is in no list", "WHJ", "xs@3", "P@0 W@2 W@12 H@14 J@16 E@18"),
+    Story("snoozed for twenty minutes", "WH", "Ws20@3", "P@0 W@2 W@23 H@25 E@27"),
+    Story("snoozed after all had their time", "WH", "Hs@20", "P@0 W@2 H@4 H@29 E@31"),
+    // Snoozed again and again.
+    Story("snoozed twice", "WH", "Ws@3 Ws@13", "P@0 W@2 W@12 W@22 H@24 E@26"),
+    Story(
+      "snoozed five times", "WH", "Ws@3 Ws@12:30 Ws@22 Ws@31:30 Ws@41",
+      "P@0 W@2 W@12 W@21:30 W@31 W@40:30 W@50 H@52 E@54"),
+    Story(
+      "snoozed on backup 1, then on backup 2", "WHJ", "Ws@3 Hs@15",
+      "P@0 W@2 W@12 H@14 H@24 J@26 E@28"),
+    Story("snoozed, then stopped in the pause", "WHJ", "Ws@3 W✕@5", "P@0 W@2"),
+    Story("snoozed, then stopped on the same", "WHJ", "Ws@3 W✕@13", "P@0 W@2 W@12"),
+    Story("snoozed, then silence, stopped on the next", "WHJ", "Ws@3 H✕@15", "P@0 W@2 W@12 H@14"),
+    // Signals that arrive late, out of order, from both sides of a partition.
+    Story(
+      "snoozed on both sides: the later end counts", "WHJ", "Ps@3 Ws@4",
+      "P@0 W@2 W@13 H@15 J@17 E@19"),
+    Story("the same, known the other way round", "WHJ", "Ws@4 Ps@3", "P@0 W@2 W@13 H@15 J@17 E@19"),
+    Story(
+      "a shorter snooze within a longer one", "WHJ", "Ps20@3 Ws5@4", "P@0 W@2 P@23 H@25 J@27 E@29"),
+    Story(
+      "a snooze that was before its time, by a clock that is behind", "WH", "Ps@-1:30",
+      "P@0 P@7:30 W@9:30 H@11:30 E@13:30"),
+    Story("a stop known late ends what was reckoned without it", "WHJ", "Hs@5 P✕@1", "P@0"),
+    Story(
+      "a clock 90 s behind snoozes on backup 1", "WH", "Ws@2:30", "P@0 W@2 W@11:30 H@13:30 E@15:30"),
+    Story("a snooze that was over when it was known", "WH", "Ws@3", "P@0 W@2 W@12 H@14 E@16"),
+    // Those who are known not to be there.
+    Story("backup 1 is away", "WHJ", "", away: "W", "P@0 W@2 H@2 J@4 E@6"),
+    Story("backups 1 and 2 are away", "WHJ", "", away: "WH", "P@0 W@2 H@2 J@2 E@4"),
+    Story("backup 2 is away", "WHJ", "", away: "H", "P@0 W@2 H@4 J@4 E@6"),
+    Story("the last is away", "WHJ", "", away: "J", "P@0 W@2 H@4 J@6 E@8"),
+    Story("all are away", "WHJ", "", away: "WHJ", "P@0 W@2 H@2 J@2 E@4"),
+    Story("backup 1 is away, stopped on backup 2", "WHJ", "H✕@3", away: "W", "P@0 W@2 H@2"),
+    Story(
+      "backup 1 is away, snoozed on backup 2", "WHJ", "Hs@3", away: "W",
+      "P@0 W@2 H@2 H@12 J@14 E@16"),
+  ]
+
+  @Test("who rings when", arguments: stories)
+  fileprivate func timeline(_ story: Story) {
+    let signals = story.signals.split(separator: " ")
+    let cascade = CascadeTests.cascade(story, signals: signals)
+    #expect(CascadeTests.rings(cascade, story.list) == story.expected)
+    // It does not matter in which order signals come.
+    let turned = CascadeTests.cascade(story, signals: signals.reversed())
+    #expect(turned == cascade)
+  }
+
+  @Test func thereAreManyTimelines() {
+    #expect(CascadeTests.stories.count >= 40)
+    #expect(Set(CascadeTests.stories.map(\.name)).count == CascadeTests.stories.count)
+  }
+
+  @Test("what stands at each moment of one that is snoozed on backup 1 and then not answered")
+  func standings() {
+    let story = Story("", "WHJ", "Ws@3", "")
+    let cascade = CascadeTests.cascade(story, signals: ["Ws@3"])
+    func standing(_ at: Substring) -> Cascade.Standing {
+      cascade.standing(at: CascadeTests.moment(at))
+    }
+    #expect(standing("-1") == .ahead)
+    #expect(standing("3") == .paused(until: CascadeTests.moment("12")))
+    #expect(standing("11:59") == .paused(until: CascadeTests.moment("12")))
+    #expect(standing("12") == .ringing([1]))
+    #expect(standing("14") == .ringing([1, 2]))
+    #expect(standing("17:59") == .ringing([1, 2, 3]))
+    #expect(standing("18") == .exhausted)
+    #expect(
+      CascadeTests.cascade(story, signals: ["W✕@13"]).standing(at: CascadeTests.moment("14"))
+        == .resolved)
+  }
+
+  /// Whatever signals there are: nobody rings after a stop, everybody is tried without one, nobody before their turn.
+  @Test("random signals", arguments: 0..<300 as Range<UInt64>)
+  func laws(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let list = String("WHJ".prefix(random.int(1...3)))
+    let signals = (0..<random.int(0...5)).map { _ -> Substring in
+      let who = random.pick(["P", "W", "H", "J", "x"])
+      let what = random.pick(["s", "s1", "s20", "s", "✕"])
+      return "\(who)\(random.one(in: 4) ? what : "s")@\(random.int(0...40)):\(random.int(10...59))"
+    }
+    let away = random.one(in: 2) ? "" : "W"
+    let cascade = CascadeTests.cascade(
+      Story("", list, "", away: away, ""), signals: signals)
+    #expect(
+      cascade
+        == CascadeTests.cascade(Story("", list, "", away: away, ""), signals: signals.shuffled()))
+    if let ended = cascade.ended {
+      #expect(cascade.turns.allSatisfy { $0.at < ended })
+    } else {
+      #expect(Set(cascade.turns.map(\.step)) == Set(0...list.count), "\(signals)")
+      #expect(cascade.turns.first == Cascade.Turn(step: 0, at: CascadeTests.due))
+    }
+    #expect(
+      cascade.turns.map(\.at) == cascade.turns.map(\.at).sorted(), "\(signals) \(cascade.turns)")
+    // The first time that each is tried keeps the list's order.
+    var firsts: [Int] = []
+    for turn in cascade.turns where !firsts.contains(turn.step) { firsts.append(turn.step) }
+    #expect(firsts == firsts.sorted())
+  }
+}
+
+/// The cascade on the devices: an alarm's record, seen by each of them.
+@Suite struct CascadingTests {
+  private let settings = Settings(tier: .plus)
+  private let devices: Set = [phone, watch, speaker]
+
+  private func alarm(persistent: Bool = false, strict: Bool = false) throws -> Alarm {
+    var alarm = try rent(persistent: persistent)
+    alarm.delivery.strict = strict
+    alarm.backup = Backup(
+      Backup.Plan(isOn: true, primary: phone, targets: [.device(watch), .device(speaker)]))
+    return alarm
+  }
+
+  private func timeline(_ alarm: Alarm, _ device: Identifier, away: Set<Identifier> = [])
+    -> Timeline
+  {
+    Timeline(
+      alarm, zone: .utc, viewer: Viewer(device: device, known: devices, unreachable: away))
+  }
+
+  private func at(_ time: String) -> Instant { instant("2026-11-23T\(time)Z") }
+  private let occurrence = civil("2026-11-23T09:00")
+
+  /// Lives through minutes on one device as a daemon does; returns when it rings.
+  private func rings(
+    _ alarm: inout Alarm, _ device: Identifier, from: String, to: String,
+    firings: inout Firings, away: Set<Identifier> = []
+  ) -> [String] {
+    var (now, result) = (at(from), [String]())
+    while now <= at(to) {
+      let evaluation = timeline(alarm, device, away: away)
+        .evaluate(at: now, settings: settings, firings: firings)
+      alarm = evaluation.transition.alarm
+      for firing in evaluation.firings {
+        result.append("\(now)".dropFirst(11).prefix(8) + " step \(firing.step)")
+        firings.record(alarm.id, firing.occurrence, due: firing.due, at: now)
+      }
+      guard let wake = evaluation.nextWake else { break }
+      now = max(wake, now.adding(seconds: 1))
+    }
+    return result
+  }
+
+  @Test func eachDeviceRingsAtItsTurn() throws {
+    for (device, expected) in [
+      (phone, "09:00:00 step 0"), (watch, "09:02:00 step 1"), (speaker, "09:04:00 step 2"),
+    ] {
+      var (alarm, firings) = (try alarm(), Firings())
+      #expect(
+        rings(&alarm, device, from: "08:00:00", to: "09:20:00", firings: &firings) == [expected])
+    }
+  }
+
+  @Test func whoIsInNoListRingsWithTheFirstUnlessOthersAreNamed() throws {
+    var (alarm, firings) = (try alarm(), Firings())
+    #expect(timeline(alarm, laptop).ringsHere)
+    #expect(
+      rings(&alarm, laptop, from: "08:00:00", to: "09:20:00", firings: &firings)
+        == ["09:00:00 step 0"])
+    var named = try self.alarm()
+    named.delivery.devices = [phone]
+    var none = Firings()
+    #expect(rings(&named, laptop, from: "08:00:00", to: "09:20:00", firings: &none) == [])
+  }
+
+  @Test func withoutAFirstDeviceItsHomeRings() throws {
+    var alarm = try alarm()
+    // An edit has named a backup as the only one that rings.
+    alarm.delivery.devices = [watch]
+    #expect(alarm.ringsFirst(on: phone, known: devices, plan: alarm.backup?.plan))
+    #expect(!alarm.ringsFirst(on: watch, known: devices, plan: alarm.backup?.plan))
+    alarm.backup?.plan.primary = nil
+    #expect(alarm.ringsFirst(on: watch, known: devices, plan: alarm.backup?.plan))
+  }
+
+  @Test func stopMakesItPendingAndNobodyRings() throws {
+    var (alarm, firings) = (try alarm(), Firings())
+    #expect(rings(&alarm, watch, from: "08:00:00", to: "09:03:00", firings: &firings).count == 1)
+    alarm = try timeline(alarm, watch)
+      .answer(.stop, at: at("09:03:00"), settings: settings, firings: firings).alarm
+    #expect(alarm.progress.occurrences[occurrence]?.state == .pending)
+    #expect(alarm.progress.occurrences[occurrence]?.by == watch)
+    var none = Firings()
+    #expect(rings(&alarm, speaker, from: "09:03:00", to: "09:20:00", firings: &none) == [])
+    // It is asked where it rang first, and where it was stopped; not on the others.
+    func asks(_ device: Identifier) -> Bool {
+      !timeline(alarm, device).evaluate(
+        at: at("09:34:00"), settings: settings, firings: Firings()
+      ).followUps.isEmpty
+    }
+    #expect(asks(phone) && asks(watch) && !asks(speaker))
+  }
+
+  @Test func onTheFreeTierStopIsDone() throws {
+    var (alarm, firings) = (try alarm(), Firings())
+    _ = rings(&alarm, phone, from: "08:00:00", to: "09:01:00", firings: &firings)
+    let free = Settings(tier: .free)
+    alarm = try timeline(alarm, phone)
+      .answer(.stop, at: at("09:01:00"), settings: free, firings: firings).alarm
+    #expect(alarm.progress.occurrences[occurrence]?.state == .done)
+    #expect(
+      timeline(alarm, watch).cascade(of: occurrence)?.standing(at: at("09:05:00")) == .resolved)
+  }
+
+  @Test func snoozeSilencesAllAndTheSameRingsAgain() throws {
+    var (alarm, firings) = (try alarm(), Firings())
+    #expect(rings(&alarm, watch, from: "08:00:00", to: "09:03:00", firings: &firings).count == 1)
+    alarm = try timeline(alarm, watch)
+      .answer(.snooze(seconds: 540), at: at("09:03:00"), settings: settings, firings: firings).alarm
+    var own = firings
+    var copy = alarm
+    #expect(
+      rings(&copy, watch, from: "09:03:01", to: "09:20:00", firings: &own) == ["09:12:00 step 1"])
+    var (others, second) = (Firings(), alarm)
+    #expect(
+      rings(&second, speaker, from: "09:03:01", to: "09:20:00", firings: &others)
+        == ["09:14:00 step 2"])
+    // The first had its turn before.
+    var (first, third) = (Firings(), alarm)
+    first.record(alarm.id, occurrence, due: at("09:00:00"), at: at("09:00:00"))
+    #expect(rings(&third, phone, from: "09:03:01", to: "09:20:00", firings: &first) == [])
+  }
+
+  @Test func exhaustedIsRecordedAndLateMissed() throws {
+    var (alarm, firings) = (try alarm(), Firings())
+    var events: [Event] = []
+    var now = at("08:59:00")
+    while now < at("10:00:00") {
+      let evaluation = timeline(alarm, phone).evaluate(
+        at: now, settings: settings, firings: firings)
+      alarm = evaluation.transition.alarm
+      events += evaluation.transition.events
+      for firing in evaluation.firings {
+        firings.record(alarm.id, firing.occurrence, due: firing.due, at: now)
+      }
+      guard let wake = evaluation.nextWake, wake < at("10:00:00") else { break }
+      now = max(wake, now.adding(seconds: 1))
+      if events.contains(where: { $0.action == .exhausted }), events.count == 1 {
+        #expect(now >= at("09:06:00"))
+      }
+    }
+    #expect(events.map(\.action) == [.exhausted, .missed])
+    #expect(events.first?.detail == "all 2 backups have rung")
+    #expect(events.last?.detail == "nobody answered any backup")
+  }
+
+  @Test func missingTheFirstDoesNotSilenceTheOthers() throws {
+    // A ring time-out that is shorter than the list.
+    let short = Settings(tier: .plus, ringTimeout: 60)
+    var (alarm, firings) = (try alarm(), Firings())
+    firings.record(alarm.id, occurrence, due: at("09:00:00"), at: at("09:00:00"))
+    let evaluation = timeline(alarm, phone)
+      .evaluate(at: at("09:03:00"), settings: short, firings: firings)
+    alarm = evaluation.transition.alarm
+    #expect(evaluation.transition.events.isEmpty)
+    #expect(
+      timeline(alarm, speaker).evaluate(at: at("09:04:00"), settings: short, firings: Firings())
+        .firings.map(\.step) == [2])
+  }
+
+  @Test func aDeviceThatWakesInTheMiddleRingsAtOnce() throws {
+    var (alarm, firings) = (try alarm(), Firings())
+    #expect(
+      rings(&alarm, watch, from: "09:05:30", to: "09:20:00", firings: &firings)
+        == ["09:05:30 step 1"])
+  }
+
+  @Test func whatHasBegunGoesOnThoughItWasEarly() throws {
+    var (alarm, firings) = (try alarm(), Firings())
+    // The watch is known to be away, so the speaker rings in its place.
+    #expect(
+      rings(&alarm, speaker, from: "08:00:00", to: "09:03:00", firings: &firings, away: [watch])
+        == ["09:02:00 step 2"])
+    // It is back.
+    #expect(timeline(alarm, speaker).hasTurn(at: occurrence, at("09:03:00"), firings))
+    #expect(rings(&alarm, speaker, from: "09:03:01", to: "09:20:00", firings: &firings) == [])
+  }
+
+  @Test func theListAsItStoodWhenDueCounts() throws {
+    var before = try alarm()
+    before.stamps[.backup] = Stamp(time: at("08:00:00"), device: phone)
+    var edited = before
+    edited.backup?.plan.targets = [.device(speaker)]
+    let after = edited.stamped(against: before, at: at("09:01:00"), device: phone)
+    var (alarm, firings) = (after, Firings())
+    #expect(
+      rings(&alarm, speaker, from: "09:01:00", to: "09:20:00", firings: &firings)
+        == ["09:04:00 step 2"])
+    // The next one goes by the new list.
+    #expect(alarm.backupPlan(at: instant("2026-11-27T09:00:00Z"))?.targets == [.device(speaker)])
+    // Switched off in the middle it goes on as well.
+    var off = before
+    off.backup?.plan.isOn = false
+    let switched = off.stamped(against: before, at: at("09:01:00"), device: phone)
+    #expect(switched.backupPlan(at: at("09:00:00")) != nil)
+    #expect(switched.backupPlan(at: at("09:30:00")) == nil)
+  }
+
+  @Test func callsAreDueAtTheirTurnAndNotAfterAStop() throws {
+    var alarm = try alarm()
+    let number = BackupTarget.phone(try PhoneNumber("5551234567"), message: nil)
+    alarm.backup?.plan.targets = [.device(watch), number]
+    func callouts(_ alarm: Alarm, _ time: String) -> [BackupTarget] {
+      timeline(alarm, speaker).evaluate(at: at(time), settings: settings, firings: Firings())
+        .callouts.map(\.target)
+    }
+    #expect(callouts(alarm, "09:03:59") == [])
+    #expect(callouts(alarm, "09:04:00") == [number])
+    let stopped = try timeline(alarm, watch)
+      .answer(.stop, at: at("09:03:00"), settings: settings, firings: Firings()).alarm
+    #expect(callouts(stopped, "09:04:00") == [])
+    let snoozed = try timeline(alarm, watch)
+      .answer(.snooze(seconds: 540), at: at("09:03:00"), settings: settings, firings: Firings())
+      .alarm
+    #expect(callouts(snoozed, "09:13:59") == [])
+    #expect(callouts(snoozed, "09:14:00") == [number])
+  }
+
+  @Test func aRehearsalRingsOnAllAtOnceAndNowhereElse() throws {
+    var alarm = try alarm()
+    alarm.progress.rehearsal = at("07:00:00")
+    func rehearses(_ device: Identifier, _ time: String = "07:00:05") -> Bool {
+      timeline(alarm, device).evaluate(at: at(time), settings: settings, firings: Firings())
+        .rehearsal != nil
+    }
+    #expect(rehearses(phone) && rehearses(watch) && rehearses(speaker))
+    #expect(!rehearses(watch, "07:15:00"))
+    var told = Firings()
+    told[Firings.Key(alarm: alarm.id, occurrence: Timeline.rehearsalKey(at("07:00:00")))] =
+      Firings.Firing(.rehearsal, due: at("07:00:00"), at: at("07:00:05"))
+    #expect(
+      timeline(alarm, watch).evaluate(at: at("07:00:10"), settings: settings, firings: told)
+        .rehearsal == nil)
+  }
+
+  @Test func onlyWhoCouldHaveBeenHeardOfIsAway() {
+    let signs = SignsOfLife(
+      asked: at("09:00:00"), seen: [watch: at("08:58:00"), speaker: at("08:30:00")])
+    #expect(signs.unreachable([watch, speaker, tablet], at: at("09:01:00")) == [speaker, tablet])
+    // The remote has not answered since.
+    #expect(signs.unreachable([watch, speaker], at: at("09:10:00")) == [])
+    #expect(SignsOfLife().unreachable([watch], at: at("09:00:00")) == [])
+    // A clock 90 s ahead is no sign from the future.
+    let ahead = SignsOfLife(asked: at("09:00:00"), seen: [watch: at("09:01:30")])
+    #expect(ahead.unreachable([watch], at: at("09:00:30")) == [])
+    #expect(signs.isAlive(speaker, at: at("09:30:00")))
+    #expect(!signs.isAlive(speaker, at: at("09:50:00")))
+  }
+}
+
+@Suite struct PhoneNumberTests {
+  @Test(
+    "as people write them, and as they are shown",
+    arguments: [
+      ("5551234567", "+15551234567", "(555) 123-4567"),
+      ("(555) 123-4567", "+15551234567", "(555) 123-4567"),
+      ("555.123.4567", "+15551234567", "(555) 123-4567"),
+      ("1 555 123 4567", "+15551234567", "(555) 123-4567"),
+      ("+1-555-123-4567", "+15551234567", "(555) 123-4567"),
+      ("+44 20 7946 0958", "+442079460958", "+44 207 946 0958"),
+      ("0044 20 7946 0958", "+442079460958", "+44 207 946 0958"),
+      ("+49 30 901820", "+4930901820", "+49 309 01 820"),
+      ("+33 6 12 34 56 78", "+33612345678", "+33 612 345 678"),
+      ("+352 27 12 34 56", "+35227123456", "+352 271 23 456"),
+      ("+7 495 123-45-67", "+74951234567", "+7 495 123 4567"),
+      ("+81/3/1234/5678", "+81312345678", "+81 312 345 678"),
+    ])
+  func shown(_ text: String, _ e164: String, _ shown: String) throws {
+    let number = try PhoneNumber(text)
+    #expect(number.e164 == e164)
+    #expect(number.shown == shown)
+    #expect(try PhoneNumber(number.shown) == number)
+    #expect(try PhoneNumber(number.e164) == number)
+  }
+
+  @Test(arguments: [
+    ("", PhoneNumber.Failure.tooShort), ("12", .tooShort), ("555-1234", .countryMissing),
+    ("0301234567", .countryMissing), ("1551234567", .badArea), ("+1 155 123 4567", .badArea),
+    ("+1 555 123 456", .tooShort), ("+1 555 123 45678", .tooLong), ("911", .emergency),
+    ("112", .emergency), ("555-CALL-NOW", .character("C")), ("5551234567 x12", .character("x")),
+    ("+999 123456789", .unknownCountry), ("+0 123456789", .unknownCountry),
+    ("+44 1234 5678 9012 345", .tooLong), ("٥٥٥١٢٣٤٥٦٧", .character("٥")), ("+49 12", .tooShort),
+  ])
+  func refused(_ text: String, _ failure: PhoneNumber.Failure) {
+    #expect(throws: failure) { try PhoneNumber(text) }
+  }
+}
+
+@Suite struct CallElectionTests {
+  private let due = instant("2026-11-23T09:00:00Z")
+
+  @Test func triesBelongToOneEach() {
+    for callers in 1...5 {
+      let tries = (0..<callers).map { CallElection(rank: $0, callers: callers, due: due).own }
+      #expect(tries.flatMap { $0 }.sorted() == [1, 2, 3])
+    }
+    #expect(CallElection(rank: 0, callers: 0, due: due).own == [])
+  }
+
+  @Test func whoCannotAskCallsInItsOwnTime() {
+    let second = CallElection(rank: 1, callers: 2, due: due)
+    #expect(second.move(at: due, claims: nil, tried: 0) == .wait(until: due.adding(seconds: 90)))
+    #expect(second.move(at: due.adding(seconds: 90), claims: nil, tried: 0) == .call)
+    #expect(second.move(at: due.adding(seconds: 91), claims: nil, tried: 1) == .over)
+  }
+
+  @Test func whoCanAskWaitsForTheOthers() {
+    let first = CallElection(rank: 0, callers: 3, due: due)
+    let second = CallElection(rank: 1, callers: 3, due: due)
+    #expect(first.move(at: due, claims: [], tried: 0) == .claim(term: 1))
+    #expect(second.move(at: due, claims: [], tried: 0) == .wait(until: due.adding(seconds: 10)))
+    let claimed = [
+      CallElection.Claim(term: 1, seen: due, isOwn: false, outcome: nil)
+    ]
+    #expect(
+      second.move(at: due.adding(seconds: 60), claims: claimed, tried: 0)
+        == .wait(until: due.adding(seconds: 190)))
+    // Whoever claimed it has died.
+    #expect(
+      second.move(at: due.adding(seconds: 190), claims: claimed, tried: 0) == .claim(term: 2))
+    let failed = [CallElection.Claim(term: 1, seen: due, isOwn: false, outcome: .failed)]
+    #expect(second.move(at: due.adding(seconds: 25), claims: failed, tried: 0) == .claim(term: 2))
+    let answered = [CallElection.Claim(term: 1, seen: due, isOwn: false, outcome: .answered)]
+    #expect(second.move(at: due.adding(seconds: 60), claims: answered, tried: 0) == .over)
+    let used = [CallElection.Claim(term: 3, seen: due, isOwn: false, outcome: .failed)]
+    #expect(second.move(at: due.adding(seconds: 60), claims: used, tried: 0) == .over)
+  }
+
+  @Test func theListComesFirst() throws {
+    let plan = Backup.Plan(isOn: true, primary: phone, targets: [.device(speaker), .device(watch)])
+    #expect(
+      CallElection.callers(of: plan, able: [watch, phone, laptop, speaker])
+        == [speaker, watch, phone])
+    #expect(CallElection.callers(of: plan, able: [laptop]) == [laptop])
+  }
+}
