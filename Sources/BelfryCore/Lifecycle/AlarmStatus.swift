@@ -145,6 +145,8 @@ extension Timeline {
     if let skipped = status.skipped.first {
       status.validUntil = min(status.validUntil, occurrence(skipped).at)
     }
+    // A rehearsal of its backups is every tick's to look at, as long as it is one.
+    if isRehearsing(at: now) { status.validUntil = now }
     // What a pause leaves out is the next tick's to log.
     if !unsettledByPause(at: now).isEmpty { status.validUntil = now }
     // What the tier does not know is the next tick's to complete, and a follow-up that is overdue to send.

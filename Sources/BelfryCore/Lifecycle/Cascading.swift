@@ -114,10 +114,17 @@ extension Timeline {
   /// How long after it was asked for a rehearsal is still one, in seconds.
   public static let rehearsalPatience: Int64 = 900
 
+  /// Whether a rehearsal was asked for so lately that it is one still.
+  func isRehearsing(at now: Instant) -> Bool {
+    guard let asked = alarm.progress.rehearsal else { return false }
+    return asked <= now.adding(seconds: Cascade.skew)
+      && now.seconds(since: asked) < Timeline.rehearsalPatience
+  }
+
   /// The rehearsal that this device is to take part in now; nil when there is none, or it has.
   func rehearsal(at now: Instant, firings: Firings) -> Instant? {
-    guard let asked = alarm.progress.rehearsal, asked <= now.adding(seconds: Cascade.skew),
-      now.seconds(since: asked) < Timeline.rehearsalPatience, alarm.enabled, !alarm.isDeleted,
+    guard let asked = alarm.progress.rehearsal, isRehearsing(at: now), alarm.enabled,
+      !alarm.isDeleted,
       let plan = alarm.backupPlan(at: now), let viewer, step(of: viewer.device, plan) != nil
     else { return nil }
     let key = Firings.Key(alarm: alarm.id, occurrence: Timeline.rehearsalKey(asked))

@@ -121,8 +121,8 @@ extension Timeline {
   private func rehearse(
     at now: Instant, firings: Firings, in result: inout Evaluation, wakes: inout [Instant]
   ) {
-    guard let asked = alarm.progress.rehearsal, let plan = alarm.backupPlan(at: now),
-      now.seconds(since: asked) < Timeline.rehearsalPatience
+    guard isRehearsing(at: now), let asked = alarm.progress.rehearsal,
+      let plan = alarm.backupPlan(at: now)
     else { return }
     result.rehearsal = rehearsal(at: now, firings: firings)
     let key = Timeline.rehearsalKey(asked)

@@ -1,0 +1,490 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Who rings when the first device stays silent, each by its story, on the binary.
+@Suite struct BackupTests {
+  private static let now = "2026-11-22T20:00:00Z"
+
+  /// A laptop with an alarm at 05:00, and clones of its store; their folders by name.
+  private func home(
+    _ devices: [String] = ["Watch", "HomePod"], tier: String = "plus"
+  ) async throws -> (sandbox: Sandbox, stores: [String: String]) {
+    let sandbox = try Sandbox()
+    let now = BackupTests.now
+    _ = try await sandbox.belfry("tier", tier, now: now)
+    _ = try await sandbox.belfry("add", "EMEA Standup", "--daily", "--at", "05:00", now: now)
+    let remote = sandbox.root + "/remote.git"
+    _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", remote, in: sandbox.root)
+    _ = try await sandbox.belfry("remote", "add", "origin", remote, now: now)
+    _ = try await sandbox.belfry("sync", now: now)
+    var stores: [String: String] = [:]
+    for name in devices {
+      let store = "\(sandbox.root)/\(name)"
+      stores[name] = store
+      let clone = try await sandbox.belfry("clone", remote, now: now, store: store, device: name)
+      #expect(clone.status == 0, "\(clone.err)")
+      _ = try await sandbox.belfry("sync", now: now, store: store, device: name)
+    }
+    _ = try await sandbox.belfry("sync", now: now)
+    return (sandbox, stores)
+  }
+
+  private func backup(
+    _ sandbox: Sandbox, _ words: String..., now: String = BackupTests.now, store: String? = nil,
+    device: String = "laptop"
+  ) async throws -> Sandbox.Output {
+    try await sandbox.run(
+      Sandbox.binary, ["backup"] + words,
+      environment: [
+        "TZ": "UTC", "BELFRY_DEVICE": device, "BELFRY_NOW": now,
+        "BELFRY_STORE": store ?? sandbox.store,
+      ])
+  }
+
+  private func sync(_ sandbox: Sandbox, _ stores: [String], now: String = BackupTests.now)
+    async throws
+  {
+    for store in stores {
+      let sync = try await sandbox.belfry("sync", now: now, store: store)
+      #expect(sync.status == 0, "\(sync.err)")
+    }
+  }
+
+  // MARK: Story 5
+
+  @Test("story 5: the backup of an alarm is off at first")
+  func story5Off() async throws {
+    let (sandbox, _) = try await home([])
+    let list = try await backup(sandbox, "emea", "list", "--json")
+    #expect(list.object["on"] as? Bool == false)
+    #expect((list.object["backups"] as? [Any])?.isEmpty == true)
+    let words = try await backup(sandbox, "emea", "list")
+    #expect(words.out.hasPrefix("Backup of EMEA Standup is off."))
+  }
+
+  @Test("story 5: what can be added are the devices that there are, and people")
+  func story5Choice() async throws {
+    let (sandbox, stores) = try await home(["Watch", "HomePod", "iPhone"])
+    let phone = try #require(stores["iPhone"])
+    _ = try await sandbox.belfry(
+      "device", "--owner", "Jen", "--kind", "phone", now: BackupTests.now, store: phone,
+      device: "iPhone")
+    try await sync(sandbox, [phone, sandbox.store])
+    let choice = try await backup(sandbox, "emea", "add")
+    #expect(choice.out.contains("add device Watch"))
+    #expect(choice.out.contains("add device HomePod"))
+    #expect(choice.out.contains("add person Jen  (iPhone)"))
+    #expect(choice.out.contains("call phone number"))
+    // The device that rings first is no backup of itself.
+    #expect(!choice.out.contains("laptop"))
+    let own = try await backup(sandbox, "emea", "add", "device", "laptop")
+    #expect(own.status == 2)
+    #expect(own.err.contains("rings first"))
+  }
+
+  @Test("story 5: the preview for 5:00 with Watch, HomePod and Jen")
+  func story5Preview() async throws {
+    let (sandbox, stores) = try await home(["Watch", "HomePod", "iPhone"])
+    let phone = try #require(stores["iPhone"])
+    _ = try await sandbox.belfry(
+      "device", "--owner", "Jen", now: BackupTests.now, store: phone, device: "iPhone")
+    try await sync(sandbox, [phone, sandbox.store])
+    for words in [["device", "Watch"], ["device", "HomePod"], ["person", "jen"]] {
+      let add = try await backup(sandbox, "emea", "add", words[0], words[1])
+      #expect(add.status == 0, "\(add.err)")
+    }
+    let preview = try await backup(sandbox, "emea", "preview")
+    #expect(
+      preview.out.hasSuffix(
+        "\n  5:02  Alarm on Watch\n  5:04  Alarm on HomePod\n  5:06  Alarm on Jen's iPhone\n"),
+      "\(preview.out)")
+    let json = try await backup(sandbox, "emea", "preview", "--json")
+    #expect(json.array.map { $0["time"] as? String } == ["5:02", "5:04", "5:06"])
+    // Another order, another time between them.
+    _ = try await backup(sandbox, "emea", "move", "3", "1")
+    _ = try await backup(sandbox, "emea", "on", "--every", "90s")
+    let moved = try await backup(sandbox, "emea", "preview", "--json")
+    #expect(
+      moved.array.map { $0["deed"] as? String } == [
+        "Alarm on Jen's iPhone", "Alarm on Watch", "Alarm on HomePod",
+      ])
+    #expect(moved.array.map { $0["time"] as? String } == ["5:01", "5:03", "5:04"])
+  }
+
+  @Test("story 5: a telephone number is shown as people write it, and says what it does")
+  func story5Phone() async throws {
+    let (sandbox, _) = try await home([])
+    let add = try await backup(sandbox, "emea", "add", "phone", "5551234567")
+    #expect(
+      add.out.contains("1  (555) 123-4567  Calls with automated backup message"), "\(add.out)")
+    // Said when it is set up, not first at night.
+    #expect(add.err.contains("no device of this store can place calls yet"))
+    let again = try await backup(sandbox, "emea", "add", "phone", "+1 (555) 123-4567")
+    #expect(again.status == 2)
+    #expect(again.err.contains("is in the list"))
+    let other = try await backup(sandbox, "emea", "add", "phone", "+44 20 7946 0958")
+    #expect(other.out.contains("2  +44 207 946 0958"))
+    for wrong in ["12", "911", "call me", "0301234567", "+999 1234567"] {
+      let refused = try await backup(sandbox, "emea", "add", "phone", wrong)
+      #expect(refused.status == 2, "\(wrong)")
+      #expect(refused.err.split(separator: "\n").count == 2, "\(refused.err)")
+    }
+    let list = try await backup(sandbox, "emea", "list", "--json")
+    #expect((list.object["backups"] as? [Any])?.count == 2)
+  }
+
+  @Test("story 5: to remove one asks on a terminal")
+  func story5Remove() async throws {
+    let (sandbox, _) = try await home()
+    _ = try await backup(sandbox, "emea", "add", "device", "Watch")
+    _ = try await backup(sandbox, "emea", "add", "phone", "5551234567")
+    let no = try await sandbox.onTerminal(
+      "backup", "emea", "remove", "Watch", input: "n\n", after: "[y/N]", now: BackupTests.now)
+    #expect(no.out.contains("Remove Watch from the backups of EMEA Standup?"), "\(no.out)")
+    #expect(no.out.contains("nothing was removed"))
+    let yes = try await sandbox.onTerminal(
+      "backup", "emea", "remove", "1", input: "y\n", after: "[y/N]", now: BackupTests.now)
+    #expect(yes.out.contains("Removed Watch."), "\(yes.out)")
+    let script = try await backup(sandbox, "emea", "remove", "(555) 123-4567", "--yes", "--json")
+    #expect((script.object["backups"] as? [Any])?.isEmpty == true, "\(script.out)\(script.err)")
+    let gone = try await backup(sandbox, "emea", "remove", "Watch", "--yes")
+    #expect(gone.status == 2)
+  }
+
+  @Test("what is edited on two devices at once is settled, and undone")
+  func merged() async throws {
+    let (sandbox, stores) = try await home()
+    let watch = try #require(stores["Watch"])
+    _ = try await backup(sandbox, "emea", "add", "device", "Watch")
+    try await sync(sandbox, [sandbox.store, watch])
+    _ = try await backup(sandbox, "emea", "add", "device", "HomePod", now: "2026-11-22T20:01:00Z")
+    _ = try await backup(
+      sandbox, "emea", "add", "phone", "5551234567", now: "2026-11-22T20:02:00Z", store: watch,
+      device: "Watch")
+    try await sync(sandbox, [sandbox.store, watch, sandbox.store], now: "2026-11-22T20:03:00Z")
+    let here = try await backup(sandbox, "emea", "list", "--json")
+    let there = try await backup(sandbox, "emea", "list", "--json", store: watch)
+    #expect(here.out == there.out)
+    #expect(here.out.contains("+15551234567") && !here.out.contains("HomePod"))
+    // Nothing is lost: what was set aside can be taken back.
+    let conflicts = try await sandbox.belfry("conflicts", now: "2026-11-22T20:04:00Z")
+    #expect(conflicts.out.contains("backup"), "\(conflicts.out)")
+    let restored = try await sandbox.belfry(
+      "conflicts", "restore", "1", now: "2026-11-22T20:04:00Z")
+    #expect(restored.status == 0, "\(restored.err)")
+    #expect(try await backup(sandbox, "emea", "list").out.contains("HomePod"))
+    let undo = try await sandbox.belfry("undo", now: "2026-11-22T20:05:00Z")
+    #expect(undo.status == 0, "\(undo.err)")
+    #expect(try await !backup(sandbox, "emea", "list").out.contains("HomePod"))
+  }
+
+  @Test("a list by hand counts, and one that is not valid is named")
+  func byHand() async throws {
+    let (sandbox, _) = try await home()
+    _ = try await backup(sandbox, "emea", "add", "phone", "5551234567")
+    let file = try sandbox.alarmFile()
+    let text = try sandbox.read(file)
+    try sandbox.write(text.replacing("+15551234567", with: "nobody"), to: file)
+    let wrong = try await sandbox.belfry("list", now: BackupTests.now)
+    #expect(
+      wrong.err.contains("'backup.targets'") || wrong.err.contains("'targets'"), "\(wrong.err)")
+    try sandbox.write(text.replacing("+15551234567", with: "+442079460958"), to: file)
+    let list = try await backup(sandbox, "emea", "list", now: "2026-11-22T20:05:00Z")
+    #expect(list.out.contains("+44 207 946 0958"), "\(list.out)\(list.err)")
+  }
+
+  // MARK: Story 6
+
+  /// Ticks on a device at a moment; returns what it has rung for.
+  private func tick(
+    _ sandbox: Sandbox, _ store: String, _ device: String, at now: String
+  ) async throws -> [String] {
+    let before = sandbox.rings
+    let tick = try await sandbox.belfry("tick", now: now, store: store, device: device)
+    #expect(tick.status == 0, "\(tick.err)")
+    return Array(sandbox.rings.dropFirst(before.count))
+  }
+
+  /// The alarm with Watch, HomePod and another as backups, known to all of them.
+  private func watched(_ devices: [String] = ["Watch", "HomePod", "iPad"]) async throws
+    -> (sandbox: Sandbox, stores: [String: String])
+  {
+    let (sandbox, stores) = try await home(devices)
+    for device in devices {
+      _ = try await backup(sandbox, "emea", "add", "device", device)
+    }
+    try await sync(sandbox, [sandbox.store] + devices.compactMap { stores[$0] })
+    return (sandbox, stores)
+  }
+
+  @Test(
+    "story 6: two minutes after the first stays silent the Watch rings, and two later the HomePod")
+  func story6Silence() async throws {
+    let (sandbox, stores) = try await watched()
+    let ring = "EMEA Standup 2026-11-23T05:00"
+    for (device, turn) in [("Watch", "05:02:00"), ("HomePod", "05:04:00"), ("iPad", "05:06:00")] {
+      let store = try #require(stores[device])
+      let before = "2026-11-23T05:0\(Int(turn.dropFirst(3).prefix(2))! - 1):59Z"
+      #expect(try await tick(sandbox, store, device, at: before) == [], "\(device)")
+      #expect(
+        try await tick(sandbox, store, device, at: "2026-11-23T\(turn)Z") == [ring], "\(device)")
+    }
+    // All have had their time: that is recorded.
+    let store = try #require(stores["iPad"])
+    _ = try await tick(sandbox, store, "iPad", at: "2026-11-23T05:08:00Z")
+    let log = try await sandbox.belfry("log", "--json", now: "2026-11-23T05:08:30Z", store: store)
+    let exhausted = try #require(log.array.first { $0["action"] as? String == "exhausted" })
+    #expect(exhausted["detail"] as? String == "all 3 backups have rung")
+  }
+
+  @Test("story 6: stopped on the Watch, the cascade is resolved and the others never ring")
+  func story6Stop() async throws {
+    let (sandbox, stores) = try await watched()
+    let watch = try #require(stores["Watch"])
+    #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:02:00Z").count == 1)
+    let stop = try await sandbox.belfry(
+      "stop", "emea", now: "2026-11-23T05:03:00Z", store: watch, device: "Watch")
+    #expect(stop.status == 0, "\(stop.err)")
+    let others = ["HomePod", "iPad"].compactMap { stores[$0] }
+    try await sync(sandbox, [watch] + others + [sandbox.store], now: "2026-11-23T05:03:05Z")
+    for minute in ["04", "06", "30"] {
+      for store in others {
+        #expect(try await tick(sandbox, store, "x", at: "2026-11-23T05:\(minute):00Z") == [])
+      }
+    }
+    // Stopped is not done.
+    let list = try await sandbox.belfry("list", "--json", now: "2026-11-23T05:10:00Z")
+    #expect(list.array.first?["state"] as? String == "pending")
+  }
+
+  @Test(
+    "story 6: snoozed on the Watch, it rings again after nine minutes, and only then the HomePod")
+  func story6Snooze() async throws {
+    let (sandbox, stores) = try await watched()
+    let (watch, homepod) = (try #require(stores["Watch"]), try #require(stores["HomePod"]))
+    #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:02:00Z").count == 1)
+    _ = try await sandbox.belfry(
+      "snooze", "emea", now: "2026-11-23T05:03:00Z", store: watch, device: "Watch")
+    try await sync(sandbox, [watch, homepod], now: "2026-11-23T05:03:05Z")
+    #expect(try await tick(sandbox, homepod, "HomePod", at: "2026-11-23T05:05:00Z") == [])
+    #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:11:59Z") == [])
+    #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:12:00Z").count == 1)
+    #expect(try await tick(sandbox, homepod, "HomePod", at: "2026-11-23T05:13:59Z") == [])
+    #expect(try await tick(sandbox, homepod, "HomePod", at: "2026-11-23T05:14:00Z").count == 1)
+  }
+
+  @Test("a backup says why it rings, and that nobody could be asked")
+  func reasons() async throws {
+    let (sandbox, stores) = try await watched(["Watch"])
+    let watch = try #require(stores["Watch"])
+    try sandbox.write(
+      "#!/bin/sh\ncat >/dev/null\nprintf '%s|%s\\n' \"$BELFRY_BACKUP\" \"$BELFRY_BODY\" >> '\(sandbox.rang)'\n",
+      to: sandbox.hooks + "/notify", mode: 0o755)
+    let body = try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:02:00Z")
+    #expect(
+      body.first
+        == "1|Backup 1: nobody has stopped it on laptop. That is not certain: the remote cannot be reached since 20:00.",
+      "\(body)")
+  }
+
+  @Test("a device that is known to be away gives its time to the next")
+  func away() async throws {
+    let (sandbox, stores) = try await watched(["Watch", "HomePod"])
+    let homepod = try #require(stores["HomePod"])
+    // The remote was asked just now, and knows nothing of the Watch.
+    try await sync(sandbox, [homepod], now: "2026-11-23T05:01:30Z")
+    #expect(try await tick(sandbox, homepod, "HomePod", at: "2026-11-23T05:01:59Z") == [])
+    #expect(try await tick(sandbox, homepod, "HomePod", at: "2026-11-23T05:02:00Z").count == 1)
+  }
+
+  // MARK: Who is there
+
+  @Test("status and doctor tell who would ring tonight, and warn when nobody would")
+  func outlook() async throws {
+    let (sandbox, stores) = try await watched(["Watch", "HomePod"])
+    let watch = try #require(stores["Watch"])
+    let none = try await backup(sandbox, "status")
+    #expect(none.err.contains("no backup of EMEA Standup would ring"), "\(none.err)")
+    func doctor() async throws -> [String] {
+      let doctor = try await sandbox.belfry("doctor", "--json", now: BackupTests.now)
+      let findings = doctor.object["findings"] as? [[String: Any]] ?? []
+      return findings.filter { $0["area"] as? String == "backup" }
+        .map { "\($0["level"] ?? ""): \($0["message"] ?? "")" }
+    }
+    #expect(
+      try await doctor().contains { $0.hasPrefix("problem") && $0.contains("no backup would") })
+    // The Watch says that it is there, in a reference of its own: the history knows nothing of it.
+    let before = try await sandbox.git("rev-list", "--count", "main", in: watch).out
+    let sign = try await sandbox.belfry(
+      "sync", "--sign-of-life", "0", now: BackupTests.now, store: watch, device: "Watch")
+    #expect(sign.status == 0, "\(sign.err)")
+    try await sync(sandbox, [sandbox.store])
+    let some = try await backup(sandbox, "status", "--json")
+    #expect(some.array.first?["live"] as? Int == 1)
+    let members = some.array.first?["members"] as? [[String: Any]] ?? []
+    #expect(members.map { $0["wouldRing"] as? Bool } == [false, true, false])
+    #expect(try await doctor().contains { $0.contains("1 of 2 backups would ring") })
+    #expect(try await sandbox.git("rev-list", "--count", "main", in: watch).out == before)
+    // Two hours later that says nothing any more.
+    let late = try await backup(sandbox, "status", "--json", now: "2026-11-22T22:00:00Z")
+    #expect(late.array.first?["live"] as? Int == 0)
+  }
+
+  @Test("a rehearsal rings on all of them, marked as a test, and each reports")
+  func rehearsal() async throws {
+    let (sandbox, stores) = try await watched(["Watch"])
+    let watch = try #require(stores["Watch"])
+    try sandbox.write(
+      "#!/bin/sh\ncat >/dev/null\nprintf '%s|%s\\n' \"$BELFRY_KIND\" \"$BELFRY_HEADLINE\" >> '\(sandbox.rang)'\n",
+      to: sandbox.hooks + "/notify", mode: 0o755)
+    let test = try await backup(sandbox, "emea", "test")
+    #expect(test.status == 0, "\(test.err)")
+    try await sync(sandbox, [watch])
+    let after = "2026-11-22T20:00:30Z"
+    #expect(
+      try await tick(sandbox, watch, "Watch", at: after) == ["rehearsal|Test: EMEA Standup"])
+    #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-22T20:00:40Z") == [])
+    #expect(try await tick(sandbox, sandbox.store, "laptop", at: after).count == 1)
+    try await sync(sandbox, [watch, sandbox.store], now: "2026-11-22T20:01:00Z")
+    let log = try await sandbox.belfry("log", "--json", now: "2026-11-22T20:01:00Z")
+    let reports = log.array.filter { $0["action"] as? String == "rehearsed" }
+      .compactMap { $0["detail"] as? String }
+    #expect(Set(reports) == ["asked for", "rang on Watch", "rang on laptop"])
+    // The alarm itself comes as ever.
+    let list = try await sandbox.belfry("list", "--json", now: "2026-11-22T20:02:00Z")
+    #expect(list.array.first?["nextOccurrence"] as? String == "2026-11-23T05:00")
+    // A quarter of an hour before it rings is no time for a test.
+    let near = try await backup(sandbox, "emea", "test", now: "2026-11-23T04:50:00Z")
+    #expect(near.status == 4)
+  }
+
+  // MARK: Story 7
+
+  /// A hook that calls by taking notes.
+  private func call(_ sandbox: Sandbox, ending: String = "echo answered") throws {
+    try sandbox.write(
+      """
+      #!/bin/sh
+      cat >/dev/null
+      printf '%s|%s|%s\\n' "$BELFRY_STORE" "$BELFRY_NUMBER" "$BELFRY_MESSAGE" >> '\(sandbox.root)/called'
+      \(ending)
+      """, to: sandbox.hooks + "/call", mode: 0o755)
+  }
+
+  private func calls(_ sandbox: Sandbox, until count: Int) async throws -> [String] {
+    for _ in 0..<200 {
+      let lines = ((try? sandbox.read(sandbox.root + "/called")) ?? "").split(separator: "\n")
+      if lines.count >= count { return lines.map(String.init) }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    return []
+  }
+
+  @Test("story 7: the preview says Call, not Alarm on")
+  func story7Preview() async throws {
+    let (sandbox, _) = try await home()
+    _ = try await backup(sandbox, "emea", "add", "device", "Watch")
+    _ = try await backup(sandbox, "emea", "add", "phone", "5551234567")
+    let preview = try await backup(sandbox, "emea", "preview")
+    #expect(preview.out.hasSuffix("  5:02  Alarm on Watch\n  5:04  Call (555) 123-4567\n"))
+  }
+
+  @Test("story 7: when its turn has come the number is called, and the call says what it is")
+  func story7Call() async throws {
+    let (sandbox, stores) = try await home(["Watch", "server"])
+    _ = try await sandbox.belfry("device", "--owner", "Chris", now: BackupTests.now)
+    _ = try await backup(sandbox, "emea", "add", "device", "Watch")
+    _ = try await backup(
+      sandbox, "emea", "add", "phone", "5551234567", "--message",
+      "Please contact the guest in room 412.")
+    try call(sandbox)
+    let server = try #require(stores["server"])
+    try await sync(sandbox, [sandbox.store, server])
+    let own = try await sandbox.belfry(
+      "calls", "own", now: BackupTests.now, store: server, device: "server")
+    #expect(own.status == 0, "\(own.err)")
+    try await sync(sandbox, [server, sandbox.store])
+    _ = try await tick(sandbox, server, "server", at: "2026-11-23T05:03:59Z")
+    #expect(!FileManager.default.fileExists(atPath: sandbox.root + "/called"))
+    _ = try await tick(sandbox, server, "server", at: "2026-11-23T05:04:00Z")
+    let called = try await calls(sandbox, until: 1)
+    #expect(
+      called.first?.hasSuffix(
+        "|+15551234567|This is an automated backup alarm from Chris's laptop. EMEA Standup, due at 05:00. Please contact the guest in room 412."
+      ) == true, "\(called)")
+    // What came of it is recorded, and nobody is called again.
+    var details: [String] = []
+    for _ in 0..<100 where details.isEmpty {
+      let log = try await sandbox.belfry(
+        "log", "--json", now: "2026-11-23T05:05:00Z", store: server)
+      details = log.array.filter { $0["action"] as? String == "called" }
+        .compactMap { $0["detail"] as? String }
+    }
+    #expect(details == ["(555) 123-4567: answered, try 1"])
+    _ = try await tick(sandbox, server, "server", at: "2026-11-23T05:05:00Z")
+    try await Task.sleep(for: .milliseconds(500))
+    #expect(try await calls(sandbox, until: 1).count == 1)
+  }
+
+  @Test("of two devices that can, one calls")
+  func election() async throws {
+    let (sandbox, stores) = try await home(["Watch", "HomePod"])
+    for name in ["Watch", "HomePod"] {
+      _ = try await backup(sandbox, "emea", "add", "device", name)
+    }
+    _ = try await backup(sandbox, "emea", "add", "phone", "5551234567")
+    try call(sandbox, ending: "sleep 3; echo answered")
+    let all = ["Watch", "HomePod"].compactMap { stores[$0] }
+    try await sync(sandbox, [sandbox.store] + all)
+    for (name, store) in stores {
+      _ = try await sandbox.belfry("calls", "own", now: BackupTests.now, store: store, device: name)
+    }
+    try await sync(sandbox, all + all + [sandbox.store])
+    // Late enough that neither waits for the other's turn.
+    let id = try alarm(sandbox)
+    @Sendable func place(_ name: String) async throws -> Sandbox.Output {
+      try await backup(
+        sandbox, "place", id, "--occurrence", "2026-11-23T05:00", "--target",
+        "phone +15551234567", "--due", "2026-11-23T05:06:00Z", now: "2026-11-23T05:07:00Z",
+        store: stores[name], device: name)
+    }
+    async let one = place("Watch")
+    async let two = place("HomePod")
+    let outcomes = try await [one, two]
+    #expect(outcomes.allSatisfy { $0.status == 0 }, "\(outcomes.map(\.err))")
+    #expect(try await calls(sandbox, until: 1).count == 1)
+    let refs = try await sandbox.git(
+      "for-each-ref", "--format=%(refname)", "refs/belfry/calls", in: sandbox.root + "/remote.git")
+    #expect(
+      refs.out.split(separator: "\n").map { $0.split(separator: "/").last.map(String.init) } == [
+        "1", "1-answered",
+      ], "\(refs.out)")
+  }
+
+  private func alarm(_ sandbox: Sandbox) throws -> String {
+    let file = try sandbox.alarmFile()
+    return String((file as NSString).lastPathComponent.dropLast(5))
+  }
+
+  @Test("a person without a store is sent word")
+  func person() async throws {
+    let (sandbox, _) = try await home([])
+    let nobody = try await backup(sandbox, "emea", "add", "person", "Sam")
+    #expect(nobody.status == 2)
+    #expect(nobody.err.contains("no device of this store is Sam's"))
+    _ = try await backup(
+      sandbox, "emea", "add", "person", "Sam", "--address", "https://ntfy.sh/wake-sam", "--gadget",
+      "Pixel")
+    try sandbox.write(
+      "#!/bin/sh\nprintf '%s|%s|%s\\n' \"$BELFRY_PERSON\" \"$BELFRY_ADDRESS\" \"$BELFRY_MESSAGE\" >> '\(sandbox.root)/called'\n",
+      to: sandbox.hooks + "/person", mode: 0o755)
+    #expect(try await backup(sandbox, "emea", "preview").out.contains("5:02  Alarm on Sam's Pixel"))
+    _ = try await tick(sandbox, sandbox.store, "laptop", at: "2026-11-23T05:02:00Z")
+    let sent = try await calls(sandbox, until: 1)
+    #expect(
+      sent == [
+        "Sam|https://ntfy.sh/wake-sam|This is an automated backup alarm from laptop. EMEA Standup, due at 05:00."
+      ])
+  }
+}
