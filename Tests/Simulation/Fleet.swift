@@ -202,7 +202,7 @@ final class Fleet {
   }
 
   /// Rethrows everything but a network that is down, or a race that was lost too often.
-  private static func expectOffline(_ error: any Error) throws {
+  static func expectOffline(_ error: any Error) throws {
     switch error as? StoreError {
     case .remoteFailed, .pushRaceLost: break
     default: throw error

@@ -35,8 +35,30 @@ enum Main {
     exit(failed == 0 ? 0 : 1)
   }
 
+  /// The hour of an alarm with backups.
+  private static func cascade(_ seed: UInt64, tells: Bool) async -> Bool {
+    do {
+      let fleet = try await CascadeFleet(seed: seed)
+      defer { if tells { print(fleet.story.joined(separator: "\n")) } }
+      do {
+        try await fleet.live()
+        try fleet.check()
+        return true
+      } catch {
+        print(
+          "seed \(seed), a cascade: \(error)",
+          "  look at it: Tests/Simulation/run --story \(seed)", separator: "\n")
+        return false
+      }
+    } catch {
+      print("seed \(seed), a cascade: \(error)")
+      return false
+    }
+  }
+
   private static func run(_ seed: UInt64, tells: Bool) async -> Bool {
     do {
+      guard await cascade(seed, tells: tells) else { return false }
       let fleet = try await Fleet(seed: seed)
       defer { if tells { print(fleet.story.joined(separator: "\n")) } }
       do {

@@ -31,6 +31,11 @@ final class Network: Sendable {
   /// What is to go wrong with the calls that come next.
   func plan(_ faults: [Fault]) { state.withLock { $0.faults = faults } }
 
+  /// Throws when a device cannot reach a remote.
+  func probe(_ device: Int, _ remote: String) throws {
+    if state.withLock({ $0.cut.contains("\(device) \(remote)") }) { throw Network.lost(remote) }
+  }
+
   /// Throws when a call does not get through; returns whether its answer does.
   fileprivate func call(_ device: Int, _ remote: String) throws -> Bool {
     let fault: Fault = state.withLock { state in
@@ -61,6 +66,12 @@ struct SimulatedTransport: RemoteTransport {
     let isAnswered = try network.call(device, remote.url)
     let theirs = try Repository.open(remote.url).commit(of: "refs/heads/\(branch)")
     if let theirs { try await move(repository, tracking, to: theirs) }
+    // The signs of life of the others.
+    let prefix = "refs/belfry/alive/"
+    for (name, commit) in try Repository.open(remote.url).references(under: prefix) {
+      try await move(
+        repository, prefix + remote.name + "/" + name.dropFirst(prefix.count), to: commit)
+    }
     moment()
     guard isAnswered else { throw Network.lost(remote.url) }
     return theirs

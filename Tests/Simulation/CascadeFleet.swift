@@ -1,0 +1,358 @@
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+import Foundation
+import Git
+import TestSupport
+
+/// Some devices over the hour in which an alarm with backups comes due: machines sleep and die, networks are cut and
+/// lose answers, clocks are up to 90 seconds off, and somebody stops it, or snoozes, or nobody does.
+///
+/// Real are the core, the stores on disk, the merges, the ticks and who calls; simulated are time, the network, the
+/// people and the telephones.
+final class CascadeFleet {
+  private let sandbox: Sandbox
+  private var random: SeededGenerator
+  private let network = Network()
+  private let devices: [SimulatedDevice]
+  private let hub: String
+  private var time: Instant
+  private let due: Instant
+  private(set) var story: [String] = []
+  private var alarm: Identifier!
+  /// What the people of this story do.
+  private let mood: Mood
+  /// When each device's store first knew that somebody has stopped it, in true time.
+  private var knows: [Int: Instant] = [:]
+  /// What was heard so far, by device.
+  private var heard: [Int: Int] = [:]
+  /// The moments at which each began to ring, in true time.
+  private var rings: [(device: Int, at: Instant)] = []
+  /// Those that were there all the time.
+  private var live: Set<Int>
+  private var snoozes = 0
+  private var isStopped = false
+
+  private enum Mood: CaseIterable {
+    case silence, stop, snooze, snoozeThenStop
+  }
+
+  /// What the remote has of the calls, and how often each number was called.
+  private var claims: [String: [Int: CallElection.Claim.Outcome?]] = [:]
+  private var seen: [String: Instant] = [:]
+  private var calls: [String: Int] = [:]
+  /// A call that goes on: until when, and what comes of it.
+  private var talking: [String: (end: Instant, term: Int?, outcome: CallElection.Claim.Outcome)] =
+    [:]
+
+  private static let occurrence = CivilDateTime("2026-11-23T05:30")!
+  private static let numbers = ["5551234567", "+442079460958"]
+
+  init(seed: UInt64) async throws {
+    sandbox = try Sandbox(in: "/dev/shm")
+    random = SeededGenerator(seed: seed ^ 0xCA5C_ADE5)
+    due = Instant(rfc3339: "2026-11-23T05:30:00Z")!
+    time = due.adding(seconds: -7200)
+    mood = random.pick(Mood.allCases)
+    let root = sandbox.root
+    hub = "\(root)/hub.git"
+    _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", hub, in: root)
+    var devices: [SimulatedDevice] = []
+    for index in 0..<random.int(2...5) {
+      devices.append(
+        SimulatedDevice(
+          index: index, path: "\(root)/device\(index)", zone: "UTC",
+          skew: Int64(random.int(-90...90)), seed: seed))
+    }
+    self.devices = devices
+    live = Set(devices.indices)
+    for device in devices { _ = try device.store(at: time) }
+    let objects = [hub + "/objects"] + devices.map { $0.path + "/.git/objects" }
+    for folder in objects {
+      try objects.filter { $0 != folder }.joined(separator: "\n")
+        .write(toFile: folder + "/info/alternates", atomically: true, encoding: .utf8)
+    }
+    for device in devices {
+      try device.store(at: time).addRemote(Remote(name: "origin", url: hub))
+    }
+    try await begin()
+  }
+
+  private func note(_ words: String) { story.append("\(time) \(words)") }
+
+  /// The alarm, its list, and who can call: known to all.
+  private func begin() async throws {
+    for device in devices {
+      let isCaller = random.one(in: 2)
+      try device.store(at: time).describeDevice { $0.calls = isCaller }
+    }
+    for _ in 0..<2 { for device in devices { try await sync(device) } }
+    let store = try devices[0].store(at: time)
+    try store.set(.tier, to: .word("plus"))
+    var targets: [BackupTarget] = []
+    for device in devices.dropFirst() where !random.one(in: 4) {
+      targets.append(.device(try device.store(at: time).device))
+    }
+    for number in CascadeFleet.numbers where random.one(in: 2) {
+      targets.append(.phone(try PhoneNumber(number), message: nil))
+    }
+    targets.shuffle(using: &random)
+    var alarm = Alarm.created(
+      id: store.context.makeIdentifier(), title: "Cascade", note: nil,
+      schedule: try Schedule(
+        .daily(.init(start: CascadeFleet.occurrence.date)), times: [CascadeFleet.occurrence.time]),
+      zone: .floating, delivery: .init(persistent: random.one(in: 2)), at: devices[0].now(time),
+      device: store.device)
+    alarm.backup = Backup(
+      Backup.Plan(isOn: true, primary: store.device, targets: targets))
+    alarm.stamps[.backup] = alarm.stamps[.title]
+    try store.add(
+      Store.Change(
+        alarms: [alarm], entries: store.entries([Event(.created)], of: alarm),
+        message: CommitMessage(Event(.created), of: alarm, device: store.device)))
+    self.alarm = alarm.id
+    for _ in 0..<2 { for device in devices { try await sync(device) } }
+    note("\(mood); backups: \(targets.map(\.key)); callers: \(try store.callers.count)")
+  }
+
+  // MARK: Living
+
+  /// Lives from five minutes before it is due until all is over.
+  func live() async throws {
+    time = due.adding(seconds: -300)
+    let end = due.adding(seconds: 3600)
+    while time < end {
+      time = time.adding(seconds: Int64(random.int(5...25)))
+      disturb()
+      for device in devices where device.asleepUntil <= time {
+        let isDue = device.nextWake <= device.now(time)
+        // As the daemon does: often while a backup may have to ring, and before it does.
+        if isDue || random.one(in: 2) { try await sync(device) }
+        if isDue || random.one(in: 6) { try await tick(device) }
+        try call(from: device)
+      }
+      try await answer()
+    }
+    // Whatever was asleep at the end has its say.
+    network.heal()
+    for device in devices { device.asleepUntil = time }
+    for _ in 0..<2 { for device in devices { try await sync(device) } }
+  }
+
+  private func disturb() {
+    let device = random.pick(devices)
+    if device.asleepUntil == .distantFuture { return }
+    switch random.int(0...79) {
+    case 0, 5:
+      network.heal()
+      note("the network is whole")
+    case 1, 2, 6:
+      network.cut(device.index, from: hub)
+      note("device\(device.index) is cut off")
+    case 3:
+      device.asleepUntil = time.adding(seconds: Int64(random.int(60...2400)))
+      live.remove(device.index)
+      note("device\(device.index) sleeps until \(device.asleepUntil)")
+    case 4:
+      device.asleepUntil = .distantFuture
+      live.remove(device.index)
+      note("device\(device.index) dies")
+    default: break
+    }
+  }
+
+  private func sync(_ device: SimulatedDevice) async throws {
+    network.plan(
+      (0..<4).map { _ in random.one(in: 12) ? random.pick([.lost, .unanswered]) : .none })
+    let (network, index) = (network, device.index)
+    do {
+      _ = try await device.store(at: time).sync(sign: SignsOfLife.spacingInWindow) {
+        SimulatedTransport(
+          network: network, device: index, repository: $0, remote: $1, moment: {})
+      }
+    } catch {
+      try Fleet.expectOffline(error)
+    }
+    try look(device)
+  }
+
+  private func tick(_ device: SimulatedDevice) async throws {
+    let store = try device.store(at: time)
+    let report = try await Tick(store, delivery: device.person, keeper: device.keeper).run()
+    for failure in report.failures { throw failure }
+    device.nextWake = report.nextWake ?? .distantFuture
+    let all = device.person.heard
+    for item in all.dropFirst(heard[device.index] ?? 0) {
+      guard case .firing = item.notice.kind, item.notice.occurrence == CascadeFleet.occurrence
+      else { continue }
+      rings.append((device.index, time))
+      note("device\(device.index) rings, step \(item.notice.backup?.step ?? 0)")
+      if let known = knows[device.index] {
+        throw Violation(
+          "device\(device.index) rings at \(time) and knows of the stop since \(known)")
+      }
+    }
+    heard[device.index] = all.count
+    try look(device)
+  }
+
+  /// Takes note of whether a device knows that it was stopped.
+  private func look(_ device: SimulatedDevice) throws {
+    guard alarm != nil, knows[device.index] == nil,
+      let alarm = try device.store(at: time).alarm(alarm),
+      let record = alarm.progress.occurrences[CascadeFleet.occurrence],
+      record.state == .pending || record.state == .done
+    else { return }
+    knows[device.index] = time
+    note("device\(device.index) knows of the stop")
+  }
+
+  // MARK: People
+
+  /// Somebody who hears one of the devices answers, if they are to.
+  private func answer() async throws {
+    let wants: Answer?
+    switch mood {
+    case .silence: wants = nil
+    case .stop: wants = isStopped ? nil : .stop
+    case .snooze: wants = snoozes < 3 ? .snooze(seconds: 540) : nil
+    case .snoozeThenStop:
+      wants = isStopped ? nil : snoozes < 2 ? .snooze(seconds: 540) : .stop
+    }
+    guard let wants, random.one(in: 8) else { return }
+    let ringing = try devices.filter { device in
+      guard device.asleepUntil <= time, rings.contains(where: { $0.device == device.index }) else {
+        return false
+      }
+      let store = try device.store(at: time)
+      guard let alarm = try store.alarm(alarm) else { return false }
+      let status = try store.status(alarm)
+      return status.state == .ringing && status.current == CascadeFleet.occurrence
+        && store.timeline(alarm).hasTurn(
+          at: CascadeFleet.occurrence, store.context.now, store.firings())
+    }
+    guard let device = ringing.isEmpty ? nil : random.pick(ringing) else { return }
+    let store = try device.store(at: time)
+    let settings = try store.settings().settings
+    try store.update(alarm) { before in
+      let transition = try store.timeline(before).answer(
+        wants, to: CascadeFleet.occurrence, at: store.context.now, settings: settings,
+        firings: store.firings())
+      return (store.change(transition), ())
+    }
+    if wants == .stop { isStopped = true } else { snoozes += 1 }
+    note("somebody answers on device\(device.index): \(wants)")
+    try look(device)
+  }
+
+  // MARK: Telephones
+
+  /// One step of each call that a device sees to, as its rounds do it.
+  private func call(from device: SimulatedDevice) throws {
+    let store = try device.store(at: time)
+    guard let alarm = try store.alarm(alarm),
+      let plan = alarm.backupPlan(at: due)
+    else { return }
+    let evaluation = store.timeline(alarm).evaluate(
+      at: store.context.now, settings: try store.settings().settings, firings: store.firings())
+    for callout in evaluation.callouts where callout.occurrence == CascadeFleet.occurrence {
+      let callers = CallElection.callers(of: plan, able: store.callers)
+      guard let rank = callers.firstIndex(of: store.device) else { continue }
+      let key = Store.callKey(alarm.id, callout.occurrence, callout.target)
+      var note = store.callNote(key) ?? Store.CallNote(at: time)
+      let own = "\(device.index) \(callout.target.key)"
+      if let talk = talking[own] {
+        guard talk.end <= time else { continue }
+        talking[own] = nil
+        if let term = talk.term, reaches(device) {
+          claims[callout.target.key, default: [:]][term] = .some(talk.outcome)
+        }
+        if talk.outcome == .answered { note.isOver = true }
+        try store.keep(note, of: key)
+      }
+      if note.isOver { continue }
+      let election = CallElection(rank: rank, callers: callers.count, due: callout.due)
+      let now = store.context.now
+      switch election.move(at: now, claims: read(callout.target, device, now), tried: note.tried) {
+      case .wait: break
+      case .over:
+        note.isOver = true
+        try store.keep(note, of: key)
+      case .claim(let term):
+        guard claims[callout.target.key]?[term] == nil, reaches(device) else { break }
+        claims[callout.target.key, default: [:]][term] = .some(nil)
+        // The answer may be lost: nobody has the try then.
+        if random.one(in: 8) { break }
+        try place(callout.target, term, &note, key, own, store, device)
+      case .call: try place(callout.target, nil, &note, key, own, store, device)
+      }
+    }
+  }
+
+  private func place(
+    _ target: BackupTarget, _ term: Int?, _ note: inout Store.CallNote, _ key: String,
+    _ own: String, _ store: Store, _ device: SimulatedDevice
+  ) throws {
+    if let known = knows[device.index] {
+      throw Violation("device\(device.index) calls at \(time) and knows of the stop since \(known)")
+    }
+    note.tried += 1
+    try store.keep(note, of: key)
+    calls[target.key, default: 0] += 1
+    let outcome: CallElection.Claim.Outcome = random.one(in: 2) ? .answered : .failed
+    talking[own] = (time.adding(seconds: Int64(random.int(10...60))), term, outcome)
+    self.note("device\(device.index) calls \(target.key), term \(term ?? 0): \(outcome)")
+  }
+
+  private func reaches(_ device: SimulatedDevice) -> Bool {
+    (try? network.probe(device.index, hub)) != nil
+  }
+
+  /// What a device can learn of the tries.
+  private func read(
+    _ target: BackupTarget, _ device: SimulatedDevice, _ now: Instant
+  ) -> [CallElection.Claim]? {
+    guard reaches(device) else { return nil }
+    return (claims[target.key] ?? [:]).map { term, outcome in
+      let name = "\(device.index) \(target.key) \(term) \(outcome.map(\.rawValue) ?? "")"
+      seen[name] = seen[name] ?? now
+      return CallElection.Claim(
+        term: term, seen: seen[name] ?? now, isOwn: false, outcome: outcome)
+    }
+  }
+
+  // MARK: What must hold
+
+  func check() throws {
+    let store = try devices[0].store(at: time)
+    guard let alarm = try store.alarm(alarm), let plan = alarm.backupPlan(at: due) else {
+      if try devices[0].store(at: time).alarm(self.alarm)?.backup?.plan.targets.isEmpty == true {
+        return
+      }
+      throw Violation("the alarm has lost its backups")
+    }
+    for (number, count) in calls where count > CallElection.most {
+      throw Violation("\(number) was called \(count) times")
+    }
+    let rung = Set(rings.map(\.device))
+    // With neither a stop nor a snooze everybody has had their turn long ago.
+    guard !isStopped, snoozes == 0 else { return }
+    let identifiers = try devices.map { try $0.store(at: time).device }
+    for device in devices where live.contains(device.index) && !rung.contains(device.index) {
+      throw Violation("device\(device.index) was there, and never tried")
+    }
+    let callers = CallElection.callers(of: plan, able: store.callers)
+    let isCallable = callers.contains { caller in
+      identifiers.firstIndex(of: caller).map { live.contains($0) } ?? false
+    }
+    for target in plan.targets where target.isRemote && isCallable {
+      guard calls[target.key, default: 0] >= 1 else {
+        throw Violation("\(target.key) was never called, though a device could")
+      }
+    }
+    if !live.isEmpty {
+      let isRecorded = alarm.progress.occurrences[CascadeFleet.occurrence]?.exhausted == true
+      guard isRecorded else { throw Violation("it is not recorded that all have had their turn") }
+    }
+  }
+}
