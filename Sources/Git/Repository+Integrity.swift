@@ -68,6 +68,11 @@ extension Repository {
     return false
   }
 
+  /// Removes an object that was written here and that nothing names, as long as it is loose.
+  public func discard(_ id: ObjectID) {
+    _ = unlink(loose.path(id))
+  }
+
   /// Makes everything that was written durable.
   public func flush() throws { try unsynced.flush() }
 

@@ -331,6 +331,35 @@ import Testing
     #expect(late.array.first?["live"] as? Int == 0)
   }
 
+  @Test("signs of life that a remote makes up are of no consequence")
+  func hostileSigns() async throws {
+    let (sandbox, stores) = try await watched(["Watch"])
+    let watch = try #require(stores["Watch"])
+    let remote = sandbox.root + "/remote.git"
+    let id = try #require(
+      try await sandbox.belfry("device", "--json", now: BackupTests.now, store: watch).object["id"]
+        as? String)
+    let script = """
+      cd '\(remote)'
+      blob=$(echo nonsense | git hash-object -w --stdin)
+      tree=$(git mktree </dev/null)
+      export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x
+      late=$(GIT_COMMITTER_DATE='2060-01-01T00:00:00Z' git commit-tree -m x $tree)
+      git update-ref refs/belfry/alive/\(id) $late
+      for i in $(seq 300); do echo "create refs/belfry/alive/stranger$i $blob"; done | git update-ref --stdin
+      git update-ref 'refs/belfry/alive/a/b/$(id)' $blob
+      """
+    let made = try await sandbox.run("/bin/sh", ["-ec", script])
+    #expect(made.status == 0, "\(made.err)")
+    try await sync(sandbox, [sandbox.store])
+    let status = try await backup(sandbox, "status", "--json")
+    #expect(status.array.first?["live"] as? Int == 0, "\(status.out)")
+    // Stores that fetch from each other hand nothing on.
+    let refs = try await sandbox.git("for-each-ref", "--format=%(refname)", "refs/belfry/alive")
+    #expect(refs.out.isEmpty)
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+  }
+
   @Test("a rehearsal rings on all of them, marked as a test, and each reports")
   func rehearsal() async throws {
     let (sandbox, stores) = try await watched(["Watch"])

@@ -70,7 +70,7 @@ struct SimulatedTransport: RemoteTransport {
     let prefix = "refs/belfry/alive/"
     for (name, commit) in try Repository.open(remote.url).references(under: prefix) {
       try await move(
-        repository, prefix + remote.name + "/" + name.dropFirst(prefix.count), to: commit)
+        repository, "refs/belfry/seen/\(remote.name)/\(name.dropFirst(prefix.count))", to: commit)
     }
     moment()
     guard isAnswered else { throw Network.lost(remote.url) }
@@ -95,7 +95,9 @@ struct SimulatedTransport: RemoteTransport {
 
   func leave(_ commit: ObjectID, as reference: String) async throws {
     let isAnswered = try network.call(device, remote.url)
-    try await move(Repository.open(remote.url), reference, to: commit)
+    let other = try Repository.open(remote.url)
+    _ = try other.adopt(commit, from: repository)
+    try await move(other, reference, to: commit)
     guard isAnswered else { throw Network.lost(remote.url) }
   }
 

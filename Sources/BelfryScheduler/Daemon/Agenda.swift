@@ -26,6 +26,8 @@ struct Agenda {
     var mood = Mood.quiet
     /// Neither deleted nor switched off.
     var isArmed = false
+    /// Others ring for it when the first device stays silent.
+    var hasBackups = false
     /// When it rings here next; nil when it does not.
     var comes: Timeline.Occurrence?
   }
@@ -41,6 +43,8 @@ struct Agenda {
   /// every event, of which two hundred alarms that ring together make a thousand.
   private(set) var nextWake: Instant?
   private(set) var mood = Mood.quiet
+  /// Whether any alarm has backups.
+  private(set) var hasBackups = false
 
   /// The alarms that need a look at a moment.
   func due(at now: Instant) -> [Identifier] {
@@ -122,7 +126,9 @@ struct Agenda {
         case .pending: .waiting
         case .active, .missed, .paused, .disabled, .finished: .quiet
         }
-      if alarm.backup?.plan.isActive == true { watchBackups(id, timeline, status, at: now) }
+      entries[id]?.hasBackups =
+        alarm.backup?.plan.isActive == true && alarm.enabled && !alarm.isDeleted
+      if entries[id]?.hasBackups == true { watchBackups(id, timeline, status, at: now) }
     }
     sum()
     look.tellings.sort { ($0.due, $0.alarm.title) < ($1.due, $1.alarm.title) }
@@ -157,9 +163,11 @@ struct Agenda {
   private mutating func sum() {
     nextWake = nil
     mood = .quiet
+    hasBackups = false
     for entry in entries.values {
       if let wake = entry.wake { nextWake = nextWake.map { min($0, wake) } ?? wake }
       mood = max(mood, entry.mood)
+      if entry.hasBackups { hasBackups = true }
     }
   }
 

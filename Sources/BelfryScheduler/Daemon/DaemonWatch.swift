@@ -474,7 +474,7 @@ struct DaemonWatch {
       let isUrgent = agenda.mood == .cascading
       let spacing = isUrgent ? SignsOfLife.spacingInWindow : SignsOfLife.spacing
       run(
-        ["sync", "--sign-of-life", "\(spacing)"],
+        ["sync"] + (agenda.hasBackups ? ["--sign-of-life", "\(spacing)"] : []),
         variables: isUrgent ? ["BELFRY_NETWORK_TIMEOUT": "\(DaemonWatch.hurry)"] : [:]
       ) { .synced(failure: $0) }
     }

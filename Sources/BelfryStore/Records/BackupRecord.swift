@@ -4,7 +4,7 @@ import BelfryCore
 ///
 /// Each of `targets` is one of `{device}`, `{person, device?, address?, gadget?}` and `{phone, message?}`; each of
 /// `earlier` is a list as it stood, with `until`. `every` is in seconds.
-enum BackupRecord {
+public enum BackupRecord {
   static func decode(
     _ reader: inout RecordReader, _ extras: inout [String: String]
   ) throws(RecordError) -> Backup? {
@@ -22,7 +22,7 @@ enum BackupRecord {
     return Backup(plan, earlier: earlier)
   }
 
-  static func encode(_ backup: Backup) -> JSON {
+  public static func encode(_ backup: Backup) -> JSON {
     var members = encode(backup.plan)
     if !backup.earlier.isEmpty {
       members["earlier"] = .array(

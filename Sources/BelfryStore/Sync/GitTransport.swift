@@ -38,7 +38,7 @@ struct GitTransport: RemoteTransport {
         "--no-write-fetch-head", "--no-auto-maintenance",
         "--no-recurse-submodules", "--no-prune", "--refmap=", "--end-of-options", remote.name,
         "+refs/heads/\(branch):\(tracking)",
-        "+\(Store.alive)*:\(Store.alive)\(remote.name)/*",
+        "+\(Store.alive)*:\(Store.seen)\(remote.name)/*",
       ])
       if outcome.status == 0 { return try repository.commit(of: tracking) }
       if outcome.error.contains("couldn't find remote ref refs/heads/\(branch)") { return nil }

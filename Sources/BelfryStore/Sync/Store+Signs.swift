@@ -3,8 +3,11 @@ import Git
 
 /// Which devices are there: each moves a reference of its own at the remotes, so that the history knows nothing of it.
 extension Store {
-  /// At a remote, under it each device's own; here, by the remote's name first.
+  /// At a remote: under it each device's own reference.
   static let alive = "refs/belfry/alive/"
+  /// Here: the same, under the remote's name. Another folder, or stores that fetch from each other would hand each
+  /// other's on for ever.
+  static let seen = "refs/belfry/seen/"
 
   /// What is known of the other devices.
   public var signsOfLife: SignsOfLife { local.readSignsOfLife() }
@@ -26,26 +29,47 @@ extension Store {
     }
     signs.asked = context.now
     signs.silent = nil
-    let found = (try? repository.references(under: Store.alive)) ?? [:]
-    for (name, commit) in found {
-      guard let id = name.split(separator: "/").last.flatMap({ Identifier($0) }), id != device,
-        let time = (try? repository.commit(commit).time).map({ Instant(seconds: $0) }),
-        !time.isImplausible(at: context.now)
-      else { continue }
-      signs.seen[id] = max(signs.seen[id] ?? time, time)
+    note(repository, in: &signs)
+    if let spacing, signs.told.map({ abs(context.now.seconds(since: $0)) >= spacing }) ?? true {
+      if await tell(repository, transports) { signs.told = context.now }
     }
-    if let spacing, signs.told.map({ abs(context.now.seconds(since: $0)) >= spacing }) ?? true,
+    try? local.write(signs)
+  }
+
+  /// Takes note of what the remotes have of the devices that there are; of others nothing is looked at.
+  private func note(_ repository: Repository, in signs: inout SignsOfLife) {
+    let remotes = ((try? repository.remotes()) ?? []).map(\.name)
+    for device in devices().devices where device.id != self.device {
+      for remote in remotes {
+        let name = "\(Store.seen)\(remote)/\(device.id)"
+        guard let commit = (try? repository.commit(of: name)) ?? nil,
+          let time = (try? repository.commit(commit).time).map({ Instant(seconds: $0) }),
+          !time.isImplausible(at: context.now)
+        else { continue }
+        signs.seen[device.id] = max(signs.seen[device.id] ?? time, time)
+      }
+    }
+  }
+
+  /// Says that this device is there; returns whether any remote has taken it.
+  private func tell(
+    _ repository: Repository, _ transports: [any RemoteTransport]
+  ) async -> Bool {
+    guard
       let commit = try? repository.writeCommit(
         tree: repository.writeTree(TreeData()), parents: [],
         signature: Repository.Signature(
           name: "Belfry", email: "belfry@localhost", time: context.now.seconds),
-        message: "\(CommitMessage("This device is there", device: device).text)")
-    {
-      let name = "\(Store.alive)\(device)"
-      for transport in transports {
-        if (try? await transport.leave(commit, as: name)) != nil { signs.told = context.now }
+        message: CommitMessage("This device is there", device: device).text)
+    else { return false }
+    var isTold = false
+    for transport in transports {
+      if (try? await transport.leave(commit, as: "\(Store.alive)\(device)")) != nil {
+        isTold = true
       }
     }
-    try? local.write(signs)
+    // Nothing here names it: half-hourly ones are not to pile up.
+    repository.discard(commit)
+    return isTold
   }
 }

@@ -35,7 +35,7 @@ struct SyncCommand: AsyncParsableCommand {
       try tell(plans, store)
       return try Self.fail(plans.compactMap(\.failure))
     }
-    // Where cron ticks and syncs, this is the only one to say that the device is there.
+    // Where cron ticks and syncs, nobody else says that the device is there.
     let now = context.storeContext.now
     let isWatched = store.lastTick.map { now.seconds(since: $0) < SyncCommand.idle } ?? false
     let sign = signOfLife ?? (isWatched ? SignsOfLife.spacing : nil)
