@@ -8,8 +8,9 @@ enum Main {
   static func main() {
     // A hook that does not read, or a reader that has gone, is an error to handle, not the end.
     signal(SIGPIPE, SIG_IGN)
-    let arguments = BackupCommand.arranged(Array(CommandLine.arguments.dropFirst()))
+    var arguments = Array(CommandLine.arguments.dropFirst())
     do {
+      arguments = try BackupCommand.arranged(arguments)
       try Belfry.checkHelp(arguments)
       var command = try Belfry.parseAsRoot(arguments)
       guard let parsed = command as? any AsyncParsableCommand else {

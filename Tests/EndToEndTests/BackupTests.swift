@@ -194,6 +194,26 @@ import Testing
     #expect(list.out.contains("+44 207 946 0958"), "\(list.out)\(list.err)")
   }
 
+  @Test("what is typed in another order, or is none of it, is understood or said")
+  func words() async throws {
+    let (sandbox, _) = try await home()
+    #expect(try await backup(sandbox, "emea").out.contains("Backup of EMEA Standup is off"))
+    #expect(try await backup(sandbox, "list", "emea").status == 0)
+    #expect(try await backup(sandbox, "add", "device", "emea", "Watch").status == 0)
+    for (words, code) in [
+      (["emea", "foo"], 2), (["emea", "add", "fax", "12"], 2), (["nosuch", "list"], 3),
+      (["emea", "move", "1", "9"], 2), (["emea", "remove", "9", "--yes"], 2),
+      (["emea", "on", "--every", "1s"], 2), (["emea", "on", "--first", "Watch"], 2),
+      (["emea", "add", "device", "Toaster"], 2), (["emea", "test", "--wait", "x"], 2),
+    ] as [([String], Int32)] {
+      let output = try await sandbox.run(
+        Sandbox.binary, ["backup"] + words,
+        environment: ["TZ": "UTC", "BELFRY_NOW": BackupTests.now, "BELFRY_DEVICE": "laptop"])
+      #expect(output.status == code, "\(words): \(output.err)")
+      #expect(output.err.split(separator: "\n").count == 2, "\(words): \(output.err)")
+    }
+  }
+
   // MARK: Story 6
 
   /// Ticks on a device at a moment; returns what it has rung for.

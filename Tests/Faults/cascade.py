@@ -13,6 +13,7 @@ STEP = 14  # seconds between one backup and the next
 LEAD = 22  # seconds before the alarm at which all are watching
 DUE = datetime(2026, 11, 23, 5, 30)
 NAMES = ["phone", "watch", "homepod", "jen"]
+BUSY = 5  # seconds of the processor that a daemon may take, without its commands
 LATE = 7  # seconds that a ring may come after its time: two cores for four devices in each of the stories
 
 # Notes when it begins to ring and when it is silenced, by the alarm's time.
@@ -142,6 +143,7 @@ class Story:
     def finish(self):
         for device in list(self.daemons):
             daemon = self.daemons.pop(device)
+            self.expect_idle(device, daemon)
             daemon.send_signal(signal.SIGCONT)
             daemon.terminate()
             try:
@@ -151,6 +153,13 @@ class Story:
             self.end_hooks(device)
 
     # --- What must hold ---
+
+    def expect_idle(self, device, daemon):
+        """It waits, and does not ask itself again and again what there is to do."""
+        fields = Path("/proc", str(daemon.pid), "stat").read_text().rsplit(")", 1)[1].split()
+        seconds = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        if seconds > BUSY:
+            self.fail(f"the daemon of {device} took {seconds:.1f} s of the processor")
 
     def rings(self):
         """When each device began to ring: (seconds, device, first line)."""

@@ -147,17 +147,20 @@ struct Agenda {
     if entries[id]?.mood == .quiet { entries[id]?.mood = .guarding }
     var moments = [status.next?.at, status.snooze?.until].compactMap { $0 }
     if status.state == .ringing, let current = status.current {
-      let end = timeline.cascade(of: current)?.exhausted
-      if end.map({ now < $0.adding(seconds: Agenda.aftermath) }) ?? false {
+      let end = timeline.cascade(of: current)?.exhausted?.adding(seconds: Agenda.aftermath)
+      if let end, now < end {
         entries[id]?.mood = .cascading
+        wake(id, at: end)
       }
     }
     moments = moments.map { $0.adding(seconds: -Agenda.window) }
     if moments.contains(where: { $0 <= now }) { entries[id]?.mood = .cascading }
-    if let opening = moments.filter({ $0 > now }).min() {
-      let wake = entries[id]?.wake ?? opening
-      entries[id]?.wake = min(wake, opening)
-    }
+    if let opening = moments.filter({ $0 > now }).min() { wake(id, at: opening) }
+  }
+
+  private mutating func wake(_ id: Identifier, at moment: Instant) {
+    let known = entries[id]?.wake ?? moment
+    entries[id]?.wake = min(known, moment)
   }
 
   private mutating func sum() {

@@ -254,6 +254,12 @@ struct DaemonWatch {
     let claims = claims
     let look = agenda.look(at: ids, present, firings: claims.firings)
     if look.isSettling { wantSettling(after: 0) }
+    // What was waited for may not be wanted any more.
+    let wanted = Set(look.tellings.map(\.key))
+    held = held.filter { !ids.contains($0.key.alarm) || wanted.contains($0.key) }
+    callRetries = callRetries.filter {
+      !ids.contains($0.key.alarm) || look.callouts.contains($0.key)
+    }
     for callout in look.callouts { callOut(callout) }
     var tellings: [Telling] = []
     for telling in look.tellings where isTold(telling) { tellings.append(telling) }

@@ -58,7 +58,10 @@ struct ConflictsList: AsyncParsableCommand {
     let device = (stamp?.device ?? origin?.device).map { names[$0] ?? $0.short }
     let time = stamp?.time ?? origin?.time
     let parts =
-      ["\"\(value)\"" + (device.map { " by \(Printable.text($0))" } ?? "")]
+      [
+        "\"\(BackupText.readable(value, names))\""
+          + (device.map { " by \(Printable.text($0))" } ?? "")
+      ]
       + [time.map { zone.civil(at: $0).spoken }, origin.map { "commit \($0.commit.short)" }]
       .compactMap { $0 }
     return parts.joined(separator: ", ")
@@ -115,7 +118,7 @@ struct ConflictsRestore: AsyncParsableCommand {
         ]).document)
     }
     Console.line(
-      "\(Printable.text(decision.title)), \(decision.subject.name): now \"\(decision.shown(decision.discarded))\"."
+      "\(Printable.text(decision.title)), \(decision.subject.name): now \"\(BackupText.readable(decision.shown(decision.discarded), store.deviceNames()))\"."
     )
   }
 }
@@ -167,7 +170,8 @@ struct Explain: AsyncParsableCommand {
   private func tell(
     _ part: Explanation.Part, label: String, _ names: [Identifier: String], _ zone: TimeZoneRules
   ) {
-    let value = label == part.value ? "" : " \"\(Printable.text(part.value))\""
+    let value =
+      label == part.value ? "" : " \"\(Printable.text(BackupText.readable(part.value, names)))\""
     let device = (part.stamp?.device ?? part.origin?.device).map { names[$0] ?? $0.short }
     let by = device.map { " by \(Printable.text($0))" } ?? ""
     let at = (part.stamp?.time ?? part.origin?.time).map { ", \(zone.civil(at: $0).spoken)" } ?? ""
@@ -176,7 +180,8 @@ struct Explain: AsyncParsableCommand {
     Console.line("  \(label)\(value)\(by)\(at)\(commit)")
     if let decision = part.decision {
       Console.line(
-        "    stands over \"\(Printable.text(decision.discarded))\", because \(decision.rule.words)")
+        "    stands over \"\(Printable.text(BackupText.readable(decision.discarded, names)))\", because \(decision.rule.words)"
+      )
     }
   }
 

@@ -251,7 +251,7 @@ extension MergeDecision {
   func sentence(_ names: [Identifier: String]) -> String {
     let by = keptStamp.flatMap { names[$0.device] }.map { " of \(Printable.text($0))" } ?? ""
     return
-      "\(Printable.text(title)), \(Printable.text(subject.name)): kept \"\(shown(kept))\"\(by) over \"\(shown(discarded))\"."
+      "\(Printable.text(title)), \(Printable.text(subject.name)): kept \"\(BackupText.readable(shown(kept), names))\"\(by) over \"\(BackupText.readable(shown(discarded), names))\"."
   }
 
   /// A value for a person to see: a setting's is JSON.

@@ -32,19 +32,36 @@ struct BackupCommand: ParsableCommand {
 
   @ParentCommand var root: Belfry
 
-  /// The words after `backup` in the order that the parser knows: `rent add phone 555` is `add phone rent 555`.
-  static func arranged(_ arguments: [String]) -> [String] {
-    guard let start = arguments.firstIndex(of: configuration.commandName ?? ""),
-      !arguments[..<start].contains(where: { $0 == "help" })
-    else { return arguments }
-    var words = Array(arguments[(start + 1)...])
-    let verbs = Set(configuration.subcommands.map { $0._commandName })
-    guard words.count >= 2, !words[0].hasPrefix("-"), verbs.contains(words[1]) else {
-      return arguments
+  /// The words after `backup` in the order that the parser knows: `rent add phone 555` is `add phone rent 555`, and `rent`
+  /// alone `list rent`.
+  static func arranged(_ arguments: [String]) throws -> [String] {
+    var start = 0
+    // `--store DIR` may stand before the verb.
+    while start < arguments.count, arguments[start].hasPrefix("-") {
+      start += arguments[start] == "--store" ? 2 : 1
     }
-    let alarm = words.removeFirst()
-    let kinds = Set(BackupAdd.configuration.subcommands.map { $0._commandName })
+    guard start < arguments.count, arguments[start] == "backup" else { return arguments }
+    var words = Array(arguments[(start + 1)...])
+    let verbs = configuration.subcommands.map { $0._commandName }
+    guard let alarm = words.first, !alarm.hasPrefix("-") else { return arguments }
+    guard words.count > 1, !words[1].hasPrefix("-") else {
+      return verbs.contains(alarm) ? arguments : arguments[...start] + ["list"] + words
+    }
+    if !verbs.contains(words[1]) {
+      if verbs.contains(alarm) { return arguments }
+      let shown = verbs.filter { $0 != "place" }
+      throw CommandError(
+        .usage, "'\(Printable.text(words[1]))' is nothing to do with backups.",
+        hint: "There are: \(shown.joined(separator: ", ")).")
+    }
+    words.removeFirst()
+    let kinds = BackupAdd.configuration.subcommands.map { $0._commandName }
     let depth = words[0] == "add" && words.count > 1 && kinds.contains(words[1]) ? 2 : 1
+    if words[0] == "add", depth == 1, let kind = words.dropFirst().first, !kind.hasPrefix("-") {
+      throw CommandError(
+        .usage, "'\(Printable.text(kind))' is no kind of backup.",
+        hint: "Add a device, a person or a phone: belfry backup \(Printable.text(alarm)) add")
+    }
     words.insert(alarm, at: depth)
     return Array(arguments[...start]) + words
   }
