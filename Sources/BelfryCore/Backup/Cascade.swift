@@ -72,22 +72,23 @@ public struct Cascade: Hashable, Sendable {
     for snooze in snoozes.sorted(by: Cascade.precedes) {
       // By a clock that is behind it may have been before its time.
       let moment = max(snooze.at, due)
+      var latest: Int?
       if let end = paused, moment < end {
         // Once more in the same pause, or on two sides of a partition: the later end counts.
-        guard snooze.until > end, let again = turns.popLast() else { continue }
-        let own = snooze.by.flatMap(step).flatMap { own in
-          turns.contains { $0.step == own } ? own : nil
-        }
-        turns.append(Turn(step: own ?? again.step, at: snooze.until))
+        guard snooze.until > end else { continue }
+        latest = turns.popLast()?.step
       } else {
         advance(to: moment)
-        let own = snooze.by.flatMap(step).flatMap { own in
-          turns.contains { $0.step == own } ? own : nil
-        }
-        turns.append(Turn(step: own ?? turns.last?.step ?? 0, at: max(snooze.until, moment)))
+        latest = turns.last?.step
       }
-      paused = max(snooze.until, moment)
-      at = (turns.last?.at ?? due).adding(seconds: plan.interval)
+      // The same one rings again; what is in no list, or has not rung, speaks for the latest that has.
+      let own = snooze.by.flatMap(step).flatMap { own in
+        turns.contains { $0.step == own } ? own : nil
+      }
+      let until = max(snooze.until, moment)
+      turns.append(Turn(step: own ?? latest ?? 0, at: until))
+      paused = until
+      at = until.adding(seconds: plan.interval)
     }
     advance(to: nil)
     self.due = due

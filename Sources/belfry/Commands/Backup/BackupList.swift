@@ -1,0 +1,51 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+struct BackupList: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "Show the list of an alarm.", usage: "belfry backup ALARM list")
+
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: BackupCommand
+
+  func run() throws {
+    let editing = try BackupEditing(alarm, common, parent.root)
+    let alarm = try editing.alarm
+    if common.json { return Console.write(editing.text(alarm).json.document) }
+    Console.write(editing.text(alarm).list)
+    editing.warn(alarm)
+  }
+}
+
+struct BackupPreview: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "preview", abstract: "Tell when each would ring, if nobody ever answers.",
+    usage: "belfry backup ALARM preview")
+
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: BackupCommand
+
+  func run() throws {
+    let editing = try BackupEditing(alarm, common, parent.root)
+    let alarm = try editing.alarm
+    let timeline = editing.store.timeline(alarm)
+    let text = editing.text(alarm)
+    guard let next = timeline.next(after: editing.context.storeContext.now) else {
+      throw CommandError(
+        .notPossible, "\(editing.title) does not come again.",
+        hint: "Give it a time that is to come: belfry help edit")
+    }
+    if common.json {
+      return Console.write(text.preview(of: next, in: timeline.zone).document)
+    }
+    Console.write(text.page(of: next, in: timeline.zone))
+    editing.warn(alarm)
+  }
+}
