@@ -376,7 +376,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
       }
     }
     #expect(events.map(\.action) == [.exhausted, .missed])
-    #expect(events.first?.detail == "all 2 backups have rung")
+    #expect(events.first?.detail == "all 2 backups have had their time")
     #expect(events.last?.detail == "nobody answered any backup")
   }
 
@@ -494,6 +494,8 @@ private struct Story: CustomTestStringConvertible, Sendable {
       ("1 555 123 4567", "+15551234567", "(555) 123-4567"),
       ("+1-555-123-4567", "+15551234567", "(555) 123-4567"),
       ("+44 20 7946 0958", "+442079460958", "+44 207 946 0958"),
+      ("+44 (0)20 7946 0958", "+442079460958", "+44 207 946 0958"),
+      ("+39 06 6982", "+39066982", "+39 066 982"),
       ("0044 20 7946 0958", "+442079460958", "+44 207 946 0958"),
       ("+49 30 901820", "+4930901820", "+49 309 01 820"),
       ("+33 6 12 34 56 78", "+33612345678", "+33 612 345 678"),
@@ -516,6 +518,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
     ("112", .emergency), ("555-CALL-NOW", .character("C")), ("5551234567 x12", .character("x")),
     ("+999 123456789", .unknownCountry), ("+0 123456789", .unknownCountry),
     ("+44 1234 5678 9012 345", .tooLong), ("٥٥٥١٢٣٤٥٦٧", .character("٥")), ("+49 12", .tooShort),
+    ("+44 020 7946 0958", .trunkPrefix),
   ])
   func refused(_ text: String, _ failure: PhoneNumber.Failure) {
     #expect(throws: failure) { try PhoneNumber(text) }

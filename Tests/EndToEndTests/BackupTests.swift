@@ -109,7 +109,7 @@ import Testing
       moved.array.map { $0["deed"] as? String } == [
         "Alarm on Jen's iPhone", "Alarm on Watch", "Alarm on HomePod",
       ])
-    #expect(moved.array.map { $0["time"] as? String } == ["5:01", "5:03", "5:04"])
+    #expect(moved.array.map { $0["time"] as? String } == ["5:01:30", "5:03:00", "5:04:30"])
   }
 
   @Test("story 5: a telephone number is shown as people write it, and says what it does")
@@ -252,10 +252,10 @@ import Testing
     }
     // All have had their time: that is recorded.
     let store = try #require(stores["iPad"])
-    _ = try await tick(sandbox, store, "iPad", at: "2026-11-23T05:08:00Z")
-    let log = try await sandbox.belfry("log", "--json", now: "2026-11-23T05:08:30Z", store: store)
+    _ = try await tick(sandbox, store, "iPad", at: "2026-11-23T05:09:00Z")
+    let log = try await sandbox.belfry("log", "--json", now: "2026-11-23T05:09:30Z", store: store)
     let exhausted = try #require(log.array.first { $0["action"] as? String == "exhausted" })
-    #expect(exhausted["detail"] as? String == "all 3 backups have rung")
+    #expect(exhausted["detail"] as? String == "all 3 backups have had their time")
   }
 
   @Test("story 6: stopped on the Watch, the cascade is resolved and the others never ring")
@@ -349,6 +349,38 @@ import Testing
     // Two hours later that says nothing any more.
     let late = try await backup(sandbox, "status", "--json", now: "2026-11-22T22:00:00Z")
     #expect(late.array.first?["live"] as? Int == 0)
+  }
+
+  @Test("who is there and does not have the list yet is not counted on")
+  func uninformed() async throws {
+    let (sandbox, stores) = try await home(["Watch"])
+    let watch = try #require(stores["Watch"])
+    _ = try await sandbox.belfry(
+      "sync", "--sign-of-life", "0", now: BackupTests.now, store: watch, device: "Watch")
+    _ = try await backup(sandbox, "emea", "add", "device", "Watch")
+    try await sync(sandbox, [sandbox.store])
+    let before = try await backup(sandbox, "status")
+    #expect(before.out.contains("does not have this list yet"), "\(before.out)")
+    #expect(before.err.contains("no backup of EMEA Standup would ring"))
+    // It hears of it, and says so: the sign goes out with the next sync.
+    try await sync(sandbox, [watch])
+    _ = try await sandbox.belfry(
+      "sync", "--sign-of-life", "0", now: "2026-11-22T20:00:10Z", store: watch, device: "Watch")
+    try await sync(sandbox, [sandbox.store], now: "2026-11-22T20:00:20Z")
+    let after = try await backup(sandbox, "status", "--json", now: "2026-11-22T20:00:20Z")
+    #expect(after.array.first?["live"] as? Int == 1, "\(after.out)")
+  }
+
+  @Test("status tells how far it has come while it rings")
+  func round() async throws {
+    let (sandbox, _) = try await watched(["Watch"])
+    _ = try await tick(sandbox, sandbox.store, "laptop", at: "2026-11-23T05:00:00Z")
+    let status = try await backup(sandbox, "emea", "status", now: "2026-11-23T05:01:00Z")
+    #expect(status.out.contains("rings, and nobody has answered"), "\(status.out)\(status.err)")
+    #expect(status.out.contains("5:00  laptop, first  has had its turn"))
+    #expect(status.out.contains("5:02  Alarm on Watch  to come"))
+    let json = try await backup(sandbox, "emea", "status", "--json", now: "2026-11-23T05:04:30Z")
+    #expect(json.array.first?["standing"] as? String == "exhausted")
   }
 
   @Test("signs of life that a remote makes up are of no consequence")

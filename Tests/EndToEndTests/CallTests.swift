@@ -24,7 +24,7 @@ import Testing
     #expect((0.15...0.9).contains(heard.loud), "\(heard)")
     // The message as the voice speaks it, twice.
     let message =
-      "This is a test of an automated backup alarm from laptop. Nothing is wrong, due at 22:41."
+      "This is a test of an automated backup alarm from laptop. Nothing is due."
     try sandbox.write("\(message)\n\n\(message)\n\n", to: sandbox.root + "/message")
     let spoken = try await sandbox.run(
       "/bin/sh",
@@ -93,7 +93,7 @@ import Testing
       .compactMap { $0["detail"] as? String }
     #expect(
       Set(details) == [
-        "(555) 123-4567: the voice API did not answer in time., try 1",
+        "(555) 123-4567: the voice API did not answer in time, try 1",
         "(555) 123-4567: answered, try 2",
       ], "\(details)")
   }

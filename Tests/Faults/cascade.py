@@ -1,7 +1,7 @@
 """Four devices with a daemon each and one remote: an alarm comes due, and the first device dies, is stopped, snoozed or
 cut off. The backups ring in their order and at their times, and nobody begins to ring once they know that it was stopped.
 
-The backups are 14 seconds apart instead of two minutes; all else is as people have it.
+The backups are 11 seconds apart instead of two minutes; all else is as people have it.
 """
 import os, signal, subprocess, threading, time
 from contextlib import suppress
@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from sandbox import Clock, Device, Unusable, brief, play
 
-STEP = 14  # seconds between one backup and the next
-LEAD = 22  # seconds before the alarm at which all are watching
+STEP = 11  # seconds between one backup and the next
+LEAD = 18  # seconds before the alarm at which all are watching
 DUE = datetime(2026, 11, 23, 5, 30)
 NAMES = ["phone", "watch", "homepod", "jen"]
 BUSY = 5  # seconds of the processor that a daemon may take, without its commands
-LATE = 7  # seconds that a ring may come after its time: two cores for four devices in each of the stories
+LATE = 6  # seconds that a ring may come after its time: two cores for four devices in each of the stories
 
 # Notes when it begins to ring and when it is silenced, by the alarm's time.
 NOTIFY = """#!/usr/bin/env python3

@@ -15,6 +15,8 @@ public struct PhoneNumber: Hashable, Comparable, Sendable {
     case unknownCountry
     /// An area of North America begins with 2 to 9.
     case badArea
+    /// A 0 stands between the country's code and the number, which is dialled only within the country.
+    case trunkPrefix
     /// Those who answer there are not to be called by a machine.
     case emergency
   }
@@ -24,7 +26,8 @@ public struct PhoneNumber: Hashable, Comparable, Sendable {
   public init(_ text: String) throws(Failure) {
     var digits = ""
     var isInternational = false
-    for character in text {
+    // `+44 (0)20 …`: the 0 is for who calls from within.
+    for character in text.replacing("(0)", with: " ") {
       switch character {
       case "+" where digits.isEmpty && !isInternational: isInternational = true
       case "0"..."9" where character.isASCII: digits.append(character)
@@ -49,6 +52,7 @@ public struct PhoneNumber: Hashable, Comparable, Sendable {
     }
     let national = digits.dropFirst(code.count)
     if national.count < 5 { throw .tooShort }
+    if national.hasPrefix("0"), !PhoneNumber.leadingZero.contains(code) { throw .trunkPrefix }
     if code == "1" {
       if national.count < 10 { throw .tooShort }
       if national.count > 10 { throw .tooLong }
@@ -95,6 +99,9 @@ public struct PhoneNumber: Hashable, Comparable, Sendable {
     let three = String(digits.prefix(3))
     return unassigned.contains(three) || unassignedTens.contains(two) ? nil : three
   }
+
+  /// The countries whose numbers may begin with 0.
+  private static let leadingZero: Set<String> = ["39", "225", "241", "242", "378", "379"]
 
   /// The codes of two digits; every other one of the zones 2 to 9 has three.
   private static let twoDigitCodes: Set<String> = [

@@ -11,13 +11,18 @@ public struct SignsOfLife: Hashable, Sendable {
   public var silent: Instant?
   /// When each device last said that it is there.
   public var seen: [Identifier: Instant]
-  /// When this device last said so itself.
+  /// The commit that each had then, in hexadecimal: whether it knew of an alarm's list.
+  public var has: [Identifier: String]
+  /// When this device last said so itself, and which commit it had then.
   public var told: Instant?
+  public var toldHead: String?
 
   public init(
     asked: Instant? = nil, silent: Instant? = nil, seen: [Identifier: Instant] = [:],
-    told: Instant? = nil
+    has: [Identifier: String] = [:], told: Instant? = nil, toldHead: String? = nil
   ) {
+    self.has = has
+    self.toldHead = toldHead
     self.asked = asked
     self.silent = silent
     self.seen = seen
@@ -26,7 +31,7 @@ public struct SignsOfLife: Hashable, Sendable {
 
   /// Between two signs of a device, in seconds.
   public static let spacing: Int64 = 1800
-  /// The same when a backup may have to ring soon.
+  /// The same when a backup may have to ring soon, or the device has other records than it said last.
   public static let spacingInWindow: Int64 = 240
   /// Who has given no sign for so long would not ring, in seconds.
   public static let trust: Int64 = 2 * spacing + 900

@@ -1,4 +1,13 @@
 /// How an occurrence of an alarm with backups goes from one to the next, as this device sees it.
+///
+/// | what goes wrong | what comes of it |
+/// |---|---|
+/// | the first device could not sync before the time | it rings; who has not heard of the alarm, or its edit, goes by what it knows |
+/// | two devices are cut off from each other | each rings in its turn, as neither knows of the other's answers; once they meet all fall silent |
+/// | a device wakes in the middle | it rings at once if its turn has come and it knows of no answer; the daemon asks first |
+/// | a device wakes in or after a snooze | it is silent until its next turn |
+/// | clocks are 90 seconds apart | each rings by its own: a backup that much early or late, never out of its list's order by its own clock |
+/// | somebody edits the list meanwhile | what is due goes by the list as it stood |
 extension Timeline {
   /// The cascade of an occurrence; nil when nobody is to ring after the first device.
   public func cascade(of civil: CivilDateTime) -> Cascade? {
@@ -79,13 +88,18 @@ extension Timeline {
     return now > latest ? .missed : .ringing(until: latest)
   }
 
+  /// Between two devices that say that all have had their time, in seconds.
+  private static let exhaustedStagger: Int64 = 20
+
   /// Notes that all backups have had their time, once that is so.
   func noteExhausted(_ current: Occurrence, at now: Instant, in transition: inout Transition)
     -> Instant?
   {
-    guard let cascade = cascade(of: current.civil), ownStep(in: cascade) != nil,
-      let exhausted = cascade.exhausted
+    guard let cascade = cascade(of: current.civil), let step = ownStep(in: cascade),
+      let end = cascade.exhausted
     else { return nil }
+    // One after the other, so that who hears of it in time does not say it again.
+    let exhausted = end.adding(seconds: Int64(step) * Timeline.exhaustedStagger)
     var record = opened(current.civil)
     if record.exhausted { return nil }
     if exhausted > now { return exhausted }
@@ -95,7 +109,8 @@ extension Timeline {
     transition.events.append(
       Event(
         .exhausted, current.civil,
-        detail: count == 1 ? "the only backup has rung" : "all \(count) backups have rung",
+        detail: count == 1
+          ? "the only backup has had its time" : "all \(count) backups have had their time",
         revision: record.revision))
     return nil
   }

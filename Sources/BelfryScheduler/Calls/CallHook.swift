@@ -77,10 +77,9 @@ public struct CallHook: Sendable {
     let files: [String] = paths.map { "\($0)/\(name)" }.filter { access($0, F_OK) == 0 }
     var reasons: [String] = []
     for path in files {
-      switch await run(path, JSON.object(members), own) {
-      case .answered: return .answered
-      case .failed(let reason): reasons.append(reason)
-      }
+      let (outcome, isFinal) = await run(path, JSON.object(members), own)
+      if isFinal { return outcome }
+      if case .failed(let reason) = outcome { reasons.append(reason) }
     }
     return .failed(
       reasons.isEmpty
@@ -88,9 +87,10 @@ public struct CallHook: Sendable {
         : reasons.joined(separator: "; "))
   }
 
+  /// Returns what came of it, and whether it is of no use to try another way.
   private func run(
     _ path: String, _ input: JSON, _ own: [String: String]
-  ) async -> CallOutcome {
+  ) async -> (CallOutcome, isFinal: Bool) {
     let outcome = await TimedProcess.run(
       .path(FilePath(path)), [], input: input.document,
       variables: variables.merging(own) { $1 }, seconds: timeout)
@@ -99,15 +99,16 @@ public struct CallHook: Sendable {
       let word = String(decoding: output, as: UTF8.self).split(separator: "\n").last.map(
         String.init)
       switch word {
-      case "busy": return .failed("it was busy")
-      case "no-answer": return .failed("nobody answered")
-      default: return .answered
+      case "busy": return (.failed("it was busy"), true)
+      case "no-answer": return (.failed("nobody answered"), true)
+      default: return (.answered, true)
       }
     case .ended(let status, _, let error):
       let line = error.split(separator: "\n").last.map(String.init)
-      return .failed(line ?? "the hook ended with \(status)")
-    case .timedOut: return .failed("the hook did not end within \(timeout) seconds")
-    case .failed(let reason): return .failed(reason)
+      let words = line.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
+      return (.failed(words ?? "the hook ended with \(status)"), false)
+    case .timedOut: return (.failed("the hook did not end within \(timeout) seconds"), false)
+    case .failed(let reason): return (.failed(reason), false)
     }
   }
 }

@@ -183,15 +183,20 @@ struct LocalState: Sendable {
     return SignsOfLife(
       asked: json["asked"]?.instant, silent: json["silent"]?.instant,
       seen: Dictionary(seen) { max($0, $1) },
-      told: json["told"]?.instant)
+      has: (json["has"]?.object ?? [:]).reduce(into: [:]) { result, item in
+        if let id = Identifier(item.key) { result[id] = item.value.string }
+      }, told: json["told"]?.instant, toldHead: json["toldHead"]?.string)
   }
 
   func write(_ signs: SignsOfLife) throws {
     let seen = signs.seen.map { ($0.key.text, JSON($0.value)) }
+    let has = signs.has.map { ($0.key.text, JSON.string($0.value)) }
     try DurableFile.write(
       JSON.object(omittingNil: [
         "asked": signs.asked.map { JSON($0) }, "silent": signs.silent.map { JSON($0) },
         "told": signs.told.map { JSON($0) },
+        "toldHead": signs.toldHead.map { .string($0) },
+        "has": .object(Dictionary(has) { one, _ in one }),
         "seen": .object(Dictionary(seen) { one, _ in one }),
       ]).document, to: alive, temporary: "\(alive).new-\(getpid())", syncing: false)
   }

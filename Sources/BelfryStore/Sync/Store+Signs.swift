@@ -30,8 +30,14 @@ extension Store {
     signs.asked = context.now
     signs.silent = nil
     note(repository, in: &signs)
-    if let spacing, signs.told.map({ abs(context.now.seconds(since: $0)) >= spacing }) ?? true {
-      if await tell(repository, transports) { signs.told = context.now }
+    let head = branchMark
+    if let spacing {
+      let wait = head == signs.toldHead ? spacing : min(spacing, SignsOfLife.spacingInWindow)
+      let isDue = signs.told.map { abs(context.now.seconds(since: $0)) >= wait } ?? true
+      if isDue, await tell(repository, transports, head) {
+        signs.told = context.now
+        signs.toldHead = head
+      }
     }
     try? local.write(signs)
   }
@@ -43,24 +49,30 @@ extension Store {
       for remote in remotes {
         let name = "\(Store.seen)\(remote)/\(device.id)"
         guard let commit = (try? repository.commit(of: name)) ?? nil,
-          let time = (try? repository.commit(commit).time).map({ Instant(seconds: $0) }),
-          !time.isImplausible(at: context.now)
+          let sign = try? repository.commit(commit)
         else { continue }
-        signs.seen[device.id] = max(signs.seen[device.id] ?? time, time)
+        let time = Instant(seconds: sign.time)
+        if time.isImplausible(at: context.now) || signs.seen[device.id].map({ $0 > time }) == true {
+          continue
+        }
+        signs.seen[device.id] = time
+        signs.has[device.id] = CommitMessage.trailers(of: sign.message)["Has"]
       }
     }
   }
 
   /// Says that this device is there; returns whether any remote has taken it.
   private func tell(
-    _ repository: Repository, _ transports: [any RemoteTransport]
+    _ repository: Repository, _ transports: [any RemoteTransport], _ head: String?
   ) async -> Bool {
     guard
       let commit = try? repository.writeCommit(
         tree: repository.writeTree(TreeData()), parents: [],
         signature: Repository.Signature(
           name: "Belfry", email: "belfry@localhost", time: context.now.seconds),
-        message: CommitMessage("This device is there", device: device).text)
+        message: CommitMessage(
+          "This device is there", trailers: head.map { [("Has", $0)] } ?? [], device: device
+        ).text)
     else { return false }
     var isTold = false
     for transport in transports {
@@ -71,5 +83,18 @@ extension Store {
     // Nothing here names it: half-hourly ones are not to pile up.
     repository.discard(commit)
     return isTold
+  }
+
+  /// Whether a device had an alarm's list of backups as it is here when it last said that it is there; nil when that
+  /// cannot be told.
+  public func hasBackups(of alarm: Alarm, _ device: Identifier) -> Bool? {
+    guard let commit = signsOfLife.has[device].flatMap({ ObjectID(hexadecimal: $0) }),
+      let repository = try? repository(), let tree = try? repository.commit(commit).tree
+    else { return nil }
+    guard let blob = (try? repository.blob(at: AlarmRecord.path(alarm.id), in: tree)) ?? nil,
+      let bytes = try? repository.blob(blob, limit: AlarmRecord.largest),
+      let theirs = try? AlarmRecord.decode(bytes, id: alarm.id, now: context.now)
+    else { return false }
+    return theirs.backup?.plan == alarm.backup?.plan
   }
 }

@@ -10,9 +10,9 @@ struct Calls: ParsableCommand {
     discussion: """
       Of the devices that can, one is agreed on when a number's turn has come; set it up on those that are always on.
 
-        belfry calls sip --server sip.example.org --user belfry --password-file ~/sip-password
-        belfry calls http --url https://api.twilio.com/2010-04-01/Accounts/AC…/Calls.json \\
-          --account AC… --token-file ~/token --from +15557654321
+        belfry calls sip --server sip.example.org --user me --password-file pw
+        belfry calls http --url https://… --account AC… --token-file token \\
+          --from +15557654321
         belfry calls try 5551234567
         belfry calls off
 
@@ -109,7 +109,9 @@ struct CallsSIP: ParsableCommand {
         && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
         && !text.contains(where: { "<>;\"'\\@,?&".contains($0) })
     }
-    guard isSafe(server), isSafe(user) else {
+    let port = server.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      .dropFirst().first
+    guard isSafe(server), isSafe(user), port.map({ UInt16($0) != nil && $0 != "0" }) ?? true else {
       throw CommandError(
         .usage,
         "--server and --user hold letters, digits, dots, hyphens, and a colon before a port.",
@@ -150,7 +152,7 @@ struct CallsHTTP: ParsableCommand {
     guard
       lower.hasPrefix("https://") || lower.hasPrefix("http://localhost")
         || lower.hasPrefix("http://127.0.0.1"), url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
-      !url.contains("\""), !url.contains("\\"), !account.contains(":"),
+      !url.contains("\""), !url.contains("\\"), !account.contains(":"), !account.isEmpty,
       account.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") })
     else {
       throw CommandError(
@@ -175,7 +177,7 @@ struct CallsOwn: ParsableCommand {
     let setup = try CallSetup(common, parent.root)
     guard let own = setup.context.ownHook("call") else {
       throw CommandError(
-        .failed, "there is no hook of your own that calls.",
+        .notPossible, "there is no hook of your own that calls.",
         hint: "Write one: ~/.config/belfry/hooks/deliver/call, and make it executable.")
     }
     _ = own
@@ -213,13 +215,14 @@ struct CallsTry: AsyncParsableCommand {
     }
     let now = context.storeContext.now
     let due = context.storeContext.zones.local.civil(at: now)
+    // It is about no alarm; a hook gets one all the same.
     let alarm = Alarm.created(
-      id: context.storeContext.makeIdentifier(), title: "Nothing is wrong", note: nil,
+      id: context.storeContext.makeIdentifier(), title: "Test", note: nil,
       schedule: try Schedule(.once(due.date), times: [due.time]), zone: .floating,
       delivery: Alarm.Delivery(), at: now, device: store.device)
     let device = store.devices().devices.first { $0.id == store.device }
-    let message = CallHook.message(
-      alarm, due: due, from: CallHook.source(device), note: nil, isTest: true)
+    let message =
+      "This is a test of an automated backup alarm from \(CallHook.source(device)). Nothing is due."
     Console.error("Calling \(number.shown) …")
     switch await context.callHook.run(
       .phone(number, message: nil), message: message, alarm: alarm, occurrence: due, isTest: true)

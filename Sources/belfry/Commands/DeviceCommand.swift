@@ -20,7 +20,7 @@ struct DeviceCommand: ParsableCommand {
       "\(Device.Kind.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "kind"))
   var kind: String?
 
-  @Option(help: ArgumentHelp("Whose it is; nothing takes it back.", valueName: "person"))
+  @Option(help: ArgumentHelp("Whose it is; '' takes that back.", valueName: "person"))
   var owner: String?
 
   @OptionGroup var common: CommonOptions
@@ -57,6 +57,14 @@ struct DeviceCommand: ParsableCommand {
         if let kind { device.kind = kind }
         if let owner { device.owner = owner.isEmpty ? nil : owner }
       }
+    }
+    if name != nil,
+      store.devices().devices.contains(where: {
+        $0.id != device.id && $0.name.lowercased() == device.name.lowercased()
+      })
+    {
+      Console.error("belfry: warning: another device is called \(Printable.text(device.name)) too.")
+      Console.error("Give one of them another name: belfry device --name NAME")
     }
     if common.json { return Console.write(BackupText.json(device).document) }
     Console.line("This device is \(Printable.text(device.name)) (\(device.id.short)).")

@@ -18,9 +18,18 @@ struct BackupText {
   private var plan: Backup.Plan { alarm.backup?.plan ?? Backup.Plan() }
 
   /// `5:02`: as a clock shows it.
-  static func clock(_ time: CivilDateTime) -> String {
-    let text = "\(time.time)"
+  ///
+  /// - Parameter seconds: nil where all are at whole minutes.
+  static func clock(_ time: CivilDateTime, seconds: Int64? = nil) -> String {
+    var text = "\(time.time)"
+    if let seconds { text += seconds < 10 ? ":0\(seconds)" : ":\(seconds)" }
     return text.hasPrefix("0") ? String(text.dropFirst()) : text
+  }
+
+  /// The same of a moment, with seconds where the list has any.
+  func clock(_ moment: Instant, _ zone: TimeZoneRules) -> String {
+    let isWhole = plan.interval % 60 == 0
+    return BackupText.clock(zone.civil(at: moment), seconds: isWhole ? nil : moment.seconds % 60)
   }
 
   private var primary: String { plan.primary.flatMap { names[$0] } ?? "the first device" }
@@ -121,7 +130,7 @@ struct BackupText {
         "If \(Printable.text(primary)) stays silent when \(title) comes, \(next.civil.spoken):")
       + "\n"
     let lines = plan.preview(due: next.at).map { target, at in
-      (BackupText.clock(zone.civil(at: at)), Printable.text(target.deed(names)))
+      (clock(at, zone), Printable.text(target.deed(names)))
     }
     let width = lines.map { $0.0.utf8.count }.max() ?? 0
     for (time, deed) in lines {
@@ -138,7 +147,7 @@ struct BackupText {
       plan.preview(due: next.at).map { target, at in
         guard case .object(var members) = json(target) else { return .null }
         members["at"] = JSON(at)
-        members["time"] = .string(BackupText.clock(zone.civil(at: at)))
+        members["time"] = .string(clock(at, zone))
         members["deed"] = .string(target.deed(names))
         return .object(members)
       })
@@ -173,12 +182,15 @@ struct BackupText {
     var trimmed = text
     while trimmed.first?.isWhitespace == true { trimmed.removeFirst() }
     while trimmed.last?.isWhitespace == true { trimmed.removeLast() }
-    guard !trimmed.isEmpty, trimmed.count <= longest,
-      !trimmed.unicodeScalars.contains(where: AlarmText.isControl)
-    else {
+    var reason: String?
+    if trimmed.isEmpty { reason = "is empty" }
+    if trimmed.count > longest { reason = "has \(trimmed.count) characters" }
+    if trimmed.unicodeScalars.contains(where: AlarmText.isControl) {
+      reason = "holds a line break or another control character"
+    }
+    if let reason {
       throw CommandError(
-        .usage, "\(what) is empty, too long, or holds control characters.",
-        hint: "Write at most \(longest) characters on one line.")
+        .usage, "\(what) \(reason).", hint: "Write at most \(longest) characters on one line.")
     }
     return trimmed
   }
@@ -195,12 +207,13 @@ struct BackupText {
         case .countryMissing: "it lacks the country's code"
         case .unknownCountry: "no country has that code"
         case .badArea: "no area code of North America begins with 0 or 1"
+        case .trunkPrefix: "leave out the 0 after the country's code"
         case .emergency: "an emergency service is not to be called by a machine"
         }
       throw CommandError(
         .usage, "'\(Printable.text(text))' cannot be called: \(reason).",
         hint:
-          "Write ten digits as in (555) 123-4567, or + and the country's code: +44 20 7946 0958.")
+          "Write ten digits as in (555) 123-4567, or + and the country's code: +44 207 946 0958.")
     }
   }
 }

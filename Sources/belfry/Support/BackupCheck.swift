@@ -42,7 +42,8 @@ struct BackupCheck {
         remedy: "See why: belfry backup \(outlook.alarm.id.short) status")
     }
     if silent.isEmpty {
-      return Diagnosis("backup", .fine, "\(title): all \(outlook.members.count) would ring.")
+      return Diagnosis(
+        "backup", .fine, "\(title): the first device and all \(outlook.live) backups would ring.")
     }
     let names = silent.map { Printable.text($0.label) }.joined(separator: ", ")
     return Diagnosis(

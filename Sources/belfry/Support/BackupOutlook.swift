@@ -27,7 +27,7 @@ struct BackupOutlook {
     guard alarm.enabled, !alarm.isDeleted, let plan = alarm.backup?.plan, plan.isActive,
       let next = store.timeline(alarm).next(after: now)
     else { return nil }
-    let witness = Witness(store)
+    let witness = Witness(store, alarm)
     let primary = plan.primary ?? store.device
     var members = [witness.member(nil, primary, at: next.at)]
     for (target, at) in plan.preview(due: next.at) {
@@ -50,8 +50,12 @@ struct BackupOutlook {
     let known: Set<Identifier>
     let isWatched: Bool
     let hasRemote: Bool
+    /// Those that are known not to have the list as it is.
+    let uninformed: Set<Identifier>
 
-    init(_ store: Store) {
+    init(_ store: Store, _ alarm: Alarm) {
+      uninformed = Set(
+        store.signsOfLife.seen.keys.filter { store.hasBackups(of: alarm, $0) == false })
       now = store.context.now
       own = store.device
       names = store.deviceNames()
@@ -65,7 +69,8 @@ struct BackupOutlook {
     }
 
     func isThere(_ device: Identifier) -> Bool {
-      device == own ? isWatched : signs.isAlive(device, at: now)
+      device == own
+        ? isWatched : signs.isAlive(device, at: now) && !uninformed.contains(device)
     }
 
     func member(_ target: BackupTarget?, _ device: Identifier, at: Instant) -> Member {
@@ -82,6 +87,9 @@ struct BackupOutlook {
       guard known.contains(device) else { return "this store knows no such device" }
       guard hasRemote else { return "this store has no remote to hear of it by" }
       guard let last = signs.seen[device] else { return "has never said that it is there" }
+      if uninformed.contains(device), signs.isAlive(device, at: now) {
+        return "does not have this list yet: it hears of it when it syncs"
+      }
       return "last heard of \(Span.length(max(0, now.seconds(since: last)))) ago"
     }
 

@@ -81,7 +81,12 @@ struct BackupAddChoice: ParsableCommand {
       Console.line(
         "  add person \(BackupText.quoted(device.owner ?? ""))  (\(Printable.text(device.name)))")
     }
-    if free.isEmpty { Console.line("  No other device has this store yet: belfry help clone") }
+    if free.isEmpty {
+      Console.line(
+        editing.devices.count > 1
+          ? "  All other devices of this store are in the list."
+          : "  No other device has this store yet: belfry help clone")
+    }
     Console.line("  add person NAME --address https://ntfy.sh/…  (sent word)")
     Console.line("  add phone NUMBER  (call phone number)")
   }
@@ -120,7 +125,7 @@ struct BackupAddPerson: ParsableCommand {
       at an address: the hook 'person' gets it, and the shipped one posts to https:// addresses as ntfy has them.
 
         belfry backup standup add person Jen
-        belfry backup standup add person Sam --address https://ntfy.sh/wake-sam --gadget Pixel
+        belfry backup standup add person Sam --address https://ntfy.sh/sam
       """)
 
   @Argument(help: "The alarm.")
@@ -147,6 +152,12 @@ struct BackupAddPerson: ParsableCommand {
       try BackupText.plain($0, longest: BackupPerson.longestAddress, "--address")
     }
     let editing = try BackupEditing(alarm, common, parent.backup.root)
+    if let address, !address.hasPrefix("https://"), editing.context.ownHook("person") == nil {
+      throw CommandError(
+        .usage,
+        "--address: the shipped hook sends word to addresses that begin with https:// only.",
+        hint: "Write a hook of your own for others, 'person': see the README.")
+    }
     let owned = editing.devices.filter { $0.owner?.lowercased() == name.lowercased() }
       .sorted { ($0.name, $0.id) < ($1.name, $1.id) }
     if let address {

@@ -132,6 +132,9 @@ struct BackupEditing {
     if json { return Console.write(text(alarm).json.document) }
     Console.line(words)
     Console.write(text(alarm).list)
+    if let status = try? store.status(alarm), status.state == .ringing || status.state == .snoozed {
+      Console.line("What rings now goes on by the list as it stood when it came due.")
+    }
     warn(alarm)
   }
 

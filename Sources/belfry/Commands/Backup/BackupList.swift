@@ -37,7 +37,17 @@ struct BackupPreview: ParsableCommand {
     let alarm = try editing.alarm
     let timeline = editing.store.timeline(alarm)
     let text = editing.text(alarm)
-    guard let next = timeline.next(after: editing.context.storeContext.now) else {
+    let now = editing.context.storeContext.now
+    let status = try editing.store.status(alarm)
+    let current = status.current.map {
+      Timeline.Occurrence(civil: $0, at: timeline.zone.instant(of: $0))
+    }
+    let isOpen = status.state == .ringing || status.state == .snoozed
+    if !alarm.enabled, !common.json {
+      Console.error(
+        "\(editing.title) is switched off, and rings for nobody: belfry enable \(alarm.id.short)")
+    }
+    guard let next = isOpen ? current : timeline.next(after: now) else {
       throw CommandError(
         .notPossible, "\(editing.title) does not come again.",
         hint: "Give it a time that is to come: belfry help edit")

@@ -20,20 +20,25 @@ struct BackupStatus: ParsableCommand {
     let context = try common.context(parent.root)
     let store = try context.open()
     let cards = try alarm.map { [try context.find($0, in: store)] } ?? context.overview(store)
-    let outlooks = try cards.compactMap { try store.alarm($0.id) }
+    let alarms = try cards.compactMap { try store.alarm($0.id) }
+    let rounds = try alarms.compactMap { try BackupRound($0, in: store) }
+    let outlooks =
+      alarms
       .compactMap { BackupOutlook($0, in: store) }
       .sorted { ($0.next.at, $0.alarm.title) < ($1.next.at, $1.alarm.title) }
     if common.json {
-      return Console.write(JSON.array(outlooks.map { json($0, context) }).document)
+      return Console.write(
+        JSON.array(rounds.map(\.json) + outlooks.map { json($0, context) }).document)
     }
-    if outlooks.isEmpty {
+    for round in rounds { Console.write(round.text(context.style)) }
+    if outlooks.isEmpty, rounds.isEmpty {
       Console.line(
         alarm == nil
           ? "No alarm that comes has backups: belfry help backup"
-          : "\(Printable.text(cards[0].title)) has no backups that are on, or does not come.")
+          : why(alarms))
     }
     for (index, outlook) in outlooks.enumerated() {
-      if index > 0 { Console.line("") }
+      if index > 0 || !rounds.isEmpty { Console.line("") }
       show(outlook, context, store)
     }
     for outlook in outlooks where outlook.live == 0 {
@@ -42,6 +47,17 @@ struct BackupStatus: ParsableCommand {
       )
     }
     if !outlooks.isEmpty, let reason = staleness(store, context) { Console.error(reason) }
+  }
+
+  /// Why nothing is to be told of an alarm.
+  private func why(_ alarms: [Alarm]) -> String {
+    guard let alarm = alarms.first else { return "There is no such alarm." }
+    let title = Printable.text(alarm.title)
+    if !alarm.enabled { return "\(title) is switched off: belfry enable \(alarm.id.short)" }
+    guard alarm.backup?.plan.isActive == true else {
+      return "\(title) has no backups that are on: belfry backup \(alarm.id.short)"
+    }
+    return "\(title) does not come again."
   }
 
   /// That what is said may be old.
@@ -80,7 +96,8 @@ struct BackupStatus: ParsableCommand {
     }
   }
 
-  /// `{alarm, title, occurrence, at, live, members: [{label, at, first, wouldRing, reason}]}`
+  /// `{alarm, title, occurrence, at, live, members: [{label, at, first, wouldRing, reason}]}`; of one that rings see
+  /// `BackupRound.json`.
   private func json(_ outlook: BackupOutlook, _ context: CommandContext) -> JSON {
     let zones = context.storeContext.zones
     return .object([

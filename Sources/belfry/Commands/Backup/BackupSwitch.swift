@@ -41,7 +41,7 @@ struct BackupOn: ParsableCommand {
         guard plan.step(of: primary) == nil else {
           throw CommandError(
             .usage, "\(editing.names[primary] ?? primary.short) is one of the backups.",
-            hint: "Remove it from the list first.")
+            hint: "Remove it first: belfry backup \(editing.card.id.short) remove")
         }
         plan.primary = primary
       }

@@ -43,10 +43,18 @@ struct BackupTest: AsyncParsableCommand {
     await sync(store)
     guard let plan = alarm.backup?.plan else { return }
     let seconds = patience ?? (Style.canAsk && !common.json ? 300 : 0)
-    if !common.json {
-      Console.line("A test of \(editing.title) was asked for on \(plan.targets.count + 1) of them.")
-    }
     var waiting = expected(plan, editing.names, store)
+    if !common.json {
+      Console.line(
+        "A test of \(editing.title) was asked for on \(waiting.map { Printable.text($0.label) }.joined(separator: ", "))."
+      )
+      editing.warn(alarm)
+      if seconds > 0 {
+        Console.error(
+          "Waiting for their reports, up to \(Span.length(seconds)); Ctrl-C ends the waiting, not the test."
+        )
+      }
+    }
     var heard: [LogEntry] = []
     while !waiting.isEmpty {
       for entry in reports(store, alarm.id, since: asked) where !heard.contains(entry) {
@@ -68,7 +76,7 @@ struct BackupTest: AsyncParsableCommand {
 
   private func ask(_ editing: BackupEditing, at now: Instant) throws -> Alarm {
     let id = editing.card.id.short
-    let (store, context) = (editing.store, editing.context)
+    let store = editing.store
     let status = try store.status(try editing.alarm)
     let isNear =
       status.comes.map { $0.at.seconds(since: now) < Timeline.rehearsalPatience } ?? false
@@ -78,7 +86,11 @@ struct BackupTest: AsyncParsableCommand {
         hint: "Try again when it is over.")
     }
     return try store.update(editing.card.id) { before in
-      guard before.enabled, let plan = before.backup?.plan, plan.isActive else {
+      guard before.enabled else {
+        throw CommandError(
+          .notPossible, "\(editing.title) is switched off.", hint: "belfry enable \(id)")
+      }
+      guard let plan = before.backup?.plan, plan.isActive else {
         throw CommandError(
           .notPossible, "\(editing.title) has no backups that are on.",
           hint: "Add one: belfry backup \(id) add")
@@ -89,7 +101,6 @@ struct BackupTest: AsyncParsableCommand {
       let change = Store.Change(
         alarms: [after], entries: store.entries([event], of: after),
         message: CommitMessage(event, of: after, device: store.device))
-      _ = context
       return (change, after)
     }
   }
@@ -121,7 +132,10 @@ struct BackupTest: AsyncParsableCommand {
   ) -> [Awaited] {
     let primary = plan.primary ?? store.device
     return [Awaited(label: names[primary] ?? primary.short, device: primary)]
-      + plan.targets.map { Awaited(label: $0.label(names), device: $0.device) }
+      + plan.targets.filter { target in
+        // Without a provider nobody is called.
+        if case .phone = target { !store.callers.isEmpty } else { true }
+      }.map { Awaited(label: $0.label(names), device: $0.device) }
   }
 
   private func tell(_ entry: LogEntry, _ names: [Identifier: String], since: Instant) {

@@ -1,0 +1,76 @@
+import BelfryCore
+import BelfryStore
+
+/// How far an alarm with backups has come that rings now, or is snoozed.
+struct BackupRound {
+  private let alarm: Alarm
+  private let occurrence: CivilDateTime
+  private let cascade: Cascade
+  private let labels: [String]
+  private let zone: TimeZoneRules
+  private let now: Instant
+
+  /// Nil for one that does not ring, or has no backups.
+  init?(_ alarm: Alarm, in store: Store) throws {
+    let status = try store.status(alarm)
+    let timeline = store.timeline(alarm)
+    guard status.state == .ringing || status.state == .snoozed, let current = status.current,
+      let cascade = timeline.cascade(of: current), let plan = alarm.backupPlan(at: cascade.due)
+    else { return nil }
+    self.alarm = alarm
+    self.cascade = cascade
+    occurrence = current
+    zone = timeline.zone
+    now = store.context.now
+    let names = store.deviceNames()
+    let primary = plan.primary.flatMap { names[$0] } ?? "the first device"
+    labels = ["\(primary), first"] + plan.targets.map { $0.deed(names) }
+  }
+
+  private var words: String {
+    switch cascade.standing(at: now) {
+    case .paused(let until): "is snoozed until \(clock(until))"
+    case .exhausted: "rings, and all backups have had their time"
+    case .ahead, .ringing, .resolved: "rings, and nobody has answered"
+    }
+  }
+
+  private func clock(_ moment: Instant) -> String {
+    let seconds = moment.seconds % 60
+    return BackupText.clock(zone.civil(at: moment), seconds: seconds == 0 ? nil : seconds)
+  }
+
+  /// A line for each turn: what has had it, and what is to come if nobody answers.
+  func text(_ style: Style) -> String {
+    var text =
+      Console.fitted("\(Printable.text(alarm.title)), \(occurrence.spoken), \(words).") + "\n"
+    for turn in cascade.turns {
+      let time = clock(turn.at)
+      let pad = String(repeating: " ", count: max(0, 9 - time.utf8.count))
+      let mark = turn.at <= now ? style.paint("has had its turn", .faint) : "to come"
+      text += "\(pad)\(time)  \(Printable.text(labels[turn.step]))  \(mark)\n"
+    }
+    return text
+  }
+
+  /// `{alarm, title, occurrence, standing, turns: [{at, label, begun}]}`
+  var json: JSON {
+    let standing =
+      switch cascade.standing(at: now) {
+      case .paused: "snoozed"
+      case .exhausted: "exhausted"
+      case .ahead, .ringing, .resolved: "ringing"
+      }
+    return .object([
+      "alarm": JSON(alarm.id), "title": .string(alarm.title), "occurrence": JSON(occurrence),
+      "standing": .string(standing),
+      "turns": .array(
+        cascade.turns.map { turn in
+          .object([
+            "at": JSON(turn.at), "label": .string(labels[turn.step]),
+            "begun": .bool(turn.at <= now),
+          ])
+        }),
+    ])
+  }
+}
