@@ -46,4 +46,25 @@ import Testing
     schedule.end(at: start, succeeded: true)
     #expect(schedule.next(.ringing, now: start) == after(15))
   }
+
+  @Test func whereBackupsMayRingNewsComesFast() {
+    var schedule = SyncSchedule()
+    schedule.begin()
+    schedule.end(at: start, succeeded: true)
+    #expect(schedule.next(.guarding, now: start) == after(120))
+    #expect(schedule.next(.cascading, now: start) == after(5))
+    // What has happened here is told at once.
+    schedule.noteChange(at: after(1))
+    #expect(schedule.next(.cascading, now: after(1)) == after(1))
+    // Who cannot be reached is asked on: each ring depends on it.
+    for _ in 0..<9 {
+      schedule.begin()
+      schedule.end(at: start, succeeded: false)
+    }
+    #expect(schedule.next(.cascading, now: start) == after(5))
+    #expect(schedule.isFresh(at: after(15)))
+    #expect(!schedule.isFresh(at: after(16)))
+    schedule.demand()
+    #expect(schedule.next(.quiet, now: after(16)) == after(16))
+  }
 }

@@ -245,6 +245,8 @@ def snoozed_then_silence(story):
     story.until(STEP + 4 + 20 + STEP + 9)
     again = STEP + 4 + 20
     story.expect(("watch", STEP), ("watch", again), ("homepod", again + STEP))
+    if len(story.silences("watch")) != 1 or story.silences("watch")[0] > STEP + 9:
+        story.fail(f"the snooze did not silence the watch: {story.silences('watch')}")
     story.say("homepod", "stop", "tea")
     story.until(again + 2 * STEP + 8)
     story.expect(("watch", STEP), ("watch", again), ("homepod", again + STEP))

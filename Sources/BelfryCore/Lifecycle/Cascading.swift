@@ -147,7 +147,7 @@ extension Timeline {
     return asked
   }
 
-  /// What a rehearsal is noted as: no schedule has seconds, and none comes at its minute.
+  /// What a rehearsal is noted as: its minute. Close to an occurrence nobody may ask for one, so that none has the same.
   public static func rehearsalKey(_ asked: Instant) -> CivilDateTime {
     TimeZoneRules.utc.civil(at: asked)
   }
