@@ -10,6 +10,8 @@ public struct TickReport: Sendable {
     public let occurrence: CivilDateTime
     /// When it was due.
     public let due: Instant
+    /// More, in words: that no backup was answered either.
+    public let detail: String?
   }
 
   /// What rang, what was asked and what was said ahead, with what each hook said when none of them worked.
@@ -111,7 +113,7 @@ public struct Tick: Sendable {
           guard let occurrence = event.occurrence else { continue }
           let item = TickReport.Item(
             alarm: alarm.id, title: alarm.title, occurrence: occurrence,
-            due: timeline.zone.instant(of: occurrence))
+            due: timeline.zone.instant(of: occurrence), detail: event.detail)
           if event.action == .missed { missed.append(item) }
           if event.action == .done { completed.append(item) }
         }
@@ -197,7 +199,8 @@ public struct Tick: Sendable {
     let notice = Notice(
       .missed(
         report.missed.map {
-          Notice.Missed(alarm: $0.alarm, title: $0.title, occurrence: $0.occurrence)
+          Notice.Missed(
+            alarm: $0.alarm, title: $0.title, occurrence: $0.occurrence, detail: $0.detail)
         }), alarm: first.alarm, title: first.title, note: nil, occurrence: first.occurrence,
       due: store.context.zones.text(first.due))
     report.summary = await delivery.deliver(notice, snooze: 0)

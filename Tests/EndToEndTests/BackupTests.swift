@@ -256,6 +256,9 @@ import Testing
     let log = try await sandbox.belfry("log", "--json", now: "2026-11-23T05:09:30Z", store: store)
     let exhausted = try #require(log.array.first { $0["action"] as? String == "exhausted" })
     #expect(exhausted["detail"] as? String == "all 3 backups have had their time")
+    // And what is missed then is told as such.
+    _ = try await tick(sandbox, store, "iPad", at: "2026-11-23T05:45:00Z")
+    #expect(try sandbox.read(sandbox.missed).contains("Nobody answered any backup."))
   }
 
   @Test("story 6: stopped on the Watch, the cascade is resolved and the others never ring")

@@ -112,7 +112,7 @@ final class CascadeFleet {
         message: CommitMessage(Event(.created), of: alarm, device: store.device)))
     self.alarm = alarm.id
     for _ in 0..<2 { for device in devices { try await sync(device) } }
-    note("\(mood); backups: \(targets.map(\.key)); callers: \(try store.callers.count)")
+    note("\(mood); backups: \(targets.map(\.key)); callers: \(store.callers.count)")
   }
 
   // MARK: Living

@@ -89,7 +89,7 @@ extension Timeline {
   }
 
   /// Between two devices that say that all have had their time, in seconds.
-  private static let exhaustedStagger: Int64 = 20
+  private static let exhaustedStagger: Int64 = 10
 
   /// Notes that all backups have had their time, once that is so.
   func noteExhausted(_ current: Occurrence, at now: Instant, in transition: inout Transition)

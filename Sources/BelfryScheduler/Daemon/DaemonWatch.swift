@@ -42,6 +42,10 @@ struct DaemonWatch {
   private var failing: Set<String> = []
   /// What rings as a backup once it has been asked what others have answered: since when it waits for that.
   private var held: [Firings.Key: Instant] = [:]
+  /// Since when others wait for an answer that was given here; nil once they could hear of it.
+  private var hurriedSince: Instant?
+  /// When the last sync began.
+  private var syncBegan: Instant?
   /// The calls that are seen to.
   private var calling: Set<Callout> = []
   /// Those that could not be: when they are tried again.
@@ -109,7 +113,7 @@ struct DaemonWatch {
   var nextWake: Instant {
     var wakes = [nextRound, agenda.nextWake, nextSample].compactMap { $0 }
     if !settling.isRunning, let due = settling.due { wakes.append(due) }
-    if isSyncing, let next = sync.next(agenda.mood, now: context.now) { wakes.append(next) }
+    if isSyncing, let next = sync.next(pace, now: context.now) { wakes.append(next) }
     if let retry = callRetries.filter({ !calling.contains($0.key) }).values.min() {
       wakes.append(retry)
     }
@@ -137,6 +141,7 @@ struct DaemonWatch {
 
   mutating func handle(_ event: DaemonEvent) {
     lookAtClock()
+    let wasUrgent = agenda.mood == .cascading
     switch event {
     case .wake(let wake): handle(wake)
     case .news(let news): handle(news)
@@ -171,6 +176,9 @@ struct DaemonWatch {
       underWay -= 1
       report("belfry sync", failure)
       sync.end(at: context.now, succeeded: failure == nil)
+      if failure == nil, let since = hurriedSince, syncBegan.map({ $0 >= since }) ?? false {
+        hurriedSince = nil
+      }
       syncedMark = store.branchMark
       look(at: Set(held.keys.map(\.alarm)).sorted())
     case .calledOut(let callout, let failure):
@@ -194,6 +202,11 @@ struct DaemonWatch {
     }
     sampleBattery()
     look(at: agenda.due(at: context.now) + overdue)
+    if wasUrgent, agenda.mood < .cascading {
+      // Somebody has answered: others are to hear of it before their turn.
+      hurriedSince = context.now
+      if !sync.isRunning { sync.demand() }
+    }
     runCommands()
   }
 
@@ -457,6 +470,16 @@ struct DaemonWatch {
 
   // MARK: Commands
 
+  /// For so long an answer is in a hurry, in seconds: then whoever has not heard of it has rung.
+  private static let mostHurry: Int64 = 1800
+
+  /// How soon others are to hear of what happens here.
+  private var pace: Agenda.Mood {
+    let isHurried =
+      hurriedSince.map { context.now.seconds(since: $0) < DaemonWatch.mostHurry } ?? false
+    return isHurried ? .cascading : agenda.mood
+  }
+
   private var isSyncing: Bool { surroundings.syncs && store.hasRemote }
 
   private mutating func wantSettling(after milliseconds: Int64) {
@@ -475,9 +498,10 @@ struct DaemonWatch {
       settling.isRunning = true
       run(["tick", "--settle"], isWarning: true) { .settled(failure: $0) }
     }
-    if isSyncing, let next = sync.next(agenda.mood, now: context.now), next <= context.now {
+    if isSyncing, let next = sync.next(pace, now: context.now), next <= context.now {
       sync.begin()
-      let isUrgent = agenda.mood == .cascading
+      syncBegan = context.now
+      let isUrgent = pace == .cascading
       let spacing = isUrgent ? SignsOfLife.spacingInWindow : SignsOfLife.spacing
       run(
         ["sync"] + (agenda.hasBackups ? ["--sign-of-life", "\(spacing)"] : []),

@@ -23,8 +23,13 @@ public struct Notice: Hashable, Sendable {
     public let alarm: Identifier
     public let title: String
     public let occurrence: CivilDateTime
+    /// More, in words: that no backup was answered either.
+    public let detail: String?
 
-    public init(alarm: Identifier, title: String, occurrence: CivilDateTime) {
+    public init(
+      alarm: Identifier, title: String, occurrence: CivilDateTime, detail: String? = nil
+    ) {
+      self.detail = detail
       self.alarm = alarm
       self.title = title
       self.occurrence = occurrence
@@ -141,9 +146,13 @@ public struct Notice: Hashable, Sendable {
     case .nudge(let nudge, let more):
       let others = more == 0 ? "" : ", and \(more) more"
       return "\(nudge.action)\n\(nudge.title): \(title), \(occurrence.spoken)\(others)."
-    case .missed(let missed) where missed.count == 1: return "Was due \(occurrence.spoken)."
+    case .missed(let missed) where missed.count == 1:
+      return "Was due \(occurrence.spoken)."
+        + (missed[0].detail.map { "\n\($0.prefix(1).uppercased() + $0.dropFirst())." } ?? "")
     case .missed(let missed):
-      let lines = missed.prefix(Notice.mostLines).map { "\($0.title), \($0.occurrence.spoken)" }
+      let lines = missed.prefix(Notice.mostLines).map { item in
+        "\(item.title), \(item.occurrence.spoken)" + (item.detail.map { ": \($0)" } ?? "")
+      }
       let more = missed.count - lines.count
       return (lines + (more > 0 ? ["and \(more) more: belfry list"] : [])).joined(separator: "\n")
     }
@@ -198,7 +207,8 @@ public struct Notice: Hashable, Sendable {
   }
 
   /// `{kind, alarm, title, headline, body, note?, occurrence, due, sound?, actions}`, and of a firing `late`, of a
-  /// follow-up `number`, `count`, `last`, of a backup `backup`: `{step, primary, unasked?}`, of what was missed `missed`: a list of `{alarm, title, occurrence}`, of a nudge
+  /// follow-up `number`, `count`, `last`, of a backup `backup`: `{step, primary, unasked?}`, of what was missed `missed`: a list of
+  /// `{alarm, title, occurrence, detail?}`, of a nudge
   /// `risk`, `predicted` in percent, and `more`, for how many later alarms it holds too.
   public var json: JSON {
     var members: [String: JSON?] = [
@@ -227,8 +237,9 @@ public struct Notice: Hashable, Sendable {
     case .missed(let missed):
       members["missed"] = .array(
         missed.map {
-          .object([
+          .object(omittingNil: [
             "alarm": JSON($0.alarm), "title": .string($0.title), "occurrence": JSON($0.occurrence),
+            "detail": $0.detail.map { .string($0) },
           ])
         })
     }
@@ -322,7 +333,8 @@ extension Notice {
           guard let alarm = item["alarm"].flatMap(identifier), let title = item["title"]?.string,
             let occurrence = item["occurrence"].flatMap(civil)
           else { return nil }
-          return Missed(alarm: alarm, title: title, occurrence: occurrence)
+          return Missed(
+            alarm: alarm, title: title, occurrence: occurrence, detail: item["detail"]?.string)
         })
     default: return nil
     }

@@ -72,8 +72,10 @@ struct Edit: ParsableCommand {
 
 extension Store {
   /// The change from one definition to another; none when they are the same.
+  ///
+  /// - Parameter words: what the log says of it; nil for the names of the fields.
   func edited(
-    _ before: Alarm, _ after: Alarm, as action: LogEntry.Action = .edited
+    _ before: Alarm, _ after: Alarm, as action: LogEntry.Action = .edited, words: String? = nil
   ) throws -> (Change?, (Alarm, [Alarm.Field])) {
     let fields = after.changedFields(from: before)
     if fields.isEmpty { return (nil, (before, [])) }
@@ -86,7 +88,8 @@ extension Store {
         hint: "Name a time that is to come.")
     }
     let event = Event(
-      action, detail: action == .edited ? fields.map(\.rawValue).joined(separator: ", ") : nil)
+      action,
+      detail: words ?? (action == .edited ? fields.map(\.rawValue).joined(separator: ", ") : nil))
     var events = [event]
     // What disabling takes back, and the skips that mean nothing to another schedule, are told one by one.
     if action == .disabled {

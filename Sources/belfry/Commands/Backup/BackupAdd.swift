@@ -18,7 +18,7 @@ extension BackupEditing {
   func add(_ target: BackupTarget) throws {
     let isFirst = try alarm.backup == nil
     let label = Printable.text(target.label(names))
-    let (alarm, _) = try change { plan in
+    let (alarm, _) = try change("\(label) added") { plan in
       if let device = target.device, device == plan.primary {
         throw CommandError(
           .usage, "\(label) is where \(title) rings first: it is no backup of itself.",

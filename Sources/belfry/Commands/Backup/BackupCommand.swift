@@ -109,9 +109,11 @@ struct BackupEditing {
   }
 
   /// Changes the list, as one commit; returns the alarm then, and whether anything has changed.
+  ///
+  /// - Parameter words: what the log says of it.
   @discardableResult
   func change(
-    _ body: (inout Backup.Plan) throws -> Void
+    _ words: String, _ body: (inout Backup.Plan) throws -> Void
   ) throws -> (alarm: Alarm, hasChanged: Bool) {
     let (alarm, fields) = try store.update(card.id) { before in
       var plan = self.plan(of: before)
@@ -122,7 +124,7 @@ struct BackupEditing {
         backup.plan = plan
         after.backup = backup
       }
-      return try store.edited(before, after)
+      return try store.edited(before, after, words: "backup: \(words)")
     }
     return (alarm, !fields.isEmpty)
   }

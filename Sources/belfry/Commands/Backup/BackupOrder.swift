@@ -30,7 +30,9 @@ struct BackupRemove: ParsableCommand {
         throw CommandError(.failed, "nothing was removed.", hint: "Answer y to remove it.")
       }
     }
-    let (alarm, _) = try editing.change { $0.targets.removeAll { $0.key == target.key } }
+    let (alarm, _) = try editing.change("\(label) removed") { plan in
+      plan.targets.removeAll { $0.key == target.key }
+    }
     editing.tell("Removed \(label).", alarm)
   }
 }
@@ -54,7 +56,7 @@ struct BackupMove: ParsableCommand {
 
   func run() throws {
     let editing = try BackupEditing(alarm, common, parent.root)
-    let (alarm, hasChanged) = try editing.change { plan in
+    let (alarm, hasChanged) = try editing.change("\(from) moved to \(to)") { plan in
       for place in [from, to] where !plan.targets.indices.contains(place - 1) {
         throw CommandError(
           .usage, "there is no place \(place) in the list of \(editing.title).",

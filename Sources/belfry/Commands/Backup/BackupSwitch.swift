@@ -34,7 +34,7 @@ struct BackupOn: ParsableCommand {
     }
     let editing = try BackupEditing(alarm, common, parent.root)
     let primary = try first.map { try DeviceName.find($0, editing.devices) }
-    let (alarm, _) = try editing.change { plan in
+    let (alarm, _) = try editing.change("on") { plan in
       plan.isOn = true
       if let interval { plan.interval = interval }
       if let primary {
@@ -67,7 +67,7 @@ struct BackupOff: ParsableCommand {
       if common.json { return Console.write(editing.text(try editing.alarm).json.document) }
       return Console.line("Nothing has changed: backup of \(editing.title) is off already.")
     }
-    let (alarm, _) = try editing.change { $0.isOn = false }
+    let (alarm, _) = try editing.change("off") { $0.isOn = false }
     if common.json { return Console.write(editing.text(alarm).json.document) }
     Console.line(
       "Backup of \(editing.title) is off; what rings already goes on until it is stopped.")
