@@ -121,8 +121,8 @@ import Testing
         [ "$now" != 0 ] && [ "$now" != "$first" ] && echo "runs again" && break
         sleep 0.1
       done
-      \(belfry) add Soon --daily --at $(date -u -d '+1 minute' +%H:%M) >/dev/null
-      for i in $(seq 70); do [ -s '\(sandbox.rang)' ] && break; sleep 1; done
+      \(belfry) add Soon --daily --at $(date -u -d '+75 seconds' +%H:%M) >/dev/null
+      for i in $(seq 110); do [ -s '\(sandbox.rang)' ] && break; sleep 1; done
       systemctl --user reload belfry.service && echo reloaded
       \(belfry) service uninstall
       systemctl --user is-active belfry.service
@@ -132,7 +132,7 @@ import Testing
       kill $manager $bus
       """
     let output = try await sandbox.run(
-      "/usr/bin/timeout", ["150", "unshare", "--mount", "sh", "-c", script],
+      "/usr/bin/timeout", ["220", "unshare", "--mount", "sh", "-c", script],
       environment: ["TZ": "UTC", "BELFRY_DEVICE": "laptop"])
     if output.out.contains("no manager") { return }
     #expect(
