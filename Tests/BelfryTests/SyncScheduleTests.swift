@@ -12,7 +12,7 @@ import Testing
   @Test func oftenWhileSomethingRingsAndSeldomOtherwise() {
     var schedule = SyncSchedule()
     #expect(schedule.next(.quiet, now: start) == start)
-    schedule.begin()
+    schedule.begin(at: start)
     #expect(schedule.next(.ringing, now: start) == nil)
     schedule.end(at: start, succeeded: true)
     #expect(schedule.next(.ringing, now: start) == after(15))
@@ -22,12 +22,12 @@ import Testing
 
   @Test func soonAfterAChangeAndSeveralTogether() {
     var schedule = SyncSchedule()
-    schedule.begin()
+    schedule.begin(at: start)
     schedule.end(at: start, succeeded: true)
     schedule.noteChange(at: after(10))
     schedule.noteChange(at: after(11))
     #expect(schedule.next(.quiet, now: after(11)) == after(12))
-    schedule.begin()
+    schedule.begin(at: start)
     schedule.end(at: after(13), succeeded: true)
     #expect(schedule.next(.quiet, now: after(13)) == after(613))
   }
@@ -36,20 +36,20 @@ import Testing
     var schedule = SyncSchedule()
     var waits: [Int64] = []
     for _ in 0..<9 {
-      schedule.begin()
+      schedule.begin(at: start)
       schedule.end(at: start, succeeded: false)
       schedule.noteChange(at: start)
       waits.append(schedule.next(.ringing, now: start)!.seconds(since: start))
     }
     #expect(waits == [15, 30, 60, 120, 240, 480, 900, 900, 900])
-    schedule.begin()
+    schedule.begin(at: start)
     schedule.end(at: start, succeeded: true)
     #expect(schedule.next(.ringing, now: start) == after(15))
   }
 
   @Test func whereBackupsMayRingNewsComesFast() {
     var schedule = SyncSchedule()
-    schedule.begin()
+    schedule.begin(at: start)
     schedule.end(at: start, succeeded: true)
     #expect(schedule.next(.guarding, now: start) == after(120))
     #expect(schedule.next(.cascading, now: start) == after(5))
@@ -58,13 +58,17 @@ import Testing
     #expect(schedule.next(.cascading, now: after(1)) == after(1))
     // Who cannot be reached is asked on: each ring depends on it.
     for _ in 0..<9 {
-      schedule.begin()
+      schedule.begin(at: start)
       schedule.end(at: start, succeeded: false)
     }
     #expect(schedule.next(.cascading, now: start) == after(5))
     #expect(schedule.isFresh(at: after(15)))
     #expect(!schedule.isFresh(at: after(16)))
+    // One that ended just now, and began before the machine slept.
+    schedule.begin(at: start)
+    schedule.end(at: after(600), succeeded: true)
+    #expect(!schedule.isFresh(at: after(600)))
     schedule.demand()
-    #expect(schedule.next(.quiet, now: after(16)) == after(16))
+    #expect(schedule.next(.quiet, now: after(616)) == after(616))
   }
 }

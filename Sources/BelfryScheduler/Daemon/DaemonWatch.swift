@@ -499,7 +499,7 @@ struct DaemonWatch {
       run(["tick", "--settle"], isWarning: true) { .settled(failure: $0) }
     }
     if isSyncing, let next = sync.next(pace, now: context.now), next <= context.now {
-      sync.begin()
+      sync.begin(at: context.now)
       syncBegan = context.now
       let isUrgent = pace == .cascading
       let spacing = isUrgent ? SignsOfLife.spacingInWindow : SignsOfLife.spacing

@@ -19,6 +19,9 @@ struct SyncSchedule {
   private static let mostPatience: Int64 = 900
 
   private var lastEnd: Instant?
+  /// When the running one began, and when the last one did that has ended: what it has learned is as of then.
+  private var began: Instant?
+  private var lastBegan: Instant?
   private var failures: Int64 = 0
   private var changed: Instant?
   private(set) var isRunning = false
@@ -40,8 +43,9 @@ struct SyncSchedule {
 
   /// Whether it has been tried to learn what others have done so lately that another try would tell nothing new.
   func isFresh(at now: Instant) -> Bool {
-    guard let lastEnd else { return false }
-    return abs(now.seconds(since: lastEnd)) <= 3 * SyncSchedule.interval(.cascading)
+    // Not when it ended: the machine may have slept over it.
+    guard let lastBegan else { return false }
+    return abs(now.seconds(since: lastBegan)) <= 3 * SyncSchedule.interval(.cascading)
   }
 
   /// The next one is wanted now.
@@ -52,7 +56,8 @@ struct SyncSchedule {
     if changed == nil { changed = now }
   }
 
-  mutating func begin() {
+  mutating func begin(at now: Instant) {
+    began = now
     isRunning = true
     changed = nil
   }
@@ -60,6 +65,7 @@ struct SyncSchedule {
   mutating func end(at now: Instant, succeeded: Bool) {
     isRunning = false
     lastEnd = now
+    lastBegan = began
     failures = succeeded ? 0 : failures + 1
   }
 
