@@ -144,12 +144,12 @@ extension Store {
     let names = deviceNames()
     let primary = alarm.backup?.plan(at: firing.due).primary.flatMap { names[$0] }
     return Notice.BackupTurn(
-      step: firing.step, primary: primary ?? "the first device", unasked: silence(since: firing.due)
+      step: firing.step, primary: primary ?? "the first device", unasked: silence
     )
   }
 
   /// Why it is not known what others have answered; nil where they could be asked of late.
-  private func silence(since due: Instant) -> String? {
+  private var silence: String? {
     guard hasRemote else { return "this store has no remote" }
     let signs = signsOfLife
     guard let asked = signs.asked else { return "the remote was never reached" }

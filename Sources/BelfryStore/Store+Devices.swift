@@ -9,11 +9,10 @@ extension Store {
       let writer = try StoreWriter(self)
       try writer.absorb()
       try Tidying(writer).commitDevices()
-      let known = devices().devices.first { $0.id == device }
-      let before = known ?? Device(id: device, name: context.deviceName, created: context.now)
+      let before = ownDevice
       var after = before
       body(&after)
-      if known != nil, after == before { return before }
+      if after == before, devices().devices.contains(before) { return before }
       after.stamp = .next(after: before.stamp, now: context.now, device: device)
       try writer.commit(
         [DeviceRecord.path(device): DeviceRecord.encode(after)],
@@ -22,8 +21,19 @@ extension Store {
     }
   }
 
+  /// What this device says of itself; by its name alone where it has no valid record.
+  public var ownDevice: Device {
+    devices().devices.first { $0.id == device }
+      ?? Device(id: device, name: context.deviceName, created: context.now)
+  }
+
   /// The devices that can place calls.
   public var callers: Set<Identifier> {
     Set(devices().devices.filter(\.calls).map(\.id))
   }
+}
+
+extension [Device] {
+  /// What people call them, by identifier.
+  public var names: [Identifier: String] { Dictionary(map { ($0.id, $0.name) }) { $1 } }
 }

@@ -274,11 +274,17 @@ public final class Store: Sendable {
 
   /// When the clock was last looked at, and when all was last synced; nil when never.
   public var lastTick: Instant? { local.last(.tick) }
+  /// Whether one has looked at the clock so lately that another is to be expected.
+  public var hasTickedLately: Bool {
+    lastTick.map { context.now.seconds(since: $0) < Store.idle } ?? false
+  }
+  /// Where nothing has looked at the clock for so long nothing rings, in seconds.
+  private static let idle: Int64 = 900
   public var lastSync: Instant? { local.last(.sync) }
 
   /// What people call the devices, by identifier; one whose record is not valid goes by its identifier.
   public func deviceNames() -> [Identifier: String] {
-    Dictionary(devices().devices.map { ($0.id, $0.name) }) { $1 }
+    devices().devices.names
   }
 
   /// What this device has rung for.

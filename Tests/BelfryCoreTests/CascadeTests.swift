@@ -549,7 +549,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(first.move(at: due, claims: [], tried: 0) == .claim(term: 1))
     #expect(second.move(at: due, claims: [], tried: 0) == .wait(until: due.adding(seconds: 10)))
     let claimed = [
-      CallElection.Claim(term: 1, seen: due, isOwn: false, outcome: nil)
+      CallElection.Claim(term: 1, seen: due, outcome: nil)
     ]
     #expect(
       second.move(at: due.adding(seconds: 60), claims: claimed, tried: 0)
@@ -557,11 +557,11 @@ private struct Story: CustomTestStringConvertible, Sendable {
     // Whoever claimed it has died.
     #expect(
       second.move(at: due.adding(seconds: 190), claims: claimed, tried: 0) == .claim(term: 2))
-    let failed = [CallElection.Claim(term: 1, seen: due, isOwn: false, outcome: .failed)]
+    let failed = [CallElection.Claim(term: 1, seen: due, outcome: .failed)]
     #expect(second.move(at: due.adding(seconds: 25), claims: failed, tried: 0) == .claim(term: 2))
-    let answered = [CallElection.Claim(term: 1, seen: due, isOwn: false, outcome: .answered)]
+    let answered = [CallElection.Claim(term: 1, seen: due, outcome: .answered)]
     #expect(second.move(at: due.adding(seconds: 60), claims: answered, tried: 0) == .over)
-    let used = [CallElection.Claim(term: 3, seen: due, isOwn: false, outcome: .failed)]
+    let used = [CallElection.Claim(term: 3, seen: due, outcome: .failed)]
     #expect(second.move(at: due.adding(seconds: 60), claims: used, tried: 0) == .over)
   }
 

@@ -49,7 +49,7 @@ import Testing
         now: { self.state.withLock { $0.now } },
         sleep: { seconds in self.state.withLock { $0.now = $0.now.adding(seconds: seconds) } },
         isWanted: { self.state.withLock { $0.now < $0.wanted } },
-        call: { _ in
+        call: {
           self.state.withLock { state in
             state.calls.append(state.now)
             state.now = state.now.adding(seconds: 30)

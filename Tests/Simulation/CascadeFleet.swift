@@ -256,7 +256,8 @@ final class CascadeFleet {
     let evaluation = store.timeline(alarm).evaluate(
       at: store.context.now, settings: try store.settings().settings, firings: store.firings())
     for callout in evaluation.callouts where callout.occurrence == CascadeFleet.occurrence {
-      let callers = CallElection.callers(of: plan, able: store.callers)
+      let callers = CallElection.callers(
+        for: callout.target, of: plan, among: store.devices().devices)
       guard let rank = callers.firstIndex(of: store.device) else { continue }
       let key = Store.callKey(alarm.id, callout.occurrence, callout.target)
       var note = store.callNote(key) ?? Store.CallNote(at: time)
@@ -317,7 +318,7 @@ final class CascadeFleet {
       let name = "\(device.index) \(target.key) \(term) \(outcome.map(\.rawValue) ?? "")"
       seen[name] = seen[name] ?? now
       return CallElection.Claim(
-        term: term, seen: seen[name] ?? now, isOwn: false, outcome: outcome)
+        term: term, seen: seen[name] ?? now, outcome: outcome)
     }
   }
 

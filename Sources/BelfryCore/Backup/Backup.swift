@@ -35,6 +35,9 @@ public struct Backup: Hashable, Sendable {
       self.targets = targets
     }
 
+    /// Whether any number is to be called.
+    public var calls: Bool { targets.contains(where: \.isPhone) }
+
     /// Whether anybody is to ring after the first device.
     public var isActive: Bool { isOn && !targets.isEmpty }
 
@@ -98,6 +101,11 @@ public enum BackupTarget: Hashable, Sendable {
     case .person(let person): person.device
     case .phone: nil
     }
+  }
+
+  /// Whether it is called.
+  public var isPhone: Bool {
+    if case .phone = self { true } else { false }
   }
 
   /// Whether it is reached through whichever device can, and not by a device's own ringing.

@@ -49,14 +49,12 @@ public struct CallElection: Hashable, Sendable {
     public let term: Int
     /// When this device first saw it, by its own clock.
     public let seen: Instant
-    public let isOwn: Bool
     /// Nil while it goes on, or whoever claimed it has died.
     public let outcome: Outcome?
 
-    public init(term: Int, seen: Instant, isOwn: Bool, outcome: Outcome?) {
+    public init(term: Int, seen: Instant, outcome: Outcome?) {
       self.term = term
       self.seen = seen
-      self.isOwn = isOwn
       self.outcome = outcome
     }
   }
@@ -106,5 +104,12 @@ public struct CallElection: Hashable, Sendable {
       order.append(id)
     }
     return Array(order.prefix(most))
+  }
+
+  /// The same for one target: a number is called by those that can place calls, word is sent by any.
+  public static func callers(
+    for target: BackupTarget, of plan: Backup.Plan, among devices: [Device]
+  ) -> [Identifier] {
+    callers(of: plan, able: Set(devices.filter { $0.calls || !target.isPhone }.map(\.id)))
   }
 }

@@ -130,7 +130,7 @@ extension Timeline {
   public static let rehearsalPatience: Int64 = 900
 
   /// Whether a rehearsal was asked for so lately that it is one still.
-  func isRehearsing(at now: Instant) -> Bool {
+  public func isRehearsing(at now: Instant) -> Bool {
     guard let asked = alarm.progress.rehearsal else { return false }
     return asked <= now.adding(seconds: Cascade.skew)
       && now.seconds(since: asked) < Timeline.rehearsalPatience

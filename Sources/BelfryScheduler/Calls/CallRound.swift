@@ -17,7 +17,7 @@ public struct CallRound: Sendable {
     /// Whether somebody is still to be called: nobody has stopped the alarm.
     public var isWanted: @Sendable () -> Bool
     /// Calls once; returns what came of it.
-    public var call: @Sendable (_ attempt: Int) async -> CallOutcome
+    public var call: @Sendable () async -> CallOutcome
     /// Keeps, for people, what came of a call.
     public var record: @Sendable (_ attempt: Int, CallOutcome) -> Void
 
@@ -25,7 +25,7 @@ public struct CallRound: Sendable {
       now: @escaping @Sendable () -> Instant,
       sleep: @escaping @Sendable (_ seconds: Int64) async throws -> Void,
       isWanted: @escaping @Sendable () -> Bool,
-      call: @escaping @Sendable (_ attempt: Int) async -> CallOutcome,
+      call: @escaping @Sendable () async -> CallOutcome,
       record: @escaping @Sendable (_ attempt: Int, CallOutcome) -> Void
     ) {
       self.now = now
@@ -62,10 +62,9 @@ public struct CallRound: Sendable {
   public func run() async throws {
     var note = store.callNote(callout.key) ?? Store.CallNote(at: surroundings.now())
     var seen: [Int: Instant] = [:]
-    var mine: Set<Int> = []
     while !note.isOver {
       guard surroundings.isWanted() else { break }
-      let known = await ask(&seen, mine)
+      let known = await ask(&seen)
       let now = surroundings.now()
       switch election.move(at: now, claims: known, tried: note.tried) {
       case .over: note.isOver = true
@@ -78,7 +77,6 @@ public struct CallRound: Sendable {
           try await surroundings.sleep(1)
           continue
         }
-        mine.insert(term)
         let outcome = try await call(&note)
         seen[term] = surroundings.now()
         try? await claims.note(outcome.claim, of: term, at: surroundings.now())
@@ -97,7 +95,7 @@ public struct CallRound: Sendable {
     // Before the call: one that dies over it must not call once more than it may.
     try keep(note)
     let attempt = election.own[note.tried - 1]
-    let outcome = await surroundings.call(attempt)
+    let outcome = await surroundings.call()
     surroundings.record(attempt, outcome)
     return outcome
   }
@@ -107,15 +105,12 @@ public struct CallRound: Sendable {
   }
 
   /// What the remote has of the tries; nil when it cannot be asked.
-  private func ask(
-    _ seen: inout [Int: Instant], _ mine: Set<Int>
-  ) async -> [CallElection.Claim]? {
+  private func ask(_ seen: inout [Int: Instant]) async -> [CallElection.Claim]? {
     guard let claims, let known = try? await claims.read() else { return nil }
     let now = surroundings.now()
     return known.map { term, outcome in
       seen[term] = seen[term] ?? now
-      return CallElection.Claim(
-        term: term, seen: seen[term] ?? now, isOwn: mine.contains(term), outcome: outcome)
+      return CallElection.Claim(term: term, seen: seen[term] ?? now, outcome: outcome)
     }
   }
 }

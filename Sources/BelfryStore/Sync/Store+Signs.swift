@@ -85,16 +85,19 @@ extension Store {
     return isTold
   }
 
-  /// Whether a device had an alarm's list of backups as it is here when it last said that it is there; nil when that
-  /// cannot be told.
-  public func hasBackups(of alarm: Alarm, _ device: Identifier) -> Bool? {
-    guard let commit = signsOfLife.has[device].flatMap({ ObjectID(hexadecimal: $0) }),
-      let repository = try? repository(), let tree = try? repository.commit(commit).tree
-    else { return nil }
-    guard let blob = (try? repository.blob(at: AlarmRecord.path(alarm.id), in: tree)) ?? nil,
-      let bytes = try? repository.blob(blob, limit: AlarmRecord.largest),
-      let theirs = try? AlarmRecord.decode(bytes, id: alarm.id, now: context.now)
-    else { return false }
-    return theirs.backup?.plan == alarm.backup?.plan
+  /// The devices that are known not to have had an alarm's list of backups as it is here when they last said that they
+  /// are there.
+  public func devicesWithoutBackups(of alarm: Alarm, _ signs: SignsOfLife) -> Set<Identifier> {
+    guard let repository = try? repository() else { return [] }
+    return Set(
+      signs.has.filter { _, commit in
+        guard let id = ObjectID(hexadecimal: commit), let tree = try? repository.commit(id).tree
+        else { return false }
+        guard let blob = (try? repository.blob(at: AlarmRecord.path(alarm.id), in: tree)) ?? nil,
+          let bytes = try? repository.blob(blob, limit: AlarmRecord.largest),
+          let theirs = try? AlarmRecord.decode(bytes, id: alarm.id, now: context.now)
+        else { return true }
+        return theirs.backup?.plan != alarm.backup?.plan
+      }.keys)
   }
 }

@@ -175,12 +175,11 @@ struct CallsOwn: ParsableCommand {
 
   func run() throws {
     let setup = try CallSetup(common, parent.root)
-    guard let own = setup.context.ownHook("call") else {
+    guard setup.context.ownHook("call") != nil else {
       throw CommandError(
         .notPossible, "there is no hook of your own that calls.",
         hint: "Write one: ~/.config/belfry/hooks/deliver/call, and make it executable.")
     }
-    _ = own
     try setup.set(nil, calls: true)
   }
 }
@@ -220,9 +219,8 @@ struct CallsTry: AsyncParsableCommand {
       id: context.storeContext.makeIdentifier(), title: "Test", note: nil,
       schedule: try Schedule(.once(due.date), times: [due.time]), zone: .floating,
       delivery: Alarm.Delivery(), at: now, device: store.device)
-    let device = store.devices().devices.first { $0.id == store.device }
     let message =
-      "This is a test of an automated backup alarm from \(CallHook.source(device)). Nothing is due."
+      "This is a test of an automated backup alarm from \(CallHook.source(store.ownDevice)). Nothing is due."
     Console.error("Calling \(number.shown) …")
     switch await context.callHook.run(
       .phone(number, message: nil), message: message, alarm: alarm, occurrence: due, isTest: true)

@@ -45,12 +45,7 @@ struct DeviceCommand: ParsableCommand {
     let store = try context.open()
     let device: Device
     if name == nil, kind == nil, owner == nil {
-      let known = store.devices().devices.first { $0.id == store.device }
-      device =
-        known
-        ?? Device(
-          id: store.device, name: context.storeContext.deviceName,
-          created: context.storeContext.now)
+      device = store.ownDevice
     } else {
       device = try store.describeDevice { device in
         if let name { device.name = name }

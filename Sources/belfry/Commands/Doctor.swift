@@ -206,9 +206,6 @@ enum Examination: String, ExpressibleByArgument {
     }
   }
 
-  /// How long nobody may have looked at the clock, in seconds.
-  private static let idle: Int64 = 15 * 60
-
   private func clockwork(_ store: Store, _ context: CommandContext) -> [Diagnosis] {
     let remedy = "belfry service install"
     let zones = context.storeContext.zones
@@ -222,7 +219,7 @@ enum Examination: String, ExpressibleByArgument {
           remedy: remedy)
       ]
     }
-    guard context.storeContext.now.seconds(since: last) < Examination.idle else {
+    guard store.hasTickedLately else {
       return [
         Diagnosis(
           "tick", .problem, "Nobody has looked at the clock since \(zones.text(last)).",

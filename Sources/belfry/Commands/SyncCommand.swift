@@ -23,9 +23,6 @@ struct SyncCommand: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
-  /// Who looks at the clock seldomer than this is not there to ring, in seconds.
-  private static let idle: Int64 = 900
-
   func run() async throws {
     let context = try common.context(root)
     let line = TransferLine()
@@ -36,9 +33,7 @@ struct SyncCommand: AsyncParsableCommand {
       return try Self.fail(plans.compactMap(\.failure))
     }
     // Where cron ticks and syncs, nobody else says that the device is there.
-    let now = context.storeContext.now
-    let isWatched = store.lastTick.map { now.seconds(since: $0) < SyncCommand.idle } ?? false
-    let sign = signOfLife ?? (isWatched ? SignsOfLife.spacing : nil)
+    let sign = signOfLife ?? (store.hasTickedLately ? SignsOfLife.spacing : nil)
     let result = try await reaching(store, line, context) {
       try await store.sync(remotes, sign: sign)
     }

@@ -6,13 +6,11 @@ struct BackupText {
   let alarm: Alarm
   let names: [Identifier: String]
   let devices: [Device]
-  let now: Instant
 
-  init(_ alarm: Alarm, names: [Identifier: String], devices: [Device], now: Instant) {
+  init(_ alarm: Alarm, names: [Identifier: String], devices: [Device]) {
     self.alarm = alarm
     self.names = names
     self.devices = devices
-    self.now = now
   }
 
   private var plan: Backup.Plan { alarm.backup?.plan ?? Backup.Plan() }

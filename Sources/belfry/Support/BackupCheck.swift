@@ -54,9 +54,7 @@ struct BackupCheck {
 
   /// Whether numbers can be called that are to be.
   private func callers(_ alarms: [Alarm]) throws -> [Diagnosis] {
-    let isCalling = alarms.contains { alarm in
-      alarm.backup?.plan.targets.contains { if case .phone = $0 { true } else { false } } ?? false
-    }
+    let isCalling = alarms.contains { $0.backup?.plan.calls == true }
     var result: [Diagnosis] = []
     if isCalling, store.callers.isEmpty {
       result.append(

@@ -46,25 +46,20 @@ struct BackupOutlook {
     let own: Identifier
     let names: [Identifier: String]
     let signs: SignsOfLife
-    let callers: Set<Identifier>
-    let known: Set<Identifier>
+    let devices: [Device]
     let isWatched: Bool
     let hasRemote: Bool
     /// Those that are known not to have the list as it is.
     let uninformed: Set<Identifier>
 
     init(_ store: Store, _ alarm: Alarm) {
-      uninformed = Set(
-        store.signsOfLife.seen.keys.filter { store.hasBackups(of: alarm, $0) == false })
       now = store.context.now
       own = store.device
-      names = store.deviceNames()
+      devices = store.devices().devices
+      names = devices.names
       signs = store.signsOfLife
-      callers = store.callers
-      known = Set(store.devices().devices.map(\.id))
-      isWatched =
-        store.daemonProcess != nil
-        || store.lastTick.map { store.context.now.seconds(since: $0) < 900 } ?? false
+      uninformed = store.devicesWithoutBackups(of: alarm, signs)
+      isWatched = store.daemonProcess != nil || store.hasTickedLately
       hasRemote = store.hasRemote
     }
 
@@ -84,7 +79,9 @@ struct BackupOutlook {
         return isWatched
           ? "this device; it looks at the clock" : "this device; nobody looks at the clock here"
       }
-      guard known.contains(device) else { return "this store knows no such device" }
+      guard devices.contains(where: { $0.id == device }) else {
+        return "this store knows no such device"
+      }
       guard hasRemote else { return "this store has no remote to hear of it by" }
       guard let last = signs.seen[device] else { return "has never said that it is there" }
       if uninformed.contains(device), signs.isAlive(device, at: now) {
@@ -94,9 +91,7 @@ struct BackupOutlook {
     }
 
     func remote(_ target: BackupTarget, _ plan: Backup.Plan, at: Instant) -> Member {
-      var able = known
-      if case .phone = target { able = callers }
-      let list = CallElection.callers(of: plan, able: able)
+      let list = CallElection.callers(for: target, of: plan, among: devices)
       let live = list.filter(isThere)
       let reason: String
       if list.isEmpty {

@@ -401,7 +401,7 @@ struct CommandContext {
   /// - Parameter attendance: who stays with what goes on until it is answered.
   func hooks(attendance: Attendance = Attendance { _ in }) -> HookDelivery {
     // Without a home there are no hooks of the user's own, and the alarm rings all the same.
-    let own = (try? configuration).map { $0 + "/hooks/deliver" }
+    let own = ownHooks
     var variables = ["BELFRY_STORE": storePath, "BELFRY_SOUND": ownSettings.sound]
     if let executable { variables["BELFRY_COMMAND"] = executable }
     return HookDelivery(
@@ -429,20 +429,21 @@ struct CommandContext {
     }
   }
 
+  /// The folder of the user's own hooks; nil without a home.
+  private var ownHooks: String? { (try? configuration).map { $0 + "/hooks/deliver" } }
+
   /// A hook of the user's own; nil where there is none that can be run.
   func ownHook(_ name: String) -> String? {
-    guard let path = (try? configuration).map({ "\($0)/hooks/deliver/\(name)" }),
-      access(path, X_OK) == 0
-    else { return nil }
+    guard let path = ownHooks.map({ "\($0)/\(name)" }), access(path, X_OK) == 0 else { return nil }
     return path
   }
 
   /// What calls, and sends word: the user's own hook first.
   var callHook: CallHook {
-    let own = (try? configuration).map { [$0 + "/hooks/deliver"] } ?? []
     let provider: CallProvider? = (try? callProvider) ?? nil
     return CallHook(
-      folders: own + shippedHooks.map { $0 + "/deliver" }, variables: provider?.variables ?? [:])
+      folders: [ownHooks].compactMap { $0 } + shippedHooks.map { $0 + "/deliver" },
+      variables: provider?.variables ?? [:])
   }
 
   /// The path of the binary; nil where it cannot be told.

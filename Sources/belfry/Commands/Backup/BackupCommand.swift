@@ -1,6 +1,5 @@
 import ArgumentParser
 import BelfryCore
-import BelfryScheduler
 import BelfryStore
 
 struct BackupCommand: ParsableCommand {
@@ -73,6 +72,7 @@ struct BackupEditing {
   let store: Store
   let card: Card
   let devices: [Device]
+  let names: [Identifier: String]
   let json: Bool
 
   init(_ alarm: String, _ common: CommonOptions, _ root: Belfry) throws {
@@ -80,14 +80,14 @@ struct BackupEditing {
     store = try context.open()
     card = try context.find(alarm, in: store)
     devices = store.devices().devices
+    names = devices.names
     json = common.json
   }
 
-  var names: [Identifier: String] { store.deviceNames() }
   var title: String { Printable.text(card.title) }
 
   func text(_ alarm: Alarm) -> BackupText {
-    BackupText(alarm, names: names, devices: devices, now: context.storeContext.now)
+    BackupText(alarm, names: names, devices: devices)
   }
 
   var alarm: Alarm {
@@ -146,9 +146,7 @@ struct BackupEditing {
     if !plan.isOn, !plan.targets.isEmpty {
       Console.error("It is off: belfry backup \(alarm.id.short) on")
     }
-    if plan.targets.contains(where: { if case .phone = $0 { true } else { false } }),
-      store.callers.isEmpty
-    {
+    if plan.calls, !devices.contains(where: \.calls) {
       Console.error("belfry: warning: no device of this store can place calls yet.")
       Console.error("Set up a provider on one that is always on: belfry calls --help")
     }

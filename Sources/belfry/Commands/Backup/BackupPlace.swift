@@ -34,10 +34,9 @@ struct BackupPlace: AsyncParsableCommand {
     let callout = Callout(
       alarm: id, occurrence: occurrence, target: target, due: due, isTest: test)
     let place = CallPlace(context: context, opened: opened, alarm: alarm, plan: plan, callout)
-    var able = Set(store.devices().devices.map(\.id))
-    if case .phone = target { able = store.callers }
     let round = CallRound(
-      store, callout, callers: CallElection.callers(of: plan, able: able),
+      store, callout,
+      callers: CallElection.callers(for: target, of: plan, among: store.devices().devices),
       claims: try store.callClaims(id, occurrence, target), place.surroundings(store))
     guard let round else {
       // Others are to call.
@@ -73,7 +72,7 @@ private struct CallPlace: Sendable {
       now: { context.present(after: opened).storeContext.now },
       sleep: { try await Task.sleep(for: .seconds($0)) },
       isWanted: { isWanted(present()) },
-      call: { _ in
+      call: {
         await context.callHook.run(
           callout.target, message: message(present()), alarm: alarm,
           occurrence: callout.occurrence, isTest: callout.isTest)
@@ -93,7 +92,7 @@ private struct CallPlace: Sendable {
     guard let alarm = try? store.alarm(callout.alarm) else { return true }
     if callout.isTest {
       return alarm.enabled && !alarm.isDeleted && alarm.progress.rehearsal == callout.due
-        && store.context.now.seconds(since: callout.due) < Timeline.rehearsalPatience
+        && store.timeline(alarm).isRehearsing(at: store.context.now)
     }
     guard let status = try? store.status(alarm) else { return true }
     guard status.state == .ringing, status.current == callout.occurrence else { return false }

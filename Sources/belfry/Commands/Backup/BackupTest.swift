@@ -134,7 +134,7 @@ struct BackupTest: AsyncParsableCommand {
     return [Awaited(label: names[primary] ?? primary.short, device: primary)]
       + plan.targets.filter { target in
         // Without a provider nobody is called.
-        if case .phone = target { !store.callers.isEmpty } else { true }
+        !target.isPhone || !store.callers.isEmpty
       }.map { Awaited(label: $0.label(names), device: $0.device) }
   }
 
