@@ -157,7 +157,7 @@ public final class Store: Sendable {
 
   /// Removes a folder of ours that is of no use any more. What is left of it then is harmless, and the
   /// reason of an earlier failure matters more than that of the removal.
-  static func remove(_ folder: String) {
+  public static func removeFolder(_ folder: String) {
     try? FileManager.default.removeItem(atPath: folder)
   }
 

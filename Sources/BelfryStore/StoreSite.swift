@@ -22,7 +22,7 @@ struct StoreSite {
       try DurableFile.makeFolder(local.folder, mode: 0o700)
       store = Store(path: building, context: context, device: id, local: local)
     } catch {
-      Store.remove(building)
+      Store.removeFolder(building)
       throw error
     }
   }
@@ -41,5 +41,5 @@ struct StoreSite {
   }
 
   /// Removes what was begun.
-  func discard() { Store.remove(store.path) }
+  func discard() { Store.removeFolder(store.path) }
 }

@@ -98,9 +98,11 @@ extension GitCommand {
   public struct Stalled: Error, Sendable {}
 
   /// What a remote may make git take, so that none can fill the disk or the memory.
-  private enum Limit {
-    /// One file, in units of 512 bytes: 2 GiB.
-    static let file = 4 << 20
+  public enum Limit {
+    /// One file, in bytes: 2 GiB.
+    public static let file = 2 << 30
+    /// What git itself may print, in bytes.
+    public static let output = 1 << 20
     /// Of address space, in KiB: 8 GiB.
     static let memory = 8 << 20
     /// What is larger is written as it comes, without being held in memory, in bytes.
@@ -116,10 +118,13 @@ extension GitCommand {
   /// - Parameters:
   ///   - urls: where the remote is: what is set for its very address is to hold, too.
   ///   - patience: how long the other side may be silent, in seconds.
+  ///   - file: how large a file it may write, in bytes.
+  ///   - output: how much it may print, in bytes; more ends it.
   ///   - progress: is told how far it has come.
   /// - Throws: `NotFound`, `Stalled`.
   public static func transfer(
     _ arguments: [String], in folder: String, to urls: [RemoteURL], patience: Int,
+    file: Int = Limit.file, output: Int = Limit.output,
     progress: @escaping @Sendable (Progress) -> Void
   ) async throws -> Outcome {
     try Descriptors.ensure()
@@ -140,7 +145,7 @@ extension GitCommand {
       ]).flatMap { ["-c", $0] }
     // Standard input ends when we do, whatever ends us: then all of the session is to end, too.
     let script = """
-      ulimit -f \(Limit.file) 2>/dev/null; ulimit -v \(Limit.memory) 2>/dev/null
+      ulimit -f \(file / 512) 2>/dev/null; ulimit -v \(Limit.memory) 2>/dev/null
       exec 3<&0
       git "$@" 3<&- </dev/null &
       git=$!
@@ -160,7 +165,7 @@ extension GitCommand {
       ]), platformOptions: options)
     let heard = LastHeard()
     let outcome = try await withThrowingTaskGroup(of: Outcome?.self) { group in
-      group.addTask { try await collect(configuration, heard, progress) }
+      group.addTask { try await collect(configuration, heard, output, progress) }
       group.addTask {
         while true {
           let silent = heard.seconds
@@ -182,7 +187,7 @@ extension GitCommand {
   }
 
   private static func collect(
-    _ configuration: Configuration, _ heard: LastHeard,
+    _ configuration: Configuration, _ heard: LastHeard, _ limit: Int,
     _ progress: @Sendable (Progress) -> Void
   ) async throws -> Outcome {
     var ends: [Int32] = [0, 0]
@@ -195,7 +200,7 @@ extension GitCommand {
     var said: [UInt8] = []
     let result = try await Subprocess.run(
       configuration, input: .fileDescriptor(input, closeAfterSpawningProcess: true),
-      output: .string(limit: 1 << 20), error: .sequence
+      output: .string(limit: limit), error: .sequence
     ) { execution in
       var line: [UInt8] = []
       for try await buffer in execution.standardError {

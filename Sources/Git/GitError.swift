@@ -17,6 +17,8 @@ public struct GitError: Error, Equatable, Sendable {
     public static let owner = Code(rawValue: GIT_EOWNER.rawValue)
     /// An object is not what its name promises.
     public static let damaged = Code(rawValue: GIT_EMISMATCH.rawValue)
+    /// An object has more bytes than whoever reads it takes.
+    public static let tooLarge = Code(rawValue: GIT_EBUFS.rawValue)
     public static let generic = Code(rawValue: GIT_ERROR.rawValue)
   }
 

@@ -103,7 +103,7 @@ extension Repository {
         throw GitError(.damaged, "read the object \(id.short)", "it is of another kind")
       }
       guard size <= limit else {
-        throw GitError(.generic, "read the object \(id.short)", "it is too large: \(size) bytes")
+        throw GitError(.tooLarge, "read the object \(id.short)", "it is too large: \(size) bytes")
       }
       var object: OpaquePointer?
       try GitError.check(git_odb_read(&object, database, &oid), "read the object \(id.short)")

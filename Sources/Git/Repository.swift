@@ -69,13 +69,16 @@ public final class Repository: Sendable {
     return try taking(pointer, scratch: scratch)
   }
 
-  /// Makes a repository with a work tree at `path`, its branch `main` not born yet.
-  public static func create(_ path: String) throws(GitError) -> Repository {
+  /// Makes a repository with a work tree at `path`, or a bare one, its branch `main` not born yet.
+  public static func create(
+    _ path: String, isBare: Bool = false
+  ) throws(GitError) -> Repository {
     guard LibGit2.begun else { throw GitError(.generic, "start libgit2", "initialisation failed") }
     var options = git_repository_init_options()
     git_repository_init_options_init(&options, UInt32(GIT_REPOSITORY_INIT_OPTIONS_VERSION))
     options.flags =
       GIT_REPOSITORY_INIT_MKPATH.rawValue | GIT_REPOSITORY_INIT_NO_REINIT.rawValue
+    if isBare { options.flags |= GIT_REPOSITORY_INIT_BARE.rawValue }
     var pointer: OpaquePointer?
     let result = branch.withCString { head in
       options.initial_head = head

@@ -106,7 +106,7 @@ extension Repair {
 
   private func removeClones() {
     for name in DurableFile.names(in: store.local.folder) where name.hasPrefix("recovery-") {
-      Store.remove("\(store.local.folder)/\(name)")
+      Store.removeFolder("\(store.local.folder)/\(name)")
     }
   }
 }

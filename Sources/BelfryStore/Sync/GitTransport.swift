@@ -195,7 +195,7 @@ extension RemoteFailure {
   /// Reads what git and ssh have said.
   ///
   /// - Parameter refusal: what the remote said of the reference, if it came to that.
-  init(explaining outcome: GitCommand.Outcome, refusal: String?, url: RemoteURL) {
+  public init(explaining outcome: GitCommand.Outcome, refusal: String?, url: RemoteURL) {
     let lines = outcome.error.split(separator: "\n").map(String.init)
       .filter { line in !RemoteFailure.chatter.contains { line.hasPrefix($0) } }
     func line(_ parts: String...) -> String? {
