@@ -58,6 +58,10 @@ import Testing
           isOn: random.one(in: 2), targets: random.pick([[], [.device(devices[1])]])),
         earlier: random.one(in: 2) ? [] : [Backup.Version(plan: Backup.Plan(), until: origin)])
     }
+    if random.one(in: 2) {
+      alarm.partner = PartnerOrigin(
+        name: random.pick(["Alex", "Chris"]), partnership: devices[0], request: devices[1])
+    }
     alarm.progress.rehearsal = random.one(in: 2) ? nil : moment(&random)
     for field in Alarm.Field.allCases {
       alarm.stamps[field] = random.one(in: 5) ? nil : stamp(&random)

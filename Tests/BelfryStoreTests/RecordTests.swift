@@ -105,6 +105,21 @@ import Testing
     }
   }
 
+  @Test func aPartnersAlarmIsWrittenAsItWasRead() throws {
+    var alarm = try decode(text)
+    let id = try #require(Identifier("laptopaaaaaaaaaaaaaaaaaaaa"))
+    alarm.partner = PartnerOrigin(name: "Alex ❤️", partnership: id, request: id)
+    let written = String(decoding: AlarmRecord.encode(alarm), as: UTF8.self)
+    #expect(try decode(written) == alarm)
+    for (right, wrong) in [
+      ("Alex ❤️", ""), ("Alex ❤️", "\\u001b[2J"), ("\"partnership\": \"l", "\"partnership\": \""),
+      ("\"request\": ", "\"asked\": "),
+    ] {
+      #expect(written.contains(right))
+      #expect(throws: RecordError.self) { try decode(written.replacing(right, with: wrong)) }
+    }
+  }
+
   @Test func unknownKeysAreKept() throws {
     let extended = text.replacing(
       "\"enabled\": true,",

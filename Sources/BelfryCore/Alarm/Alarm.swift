@@ -13,6 +13,8 @@ public struct Alarm: Hashable, Sendable {
   public var pause: Pause?
   /// Who rings when the first device stays silent; nil while nobody has thought of it.
   public var backup: Backup?
+  /// The partner who set it; nil for the store's own people.
+  public var partner: PartnerOrigin?
   public var progress: Progress
   /// When each field was last edited, by whom.
   public var stamps: [Field: Stamp]
@@ -26,10 +28,10 @@ public struct Alarm: Hashable, Sendable {
 
   /// The fields a person edits, as records name them.
   public enum Field: String, CaseIterable, Comparable, Sendable {
-    case backup, delivery, enabled, note, pause, schedule, title, zone
+    case backup, delivery, enabled, note, partner, pause, schedule, title, zone
 
     /// Most alarms never had it, and have no stamp of it.
-    var isOptional: Bool { self == .pause || self == .backup }
+    var isOptional: Bool { self == .pause || self == .backup || self == .partner }
 
     public static func < (a: Field, b: Field) -> Bool { a.rawValue < b.rawValue }
   }
@@ -90,7 +92,8 @@ public struct Alarm: Hashable, Sendable {
   public init(
     id: Identifier, title: String, note: String? = nil, enabled: Bool = true, schedule: Schedule,
     zone: Zone = .floating, delivery: Delivery = Delivery(), pause: Pause? = nil,
-    backup: Backup? = nil, progress: Progress, stamps: [Field: Stamp] = [:],
+    backup: Backup? = nil, partner: PartnerOrigin? = nil, progress: Progress,
+    stamps: [Field: Stamp] = [:],
     deletion: [Field: Stamp]? = nil,
     extras: [String: String] = [:]
   ) {
@@ -103,6 +106,7 @@ public struct Alarm: Hashable, Sendable {
     self.delivery = delivery
     self.pause = pause
     self.backup = backup
+    self.partner = partner
     self.progress = progress
     self.stamps = stamps
     self.deletion = deletion
@@ -137,6 +141,7 @@ public struct Alarm: Hashable, Sendable {
           ? "" : ", on \(delivery.devices.map(\.text).sorted().joined(separator: " "))")
     case .pause: pause.map { "from \($0.from) until \($0.until)" } ?? ""
     case .backup: backup?.canonicalText ?? ""
+    case .partner: partner.map { "\($0.partnership) \($0.request) \($0.name)" } ?? ""
     }
   }
 
@@ -151,6 +156,7 @@ public struct Alarm: Hashable, Sendable {
     case .delivery: delivery = other.delivery
     case .pause: pause = other.pause
     case .backup: backup = other.backup
+    case .partner: partner = other.partner
     }
   }
 }

@@ -7,6 +7,8 @@ public struct Settings: Hashable, Sendable {
     public var alarmLimit: Int? { self == .free ? 2 : nil }
     /// Whether what is stopped stays pending until somebody confirms it.
     public var confirmsCompletion: Bool { self != .free }
+    /// Whether partners may set each other alarms.
+    public var hasPartners: Bool { self == .premium }
   }
 
   public var tier: Tier

@@ -6,7 +6,7 @@ import BelfryCore
 /// |---|---|---|
 /// | `format` | 1 | – |
 /// | `id` | the file's name | – |
-/// | `title`, `note`, `enabled`, `schedule`, `zone`, `delivery`, `pause`, `backup` | the definition | each by its stamp |
+/// | `title`, `note`, `enabled`, `schedule`, `zone`, `delivery`, `pause`, `backup`, `partner` | the definition | each by its stamp |
 /// | `stamps` | each field's last edit | with its field |
 /// | `progress` | `armed`, `cleared`, `floor`, `rehearsal`, `occurrences`; `generation` | maxima; occurrences by revision and rank; a higher generation whole |
 /// | `deleted` | the stamps that a deletion had seen | maximum of each |
@@ -39,6 +39,7 @@ public enum AlarmRecord {
     let delivery = try decodeDelivery(&reader, &extras)
     let pause = try decodePause(&reader, &extras)
     let backup = try BackupRecord.decode(&reader, &extras)
+    let partner = try decodePartner(&reader, &extras)
     guard var scheduleReader = try reader.nested("schedule") else {
       throw RecordError("'schedule' is missing")
     }
@@ -50,7 +51,7 @@ public enum AlarmRecord {
     extras.merge(reader.remaining()) { $1 }
     return Alarm(
       id: id, title: title, note: note, enabled: enabled, schedule: schedule,
-      zone: zone ?? .floating, delivery: delivery, pause: pause, backup: backup,
+      zone: zone ?? .floating, delivery: delivery, pause: pause, backup: backup, partner: partner,
       progress: progress, stamps: stamps ?? [:], deletion: deletion, extras: extras)
   }
 
@@ -85,6 +86,26 @@ public enum AlarmRecord {
       until: try nested.required("until", \.occurrence, "a date and time"))
     extras.merge(nested.remaining(under: "pause/")) { $1 }
     return pause
+  }
+
+  private static func decodePartner(
+    _ reader: inout RecordReader, _ extras: inout [String: String]
+  ) throws(RecordError) -> PartnerOrigin? {
+    guard var nested = try reader.nested("partner") else { return nil }
+    let origin = PartnerOrigin(
+      name: try nested.required("name", { $0.string.flatMap(PartnerOrigin.name) }, "a name"),
+      partnership: try nested.required("partnership", \.identifier, "an identifier"),
+      request: try nested.required("request", \.identifier, "an identifier"))
+    extras.merge(nested.remaining(under: "partner/")) { $1 }
+    return origin
+  }
+
+  /// `{name, partnership, request}`
+  public static func encode(_ origin: PartnerOrigin) -> JSON {
+    .object([
+      "name": .string(origin.name), "partnership": JSON(origin.partnership),
+      "request": JSON(origin.request),
+    ])
   }
 
   private static func decodeProgress(
@@ -158,7 +179,7 @@ public enum AlarmRecord {
         "devices": alarm.delivery.devices.isEmpty
           ? nil : .array(alarm.delivery.devices.sorted().map { JSON($0) }),
       ]), "pause": alarm.pause.map { .object(["from": JSON($0.from), "until": JSON($0.until)]) },
-      "backup": alarm.backup.map(BackupRecord.encode),
+      "backup": alarm.backup.map(BackupRecord.encode), "partner": alarm.partner.map(encode),
       "progress": .object(omittingNil: [
         "armed": JSON(alarm.progress.armed), "cleared": alarm.progress.cleared.map { JSON($0) },
         "floor": alarm.progress.floor.map { JSON($0) },

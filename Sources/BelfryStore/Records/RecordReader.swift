@@ -48,6 +48,9 @@ struct RecordReader {
     self.init(members, path: [], document: bytes)
   }
 
+  /// Members that come from no file: errors have no line.
+  init(_ members: [String: JSON]) { self.init(members, path: [], document: []) }
+
   private init(_ members: [String: JSON], path: [String], document: [UInt8]) {
     self.members = members
     self.path = path

@@ -14,6 +14,13 @@ import BelfryCore
 ///
 /// Each has `times` (`["09:00"]`); all but `once` have `interval` (1 when absent) and `start`.
 public enum ScheduleRecord {
+  /// Reads a schedule that stands by itself.
+  public static func decode(_ json: JSON) throws(RecordError) -> Schedule {
+    guard case .object(let members) = json else { throw RecordError("it is not an object") }
+    var reader = RecordReader(members)
+    return try decode(&reader)
+  }
+
   static func decode(_ reader: inout RecordReader) throws(RecordError) -> Schedule {
     let kind = try reader.required("kind", \.string, "a text")
     let times = try reader.required(

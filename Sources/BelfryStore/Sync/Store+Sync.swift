@@ -26,6 +26,9 @@ public struct SyncResult: Sendable {
   /// implausible.
   public var clockAhead: Int64?
 
+  /// That of nothing done yet.
+  public init() {}
+
   public var fetched: Int { exchanges.reduce(0) { $0 + $1.fetched } }
   public var pushed: Int { exchanges.reduce(0) { $0 + $1.pushed } }
 

@@ -218,7 +218,7 @@ struct AlarmOutput: Sendable {
   // MARK: JSON
 
   /// `{id, title, note?, enabled, delivery, state, schedule, zone, next?, nextOccurrence?, countdownSeconds?,
-  /// ringing?, pending?, snooze?, missed?, skipped?, pause?, backup?, nudge?}`; `pending` is the latest, `allPending` all when there are several.
+  /// ringing?, pending?, snooze?, missed?, skipped?, pause?, backup?, partner?, nudge?}`; `pending` is the latest, `allPending` all when there are several.
   func json(_ alarm: Alarm, _ status: AlarmStatus) -> JSON {
     .object(omittingNil: [
       "id": JSON(alarm.id), "title": .string(alarm.title), "note": alarm.note.map { .string($0) },
@@ -232,6 +232,7 @@ struct AlarmOutput: Sendable {
           ? nil : .array(alarm.delivery.devices.sorted().map { JSON($0) }),
       ]), "pause": alarm.pause.map { .object(["from": JSON($0.from), "until": JSON($0.until)]) },
       "backup": alarm.backup.map { BackupRecord.encode(Backup($0.plan)) },
+      "partner": alarm.partner.map(AlarmRecord.encode),
       "state": .string(status.state.rawValue),
       "nudge": nudges[alarm.id].map(NudgeText.json),
       "schedule": ScheduleRecord.encode(alarm.schedule), "zone": .string(alarm.zone.text),
