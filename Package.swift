@@ -35,12 +35,15 @@ let package = Package(
     .target(name: "BelfryStore", dependencies: ["BelfryCore", "Git", "CJansson", "CLinux"]),
     .target(name: "BelfryExchange", dependencies: ["BelfryCore", "BelfryStore", crypto]),
     .target(
-      name: "BelfryScheduler", dependencies: ["BelfryStore", "Git", "CLinux", subprocess, system]),
+      name: "BelfryPartners", dependencies: ["BelfryCore", "BelfryStore", "Git", crypto]),
+    .target(
+      name: "BelfryScheduler",
+      dependencies: ["BelfryStore", "BelfryPartners", "Git", "CLinux", subprocess, system]),
     .executableTarget(
       name: "belfry",
       dependencies: [
-        "BelfryCore", "BelfryStore", "BelfryExchange", "BelfryScheduler", "Git", "CLinux",
-        argumentParser, subprocess, system,
+        "BelfryCore", "BelfryStore", "BelfryExchange", "BelfryPartners", "BelfryScheduler", "Git",
+        "CLinux", argumentParser, subprocess, system,
       ]),
     .testTarget(name: "BelfryCoreTests", dependencies: ["BelfryCore", "TestSupport"]),
     .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"]),
@@ -49,6 +52,9 @@ let package = Package(
       exclude: ["Fixtures"]),
     .testTarget(
       name: "BelfryExchangeTests", dependencies: ["BelfryExchange", "BelfryStore", "TestSupport"]),
+    .testTarget(
+      name: "BelfryPartnersTests",
+      dependencies: ["BelfryPartners", "BelfryStore", "BelfryCore", "TestSupport", crypto]),
     .testTarget(
       name: "BelfryTests",
       dependencies: ["belfry", "BelfryStore", "BelfryScheduler", "TestSupport"],

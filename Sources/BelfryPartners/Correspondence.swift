@@ -1,0 +1,461 @@
+import BelfryCore
+import Git
+
+/// What happened between partners, for people to hear of.
+public struct PartnerNews: Hashable, Sendable {
+  public enum Event: Hashable, Sendable {
+    /// Both devices know each other: the people are to compare the code.
+    case code(String)
+    case paired
+    /// The partner's alarm is set.
+    case scheduled(PartnerRequest)
+    /// The partner's request was not set.
+    case refused(PartnerRequest, reason: String)
+    /// The partner has taken a request back.
+    case recalled(PartnerRequest)
+    /// What the partner's device tells of a request of ours.
+    case receipt(PartnerReceipt, PartnerRequest)
+    /// The partner has ended it.
+    case unpaired
+    /// Something in the mailbox was refused.
+    case fault(MailFault, count: Int)
+    /// Two have answered one invitation, so neither was taken.
+    case usedTwice
+  }
+  public let partner: String
+  public let event: Event
+
+  public init(partner: String, event: Event) {
+    self.partner = partner
+    self.event = event
+  }
+}
+
+/// One piece of mail as it came: its name, the object that it is, and what is in it.
+struct IncomingMail: Sendable {
+  let address: String
+  let place: String
+  let object: String
+  let content: FetchedMail
+
+  var name: String { "\(address)/\(place)" }
+}
+
+/// What a partnership makes of what came: opens it, checks it, and keeps account. Touches no store and no mailbox.
+struct Correspondence {
+  var partner: Partnership
+  /// Sets an alarm, or takes it back: what the store does about it.
+  let desk: any RequestDesk
+  let now: Instant
+  private(set) var news: [PartnerNews] = []
+  /// What is to be told of requests.
+  private var receipts: [PartnerReceipt] = []
+  /// The requests that are known, and how many of today's were taken.
+  private var known: Set<Identifier>
+  private var acceptedToday: Int
+
+  init(_ partner: Partnership, desk: any RequestDesk, at now: Instant) {
+    self.partner = partner
+    self.desk = desk
+    self.now = now
+    known = Set(partner.received.map(\.request.id))
+    acceptedToday = partner.received.count { $0.alarm != nil && desk.isToday($0.received) }
+  }
+
+  /// The longest that something may have lain there, in seconds. What is older was let go long ago, or is put there
+  /// again by somebody.
+  static let mostAge: Int64 = 100 * 86_400
+  /// So many requests, and receipts, are remembered.
+  static let mostRemembered = 2000
+
+  private mutating func tell(_ event: PartnerNews.Event) {
+    news.append(PartnerNews(partner: partner.name, event: event))
+  }
+
+  private mutating func note(_ fault: MailFault, _ count: Int = 1) {
+    var faults = partner.faults[fault] ?? Faults(last: now)
+    faults.count += count
+    faults.last = now
+    partner.faults[fault] = faults
+    if case .fault(fault, let before)? = news.last?.event {
+      news[news.count - 1] = PartnerNews(
+        partner: partner.name, event: .fault(fault, count: before + count))
+    } else {
+      tell(.fault(fault, count: count))
+    }
+  }
+
+  /// Marks mail as looked at; what is done is taken out of the mailbox.
+  private mutating func mark(_ mail: IncomingMail, isDone: Bool, isReceipt: Bool = false) {
+    partner.seen[mail.name] = SeenMail(
+      object: mail.object, at: now, isDone: isDone, isReceipt: isReceipt)
+  }
+
+  /// Looks at what lies there by its name alone, and returns what is to be brought here.
+  ///
+  /// Names are given once, and what lies under one never changes: what does, or comes again, is not looked into.
+  ///
+  /// - Parameter listed: the object by each place at the address.
+  mutating func survey(_ listed: [String: String], at address: String) -> [String] {
+    var wanted: [String] = []
+    for (place, object) in listed {
+      let name = "\(address)/\(place)"
+      guard var known = partner.seen[name] else {
+        if Identifier(place) != nil {
+          wanted.append(name)
+        } else {
+          note(.strangeName)
+          partner.seen[name] = SeenMail(object: object, at: now, isDone: true)
+        }
+        continue
+      }
+      guard known.isGone || known.object != object else { continue }
+      if !known.isReceipt { note(.replayed) }
+      known.isDone = true
+      known.isGone = false
+      partner.seen[name] = SeenMail(
+        object: object, at: now, isDone: true, isReceipt: known.isReceipt)
+    }
+    for (name, mail) in partner.seen where name.hasPrefix("\(address)/") {
+      guard listed[String(name.dropFirst(address.count + 1))] == nil else { continue }
+      partner.seen[name]?.isGone = true
+      if now.seconds(since: mail.at) > Correspondence.mostAge + 10 * Instant.tolerance {
+        partner.seen[name] = nil
+      }
+    }
+    return wanted.sorted()
+  }
+
+  // MARK: Answers to an invitation
+
+  /// Takes what lies at the address for answers.
+  mutating func take(answers: [IncomingMail]) throws {
+    var joins: [(key: [UInt8], nonce: [UInt8], name: String)] = []
+    for mail in answers where partner.seen[mail.name] == nil {
+      mark(mail, isDone: true)
+      guard case .bytes(let bytes) = mail.content, let envelope = Envelope(bytes) else {
+        note(.malformed)
+        continue
+      }
+      guard let opened = partner.openAnswer(envelope, place: mail.place) else {
+        note(.forged)
+        continue
+      }
+      guard case .join(let key, let nonce, let name)? = PartnerMessage.decode(opened)?.message
+      else {
+        note(.nonsense)
+        continue
+      }
+      joins.append((key, nonce, name))
+    }
+    if joins.isEmpty { return }
+    guard partner.phase == .invited else { return note(.usedInvitation, joins.count) }
+    guard now <= partner.expires.adding(seconds: Instant.skew) else {
+      return note(.oldInvitation, joins.count)
+    }
+    guard joins.count == 1 else {
+      // Who is the right one cannot be told.
+      note(.usedInvitation, joins.count)
+      tell(.usedTwice)
+      partner.forgetKeys()
+      return
+    }
+    (partner.theirKey, partner.theirNonce) = (joins[0].key, joins[0].nonce)
+    guard partner.keysAreWhole, joins[0].key != partner.invitation?.key else {
+      (partner.theirKey, partner.theirNonce) = (nil, nil)
+      return note(.nonsense)
+    }
+    partner.name = joins[0].name
+    partner.heard = now
+    try partner.seal(.welcome(nonce: partner.ownNonce, name: partner.ownName), at: now)
+    partner.phase = .comparing
+    if let code = partner.code { tell(.code(code)) }
+  }
+
+  // MARK: What the partner sends
+
+  /// Takes what lies in the inbox and was not looked at.
+  ///
+  /// Throws what the store throws that could not be asked; what was taken by then counts.
+  mutating func take(inbox: [IncomingMail], _ channel: Channel) throws {
+    var opened: [(mail: IncomingMail, message: PartnerMessage, sent: Instant)] = []
+    for mail in inbox {
+      // Another process was faster.
+      if partner.seen[mail.name] != nil { continue }
+      guard case .bytes(let bytes) = mail.content, let envelope = Envelope(bytes) else {
+        mark(mail, isDone: true)
+        note(.malformed)
+        continue
+      }
+      guard let text = channel.open(envelope, place: mail.place) else {
+        mark(mail, isDone: true)
+        note(.forged)
+        continue
+      }
+      guard let (message, sent) = PartnerMessage.decode(text), isPlausible(sent, message) else {
+        mark(mail, isDone: true)
+        note(.nonsense)
+        continue
+      }
+      opened.append((mail, message, sent))
+    }
+    // In the order in which they were written.
+    opened.sort { ($0.sent, $0.mail.place) < ($1.sent, $1.mail.place) }
+    do {
+      for item in opened {
+        partner.heard = now
+        let isDone = try take(item.message, item.mail)
+        if partner.phase == .ended {
+          partner.leftovers.formUnion(opened.map(\.mail.name))
+          break
+        }
+        var isReceipt = false
+        if case .receipts = item.message { isReceipt = true }
+        mark(item.mail, isDone: isDone, isReceipt: isReceipt)
+      }
+    } catch {
+      try sealReceipts()
+      throw error
+    }
+    try sealReceipts()
+  }
+
+  /// That it is over counts however late it comes; anything else only as long as it may be new.
+  private func isPlausible(_ sent: Instant, _ message: PartnerMessage) -> Bool {
+    if message == .unpaired { return true }
+    return sent <= now.adding(seconds: Instant.tolerance)
+      && sent >= now.adding(seconds: -Correspondence.mostAge)
+  }
+
+  /// Returns whether it is of no use any more in the mailbox.
+  private mutating func take(_ message: PartnerMessage, _ mail: IncomingMail) throws -> Bool {
+    switch message {
+    case .join:
+      note(.nonsense)
+      return true
+    case .welcome(let nonce, let name):
+      guard partner.phase == .accepted, let commitment = partner.commitment,
+        PairingKeys.commitment(to: nonce) == commitment
+      else {
+        note(.nonsense)
+        return true
+      }
+      partner.theirNonce = nonce
+      partner.name = name
+      partner.phase = .comparing
+      if let code = partner.code { tell(.code(code)) }
+      return true
+    case .confirmed:
+      let before = partner.phase
+      partner.confirmThere(at: now)
+      if partner.phase == .active, before != .active { tell(.paired) }
+      return true
+    case .request(let request):
+      // The name is the request's own, so that one that comes twice lies in one place.
+      guard request.id.text == mail.place else {
+        note(.nonsense)
+        return true
+      }
+      return try take(request)
+    case .recall(let id):
+      try recall(id)
+      return true
+    case .receipts(let receipts): return take(receipts)
+    case .unpaired:
+      tell(.unpaired)
+      for index in partner.sent.indices {
+        let id = partner.sent[index].request.id
+        switch partner.sent[index].state {
+        case nil:
+          partner.sent[index].receipts.append(
+            PartnerReceipt(
+              .refused, of: id, at: now, detail: PartnerRefusal.notPaired.words))
+        case .scheduled, .snoozed:
+          partner.sent[index].receipts.append(PartnerReceipt(.withdrawn, of: id, at: now))
+        default: break
+        }
+      }
+      partner.forgetKeys()
+      return true
+    }
+  }
+
+  // MARK: Requests
+
+  /// Returns whether nothing is to become of it.
+  private mutating func take(_ request: PartnerRequest) throws -> Bool {
+    guard known.insert(request.id).inserted else {
+      note(.replayed)
+      return true
+    }
+    if partner.recalled.contains(request.id) {
+      // It was overtaken by what takes it back.
+      remember(ReceivedRequest(request: request, received: now, isOver: true))
+      return true
+    }
+    var verdict = PartnerVerdict.refused(.notPaired)
+    if partner.phase == .active {
+      if partner.isValid(at: now) {
+        verdict = desk.judge(request, partner.limits, accepted: acceptedToday)
+      } else {
+        note(.outlived)
+        verdict = .refused(.outlived)
+      }
+    }
+    var entry = ReceivedRequest(request: request, received: now)
+    if verdict == .accepted {
+      let alarm = Derived.identifier(
+        "belfry partner alarm",
+        [Array(partner.id.text.utf8), Array(request.id.text.utf8)])
+      let origin = PartnerOrigin(
+        name: partner.name, partnership: partner.id, request: request.id)
+      if let refusal = try desk.set(request, as: alarm, from: origin) {
+        verdict = .refused(refusal)
+      } else {
+        entry.alarm = alarm
+        acceptedToday += 1
+      }
+    }
+    let receipt: PartnerReceipt
+    switch verdict {
+    case .accepted:
+      receipt = PartnerReceipt(.scheduled, of: request.id, at: now, detail: desk.ways)
+      tell(.scheduled(request))
+    case .expired:
+      receipt = PartnerReceipt(.expired, of: request.id, at: now)
+      tell(.refused(request, reason: "it came too late"))
+    case .refused(let refusal):
+      receipt = PartnerReceipt(.refused, of: request.id, at: now, detail: refusal.words)
+      tell(.refused(request, reason: refusal.words))
+    }
+    entry.isOver = entry.alarm == nil
+    entry.receipts.append(receipt)
+    receipts.append(receipt)
+    remember(entry)
+    return entry.isOver
+  }
+
+  private mutating func remember(_ entry: ReceivedRequest) {
+    partner.received.append(entry)
+    // What is over goes first.
+    while partner.received.count > Correspondence.mostRemembered,
+      let index = partner.received.firstIndex(where: \.isOver)
+    {
+      partner.received.remove(at: index)
+    }
+  }
+
+  private mutating func recall(_ id: Identifier) throws {
+    guard let index = partner.received.firstIndex(where: { $0.request.id == id }) else {
+      partner.recalled.insert(id)
+      let receipt = PartnerReceipt(.recalled, of: id, at: now)
+      receipts.append(receipt)
+      return
+    }
+    guard !partner.received[index].isOver else { return }
+    if let alarm = partner.received[index].alarm {
+      try desk.cancel(alarm, why: "taken back by \(partner.name)")
+    }
+    let receipt = PartnerReceipt(.recalled, of: id, at: now)
+    partner.received[index].receipts.append(receipt)
+    partner.received[index].isOver = true
+    receipts.append(receipt)
+    tell(.recalled(partner.received[index].request))
+  }
+
+  // MARK: Receipts
+
+  /// Returns whether they were for this device: another of the same person's may have asked.
+  private mutating func take(_ receipts: [PartnerReceipt]) -> Bool {
+    var isOurs = false
+    for receipt in receipts {
+      guard
+        let index = partner.sent.firstIndex(where: { $0.request.id == receipt.request })
+      else { continue }
+      isOurs = true
+      guard !partner.sent[index].receipts.contains(receipt),
+        partner.sent[index].receipts.count < Correspondence.mostRemembered
+      else { continue }
+      partner.sent[index].receipts.append(receipt)
+      partner.sent[index].isPosted = true
+      tell(.receipt(receipt, partner.sent[index].request))
+    }
+    return isOurs
+  }
+
+  /// Tells the partner what has become of the alarms since.
+  ///
+  /// - Parameter story: what the store's log has of each alarm that a partner set.
+  mutating func report(
+    _ story: [Identifier: [PartnerReceipt.State: [(at: Instant, detail: String?)]]]
+  )
+    throws
+  {
+    for index in partner.received.indices where !partner.received[index].isOver {
+      let entry = partner.received[index]
+      guard let alarm = entry.alarm, let states = story[alarm] else { continue }
+      let told = Set(entry.receipts.map { "\($0.state) \($0.at)" })
+      let fresh = states.flatMap { state, items in
+        items.map {
+          PartnerReceipt(state, of: entry.request.id, at: $0.at, detail: $0.detail)
+        }
+      }.filter { !told.contains("\($0.state) \($0.at)") }.sorted {
+        ($0.at, $0.state) < ($1.at, $1.state)
+      }
+      partner.received[index].receipts += fresh
+      receipts += fresh
+      if fresh.contains(where: { $0.state == .withdrawn }) { partner.received[index].isOver = true }
+    }
+    let inbox = partner.channel?.addresses.inbox
+    for index in partner.received.indices {
+      let entry = partner.received[index]
+      let isPast = now.seconds(since: entry.request.at) > Instant.tolerance
+      if entry.request.repeats == nil, !entry.isOver {
+        let isAnswered = entry.receipts.contains {
+          $0.state == .acknowledged || $0.state == .skipped
+        }
+        if isAnswered || now.seconds(since: entry.request.at) > 7 * Instant.tolerance {
+          partner.received[index].isOver = true
+        }
+      }
+      // Other devices of this person's have had their time to find it.
+      if let inbox, partner.received[index].isOver || isPast {
+        partner.seen["\(inbox)/\(entry.request.id)"]?.isDone = true
+      }
+    }
+    try sealReceipts()
+  }
+
+  private mutating func sealReceipts() throws {
+    guard partner.phase != .ended else {
+      receipts = []
+      return
+    }
+    while !receipts.isEmpty {
+      let part = Array(receipts.prefix(PartnerMessage.mostReceipts))
+      receipts.removeFirst(part.count)
+      // The same on each device of this person's: what another has told is not told again.
+      let place = Derived.identifier(
+        "belfry receipts",
+        [Array(partner.id.text.utf8)]
+          + part.map { Array("\($0.request) \($0.state) \($0.at) \($0.detail ?? "")".utf8) })
+      try partner.seal(.receipts(part), at: now, place: place)
+    }
+  }
+}
+
+/// What the store does about a partner's requests.
+protocol RequestDesk: Sendable {
+  func judge(
+    _ request: PartnerRequest, _ limits: PartnerLimits, accepted: Int
+  ) -> PartnerVerdict
+  func isToday(_ moment: Instant) -> Bool
+  /// Sets the alarm, if it is not there; returns why it cannot be.
+  func set(
+    _ request: PartnerRequest, as alarm: Identifier, from origin: PartnerOrigin
+  ) throws -> PartnerRefusal?
+  /// Deletes the alarm, if it is there.
+  func cancel(_ alarm: Identifier, why: String) throws
+  /// How an alarm can be heard here, in words for the partner; nil when that is not known.
+  var ways: String? { get }
+}

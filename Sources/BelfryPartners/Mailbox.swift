@@ -1,0 +1,247 @@
+import BelfryCore
+import BelfryStore
+import Git
+import Glibc
+
+/// A place that both partners can reach, where sealed envelopes lie under names.
+///
+/// A name is `<address>/<identifier>`; what lies there is never changed, only put and taken away.
+public protocol Mailbox: Sendable {
+  /// All that lies there: the git object by its name.
+  func list() async throws -> [String: String]
+
+  /// Brings some of it here.
+  func fetch(_ wanted: [String: String]) async throws -> [String: FetchedMail]
+
+  /// Leaves envelopes, and takes others away.
+  ///
+  /// - Returns: which of `put` lie there now, and why others do not.
+  func exchange(put: [String: [UInt8]], remove: [String]) async throws -> MailboxOutcome
+}
+
+public struct MailboxOutcome: Sendable {
+  public var put: Set<String> = []
+  public var refusal: String?
+
+  public init(put: Set<String> = [], refusal: String? = nil) {
+    self.put = put
+    self.refusal = refusal
+  }
+}
+
+/// What came of fetching one.
+public enum FetchedMail: Hashable, Sendable {
+  case bytes([UInt8])
+  /// Larger than any envelope, or nothing of the kind.
+  case unfit
+}
+
+/// A mailbox in a git remote: each envelope is a blob under a reference of its own,
+/// `refs/belfry/mail/<address>/<identifier>`, reached through the user's own git.
+///
+/// Nothing that comes from there touches the store's repository: it goes through a bare one that is made for each round
+/// and removed after it.
+public struct GitMailbox: Mailbox {
+  private static let prefix = "refs/belfry/mail/"
+  /// What git may print of a mailbox, in bytes: some hundred thousand names.
+  private static let listing = 16 << 20
+  /// How large a file a fetch may write, in bytes, and how much more for each envelope.
+  private static let (largestFile, perEnvelope) = (64 << 10, 16 << 10)
+  /// So many are fetched, or put, by one git.
+  private static let batch = 1000
+
+  private let url: RemoteURL
+  private let repository: Repository
+  private let context: StoreContext
+
+  /// - Parameter folder: where the bare repository may be made; whatever one left there that died is removed.
+  /// - Throws: `StoreError.unsupportedRemote`.
+  public init(_ url: String, in folder: String, context: StoreContext) throws {
+    do throws(RemoteURL.Failure) {
+      self.url = try RemoteURL(url)
+    } catch {
+      throw StoreError.unsupportedRemote(url: url, reason: error.reason)
+    }
+    self.context = context
+    let path = "\(folder)/mail-\(context.makeIdentifier().short).git"
+    repository = try Repository.create(path, isBare: true)
+  }
+
+  /// Removes the repository of the round.
+  public func close() { Store.removeFolder(repository.workTree) }
+
+  /// Removes what rounds have left that died: those of an hour ago and before.
+  static func removeLeftovers(in folder: String, at now: Instant) {
+    for name in DurableFile.names(in: folder) where name.hasPrefix("mail-") {
+      var status = stat()
+      guard lstat("\(folder)/\(name)", &status) == 0,
+        abs(now.seconds - Int64(status.st_mtim.tv_sec)) > 3600
+      else { continue }
+      Store.removeFolder("\(folder)/\(name)")
+    }
+  }
+
+  public func list() async throws -> [String: String] {
+    let outcome = try await run(
+      ["ls-remote", "--quiet", "--refs", "--end-of-options", url.text, "\(GitMailbox.prefix)*"],
+      output: GitMailbox.listing)
+    if outcome.status != 0 { throw failure(outcome) }
+    var found: [String: String] = [:]
+    for line in outcome.output.split(separator: "\n") {
+      let words = line.split(separator: "\t", maxSplits: 1)
+      guard words.count == 2, words[1].hasPrefix(GitMailbox.prefix),
+        ObjectID(hexadecimal: words[0]) != nil
+      else { continue }
+      found[String(words[1].dropFirst(GitMailbox.prefix.count))] = String(words[0])
+    }
+    return found
+  }
+
+  public func fetch(_ wanted: [String: String]) async throws -> [String: FetchedMail] {
+    var result: [String: FetchedMail] = [:]
+    var batches = GitMailbox.batches(wanted.keys.sorted())
+    while let names = batches.popLast() {
+      let specifications = names.map { GitMailbox.prefix + $0 }
+      let outcome = try await run(
+        [
+          "-c", "transfer.unpackLimit=1", "-c", "fetch.fsckObjects=true", "fetch", "--quiet",
+          "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
+          "--no-recurse-submodules", "--refmap=", "--end-of-options", url.text,
+        ] + specifications,
+        file: GitMailbox.largestFile + names.count * GitMailbox.perEnvelope)
+      if outcome.status == 0 {
+        for name in names {
+          guard let id = wanted[name].flatMap({ ObjectID(hexadecimal: $0) }) else { continue }
+          result[name] = try content(of: id)
+        }
+      } else if names.count == 1 {
+        // It was taken away meanwhile, or it is what makes git fail.
+        if !outcome.error.contains("couldn't find remote ref") {
+          guard GitMailbox.isTooMuch(outcome) else { throw failure(outcome) }
+          result[names[0]] = .unfit
+        }
+      } else if GitMailbox.isTooMuch(outcome) || outcome.error.contains("couldn't find remote ref")
+      {
+        // One of them is to blame; the others are to come.
+        let half = names.count / 2
+        batches += [Array(names[..<half]), Array(names[half...])]
+      } else {
+        throw failure(outcome)
+      }
+    }
+    return result
+  }
+
+  /// What was fetched; nil where somebody has put another in its place since it was listed.
+  private func content(of id: ObjectID) throws -> FetchedMail? {
+    do {
+      return .bytes(try repository.blob(id, limit: Envelope.largest))
+    } catch {
+      switch error.code {
+      case .notFound: return nil
+      case .tooLarge, .damaged: return .unfit
+      default: throw error
+      }
+    }
+  }
+
+  /// Whether git was ended for what it wrote: more than any letters are. A disk that is full is another matter.
+  private static func isTooMuch(_ outcome: GitCommand.Outcome) -> Bool {
+    let isDisk = [ENOSPC, EDQUOT, EROFS, EIO, EACCES]
+      .contains { outcome.error.contains(String(cString: strerror($0))) }
+    return !isDisk
+      && (outcome.status == 128 + SIGXFSZ
+        || ["File size limit exceeded", "File too large", "invalid index-pack output"]
+          .contains { outcome.error.contains($0) })
+  }
+
+  private static func batches(_ names: [String]) -> [[String]] {
+    stride(from: 0, to: names.count, by: batch).map {
+      Array(names[$0..<min($0 + batch, names.count)])
+    }
+  }
+
+  public func exchange(put: [String: [UInt8]], remove: [String]) async throws -> MailboxOutcome {
+    var result = MailboxOutcome()
+    let puts = try put.sorted { $0.key < $1.key }.map { name, bytes in
+      (name: name, text: "\(try repository.writeBlob(bytes)):\(GitMailbox.prefix)\(name)")
+    }
+    var specifications =
+      puts.map { (name: Optional($0.name), text: $0.text) }
+      + remove.sorted().map { (name: nil, text: ":\(GitMailbox.prefix)\($0)") }
+    while !specifications.isEmpty {
+      let part = Array(specifications.prefix(GitMailbox.batch))
+      let outcome = try await push(part.map(\.text))
+      let lines = GitMailbox.lines(outcome)
+      if lines.isEmpty, outcome.status != 0 {
+        // git sends nothing at all where one that is to be taken away is gone already.
+        guard outcome.error.contains("remote ref does not exist"),
+          part.contains(where: { $0.name == nil })
+        else { throw failure(outcome) }
+        specifications.removeAll { $0.name == nil }
+        continue
+      }
+      for item in part {
+        guard let name = item.name else { continue }
+        let refusal = lines["\(GitMailbox.prefix)\(name)"] ?? .some("git says nothing of it")
+        if let refusal, !GitMailbox.isThere(refusal) {
+          result.refusal = refusal
+        } else {
+          result.put.insert(name)
+        }
+      }
+      specifications.removeFirst(part.count)
+    }
+    return result
+  }
+
+  private func push(_ specifications: [String]) async throws -> GitCommand.Outcome {
+    try await run(
+      [
+        "-c", "pack.window=0", "push", "--porcelain", "--no-verify", "--no-follow-tags",
+        "--no-signed", "--recurse-submodules=no", "--end-of-options", url.text,
+      ] + specifications)
+  }
+
+  /// What a push says of each reference: nil where it did what it was told, else why not.
+  private static func lines(_ outcome: GitCommand.Outcome) -> [String: String?] {
+    var result: [String: String?] = [:]
+    for line in outcome.output.split(separator: "\n") {
+      let words = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+      guard words.count >= 3, let colon = words[1].lastIndex(of: ":") else { continue }
+      let name = String(words[1][words[1].index(after: colon)...])
+      result[name] = .some(words[0] == "!" ? words[2] : nil)
+    }
+    return result
+  }
+
+  /// Whether a name is taken: another device of this person's has left the same there.
+  private static func isThere(_ refusal: String) -> Bool {
+    [
+      "already exists", "fetch first", "needs force", "non-fast-forward", "stale info",
+      "incorrect old value",
+    ].contains { refusal.contains($0) }
+  }
+
+  private func run(
+    _ arguments: [String], file: Int = 16 << 20, output: Int = 4 << 20
+  ) async throws -> GitCommand.Outcome {
+    do {
+      return try await GitCommand.transfer(
+        arguments, in: repository.workTree, to: [url], patience: context.networkPatience,
+        file: file, output: output, progress: { _ in })
+    } catch is GitCommand.NotFound {
+      throw StoreError.gitNotFound
+    } catch is GitCommand.Stalled {
+      let seconds = context.networkPatience
+      throw StoreError.remoteFailed(
+        url: url.shown,
+        RemoteFailure(.stalled(seconds: seconds), "it has said nothing for \(seconds) seconds"))
+    }
+  }
+
+  private func failure(_ outcome: GitCommand.Outcome) -> StoreError {
+    .remoteFailed(
+      url: url.shown, RemoteFailure(explaining: outcome, refusal: nil, url: url))
+  }
+}

@@ -1,0 +1,181 @@
+import BelfryCore
+import BelfryStore
+import Git
+
+/// A partnership's file: `.git/belfry/partners/<id>.json`, for its owner alone to read.
+enum PartnershipRecord {
+  static let largest = 32 << 20
+
+  // MARK: Writing
+
+  static func encode(_ partner: Partnership) -> [UInt8] {
+    JSON.object(omittingNil: [
+      "format": 1, "id": JSON(partner.id), "phase": .string(partner.phase.rawValue),
+      "name": .string(partner.name), "ownName": .string(partner.ownName),
+      "mailbox": .string(partner.mailbox), "inviter": .bool(partner.isInviter),
+      "key": partner.key.map(text), "theirKey": partner.theirKey.map(text),
+      "secret": text(partner.secret), "nonce": text(partner.ownNonce),
+      "theirNonce": partner.theirNonce.map(text), "commitment": partner.commitment.map(text),
+      "created": JSON(partner.created), "expires": JSON(partner.expires),
+      "paired": partner.paired.map { JSON($0) },
+      "confirmedThere": partner.isConfirmedThere ? true : nil,
+      "limits": encode(partner.limits),
+      "faults": .object(
+        Dictionary(
+          uniqueKeysWithValues: partner.faults.map { fault, faults in
+            (
+              fault.rawValue,
+              .object(["count": .integer(Int64(faults.count)), "last": JSON(faults.last)])
+            )
+          })),
+      "sent": .array(partner.sent.map(encode)), "received": .array(partner.received.map(encode)),
+      "recalled": partner.recalled.isEmpty
+        ? nil : .array(partner.recalled.sorted().map { JSON($0) }),
+      "leftovers": partner.leftovers.isEmpty
+        ? nil : .array(partner.leftovers.sorted().map { .string($0) }),
+      "post": .array(
+        partner.post.map { post in
+          .object(omittingNil: [
+            "name": .string(post.name), "envelope": text(post.envelope),
+            "request": post.request.map { JSON($0) }, "created": JSON(post.created),
+          ])
+        }),
+      "seen": .object(
+        partner.seen.mapValues { mail in
+          .object(omittingNil: [
+            "object": .string(mail.object), "at": JSON(mail.at), "done": mail.isDone ? true : nil,
+            "gone": mail.isGone ? true : nil, "receipt": mail.isReceipt ? true : nil,
+          ])
+        }),
+      "told": partner.told.map { .object(["branch": .string($0.branch), "at": JSON($0.at)]) },
+      "reached": partner.reached.map { JSON($0) },
+      "failure": partner.failure.map { .string($0) }, "heard": partner.heard.map { JSON($0) },
+    ]).document
+  }
+
+  private static func text(_ bytes: [UInt8]) -> JSON { .string(Base64URL.encode(bytes)) }
+
+  static func encode(_ limits: PartnerLimits) -> JSON {
+    .object(omittingNil: [
+      "perDay": .integer(Int64(limits.perDay)), "length": .integer(Int64(limits.longest)),
+      "ahead": .integer(limits.ahead), "quiet": limits.quiet.map { JSON($0) },
+      "muted": limits.isMuted ? true : nil,
+    ])
+  }
+
+  private static func encode(_ sent: SentRequest) -> JSON {
+    .object(omittingNil: [
+      "request": .object(PartnerMessage.members(of: sent.request)), "created": JSON(sent.created),
+      "posted": sent.isPosted ? true : nil, "recalled": sent.isRecalled ? true : nil,
+      "receipts": .array(sent.receipts.map(PartnerMessage.encode)),
+    ])
+  }
+
+  private static func encode(_ received: ReceivedRequest) -> JSON {
+    .object(omittingNil: [
+      "request": .object(PartnerMessage.members(of: received.request)),
+      "received": JSON(received.received), "alarm": received.alarm.map { JSON($0) },
+      "over": received.isOver ? true : nil,
+      "receipts": .array(received.receipts.map(PartnerMessage.encode)),
+    ])
+  }
+
+  // MARK: Reading
+
+  /// Nil when it is no such record: what is read here was written here.
+  static func decode(_ bytes: [UInt8]) -> Partnership? {
+    guard let json = try? JSON(parsing: bytes), json["format"]?.integer == 1,
+      let id = json["id"]?.string.flatMap({ Identifier($0) }),
+      let phase = json["phase"]?.string.flatMap({ Partnership.Phase(rawValue: $0) }),
+      let name = json["name"]?.string, let ownName = json["ownName"]?.string,
+      let mailbox = json["mailbox"]?.string, let isInviter = json["inviter"]?.bool,
+      let secret = self.bytes(json["secret"]), let nonce = self.bytes(json["nonce"]),
+      let created = instant(json["created"]), let expires = instant(json["expires"])
+    else { return nil }
+    var partner = Partnership(
+      id: id, phase: phase, name: name, ownName: ownName, mailbox: mailbox, isInviter: isInviter,
+      key: self.bytes(json["key"]), theirKey: self.bytes(json["theirKey"]), secret: secret,
+      ownNonce: nonce, theirNonce: self.bytes(json["theirNonce"]),
+      commitment: self.bytes(json["commitment"]), created: created, expires: expires,
+      paired: instant(json["paired"]))
+    partner.isConfirmedThere = json["confirmedThere"]?.bool ?? false
+    partner.limits = limits(json["limits"])
+    for (key, item) in json["faults"]?.object ?? [:] {
+      guard let fault = MailFault(rawValue: key), let count = item["count"]?.integer,
+        let last = instant(item["last"])
+      else { continue }
+      partner.faults[fault] = Faults(count: Int(count), last: last)
+    }
+    partner.sent = (json["sent"]?.array ?? []).compactMap(sent)
+    partner.received = (json["received"]?.array ?? []).compactMap(received)
+    partner.recalled = Set(
+      (json["recalled"]?.array ?? []).compactMap { $0.string.flatMap { Identifier($0) } })
+    partner.leftovers = Set((json["leftovers"]?.array ?? []).compactMap(\.string))
+    partner.post = (json["post"]?.array ?? []).compactMap { item in
+      guard let name = item["name"]?.string, let envelope = self.bytes(item["envelope"]),
+        let created = instant(item["created"])
+      else { return nil }
+      return Post(
+        name: name, envelope: envelope,
+        request: item["request"]?.string.flatMap { Identifier($0) }, created: created)
+    }
+    partner.seen = (json["seen"]?.object ?? [:]).compactMapValues { item in
+      guard let object = item["object"]?.string, let at = instant(item["at"]) else { return nil }
+      return SeenMail(
+        object: object, at: at, isDone: item["done"]?.bool ?? false,
+        isGone: item["gone"]?.bool ?? false, isReceipt: item["receipt"]?.bool ?? false)
+    }
+    if let told = json["told"], let branch = told["branch"]?.string, let at = instant(told["at"]) {
+      partner.told = (branch, at)
+    }
+    partner.reached = instant(json["reached"])
+    partner.failure = json["failure"]?.string
+    partner.heard = instant(json["heard"])
+    return partner
+  }
+
+  private static func bytes(_ json: JSON?) -> [UInt8]? {
+    json?.string.flatMap(Base64URL.decode)
+  }
+
+  private static func instant(_ json: JSON?) -> Instant? {
+    json?.string.flatMap { Instant(rfc3339: $0) }
+  }
+
+  private static func limits(_ json: JSON?) -> PartnerLimits {
+    var limits = PartnerLimits()
+    guard let json else { return limits }
+    func number<Number: BinaryInteger>(_ key: String, _ range: ClosedRange<Number>) -> Number? {
+      json[key]?.integer.flatMap { Number(exactly: $0) }.flatMap { range.contains($0) ? $0 : nil }
+    }
+    limits.perDay = number("perDay", PartnerLimits.perDays) ?? limits.perDay
+    limits.longest = number("length", PartnerLimits.lengths) ?? limits.longest
+    limits.ahead = number("ahead", PartnerLimits.reaches) ?? limits.ahead
+    limits.quiet = json["quiet"]?.string.flatMap { QuietHours($0) }
+    limits.isMuted = json["muted"]?.bool ?? false
+    return limits
+  }
+
+  private static func receipts(_ json: JSON) -> [PartnerReceipt] {
+    (json["receipts"]?.array ?? []).compactMap(PartnerMessage.receipt)
+  }
+
+  private static func sent(_ json: JSON) -> SentRequest? {
+    guard let request = json["request"].flatMap(PartnerMessage.request),
+      let created = instant(json["created"])
+    else { return nil }
+    return SentRequest(
+      request: request, created: created, isPosted: json["posted"]?.bool ?? false,
+      isRecalled: json["recalled"]?.bool ?? false, receipts: receipts(json))
+  }
+
+  private static func received(_ json: JSON) -> ReceivedRequest? {
+    guard let request = json["request"].flatMap(PartnerMessage.request),
+      let moment = instant(json["received"])
+    else { return nil }
+    return ReceivedRequest(
+      request: request, received: moment,
+      alarm: json["alarm"]?.string.flatMap { Identifier($0) }, receipts: receipts(json),
+      isOver: json["over"]?.bool ?? false)
+  }
+}

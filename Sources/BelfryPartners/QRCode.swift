@@ -1,0 +1,131 @@
+import Git
+import Glibc
+
+/// A text as a QR code (ISO/IEC 18004), drawn by libqrencode; loaded when a code is wanted, as few commands draw any.
+public struct QRCode: Hashable, Sendable {
+  /// Modules on each side, without the quiet zone.
+  public let width: Int
+  /// Row by row: whether the module is dark.
+  private let modules: [Bool]
+
+  private static let library = "libqrencode.so.4"
+  private static let images = "libpng16.so.16"
+
+  /// A library that draws is not installed, or cannot do what is asked.
+  public struct Failure: Error, Hashable, Sendable {
+    public let reason: String
+    /// The package to install; nil where that is not the trouble.
+    public let package: String?
+  }
+
+  /// `QRcode` of `qrencode.h`.
+  private struct Drawing {
+    var version: Int32
+    var width: Int32
+    var data: UnsafeMutablePointer<UInt8>?
+  }
+
+  public init(_ text: String) throws(Failure) {
+    typealias Encode =
+      @convention(c) (Int32, UnsafePointer<UInt8>, Int32, Int32) -> UnsafeMutableRawPointer?
+    typealias Free = @convention(c) (UnsafeMutableRawPointer?) -> Void
+    let encode = try QRCode.function(
+      "QRcode_encodeData", of: QRCode.library, package: "libqrencode4", Encode.self)
+    let free = try QRCode.function(
+      "QRcode_free", of: QRCode.library, package: "libqrencode4", Free.self)
+    let bytes = Array(text.utf8)
+    // The smallest version that fits, and the lowest of the four levels of correction: a screen is not stained.
+    guard let pointer = encode(Int32(bytes.count), bytes, 0, 0) else {
+      throw Failure(reason: "the link does not fit into a QR code", package: nil)
+    }
+    defer { free(pointer) }
+    let drawing = pointer.load(as: Drawing.self)
+    guard drawing.width > 0, let data = drawing.data else {
+      throw Failure(reason: "\(QRCode.library) drew nothing", package: nil)
+    }
+    let width = Int(drawing.width)
+    self.width = width
+    modules = (0..<(width * width)).map { data[$0] & 1 == 1 }
+  }
+
+  private static func function<Function>(
+    _ name: String, of library: String, package: String, _ type: Function.Type
+  ) throws(Failure) -> Function {
+    guard let handle = dlopen(library, RTLD_NOW), let symbol = dlsym(handle, name) else {
+      throw Failure(reason: "\(library) is not installed", package: package)
+    }
+    return unsafeBitCast(symbol, to: type)
+  }
+
+  private func isDark(_ column: Int, _ row: Int) -> Bool {
+    (0..<width).contains(column) && (0..<width).contains(row) && modules[row * width + column]
+  }
+
+  // MARK: Drawing
+
+  /// The quiet zone around it, in modules: half of what the standard asks for, as a terminal has few rows.
+  private static let margin = 2
+
+  /// How many columns the lines have.
+  public var columns: Int { width + 2 * QRCode.margin }
+
+  /// The lines of a terminal, two rows of modules in each.
+  ///
+  /// - Parameter isColoured: with colours, so that it is dark on light on every terminal; else light modules are drawn,
+  ///   as for a terminal that is dark.
+  public func lines(isColoured: Bool) -> [String] {
+    let margin = QRCode.margin
+    return stride(from: -margin, to: width + margin, by: 2).map { row in
+      let text = (-margin..<(width + margin)).map { column in
+        let lower = row + 1 < width + margin ? isDark(column, row + 1) : !isColoured
+        switch (isDark(column, row) == isColoured, lower == isColoured) {
+        case (true, true): return "█"
+        case (true, false): return "▀"
+        case (false, true): return "▄"
+        case (false, false): return " "
+        }
+      }.joined()
+      // Black on white.
+      return isColoured ? "\u{1B}[38;5;16;48;5;231m\(text)\u{1B}[0m" : text
+    }
+  }
+
+  /// A PNG image of it, eight points to a module, by libpng.
+  public func png() throws(Failure) -> [UInt8] {
+    typealias Write =
+      @convention(c) (
+        UnsafeMutableRawPointer, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<Int>, Int32,
+        UnsafePointer<UInt8>, Int32, UnsafeRawPointer?
+      ) -> Int32
+    let write = try QRCode.function(
+      "png_image_write_to_memory", of: QRCode.images, package: "libpng16-16", Write.self)
+    let (scale, quiet) = (8, 4)
+    let side = (width + 2 * quiet) * scale
+    var points = [UInt8](repeating: 255, count: side * side)
+    for y in 0..<side {
+      for x in 0..<side where isDark(x / scale - quiet, y / scale - quiet) {
+        points[y * side + x] = 0
+      }
+    }
+    // `png_image` of png.h: a pointer, then version 1, width, height, and format 0 for shades of grey.
+    let image = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 16)
+    defer { image.deallocate() }
+    func prepare() {
+      image.initializeMemory(as: UInt8.self, repeating: 0, count: 128)
+      for (index, value) in [1, UInt32(side), UInt32(side)].enumerated() {
+        image.storeBytes(of: value, toByteOffset: 8 + 4 * index, as: UInt32.self)
+      }
+    }
+    var size = 0
+    prepare()
+    guard write(image, nil, &size, 0, points, Int32(side), nil) != 0 else {
+      throw Failure(reason: "\(QRCode.images) could not draw it", package: nil)
+    }
+    var bytes = [UInt8](repeating: 0, count: size)
+    prepare()
+    guard write(image, &bytes, &size, 0, points, Int32(side), nil) != 0 else {
+      throw Failure(reason: "\(QRCode.images) could not draw it", package: nil)
+    }
+    return Array(bytes.prefix(size))
+  }
+}
