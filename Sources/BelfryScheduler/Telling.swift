@@ -14,7 +14,7 @@ struct Telling: Sendable {
     switch notice.kind {
     case .firing, .missed: .ringing
     case .followUp(let followUp): .followUp(followUp.number)
-    case .warning, .nudge: .warning
+    case .warning, .nudge, .word: .warning
     case .rehearsal: .rehearsal
     }
   }
@@ -35,7 +35,7 @@ extension Evaluation {
         notice: Notice(
           kind, alarm: alarm.id, title: alarm.title, note: alarm.note, occurrence: civil,
           due: zones.text(moment ?? due), sound: alarm.delivery.sound, actions: actions,
-          backup: backup))
+          backup: backup, partner: alarm.partner?.name))
     }
     let answers = Notice.answers(to: alarm, settings)
     return firings.map {
@@ -188,7 +188,7 @@ extension Timeline {
       let told = firings[Firings.Key(alarm: alarm.id, occurrence: notice.occurrence)]?.at ?? now
       return Timeline.rehearsalKey(asked) == notice.occurrence
         && now.seconds(since: told) < Timeline.rehearsalLength
-    case .missed, .nudge: return true
+    case .missed, .nudge, .word: return true
     }
   }
 }

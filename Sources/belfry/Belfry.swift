@@ -65,6 +65,7 @@ struct Belfry: ParsableCommand {
       CommandGroup(
         name: "WHEN A DEVICE STAYS SILENT",
         subcommands: [BackupCommand.self, Calls.self]),
+      CommandGroup(name: "PARTNERS", subcommands: [PartnerCommand.self]),
       CommandGroup(
         name: "HISTORY", subcommands: [Log.self, Stats.self, GitPassthrough.self]),
       CommandGroup(

@@ -145,7 +145,8 @@ offer() {
     for word in ${BELFRY_ACTIONS:-}; do
         case $word in
         stop) label=Stop ;;
-        'done') label=Done ;;
+        # On what a partner has set: they hear of it.
+        'done') label=${BELFRY_PARTNER:+❤️ Got it} label=${label:-Done} ;;
         snooze) label=$(plain_line "Snooze${BELFRY_SNOOZE:+ $BELFRY_SNOOZE}") ;;
         skip) label=Skip ;;
         remind) label='Remind Me' ;;

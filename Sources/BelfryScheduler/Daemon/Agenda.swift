@@ -28,6 +28,8 @@ struct Agenda {
     var isArmed = false
     /// Others ring for it when the first device stays silent.
     var hasBackups = false
+    /// A partner has set it, and is to hear what becomes of it.
+    var isFromPartner = false
     /// When it rings here next; nil when it does not.
     var comes: Timeline.Occurrence?
   }
@@ -43,8 +45,9 @@ struct Agenda {
   /// every event, of which two hundred alarms that ring together make a thousand.
   private(set) var nextWake: Instant?
   private(set) var mood = Mood.quiet
-  /// Whether any alarm has backups.
+  /// Whether any alarm has backups, and whether any is a partner's.
   private(set) var hasBackups = false
+  private(set) var hasPartners = false
 
   /// The alarms that need a look at a moment.
   func due(at now: Instant) -> [Identifier] {
@@ -128,6 +131,7 @@ struct Agenda {
         }
       entries[id]?.hasBackups =
         alarm.backup?.plan.isActive == true && alarm.enabled && !alarm.isDeleted
+      entries[id]?.isFromPartner = alarm.partner != nil
       if entries[id]?.hasBackups == true { watchBackups(id, timeline, status, at: now) }
     }
     sum()
@@ -167,10 +171,12 @@ struct Agenda {
     nextWake = nil
     mood = .quiet
     hasBackups = false
+    hasPartners = false
     for entry in entries.values {
       if let wake = entry.wake { nextWake = nextWake.map { min($0, wake) } ?? wake }
       mood = max(mood, entry.mood)
       if entry.hasBackups { hasBackups = true }
+      if entry.isFromPartner { hasPartners = true }
     }
   }
 

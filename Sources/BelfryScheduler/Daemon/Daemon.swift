@@ -131,6 +131,8 @@ enum DaemonEvent: Sendable {
   /// What a command said on standard error, though it succeeded.
   case warned([String])
   case synced(failure: String?)
+  /// The mailboxes of partners have been looked into, or could not be.
+  case mailed(failure: String?)
   /// A call has been seen to, or could not be.
   case calledOut(Callout, failure: String?)
   /// How the battery stands.

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryPartners
 import BelfryStore
 import CLinux
 import Subprocess
@@ -15,6 +16,8 @@ struct DaemonWatch {
 
   private var agenda = Agenda()
   private var sync = SyncSchedule()
+  /// When the mailboxes of partners are looked into.
+  private var mail = SyncSchedule()
   /// What was told, and is to be noted together.
   private var told: [(telling: Telling, outcome: DeliveryOutcome?)] = []
   /// What was given up again before it was noted.
@@ -37,8 +40,9 @@ struct DaemonWatch {
   private var nextRound: Instant
   private var context: StoreContext
   private var zones: String
-  /// Where the branch stood after the last sync.
+  /// Where the branch stood after the last sync, and when partners were last told of it.
   private var syncedMark: String?
+  private var mailedMark: String?
   private var failing: Set<String> = []
   /// What rings as a backup once it has been asked what others have answered: since when it waits for that.
   private var held: [Firings.Key: Instant] = [:]
@@ -114,6 +118,7 @@ struct DaemonWatch {
     var wakes = [nextRound, agenda.nextWake, nextSample].compactMap { $0 }
     if !settling.isRunning, let due = settling.due { wakes.append(due) }
     if isSyncing, let next = sync.next(pace, now: context.now) { wakes.append(next) }
+    if isMailing, let next = mail.next(.waiting, now: context.now) { wakes.append(next) }
     if let retry = callRetries.filter({ !calling.contains($0.key) }).values.min() {
       wakes.append(retry)
     }
@@ -181,6 +186,11 @@ struct DaemonWatch {
       }
       syncedMark = store.branchMark
       look(at: Set(held.keys.map(\.alarm)).sorted())
+    case .mailed(let failure):
+      underWay -= 1
+      report("belfry partner sync", failure)
+      mail.end(at: context.now, succeeded: failure == nil)
+      noteBranch()
     case .calledOut(let callout, let failure):
       underWay -= 1
       calling.remove(callout)
@@ -219,6 +229,7 @@ struct DaemonWatch {
       if settling.due != nil { settling.due = context.now }
       if nextSample != nil { nextSample = context.now }
       sync.forget()
+      mail.forget()
       // What was reckoned by another clock counts no more.
       lookRound(atAll: true)
     case .alarms(let ids):
@@ -241,6 +252,7 @@ struct DaemonWatch {
       look(at: agenda.identifiers.sorted())
       readHistory()
       sync.forget()
+      mail.forget()
       wantSettling(after: 0)
       surroundings.log(.reloaded(alarms: agenda.count))
     case .stop: break
@@ -481,6 +493,7 @@ struct DaemonWatch {
   }
 
   private var isSyncing: Bool { surroundings.syncs && store.hasRemote }
+  private var isMailing: Bool { surroundings.syncs && !PartnerBook(store).isEmpty }
 
   private mutating func wantSettling(after milliseconds: Int64) {
     let due = Instant(milliseconds: context.now.milliseconds + milliseconds)
@@ -490,6 +503,9 @@ struct DaemonWatch {
   /// Others are to hear of a branch that has moved.
   private mutating func noteBranch() {
     if isSyncing, store.branchMark != syncedMark { sync.noteChange(at: context.now) }
+    if agenda.hasPartners, isMailing, store.branchMark != mailedMark {
+      mail.noteChange(at: context.now)
+    }
   }
 
   private mutating func runCommands() {
@@ -504,9 +520,15 @@ struct DaemonWatch {
       let isUrgent = pace == .cascading
       let spacing = isUrgent ? SignsOfLife.spacingInWindow : SignsOfLife.spacing
       run(
-        ["sync"] + (agenda.hasBackups ? ["--sign-of-life", "\(spacing)"] : []),
+        ["sync", "--no-mail"]
+          + (agenda.hasBackups ? ["--sign-of-life", "\(spacing)"] : []),
         variables: isUrgent ? ["BELFRY_NETWORK_TIMEOUT": "\(DaemonWatch.hurry)"] : [:]
       ) { .synced(failure: $0) }
+    }
+    if isMailing, let next = mail.next(.waiting, now: context.now), next <= context.now {
+      mail.begin(at: context.now)
+      mailedMark = store.branchMark
+      run(["partner", "sync", "--notify"], isWarning: true) { .mailed(failure: $0) }
     }
   }
 

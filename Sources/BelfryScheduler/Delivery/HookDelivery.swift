@@ -259,7 +259,7 @@ public struct HookDelivery: NoticeDelivery {
   }
 
   /// The names of the hooks.
-  static let names = ["ring", "notify", "follow-up", "missed", "nudge", "call", "person"]
+  static let names = ["ring", "notify", "follow-up", "missed", "nudge", "word", "call", "person"]
 
   /// The files in the folder of the user's own hooks.
   public func ownHooks() -> [HookFile] {

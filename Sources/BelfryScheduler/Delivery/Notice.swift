@@ -16,6 +16,8 @@ public struct Notice: Hashable, Sendable {
     case nudge(BatteryNudge, more: Int)
     /// A rehearsal of the backups: it rings for a while, and is marked as a test.
     case rehearsal
+    /// Word from a partner: its title is the headline.
+    case word(body: String)
   }
 
   /// An occurrence that was missed.
@@ -71,12 +73,16 @@ public struct Notice: Hashable, Sendable {
   public let actions: [String]
   /// Rings as a backup; nil for who rings first.
   public let backup: BackupTurn?
+  /// The partner who has set it; nil for the store's own people.
+  public let partner: String?
 
   public init(
     _ kind: Kind, alarm: Identifier, title: String, note: String?, occurrence: CivilDateTime,
-    due: String, sound: String? = nil, actions: [String] = [], backup: BackupTurn? = nil
+    due: String, sound: String? = nil, actions: [String] = [], backup: BackupTurn? = nil,
+    partner: String? = nil
   ) {
     self.backup = backup
+    self.partner = partner
     self.kind = kind
     self.alarm = alarm
     self.title = title
@@ -105,6 +111,7 @@ public struct Notice: Hashable, Sendable {
     case .followUp: ["follow-up", "notify"]
     case .missed: ["missed", "notify"]
     case .nudge: ["nudge", "notify"]
+    case .word: ["word", "notify"]
     }
   }
 
@@ -112,7 +119,7 @@ public struct Notice: Hashable, Sendable {
   var rings: Bool {
     switch kind {
     case .firing, .rehearsal: true
-    case .followUp, .warning, .missed, .nudge: false
+    case .followUp, .warning, .missed, .nudge, .word: false
     }
   }
 
@@ -121,7 +128,7 @@ public struct Notice: Hashable, Sendable {
   /// What is said first: the title, or the question whether it was done.
   public var headline: String {
     switch kind {
-    case .firing, .warning: title
+    case .firing, .warning, .word: title
     case .followUp: FollowUp.question(title)
     case .missed(let missed):
       missed.count == 1 ? "Missed: \(title)" : "\(missed.count) alarms were missed"
@@ -139,6 +146,7 @@ public struct Notice: Hashable, Sendable {
         + (note.map { "\n\($0)" } ?? "")
     case .rehearsal:
       return "This is a test of the backup alarm. Nothing is due, and there is nothing to answer."
+    case .word(let body): return body
     case .warning: return "Comes \(occurrence.spoken)." + (note.map { "\n\($0)" } ?? "")
     case .followUp(let followUp):
       return "Stopped, not confirmed yet: \(occurrence.spoken)."
@@ -171,7 +179,7 @@ public struct Notice: Hashable, Sendable {
     case .followUp: return "belfry done \(id)   (or wait)"
     case .missed(let missed):
       return missed.count == 1 ? "belfry done \(id)   (or: dismiss)" : "belfry list"
-    case .warning, .nudge, .rehearsal: return nil
+    case .warning, .nudge, .rehearsal, .word: return nil
     }
   }
 
@@ -179,7 +187,7 @@ public struct Notice: Hashable, Sendable {
   var sounds: Bool {
     switch kind {
     case .firing, .followUp, .missed, .rehearsal: true
-    case .warning: false
+    case .warning, .word: false
     case .nudge(let nudge, _): nudge.risk == .critical
     }
   }
@@ -203,10 +211,11 @@ public struct Notice: Hashable, Sendable {
     case .missed: "missed"
     case .nudge: "nudge"
     case .rehearsal: "rehearsal"
+    case .word: "word"
     }
   }
 
-  /// `{kind, alarm, title, headline, body, note?, occurrence, due, sound?, actions}`, and of a firing `late`, of a
+  /// `{kind, alarm, title, headline, body, note?, occurrence, due, sound?, actions, partner?}`, and of a firing `late`, of a
   /// follow-up `number`, `count`, `last`, of a backup `backup`: `{step, primary, unasked?}`, of what was missed `missed`: a list of
   /// `{alarm, title, occurrence, detail?}`, of a nudge
   /// `risk`, `predicted` in percent, and `more`, for how many later alarms it holds too.
@@ -215,7 +224,7 @@ public struct Notice: Hashable, Sendable {
       "kind": .string(kindName), "alarm": JSON(alarm), "title": .string(title),
       "note": note.map { .string($0) }, "occurrence": JSON(occurrence), "due": .string(due),
       "headline": .string(headline), "body": .string(body), "sound": sound.map { .string($0) },
-      "actions": .array(actions.map { .string($0) }),
+      "actions": .array(actions.map { .string($0) }), "partner": partner.map { .string($0) },
       "backup": backup.map {
         .object(omittingNil: [
           "step": .integer(Int64($0.step)), "primary": .string($0.primary),
@@ -229,7 +238,7 @@ public struct Notice: Hashable, Sendable {
       members["number"] = .integer(Int64(followUp.number))
       members["count"] = .integer(Int64(followUp.count))
       members["last"] = .bool(followUp.isLast)
-    case .warning, .rehearsal: break
+    case .warning, .rehearsal, .word: break
     case .nudge(let nudge, let more):
       members["risk"] = .string(nudge.risk.rawValue)
       members["predicted"] = .integer(Int64(nudge.predicted))
@@ -256,13 +265,14 @@ public struct Notice: Hashable, Sendable {
     ]
     if let sound { result["BELFRY_SOUND"] = sound }
     if let backup { result["BELFRY_BACKUP"] = "\(backup.step)" }
+    if let partner { result["BELFRY_PARTNER"] = partner }
     switch kind {
     case .firing(let late): result["BELFRY_LATE"] = late ? "true" : "false"
     case .followUp(let followUp): result["BELFRY_LAST"] = followUp.isLast ? "true" : "false"
     case .nudge(let nudge, _):
       result["BELFRY_RISK"] = nudge.risk.rawValue
       result["BELFRY_PREDICTED"] = "\(nudge.predicted)"
-    case .warning, .missed, .rehearsal: break
+    case .warning, .missed, .rehearsal, .word: break
     }
     return result
   }
@@ -297,7 +307,7 @@ extension Notice {
         }
         return BackupTurn(
           step: Int(step), primary: primary, unasked: backup["unasked"]?.string)
-      })
+      }, partner: json["partner"]?.string)
   }
 
   private static func identifier(_ json: JSON) -> Identifier? {
@@ -314,6 +324,7 @@ extension Notice {
     case "firing": return .firing(late: json["late"]?.bool ?? false)
     case "warning": return .warning
     case "rehearsal": return .rehearsal
+    case "word": return json["body"]?.string.map { .word(body: $0) }
     case "nudge":
       guard let risk = json["risk"]?.string.flatMap({ BatteryPrediction.Risk(rawValue: $0) }),
         let predicted = json["predicted"]?.integer,

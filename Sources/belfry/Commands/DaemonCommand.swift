@@ -115,6 +115,7 @@ private struct DaemonLog {
     case .missed: "told:"
     case .nudge: "warned of the battery:"
     case .rehearsal: "rehearsed:"
+    case .word: "told:"
     }
   }
 

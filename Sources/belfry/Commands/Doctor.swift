@@ -97,10 +97,13 @@ struct Doctor: AsyncParsableCommand {
 
 /// One part of a check, run in a process of its own: it prints a diagnosis on each line, as JSON.
 enum Examination: String, ExpressibleByArgument {
-  case store, records, log, time, hooks, notifications, clockwork, battery, backup, remotes, repair
+  case store, records, log, time, hooks, notifications, clockwork, battery, backup, partners,
+    remotes,
+    repair
 
   static let checks: [Examination] = [
-    .store, .records, .log, .time, .hooks, .notifications, .clockwork, .battery, .backup, .remotes,
+    .store, .records, .log, .time, .hooks, .notifications, .clockwork, .battery, .backup, .partners,
+    .remotes,
   ]
 
   func run(_ context: CommandContext) async throws {
@@ -120,6 +123,7 @@ enum Examination: String, ExpressibleByArgument {
       case .clockwork: clockwork(store, context) + deliveries(store, context)
       case .battery: [await battery(context)]
       case .backup: try BackupCheck(store, context).diagnoses()
+      case .partners: try await PartnerCheck(store, context).diagnoses()
       case .remotes: try await remotes(store, context)
       case .repair: []
       }

@@ -106,7 +106,10 @@ struct RingLoop {
       }
       defer { noise.cancel() }
       let position = cards.count > 1 ? "1 of \(cards.count)" : nil
-      switch try ask(session, card, settings, position: position, heldSince: lastKey) {
+      switch try ask(
+        session, card, settings, position: position, isFromPartner: alarm?.partner != nil,
+        heldSince: lastKey)
+      {
       case .left: return said + ["It rings on: belfry ring"]
       case .gone: said.append("\(Printable.text(card.title)): answered elsewhere, or over.")
       case .answered(let lines, let key):
@@ -137,7 +140,7 @@ struct RingLoop {
   /// - Parameter heldSince: the key that answered the one before. As long as it is held, it answers nothing.
   private func ask(
     _ session: TerminalSession, _ card: Card, _ settings: Settings, position: String?,
-    heldSince: Character?
+    isFromPartner: Bool, heldSince: Character?
   ) throws -> Ending {
     var reader = KeyReader()
     var hold = Hold(seesReleases: session.seesReleases, afterHold: heldSince == " ")
@@ -146,8 +149,9 @@ struct RingLoop {
     var message: String?
     while session.endingSignal == nil {
       let size = session.size
-      let screen = screen(
+      var screen = screen(
         card, settings, position: position, progress: hold.progress(at: elapsed), message: message)
+      screen.isFromPartner = isFromPartner
       session.show(screen.lines(columns: size.columns, rows: size.rows, context.style))
       for event in reader.read(session.read(milliseconds: 100)) {
         switch event {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryPartners
 import BelfryStore
 
 struct SyncCommand: AsyncParsableCommand {
@@ -20,6 +21,9 @@ struct SyncCommand: AsyncParsableCommand {
   @Option(help: .hidden)
   var signOfLife: Int64?
 
+  @Flag(inversion: .prefixedNo, help: "Look into the mailboxes of partners, too.")
+  var mail = true
+
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
@@ -27,6 +31,12 @@ struct SyncCommand: AsyncParsableCommand {
     let context = try common.context(root)
     let line = TransferLine()
     let store = try context.transferring(line).open(welcome: false)
+    if mail, !plan, remotes.isEmpty, !PartnerBook(store).isEmpty {
+      // What partners have set is to be synced with the rest.
+      let isAlone = try store.remotes().isEmpty
+      try await lookIntoMailboxes(context, isAlone: isAlone)
+      if isAlone { return }
+    }
     if plan {
       let plans = try await reaching(store, line, context) { try await store.plan(remotes) }
       try tell(plans, store)
@@ -42,6 +52,21 @@ struct SyncCommand: AsyncParsableCommand {
     tell(result, names)
     await context.upkeep(store)
     try Self.fail(result.exchanges.compactMap(\.failure))
+  }
+
+  /// - Parameter isAlone: there is no remote to sync with: what fails here fails the command.
+  private func lookIntoMailboxes(_ context: CommandContext, isAlone: Bool) async throws {
+    let report = try await Watchdog.limit { try await PartnerPlace(context).round() }
+    if !common.json { PartnerText(context).tell(report.news) }
+    for failure in report.failures {
+      let error = CommandError(partnerMailbox: failure.error)
+      if isAlone { throw error }
+      Console.error("belfry: warning: \(error.message)")
+      if let hint = error.hint { Console.error(hint) }
+    }
+    guard isAlone else { return }
+    if common.json { return Console.write(SyncResult().json.document) }
+    if report.news.isEmpty { Console.line("Nothing is new from your partners.") }
   }
 
   /// Runs what needs the network; when that fails, says what waits here.

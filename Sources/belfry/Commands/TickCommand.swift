@@ -125,7 +125,7 @@ struct TickCommand: AsyncParsableCommand {
       case .warning:
         Console.line("Ahead: \(title), \(notice.occurrence.spoken).")
       case .rehearsal: Console.line("A test of the backups: \(title).")
-      case .missed, .nudge: break
+      case .missed, .nudge, .word: break
       }
     }
     for (alarm, event) in report.answered {

@@ -8,7 +8,7 @@ struct TierCommand: ParsableCommand {
     discussion: """
       free     two alarms; stopping one is doing it
       plus     any number of alarms; what is stopped stays pending, and asks again, until it is done
-      premium  all of plus
+      premium  all of plus; and partners, who may set each other alarms
 
       The tier is shared by all devices. Back to free completes everything pending.
       """)

@@ -6,6 +6,21 @@ enum Paywall {
     "you have reached the \(limit)-alarm limit of the tier \(tier.rawValue)."
   }
 
+  static func partners(_ tier: Settings.Tier) -> String {
+    "partners are part of the tier premium; yours is \(tier.rawValue)."
+  }
+
+  /// What premium brings beside them, and the command that switches.
+  static let partnersOffer = """
+    Premium brings all of Plus, and
+      * partners, who may set alarms on your
+        devices, and you on theirs
+      * sealed end to end, through any git
+        remote: no server of anybody's
+      * ❤️ Got it, and a short reply
+    Switch with: belfry tier premium
+    """
+
   /// What the next tier brings, and the command that switches.
   static let offer = """
     Plus brings:

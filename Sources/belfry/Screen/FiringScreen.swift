@@ -11,6 +11,8 @@ struct FiringScreen {
   var subtitle: String
   /// `1 of 3`, where several ring.
   var position: String?
+  /// A partner has set it: who does it tells them so.
+  var isFromPartner = false
   /// The snoozes that are offered: `[z] 9 min`; none where it is switched off.
   var snoozes = ["[z] 9 min", "[1] 1 h", "[2] 1 day", "[3] 1 week"]
   /// Stopped by holding a key.
@@ -100,7 +102,10 @@ struct FiringScreen {
         lines.append(Line(part.joined(separator: "   "), importance))
       }
     }
-    add((slideToStop ? [] : ["[s] stop"]) + ["[d] done", "[k] skip"], .title)
+    add(
+      (slideToStop ? [] : ["[s] stop"]) + [
+        isFromPartner ? "[d] ❤️ Got it" : "[d] done", "[k] skip",
+      ], .title)
     if let first = snoozes.first { add(["snooze: \(first)"] + snoozes.dropFirst(), .more) }
     add(["[q] leave it ringing"], .more)
     return lines + [Line("", .blank)]

@@ -109,7 +109,10 @@ struct Answering {
       let rest = status.pending.last.map {
         "Still pending: \(output.when($0.occurrence, zone: zone))."
       }
-      return ["Done: \(title)\(when)\(at); \(next)."] + [rest].compactMap { $0 }
+      let partner = transition.alarm.partner.map {
+        "\(Printable.text($0.name)) hears of it: ❤️ Got it."
+      }
+      return ["Done: \(title)\(when)\(at); \(next)."] + [rest, partner].compactMap { $0 }
     }
   }
 

@@ -1,0 +1,237 @@
+import BelfryCore
+import BelfryPartners
+import BelfryStore
+
+/// What is said of partners, and of what goes to and fro between them.
+struct PartnerText {
+  private let now: Instant
+  private let zones: ZoneLibrary
+
+  init(_ context: CommandContext) {
+    now = context.storeContext.now
+    zones = context.storeContext.zones
+  }
+
+  /// A moment on this device's wall clock: the time alone where it is today.
+  func when(_ instant: Instant) -> String {
+    let civil = zones.local.civil(at: instant)
+    return civil.date == zones.local.civil(at: now).date ? "\(civil.time)" : civil.spoken
+  }
+
+  // MARK: Consent
+
+  /// What it means to be partners, before somebody says yes.
+  func consent(to name: String?, mailbox: String, limits: PartnerLimits) -> [String] {
+    let who = name.map { Printable.text($0) } ?? "Whoever accepts"
+    let quiet = limits.quiet.map { ", and not \(hours($0))" } ?? ""
+    return [
+      "\(who) will be able to:",
+      "  * set alarms on your devices, which ring with their words: at most \(limits.perDay) a day,",
+      "    up to \(Span.length(limits.ahead)) ahead\(quiet)",
+      "  * see whether each rang, and whether you stopped, snoozed or acknowledged it",
+      "Nothing else: not your alarms, nor anything else in your store. You can do the same on theirs.",
+      "Limits, muting and parting at any time: belfry help partner. It holds for a year.",
+      "What is sent is sealed end to end; it lies at \(RemotePlace.shown(mailbox)), whose host sees",
+      "that something was sent, when, and from where.",
+    ]
+  }
+
+  private func hours(_ hours: QuietHours) -> String { "between \(hours.from) and \(hours.until)" }
+
+  // MARK: The list
+
+  func lines(_ partner: Partnership) -> [String] {
+    let name = partner.name.isEmpty ? "An invitation" : Printable.text(partner.name)
+    var lines = ["\(name)  \(partner.id.short)"]
+    lines.append("  \(standing(partner))")
+    if partner.phase == .active {
+      let limits = partner.limits
+      let quiet = limits.quiet.map { ", not \(hours($0))" } ?? ", at any hour"
+      lines.append(
+        limits.isMuted
+          ? "  muted: nothing is taken (belfry partner unmute \(name))"
+          : "  may ask \(limits.perDay) a day, \(limits.longest) characters, up to \(Span.length(limits.ahead)) ahead\(quiet)"
+      )
+    }
+    if partner.phase != .ended {
+      let reached = partner.reached.map { ", reached \(when($0))" } ?? ""
+      lines.append("  mailbox \(RemotePlace.shown(partner.mailbox))\(reached)")
+    }
+    if let failure = partner.failure {
+      lines.append("  the mailbox could not be reached last: \(Printable.text(failure))")
+    }
+    let waiting = partner.sent.count { !$0.isPosted && !$0.isRecalled }
+    if waiting > 0 { lines.append("  \(waiting) waiting here until the mailbox is reached") }
+    lines += faults(partner).map { "  \($0)" }
+    return lines
+  }
+
+  private func standing(_ partner: Partnership) -> String {
+    let isLate = partner.isLate(at: now)
+    switch partner.phase {
+    case .invited:
+      return isLate
+        ? "nobody answered it in time"
+        : "nobody has answered it yet; it holds until \(when(partner.expires))"
+    case .accepted:
+      return isLate
+        ? "their device did not answer in time: ask for another invitation"
+        : "answered; their device has not been heard of yet"
+    case .comparing:
+      let code = partner.code ?? ""
+      return "compare the code: \(code). If they see the same: belfry partner confirm '\(code)'"
+    case .confirmed: return "you have confirmed the code \(partner.code ?? ""); they have not yet"
+    case .active:
+      guard let until = partner.validUntil else { return "paired" }
+      let date = zones.local.civil(at: until).date.spoken
+      if now >= until {
+        return
+          "past its year since \(date): re-pair with \(Printable.text(partner.name)): belfry partner invite"
+      }
+      let isSoon = until.seconds(since: now) < Partnership.endingSoon
+      return "paired until \(date)" + (isSoon ? ": pair anew before then" : "")
+    case .ended: return "no partner any more"
+    }
+  }
+
+  private func faults(_ partner: Partnership) -> [String] {
+    MailFault.allCases.compactMap { fault in
+      partner.faults[fault].map {
+        "refused: \($0.count) \(fault.words), last \(when($0.last))"
+      }
+    }
+  }
+
+  func json(_ partner: Partnership) -> JSON {
+    .object(omittingNil: [
+      "id": JSON(partner.id), "name": .string(partner.name),
+      "phase": .string(partner.phase.rawValue), "mailbox": .string(partner.mailbox),
+      "code": partner.isPairing ? partner.code.map { .string($0) } : nil,
+      "expires": partner.isPairing ? .string(zones.text(partner.expires)) : nil,
+      "validUntil": partner.validUntil.map { .string(zones.text($0)) },
+      "limits": json(partner.limits),
+      "waiting": .integer(Int64(partner.sent.count { !$0.isPosted && !$0.isRecalled })),
+      "faults": .object(
+        Dictionary(
+          uniqueKeysWithValues: partner.faults.map { fault, faults in
+            (
+              fault.rawValue,
+              .object([
+                "count": .integer(Int64(faults.count)), "last": .string(zones.text(faults.last)),
+              ])
+            )
+          })),
+      "failure": partner.failure.map { .string($0) },
+      "reached": partner.reached.map { .string(zones.text($0)) },
+    ])
+  }
+
+  func json(_ limits: PartnerLimits) -> JSON {
+    .object(omittingNil: [
+      "perDay": .integer(Int64(limits.perDay)), "length": .integer(Int64(limits.longest)),
+      "aheadSeconds": .integer(limits.ahead), "quiet": limits.quiet.map { JSON($0) },
+      "muted": .bool(limits.isMuted),
+    ])
+  }
+
+  // MARK: Requests
+
+  /// `Wake up (16:45)`
+  func words(_ request: PartnerRequest) -> String {
+    let message = Printable.text(request.message.replacing("\n", with: " "))
+    let every = request.repeats.map { ", \($0.schedule.summary) \($0.zone)" } ?? ""
+    return "\(message) (\(when(request.at))\(every))"
+  }
+
+  /// How a request stands, in words.
+  func standing(_ sent: SentRequest) -> String {
+    guard let last = sent.receipts.last(where: { $0.state != .reply }) else {
+      return sent.isRecalled
+        ? "taken back"
+        : sent.isPosted ? "in the mailbox, not answered yet" : "waiting here to be sent"
+    }
+    if sent.isRecalled, last.state == .scheduled {
+      return "taken back, which they have not seen yet"
+    }
+    return words(last)
+  }
+
+  func words(_ receipt: PartnerReceipt) -> String {
+    let detail = receipt.detail.map { ": \(Printable.text($0))" } ?? ""
+    let at = when(receipt.at)
+    return switch receipt.state {
+    case .scheduled: "set there\(receipt.detail.map { " (\(Printable.text($0)))" } ?? "")"
+    case .expired: "came too late there"
+    case .refused: "refused\(detail)"
+    case .recalled: "taken back there"
+    case .rung:
+      receipt.detail.map { "was due at \(at), but \(Printable.text($0))" } ?? "rang at \(at)"
+    case .snoozed: "snoozed at \(at)"
+    case .stopped: "stopped at \(at)"
+    case .missed: "rang, and nobody answered"
+    case .skipped: "skipped there"
+    case .acknowledged: "❤️ Got it, \(at)"
+    case .withdrawn: "deleted there"
+    case .reply: "says\(detail)"
+    }
+  }
+
+  // MARK: News
+
+  /// Says what has happened, a line each.
+  func tell(_ news: [PartnerNews]) {
+    for item in news {
+      for line in lines(item) { Console.line(line) }
+    }
+  }
+
+  func lines(_ news: PartnerNews) -> [String] {
+    let name = news.partner.isEmpty ? "An invitation" : Printable.text(news.partner)
+    switch news.event {
+    case .code(let code):
+      return [
+        "\(name): compare the code, \(code). If they see the same: belfry partner confirm '\(code)'"
+      ]
+    case .paired: return ["You and \(name) are partners."]
+    case .scheduled(let request): return ["From \(name): \(words(request))."]
+    case .refused(let request, let reason):
+      return ["From \(name), not set: \(words(request)): \(reason)."]
+    case .recalled(let request): return ["\(name) has taken back: \(words(request))."]
+    case .receipt(let receipt, let request):
+      return ["\(name): \(words(request)): \(words(receipt))"]
+    case .unpaired:
+      return [
+        "\(name) is no partner any more. What \(name) has set stays until you delete it."
+      ]
+    case .fault(let fault, let count):
+      return ["\(name): warning: refused \(count) \(fault.words)."]
+    case .usedTwice:
+      return [
+        "Two have answered the invitation, so neither was taken: somebody else knows the link.",
+        "Make another, and hand it over another way: belfry partner invite",
+      ]
+    }
+  }
+
+  /// What a person is to be told of, though nothing rings: headline and body; nil for what can wait.
+  func notice(_ news: PartnerNews) -> (headline: String, body: String)? {
+    switch news.event {
+    case .receipt(let receipt, let request):
+      switch receipt.state {
+      case .acknowledged: return ("❤️ \(news.partner): Got it", request.message)
+      case .reply: return (news.partner, "\(receipt.detail ?? "")\n\(request.message)")
+      case .refused, .expired, .missed, .withdrawn:
+        return ("\(news.partner): \(words(receipt))", request.message)
+      default: return nil
+      }
+    case .code, .paired, .unpaired, .usedTwice:
+      let lines = lines(news)
+      return (lines[0], lines.dropFirst().joined(separator: "\n"))
+    case .refused(_, let reason) where reason == PartnerRefusal.muted.words: return nil
+    case .refused, .recalled:
+      let lines = lines(news)
+      return (lines[0], lines.dropFirst().joined(separator: "\n"))
+    case .fault, .scheduled: return nil
+    }
+  }
+}

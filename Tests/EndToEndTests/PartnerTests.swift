@@ -1,0 +1,439 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Partners as people have them: the binary, two homes, and a real git repository as the mailbox.
+@Suite struct PartnerTests {
+  /// Somebody with a home.
+  private struct Person {
+    let sandbox: Sandbox
+    let zone: String
+    var environment: [String: String] = [:]
+
+    /// Runs `belfry partner …`.
+    func partner(
+      _ words: String..., now: String = PartnerTests.now, input: String? = nil, store: String? = nil
+    ) async throws -> Sandbox.Output {
+      try await belfry(["partner"] + words, now: now, input: input, store: store)
+    }
+
+    func belfry(
+      _ words: [String], now: String = PartnerTests.now, input: String? = nil, store: String? = nil
+    ) async throws -> Sandbox.Output {
+      var variables = environment
+      (variables["TZ"], variables["BELFRY_NOW"]) = (zone, now)
+      variables["BELFRY_STORE"] = store
+      guard let input else {
+        return try await sandbox.run(Sandbox.binary, words, environment: variables)
+      }
+      let file = sandbox.root + "/input"
+      try sandbox.write(input, to: file)
+      return try await sandbox.run(
+        "/bin/sh", ["-c", "exec \"$0\" \"$@\" <'\(file)'", Sandbox.binary] + words,
+        environment: variables)
+    }
+
+    /// The code that is to be compared.
+    func code() async throws -> String {
+      try #require(
+        try await partner("list", "--json").array.compactMap { $0["code"] as? String }.last)
+    }
+
+    /// The log, newest first.
+    func log(now: String = PartnerTests.now) async throws -> [[String: Any]] {
+      try await partner("log", "--json", now: now).array
+    }
+
+    /// The alarms.
+    func list(now: String = PartnerTests.now, store: String? = nil) async throws -> [[String: Any]]
+    {
+      try await belfry(["list", "--json"], now: now, store: store).array
+    }
+  }
+
+  private static let now = "2026-11-06T12:00:00Z"
+
+  private func person(zone: String = "UTC", tier: String = "premium") async throws -> Person {
+    let person = Person(sandbox: try Sandbox(), zone: zone)
+    let set = try await person.belfry(["tier", tier])
+    #expect(set.status == 0, "\(set.err)")
+    return person
+  }
+
+  private func mailbox(_ sandbox: Sandbox) async throws -> String {
+    let path = sandbox.root + "/mailbox.git"
+    _ = try await sandbox.git("init", "-q", "--bare", path, in: sandbox.root)
+    return path
+  }
+
+  /// The references in a mailbox.
+  private func mail(_ mailbox: String, _ sandbox: Sandbox) async throws -> [String] {
+    try await sandbox.git("for-each-ref", "--format=%(refname)", in: mailbox).out
+      .split(separator: "\n").map(String.init)
+  }
+
+  /// Pairs two through the content of an invitation's QR code.
+  private func pair(_ chris: Person, _ alex: Person, mailbox: String) async throws {
+    let image = chris.sandbox.root + "/invitation.png"
+    let invite = try await chris.partner(
+      "invite", "--remote", mailbox, "--png", image, "--as", "Chris")
+    #expect(invite.status == 0, "\(invite.err)")
+    #expect(invite.out.contains("set alarms on your devices"))
+    let scan = try await chris.sandbox.run("/usr/bin/zbarimg", ["--quiet", "--raw", image])
+    let link = scan.out.trimmingCharacters(in: .whitespacesAndNewlines)
+    #expect(link.hasPrefix("belfry://pair?v=1&k="), "\(scan.err)")
+    #expect(invite.out.contains(link))
+    let accept = try await alex.partner("accept", "--yes", "--as", "Alex", input: link + "\n")
+    #expect(accept.status == 0, "\(accept.err)")
+    #expect(accept.out.contains("Chris will be able to:"))
+    _ = try await chris.partner("sync")
+    _ = try await alex.partner("sync")
+    let code = try await chris.code()
+    #expect(try await alex.code() == code)
+    #expect(try await chris.partner("confirm", code).status == 0)
+    #expect(try await alex.partner("confirm", code).status == 0)
+    let paired = try await chris.partner("sync")
+    #expect(paired.out.contains("You and Alex are partners."), "\(paired.out)\(paired.err)")
+    #expect(try await alex.partner().out.contains("paired until Sat 6 Nov 2027"))
+  }
+
+  // MARK: The example
+
+  /// The clock at which the daemons start: three quarters of a minute before the alarm.
+  private static let nap = "2026-11-06T14:44:15Z"
+
+  @Test(
+    "the nap: paired by the QR code, sent, rung at the time, acknowledged, and the receipt is back")
+  func theNap() async throws {
+    var chris = try await person(zone: "Europe/Athens")
+    var alex = try await person(zone: "America/New_York")
+    let ssh = try await SSHServer(chris.sandbox)
+    chris.environment["GIT_SSH_COMMAND"] = ssh.command
+    alex.environment["GIT_SSH_COMMAND"] = ssh.command
+    let url = ssh.url(try await mailbox(chris.sandbox))
+    try await pair(chris, alex, mailbox: url)
+    // What shows the alarm presses the button that a person would.
+    try alex.sandbox.write(
+      """
+      #!/bin/sh
+      cat >/dev/null
+      [ "$BELFRY_KIND" = firing ] || exit 0
+      echo delivered
+      printf '%s|%s|%s|%s\\n' "$BELFRY_HEADLINE" "$BELFRY_BODY" "$BELFRY_PARTNER" "$BELFRY_ACTIONS" | tr '\\n' ' ' >>'\(alex.sandbox.rang)'
+      sleep 2
+      echo done
+      """, to: alex.sandbox.hooks + "/notify", mode: 0o755)
+    let word = chris.sandbox.root + "/word"
+    try chris.sandbox.write(
+      """
+      #!/bin/sh
+      cat >/dev/null
+      printf '%s|%s\\n' "$BELFRY_HEADLINE" "$BELFRY_BODY" >>'\(word)'
+      """, to: chris.sandbox.hooks + "/word", mode: 0o755)
+    let sent = try await chris.partner(
+      "send", "Alex", "Wake up from your nap ❤️", "--at", "16:45", now: PartnerTests.nap)
+    #expect(sent.status == 0, "\(sent.err)")
+    #expect(sent.out.contains("Asked Alex: Wake up from your nap ❤️ (16:45)"))
+
+    let script = """
+      export BELFRY_NOW=\(PartnerTests.nap) GIT_SSH_COMMAND="\(ssh.command)"
+      HOME='\(alex.sandbox.home)' TZ=America/New_York '\(Sandbox.binary)' daemon 2>'\(alex.sandbox.root)/daemon.log' & alex=$!
+      HOME='\(chris.sandbox.home)' TZ=Europe/Athens '\(Sandbox.binary)' daemon 2>'\(chris.sandbox.root)/daemon.log' & chris=$!
+      for i in $(seq 700); do grep -q 'Got it' '\(word)' 2>/dev/null && break; sleep 0.2; done
+      kill $alex $chris
+      wait $alex $chris
+      """
+    let run = try await chris.sandbox.run("/usr/bin/timeout", ["170", "sh", "-c", script])
+    let logs =
+      [alex, chris].map { (try? $0.sandbox.read($0.sandbox.root + "/daemon.log")) ?? "" }
+    #expect(run.status == 0, "\(run.err)\(logs)")
+    // The partner's name above, the message below, and the button.
+    let rings = alex.sandbox.rings
+    #expect(rings.count == 1, "\(rings)\(logs)")
+    #expect(rings.first?.hasPrefix("From Chris|") == true)
+    #expect(rings.first?.contains("Wake up from your nap ❤️|Chris|stop done") == true)
+    let entries = try await chris.log(now: "2026-11-06T14:50:00Z")
+    let receipts = (entries.first?["receipts"] as? [[String: Any]] ?? [])
+    #expect(
+      receipts.compactMap { $0["state"] as? String } == ["scheduled", "rung", "acknowledged"],
+      "\(receipts)\(logs)")
+    // At the instant, wherever the two are.
+    let rung = receipts.first { $0["state"] as? String == "rung" }?["at"] as? String ?? ""
+    #expect(rung.hasPrefix("2026-11-06T16:45:0"), "\(rung)")
+    #expect(try chris.sandbox.read(word).contains("❤️ Alex: Got it|Wake up from your nap ❤️"))
+    // What lies at the host's tells nothing, and goes when it is over.
+    _ = try await alex.partner("sync", now: "2026-11-06T14:50:00Z")
+    #expect(try await mail(chris.sandbox.root + "/mailbox.git", chris.sandbox).isEmpty)
+  }
+
+  @Test("nobody can hear it there: it is an alarm all the same, and the sender hears that")
+  func nobodyCanHearIt() async throws {
+    let (chris, alex) = (try await person(), try await person())
+    try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
+    try FileManager.default.removeItem(atPath: alex.sandbox.hooks + "/notify")
+    _ = try await chris.partner("send", "alex", "Nap", "--in", "1h")
+    _ = try await alex.partner("sync")
+    #expect(try await alex.list().first?["title"] as? String == "From Chris")
+    _ = try await chris.partner("sync")
+    #expect(
+      try await chris.partner("log").out
+        .contains("set there (stands in the list there, but nothing shows it now"))
+  }
+
+  // MARK: Several devices
+
+  @Test("another device of the same person: the same alarm, and an answer on one closes the other")
+  func twoDevicesOfOnePerson() async throws {
+    let (chris, alex) = (try await person(), try await person())
+    try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
+    let server = try await alex.sandbox.secondDevice(now: PartnerTests.now)
+    let keys = try await alex.partner("keys", "export")
+    #expect(keys.status == 0, "\(keys.err)")
+    let taken = try await alex.partner("keys", "import", input: keys.out, store: server)
+    #expect(taken.out.contains("Took the keys to Chris"), "\(taken.err)")
+    _ = try await chris.partner("send", "Alex", "Nap", "--at", "12:30")
+    // Both find it in the mailbox, before they have synced with each other.
+    _ = try await alex.partner("sync")
+    _ = try await alex.partner("sync", store: server)
+    let ids = [
+      try await alex.list().first?["id"] as? String,
+      try await alex.list(store: server).first?["id"] as? String,
+    ]
+    #expect(ids[0] != nil && ids[0] == ids[1])
+    _ = try await alex.belfry(["sync"])
+    _ = try await alex.belfry(["sync"], store: server)
+    let later = "2026-11-06T12:30:10Z"
+    for store in [nil, server] {
+      #expect(try await alex.list(now: later, store: store).first?["state"] as? String == "ringing")
+    }
+    let done = try await alex.belfry(["done", "From Chris"], now: later)
+    #expect(done.out.contains("Chris hears of it: ❤️ Got it."), "\(done.err)")
+    _ = try await alex.belfry(["sync"], now: later)
+    _ = try await alex.belfry(["sync"], now: later, store: server)
+    #expect(
+      try await alex.list(now: later, store: server).first?["state"] as? String == "finished")
+    _ = try await chris.partner("sync", now: later)
+    #expect(try await chris.log(now: later).first?["state"] as? String == "acknowledged")
+    // Both have told the same, and nothing of it counts as an attack.
+    #expect(
+      try await chris.partner("list", "--json", now: later).array.first?["faults"] as? [String: Int]
+        == [:])
+  }
+
+  // MARK: The mailbox
+
+  @Test("what lies in a real mailbox and is no letter: all of it is refused, the letter is taken")
+  func aHostileMailbox() async throws {
+    let (chris, alex) = (try await person(), try await person())
+    let box = try await mailbox(chris.sandbox)
+    try await pair(chris, alex, mailbox: box)
+    _ = try await chris.partner("send", "Alex", "Nap", "--in", "1h")
+    let name = try #require(try await mail(box, chris.sandbox).first)
+    let address = name.split(separator: "/").dropLast().joined(separator: "/")
+    let script = """
+      set -e
+      cd '\(box)'
+      put() { git update-ref "$1" "$2"; }
+      a='\(address)'
+      # Larger than any envelope, and not to be made smaller; and one that unfolds to a hundred times its size.
+      put "$a/aaaaaaaaaaaaaaaaaaaaaaaaa2" "$(head -c 30000000 /dev/urandom | git hash-object -w --stdin)"
+      put "$a/aaaaaaaaaaaaaaaaaaaaaaaaa3" "$(head -c 100000000 /dev/zero | git hash-object -w --stdin)"
+      # Other kinds of objects.
+      tree=$(git mktree </dev/null)
+      put "$a/aaaaaaaaaaaaaaaaaaaaaaaaa4" "$tree"
+      put "$a/aaaaaaaaaaaaaaaaaaaaaaaaa5" "$(GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a git commit-tree -m x "$tree")"
+      # Names that no Belfry gives.
+      blob=$(echo x | git hash-object -w --stdin)
+      put "$a/-oProxyCommand=touch" "$blob"
+      put "$a/\(String(repeating: "y", count: 150))" "$blob"
+      put "$a/deeper/aaaaaaaaaaaaaaaaaaaaaaaaaa" "$blob"
+      put "$a/AAAAAAAAAAAAAAAAAAAAAAAAAA" "$blob"
+      put refs/belfry/mail/nobody "$blob"
+      put refs/heads/main "$(GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a git commit-tree -m x "$tree")"
+      """
+    let made = try await chris.sandbox.run("/bin/sh", ["-c", script])
+    #expect(made.status == 0, "\(made.err)")
+    let sync = try await alex.partner("sync")
+    #expect(sync.status == 0, "\(sync.out)\(sync.err)")
+    #expect(sync.out.contains("From Chris: Nap"))
+    #expect(sync.out.contains("refused 4 cut off, or no envelope"), "\(sync.out)")
+    #expect(sync.out.contains("refused 4 of a strange name"), "\(sync.out)")
+    #expect(try await alex.list().count == 1)
+    // Theirs are taken away, others' are not; nothing of it came into the store.
+    let left = try await mail(box, chris.sandbox)
+    #expect(left.filter { $0.hasPrefix(address) } == [name])
+    #expect(left.contains("refs/belfry/mail/nobody") && left.contains("refs/heads/main"))
+    let objects = try await alex.sandbox.git("count-objects", "-v")
+    #expect(objects.out.contains("in-pack: 0"), "\(objects.out)")
+    let files = try FileManager.default.contentsOfDirectory(
+      atPath: alex.sandbox.store + "/.git/belfry/partners")
+    #expect(files.allSatisfy { !$0.hasPrefix("mail-") }, "\(files)")
+    let doctor = try await alex.belfry(["doctor"])
+    #expect(doctor.out.contains("4 cut off, or no envelope"), "\(doctor.out)")
+    #expect(try await alex.partner("sync").out == "Nothing is new.\n")
+  }
+
+  @Test(
+    "without the mailbox it waits, is told, and goes out later; without rights it says whose they are"
+  )
+  func aMailboxThatIsAway() async throws {
+    var (chris, alex) = (try await person(), try await person())
+    let ssh = try await SSHServer(chris.sandbox)
+    chris.environment["GIT_SSH_COMMAND"] = ssh.command
+    alex.environment["GIT_SSH_COMMAND"] = ssh.command
+    let path = try await mailbox(chris.sandbox)
+    try await pair(chris, alex, mailbox: ssh.url(path))
+    let keys = try chris.sandbox.read(ssh.authorizedKeys)
+    try chris.sandbox.write("", to: ssh.authorizedKeys)
+    let refused = try await chris.partner("send", "Alex", "One", "--in", "1h")
+    #expect(refused.status == 6)
+    #expect(refused.out.contains("Asked Alex: One"))
+    #expect(refused.err.contains("the mailbox lets you in no more"), "\(refused.err)")
+    #expect(refused.err.contains("It waits here"), "\(refused.err)")
+    #expect(refused.err.contains("partner invite --remote URL"), "\(refused.err)")
+    try chris.sandbox.write(keys, to: ssh.authorizedKeys)
+    try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+    let away = try await chris.partner("send", "Alex", "Two", "--in", "1h")
+    #expect(away.status == 6)
+    #expect(try await chris.partner().out.contains("2 waiting here until the mailbox is reached"))
+    #expect(try await chris.partner("sync").status == 6)
+    #expect(try await alex.belfry(["doctor"]).out.contains("is not reached"))
+    // One that was not sent yet never is.
+    _ = try await chris.partner("recall", "Two")
+    try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+    #expect(try await chris.partner("sync").status == 0)
+    _ = try await alex.partner("sync")
+    #expect(try await alex.list().compactMap { $0["note"] as? String } == ["One"])
+  }
+
+  // MARK: Tiers, limits, parting
+
+  @Test("below premium pairing answers with what premium brings", arguments: ["free", "plus"])
+  func thePaywall(_ tier: String) async throws {
+    let person = try await person(tier: tier)
+    let link = "belfry://pair?v=1"
+    for words in [["invite", "--remote", "/tmp/x.git"], ["accept", link], ["keys", "import"]] {
+      let output = try await person.belfry(["partner"] + words, input: "")
+      #expect(output.status == 5)
+      #expect(output.err.contains("partners are part of the tier premium; yours is \(tier)."))
+      #expect(output.err.contains("belfry tier premium"))
+    }
+  }
+
+  @Test("limits are set and told, and parting deletes what was set, on both sides in words")
+  func limitsAndParting() async throws {
+    let (chris, alex) = (try await person(), try await person())
+    let box = try await mailbox(chris.sandbox)
+    try await pair(chris, alex, mailbox: box)
+    let limits = try await alex.partner(
+      "limits", "Chris", "--per-day", "1", "--length", "5", "--ahead", "2d", "--quiet",
+      "13:00-14:00")
+    #expect(
+      limits.out.contains(
+        "may ask 1 a day, 5 characters, up to 2 days ahead, not between 13:00 and 14:00"))
+    for (text, at) in [
+      ("Nap", "12:30"), ("Nap", "12:40"), ("Longer", "12:50"), ("Nap", "13:30"),
+      ("Nap", "2026-11-09T12:00"),
+    ] {
+      #expect(try await chris.partner("send", "Alex", text, "--at", at).status == 0)
+    }
+    _ = try await alex.partner("sync")
+    _ = try await chris.partner("sync")
+    let details = try await chris.log().map {
+      ($0["receipts"] as? [[String: Any]])?.last?["detail"] as? String ?? ""
+    }
+    #expect(
+      Set(details.filter { $0.contains("there, 13") || $0.contains("than") })
+        == [
+          "more than 1 a day", "longer than 5 characters", "quiet hours there, 13:00-14:00",
+          "more than 2 days ahead",
+        ], "\(details)")
+    #expect(try await alex.list().count == 1)
+    let parted = try await alex.partner("remove", "Chris", "--yes")
+    #expect(parted.out.contains("Removed Chris; 1 of their alarms was deleted."), "\(parted.err)")
+    #expect(try await alex.list().isEmpty)
+    let crossing = try await chris.partner("send", "Alex", "Too late", "--at", "12:55")
+    #expect(crossing.out.contains("Alex is no partner any more."), "\(crossing.out)\(crossing.err)")
+    #expect(
+      try await chris.log().first { $0["message"] as? String == "Too late" }?["state"] as? String
+        == "refused")
+    #expect(try await chris.partner("send", "Alex", "x", "--at", "12:55").status == 3)
+    _ = try await chris.partner("sync")
+    #expect(try await mail(box, chris.sandbox).isEmpty)
+    let files = try FileManager.default.contentsOfDirectory(
+      atPath: alex.sandbox.store + "/.git/belfry/partners"
+    ).filter { $0.hasSuffix(".json") }
+    let file = try alex.sandbox.read("\(alex.sandbox.store)/.git/belfry/partners/\(files[0])")
+    #expect(!file.contains("\"key\""))
+  }
+
+  @Test("re-pairing takes the place of the same person's earlier keys")
+  func rePairing() async throws {
+    let (chris, alex) = (try await person(), try await person())
+    let box = try await mailbox(chris.sandbox)
+    try await pair(chris, alex, mailbox: box)
+    let link = try await chris.partner("invite", "--json").object["link"] as? String ?? ""
+    #expect(try await alex.partner("accept", "--yes", "--as", "Alex", link).status == 0)
+    _ = try await chris.partner("sync")
+    _ = try await alex.partner("sync")
+    let code = try await chris.code()
+    let refused = try await chris.partner("confirm", code)
+    #expect(refused.status == 2)
+    #expect(refused.err.contains("you have a partner Alex already"))
+    #expect(try await chris.partner("confirm", code, "--replace").status == 0)
+    #expect(try await alex.partner("confirm", code, "--replace").status == 0)
+    _ = try await chris.partner("sync")
+    _ = try await alex.partner("sync")
+    #expect(try await chris.partner("list", "--json").array.count == 1)
+    _ = try await chris.partner("send", "Alex", "Again", "--in", "1h")
+    _ = try await alex.partner("sync")
+    #expect(try await alex.list().first?["note"] as? String == "Again")
+  }
+
+  @Test("what is typed wrong says what to type")
+  func wrongInput() async throws {
+    let (chris, alex) = (try await person(), try await person())
+    let box = try await mailbox(chris.sandbox)
+    try await pair(chris, alex, mailbox: box)
+    let sound = chris.sandbox.root + "/none.git"
+    for (words, status, say) in [
+      (["invite"], 0, "belfry://pair?"),
+      (["invite", "--remote", sound], 6, "there is no repository"),
+      (["invite", "--remote", "ext::sh"], 2, "is no remote"),
+      (["invite", "--as", "\u{1B}[31m"], 2, "is no name"),
+      (["accept", "https://example.org"], 2, "does not begin with belfry://pair?"),
+      (["accept", "belfry://pair?v=1&k=AAAA"], 2, "cut off"),
+      (["confirm", "000000"], 4, "there is no code to confirm"),
+      (["send", "Alex", "Nap"], 2, "when is it to ring?"),
+      (["send", "Alex", "Nap", "--at", "25:00"], 2, "is no time"),
+      (["send", "Alex", "Nap", "--at", "2020-01-01T00:00"], 2, "that has passed"),
+      (["send", "Alex", "Nap", "--at", "12:30", "--repeat", "hourly"], 2, "is no cycle"),
+      (
+        ["send", "Alex", "Nap", "--at", "12:30", "--zone", "Mars/Base"], 2, "there is no time zone"
+      ),
+      (["send", "Alex", "", "--at", "12:30"], 2, "the message is empty"),
+      (
+        ["send", "Alex", String(repeating: "x", count: 1001), "--at", "12:30"], 2, "1001 characters"
+      ),
+      (["send", "Sam", "Nap", "--at", "12:30"], 3, "there is no partner 'Sam'"),
+      (["recall", "nothing"], 3, "you have asked for nothing like"),
+      (["reply", "nothing", "x"], 3, "there is no alarm"),
+      (["limits", "Alex", "--quiet", "night"], 2, "are no hours"),
+      (["limits", "Alex", "--per-day", "1000"], 2, "from 0 to 200"),
+      (["keys", "import"], 2, "these are no keys"),
+      (["rename", "Alex", "a\nb"], 2, "is no name"),
+    ] {
+      let output = try await chris.belfry(["partner"] + words, input: "")
+      #expect(output.status == Int32(status), "\(words): \(output.err)")
+      #expect((output.out + output.err).contains(say), "\(words): \(output.out)\(output.err)")
+      if status != 0 {
+        #expect(output.err.split(separator: "\n").count >= 2, "\(words): \(output.err)")
+      }
+    }
+    // The store's own remote is no mailbox: a partner would read all of it.
+    _ = try await chris.belfry(["remote", "add", "origin", box])
+    let own = try await chris.partner("invite", "--remote", box)
+    #expect(own.status == 2)
+    #expect(own.err.contains("is where your store syncs"))
+  }
+}
