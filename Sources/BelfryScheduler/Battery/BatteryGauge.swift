@@ -90,7 +90,7 @@ public struct BatteryGauge: Sendable {
   /// The same, and keeps a sample of it when the last one is old enough.
   public func sample(at now: Instant) async -> Sampling {
     switch await reading() {
-    case .none: return Sampling(finding: .none)
+    case .none: return Sampling(finding: Finding.none)
     case .silent: return Sampling(finding: .silent)
     case .told(let reading):
       guard let log, let sample = reading.sample(at: now, uptime: BatteryGauge.uptime()) else {
