@@ -278,6 +278,58 @@ import Testing
     #expect(try desk.partner.received.count == 1)
   }
 
+  @Test("several partners: each has addresses, limits and a name of their own")
+  func severalPartners() async throws {
+    let pair = try await Pair()
+    let carol = try Person(pair.mailbox)
+    let made = Partnership.inviting(as: "Carol", mailbox: "/mailbox", at: carol.now)
+    try carol.book.change { $0 = [made] }
+    let invitation = try Invitation(try #require(made.invitation).link)
+    try pair.alex.book.change {
+      $0.append(try Partnership.accepting(invitation, as: "Alex", at: pair.alex.now))
+    }
+    for person in [pair.alex, carol, pair.alex] { try await person.round() }
+    try carol.change { try $0.confirm(at: carol.now) }
+    try pair.alex.book.change { partners in
+      for index in partners.indices { try partners[index].confirm(at: pair.alex.now) }
+    }
+    for person in [carol, pair.alex, carol] { try await person.round() }
+    try pair.alex.book.change { partners in
+      for index in partners.indices where partners[index].name == "Carol" {
+        partners[index].limits.isMuted = true
+      }
+    }
+    try pair.chris.ask("from one")
+    try carol.ask("from the other")
+    for person in [pair.chris, carol, pair.alex, carol, pair.chris] { try await person.round() }
+    #expect(try pair.alex.alarms.map(\.title) == ["From Chris"])
+    #expect(try states(carol) == [.refused])
+    #expect(try states(pair.chris) == [.scheduled])
+    #expect(try pair.alex.book.partners.map(\.name) == ["Carol", "Chris"])
+  }
+
+  @Test("a weekly one that comes after its first time is set, and rings the next time")
+  func aWeeklyOneThatComesLate() async throws {
+    let pair = try await Pair()
+    let schedule = try Schedule(
+      .weekly([.sunday], Recurrence.Cadence(start: CivilDate("2026-11-22")!)),
+      times: [CivilTime("16:45")!])
+    let at = Instant(rfc3339: "2026-11-22T16:45:00Z")!
+    let request = PartnerRequest(
+      id: try pair.chris.store.context.makeIdentifier(), message: "Bins", at: at,
+      repeats: PartnerRequest.Repetition(schedule: schedule, zone: "UTC"),
+      expires: at.adding(seconds: PartnerRequest.latenessRepeated))
+    try pair.chris.change { try $0.post(request, at: pair.chris.now) }
+    try await pair.chris.round()
+    pair.pass(to: "2026-11-25T08:00:00Z")
+    try await pair.alex.round()
+    let alarm = try #require(try pair.alex.alarms.first)
+    let status = try pair.alex.store.timeline(alarm).status(
+      at: pair.alex.now, settings: pair.alex.settings, firings: Firings())
+    #expect(status.state == .active)
+    #expect(status.next?.at == Instant(rfc3339: "2026-11-29T16:45:00Z"))
+  }
+
   @Test("a round that dies after the alarm was set sets it once")
   func aRoundThatDies() async throws {
     let pair = try await Pair()

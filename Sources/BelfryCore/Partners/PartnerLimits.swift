@@ -122,9 +122,8 @@ extension PartnerLimits {
     on request: PartnerRequest, at now: Instant, accepted: Int, local: TimeZoneRules,
     zone: (String) -> TimeZoneRules?
   ) -> PartnerVerdict {
-    if request.expires <= now || request.at < now.adding(seconds: -Instant.tolerance) {
-      return .expired
-    }
+    let isPast = request.at < now.adding(seconds: -Instant.tolerance)
+    if request.expires <= now || request.repeats == nil && isPast { return .expired }
     if isMuted { return .refused(.muted) }
     if request.message.count > longest { return .refused(.tooLong(limit: longest)) }
     if request.at > now.adding(seconds: ahead) {

@@ -71,8 +71,10 @@ public struct PartnerRequest: Hashable, Sendable {
 
   /// The most characters that any message has, whatever a receiver allows.
   public static let longestMessage = 1000
-  /// How long after its time a request may still be set, in seconds, unless its sender says otherwise.
+  /// How long after its time a request may still be set, in seconds, unless its sender says otherwise; and one that
+  /// repeats after its first.
   public static let lateness: Int64 = 600
+  public static let latenessRepeated: Int64 = 31 * 86_400
 
   /// The alarm that the request makes.
   ///
@@ -101,7 +103,9 @@ public struct PartnerRequest: Hashable, Sendable {
       delivery: Alarm.Delivery(persistent: persistent, sound: sound), at: now, device: device)
     alarm.partner = origin
     alarm.stamps[.partner] = alarm.stamps[.title]
-    if at <= now { alarm.progress.armed = at.adding(seconds: -60) }
+    // Of one that repeats what has passed for longer is not made up for.
+    let isNear = now.seconds(since: at) <= PartnerRequest.lateness
+    if at <= now, repeats == nil || isNear { alarm.progress.armed = at.adding(seconds: -60) }
     return alarm
   }
 }

@@ -27,6 +27,9 @@ struct PartnerInvite: AsyncParsableCommand {
     name: .customLong("as"), help: ArgumentHelp("What the partner calls you.", valueName: "name"))
   var ownName: String?
 
+  @Flag(help: "Do not ask.")
+  var yes = false
+
   @Flag(help: "Do not wait for the answer: 'belfry partner' tells of it.")
   var noWait = false
 
@@ -38,6 +41,19 @@ struct PartnerInvite: AsyncParsableCommand {
     try place.requireTier()
     let mailbox = try await mailbox(place)
     let name = try place.ownName(ownName)
+    let text = PartnerText(place.context)
+    if !common.json {
+      for line in text.consent(to: nil, mailbox: mailbox, limits: PartnerLimits()) {
+        Console.line(line)
+      }
+      if !yes, Style.canAsk {
+        Console.prompt("Invite somebody to that, as \(Printable.text(name))?")
+        guard Console.confirmed() else {
+          throw CommandError(.failed, "nobody was invited.", hint: "Answer y to invite.")
+        }
+      }
+      Console.write("\n")
+    }
     let partner = Partnership.inviting(as: name, mailbox: mailbox, at: place.now)
     guard let link = partner.invitation?.link else {
       throw CommandError(.failed, "the invitation could not be made.", hint: "Try again.")
@@ -53,11 +69,6 @@ struct PartnerInvite: AsyncParsableCommand {
           "expires": .string(place.context.storeContext.zones.text(partner.expires)),
         ]).document)
     }
-    let text = PartnerText(place.context)
-    for line in text.consent(to: nil, mailbox: mailbox, limits: partner.limits) {
-      Console.line(line)
-    }
-    Console.write("\n")
     show(code, place)
     // Whole, however long: it is to be copied.
     Console.write("\(link)\n\n")

@@ -45,7 +45,9 @@ struct PartnerSend: AsyncParsableCommand {
   var persistent = false
 
   @Option(
-    help: ArgumentHelp("How late it may still be set: 10m, 1h (default: 10m).", valueName: "time"))
+    help: ArgumentHelp(
+      "How late it may still be set: 10m, 1h (default: 10m; repeated, 31 days).", valueName: "time")
+  )
   var late: String?
 
   @OptionGroup var common: CommonOptions
@@ -60,7 +62,9 @@ struct PartnerSend: AsyncParsableCommand {
     let request = PartnerRequest(
       id: place.store.context.makeIdentifier(), message: try text(), at: moment, repeats: repeats,
       sound: try knownSound(), persistent: persistent,
-      expires: moment.adding(seconds: try lateness()))
+      expires: moment.adding(
+        seconds: try lateness(
+          repeats == nil ? PartnerRequest.lateness : PartnerRequest.latenessRepeated)))
     try place.change(partner.id) { partner in
       partner.sent.append(SentRequest(request: request, created: now))
       try partner.post(request, at: now)
@@ -116,8 +120,8 @@ struct PartnerSend: AsyncParsableCommand {
     return sound
   }
 
-  private func lateness() throws -> Int64 {
-    guard let late else { return PartnerRequest.lateness }
+  private func lateness(_ usual: Int64) throws -> Int64 {
+    guard let late else { return usual }
     guard let seconds = Span.parse(late), (60...86_400).contains(seconds) else {
       throw CommandError(
         .usage, "--late: '\(Printable.text(late))' is no time up to a day.",
