@@ -176,7 +176,7 @@ struct Correspondence {
 
   /// Takes what lies in the inbox and was not looked at.
   ///
-  /// Throws what the store throws that could not be asked; what was taken by then counts.
+  /// Throws what the store throws that could not be asked.
   mutating func take(inbox: [IncomingMail], _ channel: Channel) throws {
     var opened: [(mail: IncomingMail, message: PartnerMessage, sent: Instant)] = []
     for mail in inbox {
@@ -201,21 +201,16 @@ struct Correspondence {
     }
     // In the order in which they were written.
     opened.sort { ($0.sent, $0.mail.place) < ($1.sent, $1.mail.place) }
-    do {
-      for item in opened {
-        partner.heard = now
-        let isDone = try take(item.message, item.mail)
-        if partner.phase == .ended {
-          partner.leftovers.formUnion(opened.map(\.mail.name))
-          break
-        }
-        var isReceipt = false
-        if case .receipts = item.message { isReceipt = true }
-        mark(item.mail, isDone: isDone, isReceipt: isReceipt)
+    for item in opened {
+      partner.heard = now
+      let isDone = try take(item.message, item.mail)
+      if partner.phase == .ended {
+        partner.leftovers.formUnion(opened.map(\.mail.name))
+        break
       }
-    } catch {
-      try sealReceipts()
-      throw error
+      var isReceipt = false
+      if case .receipts = item.message { isReceipt = true }
+      mark(item.mail, isDone: isDone, isReceipt: isReceipt)
     }
     try sealReceipts()
   }
@@ -445,12 +440,12 @@ struct Correspondence {
 }
 
 /// What the store does about a partner's requests.
-protocol RequestDesk: Sendable {
+protocol RequestDesk: AnyObject {
   func judge(
     _ request: PartnerRequest, _ limits: PartnerLimits, accepted: Int
   ) -> PartnerVerdict
   func isToday(_ moment: Instant) -> Bool
-  /// Sets the alarm, if it is not there; returns why it cannot be.
+  /// Sees to it that the alarm is set, if it is not there; returns why it cannot be.
   func set(
     _ request: PartnerRequest, as alarm: Identifier, from origin: PartnerOrigin
   ) throws -> PartnerRefusal?

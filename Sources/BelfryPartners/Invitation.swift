@@ -112,15 +112,30 @@ enum Derived {
 /// RFC 4648's alphabet for URLs, without padding.
 enum Base64URL {
   static func encode(_ bytes: [UInt8]) -> String {
-    Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-      .replacing("=", with: "")
+    let standard = Data(bytes).base64EncodedData().lazy.filter { $0 != UInt8(ascii: "=") }
+    return String(
+      decoding: standard.map { byte in
+        switch byte {
+        case UInt8(ascii: "+"): UInt8(ascii: "-")
+        case UInt8(ascii: "/"): UInt8(ascii: "_")
+        default: byte
+        }
+      }, as: UTF8.self)
   }
 
   static func decode(_ text: String) -> [UInt8]? {
-    guard !text.contains(where: { "+/=".contains($0) }) else { return nil }
-    let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-    let standard = text.replacing("-", with: "+").replacing("_", with: "/") + padding
-    return Data(base64Encoded: standard).map { Array($0) }
+    var standard: [UInt8] = []
+    standard.reserveCapacity(text.utf8.count + 3)
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "-"): standard.append(UInt8(ascii: "+"))
+      case UInt8(ascii: "_"): standard.append(UInt8(ascii: "/"))
+      case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
+      default: standard.append(byte)
+      }
+    }
+    while standard.count % 4 != 0 { standard.append(UInt8(ascii: "=")) }
+    return Data(base64Encoded: Data(standard)).map { Array($0) }
   }
 }
 

@@ -110,7 +110,8 @@ public struct MailRound: Sendable {
     var wanted: [String: String] = [:]
     var news: [PartnerNews] = []
     _ = try change(url) { partner in
-      var correspondence = Correspondence(partner, desk: desk(nil), at: now)
+      var correspondence = Correspondence(
+        partner, desk: StoreDesk(store: store, settings: settings, ways: nil), at: now)
       for address in partner.inboxes(at: now).keys.sorted() {
         let places = listed[address] ?? [:]
         for name in correspondence.survey(places, at: address) {
@@ -150,7 +151,8 @@ public struct MailRound: Sendable {
         address: parts[0], place: parts[1], object: wanted[name] ?? "", content: content)
     }
     _ = try change(url) { partner in
-      var correspondence = Correspondence(partner, desk: desk(ways), at: now)
+      let desk = StoreDesk(store: store, settings: settings, ways: ways)
+      var correspondence = Correspondence(partner, desk: desk, at: now)
       do {
         for (address, inbox) in partner.inboxes(at: now) {
           let mine = mails.filter { $0.address == address }.sorted { $0.place < $1.place }
@@ -162,11 +164,14 @@ public struct MailRound: Sendable {
           }
         }
         try correspondence.report(story)
+        try desk.commit()
         if correspondence.partner.told?.branch != branch {
-          correspondence.partner.told = (branch, now)
+          correspondence.partner.told = Told(branch: branch, at: now)
         }
       } catch {
+        // Nothing of it was taken: all of it waits for the next round.
         failure = error
+        return
       }
       partner = correspondence.partner
       news += correspondence.news
@@ -240,10 +245,6 @@ public struct MailRound: Sendable {
 
   // MARK: The store
 
-  private func desk(_ ways: String?) -> StoreDesk {
-    StoreDesk(store: store, settings: settings, ways: ways)
-  }
-
   /// What the log tells of the alarms that a mailbox's partners have set.
   ///
   /// Nothing where the branch has not moved since they were told last. What another device has kept to itself for
@@ -296,11 +297,19 @@ extension PartnerReceipt.State {
   }
 }
 
-/// Sets partners' alarms in the store.
-struct StoreDesk: RequestDesk {
-  let store: Store
-  let settings: Settings
+/// Sets partners' alarms in the store: all that came together in one commit.
+final class StoreDesk: RequestDesk {
+  private let store: Store
+  private let settings: Settings
   let ways: String?
+  /// What is to be set.
+  private var made: [Alarm] = []
+
+  init(store: Store, settings: Settings, ways: String?) {
+    self.store = store
+    self.settings = settings
+    self.ways = ways
+  }
 
   private var now: Instant { store.context.now }
   private var zones: ZoneLibrary { store.context.zones }
@@ -322,29 +331,20 @@ struct StoreDesk: RequestDesk {
   ) throws -> PartnerRefusal? {
     // Another device of this person's was faster, or this one has died over it.
     if try store.alarm(alarm) != nil { return nil }
-    let made: Alarm
     do {
-      made = try request.alarm(
-        id: alarm, from: origin, here: zones.zone(named: zones.local.name), at: now,
-        device: store.device)
+      made.append(
+        try request.alarm(
+          id: alarm, from: origin, here: zones.zone(named: zones.local.name), at: now,
+          device: store.device))
+      return nil
     } catch {
       return .neverComes
     }
-    let event = Event(.created, detail: "asked by \(origin.name)")
-    do {
-      try store.add(
-        Store.Change(
-          alarms: [made], entries: store.entries([event], of: made),
-          message: CommitMessage(
-            "\(made.title): \(made.schedule.summary)",
-            trailers: [("Alarm", made.id.text), ("Auto", "true")], device: store.device)))
-    } catch StoreError.alarmLimit {
-      return .tier
-    }
-    return nil
   }
 
   func cancel(_ alarm: Identifier, why: String) throws {
+    // It came together with what takes it back.
+    made.removeAll { $0.id == alarm }
     guard let known = try store.alarm(alarm), !known.isDeleted else { return }
     try store.update(alarm) { before in
       guard !before.isDeleted else { return (nil, ()) }
@@ -353,10 +353,31 @@ struct StoreDesk: RequestDesk {
       return (
         Store.Change(
           alarms: [after], entries: store.entries([event], of: after),
-          message: CommitMessage(
-            "\(after.title): \(why)",
-            trailers: [("Alarm", after.id.text), ("Auto", "true")], device: store.device)), ()
+          message: message("\(after.title): \(why)", of: [after])), ()
       )
     }
+  }
+
+  /// Commits what is to be set. Throws what the store does: then nothing is.
+  func commit() throws {
+    guard let first = made.first else { return }
+    let entries = store.entries(
+      made.map { alarm in
+        (Event(.created, detail: "asked by \(alarm.partner?.name ?? "a partner")"), alarm)
+      })
+    let what = made.count == 1 ? first.schedule.summary : "\(made.count) alarms"
+    try store.add(
+      Store.Change(
+        alarms: made, entries: entries, message: message("\(first.title): \(what)", of: made)))
+    made = []
+  }
+
+  /// Not to be undone: nobody here has done it.
+  private func message(_ subject: String, of alarms: [Alarm]) -> CommitMessage {
+    CommitMessage(
+      subject,
+      trailers: alarms.count == 1
+        ? [("Alarm", alarms[0].id.text), ("Auto", "true")] : [("Auto", "true")],
+      device: store.device)
   }
 }

@@ -226,18 +226,8 @@ public struct GitMailbox: Mailbox {
   private func run(
     _ arguments: [String], file: Int = 16 << 20, output: Int = 4 << 20
   ) async throws -> GitCommand.Outcome {
-    do {
-      return try await GitCommand.transfer(
-        arguments, in: repository.workTree, to: [url], patience: context.networkPatience,
-        file: file, output: output, progress: { _ in })
-    } catch is GitCommand.NotFound {
-      throw StoreError.gitNotFound
-    } catch is GitCommand.Stalled {
-      let seconds = context.networkPatience
-      throw StoreError.remoteFailed(
-        url: url.shown,
-        RemoteFailure(.stalled(seconds: seconds), "it has said nothing for \(seconds) seconds"))
-    }
+    try await context.transfer(
+      arguments, in: repository.workTree, to: [url], file: file, output: output)
   }
 
   private func failure(_ outcome: GitCommand.Outcome) -> StoreError {

@@ -2,10 +2,12 @@ import BelfryCore
 import BelfryStore
 import Git
 import Glibc
+import Synchronization
 
 /// The partners that this device knows, with the keys to them: a file each, for their owner alone to read.
 public struct PartnerBook: Sendable {
   private let store: Store
+  private let cache = Cache()
   /// Where the files are.
   let folder: String
 
@@ -38,16 +40,14 @@ public struct PartnerBook: Sendable {
     let folder = try ensuredFolder()
     return try store.withLocalLock("partners") {
       let files = readFiles()
-      let before = Dictionary(
-        files.compactMap { file in file.partner.map { ($0.id, file.bytes) } }
-      ) { one, _ in one }
       var partners = files.compactMap(\.partner).sorted(by: PartnerBook.precedes)
+      let before = Dictionary(partners.map { ($0.id, $0) }) { one, _ in one }
       let result = try body(&partners)
-      for partner in partners {
-        let bytes = PartnershipRecord.encode(partner)
-        if before[partner.id] == bytes { continue }
+      for partner in partners where before[partner.id] != partner {
         let path = self.path(partner.id)
-        try DurableFile.write(bytes, to: path, temporary: "\(folder)/new", mode: 0o600)
+        let status = try DurableFile.write(
+          PartnershipRecord.encode(partner), to: path, temporary: "\(folder)/new", mode: 0o600)
+        cache.keep(partner, of: path, FileSignature(status))
       }
       let kept = Set(partners.map(\.id))
       for id in before.keys where !kept.contains(id) { _ = unlink(path(id)) }
@@ -63,21 +63,45 @@ public struct PartnerBook: Sendable {
 
   private struct File {
     let path: String
-    let bytes: [UInt8]
     let partner: Partnership?
+  }
+
+  /// What was read lately, as commands look more than once.
+  private final class Cache: Sendable {
+    private let known = Mutex<[String: (signature: FileSignature, partner: Partnership)]>([:])
+
+    func partner(_ path: String, _ signature: FileSignature) -> Partnership? {
+      known.withLock { known in
+        known[path].flatMap { $0.signature == signature ? $0.partner : nil }
+      }
+    }
+
+    func keep(_ partner: Partnership, of path: String, _ signature: FileSignature) {
+      known.withLock { $0[path] = (signature, partner) }
+    }
   }
 
   private func readFiles() -> [File] {
     DurableFile.names(in: folder).filter { $0.hasSuffix(".json") }.sorted().map { name in
-      let path = "\(folder)/\(name)"
-      let file = (try? DurableFile.read(path, limit: PartnershipRecord.largest)) ?? nil
-      // A restored backup, or an editor, may have opened it to others.
-      if let file, file.status.st_mode & 0o077 != 0 { _ = chmod(path, 0o600) }
-      let partner = file.flatMap { PartnershipRecord.decode($0.bytes) }
-      return File(
-        path: path, bytes: file?.bytes ?? [],
-        partner: partner.flatMap { "\($0.id).json" == name ? $0 : nil })
+      File(path: "\(folder)/\(name)", partner: read(name))
     }
+  }
+
+  /// Nil when the file is none of a partner's.
+  private func read(_ name: String) -> Partnership? {
+    let path = "\(folder)/\(name)"
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    // A restored backup, or an editor, may have opened it to others.
+    if status.st_mode & 0o077 != 0, chmod(path, 0o600) != 0 || lstat(path, &status) != 0 {
+      return nil
+    }
+    if let known = cache.partner(path, FileSignature(status)) { return known }
+    guard let file = (try? DurableFile.read(path, limit: PartnershipRecord.largest)) ?? nil,
+      let partner = PartnershipRecord.decode(file.bytes), "\(partner.id).json" == name
+    else { return nil }
+    cache.keep(partner, of: path, FileSignature(file.status))
+    return partner
   }
 
   private func unreadable(_ files: [File]) -> [String] {

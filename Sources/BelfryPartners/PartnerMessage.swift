@@ -25,25 +25,25 @@ enum PartnerMessage: Hashable, Sendable {
     var members: [String: JSON] = ["v": 1, "sent": JSON(sent)]
     switch self {
     case .join(let key, let nonce, let name):
-      members["kind"] = "join"
+      members["type"] = "join"
       members["key"] = .string(Base64URL.encode(key))
       members["nonce"] = .string(Base64URL.encode(nonce))
       members["name"] = .string(name)
     case .welcome(let nonce, let name):
-      members["kind"] = "welcome"
+      members["type"] = "welcome"
       members["nonce"] = .string(Base64URL.encode(nonce))
       members["name"] = .string(name)
-    case .confirmed: members["kind"] = "confirmed"
+    case .confirmed: members["type"] = "confirmed"
     case .request(let request):
-      members["kind"] = "alarm_request"
+      members["type"] = "alarm_request"
       members.merge(PartnerMessage.members(of: request)) { $1 }
     case .recall(let id):
-      members["kind"] = "recall"
+      members["type"] = "recall"
       members["id"] = JSON(id)
     case .receipts(let receipts):
-      members["kind"] = "receipts"
+      members["type"] = "receipts"
       members["receipts"] = .array(receipts.map(PartnerMessage.encode))
-    case .unpaired: members["kind"] = "unpaired"
+    case .unpaired: members["type"] = "unpaired"
     }
     return Array(JSON.object(members).line.utf8)
   }
@@ -85,7 +85,7 @@ enum PartnerMessage: Hashable, Sendable {
       json[key]?.string.flatMap(Base64URL.decode).flatMap { $0.count == count ? $0 : nil }
     }
     let name = json["name"]?.string.flatMap(PartnerOrigin.name)
-    switch json["kind"]?.string {
+    switch json["type"]?.string {
     case "join":
       guard let key = bytes("key", 33), let nonce = bytes("nonce", Invitation.nonceSize), let name
       else { return nil }

@@ -6,7 +6,7 @@ import BelfryCore
 /// invited ──▶ comparing ──▶ confirmed ──▶ active ──▶ ended
 /// accepted ─────┘ the codes    by us        by both    by either
 /// ```
-public struct Partnership: Sendable {
+public struct Partnership: Hashable, Sendable {
   public enum Phase: String, Sendable {
     /// We have made an invitation, and nobody has answered it.
     case invited
@@ -60,7 +60,7 @@ public struct Partnership: Sendable {
   /// What was found in the inbox, by its name there.
   var seen: [String: SeenMail] = [:]
   /// Where the store's branch stood when the partner was last told what has become of the alarms, and when that was.
-  var told: (branch: String, at: Instant)?
+  var told: Told?
   /// When the mailbox was last reached, and why it could not be since then.
   public var reached: Instant?
   public var failure: String?
@@ -103,6 +103,12 @@ public struct Partnership: Sendable {
       ? keys.code(inviterNonce: ownNonce, guestNonce: theirNonce)
       : keys.code(inviterNonce: theirNonce, guestNonce: ownNonce)
   }
+}
+
+/// Up to where a partner was told what has become of the alarms.
+struct Told: Hashable, Sendable {
+  let branch: String
+  let at: Instant
 }
 
 /// How often something was refused, and when last.

@@ -126,7 +126,7 @@ enum PartnershipRecord {
         isGone: item["gone"]?.bool ?? false, isReceipt: item["receipt"]?.bool ?? false)
     }
     if let told = json["told"], let branch = told["branch"]?.string, let at = instant(told["at"]) {
-      partner.told = (branch, at)
+      partner.told = Told(branch: branch, at: at)
     }
     partner.reached = instant(json["reached"])
     partner.failure = json["failure"]?.string

@@ -236,8 +236,8 @@ import Testing
       put() { git update-ref "$1" "$2"; }
       a='\(address)'
       # Larger than any envelope, and not to be made smaller; and one that unfolds to a hundred times its size.
-      put "$a/aaaaaaaaaaaaaaaaaaaaaaaaa2" "$(head -c 30000000 /dev/urandom | git hash-object -w --stdin)"
-      put "$a/aaaaaaaaaaaaaaaaaaaaaaaaa3" "$(head -c 100000000 /dev/zero | git hash-object -w --stdin)"
+      put "$a/aaaaaaaaaaaaaaaaaaaaaaaaa2" "$(head -c 3000000 /dev/urandom | git hash-object -w --stdin)"
+      put "$a/aaaaaaaaaaaaaaaaaaaaaaaaa3" "$(head -c 20000000 /dev/zero | git hash-object -w --stdin)"
       # Other kinds of objects.
       tree=$(git mktree </dev/null)
       put "$a/aaaaaaaaaaaaaaaaaaaaaaaaa4" "$tree"

@@ -87,8 +87,6 @@ public enum PartnerRefusal: Hashable, Sendable {
   case outlived
   /// The tier does not have it.
   case tier
-  /// The receiver's disk did not take it.
-  case notStored
 
   /// For the sender: `quiet hours there, 23:00-06:00`.
   public var words: String {
@@ -103,7 +101,6 @@ public enum PartnerRefusal: Hashable, Sendable {
     case .notPaired: "you are not paired"
     case .outlived: "the pairing is past its year: pair anew"
     case .tier: "the tier there has no partners"
-    case .notStored: "it could not be stored there"
     }
   }
 }

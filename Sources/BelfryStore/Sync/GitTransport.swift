@@ -131,19 +131,8 @@ struct GitTransport: RemoteTransport {
   }
 
   private func run(_ arguments: [String]) async throws -> GitCommand.Outcome {
-    do {
-      return try await GitCommand.transfer(
-        arguments, in: repository.workTree, to: [url, pushURL].compactMap { $0 },
-        patience: context.networkPatience,
-        progress: context.progress)
-    } catch is GitCommand.NotFound {
-      throw StoreError.gitNotFound
-    } catch is GitCommand.Stalled {
-      let seconds = context.networkPatience
-      throw StoreError.remoteFailed(
-        url: url.shown,
-        RemoteFailure(.stalled(seconds: seconds), "it has said nothing for \(seconds) seconds"))
-    }
+    try await context.transfer(
+      arguments, in: repository.workTree, to: [url, pushURL].compactMap { $0 })
   }
 
   /// The line in which git tells that a reference was not moved.
@@ -181,6 +170,30 @@ struct GitTransport: RemoteTransport {
       0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x6573_5546, 0x0102_1997, 0x00C3_6400, 0x5346_414F,
     ]
     return shared.contains(UInt32(truncatingIfNeeded: kind))
+  }
+}
+
+extension StoreContext {
+  /// Runs a git that reaches a remote, the first of some URLs.
+  ///
+  /// Throws `StoreError.gitNotFound`, and `.remoteFailed` when the other side says nothing for too long.
+  public func transfer(
+    _ arguments: [String], in folder: String, to urls: [RemoteURL],
+    file: Int = GitCommand.Limit.file, output: Int = GitCommand.Limit.output
+  ) async throws -> GitCommand.Outcome {
+    do {
+      return try await GitCommand.transfer(
+        arguments, in: folder, to: urls, patience: networkPatience, file: file, output: output,
+        progress: progress)
+    } catch is GitCommand.NotFound {
+      throw StoreError.gitNotFound
+    } catch is GitCommand.Stalled {
+      throw StoreError.remoteFailed(
+        url: urls.first?.shown ?? "",
+        RemoteFailure(
+          .stalled(seconds: networkPatience),
+          "it has said nothing for \(networkPatience) seconds"))
+    }
   }
 }
 

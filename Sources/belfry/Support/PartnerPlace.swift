@@ -189,9 +189,22 @@ extension CommandError {
         ].compactMap { $0 }.joined(separator: " "))
     default:
       let known = CommandError(explaining: error)
+      var hint = known?.hint
+      if case StoreError.remoteFailed(_, let failure) = error {
+        // A mailbox has no configuration of the store's.
+        switch failure.kind {
+        case .certificate: hint = "Name the authority: git config --global http.sslCAInfo FILE."
+        case .missing:
+          hint =
+            "Make one there, 'git init --bare'; if it has moved for good, re-pair: belfry partner invite --remote URL."
+        case .redirected:
+          hint =
+            "If you trust it, re-pair through that address: belfry partner invite --remote URL."
+        case .other, .damaged, .rejected, .stalled, .hostKey, .authentication: break
+        }
+      }
       self.init(
-        known?.code ?? .failed, known?.message ?? "\(Printable.text("\(error)")).",
-        hint: known?.hint)
+        known?.code ?? .failed, known?.message ?? "\(Printable.text("\(error)")).", hint: hint)
     }
   }
 }

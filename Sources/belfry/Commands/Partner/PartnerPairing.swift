@@ -5,6 +5,19 @@ import BelfryStore
 import Git
 import Glibc
 
+/// What both sides of a pairing may say.
+struct PairingOptions: ParsableArguments {
+  @Option(
+    name: .customLong("as"), help: ArgumentHelp("What the partner calls you.", valueName: "name"))
+  var ownName: String?
+
+  @Flag(help: "Do not ask.")
+  var yes = false
+
+  @Flag(help: "Do not wait for the other side: 'belfry partner' tells of it.")
+  var noWait = false
+}
+
 struct PartnerInvite: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "invite",
@@ -23,16 +36,7 @@ struct PartnerInvite: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Draw the QR code into a PNG file, too.", valueName: "file"))
   var png: String?
 
-  @Option(
-    name: .customLong("as"), help: ArgumentHelp("What the partner calls you.", valueName: "name"))
-  var ownName: String?
-
-  @Flag(help: "Do not ask.")
-  var yes = false
-
-  @Flag(help: "Do not wait for the answer: 'belfry partner' tells of it.")
-  var noWait = false
-
+  @OptionGroup var pairing: PairingOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: PartnerCommand
 
@@ -40,13 +44,13 @@ struct PartnerInvite: AsyncParsableCommand {
     let place = try PartnerPlace(common, parent.root)
     try place.requireTier()
     let mailbox = try await mailbox(place)
-    let name = try place.ownName(ownName)
+    let name = try place.ownName(pairing.ownName)
     let text = PartnerText(place.context)
     if !common.json {
       for line in text.consent(to: nil, mailbox: mailbox, limits: PartnerLimits()) {
         Console.line(line)
       }
-      if !yes, Style.canAsk {
+      if !pairing.yes, Style.canAsk {
         Console.prompt("Invite somebody to that, as \(Printable.text(name))?")
         guard Console.confirmed() else {
           throw CommandError(.failed, "nobody was invited.", hint: "Answer y to invite.")
@@ -76,7 +80,7 @@ struct PartnerInvite: AsyncParsableCommand {
       "It holds until \(text.when(partner.expires)), for one answer. You are called \(Printable.text(name))."
     )
     if let png { Console.line("The code is in \(Printable.text(png)): delete it afterwards.") }
-    guard !noWait, Style.canAsk else {
+    guard !pairing.noWait, Style.canAsk else {
       Console.line("Once it is answered: belfry partner sync, then belfry partner")
       return
     }
@@ -173,16 +177,7 @@ struct PartnerAccept: AsyncParsableCommand {
   @Argument(help: "belfry://pair?…")
   var link: String?
 
-  @Option(
-    name: .customLong("as"), help: ArgumentHelp("What the partner calls you.", valueName: "name"))
-  var ownName: String?
-
-  @Flag(help: "Do not ask.")
-  var yes = false
-
-  @Flag(help: "Do not wait for the other side: 'belfry partner' tells of it.")
-  var noWait = false
-
+  @OptionGroup var pairing: PairingOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: PartnerCommand
 
@@ -196,7 +191,7 @@ struct PartnerAccept: AsyncParsableCommand {
         .notPossible, "the invitation was good until \(text.when(invitation.expires)).",
         hint: "Ask \(Printable.text(invitation.name)) for another.")
     }
-    let name = try place.ownName(ownName)
+    let name = try place.ownName(pairing.ownName)
     let partner = try Partnership.accepting(invitation, as: name, at: place.now)
     if place.partners.contains(where: { $0.id == partner.id }) {
       throw CommandError(
@@ -210,7 +205,7 @@ struct PartnerAccept: AsyncParsableCommand {
         to: invitation.name, mailbox: invitation.mailbox, limits: partner.limits)
       { Console.line(line) }
     }
-    if !yes {
+    if !pairing.yes {
       guard Style.canAsk else {
         throw CommandError(
           .usage, "nobody can be asked here.", hint: "If you agree to the above: --yes")
@@ -229,7 +224,7 @@ struct PartnerAccept: AsyncParsableCommand {
     if common.json {
       return PartnerSwitching.show(try place.find(partner.id.text), place, json: true)
     }
-    guard !noWait, Style.canAsk else {
+    guard !pairing.noWait, Style.canAsk else {
       Console.line(
         "Answered. Once their device has seen it: belfry partner sync, then belfry partner")
       return
