@@ -9,8 +9,8 @@ public struct PartnerNews: Hashable, Sendable {
     case paired
     /// The partner's alarm is set.
     case scheduled(PartnerRequest)
-    /// The partner's request was not set.
-    case refused(PartnerRequest, reason: String)
+    /// The partner's request was not set; nil where it came too late.
+    case refused(PartnerRequest, PartnerRefusal?)
     /// The partner has taken a request back.
     case recalled(PartnerRequest)
     /// What the partner's device tells of a request of ours.
@@ -217,7 +217,7 @@ struct Correspondence {
 
   /// That it is over counts however late it comes; anything else only as long as it may be new.
   private func isPlausible(_ sent: Instant, _ message: PartnerMessage) -> Bool {
-    if message == .unpaired { return true }
+    if case .unpaired = message { return true }
     return sent <= now.adding(seconds: Instant.tolerance)
       && sent >= now.adding(seconds: -Correspondence.mostAge)
   }
@@ -242,7 +242,7 @@ struct Correspondence {
       return true
     case .confirmed:
       let before = partner.phase
-      partner.confirmThere(at: now)
+      try partner.confirmThere(at: now)
       if partner.phase == .active, before != .active { tell(.paired) }
       return true
     case .request(let request):
@@ -256,6 +256,11 @@ struct Correspondence {
       try recall(id)
       return true
     case .receipts(let receipts): return take(receipts)
+    case .unpaired(let successor?):
+      // The two have paired anew: all goes on under other keys.
+      partner.successor = successor
+      partner.forgetKeys()
+      return true
     case .unpaired:
       tell(.unpaired)
       for index in partner.sent.indices {
@@ -318,10 +323,10 @@ struct Correspondence {
       tell(.scheduled(request))
     case .expired:
       receipt = PartnerReceipt(.expired, of: request.id, at: now)
-      tell(.refused(request, reason: "it came too late"))
+      tell(.refused(request, nil))
     case .refused(let refusal):
       receipt = PartnerReceipt(.refused, of: request.id, at: now, detail: refusal.words)
-      tell(.refused(request, reason: refusal.words))
+      tell(.refused(request, refusal))
     }
     entry.isOver = entry.alarm == nil
     entry.receipts.append(receipt)
@@ -399,26 +404,54 @@ struct Correspondence {
       }
       partner.received[index].receipts += fresh
       receipts += fresh
-      if fresh.contains(where: { $0.state == .withdrawn }) { partner.received[index].isOver = true }
     }
+    try reportStanding()
     let inbox = partner.channel?.addresses.inbox
     for index in partner.received.indices {
       let entry = partner.received[index]
       let isPast = now.seconds(since: entry.request.at) > Instant.tolerance
       if entry.request.repeats == nil, !entry.isOver {
-        let isAnswered = entry.receipts.contains {
-          $0.state == .acknowledged || $0.state == .skipped
-        }
-        if isAnswered || now.seconds(since: entry.request.at) > 7 * Instant.tolerance {
+        // What was answered may be taken back for a while.
+        let isAnswered = entry.receipts.last { $0.state != .reply }?.state == .acknowledged
+        let days: Int64 = isAnswered ? 2 : 7
+        if now.seconds(since: entry.request.at) > days * Instant.tolerance {
           partner.received[index].isOver = true
         }
       }
+      let isAnswered =
+        entry.request.repeats == nil
+        && entry.receipts.contains {
+          [.acknowledged, .skipped, .withdrawn].contains($0.state)
+        }
       // Other devices of this person's have had their time to find it.
-      if let inbox, partner.received[index].isOver || isPast {
+      if let inbox, partner.received[index].isOver || isPast || isAnswered {
         partner.seen["\(inbox)/\(entry.request.id)"]?.isDone = true
       }
     }
     try sealReceipts()
+  }
+
+  /// Tells the partner when an alarm is gone, and when it is back.
+  private mutating func reportStanding() throws {
+    for index in partner.received.indices where !partner.received[index].isOver {
+      let entry = partner.received[index]
+      guard let alarm = entry.alarm, let standing = try desk.standing(alarm) else { continue }
+      let wasThere = entry.receipts.last { $0.state == .scheduled || $0.state == .withdrawn }?.state
+      let receipt: PartnerReceipt
+      switch standing {
+      case .stands where wasThere == .withdrawn:
+        receipt = PartnerReceipt(
+          .scheduled, of: entry.request.id, at: now, detail: "it is back there")
+      case .off where wasThere != .withdrawn:
+        receipt = PartnerReceipt(
+          .withdrawn, of: entry.request.id, at: now, detail: "switched off there")
+      case .deleted where wasThere != .withdrawn:
+        receipt = PartnerReceipt(.withdrawn, of: entry.request.id, at: now, detail: "deleted there")
+      default: continue
+      }
+      partner.received[index].receipts.append(receipt)
+      receipts.append(receipt)
+    }
   }
 
   private mutating func sealReceipts() throws {
@@ -439,6 +472,11 @@ struct Correspondence {
   }
 }
 
+/// Whether a partner's alarm is to ring.
+enum AlarmStanding: Hashable, Sendable {
+  case stands, off, deleted
+}
+
 /// What the store does about a partner's requests.
 protocol RequestDesk: AnyObject {
   func judge(
@@ -451,6 +489,8 @@ protocol RequestDesk: AnyObject {
   ) throws -> PartnerRefusal?
   /// Deletes the alarm, if it is there.
   func cancel(_ alarm: Identifier, why: String) throws
+  /// Whether an alarm stands; nil when that is not known.
+  func standing(_ alarm: Identifier) throws -> AlarmStanding?
   /// How an alarm can be heard here, in words for the partner; nil when that is not known.
   var ways: String? { get }
 }

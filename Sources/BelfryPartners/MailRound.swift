@@ -17,6 +17,7 @@ public struct MailRound: Sendable {
   private let close: @Sendable (any Mailbox) -> Void
   private let settings: Settings
   private let ways: @Sendable () async -> String?
+  private let words: @Sendable (any Error) -> String
 
   /// How far back the log is read again, in seconds.
   private static let memory: Int64 = 14 * 86_400
@@ -25,14 +26,17 @@ public struct MailRound: Sendable {
 
   /// - Parameters:
   ///   - ways: how an alarm can be heard here, in words for the partner; asked when something came.
+  ///   - words: what a failure is called where people see it later.
   ///   - mailbox: how a mailbox is reached; through git when nil.
   public init(
     _ store: Store, settings: Settings, ways: @escaping @Sendable () async -> String? = { nil },
+    words: @escaping @Sendable (any Error) -> String = { "\($0)" },
     mailbox: (@Sendable (String) throws -> any Mailbox)? = nil
   ) {
     self.store = store
     self.settings = settings
     self.ways = ways
+    self.words = words
     let book = PartnerBook(store)
     self.book = book
     let (folder, context) = (book.folder, store.context)
@@ -62,7 +66,7 @@ public struct MailRound: Sendable {
         try settle(url, failure: nil)
       } catch {
         report.failures.append((url, error))
-        try settle(url, failure: "\(error)")
+        try settle(url, failure: words(error))
       }
     }
     return report
@@ -177,6 +181,7 @@ public struct MailRound: Sendable {
       news += correspondence.news
     }
     report.news += news
+    try book.change { PartnerBook.handOver(&$0) }
     return failure
   }
 
@@ -237,6 +242,7 @@ public struct MailRound: Sendable {
   private func isForgotten(_ partner: Partnership, _ now: Instant) -> Bool {
     switch partner.phase {
     case .active: false
+    case .ended where partner.successor != nil: partner.post.isEmpty && partner.leftovers.isEmpty
     case .ended: partner.name.isEmpty && now.seconds(since: partner.created) > Instant.tolerance
     case .invited, .accepted, .comparing, .confirmed:
       partner.isStale(at: now) && now.seconds(since: partner.created) > Instant.tolerance
@@ -244,6 +250,18 @@ public struct MailRound: Sendable {
   }
 
   // MARK: The store
+
+  /// What a receiver has changed, in words for the sender.
+  private static func detail(_ entry: LogEntry) -> String? {
+    switch entry.action {
+    case .undone: "they took their answer back"
+    case .unskipped: "it is not skipped any more"
+    case .paused: "paused"
+    case .resumed: "not paused any more"
+    case .edited: "changed: \(entry.detail ?? "the alarm")"
+    default: nil
+    }
+  }
 
   /// What the log tells of the alarms that a mailbox's partners have set.
   ///
@@ -269,7 +287,7 @@ public struct MailRound: Sendable {
       }
       let isUnheard = state == .rung && entry.device == store.device && unheard == true
       story[entry.alarm, default: [:]][state, default: []].append(
-        (entry.at, isUnheard ? "nobody could be told there" : nil))
+        (entry.at, isUnheard ? "nobody could be told there" : MailRound.detail(entry)))
     }
     return story
   }
@@ -291,7 +309,7 @@ extension PartnerReceipt.State {
     case .done where !entry.auto: self = .acknowledged
     case .missed: self = .missed
     case .skipped: self = .skipped
-    case .deleted, .disabled: self = .withdrawn
+    case .undone, .unskipped, .edited, .paused, .resumed: self = .changed
     default: return nil
     }
   }
@@ -340,6 +358,13 @@ final class StoreDesk: RequestDesk {
     } catch {
       return .neverComes
     }
+  }
+
+  func standing(_ alarm: Identifier) throws -> AlarmStanding? {
+    guard !made.contains(where: { $0.id == alarm }), let known = try store.alarm(alarm) else {
+      return nil
+    }
+    return known.isDeleted ? .deleted : known.enabled ? .stands : .off
   }
 
   func cancel(_ alarm: Identifier, why: String) throws {

@@ -169,6 +169,7 @@ public struct GitMailbox: Mailbox {
     var specifications =
       puts.map { (name: Optional($0.name), text: $0.text) }
       + remove.sorted().map { (name: nil, text: ":\(GitMailbox.prefix)\($0)") }
+    var attempts = 0
     while !specifications.isEmpty {
       let part = Array(specifications.prefix(GitMailbox.batch))
       let outcome = try await push(part.map(\.text))
@@ -181,16 +182,25 @@ public struct GitMailbox: Mailbox {
         specifications.removeAll { $0.name == nil }
         continue
       }
+      var again: [(name: String?, text: String)] = []
       for item in part {
         guard let name = item.name else { continue }
         let refusal = lines["\(GitMailbox.prefix)\(name)"] ?? .some("git says nothing of it")
-        if let refusal, !GitMailbox.isThere(refusal) {
+        if let refusal, attempts < GitMailbox.mostAttempts, GitMailbox.isRace(refusal) {
+          again.append(item)
+        } else if let refusal, !GitMailbox.isThere(refusal) {
           result.refusal = refusal
         } else {
           result.put.insert(name)
         }
       }
       specifications.removeFirst(part.count)
+      if !again.isEmpty {
+        attempts += 1
+        // Those who got in each other's way must not come back together.
+        try await Task.sleep(for: .milliseconds(context.random(20...(100 * attempts))))
+        specifications = again + specifications
+      }
     }
     return result
   }
@@ -213,6 +223,13 @@ public struct GitMailbox: Mailbox {
       result[name] = .some(words[0] == "!" ? words[2] : nil)
     }
     return result
+  }
+
+  /// How often a push is tried again where somebody else was at work.
+  private static let mostAttempts = 4
+
+  private static func isRace(_ refusal: String) -> Bool {
+    ["failed to update ref", "cannot lock ref"].contains { refusal.contains($0) }
   }
 
   /// Whether a name is taken: another device of this person's has left the same there.

@@ -72,25 +72,39 @@ extension Partnership {
     guard phase == .comparing else { return }
     try seal(.confirmed, at: now)
     phase = .confirmed
-    finishPairing(at: now)
+    try finishPairing(at: now)
   }
 
   /// Takes note that the partner's person has confirmed it.
-  mutating func confirmThere(at now: Instant) {
+  mutating func confirmThere(at now: Instant) throws {
     isConfirmedThere = true
-    finishPairing(at: now)
+    try finishPairing(at: now)
   }
 
-  private mutating func finishPairing(at now: Instant) {
+  private mutating func finishPairing(at now: Instant) throws {
     guard phase == .confirmed, isConfirmedThere else { return }
     phase = .active
     paired = now
+    try repost(at: now)
   }
 
   /// Ends it: the partner is told, and the keys are gone.
-  public mutating func end(at now: Instant) throws {
-    if keysAreWhole, phase != .ended { try seal(.unpaired, at: now) }
+  ///
+  /// - Parameter successor: the partnership with the same person that takes its place.
+  public mutating func end(at now: Instant, successor: Identifier? = nil) throws {
+    if keysAreWhole, phase != .ended { try seal(.unpaired(successor: successor), at: now) }
+    self.successor = successor
     forgetKeys()
+  }
+
+  /// Has what was asked under earlier keys, and was never answered, left in the mailbox under these.
+  private mutating func repost(at now: Instant) throws {
+    for index in sent.indices where sent[index].state == nil && !sent[index].isRecalled {
+      let request = sent[index].request
+      if request.expires <= now || post.contains(where: { $0.request == request.id }) { continue }
+      sent[index].isPosted = false
+      try post(request, at: now)
+    }
   }
 
   /// What lies in the mailbox then is nobody's any more.

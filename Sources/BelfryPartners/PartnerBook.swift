@@ -55,6 +55,18 @@ public struct PartnerBook: Sendable {
     }
   }
 
+  /// Hands what went to and fro over to the partnerships that have taken the place of others.
+  public static func handOver(_ partners: inout [Partnership]) {
+    for index in partners.indices {
+      guard let successor = partners[index].successor,
+        let heir = partners.firstIndex(where: { $0.id == successor && $0.phase != .ended }),
+        !(partners[index].sent.isEmpty && partners[index].received.isEmpty)
+      else { continue }
+      partners[heir].inherit(partners[index])
+      (partners[index].sent, partners[index].received) = ([], [])
+    }
+  }
+
   private func path(_ id: Identifier) -> String { "\(folder)/\(id).json" }
 
   private static func precedes(_ a: Partnership, _ b: Partnership) -> Bool {

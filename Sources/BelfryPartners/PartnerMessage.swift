@@ -12,8 +12,8 @@ enum PartnerMessage: Hashable, Sendable {
   case request(PartnerRequest)
   case recall(Identifier)
   case receipts([PartnerReceipt])
-  /// The partnership is over.
-  case unpaired
+  /// The partnership is over; another between the same two has taken its place, if one is named.
+  case unpaired(successor: Identifier?)
 
   /// So many receipts go into one message.
   static let mostReceipts = 24
@@ -43,7 +43,9 @@ enum PartnerMessage: Hashable, Sendable {
     case .receipts(let receipts):
       members["type"] = "receipts"
       members["receipts"] = .array(receipts.map(PartnerMessage.encode))
-    case .unpaired: members["type"] = "unpaired"
+    case .unpaired(let successor):
+      members["type"] = "unpaired"
+      members["successor"] = successor.map { JSON($0) }
     }
     return Array(JSON.object(members).line.utf8)
   }
@@ -100,7 +102,9 @@ enum PartnerMessage: Hashable, Sendable {
       guard let list = json["receipts"]?.array, list.count <= mostReceipts else { return nil }
       let receipts = list.compactMap(receipt)
       return receipts.count == list.count ? .receipts(receipts) : nil
-    case "unpaired": return .unpaired
+    case "unpaired":
+      guard let given = json["successor"] else { return .unpaired(successor: nil) }
+      return given.string.flatMap { Identifier($0) }.map { .unpaired(successor: $0) }
     default: return nil
     }
   }

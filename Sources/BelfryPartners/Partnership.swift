@@ -55,6 +55,8 @@ public struct Partnership: Hashable, Sendable {
   var recalled: Set<Identifier> = []
   /// What is to be left in the mailbox.
   var post: [Post] = []
+  /// The partnership that has taken the place of this one, with the same person; nil for none.
+  var successor: Identifier?
   /// What is to be taken out of the mailbox when the keys are gone: names.
   var leftovers: Set<String> = []
   /// What was found in the inbox, by its name there.
@@ -83,6 +85,14 @@ public struct Partnership: Hashable, Sendable {
   public var validUntil: Instant? { paired?.adding(seconds: Partnership.validity) }
 
   public func isValid(at now: Instant) -> Bool { validUntil.map { now < $0 } ?? false }
+
+  /// Takes over what went to and fro with the same person under earlier keys.
+  mutating func inherit(_ earlier: Partnership) {
+    let known = Set(sent.map(\.request.id)).union(received.map(\.request.id))
+    sent = earlier.sent.filter { !known.contains($0.request.id) } + sent
+    received = earlier.received.filter { !known.contains($0.request.id) } + received
+    recalled.formUnion(earlier.recalled)
+  }
 
   /// Whether an invitation is not to be answered any more.
   public func isLate(at now: Instant) -> Bool { now >= expires }
@@ -141,10 +151,10 @@ public enum MailFault: String, CaseIterable, Sendable {
     case .forged: "forged, or changed on the way"
     case .malformed: "cut off, or no envelope"
     case .nonsense: "nothing that Belfry says"
-    case .replayed: "sent once more by somebody"
-    case .oldInvitation: "an answer to an old invitation"
-    case .usedInvitation: "a second answer to an invitation"
-    case .strangeName: "of a strange name"
+    case .replayed: "put there again"
+    case .oldInvitation: "answers to an old invitation"
+    case .usedInvitation: "more answers to one invitation"
+    case .strangeName: "strange names"
     case .outlived: "after the pairing's year"
     }
   }
@@ -178,7 +188,7 @@ public struct SentRequest: Hashable, Sendable {
   /// Whether nothing more is to be heard of it.
   public var isOver: Bool {
     switch state {
-    case .expired, .refused, .recalled, .withdrawn: true
+    case .expired, .refused, .recalled: true
     case .acknowledged, .skipped, .missed: request.repeats == nil
     default: false
     }

@@ -31,6 +31,7 @@ enum PartnershipRecord {
       "sent": .array(partner.sent.map(encode)), "received": .array(partner.received.map(encode)),
       "recalled": partner.recalled.isEmpty
         ? nil : .array(partner.recalled.sorted().map { JSON($0) }),
+      "successor": partner.successor.map { JSON($0) },
       "leftovers": partner.leftovers.isEmpty
         ? nil : .array(partner.leftovers.sorted().map { .string($0) }),
       "post": .array(
@@ -110,6 +111,7 @@ enum PartnershipRecord {
     partner.received = (json["received"]?.array ?? []).compactMap(received)
     partner.recalled = Set(
       (json["recalled"]?.array ?? []).compactMap { $0.string.flatMap { Identifier($0) } })
+    partner.successor = json["successor"]?.string.flatMap { Identifier($0) }
     partner.leftovers = Set((json["leftovers"]?.array ?? []).compactMap(\.string))
     partner.post = (json["post"]?.array ?? []).compactMap { item in
       guard let name = item["name"]?.string, let envelope = self.bytes(item["envelope"]),

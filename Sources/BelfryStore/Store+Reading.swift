@@ -110,7 +110,7 @@ extension Store {
   /// The alarm that a person means: its identifier, its title, or a part of either that is unique.
   ///
   /// 1. The whole identifier. 2. The whole title, in any case. 3. The start of an identifier, or a part
-  /// of a title. Throws `.noSuchAlarm`, or `.ambiguousAlarm` when several match equally well.
+  /// of a title; else a part of what a partner says in an alarm. Throws `.noSuchAlarm`, or `.ambiguousAlarm` when several match equally well.
   ///
   /// - Returns: the alarm's card, and what is wrong with records that were looked at.
   public func resolve(_ name: String) throws -> (card: Card, problems: [RecordProblem]) {
@@ -120,14 +120,21 @@ extension Store {
     let view = try CardView(self)
     view.save()
     let wanted = name.lowercased()
-    let cards = view.cards(matching: wanted).filter { !$0.isDeleted }
+    var cards = view.cards(matching: wanted).filter { !$0.isDeleted }
+    if cards.isEmpty, !wanted.isEmpty {
+      // All that one partner has set has one title.
+      cards = view.cards().filter { card in
+        !card.isDeleted && card.title.hasPrefix(PartnerOrigin.titlePrefix)
+          && card.note?.lowercased().contains(wanted) == true
+      }
+    }
     let exact = cards.filter { $0.title.lowercased() == wanted }
     let matches = exact.isEmpty ? cards : exact
     if matches.count == 1 { return (matches[0], view.problems) }
     if matches.isEmpty { throw StoreError.noSuchAlarm(name) }
     throw StoreError.ambiguousAlarm(
       name,
-      matches.map { StoreError.AlarmName(id: $0.id, title: $0.title) }
+      matches.map { StoreError.AlarmName(id: $0.id, title: $0.title, note: $0.note) }
         .sorted { ($0.title, $0.id) < ($1.title, $1.id) })
   }
 

@@ -330,6 +330,46 @@ import Testing
     #expect(status.next?.at == Instant(rfc3339: "2026-11-29T16:45:00Z"))
   }
 
+  @Test("switched off, deleted, and back: the sender hears each, and can still take it back")
+  func changedByTheReceiver() async throws {
+    let pair = try await Pair()
+    let request = try pair.chris.ask("nap")
+    try await pair.chris.round()
+    try await pair.alex.round()
+    let id = try #require(try pair.alex.alarms.first?.id)
+    func change(_ body: (inout Alarm) -> Void) async throws {
+      let store = try pair.alex.store
+      try store.update(id) { before in
+        var after = before
+        body(&after)
+        after = after.stamped(against: before, at: pair.alex.now, device: store.device)
+        return (
+          Store.Change(
+            alarms: [after], entries: [], message: CommitMessage("Change", device: nil)), ()
+        )
+      }
+      pair.pass(to: pair.alex.now.adding(seconds: 60).rfc3339)
+      try await pair.alex.round()
+      try await pair.chris.round()
+    }
+    try await change { $0.enabled = false }
+    try await change { $0.enabled = true }
+    try await change { $0 = $0.deleted() }
+    try await change { $0.deletion = nil }
+    let receipts = try pair.chris.partner.sent[0].receipts
+    #expect(
+      receipts.map(\.state) == [.scheduled, .withdrawn, .scheduled, .withdrawn, .scheduled])
+    #expect(
+      receipts.dropFirst().map(\.detail) == [
+        "switched off there", "it is back there", "deleted there", "it is back there",
+      ])
+    #expect(!(try pair.chris.partner.sent[0].isOver))
+    try pair.chris.change { try $0.recall(request.id, at: pair.chris.now) }
+    try await pair.chris.round()
+    try await pair.alex.round()
+    #expect(try pair.alex.alarms.isEmpty)
+  }
+
   @Test("a round that dies after the alarm was set sets it once")
   func aRoundThatDies() async throws {
     let pair = try await Pair()

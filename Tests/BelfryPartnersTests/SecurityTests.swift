@@ -7,6 +7,12 @@ import Testing
 
 @testable import BelfryPartners
 
+extension PartnerNews.Event {
+  fileprivate var refusal: PartnerRefusal? {
+    if case .refused(_, let refusal) = self { refusal } else { nil }
+  }
+}
+
 /// What somebody with the mailbox, or somebody else's keys, may try: each is refused, counted, and arms nothing.
 @Suite struct SecurityTests {
   /// Sends a request, and takes its envelope out of the mailbox before Alex sees it.
@@ -272,7 +278,7 @@ import Testing
     #expect(try pair.alex.alarms.count == 20)
     #expect(
       report.news.count {
-        if case .refused(_, let reason) = $0.event { reason == "more than 20 a day" } else { false }
+        $0.event.refusal == .tooMany(perDay: 20)
       } == 980)
     try await pair.chris.round()
     let sent = try pair.chris.partner.sent
@@ -417,7 +423,7 @@ import Testing
           times: [CivilTime("09:00")!]), zone: "Europe/Berlin"), sound: "bell",
       expires: now)
     let originals: [PartnerMessage] = [
-      .request(request), .recall(request.id), .confirmed, .unpaired,
+      .request(request), .recall(request.id), .confirmed, .unpaired(successor: request.id),
       .receipts([PartnerReceipt(.reply, of: request.id, at: now, detail: "yes")]),
       .join(
         key: [UInt8](repeating: 2, count: 33), nonce: [UInt8](repeating: 3, count: 32), name: "A"),

@@ -256,8 +256,8 @@ import Testing
     let sync = try await alex.partner("sync")
     #expect(sync.status == 0, "\(sync.out)\(sync.err)")
     #expect(sync.out.contains("From Chris: Nap"))
-    #expect(sync.out.contains("refused 4 cut off, or no envelope"), "\(sync.out)")
-    #expect(sync.out.contains("refused 4 of a strange name"), "\(sync.out)")
+    #expect(sync.out.contains("refused: cut off, or no envelope (4)"), "\(sync.out)")
+    #expect(sync.out.contains("refused: strange names (4)"), "\(sync.out)")
     #expect(try await alex.list().count == 1)
     // Theirs are taken away, others' are not; nothing of it came into the store.
     let left = try await mail(box, chris.sandbox)
@@ -269,7 +269,7 @@ import Testing
       atPath: alex.sandbox.store + "/.git/belfry/partners")
     #expect(files.allSatisfy { !$0.hasPrefix("mail-") }, "\(files)")
     let doctor = try await alex.belfry(["doctor"])
-    #expect(doctor.out.contains("4 cut off, or no envelope"), "\(doctor.out)")
+    #expect(doctor.out.contains("cut off, or no envelope (4)"), "\(doctor.out)")
     #expect(try await alex.partner("sync").out == "Nothing is new.\n")
   }
 
@@ -353,7 +353,9 @@ import Testing
     #expect(parted.out.contains("Removed Chris; 1 of their alarms was deleted."), "\(parted.err)")
     #expect(try await alex.list().isEmpty)
     let crossing = try await chris.partner("send", "Alex", "Too late", "--at", "12:55")
+    #expect(crossing.status == 4)
     #expect(crossing.out.contains("Alex is no partner any more."), "\(crossing.out)\(crossing.err)")
+    #expect(crossing.err.contains("Alex does not have it: refused: you are not paired."))
     #expect(
       try await chris.log().first { $0["message"] as? String == "Too late" }?["state"] as? String
         == "refused")
@@ -372,6 +374,11 @@ import Testing
     let (chris, alex) = (try await person(), try await person())
     let box = try await mailbox(chris.sandbox)
     try await pair(chris, alex, mailbox: box)
+    _ = try await chris.partner("send", "Alex", "Before", "--in", "1h")
+    _ = try await chris.partner("send", "Alex", "Another", "--in", "2h")
+    _ = try await alex.partner("sync")
+    // One that Alex has not seen when the keys change.
+    _ = try await chris.partner("send", "Alex", "Between", "--in", "3h")
     let link = try await chris.partner("invite", "--json").object["link"] as? String ?? ""
     #expect(try await alex.partner("accept", "--yes", "--as", "Alex", link).status == 0)
     _ = try await chris.partner("sync")
@@ -385,9 +392,29 @@ import Testing
     _ = try await chris.partner("sync")
     _ = try await alex.partner("sync")
     #expect(try await chris.partner("list", "--json").array.count == 1)
-    _ = try await chris.partner("send", "Alex", "Again", "--in", "1h")
+    _ = try await chris.partner("send", "Alex", "Again", "--in", "4h")
     _ = try await alex.partner("sync")
-    #expect(try await alex.list().first?["note"] as? String == "Again")
+    #expect(
+      try await alex.list().compactMap { $0["note"] as? String } == [
+        "Before", "Another", "Between", "Again",
+      ])
+    // What was set under the earlier keys goes on under the new ones.
+    let later = "2026-11-06T13:00:10Z"
+    #expect(try await alex.belfry(["done", "before"], now: later).status == 0)
+    #expect(try await alex.partner("reply", "another", "In a minute", now: later).status == 0)
+    _ = try await alex.partner("sync", now: later)
+    #expect(try await chris.partner("recall", "Another", now: later).status == 0)
+    _ = try await alex.partner("sync", now: later)
+    _ = try await chris.partner("sync", now: later)
+    let states = try await chris.log(now: later).map {
+      "\($0["message"] ?? "") \($0["state"] ?? "")"
+    }
+    #expect(
+      Set(states) == [
+        "Before acknowledged", "Another recalled", "Between scheduled", "Again scheduled",
+      ], "\(states)")
+    #expect(try await chris.partner("log", "Alex", now: later).out.contains("says: In a minute"))
+    #expect(try await mail(box, chris.sandbox).allSatisfy { $0.hasPrefix("refs/belfry/mail/") })
   }
 
   @Test("what is typed wrong says what to type")
@@ -417,7 +444,7 @@ import Testing
       ),
       (["send", "Sam", "Nap", "--at", "12:30"], 3, "there is no partner 'Sam'"),
       (["recall", "nothing"], 3, "you have asked for nothing like"),
-      (["reply", "nothing", "x"], 3, "there is no alarm"),
+      (["confirm", "abc"], 2, "is no code"), (["reply", "nothing", "x"], 3, "there is no alarm"),
       (["limits", "Alex", "--quiet", "night"], 2, "are no hours"),
       (["limits", "Alex", "--per-day", "1000"], 2, "from 0 to 200"),
       (["keys", "import"], 2, "these are no keys"),
@@ -430,10 +457,18 @@ import Testing
         #expect(output.err.split(separator: "\n").count >= 2, "\(words): \(output.err)")
       }
     }
-    // The store's own remote is no mailbox: a partner would read all of it.
-    _ = try await chris.belfry(["remote", "add", "origin", box])
-    let own = try await chris.partner("invite", "--remote", box)
-    #expect(own.status == 2)
-    #expect(own.err.contains("is where your store syncs"))
+    // Where a store is, or syncs, is no mailbox, and a mailbox no place to sync: a partner would read all of it.
+    let other = chris.sandbox.root + "/store.git"
+    _ = try await chris.sandbox.git(
+      "init", "-q", "--bare", "-b", "main", other, in: chris.sandbox.root)
+    #expect(try await chris.belfry(["remote", "add", "origin", other]).status == 0)
+    for place in [other, chris.sandbox.store] {
+      let own = try await chris.partner("invite", "--remote", place)
+      #expect(own.status == 2)
+      #expect(own.err.contains("is a store, or where yours syncs"), "\(own.err)")
+    }
+    let reverse = try await chris.belfry(["remote", "add", "shared", box])
+    #expect(reverse.status == 2)
+    #expect(reverse.err.contains("is the mailbox of a partner"), "\(reverse.err)")
   }
 }

@@ -88,6 +88,9 @@ public enum PartnerRefusal: Hashable, Sendable {
   /// The tier does not have it.
   case tier
 
+  /// For the receiver: `quiet hours, 23:00-06:00`.
+  public var wordsHere: String { words.replacing(" there", with: "") }
+
   /// For the sender: `quiet hours there, 23:00-06:00`.
   public var words: String {
     switch self {

@@ -25,7 +25,8 @@ public struct PartnerOrigin: Hashable, Sendable {
   }
 
   /// The title of such an alarm: `From Alex`.
-  public var title: String { "From \(name)" }
+  public var title: String { "\(PartnerOrigin.titlePrefix)\(name)" }
+  public static let titlePrefix = "From "
 }
 
 /// What a partner asks for: an alarm on somebody else's devices.
@@ -125,7 +126,9 @@ public struct PartnerReceipt: Hashable, Sendable {
     case rung, snoozed, stopped, missed, skipped
     /// ❤️
     case acknowledged
-    /// The receiver has deleted the alarm, or switched it off.
+    /// The receiver has taken back what was told last, or has changed the alarm; the detail says how.
+    case changed
+    /// The receiver has deleted the alarm, or switched it off, as the detail says.
     case withdrawn
     /// The detail is what the receiver says.
     case reply

@@ -55,6 +55,8 @@ public enum StoreError: Error, Sendable {
   public struct AlarmName: Hashable, Sendable {
     public let id: Identifier
     public let title: String
+    /// What tells apart those of one title.
+    public let note: String?
   }
 }
 

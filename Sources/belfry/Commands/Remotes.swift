@@ -40,6 +40,12 @@ struct RemoteAdd: ParsableCommand {
     }
     let store = try context.open()
     let remote = Remote(name: name, url: RemotePlace.absolute(url))
+    if MailboxPlace.isMailbox(remote.url, store) {
+      throw CommandError(
+        .usage,
+        "\(RemotePlace.shown(remote.url)) is the mailbox of a partner, who could read all of your store there.",
+        hint: "Make a repository of its own for the store: git init --bare")
+    }
     try store.addRemote(remote)
     if common.json {
       Console.write(JSON.object(["name": .string(name), "url": .string(remote.url)]).document)

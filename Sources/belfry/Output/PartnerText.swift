@@ -26,13 +26,10 @@ struct PartnerText {
     let quiet = limits.quiet.map { ", and not \(hours($0))" } ?? ""
     return [
       "\(who) will be able to:",
-      "  * set alarms on your devices, which ring with their words: at most \(limits.perDay) a day,",
-      "    up to \(Span.length(limits.ahead)) ahead\(quiet)",
-      "  * see whether each rang, and whether you stopped, snoozed or acknowledged it",
-      "Nothing else: not your alarms, nor anything else in your store. You can do the same on theirs.",
-      "Limits, muting and parting at any time: belfry help partner. It holds for a year.",
-      "What is sent is sealed end to end; it lies at \(RemotePlace.shown(mailbox)), whose host sees",
-      "that something was sent, when, and from where.",
+      "  * set alarms on your devices, which ring with their words: at most \(limits.perDay) a day, up to \(Span.length(limits.ahead)) ahead\(quiet)",
+      "  * see whether each rang, and whether you stopped, snoozed, changed or acknowledged it",
+      "Nothing else: not your alarms, nor anything else in your store. You can do the same on theirs. It holds for a year; limits, muting and parting at any time: belfry help partner",
+      "What is sent is sealed end to end. It lies at \(RemotePlace.shown(mailbox)), whose host sees that something was sent, when, and from where.",
     ]
   }
 
@@ -54,11 +51,11 @@ struct PartnerText {
       )
     }
     if partner.phase != .ended {
-      let reached = partner.reached.map { ", reached \(when($0))" } ?? ""
-      lines.append("  mailbox \(RemotePlace.shown(partner.mailbox))\(reached)")
+      lines.append("  mailbox \(RemotePlace.shown(partner.mailbox))")
     }
     if let failure = partner.failure {
-      lines.append("  the mailbox could not be reached last: \(Printable.text(failure))")
+      let reached = partner.reached.map { ", reached before, about \(when($0))" } ?? ""
+      lines.append("  it could not be used last: \(Printable.text(failure))\(reached)")
     }
     let waiting = partner.sent.count { !$0.isPosted && !$0.isRecalled }
     if waiting > 0 { lines.append("  \(waiting) waiting here until the mailbox is reached") }
@@ -96,10 +93,13 @@ struct PartnerText {
 
   private func faults(_ partner: Partnership) -> [String] {
     MailFault.allCases.compactMap { fault in
-      partner.faults[fault].map {
-        "refused: \($0.count) \(fault.words), last \(when($0.last))"
-      }
+      partner.faults[fault].map { "refused: \(words(fault, $0))" }
     }
+  }
+
+  /// `forged, or changed on the way (3), last 14:02`
+  func words(_ fault: MailFault, _ faults: Faults) -> String {
+    "\(fault.words) (\(faults.count)), last \(when(faults.last))"
   }
 
   func json(_ partner: Partnership) -> JSON {
@@ -122,7 +122,6 @@ struct PartnerText {
             )
           })),
       "failure": partner.failure.map { .string($0) },
-      "reached": partner.reached.map { .string(zones.text($0)) },
     ])
   }
 
@@ -171,7 +170,8 @@ struct PartnerText {
     case .missed: "rang, and nobody answered"
     case .skipped: "skipped there"
     case .acknowledged: "❤️ Got it, \(at)"
-    case .withdrawn: "deleted there"
+    case .changed: receipt.detail.map { Printable.text($0) } ?? "changed there"
+    case .withdrawn: receipt.detail.map { Printable.text($0) } ?? "deleted there"
     case .reply: "says\(detail)"
     }
   }
@@ -194,7 +194,8 @@ struct PartnerText {
       ]
     case .paired: return ["You and \(name) are partners."]
     case .scheduled(let request): return ["From \(name): \(words(request))."]
-    case .refused(let request, let reason):
+    case .refused(let request, let refusal):
+      let reason = refusal?.wordsHere ?? "it came too late"
       return ["From \(name), not set: \(words(request)): \(reason)."]
     case .recalled(let request): return ["\(name) has taken back: \(words(request))."]
     case .receipt(let receipt, let request):
@@ -204,7 +205,7 @@ struct PartnerText {
         "\(name) is no partner any more. What \(name) has set stays until you delete it."
       ]
     case .fault(let fault, let count):
-      return ["\(name): warning: refused \(count) \(fault.words)."]
+      return ["\(name): warning: refused: \(fault.words) (\(count))."]
     case .usedTwice:
       return [
         "Two have answered the invitation, so neither was taken: somebody else knows the link.",
@@ -220,14 +221,14 @@ struct PartnerText {
       switch receipt.state {
       case .acknowledged: return ("❤️ \(news.partner): Got it", request.message)
       case .reply: return (news.partner, "\(receipt.detail ?? "")\n\(request.message)")
-      case .refused, .expired, .missed, .withdrawn:
+      case .refused, .expired, .missed, .withdrawn, .changed:
         return ("\(news.partner): \(words(receipt))", request.message)
       default: return nil
       }
     case .code, .paired, .unpaired, .usedTwice:
       let lines = lines(news)
       return (lines[0], lines.dropFirst().joined(separator: "\n"))
-    case .refused(_, let reason) where reason == PartnerRefusal.muted.words: return nil
+    case .refused(_, .muted): return nil
     case .refused, .recalled:
       let lines = lines(news)
       return (lines[0], lines.dropFirst().joined(separator: "\n"))

@@ -35,7 +35,7 @@ struct Answering {
     let occurrence = try options.civil()
     let store = try context.open()
     self.init(
-      try context.find(options.alarm, in: store), occurrence, in: store,
+      try context.findRinging(options.alarm, in: store), occurrence, in: store,
       settings: try context.settings(store), context)
   }
 

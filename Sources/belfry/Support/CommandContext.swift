@@ -247,6 +247,21 @@ struct CommandContext {
     return card
   }
 
+  /// The same for an answer: of several the one that rings is meant, if only one does.
+  func findRinging(_ name: String, in store: Store) throws -> Card {
+    do {
+      return try find(name, in: store)
+    } catch let error as StoreError {
+      guard case .ambiguousAlarm(_, let matches) = error else { throw error }
+      let ids = Set(matches.map(\.id))
+      let ringing = try store.overview().cards.filter {
+        ids.contains($0.id) && $0.status.state == .ringing
+      }
+      guard ringing.count == 1, let card = ringing.first else { throw error }
+      return card
+    }
+  }
+
   /// Says what the store has mended by itself.
   private static func tell(_ notice: StoreNotice) {
     func list(_ paths: [String]) -> String {

@@ -137,7 +137,12 @@ struct CommandError: Error {
         .noSuchAlarm, "there is no alarm '\(Printable.text(name))'.",
         hint: "See 'belfry list'.")
     case .ambiguousAlarm(let name, let matches):
-      let shown = matches.prefix(4).map { "\(Printable.text($0.title)) (\($0.id.short))" }
+      // Of one title they are told apart by their notes.
+      let isOneTitle = Set(matches.map(\.title)).count == 1
+      let shown = matches.prefix(4).map { match in
+        let note = isOneTitle ? match.note?.split(separator: "\n").first.map { ": \($0)" } : nil
+        return "\(Printable.text(match.title + (note ?? ""))) (\(match.id.short))"
+      }
       let more = matches.count > 4 ? ", …" : ""
       self.init(
         .noSuchAlarm, "'\(Printable.text(name))' could be any of \(matches.count) alarms.",

@@ -85,7 +85,7 @@ struct PartnerCheck {
       result.append(
         Diagnosis(
           "partners", .note,
-          "Refused at \(whose)'s address: \(faults.count) \(fault.words), last \(text.when(faults.last)).",
+          "Refused at \(whose)'s address: \(text.words(fault, faults)).",
           remedy: "Nothing was set by it. If it goes on, somebody has the mailbox: take another."))
     }
     return result

@@ -71,7 +71,8 @@ struct PartnerPlace: Sendable {
 
   /// A partner who may be asked for something now.
   func active(_ name: String) throws -> Partnership {
-    let partner = try find(name)
+    // Who is still pairing under the same name keeps nobody from being asked.
+    let partner = try (try? find(name, where: { $0.phase == .active })) ?? find(name)
     let shown = Printable.text(partner.name)
     guard partner.phase == .active else {
       let hint =
@@ -111,7 +112,10 @@ struct PartnerPlace: Sendable {
   func round() async throws -> MailRound.Report {
     let hooks = context.hooks()
     let present = store.with(context.present(after: opened).storeContext)
-    return try await MailRound(present, settings: settings, ways: { await Ways.words(hooks) }).run()
+    return try await MailRound(
+      present, settings: settings, ways: { await Ways.words(hooks) },
+      words: { CommandError(partnerMailbox: $0).message }
+    ).run()
   }
 
   /// Does the same where the command has done its work already: what cannot be reached is told, and an error of its own

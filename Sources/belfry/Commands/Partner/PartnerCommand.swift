@@ -18,10 +18,10 @@ struct PartnerCommand: AsyncParsableCommand {
         belfry partner recall 3kq7                                       # take one back
         belfry partner log                                               # both directions
         belfry partner limits Alex --per-day 5 --quiet 22:00-07:00
-        belfry partner reply 'From Alex' "On my way"
+        belfry partner reply nap "On my way"
         belfry partner remove Alex
 
-      What comes rings like any alarm, titled From Alex; 'belfry done' on it is ❤️ Got it, which Alex hears of. The \
+      What comes rings like any alarm, titled From Alex, and goes by words of its message, too; 'belfry done' on it is ❤️ Got it, which Alex hears of. The \
       daemon looks into the mailbox once a minute; without one, 'belfry sync' does.
       """,
     subcommands: [

@@ -102,11 +102,10 @@ struct PartnerInvite: AsyncParsableCommand {
       }
       url = first
     }
-    // A path on this machine, or the store's own, would be of no use, or worse.
-    if try place.store.remotes().contains(where: { $0.url == url }) {
+    if try MailboxPlace.isStores(url, place.store) {
       throw CommandError(
         .usage,
-        "\(RemotePlace.shown(url)) is where your store syncs: a partner could read all of it.",
+        "\(RemotePlace.shown(url)) is a store, or where yours syncs: a partner could read all of it.",
         hint: "Make a repository of its own for the mailbox: git init --bare")
     }
     let mailbox = try GitMailbox(
@@ -274,6 +273,7 @@ struct PartnerConfirm: AsyncParsableCommand {
 
   func run() async throws {
     let place = try PartnerPlace(common, parent.root)
+    let digits = try code.map(digits)
     _ = try? await place.round()
     let waiting = place.partners.filter { $0.phase == .comparing }
     guard !waiting.isEmpty else {
@@ -282,8 +282,7 @@ struct PartnerConfirm: AsyncParsableCommand {
         hint: "See 'belfry partner': the other side may not have answered yet.")
     }
     let chosen: Partnership
-    if let code {
-      let digits = code.filter { $0 != " " && $0 != "-" }
+    if let digits {
       guard let match = waiting.first(where: { $0.code?.replacing(" ", with: "") == digits }) else {
         throw CommandError(
           .notPossible, "that is not the code here.",
@@ -303,6 +302,18 @@ struct PartnerConfirm: AsyncParsableCommand {
     try PairingDialogue(place, chosen.id).confirm(name: name, replacing: replace)
     try await place.roundAfter("It is told them when the mailbox can be reached.")
     PartnerSwitching.show(try place.find(chosen.id.text), place, json: common.json)
+  }
+}
+
+extension PartnerConfirm {
+  /// The digits of a code, however they are set apart.
+  private func digits(_ code: String) throws -> String {
+    let digits = code.filter { $0 != " " && $0 != "-" }
+    guard digits.count == 6, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else {
+      throw CommandError(
+        .usage, "'\(Printable.text(code))' is no code.", hint: "It has six digits: 481209.")
+    }
+    return digits
   }
 }
 
@@ -358,7 +369,11 @@ struct PairingDialogue {
       let report = try await place.round()
       let text = PartnerText(place.context)
       for item in report.news {
-        if case .code = item.event { continue }
+        // The dialogue says so itself.
+        switch item.event {
+        case .code, .paired: continue
+        default: break
+        }
         for line in text.lines(item) { Console.line(line) }
       }
       if let failure = report.failures.first { throw CommandError(partnerMailbox: failure.error) }
@@ -404,8 +419,9 @@ struct PairingDialogue {
     }
     for other in others {
       // What they have set stays: it is the same person.
-      try place.change(other.id) { try $0.end(at: place.now) }
+      try place.change(other.id) { try $0.end(at: place.now, successor: id) }
     }
+    try place.book.change { PartnerBook.handOver(&$0) }
     try place.change(id) { partner in
       partner.name = chosen
       if let earlier = others.first { partner.limits = earlier.limits }
@@ -460,6 +476,11 @@ struct PartnerKeysExport: ParsableCommand {
       throw CommandError(
         .notPossible, "there are no keys to take along.", hint: "See 'belfry partner'.")
     }
+    // Redirected into a file, it is for its owner alone.
+    var status = stat()
+    if fstat(STDOUT_FILENO, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+      _ = fchmod(STDOUT_FILENO, 0o600)
+    }
     if isatty(STDOUT_FILENO) == 1 {
       throw CommandError(
         .usage, "keys are not shown on a terminal.",
@@ -488,6 +509,13 @@ struct PartnerKeysImport: ParsableCommand {
         .usage, "these are no keys.", hint: "They come from 'belfry partner keys export'.")
     }
     var taken: [String] = []
+    if place.partners.contains(where: { known in
+      partners.contains { $0.id == known.id && $0.isInviter != known.isInviter }
+    }) {
+      throw CommandError(
+        .usage, "these are the keys of a partner of yours, not your own.",
+        hint: "Keys go to other devices of the same person.")
+    }
     try place.book.change { known in
       for partner in partners where !known.contains(where: { $0.id == partner.id }) {
         known.append(partner)
@@ -498,5 +526,35 @@ struct PartnerKeysImport: ParsableCommand {
     let names = taken.map { Printable.text($0) }.joined(separator: ", ")
     Console.line(
       taken.isEmpty ? "They are here already." : "Took the keys to \(names): belfry partner sync")
+    if !place.store.hasRemote {
+      Console.error(
+        "belfry: warning: this store does not sync with the one that the keys come from:")
+      Console.error(
+        "what is answered or taken back there is not known here. See 'belfry help remote'.")
+    }
+  }
+}
+
+/// What must not be one place: where a store syncs, which its reader knows all of, and a mailbox, which a partner reads.
+enum MailboxPlace {
+  /// Whether a place is a store, or where this one syncs.
+  static func isStores(_ url: String, _ store: Store) throws -> Bool {
+    let place = real(url)
+    if try store.remotes().contains(where: { real($0.url) == place }) { return true }
+    return place.hasPrefix("/") && access("\(place)/.git/belfry", F_OK) == 0
+  }
+
+  /// Whether a place is the mailbox of a partner.
+  static func isMailbox(_ url: String, _ store: Store) -> Bool {
+    let place = real(url)
+    return PartnerBook(store).partners.contains { $0.phase != .ended && real($0.mailbox) == place }
+  }
+
+  /// A path without links and dots; anything else as it is.
+  private static func real(_ url: String) -> String {
+    let path = url.hasPrefix("file://") ? String(url.dropFirst(7)) : url
+    guard path.hasPrefix("/"), let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
   }
 }

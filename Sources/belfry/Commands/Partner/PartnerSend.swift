@@ -84,6 +84,13 @@ struct PartnerSend: AsyncParsableCommand {
       }
     }
     try await place.roundAfter("It waits here, and goes out when the mailbox can be reached.")
+    // What came back meanwhile may have ended it.
+    let known = place.partners.first { $0.id == partner.id }
+    if let sent = known?.sent.first(where: { $0.request.id == request.id }), sent.isOver {
+      throw CommandError(
+        .notPossible, "\(name) does not have it: \(output.standing(sent)).",
+        hint: "See 'belfry partner log'.")
+    }
     if !common.json {
       Console.line("It lies in the mailbox. Whether it is set there: belfry partner log")
     }
@@ -146,7 +153,8 @@ struct PartnerSend: AsyncParsableCommand {
       rules = named
     }
     if let delay {
-      guard at == nil, cycle.isEmpty, let seconds = Span.parse(delay), seconds >= 60 else {
+      guard at == nil, cycle.isEmpty, zone == nil, let seconds = Span.parse(delay), seconds >= 60
+      else {
         throw CommandError(
           .usage, "--in stands alone, and is a time from a minute on, such as 20m.",
           hint: "Or name the time: --at 16:45")
@@ -160,7 +168,7 @@ struct PartnerSend: AsyncParsableCommand {
     }
     if !cycle.isEmpty { return try repeated(at, rules, zones, now) }
     let moment: Instant
-    if let instant = Instant(rfc3339: at) {
+    if let instant = Instant(rfc3339: at) ?? Instant(rfc3339: withSeconds(at)) {
       moment = Instant(seconds: instant.seconds / 60 * 60)
     } else if let civil = CivilDateTime(at.replacing(" ", with: "T")) {
       moment = rules.instant(of: civil)
@@ -180,6 +188,11 @@ struct PartnerSend: AsyncParsableCommand {
     return (moment, nil)
   }
 
+  /// `2026-12-24T16:45Z` as RFC 3339 has it.
+  private func withSeconds(_ text: String) -> String {
+    "\(text.prefix(16)):00\(text.dropFirst(16))"
+  }
+
   private func repeated(
     _ at: String, _ rules: TimeZoneRules, _ zones: ZoneLibrary, _ now: Instant
   ) throws -> (at: Instant, repeats: PartnerRequest.Repetition?) {
@@ -188,9 +201,11 @@ struct PartnerSend: AsyncParsableCommand {
         .usage, "this system's time zone has no name that the partner's would know.",
         hint: "Name it: --zone Europe/Berlin")
     }
-    var words = ["--\(cycle[0])"]
+    // Quoted or not.
+    let cycle = cycle.flatMap { $0.split(separator: " ").map(String.init) }
+    var words = ["--\(cycle.first ?? "")"]
     let today = rules.civil(at: now).date
-    switch (cycle[0], cycle.count) {
+    switch (cycle.first ?? "", cycle.count) {
     case ("daily", 1): break
     case ("weekly", 1): words.append(today.weekday.abbreviation)
     case ("monthly", 1): words.append("\(today.day)")
@@ -202,8 +217,15 @@ struct PartnerSend: AsyncParsableCommand {
         .usage, "--repeat: '\(Printable.text(cycle.joined(separator: " ")))' is no cycle.",
         hint: "daily, weekly [mon,fri], monthly [15], or annual [12-24].")
     }
-    let options = try ScheduleOptions.parse(words + ["--at", at])
-    let schedule = try options.schedule(changing: nil, now: rules.civil(at: now))
+    let schedule: Schedule
+    do {
+      let options = try ScheduleOptions.parse(words + ["--at", at])
+      schedule = try options.schedule(changing: nil, now: rules.civil(at: now))
+    } catch let error as CommandError {
+      throw CommandError(
+        error.code, error.message.replacing(words[0], with: "--repeat \(words[0].dropFirst(2))"),
+        hint: "See 'belfry help partner send'.")
+    }
     var civil = rules.civil(at: now)
     while let next = schedule.next(after: civil) {
       civil = next
@@ -276,9 +298,11 @@ struct PartnerReply: AsyncParsableCommand {
         .notPossible, "this alarm is of nobody but you.",
         hint: "See what partners have set: belfry partner log")
     }
-    guard let partner = place.partners.first(where: { $0.id == origin.partnership }),
-      partner.phase == .active,
-      partner.received.contains(where: { $0.request.id == origin.request })
+    // Paired anew, it is another partnership with the same person.
+    guard
+      let partner = place.partners.first(where: {
+        $0.phase == .active && $0.received.contains { $0.request.id == origin.request }
+      })
     else {
       throw CommandError(
         .notPossible, "this device does not have the keys to \(Printable.text(origin.name)).",
@@ -312,9 +336,12 @@ enum PartnerRequests {
     let wanted = text.lowercased()
     var matches = all.filter { $0.1.request.id.text.hasPrefix(wanted) }
     if matches.isEmpty {
-      matches = all.filter {
-        $0.1.request.message.lowercased().contains(wanted) && !$0.1.isOver
-      }
+      let named = all.filter { $0.1.request.message.lowercased().contains(wanted) }
+      let exact = named.filter { $0.1.request.message.lowercased() == wanted }
+      // What is over is meant only where nothing else is.
+      matches =
+        [exact.filter { !$0.1.isOver }, named.filter { !$0.1.isOver }, exact].first { !$0.isEmpty }
+        ?? named
     }
     if matches.count == 1 { return matches[0] }
     let words = PartnerText(place.context)
@@ -345,7 +372,7 @@ struct PartnerLog: ParsableCommand {
 
   func run() throws {
     let place = try PartnerPlace(common, parent.root)
-    let partners = try partner.map { [try place.find($0, where: { _ in true })] } ?? place.partners
+    let partners = try partner.map { [try known($0, place)] } ?? place.partners
     let text = PartnerText(place.context)
     var items: [PartnerLogLine] = partners.flatMap { partner in
       partner.sent.map { PartnerLogLine(partner: partner, at: $0.created, item: .sent($0)) }
@@ -367,10 +394,18 @@ struct PartnerLog: ParsableCommand {
         guard let faults = partner.faults[fault] else { continue }
         let name = partner.name.isEmpty ? "an invitation" : Printable.text(partner.name)
         Console.line(
-          "Refused at \(name)'s address: \(faults.count) \(fault.words), last \(text.when(faults.last))."
+          "Refused at \(name)'s address: \(text.words(fault, faults))."
         )
       }
     }
+  }
+}
+
+extension PartnerLog {
+  /// A partner; one of before where there is none any more.
+  private func known(_ name: String, _ place: PartnerPlace) throws -> Partnership {
+    if let partner = try? place.find(name) { return partner }
+    return try place.find(name, where: { _ in true })
   }
 }
 
