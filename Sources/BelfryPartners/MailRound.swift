@@ -181,7 +181,7 @@ public struct MailRound: Sendable {
       news += correspondence.news
     }
     report.news += news
-    try book.change { PartnerBook.handOver(&$0) }
+    try book.change { PartnerBook.handOver(&$0, at: now) }
     return failure
   }
 

@@ -56,10 +56,12 @@ public struct PartnerBook: Sendable {
   }
 
   /// Hands what went to and fro over to the partnerships that have taken the place of others.
-  public static func handOver(_ partners: inout [Partnership]) {
+  ///
+  /// Only to one that is just being made: no partner can name another of this person's in its stead.
+  public static func handOver(_ partners: inout [Partnership], at now: Instant) {
     for index in partners.indices {
       guard let successor = partners[index].successor,
-        let heir = partners.firstIndex(where: { $0.id == successor && $0.phase != .ended }),
+        let heir = partners.firstIndex(where: { $0.id == successor && $0.isNew(at: now) }),
         !(partners[index].sent.isEmpty && partners[index].received.isEmpty)
       else { continue }
       partners[heir].inherit(partners[index])

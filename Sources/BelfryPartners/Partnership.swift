@@ -81,6 +81,12 @@ public struct Partnership: Hashable, Sendable {
     [.invited, .accepted, .comparing, .confirmed].contains(phase)
   }
 
+  /// Whether it is being made, or was lately.
+  func isNew(at now: Instant) -> Bool {
+    isPairing
+      || phase == .active && paired.map { now.seconds(since: $0) < Instant.tolerance } ?? false
+  }
+
   /// When it is past its validity; nil before it was paired.
   public var validUntil: Instant? { paired?.adding(seconds: Partnership.validity) }
 

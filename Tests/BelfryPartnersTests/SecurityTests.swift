@@ -387,6 +387,23 @@ extension PartnerNews.Event {
     #expect(status.st_mode & 0o777 == 0o600)
   }
 
+  @Test("a partner cannot put another of one's partners in their own place")
+  func aFalseSuccessor() async throws {
+    let pair = try await Pair()
+    let carol = try Person(pair.mailbox)
+    let other = try Person(pair.mailbox)
+    try await Pair.join(carol, other)
+    try pair.alex.ask("for Chris")
+    let theirs = try #require(PartnerBook.imported(PartnerBook.exported([try other.partner])))
+    try pair.alex.book.change { $0 += theirs }
+    pair.pass(to: "2026-11-25T12:00:00Z")
+    try pair.chris.change { try $0.end(at: pair.chris.now, successor: theirs[0].id) }
+    try await pair.chris.round()
+    try await pair.alex.round()
+    let heir = try #require(try pair.alex.book.partners.first { $0.id == theirs[0].id })
+    #expect(heir.sent.isEmpty && heir.received.isEmpty && heir.post.isEmpty)
+  }
+
   // MARK: Fuzz
 
   @Test("ten thousand envelopes, changed at random: none opens, none arms anything")

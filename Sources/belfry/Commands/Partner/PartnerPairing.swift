@@ -421,7 +421,7 @@ struct PairingDialogue {
       // What they have set stays: it is the same person.
       try place.change(other.id) { try $0.end(at: place.now, successor: id) }
     }
-    try place.book.change { PartnerBook.handOver(&$0) }
+    try place.book.change { PartnerBook.handOver(&$0, at: place.now) }
     try place.change(id) { partner in
       partner.name = chosen
       if let earlier = others.first { partner.limits = earlier.limits }
