@@ -62,9 +62,11 @@ struct Correspondence {
     acceptedToday = partner.received.count { $0.alarm != nil && desk.isToday($0.received) }
   }
 
-  /// The longest that something may have lain there, in seconds. What is older was let go long ago, or is put there
-  /// again by somebody.
-  static let mostAge: Int64 = 100 * 86_400
+  /// For so long a name is remembered that is gone from the mailbox, in seconds. A request that is put there again after
+  /// that is judged by its time, and the alarm that it made once stays what it was.
+  static let memory: Int64 = 400 * 86_400
+  /// So many of them, however much a partner sends.
+  private static let mostNames = 20_000
   /// So many requests, and receipts, are remembered.
   static let mostRemembered = 2000
 
@@ -91,6 +93,13 @@ struct Correspondence {
       object: mail.object, at: now, isDone: isDone, isReceipt: isReceipt)
   }
 
+  /// Has something taken out of the mailbox that is nobody's letter.
+  private mutating func refuse(_ mail: IncomingMail, _ fault: MailFault) {
+    partner.seen[mail.name] = SeenMail(
+      object: mail.object, at: now, isDone: true, isRefused: true)
+    note(fault)
+  }
+
   /// Looks at what lies there by its name alone, and returns what is to be brought here.
   ///
   /// Names are given once, and what lies under one never changes: what does, or comes again, is not looked into.
@@ -100,28 +109,31 @@ struct Correspondence {
     var wanted: [String] = []
     for (place, object) in listed {
       let name = "\(address)/\(place)"
-      guard var known = partner.seen[name] else {
+      guard let known = partner.seen[name] else {
         if Identifier(place) != nil {
           wanted.append(name)
         } else {
           note(.strangeName)
-          partner.seen[name] = SeenMail(object: object, at: now, isDone: true)
+          partner.seen[name] = SeenMail(object: object, at: now, isDone: true, isRefused: true)
         }
         continue
       }
       guard known.isGone || known.object != object else { continue }
       if !known.isReceipt { note(.replayed) }
-      known.isDone = true
-      known.isGone = false
       partner.seen[name] = SeenMail(
         object: object, at: now, isDone: true, isReceipt: known.isReceipt)
     }
     for (name, mail) in partner.seen where name.hasPrefix("\(address)/") {
       guard listed[String(name.dropFirst(address.count + 1))] == nil else { continue }
       partner.seen[name]?.isGone = true
-      if now.seconds(since: mail.at) > Correspondence.mostAge + 10 * Instant.tolerance {
+      if mail.isRefused || now.seconds(since: mail.at) > Correspondence.memory {
         partner.seen[name] = nil
       }
+    }
+    let excess = partner.seen.count - Correspondence.mostNames
+    if excess > 0 {
+      let oldest = partner.seen.filter(\.value.isGone).sorted { $0.value.at < $1.value.at }
+      for (name, _) in oldest.prefix(excess) { partner.seen[name] = nil }
     }
     return wanted.sorted()
   }
@@ -132,20 +144,20 @@ struct Correspondence {
   mutating func take(answers: [IncomingMail]) throws {
     var joins: [(key: [UInt8], nonce: [UInt8], name: String)] = []
     for mail in answers where partner.seen[mail.name] == nil {
-      mark(mail, isDone: true)
       guard case .bytes(let bytes) = mail.content, let envelope = Envelope(bytes) else {
-        note(.malformed)
+        refuse(mail, .malformed)
         continue
       }
       guard let opened = partner.openAnswer(envelope, place: mail.place) else {
-        note(.forged)
+        refuse(mail, .forged)
         continue
       }
       guard case .join(let key, let nonce, let name)? = PartnerMessage.decode(opened)?.message
       else {
-        note(.nonsense)
+        refuse(mail, .nonsense)
         continue
       }
+      mark(mail, isDone: true)
       joins.append((key, nonce, name))
     }
     if joins.isEmpty { return }
@@ -183,20 +195,19 @@ struct Correspondence {
       // Another process was faster.
       if partner.seen[mail.name] != nil { continue }
       guard case .bytes(let bytes) = mail.content, let envelope = Envelope(bytes) else {
-        mark(mail, isDone: true)
-        note(.malformed)
+        refuse(mail, .malformed)
         continue
       }
       guard let text = channel.open(envelope, place: mail.place) else {
-        mark(mail, isDone: true)
-        note(.forged)
+        refuse(mail, .forged)
         continue
       }
-      guard let (message, sent) = PartnerMessage.decode(text), isPlausible(sent, message) else {
-        mark(mail, isDone: true)
-        note(.nonsense)
+      guard let (message, sent) = PartnerMessage.decode(text) else {
+        refuse(mail, .nonsense)
         continue
       }
+      // This clock may be wrong, as after a start without the network: it waits until that is right.
+      if sent > now.adding(seconds: Instant.tolerance) { continue }
       opened.append((mail, message, sent))
     }
     // In the order in which they were written.
@@ -213,13 +224,6 @@ struct Correspondence {
       mark(item.mail, isDone: isDone, isReceipt: isReceipt)
     }
     try sealReceipts()
-  }
-
-  /// That it is over counts however late it comes; anything else only as long as it may be new.
-  private func isPlausible(_ sent: Instant, _ message: PartnerMessage) -> Bool {
-    if case .unpaired = message { return true }
-    return sent <= now.adding(seconds: Instant.tolerance)
-      && sent >= now.adding(seconds: -Correspondence.mostAge)
   }
 
   /// Returns whether it is of no use any more in the mailbox.

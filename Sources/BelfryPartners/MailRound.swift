@@ -216,7 +216,6 @@ public struct MailRound: Sendable {
       }
       partner.leftovers = []
       partner.post.removeAll { outcome.put.contains($0.name) }
-      for name in remove where partner.seen[name] != nil { partner.seen[name]?.isGone = true }
     }
     if let refusal = outcome.refusal { throw MailboxRefused(url: url, reason: refusal) }
   }
@@ -242,7 +241,8 @@ public struct MailRound: Sendable {
   private func isForgotten(_ partner: Partnership, _ now: Instant) -> Bool {
     switch partner.phase {
     case .active: false
-    case .ended where partner.successor != nil: partner.post.isEmpty && partner.leftovers.isEmpty
+    case .ended where partner.successor != nil && partner.sent.isEmpty && partner.received.isEmpty:
+      partner.post.isEmpty && partner.leftovers.isEmpty
     case .ended: partner.name.isEmpty && now.seconds(since: partner.created) > Instant.tolerance
     case .invited, .accepted, .comparing, .confirmed:
       partner.isStale(at: now) && now.seconds(since: partner.created) > Instant.tolerance

@@ -245,6 +245,8 @@ struct SeenMail: Hashable, Sendable {
   var isGone = false
   /// Whether it told of requests of ours: another device of the partner's may leave the same once more.
   var isReceipt = false
+  /// Whether it was nobody's letter: it is forgotten when it is gone, as anybody could have others remembered.
+  var isRefused = false
 }
 
 extension Instant {

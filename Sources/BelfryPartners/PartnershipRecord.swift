@@ -46,6 +46,7 @@ enum PartnershipRecord {
           .object(omittingNil: [
             "object": .string(mail.object), "at": JSON(mail.at), "done": mail.isDone ? true : nil,
             "gone": mail.isGone ? true : nil, "receipt": mail.isReceipt ? true : nil,
+            "refused": mail.isRefused ? true : nil,
           ])
         }),
       "told": partner.told.map { .object(["branch": .string($0.branch), "at": JSON($0.at)]) },
@@ -125,7 +126,8 @@ enum PartnershipRecord {
       guard let object = item["object"]?.string, let at = instant(item["at"]) else { return nil }
       return SeenMail(
         object: object, at: at, isDone: item["done"]?.bool ?? false,
-        isGone: item["gone"]?.bool ?? false, isReceipt: item["receipt"]?.bool ?? false)
+        isGone: item["gone"]?.bool ?? false, isReceipt: item["receipt"]?.bool ?? false,
+        isRefused: item["refused"]?.bool ?? false)
     }
     if let told = json["told"], let branch = told["branch"]?.string, let at = instant(told["at"]) {
       partner.told = Told(branch: branch, at: at)

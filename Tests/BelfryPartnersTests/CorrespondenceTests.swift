@@ -370,6 +370,40 @@ import Testing
     #expect(try pair.alex.alarms.isEmpty)
   }
 
+  @Test("a clock that is years behind loses nothing: it is set when that is right again")
+  func aClockYearsBehind() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask("nap")
+    try await pair.chris.round()
+    pair.alex.now = Instant(rfc3339: "1970-01-01T00:05:00Z")!
+    try await pair.alex.round()
+    #expect(try pair.alex.alarms.isEmpty)
+    #expect(try pair.alex.partner.faults.isEmpty)
+    pair.alex.now = Instant(rfc3339: "2026-11-22T12:05:00Z")!
+    try await pair.alex.round()
+    #expect(try pair.alex.alarms.count == 1)
+  }
+
+  @Test("put there again when nobody remembers it: the alarm that it made stays what it was")
+  func aReplayThatNobodyRemembers() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask("nap")
+    try await pair.chris.round()
+    let name = try #require(try pair.inbox.first)
+    let bytes = try #require(pair.mailbox.all[name])
+    try await pair.alex.round()
+    try answer(.done(at: nil, early: true), pair.alex)
+    let before = try pair.alex.alarms
+    // As after a backup of the book was put back.
+    try pair.alex.change { partner in
+      (partner.seen, partner.received) = ([:], [])
+    }
+    pair.mailbox.put(name, bytes)
+    try await pair.alex.round()
+    #expect(try pair.alex.alarms == before)
+    #expect(try next(pair.alex) == nil)
+  }
+
   @Test("a round that dies after the alarm was set sets it once")
   func aRoundThatDies() async throws {
     let pair = try await Pair()

@@ -166,6 +166,31 @@ import Testing
     #expect(try await mail(chris.sandbox.root + "/mailbox.git", chris.sandbox).isEmpty)
   }
 
+  @Test("the code on the terminal is read by a scanner, too")
+  func theCodeOnTheTerminal() async throws {
+    let person = try await person()
+    let invite = try await person.partner("invite", "--remote", try await mailbox(person.sandbox))
+    let drawn = invite.out.split(separator: "\n").map(Array.init).filter { line in
+      line.contains("▀") || line.contains("█")
+    }
+    // Without colours light modules are drawn, for a terminal that is dark: two rows in each line.
+    let rows = drawn.flatMap { line in
+      [line.map { "█▀".contains($0) }, line.map { "█▄".contains($0) }]
+    }
+    let width = rows.map(\.count).max() ?? 0
+    var image = Data("P5 \(width * 4) \(rows.count * 4) 255\n".utf8)
+    for row in rows {
+      let line = row.flatMap { [UInt8](repeating: $0 ? 255 : 0, count: 4) }
+      for _ in 0..<4 { image += line }
+    }
+    let file = person.sandbox.root + "/terminal.pgm"
+    try image.write(to: URL(fileURLWithPath: file))
+    let scan = try await person.sandbox.run("/usr/bin/zbarimg", ["--quiet", "--raw", file])
+    let link = scan.out.trimmingCharacters(in: .whitespacesAndNewlines)
+    #expect(link.hasPrefix("belfry://pair?"), "\(scan.err)")
+    #expect(invite.out.contains(link))
+  }
+
   @Test("nobody can hear it there: it is an alarm all the same, and the sender hears that")
   func nobodyCanHearIt() async throws {
     let (chris, alex) = (try await person(), try await person())
