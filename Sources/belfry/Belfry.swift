@@ -1,10 +1,14 @@
 import ArgumentParser
 import Dispatch
+import Git
 import Glibc
 
 /// Where the process begins: most commands run here to their end, without a second thread.
 @main
 enum Main {
+  /// How many files Dispatch opens when the first task begins, and one to spare.
+  private static let descriptorsOfDispatch = 5
+
   static func main() {
     // A hook that does not read, or a reader that has gone, is an error to handle, not the end.
     signal(SIGPIPE, SIG_IGN)
@@ -17,6 +21,8 @@ enum Main {
         try command.run()
         exit(0)
       }
+      // Dispatch ends the process where it finds none left for its own.
+      try Descriptors.ensure(Main.descriptorsOfDispatch)
       // Sound, as it is handed over: the task alone touches it, and this thread never does again.
       nonisolated(unsafe) let handed = parsed
       Task.detached {
