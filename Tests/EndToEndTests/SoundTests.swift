@@ -131,6 +131,8 @@ import Testing
       BELFRY_NOW=2026-11-23T08:59:59Z '\(Sandbox.binary)' daemon 2>'\(sandbox.root)/daemon.log' &
       daemon=$!
       for i in $(seq 100); do [ "$(grep -c rang '\(sandbox.root)/daemon.log')" = 2 ] && break; sleep 0.1; done
+      # Players that find no server take their time to say so.
+      for i in $(seq 250); do [ -s '\(file)' ] && break; sleep 0.1; done
       sleep 2
       export BELFRY_NOW=2026-11-23T09:00:05Z
       '\(Sandbox.binary)' done tea >/dev/null
