@@ -183,7 +183,7 @@ public struct CalendarDocument {
   private func own(_ item: CalendarComponent) -> ForeignAlarm? {
     guard let property = item.first(CalendarDocument.recordProperty) else { return nil }
     let bytes = Array(library.text(property.value).utf8)
-    guard let id = (try? JSON(parsing: bytes))?["id"]?.string.flatMap({ Identifier($0) }),
+    guard let id = (try? JSON(parsing: bytes))?["id"]?.identifier,
       let alarm = try? AlarmRecord.decode(bytes, id: id, now: Instant(seconds: 0)),
       let uid = item.first("UID")?.value,
       let written = events(alarm).first(where: { $0.first("UID")?.value == uid })

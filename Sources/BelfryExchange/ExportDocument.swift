@@ -83,7 +83,7 @@ public enum ExportDocument {
       guard let list = json[name]?.array else { throw ExchangeError("'\(name)' is not a list") }
       for (index, record) in list.enumerated() {
         let place = "'\(name)', number \(index + 1)"
-        guard let id = record["id"]?.string.flatMap({ Identifier($0) }) else {
+        guard let id = record["id"]?.identifier else {
           throw ExchangeError("\(place): 'id' is not an identifier")
         }
         let (path, bytes) = try read(place) { () throws(RecordError) in

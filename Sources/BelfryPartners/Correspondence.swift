@@ -178,7 +178,6 @@ struct Correspondence {
       return note(.nonsense)
     }
     partner.name = joins[0].name
-    partner.heard = now
     try partner.seal(.welcome(nonce: partner.ownNonce, name: partner.ownName), at: now)
     partner.phase = .comparing
     if let code = partner.code { tell(.code(code)) }
@@ -213,7 +212,6 @@ struct Correspondence {
     // In the order in which they were written.
     opened.sort { ($0.sent, $0.mail.place) < ($1.sent, $1.mail.place) }
     for item in opened {
-      partner.heard = now
       let isDone = try take(item.message, item.mail)
       if partner.phase == .ended {
         partner.leftovers.formUnion(opened.map(\.mail.name))
@@ -390,22 +388,14 @@ struct Correspondence {
   /// Tells the partner what has become of the alarms since.
   ///
   /// - Parameter story: what the store's log has of each alarm that a partner set.
-  mutating func report(
-    _ story: [Identifier: [PartnerReceipt.State: [(at: Instant, detail: String?)]]]
-  )
-    throws
-  {
+  mutating func report(_ story: [Identifier: [AlarmEvent]]) throws {
     for index in partner.received.indices where !partner.received[index].isOver {
       let entry = partner.received[index]
-      guard let alarm = entry.alarm, let states = story[alarm] else { continue }
+      guard let alarm = entry.alarm, let events = story[alarm] else { continue }
       let told = Set(entry.receipts.map { "\($0.state) \($0.at)" })
-      let fresh = states.flatMap { state, items in
-        items.map {
-          PartnerReceipt(state, of: entry.request.id, at: $0.at, detail: $0.detail)
-        }
-      }.filter { !told.contains("\($0.state) \($0.at)") }.sorted {
-        ($0.at, $0.state) < ($1.at, $1.state)
-      }
+      let fresh = events.filter { !told.contains("\($0.state) \($0.at)") }
+        .sorted { ($0.at, $0.state) < ($1.at, $1.state) }
+        .map { PartnerReceipt($0.state, of: entry.request.id, at: $0.at, detail: $0.detail) }
       partner.received[index].receipts += fresh
       receipts += fresh
     }
@@ -474,6 +464,13 @@ struct Correspondence {
       try partner.seal(.receipts(part), at: now, place: place)
     }
   }
+}
+
+/// What has become of a partner's alarm at a moment, as its sender is to hear it.
+struct AlarmEvent: Hashable, Sendable {
+  let state: PartnerReceipt.State
+  let at: Instant
+  let detail: String?
 }
 
 /// Whether a partner's alarm is to ring.

@@ -74,11 +74,8 @@ public struct MailRound: Sendable {
 
   private func look(into url: String, _ report: inout Report) async throws {
     let now = store.context.now
-    let partners = book.partners.filter { $0.mailbox == url }
-    var isWanted = false
-    for partner in partners
-    where !partner.inboxes(at: now).isEmpty || !partner.post.isEmpty || !partner.leftovers.isEmpty {
-      isWanted = true
+    let isWanted = partners(of: url).contains { partner in
+      !partner.inboxes(at: now).isEmpty || !partner.post.isEmpty || !partner.leftovers.isEmpty
     }
     guard isWanted else { return }
     let mailbox = try mailbox(url)
@@ -96,6 +93,10 @@ public struct MailRound: Sendable {
     let failure = try take(url, content, wanted, ways: ways, &report)
     try await leave(url, mailbox, all)
     if let failure { throw failure }
+  }
+
+  private func partners(of url: String) -> [Partnership] {
+    book.partners.filter { $0.mailbox == url }
   }
 
   /// Changes the partners of a mailbox.
@@ -181,13 +182,12 @@ public struct MailRound: Sendable {
       news += correspondence.news
     }
     report.news += news
-    try book.change { PartnerBook.handOver(&$0, at: now) }
     return failure
   }
 
   /// Leaves what is to be told, and takes away what is done.
   private func leave(_ url: String, _ mailbox: any Mailbox, _ all: [String: String]) async throws {
-    let partners = book.partners.filter { $0.mailbox == url }
+    let partners = partners(of: url)
     var put: [String: [UInt8]] = [:]
     var remove: Set<String> = []
     for partner in partners {
@@ -269,14 +269,14 @@ public struct MailRound: Sendable {
   /// longer than a fortnight is not told any more.
   private func story(
     _ url: String, _ branch: String
-  ) throws -> [Identifier: [PartnerReceipt.State: [(at: Instant, detail: String?)]]] {
-    let partners = book.partners.filter { $0.mailbox == url && $0.told?.branch != branch }
+  ) throws -> [Identifier: [AlarmEvent]] {
+    let partners = partners(of: url).filter { $0.told?.branch != branch }
     let open = partners.flatMap { $0.received.filter { !$0.isOver && $0.alarm != nil } }
     let lastTold = partners.compactMap(\.told?.at).min()
     guard let first = open.map(\.received).min() else { return [:] }
     let oldest = max(first, lastTold?.adding(seconds: -MailRound.memory) ?? first)
     let wanted = Set(open.compactMap(\.alarm))
-    var story: [Identifier: [PartnerReceipt.State: [(at: Instant, detail: String?)]]] = [:]
+    var story: [Identifier: [AlarmEvent]] = [:]
     let firings = store.firings()
     // Newest first: what is older than the oldest of them tells nothing of any.
     for entry in store.log() {
@@ -286,8 +286,9 @@ public struct MailRound: Sendable {
         firings[Firings.Key(alarm: entry.alarm, occurrence: $0)]?.standing == .undelivered
       }
       let isUnheard = state == .rung && entry.device == store.device && unheard == true
-      story[entry.alarm, default: [:]][state, default: []].append(
-        (entry.at, isUnheard ? "nobody could be told there" : MailRound.detail(entry)))
+      let detail = isUnheard ? "nobody could be told there" : MailRound.detail(entry)
+      story[entry.alarm, default: []].append(
+        AlarmEvent(state: state, at: entry.at, detail: detail))
     }
     return story
   }
@@ -370,17 +371,7 @@ final class StoreDesk: RequestDesk {
   func cancel(_ alarm: Identifier, why: String) throws {
     // It came together with what takes it back.
     made.removeAll { $0.id == alarm }
-    guard let known = try store.alarm(alarm), !known.isDeleted else { return }
-    try store.update(alarm) { before in
-      guard !before.isDeleted else { return (nil, ()) }
-      let after = before.deleted()
-      let event = Event(.deleted, detail: why)
-      return (
-        Store.Change(
-          alarms: [after], entries: store.entries([event], of: after),
-          message: message("\(after.title): \(why)", of: [after])), ()
-      )
-    }
+    _ = try store.delete(alarm, why: why) { self.message("\($0.title): \(why)", of: [$0]) }
   }
 
   /// Commits what is to be set. Throws what the store does: then nothing is.

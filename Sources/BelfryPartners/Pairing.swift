@@ -63,7 +63,7 @@ extension Partnership {
     partner.post.append(
       Post(
         name: "\(PairingKeys.joinAddress(partner.id))/\(place)", envelope: envelope.bytes,
-        request: nil, created: now))
+        request: nil))
     return partner
   }
 
@@ -165,7 +165,7 @@ extension Partnership {
     let name = "\(channel.addresses.outbox)/\(place)"
     if post.contains(where: { $0.name == name }) { return }
     let envelope = try channel.seal(message.encoded(sent: now), place: place.text)
-    post.append(Post(name: name, envelope: envelope.bytes, request: request, created: now))
+    post.append(Post(name: name, envelope: envelope.bytes, request: request))
   }
 
   // MARK: Asking

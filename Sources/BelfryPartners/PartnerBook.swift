@@ -20,9 +20,16 @@ public struct PartnerBook: Sendable {
   public var isEmpty: Bool { !DurableFile.names(in: folder).contains { $0.hasSuffix(".json") } }
 
   /// The folder, which is made where there is none.
-  public func ensuredFolder() throws -> String {
+  private func ensuredFolder() throws -> String {
     try DurableFile.makeFolder(folder, mode: 0o700)
     return folder
+  }
+
+  /// Asks whether a mailbox can be reached; throws what `GitMailbox` does.
+  public func probe(_ url: String) async throws {
+    let mailbox = try GitMailbox(url, in: ensuredFolder(), context: store.context)
+    defer { mailbox.close() }
+    _ = try await mailbox.list()
   }
 
   /// Everybody in it, by name, and the paths of what cannot be read.
@@ -43,6 +50,7 @@ public struct PartnerBook: Sendable {
       var partners = files.compactMap(\.partner).sorted(by: PartnerBook.precedes)
       let before = Dictionary(partners.map { ($0.id, $0) }) { one, _ in one }
       let result = try body(&partners)
+      PartnerBook.handOver(&partners, at: store.context.now)
       for partner in partners where before[partner.id] != partner {
         let path = self.path(partner.id)
         let status = try DurableFile.write(
@@ -58,7 +66,7 @@ public struct PartnerBook: Sendable {
   /// Hands what went to and fro over to the partnerships that have taken the place of others.
   ///
   /// Only to one that is just being made: no partner can name another of this person's in its stead.
-  public static func handOver(_ partners: inout [Partnership], at now: Instant) {
+  private static func handOver(_ partners: inout [Partnership], at now: Instant) {
     for index in partners.indices {
       guard let successor = partners[index].successor,
         let heir = partners.firstIndex(where: { $0.id == successor && $0.isNew(at: now) }),
@@ -129,7 +137,7 @@ public struct PartnerBook: Sendable {
     partners.flatMap { partner -> [UInt8] in
       var copy = partner
       (copy.sent, copy.received, copy.post, copy.seen) = ([], [], [], [:])
-      (copy.faults, copy.failure, copy.reached, copy.heard) = ([:], nil, nil, nil)
+      (copy.faults, copy.failure, copy.reached) = ([:], nil, nil)
       let bytes = PartnershipRecord.encode(copy)
       return (try? JSON(parsing: bytes)).map { Array(($0.line + "\n").utf8) } ?? []
     }

@@ -97,20 +97,20 @@ enum PartnerMessage: Hashable, Sendable {
       return .welcome(nonce: nonce, name: name)
     case "confirmed": return .confirmed
     case "alarm_request": return request(json).map { .request($0) }
-    case "recall": return json["id"]?.string.flatMap { Identifier($0) }.map { .recall($0) }
+    case "recall": return json["id"]?.identifier.map { .recall($0) }
     case "receipts":
       guard let list = json["receipts"]?.array, list.count <= mostReceipts else { return nil }
       let receipts = list.compactMap(receipt)
       return receipts.count == list.count ? .receipts(receipts) : nil
     case "unpaired":
       guard let given = json["successor"] else { return .unpaired(successor: nil) }
-      return given.string.flatMap { Identifier($0) }.map { .unpaired(successor: $0) }
+      return given.identifier.map { .unpaired(successor: $0) }
     default: return nil
     }
   }
 
   static func request(_ json: JSON) -> PartnerRequest? {
-    guard let id = json["id"]?.string.flatMap({ Identifier($0) }),
+    guard let id = json["id"]?.identifier,
       let text = json["message"]?.string, text.count <= PartnerRequest.longestMessage,
       let message = ((try? AlarmText.note(text)) ?? nil),
       !message.unicodeScalars.contains(where: { $0.isHidden && $0 != "\n" && $0 != "\t" }),
@@ -135,7 +135,7 @@ enum PartnerMessage: Hashable, Sendable {
   }
 
   static func receipt(_ json: JSON) -> PartnerReceipt? {
-    guard let id = json["id"]?.string.flatMap({ Identifier($0) }),
+    guard let id = json["id"]?.identifier,
       let state = json["state"]?.string.flatMap({ PartnerReceipt.State(rawValue: $0) }),
       let at = instant(json["at"])
     else { return nil }
@@ -151,7 +151,7 @@ enum PartnerMessage: Hashable, Sendable {
 
   /// A moment of this century: what is stored and shown is never absurd.
   private static func instant(_ json: JSON?) -> Instant? {
-    json?.string.flatMap { Instant(rfc3339: $0) }.flatMap {
+    json?.instant.flatMap {
       $0.seconds >= 0 && $0.seconds < 4_102_444_800 ? $0 : nil
     }
   }

@@ -66,8 +66,6 @@ public struct Partnership: Hashable, Sendable {
   /// When the mailbox was last reached, and why it could not be since then.
   public var reached: Instant?
   public var failure: String?
-  /// When something came from the partner last.
-  public var heard: Instant?
 
   /// How long a partnership holds, in seconds: a year.
   public static let validity: Int64 = 365 * 86_400
@@ -231,7 +229,6 @@ struct Post: Hashable, Sendable {
   let envelope: [UInt8]
   /// The request that it is; nil for anything else.
   let request: Identifier?
-  let created: Instant
 }
 
 /// Something that was found in the inbox.

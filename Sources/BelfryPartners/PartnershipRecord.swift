@@ -38,7 +38,7 @@ enum PartnershipRecord {
         partner.post.map { post in
           .object(omittingNil: [
             "name": .string(post.name), "envelope": text(post.envelope),
-            "request": post.request.map { JSON($0) }, "created": JSON(post.created),
+            "request": post.request.map { JSON($0) },
           ])
         }),
       "seen": .object(
@@ -51,7 +51,7 @@ enum PartnershipRecord {
         }),
       "told": partner.told.map { .object(["branch": .string($0.branch), "at": JSON($0.at)]) },
       "reached": partner.reached.map { JSON($0) },
-      "failure": partner.failure.map { .string($0) }, "heard": partner.heard.map { JSON($0) },
+      "failure": partner.failure.map { .string($0) },
     ]).document
   }
 
@@ -87,63 +87,56 @@ enum PartnershipRecord {
   /// Nil when it is no such record: what is read here was written here.
   static func decode(_ bytes: [UInt8]) -> Partnership? {
     guard let json = try? JSON(parsing: bytes), json["format"]?.integer == 1,
-      let id = json["id"]?.string.flatMap({ Identifier($0) }),
+      let id = json["id"]?.identifier,
       let phase = json["phase"]?.string.flatMap({ Partnership.Phase(rawValue: $0) }),
       let name = json["name"]?.string, let ownName = json["ownName"]?.string,
       let mailbox = json["mailbox"]?.string, let isInviter = json["inviter"]?.bool,
       let secret = self.bytes(json["secret"]), let nonce = self.bytes(json["nonce"]),
-      let created = instant(json["created"]), let expires = instant(json["expires"])
+      let created = json["created"]?.instant, let expires = json["expires"]?.instant
     else { return nil }
     var partner = Partnership(
       id: id, phase: phase, name: name, ownName: ownName, mailbox: mailbox, isInviter: isInviter,
       key: self.bytes(json["key"]), theirKey: self.bytes(json["theirKey"]), secret: secret,
       ownNonce: nonce, theirNonce: self.bytes(json["theirNonce"]),
       commitment: self.bytes(json["commitment"]), created: created, expires: expires,
-      paired: instant(json["paired"]))
+      paired: json["paired"]?.instant)
     partner.isConfirmedThere = json["confirmedThere"]?.bool ?? false
     partner.limits = limits(json["limits"])
     for (key, item) in json["faults"]?.object ?? [:] {
       guard let fault = MailFault(rawValue: key), let count = item["count"]?.integer,
-        let last = instant(item["last"])
+        let last = item["last"]?.instant
       else { continue }
       partner.faults[fault] = Faults(count: Int(count), last: last)
     }
     partner.sent = (json["sent"]?.array ?? []).compactMap(sent)
     partner.received = (json["received"]?.array ?? []).compactMap(received)
     partner.recalled = Set(
-      (json["recalled"]?.array ?? []).compactMap { $0.string.flatMap { Identifier($0) } })
-    partner.successor = json["successor"]?.string.flatMap { Identifier($0) }
+      (json["recalled"]?.array ?? []).compactMap(\.identifier))
+    partner.successor = json["successor"]?.identifier
     partner.leftovers = Set((json["leftovers"]?.array ?? []).compactMap(\.string))
     partner.post = (json["post"]?.array ?? []).compactMap { item in
-      guard let name = item["name"]?.string, let envelope = self.bytes(item["envelope"]),
-        let created = instant(item["created"])
-      else { return nil }
-      return Post(
-        name: name, envelope: envelope,
-        request: item["request"]?.string.flatMap { Identifier($0) }, created: created)
+      guard let name = item["name"]?.string, let envelope = self.bytes(item["envelope"]) else {
+        return nil
+      }
+      return Post(name: name, envelope: envelope, request: item["request"]?.identifier)
     }
     partner.seen = (json["seen"]?.object ?? [:]).compactMapValues { item in
-      guard let object = item["object"]?.string, let at = instant(item["at"]) else { return nil }
+      guard let object = item["object"]?.string, let at = item["at"]?.instant else { return nil }
       return SeenMail(
         object: object, at: at, isDone: item["done"]?.bool ?? false,
         isGone: item["gone"]?.bool ?? false, isReceipt: item["receipt"]?.bool ?? false,
         isRefused: item["refused"]?.bool ?? false)
     }
-    if let told = json["told"], let branch = told["branch"]?.string, let at = instant(told["at"]) {
+    if let told = json["told"], let branch = told["branch"]?.string, let at = told["at"]?.instant {
       partner.told = Told(branch: branch, at: at)
     }
-    partner.reached = instant(json["reached"])
+    partner.reached = json["reached"]?.instant
     partner.failure = json["failure"]?.string
-    partner.heard = instant(json["heard"])
     return partner
   }
 
   private static func bytes(_ json: JSON?) -> [UInt8]? {
     json?.string.flatMap(Base64URL.decode)
-  }
-
-  private static func instant(_ json: JSON?) -> Instant? {
-    json?.string.flatMap { Instant(rfc3339: $0) }
   }
 
   private static func limits(_ json: JSON?) -> PartnerLimits {
@@ -166,7 +159,7 @@ enum PartnershipRecord {
 
   private static func sent(_ json: JSON) -> SentRequest? {
     guard let request = json["request"].flatMap(PartnerMessage.request),
-      let created = instant(json["created"])
+      let created = json["created"]?.instant
     else { return nil }
     return SentRequest(
       request: request, created: created, isPosted: json["posted"]?.bool ?? false,
@@ -175,11 +168,11 @@ enum PartnershipRecord {
 
   private static func received(_ json: JSON) -> ReceivedRequest? {
     guard let request = json["request"].flatMap(PartnerMessage.request),
-      let moment = instant(json["received"])
+      let moment = json["received"]?.instant
     else { return nil }
     return ReceivedRequest(
       request: request, received: moment,
-      alarm: json["alarm"]?.string.flatMap { Identifier($0) }, receipts: receipts(json),
+      alarm: json["alarm"]?.identifier, receipts: receipts(json),
       isOver: json["over"]?.bool ?? false)
   }
 }

@@ -8,10 +8,10 @@ public struct QRCode: Hashable, Sendable {
   /// Row by row: whether the module is dark.
   private let modules: [Bool]
 
-  private static let library = "libqrencode.so.4"
+  private static let encoder = "libqrencode.so.4"
   private static let images = "libpng16.so.16"
 
-  /// A library that draws is not installed, or cannot do what is asked.
+  /// What draws is not installed, or cannot do what is asked.
   public struct Failure: Error, Hashable, Sendable {
     public let reason: String
     /// The package to install; nil where that is not the trouble.
@@ -30,9 +30,9 @@ public struct QRCode: Hashable, Sendable {
       @convention(c) (Int32, UnsafePointer<UInt8>, Int32, Int32) -> UnsafeMutableRawPointer?
     typealias Free = @convention(c) (UnsafeMutableRawPointer?) -> Void
     let encode = try QRCode.function(
-      "QRcode_encodeData", of: QRCode.library, package: "libqrencode4", Encode.self)
+      "QRcode_encodeData", of: QRCode.encoder, package: "libqrencode4", Encode.self)
     let free = try QRCode.function(
-      "QRcode_free", of: QRCode.library, package: "libqrencode4", Free.self)
+      "QRcode_free", of: QRCode.encoder, package: "libqrencode4", Free.self)
     let bytes = Array(text.utf8)
     // The smallest version that fits, and the lowest of the four levels of correction: a screen is not stained.
     guard let pointer = encode(Int32(bytes.count), bytes, 0, 0) else {
@@ -41,7 +41,7 @@ public struct QRCode: Hashable, Sendable {
     defer { free(pointer) }
     let drawing = pointer.load(as: Drawing.self)
     guard drawing.width > 0, let data = drawing.data else {
-      throw Failure(reason: "\(QRCode.library) drew nothing", package: nil)
+      throw Failure(reason: "\(QRCode.encoder) drew nothing", package: nil)
     }
     let width = Int(drawing.width)
     self.width = width
@@ -49,10 +49,10 @@ public struct QRCode: Hashable, Sendable {
   }
 
   private static func function<Function>(
-    _ name: String, of library: String, package: String, _ type: Function.Type
+    _ name: String, of file: String, package: String, _ type: Function.Type
   ) throws(Failure) -> Function {
-    guard let handle = dlopen(library, RTLD_NOW), let symbol = dlsym(handle, name) else {
-      throw Failure(reason: "\(library) is not installed", package: package)
+    guard let handle = dlopen(file, RTLD_NOW), let symbol = dlsym(handle, name) else {
+      throw Failure(reason: "\(file) is not installed", package: package)
     }
     return unsafeBitCast(symbol, to: type)
   }

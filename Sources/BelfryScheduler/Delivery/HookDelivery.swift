@@ -213,8 +213,11 @@ public struct HookDelivery: NoticeDelivery {
 
   /// How a person would be reached now, without reaching anybody.
   public enum Reach: Hashable, Sendable {
+    public enum Way: Hashable, Sendable {
+      case desktop, ownHook, terminals
+    }
     /// In words: `desktop notifications (dunst 1.9.0)`.
-    case reachable(String)
+    case reachable(String, by: Way)
     case unreachable(String)
   }
 
@@ -225,14 +228,14 @@ public struct HookDelivery: NoticeDelivery {
       return .unreachable("there is none of \(paths.joined(separator: ", "))")
     }
     guard access(path, X_OK) == 0 else { return .unreachable("\(path) is not executable") }
-    if let own, path.hasPrefix(own) { return .reachable("your own hook, \(path)") }
+    if let own, path.hasPrefix(own) { return .reachable("your own hook, \(path)", by: .ownHook) }
     let outcome = await TimedProcess.run(
       .path(FilePath(path)), ["--check"], variables: variables, seconds: timeout)
     let words: String
     switch outcome {
     case .ended(0, let output, _):
       let line = String(decoding: output.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-      return .reachable(line.isEmpty ? path : line)
+      return .reachable(line.isEmpty ? path : line, by: .desktop)
     case .ended(let status, _, let error):
       words = error.split(separator: "\n").last.map(String.init) ?? "it ended with \(status)"
     case .timedOut: words = "it did not end within \(timeout) seconds"
@@ -240,7 +243,8 @@ public struct HookDelivery: NoticeDelivery {
     }
     let open = terminals?.open.count ?? 0
     return open > 0
-      ? .reachable("terminals only (\(open) open; no desktop: \(words))") : .unreachable(words)
+      ? .reachable("terminals only (\(open) open; no desktop: \(words))", by: .terminals)
+      : .unreachable(words)
   }
 
   // MARK: Looking at the hooks

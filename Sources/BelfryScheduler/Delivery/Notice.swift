@@ -293,8 +293,8 @@ extension Notice {
 
   /// Nil when it is none.
   init?(handover json: JSON) {
-    guard let alarm = json["alarm"].flatMap(Notice.identifier), let title = json["title"]?.string,
-      let occurrence = json["occurrence"].flatMap(Notice.civil), let due = json["due"]?.string,
+    guard let alarm = json["alarm"]?.identifier, let title = json["title"]?.string,
+      let occurrence = json["occurrence"]?.occurrence, let due = json["due"]?.string,
       let kind = Notice.kind(json, occurrence)
     else { return nil }
     self.init(
@@ -310,16 +310,7 @@ extension Notice {
       }, partner: json["partner"]?.string)
   }
 
-  private static func identifier(_ json: JSON) -> Identifier? {
-    json.string.flatMap { Identifier($0) }
-  }
-
-  private static func civil(_ json: JSON) -> CivilDateTime? {
-    json.string.flatMap { CivilDateTime($0) }
-  }
-
   private static func kind(_ json: JSON, _ occurrence: CivilDateTime) -> Kind? {
-    func instant(_ key: String) -> Instant? { json[key]?.string.flatMap { Instant(rfc3339: $0) } }
     switch json["kind"]?.string {
     case "firing": return .firing(late: json["late"]?.bool ?? false)
     case "warning": return .warning
@@ -333,7 +324,7 @@ extension Notice {
       return .nudge(nudge, more: Int(json["more"]?.integer ?? 0))
     case "follow-up":
       guard let number = json["number"]?.integer, let count = json["count"]?.integer,
-        let since = instant("since"), let due = instant("asked")
+        let since = json["since"]?.instant, let due = json["asked"]?.instant
       else { return nil }
       return .followUp(
         FollowUp(
@@ -341,8 +332,8 @@ extension Notice {
     case "missed":
       return .missed(
         (json["missed"]?.array ?? []).compactMap { item in
-          guard let alarm = item["alarm"].flatMap(identifier), let title = item["title"]?.string,
-            let occurrence = item["occurrence"].flatMap(civil)
+          guard let alarm = item["alarm"]?.identifier, let title = item["title"]?.string,
+            let occurrence = item["occurrence"]?.occurrence
           else { return nil }
           return Missed(
             alarm: alarm, title: title, occurrence: occurrence, detail: item["detail"]?.string)

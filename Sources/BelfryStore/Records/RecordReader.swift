@@ -104,10 +104,10 @@ struct RecordReader {
 // MARK: Conversions that records share
 
 extension JSON {
-  var identifier: Identifier? { string.flatMap { Identifier($0) } }
-  var instant: Instant? { string.flatMap { Instant(rfc3339: $0) } }
+  public var identifier: Identifier? { string.flatMap { Identifier($0) } }
+  public var instant: Instant? { string.flatMap { Instant(rfc3339: $0) } }
   var date: CivilDate? { string.flatMap { CivilDate($0) } }
-  var occurrence: CivilDateTime? { string.flatMap { CivilDateTime($0) } }
+  public var occurrence: CivilDateTime? { string.flatMap { CivilDateTime($0) } }
   var stamp: Stamp? { string.flatMap { Stamp($0) } }
 
   var count: Int? {

@@ -26,14 +26,8 @@ struct Delete: ParsableCommand {
         throw CommandError(.failed, "nothing was deleted.", hint: "Answer y to delete it.")
       }
     }
-    let deleted = try store.update(card.id) { before in
-      let alarm = before.deleted()
-      let event = Event(.deleted)
-      return (
-        Store.Change(
-          alarms: [alarm], entries: store.entries([event], of: alarm),
-          message: CommitMessage(event, of: alarm, device: store.device)), alarm
-      )
+    guard let deleted = try store.delete(card.id) else {
+      throw StoreError.noSuchAlarm(card.id.text)
     }
     let output = AlarmOutput(store: store, style: context.style)
     if common.json {

@@ -185,7 +185,7 @@ enum Examination: String, ExpressibleByArgument {
 
   private func notifications(_ context: CommandContext) async -> [Diagnosis] {
     switch await context.hooks().reach() {
-    case .reachable(let words): [Diagnosis("notifications", .fine, "Reached by \(words).")]
+    case .reachable(let words, _): [Diagnosis("notifications", .fine, "Reached by \(words).")]
     case .unreachable(let words):
       [
         Diagnosis(

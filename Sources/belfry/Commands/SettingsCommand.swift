@@ -151,7 +151,7 @@ extension HookDelivery.Reach {
 
   var words: String {
     switch self {
-    case .reachable(let words), .unreachable(let words): words
+    case .reachable(let words, _), .unreachable(let words): words
     }
   }
 }

@@ -196,7 +196,7 @@ struct CatalogParts {
 
   private var pages: [Part] {
     let reached = WelcomePages.Machine(
-      reach: .reachable("desktop notifications (dunst 1.9.0)"), isTicking: true)
+      reach: .reachable("desktop notifications (dunst 1.9.0)", by: .desktop), isTicking: true)
     let alone = WelcomePages.Machine(
       reach: .unreachable("there is no session bus, and no terminal of yours is open."),
       isTicking: false)

@@ -4,19 +4,17 @@ import BelfryStore
 
 /// What is said of partners, and of what goes to and fro between them.
 struct PartnerText {
-  private let now: Instant
-  private let zones: ZoneLibrary
+  private let output: AlarmOutput
+  private var now: Instant { output.now }
+  private var zones: ZoneLibrary { output.zones }
 
   init(_ context: CommandContext) {
-    now = context.storeContext.now
-    zones = context.storeContext.zones
+    output = AlarmOutput(
+      now: context.storeContext.now, zones: context.storeContext.zones, style: context.style)
   }
 
   /// A moment on this device's wall clock: the time alone where it is today.
-  func when(_ instant: Instant) -> String {
-    let civil = zones.local.civil(at: instant)
-    return civil.date == zones.local.civil(at: now).date ? "\(civil.time)" : civil.spoken
-  }
+  func when(_ instant: Instant) -> String { output.when(instant) }
 
   // MARK: Consent
 

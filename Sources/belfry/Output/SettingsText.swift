@@ -18,7 +18,7 @@ enum SettingsText {
     section("all devices", Setting.allCases.filter { !$0.isLocal })
     section("this device", Setting.allCases.filter(\.isLocal))
     switch reach {
-    case .reachable(let words):
+    case .reachable(let words, _):
       text += row("notifications", "on", note: words, style)
     case .unreachable(let words):
       text += row("notifications", "OFF", note: words, style)

@@ -36,7 +36,7 @@ enum WelcomePages {
   private static func notifications(_ machine: Machine) -> [String] {
     let reach =
       switch machine.reach {
-      case .reachable(let words): "You can be reached here: \(words)."
+      case .reachable(let words, _): "You can be reached here: \(words)."
       case .unreachable(let words): "You cannot be reached here yet: \(words)"
       }
     let clock =

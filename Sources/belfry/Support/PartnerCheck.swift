@@ -44,9 +44,7 @@ struct PartnerCheck {
   private func reach(_ url: String, _ book: PartnerBook) async -> Diagnosis {
     let place = RemotePlace.shown(url)
     do {
-      let mailbox = try GitMailbox(url, in: book.ensuredFolder(), context: store.context)
-      defer { mailbox.close() }
-      _ = try await mailbox.list()
+      try await book.probe(url)
       return Diagnosis("partners", .fine, "The mailbox is reached: \(place).")
     } catch {
       let failure = CommandError(partnerMailbox: error)

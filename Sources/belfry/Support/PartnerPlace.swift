@@ -146,31 +146,16 @@ struct PartnerPlace: Sendable {
 
 /// How an alarm can be heard on this device, in words for a partner.
 private enum Ways {
-  static func words(_ hooks: HookDelivery) async -> String? {
+  static func words(_ hooks: HookDelivery) async -> String {
+    // Which program it is is no matter of theirs.
     switch await hooks.reach() {
-    case .reachable(let words):
-      // Which program it is is no matter of theirs.
-      let plain = words.prefix { $0 != "(" }.filter { $0 != "/" }
-      return words.hasPrefix("your own hook")
-        ? "told by a hook of their own"
-        : words.hasPrefix("terminals only")
-          ? "shown on terminals only" : "shown by \(plain.trimmed)"
+    case .reachable(_, by: .ownHook): "told by a hook of their own"
+    case .reachable(_, by: .terminals): "shown on terminals only"
+    case .reachable(_, by: .desktop): "shown by desktop notifications"
     case .unreachable:
-      return "stands in the list there, but nothing shows it now: no desktop, no terminal"
+      "stands in the list there, but nothing shows it now: no desktop, no terminal"
     }
   }
-}
-
-extension Substring {
-  fileprivate var trimmed: String {
-    var text = self
-    while text.last == " " { text.removeLast() }
-    return String(text)
-  }
-}
-
-extension String {
-  fileprivate var trimmed: String { Substring(self).trimmed }
 }
 
 extension CommandError {

@@ -21,8 +21,9 @@ struct PartnerCommand: AsyncParsableCommand {
         belfry partner reply nap "On my way"
         belfry partner remove Alex
 
-      What comes rings like any alarm, titled From Alex, and goes by words of its message, too; 'belfry done' on it is ❤️ Got it, which Alex hears of. The \
-      daemon looks into the mailbox once a minute; without one, 'belfry sync' does.
+      What comes rings like any alarm, titled From Alex, and goes by words of its message, too; 'belfry done' on it \
+      is ❤️ Got it, which Alex hears of. The daemon looks into the mailbox once a minute; without one, 'belfry sync' \
+      does.
       """,
     subcommands: [
       PartnerList.self, PartnerInvite.self, PartnerAccept.self, PartnerConfirm.self,
@@ -158,10 +159,11 @@ struct PartnerLimitsCommand: ParsableCommand {
           hint: "Write them as 23:00-06:00, or off.")
       }
     }
-    if limits != partner.limits {
-      try place.change(partner.id) { $0.limits = limits }
+    let limited = try place.change(partner.id) { partner in
+      partner.limits = limits
+      return partner
     }
-    PartnerSwitching.show(try place.find(partner.id.text), place, json: common.json)
+    PartnerSwitching.show(limited, place, json: common.json)
   }
 }
 
@@ -177,8 +179,11 @@ enum PartnerSwitching {
   {
     let place = try PartnerPlace(common, root)
     let partner = try place.find(name)
-    try place.change(partner.id) { $0.limits.isMuted = isMuted }
-    show(try place.find(partner.id.text), place, json: common.json)
+    let muted = try place.change(partner.id) { partner in
+      partner.limits.isMuted = isMuted
+      return partner
+    }
+    show(muted, place, json: common.json)
   }
 }
 
@@ -230,8 +235,11 @@ struct PartnerRename: ParsableCommand {
         hint: "At most \(PartnerOrigin.longestName) characters on one line.")
     }
     try PartnerNames.check(name, besides: partner.id, place)
-    try place.change(partner.id) { $0.name = name }
-    PartnerSwitching.show(try place.find(partner.id.text), place, json: common.json)
+    let renamed = try place.change(partner.id) { partner in
+      partner.name = name
+      return partner
+    }
+    PartnerSwitching.show(renamed, place, json: common.json)
   }
 }
 
@@ -283,7 +291,9 @@ struct PartnerRemove: AsyncParsableCommand {
         throw CommandError(.failed, "nothing was changed.", hint: "Answer y to part.")
       }
     }
-    let cancelled = try PartnerAlarms.cancel(partner, place)
+    let cancelled = try set.compactMap(\.alarm).compactMap {
+      try place.store.delete($0, why: "parted from \(partner.name)")
+    }.count
     try place.change(partner.id) { try $0.end(at: place.now) }
     if common.json {
       Console.write(
@@ -297,29 +307,5 @@ struct PartnerRemove: AsyncParsableCommand {
             ? "." : "; \(cancelled) of their alarms \(cancelled == 1 ? "was" : "were") deleted."))
     }
     try await place.roundAfter("\(name) is told when the mailbox can be reached.")
-  }
-}
-
-/// The alarms that partners have set here.
-enum PartnerAlarms {
-  /// Deletes what a partner has set and is not over; returns how many.
-  static func cancel(_ partner: Partnership, _ place: PartnerPlace) throws -> Int {
-    var count = 0
-    for entry in partner.received where !entry.isOver {
-      guard let id = entry.alarm, let alarm = try place.store.alarm(id), !alarm.isDeleted else {
-        continue
-      }
-      try place.store.update(id) { before in
-        let after = before.deleted()
-        let event = Event(.deleted, detail: "parted from \(partner.name)")
-        return (
-          Store.Change(
-            alarms: [after], entries: place.store.entries([event], of: after),
-            message: CommitMessage(event, of: after, device: place.store.device)), ()
-        )
-      }
-      count += 1
-    }
-    return count
   }
 }

@@ -108,11 +108,8 @@ struct PartnerInvite: AsyncParsableCommand {
         "\(RemotePlace.shown(url)) is a store, or where yours syncs: a partner could read all of it.",
         hint: "Make a repository of its own for the mailbox: git init --bare")
     }
-    let mailbox = try GitMailbox(
-      url, in: place.book.ensuredFolder(), context: place.store.context)
-    defer { mailbox.close() }
     do {
-      _ = try await mailbox.list()
+      try await place.book.probe(url)
     } catch {
       throw CommandError(partnerMailbox: error)
     }
@@ -353,7 +350,7 @@ struct PairingDialogue {
       until: place.now.adding(seconds: PairingDialogue.patience), { $0.phase == .active })
     Console.line(
       isPaired
-        ? "You and \(name) are partners: belfry partner send \(ShellWord.quoted(partner.name)) \"Wake up ❤️\" --at 16:45"
+        ? "You and \(name) are partners: belfry partner send \(BackupText.quoted(partner.name)) \"Wake up ❤️\" --at 16:45"
         : "\(name) has not confirmed yet; 'belfry partner' tells when.")
   }
 
@@ -421,22 +418,11 @@ struct PairingDialogue {
       // What they have set stays: it is the same person.
       try place.change(other.id) { try $0.end(at: place.now, successor: id) }
     }
-    try place.book.change { PartnerBook.handOver(&$0, at: place.now) }
     try place.change(id) { partner in
       partner.name = chosen
       if let earlier = others.first { partner.limits = earlier.limits }
       try partner.confirm(at: place.now)
     }
-  }
-}
-
-/// A word as a shell reads it back.
-enum ShellWord {
-  static func quoted(_ text: String) -> String {
-    let isPlain = text.utf8.allSatisfy { byte in
-      (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-    }
-    return isPlain ? text : "'\(text.replacing("'", with: "'\\''"))'"
   }
 }
 
