@@ -99,6 +99,7 @@ public struct Tick: Sendable {
     let evaluated = try store.evaluate { alarms in
       (tellings, callouts, wakes, missed, completed) = ([], [], [:], [], [])
       var transitions: [Transition] = []
+      var upkeep: [Evaluation.Upkeep] = []
       for alarm in alarms {
         let timeline = store.timeline(alarm)
         let evaluation = timeline.evaluate(
@@ -107,8 +108,9 @@ public struct Tick: Sendable {
         tellings += evaluation.tellings(
           of: alarm, settings: settings, in: store)
         callouts += evaluation.callouts.map { Callout(alarm: alarm.id, $0) }
-        if evaluation.transition.events.isEmpty { continue }
+        if !evaluation.needsCommit { continue }
         transitions.append(evaluation.transition)
+        upkeep += evaluation.upkeep
         for event in evaluation.transition.events {
           guard let occurrence = event.occurrence else { continue }
           let item = TickReport.Item(
@@ -118,7 +120,7 @@ public struct Tick: Sendable {
           if event.action == .done { completed.append(item) }
         }
       }
-      return change(transitions)
+      return change(transitions, upkeep)
     }
     report.missed = missed.sorted { $0.due < $1.due }
     report.autoCompleted = completed.sorted { $0.due < $1.due }
@@ -131,8 +133,15 @@ public struct Tick: Sendable {
   }
 
   /// One commit for all that the clock has settled.
-  private func change(_ transitions: [Transition]) -> Store.Change? {
+  private func change(
+    _ transitions: [Transition], _ upkeep: [Evaluation.Upkeep]
+  ) -> Store.Change? {
     guard let first = transitions.first else { return nil }
+    if transitions.allSatisfy(\.events.isEmpty) {
+      return Store.Change(
+        alarms: transitions.map(\.alarm), entries: [],
+        message: CommitMessage(subject(of: upkeep, transitions.map(\.alarm)), device: store.device))
+    }
     if transitions.count == 1, first.events.count == 1 { return store.change(first) }
     let entries = store.entries(
       transitions.flatMap { transition in transition.events.map { ($0, transition.alarm) } })
@@ -148,6 +157,18 @@ public struct Tick: Sendable {
       message: CommitMessage(
         "Settled: \(parts.isEmpty ? "follow-ups" : parts.joined(separator: ", "))",
         device: store.device))
+  }
+
+  /// The subject of a commit in which nothing happened to an occurrence.
+  private func subject(of upkeep: [Evaluation.Upkeep], _ alarms: [Alarm]) -> String {
+    guard alarms.count == 1, let alarm = alarms.first else {
+      return "Update: \(alarms.count) alarms"
+    }
+    let zone = upkeep.lazy.compactMap { item -> String? in
+      if case .cascadeZone(let name) = item { name } else { nil }
+    }.first
+    if upkeep.contains(.rearmed) { return "Re-armed: \(alarm.title) (a clock was ahead)" }
+    return "Time zone: \(alarm.title) (\(zone ?? alarm.zone.text))"
   }
 
   // MARK: Delivering

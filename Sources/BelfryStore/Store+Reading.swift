@@ -83,7 +83,8 @@ extension Store {
 
   public func timeline(_ alarm: Alarm) -> Timeline {
     Timeline(
-      alarm, zone: context.zones.zone(of: alarm), at: context.now, viewer: viewer(of: alarm))
+      alarm, zone: zone(of: alarm), at: context.now, viewer: viewer(of: alarm),
+      otherZones: otherZones(of: alarm))
   }
 
   /// What was told here of the battery.
@@ -104,7 +105,8 @@ extension Store {
     let devices = Set(known)
     return Viewer(
       device: device, known: devices,
-      unreachable: alarm.backup == nil ? [] : signsOfLife.unreachable(devices, at: context.now))
+      unreachable: alarm.backup == nil ? [] : signsOfLife.unreachable(devices, at: context.now),
+      zoneName: alarm.backup == nil ? nil : context.zones.recordedName(at: context.now))
   }
 
   /// The alarm that a person means: its identifier, its title, or a part of either that is unique.

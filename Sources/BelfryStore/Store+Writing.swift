@@ -138,7 +138,9 @@ extension Store {
   /// - Parameter body: is called once with them, and says what is to be committed, together.
   public func evaluate(_ body: ([Alarm]) throws -> Change?) throws -> Evaluated {
     let view = try CardView(self)
-    if view.due.isEmpty, view.unsettled.isEmpty, settingsAreSettled, past == nil, !hasIncoming {
+    if view.due.isEmpty, view.unsettled.isEmpty, settingsAreSettled, past == nil, !hasIncoming,
+      isZoneRecorded
+    {
       view.save()
       return Evaluated(problems: view.problems, nextChange: view.nextChange)
     }
@@ -151,6 +153,7 @@ extension Store {
         before.save()
         if !before.unsettled.isEmpty { try Absorption(writer).absorb(before.unsettled) }
         try SettingsAbsorption(writer).absorb()
+        try recordZone(writer)
         if let change = try body(alarms(before))?.leavingOut(before.broken) {
           try writer.commit(change)
         }

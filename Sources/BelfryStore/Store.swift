@@ -16,6 +16,7 @@ public final class Store: Sendable {
   let local: LocalState
   /// Why this clone could not be given an identity, when it could not: it can be read, not written to.
   let adoptionFailure: (any Error)?
+  let deviceZones = DeviceZones()
 
   init(
     path: String, context: StoreContext, device: Identifier, local: LocalState,
@@ -181,7 +182,8 @@ public final class Store: Sendable {
   func introduce(_ id: Identifier, message: String?) throws {
     let device = Device(
       id: id, name: context.deviceName, created: context.now,
-      stamp: Stamp(time: context.now, device: id), kind: context.deviceKind)
+      stamp: Stamp(time: context.now, device: id), kind: context.deviceKind,
+      zone: context.zones.recordedName(at: context.now))
     var files: [String: [UInt8]?] = [DeviceRecord.path(id): DeviceRecord.encode(device)]
     if try DurableFile.read("\(path)/\(Store.attributesPath)") == nil {
       files[Store.attributesPath] = Store.attributes
@@ -276,7 +278,8 @@ public final class Store: Sendable {
   public var lastTick: Instant? { local.last(.tick) }
   /// Whether one has looked at the clock so lately that another is to be expected.
   public var hasTickedLately: Bool {
-    lastTick.map { context.now.seconds(since: $0) < Store.idle } ?? false
+    // One by a clock that was ahead says nothing.
+    lastTick.map { abs(context.now.seconds(since: $0)) < Store.idle } ?? false
   }
   /// Where nothing has looked at the clock for so long nothing rings, in seconds.
   private static let idle: Int64 = 900
@@ -291,7 +294,7 @@ public final class Store: Sendable {
   public func firings() -> Firings {
     var firings = local.readFirings(local.firings)
     if let spare = spareFirings { firings.merge(local.readFirings(spare)) }
-    return firings
+    return firings.possible(at: context.now)
   }
 
   /// Where firings are noted while the disk takes nothing: rather there than to ring at every tick.

@@ -58,6 +58,7 @@ import Testing
           isOn: random.one(in: 2), targets: random.pick([[], [.device(devices[1])]])),
         earlier: random.one(in: 2) ? [] : [Backup.Version(plan: Backup.Plan(), until: origin)])
     }
+    alarm.cascadeZone = random.pick([nil, "Europe/Berlin", "UTC-08:00"])
     if random.one(in: 2) {
       alarm.partner = PartnerOrigin(
         name: random.pick(["Alex", "Chris"]), partnership: devices[0], request: devices[1])
@@ -136,6 +137,7 @@ import Testing
         id: devices[0], name: random.pick(["laptop", "desk"]), created: moment(&random),
         stamp: random.one(in: 3) ? nil : stamp(&random), kind: random.pick([nil, .laptop, .watch]),
         owner: random.pick([nil, "Jen"]), calls: random.one(in: 2),
+        zone: random.pick([nil, "Europe/Berlin", "Asia/Tokyo"]),
         extras: random.one(in: 2) ? [:] : ["kind": random.pick(["\"a\"", "\"b\""])])
     }
     expectLaws(versions, seed: seed, Device.join)

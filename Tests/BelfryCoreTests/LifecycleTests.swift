@@ -380,7 +380,8 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
 
   @Test func endedEarlyItSkipsWhatHadComeDue() throws {
     let now = instant("2026-11-22T12:00:00Z")
-    let transition = timeline(try daily(vacation)).paused(nil, at: now)
+    let transition = timeline(try daily(vacation)).paused(
+      nil, at: now, settings: settings, firings: Firings())
     #expect(transition.alarm.pause == nil)
     #expect(transition.events.map(\.action) == [.skipped, .skipped, .resumed])
     let after = timeline(transition.alarm)
@@ -395,7 +396,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let pending = try timeline(alarm).answer(.stop, at: due, settings: settings, firings: Firings())
     let paused = timeline(pending.alarm).paused(
       Pause(from: civil("2026-11-20T09:10"), until: civil("2026-11-24T00:00")),
-      at: due.adding(seconds: 600))
+      at: due.adding(seconds: 600), settings: settings, firings: Firings())
     let status = timeline(paused.alarm).status(
       at: due.adding(seconds: 700), settings: settings, firings: Firings())
     #expect(status.state == .pending)

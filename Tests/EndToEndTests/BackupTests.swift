@@ -297,6 +297,44 @@ import Testing
     #expect(try await tick(sandbox, homepod, "HomePod", at: "2026-11-23T05:14:00Z").count == 1)
   }
 
+  @Test("all devices of a cascade ring by the time zone of the first, also when it has travelled")
+  func zones() async throws {
+    let (sandbox, stores) = try await home(["Watch"])
+    let watch = try #require(stores["Watch"])
+    let california = "America/Los_Angeles"
+    // 05:00 in California is 13:00 in UTC, by which the Watch goes.
+    let add = try await sandbox.belfry(
+      "backup", "add", "device", "emea", "Watch", now: BackupTests.now, zone: california)
+    #expect(add.status == 0, "\(add.err)")
+    for command in ["preview", "status"] {
+      let shown = try await sandbox.belfry(
+        "backup", command, "emea", now: BackupTests.now, zone: california)
+      #expect(shown.out.contains("Mon 23 Nov 2026, 05:00 America/Los_Angeles"), "\(shown.out)")
+    }
+    let doctor = try await sandbox.belfry("doctor", now: BackupTests.now, zone: california)
+    #expect(doctor.out.contains("05:00 America/Los_Angeles"), "\(doctor.out)")
+    try await sync(sandbox, [sandbox.store, watch])
+    let list = try await sandbox.belfry(
+      "list", "--json", now: BackupTests.now, store: watch, device: "Watch")
+    #expect(list.array.first?["next"] as? String == "2026-11-23T13:00:00Z", "\(list.out)")
+    #expect(list.array.first?["cascadeZone"] as? String == california)
+    let words = try await sandbox.belfry("list", now: BackupTests.now, store: watch)
+    #expect(words.out.contains("05:00 America/Los_Angeles"), "\(words.out)")
+    #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:02:00Z") == [])
+    // At its own clock's 05:00 nobody can answer on the Watch, or settle it.
+    let stop = try await sandbox.belfry(
+      "stop", "emea", now: "2026-11-23T05:03:00Z", store: watch, device: "Watch")
+    #expect(stop.status == 4, "\(stop.out)")
+    // The laptop flies to New York, three hours ahead: its next tick records that.
+    _ = try await sandbox.belfry("tick", now: "2026-11-23T06:00:00Z", zone: "America/New_York")
+    try await sync(sandbox, [sandbox.store, watch], now: "2026-11-23T06:01:00Z")
+    #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T10:01:59Z") == [])
+    #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T10:02:00Z").count == 1)
+    // Nobody's word is in the history, so that nothing of it can be undone by mistake.
+    let undo = try await sandbox.belfry("undo", now: "2026-11-23T10:03:00Z", zone: california)
+    #expect(!undo.out.contains("Time zone"), "\(undo.out)")
+  }
+
   @Test("a backup says why it rings, and that nobody could be asked")
   func reasons() async throws {
     let (sandbox, stores) = try await watched(["Watch"])

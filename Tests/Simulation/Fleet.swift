@@ -330,12 +330,14 @@ final class Fleet {
   /// Begins a pause, or ends the one that there is.
   private func pause(_ id: Identifier, _ store: Store, _ device: SimulatedDevice) throws {
     let days = random.int(1...3)
+    let settings = try store.settings().settings
     try store.update(id) { before in
       let (timeline, now) = (store.timeline(before), store.context.now)
       let here = timeline.zone.civil(at: now)
       let end = CivilDateTime(minuteNumber: here.minuteNumber + days * 1440)
       let transition = timeline.paused(
-        before.pause == nil ? Pause(from: here, until: end) : nil, at: now)
+        before.pause == nil ? Pause(from: here, until: end) : nil, at: now,
+        settings: settings, firings: store.firings())
       let after = transition.alarm.stamped(against: before, at: now, device: store.device)
       let change = Store.Change(
         alarms: [after], entries: store.entries(transition.events, of: after),

@@ -13,6 +13,10 @@ public struct Alarm: Hashable, Sendable {
   public var pause: Pause?
   /// Who rings when the first device stays silent; nil while nobody has thought of it.
   public var backup: Backup?
+  /// The time zone that all devices of a cascade follow while the alarm's zone is `floating`: that of the first
+  /// device, which updates it when it travels. An IANA name, or `UTC-08:00` where the zone has no name; nil while
+  /// the first device has not recorded it.
+  public var cascadeZone: String?
   /// The partner who set it; nil for the store's own people.
   public var partner: PartnerOrigin?
   public var progress: Progress
@@ -28,10 +32,15 @@ public struct Alarm: Hashable, Sendable {
 
   /// The fields a person edits, as records name them.
   public enum Field: String, CaseIterable, Comparable, Sendable {
-    case backup, delivery, enabled, note, partner, pause, schedule, title, zone
+    case backup, cascadeZone, delivery, enabled, note, partner, pause, schedule, title, zone
 
     /// Most alarms never had it, and have no stamp of it.
-    var isOptional: Bool { self == .pause || self == .backup || self == .partner }
+    var isOptional: Bool {
+      switch self {
+      case .pause, .backup, .cascadeZone, .partner: true
+      case .delivery, .enabled, .note, .schedule, .title, .zone: false
+      }
+    }
 
     public static func < (a: Field, b: Field) -> Bool { a.rawValue < b.rawValue }
   }
@@ -92,7 +101,8 @@ public struct Alarm: Hashable, Sendable {
   public init(
     id: Identifier, title: String, note: String? = nil, enabled: Bool = true, schedule: Schedule,
     zone: Zone = .floating, delivery: Delivery = Delivery(), pause: Pause? = nil,
-    backup: Backup? = nil, partner: PartnerOrigin? = nil, progress: Progress,
+    backup: Backup? = nil, cascadeZone: String? = nil, partner: PartnerOrigin? = nil,
+    progress: Progress,
     stamps: [Field: Stamp] = [:],
     deletion: [Field: Stamp]? = nil,
     extras: [String: String] = [:]
@@ -106,6 +116,7 @@ public struct Alarm: Hashable, Sendable {
     self.delivery = delivery
     self.pause = pause
     self.backup = backup
+    self.cascadeZone = cascadeZone
     self.partner = partner
     self.progress = progress
     self.stamps = stamps
@@ -114,9 +125,13 @@ public struct Alarm: Hashable, Sendable {
   }
 
   /// Whether a deletion stands: no field was edited that it had not seen.
+  ///
+  /// `cascadeZone` is recorded without a person's doing, so that it overrules no deletion.
   public var isDeleted: Bool {
     guard let deletion else { return false }
-    return stamps.allSatisfy { field, stamp in deletion[field].map { stamp <= $0 } ?? false }
+    return stamps.allSatisfy { field, stamp in
+      field == .cascadeZone || deletion[field].map { stamp <= $0 } ?? false
+    }
   }
 
   /// The latest stamp in the record: the next edit's must be later.
@@ -141,6 +156,7 @@ public struct Alarm: Hashable, Sendable {
           ? "" : ", on \(delivery.devices.map(\.text).sorted().joined(separator: " "))")
     case .pause: pause.map { "from \($0.from) until \($0.until)" } ?? ""
     case .backup: backup?.canonicalText ?? ""
+    case .cascadeZone: cascadeZone ?? ""
     case .partner: partner.map { "\($0.partnership) \($0.request) \($0.name)" } ?? ""
     }
   }
@@ -156,6 +172,7 @@ public struct Alarm: Hashable, Sendable {
     case .delivery: delivery = other.delivery
     case .pause: pause = other.pause
     case .backup: backup = other.backup
+    case .cascadeZone: cascadeZone = other.cascadeZone
     case .partner: partner = other.partner
     }
   }

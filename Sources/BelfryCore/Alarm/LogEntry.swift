@@ -81,6 +81,9 @@ public struct Device: Hashable, Sendable {
   public var owner: String?
   /// Whether it can place calls.
   public var calls: Bool
+  /// The time zone that the device is in: an IANA name, or `UTC-08:00` where the zone has no name. Nil in records of
+  /// early versions.
+  public var zone: String?
   public var extras: [String: String]
 
   public enum Kind: String, CaseIterable, Sendable {
@@ -89,11 +92,12 @@ public struct Device: Hashable, Sendable {
 
   public init(
     id: Identifier, name: String, created: Instant, stamp: Stamp? = nil, kind: Kind? = nil,
-    owner: String? = nil, calls: Bool = false, extras: [String: String] = [:]
+    owner: String? = nil, calls: Bool = false, zone: String? = nil, extras: [String: String] = [:]
   ) {
     self.kind = kind
     self.owner = owner
     self.calls = calls
+    self.zone = zone
     self.stamp = stamp
     self.id = id
     self.name = name

@@ -36,22 +36,27 @@ extension Progress {
   /// over the wrong one wherever the two are joined.
   ///
   /// 1. `armed` and `floor` come back to a day ago, `cleared` is forgotten.
-  /// 2. What became of an occurrence ahead at a time ahead is forgotten; of a passed one it stays, as of now, and
-  ///    a snooze ends now.
-  public func corrected(at now: Instant) -> Progress? {
+  /// 2. What became at a time ahead of an occurrence that has not come is forgotten, and so is any that the clock alone
+  ///    has settled then.
+  /// 3. An answer at a time ahead to one that has come stays, as of now, and a snooze ends now.
+  ///
+  /// - Parameter zone: the zone in which the occurrences come; nil where it is not known, for the zone in which they
+  ///   come first.
+  public func corrected(at now: Instant, in zone: TimeZoneRules? = nil) -> Progress? {
     let past = now.adding(seconds: -Instant.tolerance)
     // Civil times lie up to 14 hours to either side of UTC's.
     func civil(_ days: Int64) -> CivilDateTime {
       TimeZoneRules.utc.civil(at: now.adding(seconds: days * 86_400))
     }
-    let limit = civil(2)
+    let limit = zone.map { $0.civil(at: now) } ?? civil(2)
     var result = self
     if armed.isImplausible(at: now) { result.armed = past }
     if cleared?.isImplausible(at: now) == true { result.cleared = nil }
     if rehearsal?.isImplausible(at: now) == true { result.rehearsal = nil }
-    if let floor, floor > limit { result.floor = civil(-1) }
+    // What is settled below a floor has come a week before.
+    if let floor, floor >= limit { result.floor = civil(-1) }
     for (occurrence, record) in occurrences where record.since?.isImplausible(at: now) == true {
-      if occurrence > limit {
+      if occurrence > limit || record.isSettledByClock {
         result.occurrences[occurrence] = nil
       } else {
         result.occurrences[occurrence]?.since = now
@@ -59,6 +64,11 @@ extension Progress {
         result.occurrences[occurrence]?.naps.removeAll { $0.at.isImplausible(at: now) }
         if record.revived != nil { result.occurrences[occurrence]?.revived = now }
       }
+    }
+    // A cascade whose last backup has had its time has come.
+    for (occurrence, record) in result.occurrences
+    where occurrence > limit && record.state == .open && record.exhausted {
+      result.occurrences[occurrence] = nil
     }
     if result == self { return nil }
     result.generation += 1
@@ -79,7 +89,7 @@ public struct OccurrenceRecord: Hashable, Sendable {
   public var snoozes: Int
   /// The number of the latest follow-up that was sent. After downtime those before it were left out.
   public var followUps: Int
-  /// Done without anybody's word, because the next occurrence fired.
+  /// Done without anybody's word, because the next occurrence fired; skipped, because it came in a pause.
   public var auto: Bool
   /// Missed, and somebody has taken note of it.
   public var dismissed: Bool
@@ -128,6 +138,10 @@ public struct OccurrenceRecord: Hashable, Sendable {
     self.revived = revived
     self.schedule = schedule
   }
+
+  /// Whether the clock alone has settled it, and nobody has answered: missed, or left out in a pause. What is done by
+  /// itself somebody has stopped.
+  var isSettledByClock: Bool { state == .missed || (state == .skipped && auto) }
 
   /// Changes the state.
   ///

@@ -5,8 +5,14 @@ public struct Viewer: Hashable, Sendable {
   public let known: Set<Identifier>
   /// Those that have not been heard of, though others could have been: they delay nobody.
   public let unreachable: Set<Identifier>
+  /// The name of the time zone that the device is in, as records hold it; nil when it is not to be recorded.
+  public let zoneName: String?
 
-  public init(device: Identifier, known: Set<Identifier>, unreachable: Set<Identifier> = []) {
+  public init(
+    device: Identifier, known: Set<Identifier>, unreachable: Set<Identifier> = [],
+    zoneName: String? = nil
+  ) {
+    self.zoneName = zoneName
     self.device = device
     self.known = known
     self.unreachable = unreachable

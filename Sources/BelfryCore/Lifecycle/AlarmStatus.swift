@@ -147,6 +147,8 @@ extension Timeline {
     }
     // A rehearsal of its backups is every tick's to look at, as long as it is one.
     if isRehearsing(at: now) { status.validUntil = now }
+    // So are a wrong clock's traces, and the zone of a cascade.
+    if isCorrected || zoneToRecord != nil { status.validUntil = now }
     // What a pause leaves out is the next tick's to log.
     if !unsettledByPause(at: now).isEmpty { status.validUntil = now }
     // What the tier does not know is the next tick's to complete, and a follow-up that is overdue to send.
@@ -157,7 +159,13 @@ extension Timeline {
     }
 
     var ringing: Ringing?
-    if let open = current(at: now).flatMap({
+    let current = current(at: now, firings: firings)
+    if let current {
+      let (missed, change) = unsettled(before: current, at: now)
+      if !missed.isEmpty { status.missed = (status.missed + missed).sorted() }
+      if let change { status.validUntil = min(status.validUntil, change) }
+    }
+    if let open = current.flatMap({
       self.ringing($0, at: now, settings: settings, firings: firings)
     }) {
       ringing = open.ringing
@@ -208,7 +216,10 @@ extension Timeline {
         ringing(cascade, of: current.civil, at: now, settings: settings, firings: firings)
       )
     }
-    let due = known?.until ?? ringsAgain(current, at: now) ?? current.at
+    // Snoozed where it came earlier, it rings here at its own time.
+    let hasRung = hasRung(current.civil, firings)
+    let until = known?.until.map { hasRung ? $0 : max($0, current.at) }
+    let due = until ?? ringsAgain(current, at: now) ?? current.at
     return (
       current.civil,
       Ringing(

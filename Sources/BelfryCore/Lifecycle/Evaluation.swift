@@ -12,8 +12,20 @@ public struct Evaluation: Hashable, Sendable {
   public var rehearsal: Instant?
   /// Who is to be called or sent word now by whichever device can.
   public var callouts: [Callout] = []
+  /// What is to be recorded though nothing has happened to an occurrence.
+  public var upkeep: [Upkeep] = []
   /// When the alarm needs the next look; nil when never.
   public var nextWake: Instant?
+
+  /// Whether the alarm's record is to be written.
+  public var needsCommit: Bool { !transition.events.isEmpty || !upkeep.isEmpty }
+
+  public enum Upkeep: Hashable, Sendable {
+    /// A clock that was ahead had settled what has not come.
+    case rearmed
+    /// The first device of a cascade is in another time zone than the record says.
+    case cascadeZone(String)
+  }
 
   public struct Firing: Hashable, Sendable {
     public let occurrence: CivilDateTime
@@ -48,17 +60,24 @@ extension Timeline {
   ///    latest that is overdue, and none of those before it.
   /// 5. What comes due in a pause is skipped.
   /// 6. Of what is to come the latest warning that is due is given.
+  /// 7. The first device of a cascade records the time zone that it is in.
+  ///
+  /// While the devices are in different time zones see `Timeline.comesEverywhere` for the third and the fifth.
   ///
   /// An alarm that rings on other devices only is settled by the same rules, but nobody is told of it here.
   public func evaluate(at now: Instant, settings: Settings, firings: Firings) -> Evaluation {
     var result = Evaluation(transition: Transition(alarm: alarm, events: []))
     if !alarm.enabled || alarm.isDeleted { return result }
     if !settings.tier.confirmsCompletion { result.transition = completingPending(at: now) }
-    skipPaused(at: now, in: &result.transition)
+    if isCorrected { result.upkeep.append(.rearmed) }
+    let skipped = unsettledByPause(at: now)
+    skip(skipped.filter { comesEverywhere($0) <= now }, at: now, in: &result.transition)
     var wakes = [next(after: now)?.at, nextPauseChange(at: now)].compactMap { $0 }
+    wakes += skipped.map(comesEverywhere).filter { $0 > now }
     let view = with(result.transition.alarm)
-    if let current = view.current(at: now) {
+    if let current = view.current(at: now, firings: firings) {
       view.supersede(before: current, now: now, in: &result.transition)
+      if let later = view.unsettled(before: current, at: now).next { wakes.append(later) }
       if let exhausted = view.noteExhausted(current, at: now, in: &result.transition) {
         wakes.append(exhausted)
       }
@@ -73,6 +92,10 @@ extension Timeline {
       case .snoozed(let until), .unheard(let until), .waiting(let until):
         wakes.append(until)
       case .missed:
+        if let later = mayBeMissed(current.civil, settings: settings), now < later {
+          wakes.append(later)
+          break
+        }
         let isExhausted =
           result.transition.alarm.progress.occurrences[current.civil]?.exhausted == true
         with(result.transition.alarm).settle(
@@ -90,6 +113,7 @@ extension Timeline {
     }
     rest.ask(at: now, settings: settings, firings: firings, in: &result, wakes: &wakes)
     if !result.transition.events.isEmpty { compact(&result.transition.alarm, now: now) }
+    with(result.transition.alarm).recordZone(at: now, in: &result)
     result.nextWake = wakes.min()
     return result
   }
@@ -150,6 +174,11 @@ extension Timeline {
         .nextAttempt(after: now)
       {
         wakes.append(retry)
+      }
+      // Where it has not come nobody knows what is asked for.
+      guard hasCome(civil, at: now, firings: firings) else {
+        wakes.append(occurrence(civil).at)
+        continue
       }
       let isAsked = ringsHere || viewer.map { record.by == $0.device } ?? false
       guard isAsked, let overdue = outlook.overdue else { continue }

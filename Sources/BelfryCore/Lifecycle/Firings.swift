@@ -118,6 +118,12 @@ public struct Firings: Hashable, Sendable {
     firings.merge(other.firings) { $0.at < $1.at ? $1 : $0 }
   }
 
+  /// The notes without those that were made by a clock that was ahead: what rang for it before its time rings again.
+  public func possible(at now: Instant) -> Firings {
+    let latest = now.adding(seconds: Cascade.skew)
+    return Firings(firings.filter { $0.value.at <= latest })
+  }
+
   /// Forgets what rang before a moment; only what may still be ringing matters.
   public mutating func forget(before moment: Instant) {
     firings = firings.filter { $0.value.at >= moment }

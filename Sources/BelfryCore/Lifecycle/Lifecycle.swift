@@ -55,9 +55,10 @@ extension Timeline {
   /// Settles what came before an occurrence: unanswered is missed, pending is done by itself, unless the
   /// alarm is strict.
   func supersede(before current: Occurrence, now: Instant, in transition: inout Transition) {
+    guard let limit = settles(before: current, at: now) else { return }
     let open = due(at: current.at).filter { record(of: $0.civil) == nil && !isPaused($0.civil) }
       .map(\.civil)
-    let older = { (civils: [CivilDateTime]) in civils.filter { $0 < current.civil } }
+    let older = { (civils: [CivilDateTime]) in civils.filter { $0 < limit } }
     for civil in Set(older(open + reopened(at: now) + occurrences(in: .snoozed))).sorted() {
       settle(civil, as: .missed, now: now, in: &transition)
     }

@@ -23,7 +23,8 @@ extension Timeline {
 
   /// Whether an open occurrence is left out because of a pause. One that somebody has reopened is not.
   func isPaused(_ civil: CivilDateTime) -> Bool {
-    alarm.pause?.covers(civil) == true && alarm.progress.occurrences[civil] == nil
+    guard alarm.pause?.covers(civil) == true else { return false }
+    return alarm.progress.occurrences[civil].map { isPremature($0, civil) } ?? true
   }
 
   /// When the next occurrence comes due that a pause leaves out, or the pause ends; nil without one.
@@ -36,9 +37,11 @@ extension Timeline {
   }
 
   /// The alarm with another pause, or none. What had come due in the one before is skipped.
-  public func paused(_ pause: Pause?, at now: Instant) -> Transition {
+  public func paused(
+    _ pause: Pause?, at now: Instant, settings: Settings, firings: Firings
+  ) -> Transition {
     var transition = Transition(alarm: alarm, events: [])
-    skipPaused(at: now, in: &transition)
+    skip(unsettledByPause(at: now), at: now, in: &transition)
     transition.alarm.pause = pause
     transition.events.append(
       pause.map { Event(.paused, detail: "until \($0.until)") } ?? Event(.resumed))
@@ -59,10 +62,13 @@ extension Timeline {
   }
 
   /// Skips what has come due in a pause and nobody has answered.
-  func skipPaused(at now: Instant, in transition: inout Transition) {
-    for civil in unsettledByPause(at: now).reversed() {
+  ///
+  /// - Parameter occurrences: the newest first.
+  func skip(_ occurrences: [CivilDateTime], at now: Instant, in transition: inout Transition) {
+    for civil in occurrences.reversed() {
       var record = opened(civil)
       record.move(to: .skipped, at: now, byPerson: false)
+      record.auto = true
       transition.alarm.progress.occurrences[civil] = record
       transition.events.append(
         Event(.skipped, civil, auto: true, detail: "paused", revision: record.revision))

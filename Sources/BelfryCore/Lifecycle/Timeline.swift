@@ -5,13 +5,32 @@ public struct Timeline: Sendable {
   public let zone: TimeZoneRules
   /// The device that looks; nil for one that rings for whatever is due.
   public let viewer: Viewer?
+  /// The zones of other devices that ring for the alarm by their own wall clocks.
+  public let otherZones: [TimeZoneRules]
+  /// The clock of the device that looks; nil where any recorded time counts as possible.
+  let clock: Instant?
+  /// Whether a correction of the progress is to be recorded, as a clock that was ahead had settled what has not come.
+  public let isCorrected: Bool
   /// Whether it is one of those that ring at the alarm's time.
   public let ringsHere: Bool
 
-  public init(_ alarm: Alarm, zone: TimeZoneRules, viewer: Viewer? = nil) {
+  public init(
+    _ alarm: Alarm, zone: TimeZoneRules, viewer: Viewer? = nil, otherZones: [TimeZoneRules] = []
+  ) {
+    self.init(
+      alarm, zone: zone, viewer: viewer, otherZones: otherZones, clock: nil, isCorrected: false)
+  }
+
+  private init(
+    _ alarm: Alarm, zone: TimeZoneRules, viewer: Viewer?, otherZones: [TimeZoneRules],
+    clock: Instant?, isCorrected: Bool
+  ) {
     self.alarm = alarm
     self.zone = zone
     self.viewer = viewer
+    self.otherZones = otherZones
+    self.clock = clock
+    self.isCorrected = isCorrected
     ringsHere =
       viewer.map { viewer in
         let plan = alarm.backup?.plan
@@ -21,14 +40,28 @@ public struct Timeline: Sendable {
   }
 
   /// The same as a device sees it whose clock says `now`: without what one with a wrong clock has put into it.
-  public init(_ alarm: Alarm, zone: TimeZoneRules, at now: Instant, viewer: Viewer? = nil) {
+  public init(
+    _ alarm: Alarm, zone: TimeZoneRules, at now: Instant, viewer: Viewer? = nil,
+    otherZones: [TimeZoneRules] = []
+  ) {
     var alarm = alarm
-    if let corrected = alarm.progress.corrected(at: now) { alarm.progress = corrected }
-    self.init(alarm, zone: zone, viewer: viewer)
+    let corrected = alarm.progress.corrected(at: now, in: zone)
+    if let corrected { alarm.progress = corrected }
+    self.init(
+      alarm, zone: zone, viewer: viewer, otherZones: otherZones, clock: now,
+      isCorrected: corrected.map { $0.generation <= Timeline.mostCorrections } ?? false)
   }
 
+  /// So many corrections are recorded at once, later ones with what else happens: a device whose clock stays wrong is
+  /// not to make all others write at every sync.
+  private static let mostCorrections = 100
+
   /// The same of another version of the alarm.
-  func with(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: zone, viewer: viewer) }
+  func with(_ alarm: Alarm) -> Timeline {
+    Timeline(
+      alarm, zone: zone, viewer: viewer, otherZones: otherZones, clock: clock,
+      isCorrected: isCorrected)
+  }
 
   /// A nominal firing and the moment of it.
   public struct Occurrence: Hashable, Sendable {
@@ -89,13 +122,15 @@ public struct Timeline: Sendable {
   }
 
   private func isSettledAhead(_ civil: CivilDateTime) -> Bool {
-    guard let record = alarm.progress.occurrences[civil] else { return false }
-    return record.state.isSettled && counts(record, civil)
+    guard let record = record(of: civil) else { return false }
+    // What was stopped where it came earlier does not ring here.
+    return record.state.isSettled || record.state == .pending
   }
 
   /// A skip ahead counts only under the schedule that it was made for; one that had passed when the schedule
   /// was changed was one.
   private func counts(_ record: OccurrenceRecord, _ civil: CivilDateTime) -> Bool {
+    if isPremature(record, civil) { return false }
     guard record.state == .skipped, let made = record.schedule else { return true }
     return made == alarm.stamps[.schedule] || occurrence(civil).at <= alarm.progress.armed
   }
@@ -153,12 +188,11 @@ public struct Timeline: Sendable {
 
   /// The occurrence that the alarm is about now: the latest that is due and not skipped, or one
   /// snoozed or reopened since. Nil when nothing has come due that progress still tells of.
-  func current(at moment: Instant) -> Occurrence? {
+  func current(at moment: Instant, firings: Firings = Firings()) -> Occurrence? {
     let latest = due(at: moment).first { !isSkipped($0.civil) }
+    let snoozed = occurrences(in: .snoozed).filter { hasCome($0, at: moment, firings: firings) }
     // These may come from an earlier schedule or lie before `armed`.
-    guard let other = (occurrences(in: .snoozed) + reopened(at: moment)).max() else {
-      return latest
-    }
+    guard let other = (snoozed + reopened(at: moment)).max() else { return latest }
     if let latest, latest.civil >= other { return latest }
     return occurrence(other)
   }

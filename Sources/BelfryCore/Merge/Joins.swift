@@ -134,7 +134,7 @@ extension Device {
   private var text: [String] {
     [
       name, created.rfc3339Milliseconds, stamp?.description ?? "", kind?.rawValue ?? "",
-      owner ?? "", "\(calls)",
+      owner ?? "", "\(calls)", zone ?? "",
     ]
       + extras.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
   }

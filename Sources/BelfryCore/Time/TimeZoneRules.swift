@@ -32,6 +32,28 @@ public struct TimeZoneRules: Sendable, Equatable {
 
   public static let utc = TimeZoneRules(name: "UTC")
 
+  /// A fixed offset as `offsetName` writes it, `UTC-08:00`; nil for anything else.
+  public init?(offsetName text: String) {
+    let bytes = Array(text.utf8)
+    guard bytes.count == 9, bytes.starts(with: "UTC".utf8), bytes[6] == UInt8(ascii: ":"),
+      bytes[3] == UInt8(ascii: "+") || bytes[3] == UInt8(ascii: "-"),
+      let hours = decimal(bytes[4..<6]), let minutes = decimal(bytes[7..<9]), hours <= 26,
+      minutes < 60
+    else { return nil }
+    let seconds = (hours * 60 + minutes) * 60
+    self.init(name: text, fixedOffset: bytes[3] == UInt8(ascii: "-") ? -seconds : seconds)
+  }
+
+  /// The offset at a moment as a name for zones that have none: `UTC-08:00`.
+  public func offsetName(at instant: Instant) -> String {
+    let minutes = offset(at: instant) / 60
+    let magnitude = abs(minutes)
+    return "UTC\(minutes < 0 ? "-" : "+")\(padded(magnitude / 60, 2)):\(padded(magnitude % 60, 2))"
+  }
+
+  /// The zone in which every wall time comes last.
+  public static let farthestBehind = TimeZoneRules(name: "UTC-12:00", fixedOffset: -12 * 3600)
+
   /// Seconds east of UTC at a moment.
   public func offset(at instant: Instant) -> Int {
     let seconds = instant.seconds

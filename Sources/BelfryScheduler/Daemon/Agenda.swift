@@ -117,7 +117,7 @@ struct Agenda {
       let evaluation = timeline.evaluate(at: now, settings: settings, firings: firings)
       look.tellings += evaluation.tellings(
         of: alarm, settings: settings, in: store)
-      if !evaluation.transition.events.isEmpty { look.isSettling = true }
+      if evaluation.needsCommit { look.isSettling = true }
       // What is due now has been looked at.
       look.callouts += evaluation.callouts.map { Callout(alarm: id, $0) }
       entries[id]?.wake = evaluation.nextWake.map { $0 > now ? $0 : now.adding(seconds: 1) }

@@ -245,6 +245,8 @@ struct DaemonWatch {
     case .zone:
       lookAtClock(rereadingZones: true)
       look(at: agenda.identifiers.sorted())
+      // The other devices learn the zone from this one's record.
+      wantSettling(after: 0)
     case .reload:
       lookAtClock(rereadingZones: true)
       agenda.readSettings(present)
@@ -268,6 +270,7 @@ struct DaemonWatch {
     let changed = agenda.read(nil, present)
     let isSame = zones == context.zones.fingerprint && !atAll
     look(at: isSame ? changed : agenda.identifiers.sorted())
+    if !isSame { wantSettling(after: 0) }
     zones = context.zones.fingerprint
   }
 

@@ -7,7 +7,7 @@ public struct Card: Hashable, Sendable {
   public let note: String?
   /// `weekly`, `every 2 weeks` …
   public let badge: String
-  /// `floating`, or the name of a time zone.
+  /// `floating`, or the name of the time zone that its times are in.
   public let zone: String
   public let isDeleted: Bool
   public let status: AlarmStatus
@@ -28,6 +28,6 @@ public struct Card: Hashable, Sendable {
   public init(_ alarm: Alarm, status: AlarmStatus) {
     self.init(
       id: alarm.id, title: alarm.title, note: alarm.note, badge: alarm.schedule.badge,
-      zone: alarm.zone.text, isDeleted: alarm.isDeleted, status: status)
+      zone: alarm.shownZone, isDeleted: alarm.isDeleted, status: status)
   }
 }

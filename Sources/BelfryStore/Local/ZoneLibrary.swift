@@ -96,6 +96,25 @@ public final class ZoneLibrary: Sendable {
     }
   }
 
+  /// The local zone's name as records hold it, which other devices can look up: its IANA name, or its offset at a
+  /// moment where it has none (`TZ=CET-1CEST`, a copied `/etc/localtime`).
+  public func recordedName(at now: Instant) -> String {
+    zone(named: local.name) == nil ? local.offsetName(at: now) : local.name
+  }
+
+  /// A zone as a record names it; nil when this system does not know it.
+  public func zone(recorded name: String) -> TimeZoneRules? {
+    TimeZoneRules(offsetName: name) ?? zone(named: name)
+  }
+
+  /// A zone's name in a record; nil when it has not the form of one.
+  static func nameInRecord(_ json: JSON) -> String? {
+    guard let name = json.string, isName(name) || TimeZoneRules(offsetName: name) != nil else {
+      return nil
+    }
+    return name
+  }
+
   /// An instant as this device's wall clock shows it: RFC 3339 with its offset.
   public func text(_ instant: Instant) -> String {
     instant.rfc3339(offset: local.offset(at: instant))

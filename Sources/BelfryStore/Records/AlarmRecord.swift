@@ -7,6 +7,7 @@ import BelfryCore
 /// | `format` | 1 | – |
 /// | `id` | the file's name | – |
 /// | `title`, `note`, `enabled`, `schedule`, `zone`, `delivery`, `pause`, `backup`, `partner` | the definition | each by its stamp |
+/// | `cascadeZone` | the time zone that all devices of a cascade follow, recorded by its first device: an IANA name, or `UTC-08:00` | by its stamp; overrules no deletion |
 /// | `stamps` | each field's last edit | with its field |
 /// | `progress` | `armed`, `cleared`, `floor`, `rehearsal`, `occurrences`; `generation` | maxima; occurrences by revision and rank; a higher generation whole |
 /// | `deleted` | the stamps that a deletion had seen | maximum of each |
@@ -39,6 +40,8 @@ public enum AlarmRecord {
     let delivery = try decodeDelivery(&reader, &extras)
     let pause = try decodePause(&reader, &extras)
     let backup = try BackupRecord.decode(&reader, &extras)
+    let cascadeZone = try reader.optional(
+      "cascadeZone", ZoneLibrary.nameInRecord, "the name of a time zone, or UTC-08:00")
     let partner = try decodePartner(&reader, &extras)
     guard var scheduleReader = try reader.nested("schedule") else {
       throw RecordError("'schedule' is missing")
@@ -51,7 +54,8 @@ public enum AlarmRecord {
     extras.merge(reader.remaining()) { $1 }
     return Alarm(
       id: id, title: title, note: note, enabled: enabled, schedule: schedule,
-      zone: zone ?? .floating, delivery: delivery, pause: pause, backup: backup, partner: partner,
+      zone: zone ?? .floating, delivery: delivery, pause: pause, backup: backup,
+      cascadeZone: cascadeZone, partner: partner,
       progress: progress, stamps: stamps ?? [:], deletion: deletion, extras: extras)
   }
 
@@ -179,7 +183,8 @@ public enum AlarmRecord {
         "devices": alarm.delivery.devices.isEmpty
           ? nil : .array(alarm.delivery.devices.sorted().map { JSON($0) }),
       ]), "pause": alarm.pause.map { .object(["from": JSON($0.from), "until": JSON($0.until)]) },
-      "backup": alarm.backup.map(BackupRecord.encode), "partner": alarm.partner.map(encode),
+      "backup": alarm.backup.map(BackupRecord.encode),
+      "cascadeZone": alarm.cascadeZone.map { .string($0) }, "partner": alarm.partner.map(encode),
       "progress": .object(omittingNil: [
         "armed": JSON(alarm.progress.armed), "cleared": alarm.progress.cleared.map { JSON($0) },
         "floor": alarm.progress.floor.map { JSON($0) },

@@ -66,6 +66,9 @@ public enum LogRecord {
 }
 
 /// `devices/<id>.json`: one clone, written by that device alone.
+///
+/// `zone` is the time zone that the device is in: an IANA name, or `UTC-08:00` where the zone has no name. Each tick
+/// brings it up to date. The other devices settle no occurrence of a floating alarm before it has come there.
 public enum DeviceRecord {
   public static let largest = 64 << 10
   /// The longest name of a device, in characters.
@@ -85,6 +88,7 @@ public enum DeviceRecord {
         "one of \(Device.Kind.allCases.map(\.rawValue).joined(separator: ", "))"),
       owner: try reader.optional("owner", plainText, "a text without control characters"),
       calls: try reader.optional("calls", \.bool, "true or false") ?? false,
+      zone: try reader.optional("zone", ZoneLibrary.nameInRecord, "a time zone"),
       extras: reader.remaining())
   }
 
@@ -93,7 +97,7 @@ public enum DeviceRecord {
       "format": .integer(RecordFormat.current), "id": JSON(device.id), "name": .string(device.name),
       "created": JSON(device.created), "stamp": device.stamp.map { JSON($0) },
       "kind": device.kind.map { .string($0.rawValue) }, "owner": device.owner.map { .string($0) },
-      "calls": device.calls ? true : nil,
+      "calls": device.calls ? true : nil, "zone": device.zone.map { .string($0) },
     ]).adding(device.extras).document
   }
 }

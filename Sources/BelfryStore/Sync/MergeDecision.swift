@@ -108,7 +108,8 @@ extension MergeDecision {
   private static func fields(
     _ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?
   ) -> [MergeDecision] {
-    Alarm.Field.allCases.compactMap { field in
+    // Nobody edits the zone of a cascade: its first device records it.
+    Alarm.Field.allCases.filter { $0 != .cascadeZone }.compactMap { field in
       let (one, two, before) = (a.text(of: field), b.text(of: field), base?.text(of: field))
       guard one != two, before != one, before != two else { return nil }
       let isFirstKept = joined.text(of: field) == one

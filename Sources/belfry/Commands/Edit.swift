@@ -49,7 +49,7 @@ struct Edit: ParsableCommand {
       if let zone { after.zone = zone }
       after.delivery = try delivery.changed(after.delivery, devices: store.devices().devices)
       if schedule.changesSchedule {
-        let zone = context.storeContext.zones.zone(of: after)
+        let zone = store.zone(of: after)
         after.schedule = try schedule.schedule(
           changing: before.schedule, now: zone.civil(at: context.storeContext.now))
       }

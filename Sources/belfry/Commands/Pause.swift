@@ -99,6 +99,8 @@ private struct Pausing {
   ) throws {
     let store = try context.open()
     let cards = try name.map { [try context.find($0, in: store)] } ?? context.overview(store)
+    let settings = try store.settings().settings
+    let firings = store.firings()
     var left: [Alarm] = []
     let changed: [Alarm] = try store.update(cards.map(\.id).sorted()) { alarms in
       left = []
@@ -112,7 +114,8 @@ private struct Pausing {
           left.append(alarm)
           continue
         }
-        let transition = timeline.paused(wanted, at: context.storeContext.now)
+        let transition = timeline.paused(
+          wanted, at: context.storeContext.now, settings: settings, firings: firings)
         let after = transition.alarm.stamped(
           against: alarm, at: context.storeContext.now, device: store.device)
         changed.append(after)

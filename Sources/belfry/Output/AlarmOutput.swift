@@ -232,6 +232,8 @@ struct AlarmOutput: Sendable {
           ? nil : .array(alarm.delivery.devices.sorted().map { JSON($0) }),
       ]), "pause": alarm.pause.map { .object(["from": JSON($0.from), "until": JSON($0.until)]) },
       "backup": alarm.backup.map { BackupRecord.encode(Backup($0.plan)) },
+      "cascadeZone": alarm.backup?.plan.isActive == true
+        ? alarm.cascadeZone.map { .string($0) } : nil,
       "partner": alarm.partner.map(AlarmRecord.encode),
       "state": .string(status.state.rawValue),
       "nudge": nudges[alarm.id].map(NudgeText.json),
@@ -288,6 +290,6 @@ struct AlarmOutput: Sendable {
       return alarm.enabled ? "it does not come again" : "it is disabled"
     }
     return
-      "next is \(when(next.civil, zone: alarm.zone.text)), \(Span.until(next.at.seconds(since: now)))"
+      "next is \(when(next.civil, zone: alarm.shownZone)), \(Span.until(next.at.seconds(since: now)))"
   }
 }

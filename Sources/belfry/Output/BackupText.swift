@@ -6,8 +6,13 @@ struct BackupText {
   let alarm: Alarm
   let names: [Identifier: String]
   let devices: [Device]
+  /// The time zone that all devices follow; nil while it is not known.
+  let zoneName: String?
 
-  init(_ alarm: Alarm, names: [Identifier: String], devices: [Device]) {
+  init(
+    _ alarm: Alarm, names: [Identifier: String], devices: [Device], zoneName: String? = nil
+  ) {
+    self.zoneName = zoneName
     self.alarm = alarm
     self.names = names
     self.devices = devices
@@ -78,11 +83,12 @@ struct BackupText {
     }
   }
 
-  /// `{alarm, title, on, every, primary?, backups: [{kind, label, sublabel, …}]}`
+  /// `{alarm, title, on, every, primary?, zone?, backups: [{kind, label, sublabel, …}]}`
   var json: JSON {
     .object(omittingNil: [
       "alarm": JSON(alarm.id), "title": .string(alarm.title), "on": .bool(plan.isOn),
       "every": .integer(plan.interval), "primary": plan.primary.map { JSON($0) },
+      "zone": zoneName.map { .string($0) },
       "backups": .array(plan.targets.map(json)),
     ])
   }
@@ -119,13 +125,17 @@ struct BackupText {
 
   // MARK: The preview
 
+  /// ` Europe/Berlin`: what follows a time that all devices of the cascade go by.
+  private var zoneSuffix: String { zoneName.map { " \(Printable.text($0))" } ?? "" }
+
   /// A line for each: `5:02  Alarm on Watch`.
   func page(of next: Timeline.Occurrence, in zone: TimeZoneRules) -> String {
     let title = Printable.text(alarm.title)
     if plan.targets.isEmpty { return list }
     var text =
       Console.fitted(
-        "If \(Printable.text(primary)) stays silent when \(title) comes, \(next.civil.spoken):")
+        "If \(Printable.text(primary)) stays silent when \(title) comes, \(next.civil.spoken)\(zoneSuffix):"
+      )
       + "\n"
     let lines = plan.preview(due: next.at).map { target, at in
       (clock(at, zone), Printable.text(target.deed(names)))
@@ -139,13 +149,14 @@ struct BackupText {
     return text
   }
 
-  /// `[{at, time, deed, kind, …}]`
+  /// `[{at, time, zone?, deed, kind, …}]`
   func preview(of next: Timeline.Occurrence, in zone: TimeZoneRules) -> JSON {
     .array(
       plan.preview(due: next.at).map { target, at in
         guard case .object(var members) = json(target) else { return .null }
         members["at"] = JSON(at)
         members["time"] = .string(clock(at, zone))
+        members["zone"] = zoneName.map { .string($0) }
         members["deed"] = .string(target.deed(names))
         return .object(members)
       })

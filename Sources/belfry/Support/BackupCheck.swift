@@ -30,11 +30,21 @@ struct BackupCheck {
         Diagnosis("backup", .fine, "No alarm with backups comes in the next 24 hours.")
       ]
     }
-    return calls + near.map(diagnosis)
+    return calls + near.map(diagnosis) + near.compactMap(zoneDiagnosis)
+  }
+
+  /// A warning that devices ring by their own clocks, as the zone of the cascade is not recorded.
+  private func zoneDiagnosis(_ outlook: BackupOutlook) -> Diagnosis? {
+    guard outlook.zoneName == nil else { return nil }
+    return Diagnosis(
+      "backup", .note,
+      "\(Printable.text(outlook.alarm.title)): its first device has not recorded its time zone; each device rings by its own clock.",
+      remedy: "Run 'belfry tick' and 'belfry sync' on the first device.")
   }
 
   private func diagnosis(_ outlook: BackupOutlook) -> Diagnosis {
-    let title = "\(Printable.text(outlook.alarm.title)), \(outlook.next.civil.spoken)"
+    let title =
+      "\(Printable.text(outlook.alarm.title)), \(outlook.next.civil.spoken)\(outlook.zoneName.map { " \(Printable.text($0))" } ?? "")"
     let silent = outlook.members.filter { !$0.isThere }
     if outlook.live == 0 {
       return Diagnosis(

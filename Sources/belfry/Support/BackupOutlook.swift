@@ -17,6 +17,8 @@ struct BackupOutlook {
   let alarm: Alarm
   let next: Timeline.Occurrence
   let members: [Member]
+  /// The time zone that all devices of the cascade follow; nil while the first device has not recorded it.
+  let zoneName: String?
 
   /// The backups that would ring.
   var live: Int { members.count { $0.target != nil && $0.isThere } }
@@ -35,6 +37,7 @@ struct BackupOutlook {
         target.device.map { witness.member(target, $0, at: at) }
           ?? witness.remote(target, plan, at: at))
     }
+    zoneName = store.cascadeZoneName(of: alarm)
     self.alarm = alarm
     self.next = next
     self.members = members

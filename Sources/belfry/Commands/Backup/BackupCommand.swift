@@ -87,7 +87,8 @@ struct BackupEditing {
   var title: String { Printable.text(card.title) }
 
   func text(_ alarm: Alarm) -> BackupText {
-    BackupText(alarm, names: names, devices: devices)
+    BackupText(
+      alarm, names: names, devices: devices, zoneName: store.cascadeZoneName(of: alarm))
   }
 
   var alarm: Alarm {
@@ -123,6 +124,10 @@ struct BackupEditing {
         var backup = before.backup ?? Backup()
         backup.plan = plan
         after.backup = backup
+      }
+      let isMoved = before.backup?.plan.primary != plan.primary
+      if before.zone == .floating, isMoved || before.cascadeZone == nil {
+        after.cascadeZone = plan.primary.flatMap { store.zoneName(of: $0) }
       }
       return try store.edited(before, after, words: "backup: \(words)")
     }

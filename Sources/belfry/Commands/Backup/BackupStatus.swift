@@ -73,7 +73,7 @@ struct BackupStatus: ParsableCommand {
     let now = context.storeContext.now
     let zone = store.timeline(outlook.alarm).zone
     Console.line(
-      "\(Printable.text(outlook.alarm.title)), \(outlook.next.civil.spoken), \(Span.until(outlook.next.at.seconds(since: now)))"
+      "\(Printable.text(outlook.alarm.title)), \(outlook.next.civil.spoken)\(outlook.zoneName.map { " \(Printable.text($0))" } ?? ""), \(Span.until(outlook.next.at.seconds(since: now)))"
     )
     let width = outlook.members.map { TextWidth.of(words($0)) }.max() ?? 0
     for member in outlook.members {
@@ -96,12 +96,13 @@ struct BackupStatus: ParsableCommand {
     }
   }
 
-  /// `{alarm, title, occurrence, at, live, members: [{label, at, first, wouldRing, reason}]}`; of one that rings see
+  /// `{alarm, title, occurrence, at, zone?, live, members: [{label, at, first, wouldRing, reason}]}`; of one that rings see
   /// `BackupRound.json`.
   private func json(_ outlook: BackupOutlook, _ context: CommandContext) -> JSON {
     let zones = context.storeContext.zones
-    return .object([
+    return .object(omittingNil: [
       "alarm": JSON(outlook.alarm.id), "title": .string(outlook.alarm.title),
+      "zone": outlook.zoneName.map { .string($0) },
       "occurrence": JSON(outlook.next.civil), "at": .string(zones.text(outlook.next.at)),
       "live": .integer(Int64(outlook.live)),
       "members": .array(

@@ -1,0 +1,282 @@
+import BelfryCore
+import Testing
+
+/// A floating alarm on devices in different time zones: each rings by its own wall clock, and none settles what has
+/// not come on another.
+@Suite struct ZonesOfDevicesTests {
+  private let settings = Settings(tier: .plus)
+  private let first = civil("2026-11-23T09:00")
+  private let second = civil("2026-11-24T09:00")
+
+  private func daily(persistent: Bool = false, pause: Pause? = nil) throws -> Alarm {
+    var alarm = Alarm.created(
+      id: Identifier("pillsaaaaaaaaaaaaaaaaaaaaa")!, title: "Pills", note: nil,
+      schedule: try schedule(.daily(.init(start: date("2026-11-23"))), "09:00"), zone: .floating,
+      delivery: .init(persistent: persistent), at: instant("2026-11-20T12:00:00Z"), device: laptop)
+    alarm.pause = pause
+    return alarm
+  }
+
+  /// UTC+14: 09:00 is 19:00 of the day before in UTC.
+  private func ahead(_ alarm: Alarm) throws -> Timeline {
+    Timeline(
+      alarm, zone: try zone("Pacific/Kiritimati"), otherZones: [try zone("Pacific/Pago_Pago")])
+  }
+
+  /// UTC-11: 09:00 is 20:00 in UTC, 25 hours later.
+  private func behind(_ alarm: Alarm) throws -> Timeline {
+    Timeline(
+      alarm, zone: try zone("Pacific/Pago_Pago"), otherZones: [try zone("Pacific/Kiritimati")])
+  }
+
+  private let cameAhead = instant("2026-11-22T19:00:00Z")
+  private let cameBehind = instant("2026-11-23T20:00:00Z")
+
+  private func rung(
+    _ alarm: Alarm, _ occurrence: CivilDateTime, at moment: Instant
+  ) -> Firings {
+    var firings = Firings()
+    firings.record(alarm.id, occurrence, due: moment, at: moment)
+    return firings
+  }
+
+  @Test("an occurrence is recorded as missed once it has rung out in every zone")
+  func missedLast() throws {
+    let alarm = try daily()
+    let firings = rung(alarm, first, at: cameAhead)
+    // Its ringing has ended here, and nobody has answered: it is shown, and not recorded.
+    let ended = cameAhead.adding(seconds: 1800)
+    let early = try ahead(alarm).evaluate(at: ended, settings: settings, firings: firings)
+    #expect(early.transition.events.isEmpty && early.firings.isEmpty)
+    let status = try ahead(alarm).status(at: ended, settings: settings, firings: firings)
+    #expect(status.state == .missed && status.missed == [first])
+    #expect(early.nextWake.map { $0 <= cameBehind.adding(seconds: 1800) } == true)
+    // The next one comes here before the first comes there.
+    let next = instant("2026-11-23T19:00:00Z")
+    let superseded = try ahead(alarm).evaluate(at: next, settings: settings, firings: firings)
+    #expect(superseded.transition.events.isEmpty)
+    #expect(superseded.firings.map(\.occurrence) == [second])
+    let both = try ahead(alarm).status(at: next, settings: settings, firings: firings)
+    #expect(both.state == .ringing && both.missed == [first])
+    // It is settled when the second has come everywhere.
+    let everywhere = instant("2026-11-24T20:00:00Z")
+    let late = try ahead(alarm).evaluate(
+      at: everywhere, settings: settings, firings: rung(alarm, second, at: next))
+    #expect(late.transition.events.first == Event(.missed, first))
+  }
+
+  @Test("with all devices in one zone an occurrence is recorded as missed at once")
+  func missedAtOnce() throws {
+    let alarm = try daily()
+    let view = Timeline(alarm, zone: try zone("Pacific/Kiritimati"))
+    let evaluation = view.evaluate(
+      at: cameAhead.adding(seconds: 1800), settings: settings,
+      firings: rung(alarm, first, at: cameAhead))
+    #expect(evaluation.transition.events == [Event(.missed, first)])
+  }
+
+  @Test("an occurrence that was recorded as missed before it came here rings here")
+  func missedElsewhere() throws {
+    var alarm = try daily()
+    alarm.progress.occurrences[first] = OccurrenceRecord(
+      .missed, since: cameAhead.adding(seconds: 1800), dismissed: true)
+    let view = try behind(alarm)
+    let before = cameBehind.adding(seconds: -60)
+    #expect(view.next(after: before)?.civil == first)
+    #expect(view.status(at: before, settings: settings, firings: Firings()).missed.isEmpty)
+    let evaluation = view.evaluate(at: cameBehind, settings: settings, firings: Firings())
+    #expect(evaluation.firings.map(\.occurrence) == [first])
+    // An answer here stands over the record that came too early, however they are joined.
+    let stopped = try view.answer(
+      .stop, at: cameBehind, settings: settings, firings: rung(alarm, first, at: cameBehind)
+    ).alarm
+    let joined = Alarm.join(alarm, stopped)
+    #expect(joined == Alarm.join(stopped, alarm))
+    #expect(try ahead(joined).record(of: first)?.state == .pending)
+  }
+
+  @Test("an answer where it has rung counts where it has not come", arguments: [true, false])
+  func answered(stops: Bool) throws {
+    let alarm = try daily()
+    let answered = try ahead(alarm).answer(
+      stops ? .stop : .done(), at: cameAhead, settings: settings,
+      firings: rung(alarm, first, at: cameAhead)
+    ).alarm
+    let evaluation = try behind(answered).evaluate(
+      at: cameBehind, settings: settings, firings: Firings())
+    #expect(evaluation.firings.isEmpty)
+    // Nor is it announced there.
+    #expect(try behind(answered).next(after: cameBehind.adding(seconds: -60))?.civil == second)
+  }
+
+  @Test("what is pending is done by itself once the next occurrence has come in every zone")
+  func pending() throws {
+    let alarm = try daily()
+    let stopped = try ahead(alarm).answer(
+      .stop, at: cameAhead, settings: settings, firings: rung(alarm, first, at: cameAhead)
+    ).alarm
+    func events(_ moment: String) throws -> [Event] {
+      try ahead(stopped).evaluate(
+        at: instant(moment), settings: settings, firings: Firings()
+      ).transition.events
+    }
+    #expect(try events("2026-11-23T19:00:00Z").isEmpty)
+    #expect(
+      try events("2026-11-24T20:00:00Z").contains(Event(.done, first, auto: true)))
+  }
+
+  @Test("a follow-up is asked where it has rung, and not where it has not come")
+  func followUps() throws {
+    let alarm = try daily()
+    let firings = rung(alarm, first, at: cameAhead)
+    let stopped = try ahead(alarm).answer(
+      .stop, at: cameAhead, settings: settings, firings: firings
+    ).alarm
+    let later = cameAhead.adding(seconds: 1800)
+    let here = try ahead(stopped).evaluate(at: later, settings: settings, firings: firings)
+    #expect(here.followUps.map(\.occurrence) == [first])
+    let there = try behind(stopped).evaluate(at: later, settings: settings, firings: Firings())
+    #expect(there.followUps.isEmpty)
+    #expect(
+      try behind(stopped).evaluate(at: cameBehind, settings: settings, firings: Firings())
+        .followUps.map(\.occurrence) == [first])
+  }
+
+  @Test("a snooze elsewhere neither rings early here nor ends what rings here")
+  func snoozedElsewhere() throws {
+    var alarm = try daily()
+    alarm.progress.armed = instant("2026-11-19T12:00:00Z")
+    alarm.schedule = try schedule(.daily(.init(start: date("2026-11-22"))), "09:00")
+    let snoozed = try ahead(alarm).answer(
+      .snooze(seconds: 540), to: first, at: cameAhead, settings: settings,
+      firings: rung(alarm, first, at: cameAhead)
+    ).alarm
+    // The day before rings here, an hour after the first came there.
+    let yesterday = instant("2026-11-22T20:00:00Z")
+    let evaluation = try behind(snoozed).evaluate(
+      at: yesterday, settings: settings, firings: Firings())
+    #expect(evaluation.firings.map(\.occurrence) == [civil("2026-11-22T09:00")])
+    #expect(evaluation.transition.events.isEmpty)
+    // The snoozed one rings here at its own time.
+    let own = try behind(snoozed).evaluate(
+      at: cameBehind, settings: settings,
+      firings: rung(snoozed, civil("2026-11-22T09:00"), at: yesterday))
+    #expect(own.firings.map(\.occurrence) == [first] && own.firings.first?.due == cameBehind)
+  }
+
+  @Test("a device that travels west in a snooze rings at the end of the snooze")
+  func snoozedAndTravelled() throws {
+    let alarm = try daily()
+    let firings = rung(alarm, first, at: cameAhead)
+    let snoozed = try ahead(alarm).answer(
+      .snooze(seconds: 3600), at: cameAhead, settings: settings, firings: firings
+    ).alarm
+    let end = cameAhead.adding(seconds: 3600)
+    let evaluation = try behind(snoozed).evaluate(at: end, settings: settings, firings: firings)
+    #expect(evaluation.firings.map(\.due) == [end])
+  }
+
+  @Test("what a pause leaves out is skipped once it has come in every zone")
+  func paused() throws {
+    let pause = Pause(from: civil("2026-11-22T12:00"), until: civil("2026-11-23T12:00"))
+    let alarm = try daily(pause: pause)
+    let early = try ahead(alarm).evaluate(at: cameAhead, settings: settings, firings: Firings())
+    #expect(early.transition.events.isEmpty && early.firings.isEmpty)
+    #expect(early.nextWake.map { $0 <= cameBehind } == true)
+    let late = try ahead(alarm).evaluate(at: cameBehind, settings: settings, firings: Firings())
+    #expect(late.transition.events.map(\.action) == [.skipped])
+    // Ended early where it has come: it is skipped there, and comes where it had not.
+    let ended = try ahead(alarm).paused(
+      nil, at: cameAhead.adding(seconds: 60), settings: settings, firings: Firings()
+    ).alarm
+    #expect(
+      try ahead(ended).evaluate(
+        at: cameAhead.adding(seconds: 120), settings: settings, firings: Firings()
+      ).firings.isEmpty)
+    #expect(
+      try behind(ended).evaluate(at: cameBehind, settings: settings, firings: Firings())
+        .firings.map(\.occurrence) == [first])
+  }
+
+  @Test("a persistent alarm that rings in the zone farthest behind is ended by no other device")
+  func persistent() throws {
+    let alarm = try daily(persistent: true)
+    let now = cameBehind.adding(seconds: 7200)
+    let elsewhere = try ahead(alarm).evaluate(
+      at: now, settings: settings, firings: rung(alarm, second, at: now)
+    ).transition.alarm
+    let here = try behind(elsewhere).status(
+      at: now, settings: settings, firings: rung(alarm, first, at: cameBehind))
+    #expect(here.state == .ringing && here.current == first)
+  }
+}
+
+/// Cascades across time zones: all devices follow the zone of the first.
+@Suite struct CascadeZoneTests {
+  private let settings = Settings(tier: .plus)
+  private let now = instant("2026-11-22T20:00:00Z")
+
+  private func cascade(zone: String?) throws -> Alarm {
+    var alarm = try rent()
+    alarm.backup = Backup(Backup.Plan(isOn: true, primary: laptop, targets: [.device(server)]))
+    alarm.cascadeZone = zone
+    return alarm
+  }
+
+  private func evaluation(
+    _ alarm: Alarm, on device: Identifier, in zone: String?
+  ) -> Evaluation {
+    Timeline(
+      alarm, zone: .utc,
+      viewer: Viewer(device: device, known: [laptop, server], zoneName: zone)
+    ).evaluate(at: now, settings: settings, firings: Firings())
+  }
+
+  @Test(
+    "the first device records its zone, and again when it has travelled",
+    arguments: [
+      nil, "America/New_York",
+    ])
+  func recorded(before: String?) throws {
+    let evaluation = evaluation(
+      try cascade(zone: before), on: laptop, in: "America/Los_Angeles")
+    #expect(evaluation.needsCommit && evaluation.transition.events.isEmpty)
+    #expect(evaluation.upkeep == [.cascadeZone("America/Los_Angeles")])
+    let alarm = evaluation.transition.alarm
+    #expect(alarm.cascadeZone == "America/Los_Angeles")
+    #expect(alarm.stamps[.cascadeZone]?.device == laptop)
+    // Once it is recorded nothing is left to do.
+    #expect(
+      !self.evaluation(alarm, on: laptop, in: "America/Los_Angeles").needsCommit)
+  }
+
+  @Test("no other device records its zone, nor does the first of an alarm with a zone of its own")
+  func notRecorded() throws {
+    #expect(
+      !evaluation(try cascade(zone: "America/Los_Angeles"), on: server, in: "UTC").needsCommit)
+    var named = try cascade(zone: nil)
+    named.zone = .named("Europe/Berlin")
+    #expect(!evaluation(named, on: laptop, in: "UTC").needsCommit)
+    var off = try cascade(zone: nil)
+    off.backup?.plan.isOn = false
+    #expect(!evaluation(off, on: laptop, in: "UTC").needsCommit)
+  }
+
+  @Test("the zone holds for what rings when the cascade is switched off, and no longer")
+  func aftermath() throws {
+    let before = try cascade(zone: "America/Los_Angeles")
+    #expect(before.cascadeZone(at: now) == "America/Los_Angeles")
+    var off = before
+    off.backup?.plan.isOn = false
+    off = off.stamped(against: before, at: now, device: server)
+    #expect(off.cascadeZone(at: now.adding(seconds: 3600)) == "America/Los_Angeles")
+    #expect(off.cascadeZone(at: now.adding(seconds: 90_000)) == nil)
+  }
+
+  @Test("recording a zone brings no deleted alarm back")
+  func deleted() throws {
+    let alarm = try cascade(zone: nil)
+    let recorded = evaluation(alarm, on: laptop, in: "Europe/Berlin").transition.alarm
+    #expect(Alarm.join(alarm.deleted(), recorded).isDeleted)
+  }
+}
