@@ -68,7 +68,7 @@ struct Claims: Sendable {
   private func complete(_ firings: Firings) -> Firings {
     var firings = firings
     if let unwritten { firings.merge(unwritten) }
-    return firings.released(isAlive: keeper.isAlive)
+    return firings.possible(at: store.context.now).released(isAlive: keeper.isAlive)
   }
 
   /// Claims what nobody else has claimed or told meanwhile, and returns that.

@@ -65,6 +65,10 @@ public enum Finding: Sendable {
   case clock(Instant)
   /// Something was recorded later than now.
   case clockBehind(Instant, path: String)
+  /// The same by a clock that was ahead: what was recorded last is of the past.
+  case writtenAhead(Instant, path: String)
+  /// What has not come is recorded as settled, by a clock that was ahead.
+  case settledAhead(title: String)
   /// A field was stamped more than a day ahead.
   case futureStamp(title: String, Stamp)
   case zones(local: String)

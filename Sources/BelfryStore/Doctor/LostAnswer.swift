@@ -4,8 +4,10 @@ import BelfryCore
 enum LostAnswer {
   /// The occurrences above the floor whose record is of the same reopening and below what was logged.
   static func all(
-    _ alarm: Alarm, _ entries: [LogEntry]
+    _ alarm: Alarm, _ entries: [LogEntry], at now: Instant
   ) -> [(CivilDateTime, Statistics.Outcome)] {
+    // An answer at a time that has not come was given by a clock that was ahead.
+    let entries = entries.filter { $0.at <= now.adding(seconds: Instant.tolerance) }
     let revisions = Dictionary(grouping: entries.filter { $0.occurrence != nil }) { $0.occurrence }
       .compactMapValues { $0.map(\.revision).max() }
     return Statistics(entries).outcomes.filter { civil, outcome in
@@ -17,9 +19,9 @@ enum LostAnswer {
   }
 
   /// The alarm with what its log knows.
-  static func mended(_ alarm: Alarm, _ entries: [LogEntry]) -> Alarm {
+  static func mended(_ alarm: Alarm, _ entries: [LogEntry], at now: Instant) -> Alarm {
     var alarm = alarm
-    for (civil, _) in all(alarm, entries) {
+    for (civil, _) in all(alarm, entries, at: now) {
       let told = entries.filter { $0.occurrence == civil && $0.action == .done && !$0.auto }
       guard let latest = told.max(by: { ($0.revision, $0.at) < ($1.revision, $1.at) }) else {
         continue

@@ -20,6 +20,8 @@ public enum Mended: Sendable {
   case committed([String])
   /// Answers that only the log knew are in the alarm's record.
   case answers(title: String, [CivilDateTime])
+  /// An alarm is armed again for what a clock that was ahead had settled.
+  case rearmed(title: String)
   case packed
 
   public enum Source: Hashable, Sendable {

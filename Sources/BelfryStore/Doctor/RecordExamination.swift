@@ -58,7 +58,9 @@ public struct RecordExamination: Sendable {
     }
     findings += bad
     for (id, alarm) in alarms.sorted(by: { $0.key < $1.key }) where !alarm.isDeleted {
-      for (civil, outcome) in LostAnswer.all(alarm, entries[id] ?? []) {
+      for (civil, outcome) in LostAnswer.all(
+        alarm, entries[id] ?? [], at: store.context.now)
+      {
         findings.append(.answerLost(title: alarm.title, civil, logged: outcome))
       }
     }
@@ -80,9 +82,16 @@ public struct RecordExamination: Sendable {
     if let latest = store.log().first(where: { _ in true }),
       latest.at > now.adding(seconds: RecordExamination.ahead)
     {
-      findings.append(.clockBehind(latest.at, path: LogRecord.path(latest)))
+      let path = LogRecord.path(latest)
+      findings.append(
+        try isHeadAhead()
+          ? .clockBehind(latest.at, path: path) : .writtenAhead(latest.at, path: path)
+      )
     }
     for alarm in try alarms().values.sorted(by: { $0.title < $1.title }) {
+      if alarm.enabled, !alarm.isDeleted, store.timeline(alarm).rearmed(alarm, at: now) != nil {
+        findings.append(.settledAhead(title: alarm.title))
+      }
       guard let stamp = alarm.latestStamp, stamp.time > now.adding(seconds: RecordExamination.ahead)
       else { continue }
       findings.append(.futureStamp(title: alarm.title, stamp))
@@ -91,5 +100,13 @@ public struct RecordExamination: Sendable {
       store.context.zones.works ? .zones(local: store.context.zones.local.name) : .noZoneData)
     if findings.count == 1 { findings.insert(.clock(now), at: 0) }
     return findings
+  }
+
+  /// Whether the latest commit is of a time that has not come: then the clock of this device may be behind.
+  private func isHeadAhead() throws -> Bool {
+    let repository = try store.repository()
+    guard let head = try repository.commit(of: "HEAD") else { return false }
+    let time = Instant(seconds: try repository.commit(head).time)
+    return time > store.context.now.adding(seconds: RecordExamination.ahead)
   }
 }

@@ -32,6 +32,7 @@ extension Repair {
     try restore(changes.removed, writer)
     let committed = try Tidying(writer).commit(changes.uncommitted)
     if !committed.isEmpty { report(.committed(committed)) }
+    try rearm(writer)
     try restoreAnswers(writer)
     try CardView(store).save()
   }
@@ -80,14 +81,28 @@ extension Repair {
     if !restored.isEmpty { report(.restored(restored)) }
   }
 
+  /// Arms alarms again for which a clock that was ahead has settled what has not come.
+  private func rearm(_ writer: StoreWriter) throws {
+    for card in try CardView(store).cards() where !card.isDeleted {
+      guard case .good(let alarm, _) = try store.readAlarm(card.id), alarm.enabled,
+        let rearmed = store.timeline(alarm).rearmed(alarm, at: store.context.now)
+      else { continue }
+      try writer.commit(
+        [AlarmRecord.path(alarm.id): AlarmRecord.encode(rearmed)],
+        message: CommitMessage(
+          "Re-armed: \(alarm.title) (a clock was ahead)", device: store.device))
+      report(.rearmed(title: alarm.title))
+    }
+  }
+
   /// Brings answers that only the log knows into the alarms' records.
   private func restoreAnswers(_ writer: StoreWriter) throws {
     let entries = Dictionary(grouping: store.log(), by: \.alarm)
     for (id, told) in entries.sorted(by: { $0.key < $1.key }) {
       guard case .good(let alarm, _) = try store.readAlarm(id) else { continue }
-      let lost = LostAnswer.all(alarm, told)
+      let lost = LostAnswer.all(alarm, told, at: store.context.now)
       if alarm.isDeleted || lost.isEmpty { continue }
-      let mended = LostAnswer.mended(alarm, told)
+      let mended = LostAnswer.mended(alarm, told, at: store.context.now)
       try writer.commit(
         [AlarmRecord.path(id): AlarmRecord.encode(mended)],
         message: CommitMessage(

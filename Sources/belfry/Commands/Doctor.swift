@@ -15,7 +15,7 @@ struct Doctor: AsyncParsableCommand {
       who looks at the clock, the battery, the backups, and the remotes. The exit status is 0 only when all is well.
 
       --repair takes dead locks away, gives the branch a whole commit, restores damaged objects from the work \
-      tree or a remote, and puts records back. What it cannot use it moves to .git/belfry/quarantine.
+      tree or a remote, puts records back, and arms alarms again that a clock which was ahead had settled. What it cannot use it moves to .git/belfry/quarantine.
       """)
 
   @Flag(help: "Mend what can be mended first.")

@@ -182,7 +182,18 @@ enum DoctorText {
       return problem(
         "clock",
         "\(path) was written at \(context.storeContext.zones.text(latest)), and it is \(context.storeContext.zones.text(context.storeContext.now)) here.",
-        "Set the clock of the device that is wrong.")
+        "Set the clock of the device that is wrong, then re-arm what it has settled: belfry doctor --repair"
+      )
+    case .writtenAhead(let latest, let path):
+      return note(
+        "clock",
+        "\(path) was written at \(context.storeContext.zones.text(latest)), by a clock that was ahead then."
+      )
+    case .settledAhead(let title):
+      return problem(
+        "clock",
+        "\(title): occurrences that have not come are recorded as settled, by a clock that was ahead.",
+        "Re-arm it: belfry doctor --repair")
     case .futureStamp(let title, let stamp):
       return problem(
         "clock",
@@ -240,6 +251,8 @@ enum DoctorText {
     case .committed(let paths): message = "\(list(paths)) committed."
     case .answers(let title, let civils):
       message = "\(title): \(civils.map(\.spoken).joined(separator: "; ")) done, as the log says."
+    case .rearmed(let title):
+      message = "\(title) is armed again: a clock that was ahead had settled what has not come."
     case .packed: message = "Packed the loose objects."
     }
     return Diagnosis("repair", .mended, message)

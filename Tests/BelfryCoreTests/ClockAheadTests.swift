@@ -1,0 +1,121 @@
+import BelfryCore
+import Testing
+
+/// A clock that was ahead for a while and is right again: what it has settled is not settled.
+@Suite struct ClockAheadTests {
+  private let settings = Settings(tier: .plus)
+  private let now = instant("2026-11-22T10:00:00Z")
+  private let tomorrow = civil("2026-11-23T09:00")
+
+  private func daily(pause: Pause? = nil) throws -> Alarm {
+    var alarm = Alarm.created(
+      id: Identifier("pillsaaaaaaaaaaaaaaaaaaaaa")!, title: "Pills", note: nil,
+      schedule: try schedule(.daily(.init(start: date("2026-11-20"))), "09:00"), zone: .floating,
+      delivery: .init(), at: instant("2026-11-20T12:00:00Z"), device: laptop)
+    alarm.pause = pause
+    return alarm
+  }
+
+  /// The alarm after a tick by a clock that is so many seconds ahead.
+  private func ticked(_ alarm: Alarm, ahead seconds: Int64) -> Alarm {
+    let wrong = now.adding(seconds: seconds)
+    return Timeline(alarm, zone: .utc, at: wrong).evaluate(
+      at: wrong, settings: settings, firings: Firings()
+    ).transition.alarm
+  }
+
+  private func view(_ alarm: Alarm, at moment: Instant) -> Timeline {
+    Timeline(alarm, zone: .utc, at: moment)
+  }
+
+  @Test("each day of a month rings after a clock was a month ahead", arguments: [false, true])
+  func rings(isRecorded: Bool) throws {
+    var alarm = ticked(ticked(try daily(), ahead: 20 * 86_400), ahead: 30 * 86_400)
+    // So much was settled that most of it is dropped below the floor.
+    #expect(alarm.progress.floor.map { $0 > tomorrow } == true)
+    let seen = view(alarm, at: now)
+    let status = seen.status(at: now, settings: settings, firings: Firings())
+    #expect(status.next?.civil == tomorrow)
+    #expect(!status.missed.contains { $0 >= tomorrow })
+    #expect(status.validUntil == now)
+    let evaluation = seen.evaluate(at: now, settings: settings, firings: Firings())
+    #expect(evaluation.upkeep == [.rearmed] && evaluation.needsCommit)
+    if isRecorded {
+      let corrected = evaluation.transition.alarm
+      // The correction stands over the wrong record wherever the two are joined.
+      #expect(Alarm.join(alarm, corrected).progress == corrected.progress)
+      #expect(view(corrected, at: now).rearmed(corrected, at: now) == nil)
+      alarm = corrected
+    }
+    for day in 0..<35 {
+      let due = instant("2026-11-23T09:00:00Z").adding(seconds: Int64(day) * 86_400)
+      let evaluation = view(alarm, at: due).evaluate(
+        at: due, settings: settings, firings: Firings())
+      #expect(evaluation.firings.map(\.due) == [due], "day \(day)")
+      if isRecorded { alarm = evaluation.transition.alarm }
+    }
+  }
+
+  @Test(
+    "what a clock has settled that was less than a day ahead rings",
+    arguments: [
+      "2026-11-23T09:30:00Z", "2026-11-23T21:00:00Z", "2026-11-23T08:00:00Z",
+    ])
+  func hours(since: String) throws {
+    var alarm = try daily()
+    alarm.progress.occurrences[tomorrow] = OccurrenceRecord(.missed, since: instant(since))
+    let due = instant("2026-11-23T09:00:00Z")
+    #expect(!view(alarm, at: due).isCorrected)
+    let evaluation = view(alarm, at: due).evaluate(
+      at: due, settings: settings, firings: Firings())
+    #expect(evaluation.firings.map(\.occurrence) == [tomorrow])
+  }
+
+  @Test("what a clock that was ahead has skipped in a pause comes when the pause is ended")
+  func paused() throws {
+    let pause = Pause(from: civil("2026-11-22T00:00"), until: civil("2026-12-24T00:00"))
+    for ahead: Int64 in [30 * 86_400, 86_400 - 600] {
+      let skipped = ticked(try daily(pause: pause), ahead: ahead)
+      #expect(skipped.progress.occurrences[tomorrow]?.state == .skipped)
+      let resumed = view(skipped, at: now).paused(
+        nil, at: now, settings: settings, firings: Firings()
+      ).alarm
+      #expect(view(resumed, at: now).next(after: now)?.civil == tomorrow, "\(ahead) s")
+    }
+  }
+
+  @Test(
+    "an answer given by a clock that was ahead stays for what has come, and not for what has not")
+  func answered() throws {
+    let wrong = now.adding(seconds: 30 * 86_400)
+    let alarm = try view(ticked(try daily(), ahead: 30 * 86_400), at: wrong).answer(
+      .done(), at: wrong, settings: settings, firings: Firings()
+    ).alarm
+    let ahead = civil("2026-12-22T09:00")
+    #expect(alarm.progress.occurrences[ahead]?.state == .done)
+    #expect(view(alarm, at: now).record(of: ahead) == nil)
+    var today = try daily()
+    today.progress.occurrences[civil("2026-11-22T09:00")] = OccurrenceRecord(.done, since: wrong)
+    #expect(view(today, at: now).record(of: civil("2026-11-22T09:00"))?.state == .done)
+  }
+
+  @Test("what rang by a clock that was ahead rings again when it is due")
+  func firings() {
+    var firings = Firings()
+    let key = Firings.Key(alarm: laptop, occurrence: tomorrow)
+    firings[key] = Firings.Firing(due: now.adding(seconds: 86_400), at: now.adding(seconds: 86_400))
+    #expect(firings.possible(at: now)[key] == nil)
+    #expect(firings.possible(at: now.adding(seconds: 86_340))[key] != nil)
+  }
+
+  @Test("what was settled less than a day ahead is reopened over any record of it")
+  func reopened() throws {
+    var wrong = try daily()
+    wrong.progress.occurrences[tomorrow] = OccurrenceRecord(
+      .missed, since: now.adding(seconds: 40_000))
+    let rearmed = try #require(view(wrong, at: now).rearmed(wrong, at: now))
+    #expect(rearmed.progress.occurrences[tomorrow] == OccurrenceRecord(.open, revision: 1))
+    #expect(Alarm.join(rearmed, wrong).progress == rearmed.progress)
+    #expect(view(rearmed, at: now).next(after: now)?.civil == tomorrow)
+  }
+}
