@@ -279,4 +279,52 @@ import Testing
     let recorded = evaluation(alarm, on: laptop, in: "Europe/Berlin").transition.alarm
     #expect(Alarm.join(alarm.deleted(), recorded).isDeleted)
   }
+
+  @Test("a pause that begins while a cascade rings silences all its devices")
+  func pausedWhileRinging() throws {
+    let alarm = try cascade(zone: "UTC")
+    let due = instant("2026-11-23T09:00:00Z")
+    let at = due.adding(seconds: 60)
+    func view(_ alarm: Alarm, _ device: Identifier) -> Timeline {
+      Timeline(alarm, zone: .utc, viewer: Viewer(device: device, known: [laptop, server]))
+    }
+    var firings = Firings()
+    firings.record(alarm.id, civil("2026-11-23T09:00"), due: due, at: due)
+    let pause = Pause(from: civil("2026-11-23T09:01"), until: civil("2026-11-30T00:00"))
+    let transition = view(alarm, laptop).paused(
+      pause, at: at, settings: settings, firings: firings)
+    #expect(transition.events.map(\.action) == [.skipped, .paused])
+    for (device, notes) in [(laptop, firings), (server, Firings())] {
+      for seconds: Int64 in [60, 120, 240, 1800] {
+        let moment = due.adding(seconds: seconds)
+        let evaluation = view(transition.alarm, device).evaluate(
+          at: moment, settings: settings, firings: notes)
+        #expect(evaluation.firings.isEmpty && evaluation.callouts.isEmpty)
+        let status = view(transition.alarm, device).status(
+          at: moment, settings: settings, firings: notes)
+        #expect(status.state == .paused)
+      }
+    }
+  }
+
+  @Test("a pause ends a cascade that is snoozed, and one whose backups have not begun")
+  func pausedInASnooze() throws {
+    let alarm = try cascade(zone: "UTC")
+    let due = instant("2026-11-23T09:00:00Z")
+    func view(_ alarm: Alarm, _ device: Identifier) -> Timeline {
+      Timeline(alarm, zone: .utc, viewer: Viewer(device: device, known: [laptop, server]))
+    }
+    let snoozed = try view(alarm, laptop).answer(
+      .snooze(seconds: 540), at: due, settings: settings, firings: Firings()
+    ).alarm
+    let pause = Pause(from: civil("2026-11-23T09:01"), until: civil("2026-11-30T00:00"))
+    let paused = view(snoozed, server).paused(
+      pause, at: due.adding(seconds: 60), settings: settings, firings: Firings()
+    ).alarm
+    for device in [laptop, server] {
+      let evaluation = view(paused, device).evaluate(
+        at: due.adding(seconds: 900), settings: settings, firings: Firings())
+      #expect(evaluation.firings.isEmpty)
+    }
+  }
 }

@@ -335,6 +335,22 @@ import Testing
     #expect(!undo.out.contains("Time zone"), "\(undo.out)")
   }
 
+  @Test("a pause that begins while the first device rings silences the backups")
+  func pauseWhileRinging() async throws {
+    let (sandbox, stores) = try await watched(["Watch"])
+    let watch = try #require(stores["Watch"])
+    _ = try await sandbox.belfry("tick", now: "2026-11-23T05:00:00Z")
+    let pause = try await sandbox.belfry(
+      "pause", "emea", "--until", "2026-11-30", now: "2026-11-23T05:01:00Z")
+    #expect(pause.status == 0, "\(pause.err)")
+    try await sync(sandbox, [sandbox.store, watch], now: "2026-11-23T05:01:05Z")
+    for minute in ["02", "04", "30"] {
+      #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:\(minute):00Z") == [])
+    }
+    let list = try await sandbox.belfry("list", "--json", now: "2026-11-23T05:05:00Z", store: watch)
+    #expect(list.array.first?["state"] as? String == "paused")
+  }
+
   @Test("a backup says why it rings, and that nobody could be asked")
   func reasons() async throws {
     let (sandbox, stores) = try await watched(["Watch"])

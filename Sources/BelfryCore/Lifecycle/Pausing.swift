@@ -36,16 +36,40 @@ extension Timeline {
     return min(end, zone.instant(of: civil))
   }
 
-  /// The alarm with another pause, or none. What had come due in the one before is skipped.
+  /// The alarm with another pause, or none.
+  ///
+  /// 1. What had come due in the pause before is skipped.
+  /// 2. A cascade that rings or is snoozed is silenced on all its devices: its occurrence is skipped, too. Any other alarm
+  ///    that rings goes on.
   public func paused(
     _ pause: Pause?, at now: Instant, settings: Settings, firings: Firings
   ) -> Transition {
     var transition = Transition(alarm: alarm, events: [])
     skip(unsettledByPause(at: now), at: now, in: &transition)
+    if let pause, pause.covers(zone.civil(at: now)),
+      let ringing = ringingCascade(at: now, settings: settings, firings: firings)
+    {
+      var record = opened(ringing)
+      record.move(to: .skipped, at: now)
+      transition.alarm.progress.occurrences[ringing] = record
+      transition.events.append(
+        Event(.skipped, ringing, detail: "paused", revision: record.revision))
+    }
     transition.alarm.pause = pause
     transition.events.append(
       pause.map { Event(.paused, detail: "until \($0.until)") } ?? Event(.resumed))
     return transition
+  }
+
+  /// The occurrence of a cascade that rings on any device, or is snoozed.
+  private func ringingCascade(
+    at now: Instant, settings: Settings, firings: Firings
+  ) -> CivilDateTime? {
+    let status = status(at: now, settings: settings, firings: firings)
+    guard status.state == .ringing || status.state == .snoozed, let current = status.current,
+      let cascade = cascade(of: current), cascade.ended == nil
+    else { return nil }
+    return current
   }
 
   /// Whether all that is to come lies in a pause, so that it would never ring.

@@ -8,7 +8,7 @@ struct PauseCommand: ParsableCommand {
     abstract: "Let an alarm, or all, be silent until a day: for a vacation.",
     discussion: """
       What comes due meanwhile is logged as skipped; on that day it comes again by itself. What rings already, or
-      waits to be confirmed, goes on.
+      waits to be confirmed, goes on; a cascade of backups that rings falls silent on all devices, and counts as skipped.
 
         belfry pause pills --until 2026-12-28
         belfry pause --all --until 2027-01-04    # what is paused for longer stays so
