@@ -2,9 +2,17 @@ import Glibc
 
 /// A process that is at work on a repository.
 public struct GitUser: Hashable, Sendable {
-  /// What it is called: `git`.
+  /// The name of its program, such as `git`.
   public let name: String
   public let process: Int32
+  /// The host it runs on, when that is not known to be this one.
+  public let host: String?
+
+  public init(name: String, process: Int32, host: String? = nil) {
+    self.name = name
+    self.process = process
+    self.host = host
+  }
 }
 
 extension Repository {
@@ -21,39 +29,43 @@ extension Repository {
   /// The lock file of a reference.
   public func lock(of reference: String) -> String { "\(commonDirectory)\(reference).lock" }
 
-  /// Who may be at work on a file of the repository: has it open, or is a git in its folders. Nil when it is
-  /// nobody that this user can see.
-  public func user(of file: String) -> GitUser? {
-    let file = Repository.resolved(file)
-    let folders = [workTree, gitDirectory, commonDirectory].map(Repository.resolved)
+  /// Returns a process that may be using a lock file of the repository: one that has the file open, or a git that may
+  /// be at work in the repository. Nil when this user can see no such process.
+  public func user(of lock: String) -> GitUser? {
+    let file = Repository.resolved(lock)
+    let suspects = lockSuspects(file)
     let own = getpid()
     for name in DurableFile.names(in: "/proc") {
-      guard let process = Int32(name), process != own else { continue }
-      let entry = "/proc/\(name)"
-      let program = Repository.program(entry)
-      errno = 0
-      let here = Repository.target("\(entry)/cwd")
-      let isHidden = here == nil && errno == EACCES
-      // Of another user's git nobody tells where it is: it may be here.
-      let isGitHere =
-        program.hasPrefix("git")
-        && (isHidden
-          || folders.contains { folder in here == folder || here?.hasPrefix(folder + "/") == true })
-      let hasItOpen = DurableFile.names(in: "\(entry)/fd").contains {
-        Repository.target("\(entry)/fd/\($0)") == file
+      guard let number = Int32(name), number != own else { continue }
+      if RunningProcess.hasOpen(file, number)
+        || RunningProcess(git: number).map(suspects.include) == true
+      {
+        return GitUser(name: RunningProcess.name(of: number), process: number)
       }
-      if isGitHere || hasItOpen { return GitUser(name: program, process: process) }
     }
     return nil
   }
 
-  /// Takes a lock file away that a git left which died; returns whether it did.
+  private func lockSuspects(_ lock: String) -> LockSuspects {
+    func permissions(_ path: String) -> LockSuspects.Permissions {
+      var status = stat()
+      // A folder that is not there counts as open to everybody.
+      guard stat(path, &status) == 0 else { return .init(user: 0, group: 0, mode: 0o777) }
+      return .init(user: status.st_uid, group: status.st_gid, mode: status.st_mode)
+    }
+    var status = stat()
+    return LockSuspects(
+      folders: [workTree, gitDirectory, commonDirectory].map(Repository.resolved),
+      workTree: permissions(workTree), gitDirectory: permissions(gitDirectory),
+      lockChanged: lstat(lock, &status) == 0 ? Int64(status.st_mtim.tv_sec) : nil)
+  }
+
+  /// Removes a lock file that a git left behind when it died; returns true when it did.
   ///
-  /// A git that lives has the file open, or is in the repository's folder while it waits for an editor. One
-  /// whose processes nobody here can see, on another machine or in a container, holds a lock for
-  /// a moment only.
+  /// A running git has the file open, or works in the repository's folder while it waits for an editor. A git whose
+  /// processes cannot be seen from here, on another machine or in a container, holds a lock for a moment only.
   ///
-  /// - Parameter seconds: how old the lock must be by the file system's own clock.
+  /// - Parameter seconds: the least age of the lock by the file system's own clock.
   public func removeAbandonedLock(_ lock: String, olderThan seconds: Int64 = 3) -> Bool {
     var (before, after) = (stat(), stat())
     guard lstat(lock, &before) == 0, before.st_mode & S_IFMT == S_IFREG else { return false }
@@ -69,23 +81,12 @@ extension Repository {
   }
 
   /// The clock that files are dated by, in seconds since the epoch; nil when no file can be written.
-  private func fileSystemTime() -> Int64? {
+  func fileSystemTime() -> Int64? {
     let path = scratch + "/new-time"
     guard let status = try? DurableFile.write([], to: path, temporary: path + "~", syncing: false)
     else { return nil }
     _ = unlink(path)
     return Int64(status.st_mtim.tv_sec)
-  }
-
-  fileprivate static func program(_ entry: String) -> String {
-    let name = (try? DurableFile.readStream("\(entry)/comm"))?.prefix { $0 != UInt8(ascii: "\n") }
-    return String(decoding: name ?? [], as: UTF8.self)
-  }
-
-  private static func target(_ link: String) -> String? {
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    let count = readlink(link, &buffer, buffer.count)
-    return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
   }
 
   private static func resolved(_ path: String) -> String {
@@ -151,7 +152,7 @@ public struct CollectionHold: ~Copyable {
     }
     guard kill(process, 0) == 0 || errno == EPERM else { return nil }
     // Another program may have the number by now.
-    let program = Repository.program("/proc/\(process)")
+    let program = RunningProcess.name(of: process)
     return program.isEmpty || program.hasPrefix("git") || program.hasPrefix("belfry")
       ? process : nil
   }

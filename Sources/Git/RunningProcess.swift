@@ -1,0 +1,131 @@
+import Glibc
+
+/// A running process, as far as this user may look at it in `/proc`.
+struct RunningProcess: Sendable {
+  enum Folder: Hashable, Sendable {
+    case path(String)
+    /// The process belongs to another user.
+    case hidden
+    /// The process is ending.
+    case none
+  }
+  /// The kernel's name of the process, at most 15 bytes.
+  var name: String
+  /// The path of its executable; nil when this user may not see it.
+  var executable: String?
+  var arguments: [String]
+  /// The user and the groups with which it opens files.
+  var user: UInt32
+  var groups: Set<UInt32>
+  var workingDirectory: Folder
+  /// When it started, in seconds since the epoch by this machine's present clock; nil when that is not known.
+  var started: Int64?
+
+  // MARK: Git
+
+  /// True for git and its helpers, such as `git-remote-https`; false for `gitea`, `gitk` and the like.
+  var isGit: Bool {
+    guard RunningProcess.isGit(name) else { return false }
+    // A process chooses its own name, but not that of its executable.
+    let program = executable ?? arguments.first
+    return program.map { RunningProcess.isGit(RunningProcess.lastComponent($0)) } ?? true
+  }
+
+  /// Returns true for the names of git's programs. Some distributions wrap them under names that begin with a dot.
+  static func isGit(_ name: String) -> Bool {
+    let plain = name.hasPrefix(".") ? name.dropFirst() : name[...]
+    return plain == "git" || plain == "git (deleted)" || plain.hasPrefix("git-")
+  }
+
+  /// The git command that runs, such as `commit`; nil when the arguments do not say.
+  var gitCommand: String? {
+    guard let first = arguments.first else { return nil }
+    let program = RunningProcess.lastComponent(first)
+    if program.hasPrefix("git-") { return String(program.dropFirst(4)) }
+    var rest = arguments.dropFirst()
+    while let word = rest.popFirst() {
+      if RunningProcess.optionsWithValue.contains(word) {
+        _ = rest.popFirst()
+      } else if !word.hasPrefix("-") {
+        return word
+      }
+    }
+    return nil
+  }
+
+  private static let optionsWithValue: Set = [
+    "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix",
+    "--attr-source",
+  ]
+
+  private static func lastComponent(_ path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
+  }
+}
+
+extension RunningProcess {
+  /// Reads a process's entry in `/proc`; nil when it does not look like git, or is gone.
+  init?(git number: Int32) {
+    let entry = "/proc/\(number)"
+    let name = RunningProcess.name(of: number)
+    guard RunningProcess.isGit(name) else { return nil }
+    self.name = name
+    let executable = RunningProcess.target("\(entry)/exe")
+    self.executable = executable
+    arguments = ((try? DurableFile.readStream("\(entry)/cmdline")) ?? [])
+      .split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+    errno = 0
+    if let folder = RunningProcess.target("\(entry)/cwd") {
+      workingDirectory = .path(folder)
+    } else {
+      workingDirectory = errno == EACCES || errno == EPERM ? .hidden : .none
+    }
+    guard let status = try? DurableFile.readStream("\(entry)/status") else { return nil }
+    let (users, groups, more) = (
+      RunningProcess.numbers("Uid:", in: status), RunningProcess.numbers("Gid:", in: status),
+      RunningProcess.numbers("Groups:", in: status)
+    )
+    // Real, effective, saved, and that for the file system.
+    guard let user = users.last, let group = groups.last else { return nil }
+    (self.user, self.groups) = (user, Set(more + [group]))
+    started = ProcessIdentity.startTicks(of: number).map(RunningProcess.seconds)
+  }
+
+  /// The kernel's name of a process; empty when there is none.
+  static func name(of number: Int32) -> String {
+    let name = (try? DurableFile.readStream("/proc/\(number)/comm"))?
+      .prefix { $0 != UInt8(ascii: "\n") }
+    return String(decoding: name ?? [], as: UTF8.self)
+  }
+
+  /// Returns true when a process has a file open, as far as this user may see.
+  ///
+  /// - Parameter file: its path, without symbolic links.
+  static func hasOpen(_ file: String, _ number: Int32) -> Bool {
+    DurableFile.names(in: "/proc/\(number)/fd").contains {
+      target("/proc/\(number)/fd/\($0)") == file
+    }
+  }
+
+  private static func numbers(_ label: String, in status: [UInt8]) -> [UInt32] {
+    let line = status.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: label.utf8) }
+    return (line ?? []).dropFirst(label.utf8.count)
+      .split { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") }
+      .compactMap { UInt32(String(decoding: $0, as: UTF8.self)) }
+  }
+
+  /// The seconds since the epoch of a number of clock ticks since the machine started.
+  private static func seconds(_ ticks: UInt64) -> Int64 {
+    var (now, up) = (timespec(), timespec())
+    clock_gettime(CLOCK_REALTIME, &now)
+    clock_gettime(CLOCK_BOOTTIME, &up)
+    let perSecond = UInt64(max(1, sysconf(Int32(_SC_CLK_TCK))))
+    return Int64(now.tv_sec) - Int64(up.tv_sec) + Int64(ticks / perSecond)
+  }
+
+  private static func target(_ link: String) -> String? {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = readlink(link, &buffer, buffer.count)
+    return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+  }
+}
