@@ -16,6 +16,48 @@ import Testing
       "add", "Milk", "--daily", "--at", "10:00", environment: ["BELFRY_LOCK_TIMEOUT": "0"])
   }
 
+  @Test(.enabled(if: FaultLibrary.isAvailable))
+  func aKilledWriteKeepsNobodyFromWritingUnderAnotherHostName() async throws {
+    let sandbox = try await store()
+    let git = sandbox.store + "/.git"
+    let variables = try FaultLibrary.killing(
+      before: "link", below: git + "/index.lock", in: sandbox)
+    // In a process group of its own, all of which is killed.
+    let killed = try await sandbox.run(
+      "/usr/bin/setsid", ["-w", Sandbox.binary, "add", "Bread", "--daily", "--at", "08:00"],
+      environment: variables.merging(["BELFRY_NOW": "2026-11-20T22:42:00Z", "TZ": "UTC"]) { $1 })
+    #expect(killed.status != 0)
+    let lock = try sandbox.read(git + "/gc.pid")
+    let text = "\(lock.split(separator: " ")[0]) oldhost"
+    try sandbox.write(text, to: git + "/gc.pid")
+    let note = try sandbox.read(git + "/gc.pid.belfry")
+    try sandbox.write(note.replacing(lock, with: text), to: git + "/gc.pid.belfry")
+
+    let doctor = try await sandbox.belfry("doctor", now: "2026-11-20T22:43:00Z")
+    #expect(!doctor.out.contains("gc.pid"), "\(doctor.out)")
+    let add = try await add(sandbox)
+    #expect(add.status == 0, "\(add.err)")
+    // What the killed one had written is finished, too.
+    let titles = try await sandbox.belfry("list", "--json").array
+      .compactMap { $0["title"] as? String }
+    #expect(titles.sorted() == ["Bread", "Milk", "Tea"])
+    #expect(!FileManager.default.fileExists(atPath: git + "/gc.pid"))
+  }
+
+  @Test func aLockOfGitOnAnotherHostIsNamedAndFreedByDoctor() async throws {
+    let sandbox = try await store()
+    try sandbox.write("4711 oldhost", to: sandbox.store + "/.git/gc.pid")
+    let refused = try await add(sandbox)
+    #expect(refused.status == 7)
+    #expect(refused.err.contains("git gc (process 4711 on oldhost)"), "\(refused.err)")
+    #expect(refused.err.contains("belfry doctor --repair"))
+    let doctor = try await sandbox.belfry("doctor")
+    #expect(doctor.out.contains("git gc (process 4711 on oldhost) has locked the store"))
+    let repair = try await sandbox.belfry("doctor", "--repair")
+    #expect(repair.out.contains("mended") && repair.out.contains("gc.pid"), "\(repair.out)")
+    #expect(try await add(sandbox).status == 0)
+  }
+
   @Test func aProcessNamedGiteaProtectsNoStaleLock() async throws {
     let sandbox = try await store()
     let program = sandbox.root + "/gitea"

@@ -5,9 +5,10 @@
 //   FAIL_PREFIX   only calls on files below this path count, so that a terminal or a pipe never fails
 //   FAIL_COUNTER  a file of 64 zero bytes that the processes share; holds the count afterwards
 //   FAIL_TRACE    a file that gets a line for each counted call: its number, its kind and its path
-//   FAIL_KIND     the kinds that count, with commas between them (default: all but open, mkdir and unlink)
+//   FAIL_KIND     the kinds that count, with commas between them (default: all but open, mkdir, unlink and flock)
 //   FAIL_N        the call that fails; none without it
-//   FAIL_ERRNO    ENOSPC, EIO or EDQUOT
+//   FAIL_ALL      1: every counted call fails, as on a file system that does not have it
+//   FAIL_ERRNO    ENOSPC, EIO, EDQUOT, EPERM, ENOTSUP or ENOLCK
 //   FAIL_STICKY   1: as on a disk that stays full, all later calls that may need room fail as well: not renaming and
 //                 linking, which put a name in the place of one, or beside it
 //   FAIL_KILL     1: the Nth call does not fail, but kills the group of the process, before it is made
@@ -40,7 +41,12 @@ static const char *const usual = "write,pwrite,writev,fsync,fdatasync,syncfs,ren
 static const char *prefix, *kinds;
 static atomic_ulong *counter;
 static unsigned long chosen;
-static int number, is_sticky, is_short, is_kill, trace = -1;
+static int number, is_all, is_sticky, is_short, is_kill, trace = -1;
+
+static const struct { const char *name; int number; } errors[] = {
+  {"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EDQUOT", EDQUOT}, {"EPERM", EPERM}, {"ENOTSUP", ENOTSUP}, {"ENOLCK", ENOLCK},
+};
+
 // A half write has been let through: the next write of this process fails.
 static atomic_int owed;
 
@@ -64,7 +70,10 @@ __attribute__((constructor)) static void begin(void) {
   is_sticky = is_set("FAIL_STICKY");
   is_short = is_set("FAIL_SHORT");
   is_kill = is_set("FAIL_KILL");
-  number = error && strcmp(error, "EIO") == 0 ? EIO : error && strcmp(error, "EDQUOT") == 0 ? EDQUOT : ENOSPC;
+  is_all = is_set("FAIL_ALL");
+  number = ENOSPC;
+  for (size_t index = 0; error && index < sizeof errors / sizeof *errors; index++)
+    if (strcmp(error, errors[index].name) == 0) number = errors[index].number;
   if (path) {
     // High up, where it is in nobody's way.
     int opened = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -93,6 +102,7 @@ static enum verdict judge(const char *kind, const char *path, int is_write) {
     int length = snprintf(line, sizeof line, "%lu %s %s\n", call, kind, path);
     syscall(SYS_write, trace, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
   }
+  if (is_all) return FAIL;
   if (chosen == 0) return PASS;
   if (call == chosen && is_kill) kill(0, SIGKILL);
   if (is_write && atomic_exchange(&owed, 0)) return FAIL;
@@ -184,6 +194,14 @@ ssize_t writev(int file, const struct iovec *parts, int count) {
 ON_FILE(fsync)
 ON_FILE(fdatasync)
 ON_FILE(syncfs)
+
+int flock(int file, int operation) {
+  static int (*real)(int, int);
+  if (!real) real = REAL(int, "flock", int, int);
+  enum verdict verdict;
+  KEEPING_ERRNO(verdict = judge_file("flock", file, 0));
+  return verdict == PASS ? real(file, operation) : refuse();
+}
 
 #define ON_TWO_PATHS(name)                                             \
   int name(const char *from, const char *to) {                         \

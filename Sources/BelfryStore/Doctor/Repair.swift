@@ -34,6 +34,9 @@ public struct Repair: Sendable {
     where repository.removeAbandonedLock(lock, olderThan: 0) {
       report(.lock(path: lock))
     }
+    if repository.removeCollectionLock() {
+      report(.lock(path: repository.commonDirectory + "gc.pid"))
+    }
     for damaged in repository.damagedLooseObjects() {
       let name = damaged.path.split(separator: "/").suffix(2).joined()
       report(

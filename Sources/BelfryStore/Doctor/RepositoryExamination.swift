@@ -37,6 +37,9 @@ public struct RepositoryExamination: Sendable {
     for lock in repository.locks(of: branch) {
       findings.append(.lock(path: lock, by: repository.user(of: lock)))
     }
+    if let user = repository.collector {
+      findings.append(.lock(path: repository.commonDirectory + "gc.pid", by: user))
+    }
     if try store.local.readJournal() != nil { findings.append(.interruptedWrite) }
     findings += repository.damagedLooseObjects().map { .damagedObject($0) }
     let reference = Reference.broken(branch, of: repository)

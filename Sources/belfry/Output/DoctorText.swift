@@ -94,9 +94,12 @@ enum DoctorText {
     case .headBroken: return problem("store", "The file .git/HEAD names no branch.", repair)
     case .branchBroken(let name, let reason):
       return problem("store", "The branch \(name) is broken: \(reason).", repair)
+    case .lock(let path, let user?) where user.host != nil:
+      return problem(
+        "store", "\(user.shown) has locked the store: \(path).",
+        "If no git runs there: belfry doctor --repair")
     case .lock(let path, let user?):
-      return note(
-        "store", "\(user.name) (process \(user.process)) is at work in the store: \(path).")
+      return note("store", "\(user.shown) is at work in the store: \(path).")
     case .lock(let path, nil):
       return problem("store", "A git that died has left a lock: \(path).", repair)
     case .reflogBroken(let path):

@@ -100,8 +100,7 @@ struct CommandError: Error {
         .locked, "this store has a daemon already: \(Printable.text(process)).",
         hint: "One is enough. If it came from 'belfry service install': belfry service status")
     case .gitBusy(let path, let user):
-      let who =
-        user.map { "\(Printable.text($0.name)) (process \($0.process))" } ?? "another git"
+      let who = user.map { Printable.text($0.shown) } ?? "another git"
       self.init(
         .locked, "\(who) is at work in the store: \(Printable.text(path)).",
         hint: "Try again when it has finished; if no git runs, 'belfry doctor --repair' frees it.")
@@ -261,4 +260,9 @@ extension UndoError {
       "\(title) of \(civil.spoken) is \(state == .open ? "open" : state.rawValue) by now"
     }
   }
+}
+
+extension GitUser {
+  /// `git (process 4711)`, `git gc (process 4711 on oldhost)`
+  var shown: String { "\(name) (process \(process)\(host.map { " on \($0)" } ?? ""))" }
 }

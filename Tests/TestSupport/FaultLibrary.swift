@@ -1,0 +1,60 @@
+import Foundation
+
+/// A library that makes system calls of a program under test fail (`Tests/Faults/failing.c`), compiled once.
+public enum FaultLibrary {
+  /// Whether this machine has a C compiler.
+  public static let isAvailable = path != nil
+
+  /// The variables that let every call of a kind fail on files below a path.
+  ///
+  /// - Parameters:
+  ///   - call: `link`, `flock` …
+  ///   - error: the name of the error, such as `EPERM`.
+  ///   - prefix: the path; calls on other files succeed.
+  public static func refusing(
+    _ call: String, _ error: String, below prefix: String, in sandbox: Sandbox
+  ) throws -> [String: String] {
+    try variables(
+      ["FAIL_KIND": call, "FAIL_ERRNO": error, "FAIL_PREFIX": prefix, "FAIL_ALL": "1"], sandbox)
+  }
+
+  /// The variables that have the program's process group killed before its first call of a kind on a file below a path.
+  public static func killing(
+    before call: String, below prefix: String, in sandbox: Sandbox
+  ) throws -> [String: String] {
+    try variables(
+      ["FAIL_KIND": call, "FAIL_PREFIX": prefix, "FAIL_N": "1", "FAIL_KILL": "1"], sandbox)
+  }
+
+  private static func variables(
+    _ variables: [String: String], _ sandbox: Sandbox
+  ) throws -> [String: String] {
+    let counter = "\(sandbox.root)/counter-\(UUID().uuidString)"
+    try sandbox.write(String(repeating: "\0", count: 64), to: counter)
+    return variables.merging(["LD_PRELOAD": path ?? "", "FAIL_COUNTER": counter]) { $1 }
+  }
+
+  private static let path: String? = {
+    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Faults/failing.c").path
+    let library =
+      NSTemporaryDirectory() + "belfry-failing-\(ProcessInfo.processInfo.processIdentifier).so"
+    for compiler in ["cc", "gcc", "clang"] {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      process.arguments = [compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"]
+      process.standardError = FileHandle.nullDevice
+      guard (try? process.run()) != nil else { continue }
+      process.waitUntilExit()
+      if process.terminationStatus == 0 {
+        atexit { FaultLibrary.remove() }
+        return library
+      }
+    }
+    return nil
+  }()
+
+  private static func remove() {
+    if let path { try? FileManager.default.removeItem(atPath: path) }
+  }
+}
