@@ -25,25 +25,38 @@ struct Healing {
 
   /// The files that head lacks, or has in a version that loses something.
   ///
-  /// A version that cannot be read, or is none, heals nothing.
-  func files(seen: ObjectID, head: ObjectID) throws -> [String: [UInt8]] {
+  /// A version that is no record restores nothing.
+  ///
+  /// - Returns: the files, and whether every version could be read.
+  func files(
+    seen: ObjectID, head: ObjectID
+  ) throws -> (files: [String: [UInt8]], isComplete: Bool) {
     let changes = try repository.changedFiles(
       from: repository.commit(head).tree, to: repository.commit(seen).tree)
     var files: [String: [UInt8]] = [:]
+    var isComplete = true
+    func content(_ blob: ObjectID, _ kind: RecordPath) -> [UInt8]? {
+      do throws(GitError) {
+        return try repository.blob(blob, limit: kind.largest)
+      } catch {
+        if error.isUnreadable { isComplete = false }
+        return nil
+      }
+    }
     for change in changes {
       guard let kind = RecordPath(change.path), let after = change.after,
-        let seen = try? repository.blob(after, limit: kind.largest)
+        let seen = content(after, kind)
       else { continue }
       guard let before = change.before else {
         files[change.path] = seen
         continue
       }
-      guard let now = try? repository.blob(before, limit: kind.largest) else { continue }
+      guard let now = content(before, kind) else { continue }
       if let healed = healed(kind, seen: seen, now: now), healed != now {
         files[change.path] = healed
       }
     }
-    return files
+    return (files, isComplete)
   }
 
   private func healed(_ kind: RecordPath, seen: [UInt8], now: [UInt8]) -> [UInt8]? {
@@ -63,28 +76,6 @@ struct Healing {
     case .log: return seen
     case .device, .attributes: return nil
     }
-  }
-}
-
-extension StoreWriter {
-  /// Puts back what somebody else took from the branch since we left it, and says so.
-  func heal() throws {
-    let seen = store.local.readSeen()
-    guard let head = try head(), head != seen else { return }
-    defer { store.local.noteSeen(head) }
-    // What has been collected since is out of reach.
-    guard let seen, (try? repository.commit(seen)) != nil else { return }
-    // What cannot be compared heals nothing, and must not keep anybody from writing.
-    guard let files = try? Healing(repository).files(seen: seen, head: head), !files.isEmpty
-    else { return }
-    let tree = try repository.commit(head).tree
-    let committed = Dictionary(
-      uniqueKeysWithValues: try files.keys.map { ($0, try repository.blob(at: $0, in: tree)) })
-    try commit(
-      files.mapValues { $0 }, keeping: store.edited(committed),
-      message: CommitMessage(
-        "Put back what another git dropped", body: files.keys.sorted(), device: store.device))
-    store.context.report(.healed(files.keys.sorted()))
   }
 }
 

@@ -15,8 +15,10 @@ struct SettingsAbsorption {
   /// them as the user's edit.
   ///
   /// A file that is not valid, or gone, stays as it is; who reads the settings says so.
-  func absorb() throws {
-    if store.settingsAreSettled { return }
+  ///
+  /// - Parameter isBranchUnknown: compares with the branch also a file that is as it was last committed.
+  func absorb(isBranchUnknown: Bool = false) throws {
+    if store.settingsAreSettled, !isBranchUnknown { return }
     let path = "\(store.path)/\(SettingsFile.path)"
     guard let file = (try? DurableFile.read(path, limit: SettingsFile.largest)) ?? nil,
       let written = try? SettingsFile.decode(file.bytes)

@@ -64,6 +64,24 @@ extension Store {
     }
   }
 
+  /// The alarms of a branch that something other than Belfry has moved, joined with their files; none of any other.
+  /// Opens the repository.
+  public func armedByBranch() -> [ArmedRecord] {
+    guard let moved = movedBranch() else { return [] }
+    return moved.alarms.keys.sorted().compactMap { id in
+      // From before the file is read: one that changes meanwhile is read again.
+      let signature = armedSignature(id)
+      // What cannot be read is known from its file, or from an earlier version.
+      guard let alarm = (try? alarm(id, moved)) ?? nil else { return nil }
+      return ArmedRecord(alarm: alarm, bytes: AlarmRecord.encode(alarm), signature: signature)
+    }
+  }
+
+  /// The folders in which git replaces a file when the checked-out branch moves.
+  public var branchFolders: [String] {
+    [local.gitDirectory, local.commonDirectory, local.commonDirectory + "/refs/heads"]
+  }
+
   // MARK: The daemon's own files
 
   /// Where a daemon waits for pokes, and what keeps it the only one.
@@ -95,9 +113,9 @@ extension Store {
     return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : "another process"
   }
 
-  /// The commit at which the branch stands, as its file says; nil when that cannot be told without git.
+  /// The commit at which the branch stands; nil when its files cannot be read.
   public var branchMark: String? {
-    DurableFile.firstLine(of: "\(local.gitDirectory)/refs/heads/\(Repository.branch)")
+    local.readReference("refs/heads/\(Repository.branch)")?.description
   }
 
   /// Whether the configuration names a remote.

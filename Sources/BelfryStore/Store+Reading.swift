@@ -30,17 +30,13 @@ extension Store {
   }
 
   /// One alarm, from its file, or the last good version of it.
-  public func alarm(_ id: Identifier) throws -> Alarm? {
-    switch try readAlarm(id) {
-    case .good(let alarm, _): return alarm
-    case .bad, .missing: return try lastGood(id)?.alarm
-    }
-  }
+  public func alarm(_ id: Identifier) throws -> Alarm? { try alarm(id, movedBranch()) }
 
   /// Alarms in full, for all cards.
   public func alarms(_ cards: [Card]) throws -> [Identifier: Alarm] {
     var result: [Identifier: Alarm] = [:]
-    for card in cards { result[card.id] = try alarm(card.id) }
+    let moved = movedBranch()
+    for card in cards { result[card.id] = try alarm(card.id, moved) }
     return result
   }
 
@@ -346,6 +342,8 @@ struct CardView {
   private(set) var due: [Identifier] = []
   /// When the status of another alarm changes first; nil when none does.
   private(set) var nextChange: Instant?
+  /// The branch, if something other than Belfry has moved it away from the work tree.
+  private var moved: MovedBranch?
 
   init(_ store: Store) throws {
     self.store = store
@@ -380,7 +378,19 @@ struct CardView {
     // Without the folder every record is missing.
     let all =
       scan == nil ? file.map { file in (0..<file.count).compactMap { file.identifier($0) } } : nil
-    try look(doubtful, changed: scan?.changed ?? [], removed: all ?? scan?.removed ?? [])
+    moved = store.movedBranch()
+    try look(
+      doubtful + behind(), changed: scan?.changed ?? [], removed: all ?? scan?.removed ?? [])
+  }
+
+  /// The alarms that a moved branch has in another version than the cards, or that it may have lost.
+  private func behind() -> [Identifier] {
+    guard let moved else { return [] }
+    guard let file else { return Array(moved.alarms.keys) }
+    let rows = (0..<file.count).compactMap { file.identifier($0) }
+    return moved.alarms.filter { id, blob in
+      file.index(of: id).flatMap { file.row($0)?.blob } != blob
+    }.map(\.key) + rows.filter { moved.isUntracked($0) }
   }
 
   private mutating func expect(_ change: Instant) {
@@ -398,17 +408,19 @@ struct CardView {
     let committed =
       file == nil || isNew ? (try? Store.committedAlarms(store.repository())) ?? [:] : [:]
     let gone = file == nil ? Set(committed.keys).subtracting(changed) : Set(removed)
-    let ids = doubtful + changed + gone.sorted()
+    let ids = Set(doubtful).union(changed).union(gone).sorted()
     if ids.isEmpty { return }
     let settings = try store.settings().settings
     let firings = store.firings()
     for id in ids {
       let path = AlarmRecord.path(id)
       switch try store.readAlarm(id) {
-      case .good(let alarm, let content):
+      case .good(let written, let content):
         let blob = Repository.blobID(content.bytes)
         let known = file.flatMap { file in file.index(of: id).flatMap { file.row($0)?.blob } }
-        if blob == known ?? committed[id] {
+        let joined = moved?.joined(id, with: content.bytes)
+        let alarm = joined ?? written
+        if joined == nil, moved?.isUntracked(id) != true, blob == known ?? committed[id] {
           let row = store.row(alarm, blob: blob, status: content.status, settings: settings)
           changes[id] = row
           if row.row.validUntil > store.context.now {
@@ -427,18 +439,21 @@ struct CardView {
         unsettled.append(id)
         broken.insert(id)
         // A history that cannot be read has none, and keeps no other alarm from ringing.
-        let good = (try? store.lastGood(id)) ?? nil
+        let good = (try? store.lastGood(id, moved)) ?? nil
         problems.append(
           RecordProblem(path: path, kind: .invalid(error, lastGood: good != nil)))
-        if let good { keep(good.alarm, settings: settings, firings: firings) }
+        if let good { keep(good, settings: settings, firings: firings) }
       case .missing where store.past != nil:
         // It was not there yet.
         break
       case .missing:
         unsettled.append(id)
-        problems.append(RecordProblem(path: path, kind: .removed))
-        if let good = (try? store.lastGood(id)) ?? nil {
-          keep(good.alarm, settings: settings, firings: firings)
+        // Nobody has removed a file that was never there.
+        if moved?.isNew(id) != true || file?.index(of: id) != nil {
+          problems.append(RecordProblem(path: path, kind: .removed))
+        }
+        if let good = (try? store.lastGood(id, moved)) ?? nil {
+          keep(good, settings: settings, firings: firings)
         }
       }
       if corrected[id] == nil { corrected[id] = .some(nil) }

@@ -139,7 +139,7 @@ extension Store {
   public func evaluate(_ body: ([Alarm]) throws -> Change?) throws -> Evaluated {
     let view = try CardView(self)
     if view.due.isEmpty, view.unsettled.isEmpty, settingsAreSettled, past == nil, !hasIncoming,
-      isZoneRecorded
+      isZoneRecorded, movedHead == nil
     {
       view.save()
       return Evaluated(problems: view.problems, nextChange: view.nextChange)
@@ -180,7 +180,8 @@ extension Store {
   }
 
   private func alarms(_ view: CardView) throws -> [Alarm] {
-    try Set(view.due + view.unsettled).sorted().compactMap { try alarm($0) }
+    let moved = movedBranch()
+    return try Set(view.due + view.unsettled).sorted().compactMap { try alarm($0, moved) }
   }
 
   /// Log entries of this device, now, for events in the order in which they happened.
@@ -233,11 +234,14 @@ struct Absorption {
   ///    stamped now; the result is joined with the versions known, so that a stale file takes nothing back.
   /// 2. A file that is not valid stays as it is; the last good version stays in use.
   /// 3. A file that is gone is put back: only `belfry delete` deletes.
-  func absorb(_ ids: [Identifier]) throws {
+  ///
+  /// - Parameter isBranchUnknown: compares with the branch also those whose files are as the cards know them: it is not
+  ///   known whether the branch has them.
+  func absorb(_ ids: [Identifier], isBranchUnknown: Bool = false) throws {
     if ids.isEmpty { return }
     let cards = store.readCards()
     let committed: [Identifier: ObjectID]
-    if ids.count == 1, let id = ids.first {
+    if ids.count == 1, let id = ids.first, !isBranchUnknown {
       // The common case, an alarm that is as it was, is seen without looking into the history.
       if let cards, let index = cards.index(of: id), isUnchanged(cards, index, id) { return }
       committed = try Store.committedAlarms(writer.repository, only: id)
@@ -256,7 +260,12 @@ struct Absorption {
       case .bad: continue
       case .missing:
         guard let good = try store.lastGood(id) else { continue }
-        files[AlarmRecord.path(id)] = AlarmRecord.encode(good.alarm)
+        var alarm = good.alarm
+        // The cards may know an earlier version than the branch has.
+        if let head, head != good.blob, let theirs = try version(head, id) {
+          alarm = Alarm.join(alarm, theirs)
+        }
+        files[AlarmRecord.path(id)] = AlarmRecord.encode(alarm)
       case .good(let written, let content):
         let base = try version(known, id) ?? version(head, id)
         let stamped = written.stamped(

@@ -48,7 +48,7 @@ extension StoreWriter {
       }
     }
     if files.isEmpty { return }
-    let (before, here) = (store.local.readSeen(), try head())
+    let here = try head()
     do {
       try commit(
         files, keeping: edited,
@@ -59,8 +59,6 @@ extension StoreWriter {
         wanted.map { ($0.key, Repository.blobID($0.value)) }, head: here)
       throw error
     }
-    // Where somebody else has moved the branch is still to be looked at.
-    if let before, before != here { store.local.noteSeen(before) }
   }
 
   /// What an interrupted write wanted, with what has been committed since.

@@ -20,6 +20,11 @@ final class StoreWriter {
   private let hold: CollectionHold
   /// Where Belfry left the branch, which somebody else may have moved since; nil when it is not known.
   let seen: ObjectID?
+  /// The commit that the work tree is in line with: it moves with the branch as long as only this process moves it. What
+  /// somebody else has put on top is left to the next writer.
+  var reconciled: ObjectID?
+  /// Keeps `reconciled` from being noted before all of the work tree is in line.
+  var isReconciling = false
 
   init(_ store: Store) throws {
     self.store = store
@@ -34,8 +39,9 @@ final class StoreWriter {
     signature = try store.signature(repository)
     hold = try StoreWriter.holdOff(repository, patience: store.context.patience)
     seen = store.local.readSeen()
+    reconciled = seen
     try recover()
-    try heal()
+    try reconcile()
   }
 
   /// Waits for a collection that goes on, and keeps the next from beginning.
@@ -110,7 +116,7 @@ final class StoreWriter {
 
   /// Moves the branch; false when it does not stand at `from` any more.
   func move(from head: ObjectID?, to commit: ObjectID) throws -> Bool {
-    try waitingForGit(repository.lock(of: branch)) {
+    let isMoved = try waitingForGit(repository.lock(of: branch)) {
       switch try repository.moveReference(
         branch, from: head, to: commit, signature: signature, message: store.context.process)
       {
@@ -119,6 +125,8 @@ final class StoreWriter {
       case .locked: nil
       }
     }
+    if isMoved, head == reconciled { reconciled = commit }
+    return isMoved
   }
 
   /// Writes files, lets `commit` make the commit that holds them, and brings index and cards in step.
@@ -156,7 +164,7 @@ final class StoreWriter {
       putBack(&placement)
       throw error
     }
-    store.local.noteSeen(result)
+    noteReconciled()
     store.local.endJournal()
     placement.forget()
     repository.forgetOldIndex()

@@ -44,6 +44,15 @@ struct Tidying {
       return (file ?? nil).map { Repository.blobID($0.bytes) } != committed[name]?.id
     }
     var files = valid(changed.map { "devices/\($0)" })
+    for (path, bytes) in files {
+      // A file that is older than the branch takes nothing back.
+      guard let blob = committed[String(path.dropFirst("devices/".count))]?.id, let bytes,
+        let known = try? writer.repository.blob(blob, limit: DeviceRecord.largest),
+        let (new, old) = try? (DeviceRecord.decode(bytes), DeviceRecord.decode(known)),
+        let stamp = new.stamp, let latest = old.stamp, stamp < latest
+      else { continue }
+      files[path] = .some(known)
+    }
     let own = DeviceRecord.path(store.device)
     if let bytes = files[own] ?? nil, var device = try? DeviceRecord.decode(bytes) {
       let known = committed["\(store.device).json"].flatMap {

@@ -20,6 +20,8 @@ struct LooseObjects: Sendable {
   /// Why a file is not the object that its name promises.
   struct Damage: Error {
     let reason: String
+    /// The object may be whole, and holds more than was asked for.
+    var isTooLarge = false
   }
 
   /// The folder `objects` of a repository.
@@ -77,7 +79,7 @@ struct LooseObjects: Sendable {
         return .failure(Damage(reason: count == 0 ? "it is empty" : "it is cut short"))
       }
       guard size <= limit else {
-        return .failure(Damage(reason: "it is too large: \(size) bytes"))
+        return .failure(Damage(reason: "it is too large: \(size) bytes", isTooLarge: true))
       }
       let start = head[(end + 1)...]
       guard start.count <= size else {

@@ -60,7 +60,7 @@ extension Repository {
         return try readPacked(id, kind, limit: limit, isLoose: false)
       }
       guard object.kind == kind else {
-        throw GitError(.damaged, operation, "it is of another kind")
+        throw GitError(.wrongKind, operation, "it is of another kind")
       }
       return object.bytes
     } catch let error as GitError {
@@ -68,7 +68,9 @@ extension Repository {
     } catch let error as LooseObjects.Damage {
       // A pack may hold it as well.
       if let packed = try? readPacked(id, kind, limit: limit, isLoose: true) { return packed }
-      throw GitError(.damaged, operation, error.reason)
+      throw GitError(error.isTooLarge ? .tooLarge : .damaged, operation, error.reason)
+    } catch let error as FileError where error.number == EFBIG {
+      throw GitError(.tooLarge, operation, "it is too large")
     } catch {
       throw GitError(.generic, operation, "\(error)")
     }
@@ -100,7 +102,7 @@ extension Repository {
       try GitError.check(
         git_odb_read_header(&size, &found, database, &oid), "find the object \(id.short)")
       guard found == wanted else {
-        throw GitError(.damaged, "read the object \(id.short)", "it is of another kind")
+        throw GitError(.wrongKind, "read the object \(id.short)", "it is of another kind")
       }
       guard size <= limit else {
         throw GitError(.tooLarge, "read the object \(id.short)", "it is too large: \(size) bytes")

@@ -86,7 +86,8 @@ public final class Daemon: Sendable {
     let lock = try store.lockForDaemon()
     defer { withExtendedLifetime(lock) {} }
     let source = try WakeSource(
-      store: store.path, poke: files.poke, wakesMachine: surroundings.wakesMachine)
+      store: store.path, branch: store.branchFolders, poke: files.poke,
+      wakesMachine: surroundings.wakesMachine)
     if let failure = source.wakerFailure {
       surroundings.log(.failed("waking the machine", why: "\(failure)"))
     }

@@ -43,6 +43,10 @@ struct DaemonWatch {
   /// Where the branch stood after the last sync, and when partners were last told of it.
   private var syncedMark: String?
   private var mailedMark: String?
+  /// When a branch that something else has moved is to be dealt with; nil when there is none.
+  private var branchDue: Instant?
+  /// The commit of the moved branch that was dealt with last.
+  private var handledHead: String?
   private var failing: Set<String> = []
   /// What rings as a backup once it has been asked what others have answered: since when it waits for that.
   private var held: [Firings.Key: Instant] = [:]
@@ -81,6 +85,9 @@ struct DaemonWatch {
   private static let hurry = 10
   /// Between an edit and the command that takes it up, in milliseconds: an editor writes more than once.
   private static let editing: Int64 = 500
+  /// Between a move of the branch and the command that brings the work tree in line with it, in milliseconds: Belfry's own
+  /// writes do that themselves.
+  private static let branchPause: Int64 = 300
 
   init(
     store: Store, surroundings: Daemon.Surroundings, attendance: Attendance,
@@ -115,7 +122,7 @@ struct DaemonWatch {
 
   /// When the daemon is to be woken at the latest.
   var nextWake: Instant {
-    var wakes = [nextRound, agenda.nextWake, nextSample].compactMap { $0 }
+    var wakes = [nextRound, agenda.nextWake, nextSample, branchDue].compactMap { $0 }
     if !settling.isRunning, let due = settling.due { wakes.append(due) }
     if isSyncing, let next = sync.next(pace, now: context.now) { wakes.append(next) }
     if isMailing, let next = mail.next(.waiting, now: context.now) { wakes.append(next) }
@@ -163,7 +170,12 @@ struct DaemonWatch {
       underWay -= 1
       look(at: agenda.read([notice.alarm], present))
     case .history(let records):
-      look(at: records.filter { agenda.take($0) }.map(\.alarm.id))
+      // A file that was written meanwhile is read by itself.
+      let current = records.filter { record in
+        record.signature.map { $0 == present.armedSignature(record.alarm.id) }
+          ?? (present.armed(record.alarm.id) == nil)
+      }
+      look(at: current.filter { agenda.take($0) }.map(\.alarm.id))
     case .warned(let lines):
       if lines != warnings, !lines.isEmpty { surroundings.log(.warned(lines)) }
       warnings = lines
@@ -211,6 +223,7 @@ struct DaemonWatch {
       keep(notes)
     }
     sampleBattery()
+    checkBranch()
     look(at: agenda.due(at: context.now) + overdue)
     if wasUrgent, agenda.mood < .cascading {
       // Somebody has answered: others are to hear of it before their turn.
@@ -239,6 +252,7 @@ struct DaemonWatch {
       agenda.readSettings(present)
       look(at: agenda.identifiers.sorted())
       wantSettling(after: DaemonWatch.editing)
+    case .branch: break
     case .everything, .poke:
       look(at: agenda.read(nil, present))
       noteBranch()
@@ -267,11 +281,31 @@ struct DaemonWatch {
   private mutating func lookRound(atAll: Bool = false) {
     nextRound = context.now.adding(seconds: DaemonWatch.round)
     lookAtClock(rereadingZones: true)
+    // What a command could not bring in line is tried again.
+    handledHead = nil
     let changed = agenda.read(nil, present)
     let isSame = zones == context.zones.fingerprint && !atAll
     look(at: isSame ? changed : agenda.identifiers.sorted())
     if !isSame { wantSettling(after: 0) }
     zones = context.zones.fingerprint
+  }
+
+  /// Looks whether something other than Belfry has moved the branch: then its alarms are read from there, and a
+  /// command brings the work tree in line.
+  private mutating func checkBranch() {
+    guard let head = store.movedHead, head != handledHead else {
+      branchDue = nil
+      return
+    }
+    guard let due = branchDue else {
+      branchDue = Instant(milliseconds: context.now.milliseconds + DaemonWatch.branchPause)
+      return
+    }
+    guard due <= context.now else { return }
+    branchDue = nil
+    handledHead = head
+    readHistory()
+    wantSettling(after: 0)
   }
 
   // MARK: Telling
@@ -565,7 +599,9 @@ struct DaemonWatch {
   private func readHistory() {
     let (store, known, tell) = (present, agenda.identifiers, tell)
     BackgroundThread.start {
-      let records = store.armedByHistory(besides: known)
+      let ahead = store.armedByBranch()
+      let records =
+        ahead + store.armedByHistory(besides: known.union(ahead.map(\.alarm.id)))
       if !records.isEmpty { tell(.history(records)) }
     }
   }

@@ -15,6 +15,8 @@ final class WakeSource: Sendable {
     case alarms(Set<Identifier>)
     /// The settings were written.
     case settings
+    /// A reference that names the checked-out branch may have moved.
+    case branch
     /// More has changed than was told one by one.
     case everything
     /// The system's time zone is another.
@@ -34,24 +36,30 @@ final class WakeSource: Sendable {
   let wakerFailure: FileError?
   private let notes: Int32
   private let pokes: Int32
-  private let store: String
   private let localTime: String
   private let watches = Mutex<[Int32: Folder]>([:])
 
-  private enum Folder: CaseIterable {
-    case root, alarms, system
+  private enum Folder {
+    case root, alarms, system, branch
   }
+  /// The watched folders by their paths.
+  private let folders: [(path: String, folder: Folder)]
 
   /// - Parameters:
   ///   - store: the store's folder.
+  ///   - branch: the folders in which git replaces a file when the checked-out branch moves.
   ///   - poke: the path of the named pipe, which is made if there is none.
   ///   - wakesMachine: whether the machine is to be woken from sleep for what is due.
   ///   - localTime: the system's own time zone.
   init(
-    store: String, poke: String, wakesMachine: Bool = false, localTime: String = "/etc/localtime"
+    store: String, branch: [String], poke: String, wakesMachine: Bool = false,
+    localTime: String = "/etc/localtime"
   ) throws {
-    self.store = store
     self.localTime = localTime
+    folders =
+      [
+        (store, .root), (store + "/alarms", .alarms), (DurableFile.parent(of: localTime), .system),
+      ] + Set(branch).sorted().map { ($0, .branch) }
     if mkfifo(poke, 0o600) != 0, errno != EEXIST { throw FileError("make", poke) }
     var status = stat()
     guard lstat(poke, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
@@ -140,19 +148,17 @@ final class WakeSource: Sendable {
     let content =
       IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR
     watches.withLock { watches in
-      for folder in Folder.allCases {
-        let number = inotify_add_watch(notes, path(folder), UInt32(content))
+      for (path, folder) in folders {
+        let number = inotify_add_watch(notes, path, UInt32(content))
         if number >= 0 { watches[number] = folder }
       }
     }
   }
 
-  private func path(_ folder: Folder) -> String {
-    switch folder {
-    case .root: store
-    case .alarms: store + "/alarms"
-    case .system: DurableFile.parent(of: localTime)
-    }
+  /// Returns true for a file of the `.git` folder, or of one with branches, whose change may move a branch.
+  private static func isReference(_ name: String) -> Bool {
+    // Of the lock files the renaming is told under the other name; the rest of the `.git` folder is lower case.
+    name == "HEAD" || name == "packed-refs" || name == Repository.branch
   }
 
   private func readNotes() -> [Wake] {
@@ -182,6 +188,7 @@ final class WakeSource: Sendable {
         if name.hasSuffix(".json"), let id = Identifier(name.dropLast(5)) { alarms.insert(id) }
       case .root where name == "settings.json": wakes.insert(.settings)
       case .root where name == "alarms": wakes.insert(.everything)
+      case .branch where WakeSource.isReference(name): wakes.insert(.branch)
       case .system where name == localTime.split(separator: "/").last.map(String.init) ?? "":
         wakes.insert(.zone)
       default: break

@@ -1,0 +1,84 @@
+import BelfryCore
+import Foundation
+import Git
+import Glibc
+import TestSupport
+import Testing
+
+@testable import BelfryStore
+
+/// Somebody else moves the branch while Belfry writes.
+@Suite struct BranchRaceTests {
+  private func open(_ path: String) throws -> Store {
+    try Store.open(
+      path,
+      context: StoreContext(
+        now: Instant(rfc3339: "2026-11-20T22:41:00Z")!, zones: ZoneLibrary(variable: "UTC"),
+        deviceName: "laptop", user: geteuid(),
+        makeIdentifier: {
+          var generator = SystemRandomNumberGenerator()
+          return .random(using: &generator)
+        }, random: { $0.lowerBound }, patience: 0)
+    ).store
+  }
+
+  private func change(_ title: String, _ store: Store) throws -> Store.Change {
+    let id = store.context.makeIdentifier()
+    let text = """
+      {"format": 1, "id": "\(id)", "title": "\(title)", "schedule":
+       {"kind": "daily", "start": "2026-11-20", "times": ["08:00"]}}
+      """
+    let alarm = try AlarmRecord.decode(Array(text.utf8), id: id, now: store.context.now)
+    return Store.Change(
+      alarms: [alarm.stamped(against: nil, at: store.context.now, device: store.device)],
+      entries: [], message: CommitMessage("Add \(title)", device: store.device))
+  }
+
+  @Test("what was pushed while a command wrote is in line after the next one")
+  func pushDuringWrite() async throws {
+    let sandbox = try Sandbox()
+    let store = try open(sandbox.store)
+    let other = sandbox.root + "/other"
+    _ = try await sandbox.git("clone", "-q", sandbox.store, other, in: sandbox.root)
+    let second = try open(other)
+    try second.commit(try change("Milk", second))
+    _ = try await sandbox.git("config", "receive.denyCurrentBranch", "ignore")
+
+    let writer = try StoreWriter(store)
+    // The writer has looked at the branch, and has not moved it yet.
+    let push = try await sandbox.git("push", "-q", sandbox.store, "main:main", in: other)
+    #expect(push.status == 0, "\(push.err)")
+    try writer.commit(try change("Tea", store))
+    withExtendedLifetime(writer) {}
+    func titles() throws -> [String] { try store.overview().cards.map(\.title).sorted() }
+    #expect(try titles() == ["Milk", "Tea"])
+    #expect(try store.armedIdentifiers().count == 1)
+    try store.commit(try change("Bread", store))
+    #expect(try titles() == ["Bread", "Milk", "Tea"])
+    #expect(try store.armedIdentifiers().count == 3)
+    #expect(store.movedHead == nil)
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+  }
+
+  @Test(
+    "the commit of a branch is found in its file, among packed references, and in a linked work tree"
+  )
+  func references() async throws {
+    let sandbox = try Sandbox()
+    let store = try open(sandbox.store)
+    let head = try #require(try store.repository().commit(of: "HEAD"))
+    #expect(store.local.readHead() == head)
+    _ = try await sandbox.git("branch", "main-before", "main")
+    _ = try await sandbox.git("pack-refs", "--all", "--prune")
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/.git/refs/heads/main"))
+    #expect(store.local.readHead() == head)
+    #expect(store.branchMark == head.description)
+    let other = sandbox.root + "/other"
+    _ = try await sandbox.git("worktree", "add", "-q", other, "main-before")
+    let linked = try open(other)
+    #expect(linked.local.readHead() == (try linked.repository().commit(of: "HEAD")))
+    #expect(linked.movedHead == nil)
+    _ = try await sandbox.git("checkout", "-q", "--detach")
+    #expect(store.local.readHead() == nil)
+  }
+}
