@@ -49,8 +49,10 @@ struct MovedBranch {
   func joined(_ id: Identifier, with file: [UInt8]) -> Alarm? {
     guard let blob = alarms[id], blob != Repository.blobID(file) else { return nil }
     let kind = RecordPath.alarm(id)
+    // The file stands as it is beside a version that cannot be read.
+    guard let theirs = try? repository.content(blob, kind) else { return nil }
     let join = RecordJoin(
-      kind, ours: .success(file), theirs: repository.content(blob, kind),
+      kind, ours: .success(file), theirs: theirs,
       base: { earlier?[id].flatMap { try? repository.blob($0, limit: kind.largest) } })
     return join.bytes.flatMap { try? AlarmRecord.decode($0, id: id, now: now) }
   }

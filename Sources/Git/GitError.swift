@@ -20,13 +20,13 @@ public struct GitError: Error, Equatable, Sendable {
     /// An object has more bytes than whoever reads it takes.
     public static let tooLarge = Code(rawValue: GIT_EBUFS.rawValue)
     public static let generic = Code(rawValue: GIT_ERROR.rawValue)
-    /// An object is whole, and not of the kind that was asked for. Not one of libgit2's codes.
-    public static let wrongKind = Code(rawValue: -10_001)
+    /// An object is whole, and not what was asked for: of another kind, or not in git's form. Not one of libgit2's codes.
+    public static let malformed = Code(rawValue: -10_001)
   }
 
   /// Returns true when an object could not be read here, because it is missing, damaged or on a disk that fails. Nothing
   /// follows from that for what it holds: others may be able to read it.
-  public var isUnreadable: Bool { code != .tooLarge && code != .wrongKind }
+  public var isUnreadable: Bool { code != .tooLarge && code != .malformed }
 
   public let code: Code
   /// What was being done: `open the repository`.

@@ -60,7 +60,7 @@ extension Repository {
         return try readPacked(id, kind, limit: limit, isLoose: false)
       }
       guard object.kind == kind else {
-        throw GitError(.wrongKind, operation, "it is of another kind")
+        throw GitError(.malformed, operation, "it is of another kind")
       }
       return object.bytes
     } catch let error as GitError {
@@ -102,7 +102,7 @@ extension Repository {
       try GitError.check(
         git_odb_read_header(&size, &found, database, &oid), "find the object \(id.short)")
       guard found == wanted else {
-        throw GitError(.wrongKind, "read the object \(id.short)", "it is of another kind")
+        throw GitError(.malformed, "read the object \(id.short)", "it is of another kind")
       }
       guard size <= limit else {
         throw GitError(.tooLarge, "read the object \(id.short)", "it is too large: \(size) bytes")
@@ -163,7 +163,7 @@ extension Repository {
   public func commit(_ id: ObjectID) throws(GitError) -> Commit {
     let bytes = try read(id, .commit, limit: 16 << 20)
     guard let commit = Commit(id, bytes) else {
-      throw GitError(.damaged, "read the commit \(id.short)", "it is not a commit")
+      throw GitError(.malformed, "read the commit \(id.short)", "it is not a commit")
     }
     return commit
   }

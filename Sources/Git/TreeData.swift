@@ -49,7 +49,7 @@ public struct TreeData: Sendable, Equatable {
       else { return nil }
       return Slot(start: start, nameStart: space + 1, nameEnd: nul)
     }
-    guard let found else { throw GitError(.generic, "read a tree", "its entries are cut short") }
+    guard let found else { throw GitError(.malformed, "read a tree", "its entries are cut short") }
     return found
   }
 

@@ -62,6 +62,8 @@ struct SimulatedTransport: RemoteTransport {
 
   private var tracking: String { "refs/remotes/\(remote.name)/\(Repository.branch)" }
 
+  func refetch(_ branch: String) async throws { _ = try await fetch(branch) }
+
   func fetch(_ branch: String) async throws -> ObjectID? {
     let isAnswered = try network.call(device, remote.url)
     let theirs = try Repository.open(remote.url).commit(of: "refs/heads/\(branch)")

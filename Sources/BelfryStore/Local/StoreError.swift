@@ -35,6 +35,9 @@ public enum StoreError: Error, Sendable {
   case shallow
   /// What the remote has is not a store's.
   case remoteIsNoStore(url: String)
+  /// An object that a merge needs cannot be read here: it is missing or damaged. Nothing was merged, as what cannot be
+  /// read is not absent.
+  case unreadableObject(reason: String)
   /// The remote has more records than any store.
   case tooLarge
   /// The remote refused every try: somebody else was always faster.

@@ -28,11 +28,18 @@ struct BranchJoin {
   private static let farBack = 1_000
 
   /// Throws unless a commit is one of a store: merging would strip another project of its files.
-  static func expectStore(_ commit: ObjectID, at url: String, _ repository: Repository) throws {
-    // What cannot be read is none.
-    guard let tree = try? repository.commit(commit).tree,
-      (try? repository.tree(tree).entry(named: "devices"))??.mode == .folder
-    else { throw StoreError.remoteIsNoStore(url: url) }
+  ///
+  /// Throws `StoreError.remoteIsNoStore`, or `.unreadableObject` when that cannot be told here.
+  static func expectStore(
+    _ commit: ObjectID, at url: String, _ repository: Repository
+  ) throws(StoreError) {
+    do throws(GitError) {
+      let tree = try repository.commit(commit).tree
+      if try repository.tree(tree).entry(named: "devices")?.mode == .folder { return }
+    } catch {
+      if error.isUnreadable { throw .unreadableObject(reason: error.description) }
+    }
+    throw .remoteIsNoStore(url: url)
   }
 
   /// Joins a commit into the branch.
@@ -117,9 +124,14 @@ extension StoreWriter {
     for (name, commit) in try repository.references(under: Store.incoming).sorted(by: {
       $0.key < $1.key
     }) {
-      // What is no store's is of no use to anybody.
-      if (try? BranchJoin.expectStore(commit, at: name, repository)) != nil {
+      do {
+        try BranchJoin.expectStore(commit, at: name, repository)
         outcomes.append(try BranchJoin(self).join(commit))
+      } catch StoreError.remoteIsNoStore {
+        // Of no use to anybody.
+      } catch StoreError.unreadableObject {
+        // It stays until its objects can be read: the device that left it counts on it.
+        continue
       }
       try repository.removeReference(name, at: commit)
     }

@@ -28,18 +28,29 @@ struct GitTransport: RemoteTransport {
     }
   }
 
-  func fetch(_ branch: String) async throws -> ObjectID? {
+  func fetch(_ branch: String) async throws -> ObjectID? { try await fetch(branch, options: []) }
+
+  func refetch(_ branch: String) async throws {
+    _ = try await fetch(branch, options: ["--refetch"])
+  }
+
+  private func fetch(_ branch: String, options: [String]) async throws -> ObjectID? {
     let tracking = "refs/remotes/\(remote.name)/\(branch)"
     var waited = 0
     while true {
       // Durable before the branch moves to what rests on it.
-      let outcome = try await run([
-        "-c", "core.fsync=all", "-c", "core.fsyncMethod=batch", "fetch", "--progress", "--no-tags",
-        "--no-write-fetch-head", "--no-auto-maintenance",
-        "--no-recurse-submodules", "--no-prune", "--refmap=", "--end-of-options", remote.name,
-        "+refs/heads/\(branch):\(tracking)",
-        "+\(Store.alive)*:\(Store.seen)\(remote.name)/*",
-      ])
+      let outcome = try await run(
+        [
+          "-c", "core.fsync=all", "-c", "core.fsyncMethod=batch", "fetch", "--progress",
+          "--no-tags",
+          "--no-write-fetch-head", "--no-auto-maintenance",
+          // In a partial clone too every record comes: one that is not here cannot be merged.
+          "--no-filter", "--no-recurse-submodules", "--no-prune", "--refmap=",
+        ] + options + [
+          "--end-of-options", remote.name,
+          "+refs/heads/\(branch):\(tracking)",
+          "+\(Store.alive)*:\(Store.seen)\(remote.name)/*",
+        ])
       if outcome.status == 0 { return try repository.commit(of: tracking) }
       if outcome.error.contains("couldn't find remote ref refs/heads/\(branch)") { return nil }
       // Another sync is at work on the reference, or one has died there.

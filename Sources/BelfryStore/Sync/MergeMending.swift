@@ -37,12 +37,12 @@ public struct MergeMending {
     var notes: [DecisionNotes.Note] = []
     for conflict in conflicts {
       guard let kind = RecordPath(conflict.path) else { return }
-      let ours = conflict.ours.map { repository.content($0, kind) }
-      let theirs = conflict.theirs.map { repository.content($0, kind) }
+      let ours = try conflict.ours.map { try repository.content($0, kind) }
+      let theirs = try conflict.theirs.map { try repository.content($0, kind) }
       let base = conflict.base.flatMap { try? repository.content($0, kind).get() }
       let join = RecordJoin(kind, ours: ours, theirs: theirs, base: { base })
       var bytes = join.bytes
-      // What cannot be read, or is not there, has no edits to tell of.
+      // What is no record, or is not there, has no edits to tell of.
       if let ours = try? ours?.get(), let theirs = try? theirs?.get() {
         notes += DecisionNotes.Note.all(
           join.decisions, ours: ours, theirs: theirs, base: base, at: store.context.now)

@@ -90,11 +90,16 @@ struct RecordJoin {
 }
 
 extension Repository {
-  /// The bytes of a record of a kind, or why they cannot be had: too many, damaged, not there.
-  func content(_ blob: ObjectID, _ kind: RecordPath) -> Result<[UInt8], RecordError> {
+  /// The bytes of a record of a kind, or why they are no record's: too many, not a file's.
+  ///
+  /// Throws `StoreError.unreadableObject` for a blob that is missing or damaged here: it may well hold a record.
+  func content(
+    _ blob: ObjectID, _ kind: RecordPath
+  ) throws(StoreError) -> Result<[UInt8], RecordError> {
     do throws(GitError) {
       return .success(try self.blob(blob, limit: kind.largest))
     } catch {
+      if error.isUnreadable { throw .unreadableObject(reason: error.description) }
       return .failure(RecordError(error.message))
     }
   }

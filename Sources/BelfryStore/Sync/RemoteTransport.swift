@@ -7,6 +7,11 @@ public protocol RemoteTransport: Sendable {
   /// Throws `StoreError.remoteFailed`.
   func fetch(_ branch: String) async throws -> ObjectID?
 
+  /// Brings all objects of the remote's branch here again, also those that should be here: some of them are missing.
+  ///
+  /// Throws `StoreError.remoteFailed`.
+  func refetch(_ branch: String) async throws
+
   /// Moves the remote's branch to a commit that comes after the one fetched last.
   ///
   /// Throws `StoreError.remoteFailed`.

@@ -102,6 +102,8 @@ private struct Synchronising {
   let repository: Repository
   var peers: [Peer]
   var result: SyncResult
+  /// Whether all objects were fetched again, as some could not be read.
+  private var isRefetched = false
 
   init(store: Store, repository: Repository, peers: [Peer]) {
     self.store = store
@@ -117,7 +119,18 @@ private struct Synchronising {
   /// One round; returns whether all have the same now, but for those that failed.
   mutating func round() async throws -> Bool {
     try await fetch()
-    let ours = try join()
+    let ours: ObjectID?
+    do {
+      ours = try join()
+    } catch StoreError.unreadableObject where !isRefetched {
+      // Once: objects that a partial clone left out, or that are gone, come again.
+      isRefetched = true
+      _ = try await each(reachable) { peer in
+        // What comes of it is seen when the objects are read.
+        _ = try? await peer.transport.get().refetch(Repository.branch)
+      }
+      ours = try join()
+    }
     return try await push(ours)
   }
 
@@ -161,7 +174,15 @@ private struct Synchronising {
       let transport = try peer.transport.get()
       let before = try repository.commit(of: "refs/remotes/\(peer.remote.name)/\(branch)")
       let theirs = try await transport.fetch(branch)
-      if let theirs { try BranchJoin.expectStore(theirs, at: peer.remote.url, repository) }
+      if let theirs {
+        do {
+          try BranchJoin.expectStore(theirs, at: peer.remote.url, repository)
+        } catch StoreError.unreadableObject {
+          // What comes of it is seen when the objects are read.
+          _ = try? await transport.refetch(branch)
+          try BranchJoin.expectStore(theirs, at: peer.remote.url, repository)
+        }
+      }
       // What has been collected since tells nothing.
       let wasRewound =
         before.map { before in
@@ -193,6 +214,7 @@ private struct Synchronising {
           result.add(outcome, to: index)
           if outcome.fetched > 0 { notice(theirs) }
         } catch let error as StoreError {
+          if case .unreadableObject = error, !isRefetched { throw error }
           // What this remote has cannot be joined; another's can.
           guard peers.count > 1 else { throw error }
           result.exchanges[index].failure = error

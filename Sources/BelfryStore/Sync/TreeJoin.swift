@@ -47,10 +47,15 @@ struct TreeJoin {
   }
 
   /// - Parameter base: the tree of the common ancestor: see `RecordJoin`.
-  /// - Throws: `StoreError.tooLarge` for a tree that is larger than any store.
+  /// - Throws: `StoreError.tooLarge` for a tree that is larger than any store; `.unreadableObject` when a tree or a record
+  ///   is missing or damaged here.
   init(_ repository: Repository, ours: ObjectID?, theirs: ObjectID, base: ObjectID?) throws {
     self.repository = repository
-    try walk(ours, theirs, base, prefix: "")
+    do {
+      try walk(ours, theirs, base, prefix: "")
+    } catch let error as GitError where error.isUnreadable {
+      throw StoreError.unreadableObject(reason: error.description)
+    }
     decisions.sort { ($0.path, $0.subject) < ($1.path, $1.subject) }
   }
 
@@ -70,7 +75,7 @@ struct TreeJoin {
     let names = Set(differences.filter { $0.before != nil && $0.after != nil }.map(\.name))
     let ancestors =
       names.isEmpty
-      ? [:] : try base.map { try repository.tree($0).entries(named: names) } ?? [:]
+      ? [:] : base.flatMap { try? repository.tree($0).entries(named: names) } ?? [:]
     for difference in differences {
       guard refused <= TreeJoin.mostRefused else { throw StoreError.tooLarge }
       let (a, b) = (difference.before, difference.after)
@@ -126,9 +131,9 @@ struct TreeJoin {
       return
     }
     let join = RecordJoin(
-      kind, ours: file(ours).map { repository.content($0, kind) },
-      theirs: file(theirs).map { repository.content($0, kind) },
-      // A version that cannot be read tells nothing.
+      kind, ours: try file(ours).map { try repository.content($0, kind) },
+      theirs: try file(theirs).map { try repository.content($0, kind) },
+      // The join stands without it: nobody is kept from syncing because an old version is gone.
       base: { file(base).flatMap { try? repository.blob($0, limit: kind.largest) } })
     if let error = join.refusals.theirs { refuse(prefix, name, error.reason) }
     decisions += join.decisions

@@ -172,6 +172,10 @@ struct CommandError: Error {
       self.init(
         .failed, "what \(Printable.text(url)) has is not a Belfry store.",
         hint: "Correct the remote: belfry remote remove, belfry remote add.")
+    case .unreadableObject(let reason):
+      self.init(
+        .failed, "nothing was merged: \(Printable.text(reason)).",
+        hint: "Fetch what is missing or damaged again with 'belfry doctor --repair', then sync.")
     case .tooLarge:
       self.init(
         .failed, "the remote holds more than any store, so it was left alone.",
