@@ -275,7 +275,7 @@ public struct Tick: Sendable {
   }
 
   private func remember(_ number: Int, of key: Firings.Key, _ settings: Settings) throws {
-    try store.update(key.alarm) { alarm in
+    try store.update(key.alarm, includingDeleted: true) { alarm in
       let timeline = store.timeline(alarm)
       let followUp = timeline.followUp(number, of: key.occurrence, settings: settings)
       return (followUp.flatMap { timeline.reminded($0) }.flatMap(store.change), ())
@@ -314,7 +314,7 @@ extension Store {
     _ answer: Answer, to notice: Notice, _ settings: Settings
   ) throws -> (alarm: Alarm, event: Event)? {
     let firings = firings()
-    let transition = try update(notice.alarm) { alarm in
+    let transition = try update(notice.alarm, includingDeleted: true) { alarm in
       let transition = try? timeline(alarm).answer(
         answer, to: notice.occurrence, at: context.now, settings: settings, firings: firings)
       return (transition.flatMap(change), transition)

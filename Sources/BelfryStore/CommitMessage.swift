@@ -35,6 +35,8 @@ public struct CommitMessage: Hashable, Sendable {
   /// The trailer of what nobody did, and that of what is taken back: the commit of it.
   static let auto = "Auto"
   static let undoes = "Undoes"
+  /// The trailer of a commit that the command after an interrupted one has made for it.
+  static let recovered = "Recovered"
   /// The action of a change of the settings.
   static let settings = "settings"
 

@@ -64,15 +64,15 @@ extension Store {
     }
   }
 
-  /// The alarms of a branch that something other than Belfry has moved, joined with their files; none of any other.
+  /// The alarms of which the work tree lacks a version, as when something other than Belfry has moved the branch.
   /// Opens the repository.
   public func armedByBranch() -> [ArmedRecord] {
-    guard let moved = movedBranch() else { return [] }
-    return moved.alarms.keys.sorted().compactMap { id in
+    guard let pending = pendingVersions() else { return [] }
+    return pending.alarms.sorted().compactMap { id in
       // From before the file is read: one that changes meanwhile is read again.
       let signature = armedSignature(id)
       // What cannot be read is known from its file, or from an earlier version.
-      guard let alarm = (try? alarm(id, moved)) ?? nil else { return nil }
+      guard let alarm = (try? alarm(id, pending)) ?? nil else { return nil }
       return ArmedRecord(alarm: alarm, bytes: AlarmRecord.encode(alarm), signature: signature)
     }
   }

@@ -30,13 +30,13 @@ extension Store {
   }
 
   /// One alarm, from its file, or the last good version of it.
-  public func alarm(_ id: Identifier) throws -> Alarm? { try alarm(id, movedBranch()) }
+  public func alarm(_ id: Identifier) throws -> Alarm? { try alarm(id, pendingVersions()) }
 
   /// Alarms in full, for all cards.
   public func alarms(_ cards: [Card]) throws -> [Identifier: Alarm] {
     var result: [Identifier: Alarm] = [:]
-    let moved = movedBranch()
-    for card in cards { result[card.id] = try alarm(card.id, moved) }
+    let pending = pendingVersions()
+    for card in cards { result[card.id] = try alarm(card.id, pending) }
     return result
   }
 
@@ -342,8 +342,8 @@ struct CardView {
   private(set) var due: [Identifier] = []
   /// When the status of another alarm changes first; nil when none does.
   private(set) var nextChange: Instant?
-  /// The branch, if something other than Belfry has moved it away from the work tree.
-  private var moved: MovedBranch?
+  /// The versions of alarms that the work tree lacks.
+  private var pending: PendingVersions?
 
   init(_ store: Store) throws {
     self.store = store
@@ -378,19 +378,19 @@ struct CardView {
     // Without the folder every record is missing.
     let all =
       scan == nil ? file.map { file in (0..<file.count).compactMap { file.identifier($0) } } : nil
-    moved = store.movedBranch()
+    pending = store.pendingVersions()
     try look(
       doubtful + behind(), changed: scan?.changed ?? [], removed: all ?? scan?.removed ?? [])
   }
 
-  /// The alarms that a moved branch has in another version than the cards, or that it may have lost.
+  /// The alarms of which there are other versions than those of the cards, or that the branch may have lost.
   private func behind() -> [Identifier] {
-    guard let moved else { return [] }
-    guard let file else { return Array(moved.alarms.keys) }
+    guard let pending else { return [] }
+    guard let file else { return Array(pending.alarms) }
     let rows = (0..<file.count).compactMap { file.identifier($0) }
-    return moved.alarms.filter { id, blob in
-      file.index(of: id).flatMap { file.row($0)?.blob } != blob
-    }.map(\.key) + rows.filter { moved.isUntracked($0) }
+    return pending.alarms.filter { id in
+      pending.differs(id, from: file.index(of: id).flatMap { file.row($0)?.blob })
+    } + rows.filter { pending.isUntracked($0) }
   }
 
   private mutating func expect(_ change: Instant) {
@@ -418,9 +418,9 @@ struct CardView {
       case .good(let written, let content):
         let blob = Repository.blobID(content.bytes)
         let known = file.flatMap { file in file.index(of: id).flatMap { file.row($0)?.blob } }
-        let joined = moved?.joined(id, with: content.bytes)
+        let joined = pending?.joined(id, with: content.bytes)
         let alarm = joined ?? written
-        if joined == nil, moved?.isUntracked(id) != true, blob == known ?? committed[id] {
+        if joined == nil, pending?.isUntracked(id) != true, blob == known ?? committed[id] {
           let row = store.row(alarm, blob: blob, status: content.status, settings: settings)
           changes[id] = row
           if row.row.validUntil > store.context.now {
@@ -439,7 +439,7 @@ struct CardView {
         unsettled.append(id)
         broken.insert(id)
         // A history that cannot be read has none, and keeps no other alarm from ringing.
-        let good = (try? store.lastGood(id, moved)) ?? nil
+        let good = (try? store.lastGood(id, pending)) ?? nil
         problems.append(
           RecordProblem(path: path, kind: .invalid(error, lastGood: good != nil)))
         if let good { keep(good, settings: settings, firings: firings) }
@@ -449,10 +449,10 @@ struct CardView {
       case .missing:
         unsettled.append(id)
         // Nobody has removed a file that was never there.
-        if moved?.isNew(id) != true || file?.index(of: id) != nil {
+        if pending?.isNew(id) != true || file?.index(of: id) != nil {
           problems.append(RecordProblem(path: path, kind: .removed))
         }
-        if let good = (try? store.lastGood(id, moved)) ?? nil {
+        if let good = (try? store.lastGood(id, pending)) ?? nil {
           keep(good, settings: settings, firings: firings)
         }
       }

@@ -63,15 +63,20 @@ extension Store {
 
   /// Changes one alarm: reads it under the lock, hand edits included, and commits what `body` makes of it.
   ///
+  /// Throws `StoreError.noSuchAlarm` for an alarm that was deleted since the caller has looked for it.
+  ///
+  /// - Parameter includingDeleted: changes a deleted alarm, too.
   /// - Returns: what `body` returns beside the change.
   public func update<Result>(
-    _ id: Identifier, _ body: (Alarm) throws -> (Change?, Result)
+    _ id: Identifier, includingDeleted: Bool = false, _ body: (Alarm) throws -> (Change?, Result)
   ) throws -> Result {
     try locked {
       let writer = try StoreWriter(self)
       try Absorption(writer).absorb([id])
       switch try readAlarm(id) {
       case .good(let alarm, _):
+        // An edit would bring it back.
+        if alarm.isDeleted, !includingDeleted { throw StoreError.noSuchAlarm(id.text) }
         let (change, result) = try body(alarm)
         if let change { try writer.commit(change) }
         return result
@@ -92,7 +97,7 @@ extension Store {
     _ id: Identifier, why: String? = nil, message: (Alarm) -> CommitMessage? = { _ in nil }
   ) throws -> Alarm? {
     guard let known = try alarm(id), !known.isDeleted else { return nil }
-    return try update(id) { before in
+    return try update(id, includingDeleted: true) { before in
       guard !before.isDeleted else { return (nil, nil) }
       let after = before.deleted()
       let event = Event(.deleted, detail: why)
@@ -104,16 +109,16 @@ extension Store {
     }
   }
 
-  /// Changes several alarms together: those of them that can be read.
+  /// Changes several alarms together: those of them that can be read and are not deleted.
   public func update<Result>(
     _ ids: [Identifier], _ body: ([Alarm]) throws -> (Change?, Result)
   ) throws -> Result {
     try locked {
       let writer = try StoreWriter(self)
       try Absorption(writer).absorb(ids)
-      let alarms = try ids.compactMap { id in
-        // What a person wrote there must not be lost under what we would write.
-        if case .good(let alarm, _) = try readAlarm(id) { alarm } else { Alarm?.none }
+      let alarms = try ids.compactMap { id -> Alarm? in
+        // What a person wrote there must not be lost under what we would write, and an edit would bring a deleted one back.
+        if case .good(let alarm, _) = try readAlarm(id), !alarm.isDeleted { alarm } else { nil }
       }
       let (change, result) = try body(alarms)
       if let change { try writer.commit(change) }
@@ -139,7 +144,7 @@ extension Store {
   public func evaluate(_ body: ([Alarm]) throws -> Change?) throws -> Evaluated {
     let view = try CardView(self)
     if view.due.isEmpty, view.unsettled.isEmpty, settingsAreSettled, past == nil, !hasIncoming,
-      isZoneRecorded, movedHead == nil
+      isZoneRecorded, movedHead == nil || adoptionFailure != nil, !local.hasJournal
     {
       view.save()
       return Evaluated(problems: view.problems, nextChange: view.nextChange)
@@ -180,8 +185,8 @@ extension Store {
   }
 
   private func alarms(_ view: CardView) throws -> [Alarm] {
-    let moved = movedBranch()
-    return try Set(view.due + view.unsettled).sorted().compactMap { try alarm($0, moved) }
+    let pending = pendingVersions()
+    return try Set(view.due + view.unsettled).sorted().compactMap { try alarm($0, pending) }
   }
 
   /// Log entries of this device, now, for events in the order in which they happened.

@@ -25,20 +25,38 @@ extension StoreWriter {
     if journal.isRefused || !isWhole {
       try takeBack(journal.files, tree: tree)
     } else {
-      try finish(wanted, tree: tree, isMoved: try journal.head != head())
+      try finish(
+        wanted, tree: tree, isMoved: try journal.head != head(),
+        message: recoveredMessage(journal.message))
     }
     store.local.endJournal()
   }
 
+  /// The message that an interrupted write was to have: it says what was done, so that it can be undone like any other.
+  private func recoveredMessage(_ message: String?) -> String {
+    guard let message else {
+      return CommitMessage("Finish an interrupted write", device: store.device).text
+    }
+    let trailers = CommitMessage.trailers(of: message)
+    // One that was interrupted twice says so once.
+    if trailers["Device"] == nil || trailers[CommitMessage.recovered] != nil { return message }
+    return message + (message.hasSuffix("\n") ? "" : "\n") + "\(CommitMessage.recovered): true\n"
+  }
+
   /// - Parameter isMoved: the branch has been moved since.
-  private func finish(_ wanted: [String: [UInt8]], tree: ObjectID?, isMoved: Bool) throws {
+  private func finish(
+    _ wanted: [String: [UInt8]], tree: ObjectID?, isMoved: Bool, message: String
+  ) throws {
     var files: [String: [UInt8]?] = [:]
     var edited: Set<String> = []
     for (path, bytes) in wanted {
       let committed = try tree.flatMap { try repository.blob(at: path, in: $0) }
       let id = Repository.blobID(bytes)
       if committed == id { continue }
-      files[path] = .some(isMoved ? joined(path, bytes, committed) : bytes)
+      let content = isMoved ? joined(path, bytes, committed) : bytes
+      // Somebody has written something later since.
+      if Repository.blobID(content) == committed { continue }
+      files[path] = .some(content)
       // What a person has written there since is left for them.
       let lying = try? DurableFile.read("\(store.path)/\(path)", limit: AlarmRecord.largest)
       if let lying = lying ?? nil, case let now = Repository.blobID(lying.bytes), now != id,
@@ -50,25 +68,21 @@ extension StoreWriter {
     if files.isEmpty { return }
     let here = try head()
     do {
-      try commit(
-        files, keeping: edited,
-        message: CommitMessage("Finish an interrupted write", device: store.device))
+      try commit(files, keeping: edited, message: message)
     } catch {
       // Still to be finished, by the next writer.
       try store.local.beginJournal(
-        wanted.map { ($0.key, Repository.blobID($0.value)) }, head: here)
+        wanted.map { ($0.key, Repository.blobID($0.value)) }, head: here, message: message)
       throw error
     }
   }
 
   /// What an interrupted write wanted, with what has been committed since.
   private func joined(_ path: String, _ bytes: [UInt8], _ committed: ObjectID?) -> [UInt8] {
-    guard case .alarm(let id) = RecordPath(path), let committed,
-      let known = try? repository.blob(committed, limit: AlarmRecord.largest),
-      let ours = try? AlarmRecord.decode(bytes, id: id, now: RecordPath.start),
-      let theirs = try? AlarmRecord.decode(known, id: id, now: RecordPath.start)
+    guard let kind = RecordPath(path), let committed,
+      let known = try? repository.blob(committed, limit: kind.largest)
     else { return bytes }
-    return AlarmRecord.encode(Alarm.join(ours, theirs))
+    return RecordJoin(kind, ours: .success(bytes), theirs: .success(known)).bytes ?? bytes
   }
 
   /// Gives files that hold what was refused HEAD's version again.

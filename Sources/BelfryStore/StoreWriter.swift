@@ -93,12 +93,20 @@ final class StoreWriter {
   func commit(
     _ files: [String: [UInt8]?], keeping kept: Set<String> = [], message: CommitMessage
   ) throws -> ObjectID {
-    try write(files, keeping: kept) { blobs in
+    try commit(files, keeping: kept, message: message.text)
+  }
+
+  /// - Parameter message: the message's whole text.
+  @discardableResult
+  func commit(
+    _ files: [String: [UInt8]?], keeping kept: Set<String> = [], message: String
+  ) throws -> ObjectID {
+    try write(files, keeping: kept, message: message) { blobs in
       try self.advance { head in
         let tree = try self.tree(from: head.map { try self.repository.commit($0).tree }, blobs)
         return try self.repository.writeCommit(
           tree: tree, parents: head.map { [$0] } ?? [], signature: self.signature,
-          message: message.text)
+          message: message)
       }
     }
   }
@@ -134,11 +142,13 @@ final class StoreWriter {
   /// - Parameters:
   ///   - kept: files that are committed, but left as they lie in the work tree.
   ///   - known: the blobs of files that the repository holds already.
+  ///   - message: that of the commit, for whoever finishes this write if it is interrupted; nil when it is no commit of
+  ///     its own.
   ///   - commit: is given the blobs, and returns the commit at which the branch then stands.
   @discardableResult
   func write(
     _ files: [String: [UInt8]?], keeping kept: Set<String> = [], known: [String: ObjectID] = [:],
-    commit: ([String: ObjectID?]) throws -> ObjectID
+    message: String? = nil, commit: ([String: ObjectID?]) throws -> ObjectID
   ) throws -> ObjectID {
     let paths = files.keys.sorted()
     // Blobs first: a full disk is met before any file has changed.
@@ -148,7 +158,8 @@ final class StoreWriter {
         try known[path] ?? files[path]?.map { try repository.writeBlob($0) } ?? nil)
     }
     var placement = Placement(store, keeping: kept)
-    try store.local.beginJournal(paths.map { ($0, blobs[$0] ?? nil) }, head: try head())
+    try store.local.beginJournal(
+      paths.map { ($0, blobs[$0] ?? nil) }, head: try head(), message: message)
     let result: ObjectID
     do {
       try placement.place(files)

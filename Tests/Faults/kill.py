@@ -18,7 +18,7 @@ ACTIONS = {"add": "created", "title": "edited", "note": "edited", "times": "edit
 REFUSABLE = {"done", "stop", "snooze", "skip", "unskip", "undo"}
 TICKED = {"fired", "missed", "done", "reminded"}
 STATES = ["open", "missed", "snoozed", "pending", "skipped", "done"]
-RECOVERY = "Finish an interrupted write"
+RECOVERY = ("Finish an interrupted write", "Recovered: true")  # in the messages of commits that finish one
 MOST = 16  # alarms, more or less
 SLACK = 1.2  # kills come up to so many times the length of a typical command of the kind
 
@@ -230,8 +230,8 @@ class Scenario:
             self.judge_change(fail, command, outcome, new, changed, fields, was)
         if outcome.code == KILLED and (new or changed):
             self.counts["took effect"] += 1
-            subjects = device.git("log", "--format=%s", f"{before.head}..{after.head}").out.splitlines()
-            if RECOVERY in subjects:
+            messages = device.git("log", "--format=%B", f"{before.head}..{after.head}").out.splitlines()
+            if any(mark in messages for mark in RECOVERY):
                 self.counts["finished later"] += 1
 
     def take_out_probe(self, device, command, note, new, changed, was, now):
@@ -382,6 +382,52 @@ class Scenario:
                 if f"firing {entry['alarm']} {entry['occurrence']}" not in rung:
                     fail("a firing is in the log and never rang", str(entry))
 
+    # --- Commands right after a kill ---
+
+    def chains(self, count):
+        """Kills a command early, looks with `list` alone, and undoes at once: what the look shows must be what the undo
+        starts from, and no acknowledged command but the last may be taken back."""
+        device = Device(self.sandbox, "gamma", self.clock)
+        device.must("tier", "plus")
+        alarms = [device.must("add", f"Chain {number}", "--daily")["id"] for number in range(3)]
+        def state():
+            return {id: (alarm["title"], alarm.get("note"), tuple(alarm.get("skipped", ())))
+                    for id, alarm in device.listed().items()}
+        for number in range(count):
+            self.report.progress(f"{number} of {count} kills with an undo after them")
+            present = [id for id in alarms if id in state()]
+            if len(present) < 2:
+                present.append(device.must("add", f"Chain {number}", "--daily")["id"])
+                alarms = present
+            past = [state()]
+            for part in "ab":
+                device.must("edit", self.chance.choice(present), "--note", f"{number}{part}")
+                past.append(state())
+            target = self.chance.choice(present)
+            kind = self.chance.choice(("add", "title", "skip", "delete", "undo", "undo"))
+            words = {"add": ["add", f"Added {number}", "--daily"], "title": ["edit", target, "--title", f"Title {number}"],
+                     "undo": ["undo"]}.get(kind, [kind, target])
+            longest = max(0.050, SLACK * self.typical.get(kind, 0))
+            outcome = device.run(*words, "--json", kill_after=self.chance.uniform(0.003, longest))
+            if outcome.code not in (0, KILLED):
+                self.report.fail("a command fails after a kill", f"chain {number}: {' '.join(words)}: {brief(outcome)}")
+                continue
+            self.counts["chains"] += 1
+            seen = state()
+            if seen != past[-1]:
+                past = past[:-1] if kind == "undo" else past + [seen]
+            if seen != past[-1] or (outcome.code == 0 and seen == past[-1] and len(past) == 3):
+                self.report.fail("a killed command left something else than all or nothing",
+                                 f"chain {number}: {' '.join(words)}: {seen}, not {past[-1]}")
+            undo = device.run("undo", "--json")
+            after = state()
+            if undo.code != 0 or after != past[-2]:
+                self.report.fail("undo after a kill took something else back",
+                                 f"chain {number}: {' '.join(words)}, killed after {outcome.seconds * 1000:.1f} ms; undo: "
+                                 f"{brief(undo)} {undo.out.strip()[:200]}; {after}, not {past[-2]}")
+        for problem in device.problems():
+            self.report.fail("a store is not whole at the end", f"{device.name}: {problem}")
+
     def play(self):
         total = 60 if self.report.short else 1000
         self.prepare()
@@ -397,11 +443,13 @@ class Scenario:
             self.step(device, kind, self.chance.uniform(earliest, SLACK * typical))
         self.report.progress("the end")
         self.finish()
+        self.chains(25 if self.report.short else 400)
         counts = self.counts
         return (f"{total:,} commands and {counts['commands'] - total} syncs after kills: "
                 f"{counts['acknowledged']} acknowledged, {counts['killed']} killed, {counts['refused']} refused; "
                 f"{counts['took effect']} of the killed took effect, {counts['finished later']} of them finished "
-                f"by the next command; {counts['missing']} missing at the end")
+                f"by the next command; {counts['missing']} missing at the end; {counts['chains']} kills with an undo "
+                "right after them")
 
 if __name__ == "__main__":
     play("kill", lambda report, sandbox: Scenario(report, sandbox).play())

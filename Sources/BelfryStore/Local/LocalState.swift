@@ -244,15 +244,20 @@ struct LocalState: Sendable {
     var files: [(path: String, blob: ObjectID?)]
     /// Where the branch stood; nil before its first commit.
     var head: ObjectID?
+    /// The message of the commit that was to be made; nil when the write was no commit of its own.
+    var message: String?
     /// The write has failed, and what it had done could not all be undone.
     var isRefused: Bool
   }
 
   /// Notes a write before it begins. It must outlive the process, not the power: what a power cut leaves
   /// is found by comparing with HEAD.
-  func beginJournal(_ files: [(path: String, blob: ObjectID?)], head: ObjectID?) throws {
+  func beginJournal(
+    _ files: [(path: String, blob: ObjectID?)], head: ObjectID?, message: String?
+  ) throws {
     let lines =
       [head?.description ?? ""] + files.map { "\($0.blob?.description ?? "-") \($0.path)" }
+      + (message.map { ["", $0] } ?? [])
     try DurableFile.write(
       Array(lines.joined(separator: "\n").utf8), to: journal,
       temporary: temporary("journal"), syncing: false)
@@ -270,11 +275,17 @@ struct LocalState: Sendable {
     guard let file = try DurableFile.read(journal, limit: 64 << 20) else { return nil }
     let lines = String(decoding: file.bytes, as: UTF8.self)
       .split(separator: "\n", omittingEmptySubsequences: false)
+    let files = lines.dropFirst().prefix { !$0.isEmpty }
+    let message = lines.dropFirst(files.count + 2).joined(separator: "\n")
     return Journal(
-      files: lines.dropFirst().compactMap { line in
+      files: files.compactMap { line in
         let words = line.split(separator: " ", maxSplits: 1).map(String.init)
         return words.count == 2 ? (words[1], ObjectID(hexadecimal: words[0])) : nil
       }, head: lines.first.flatMap { ObjectID(hexadecimal: $0) },
+      message: message.isEmpty ? nil : message,
       isRefused: file.status.st_mode & 0o200 == 0)
   }
+
+  /// Returns true while a write goes on, or after one that was interrupted.
+  var hasJournal: Bool { access(journal, F_OK) == 0 }
 }

@@ -169,7 +169,9 @@ extension Store {
     switch item.record {
     case .settings(let settings)?: try restore(settings, item.decision)
     case .alarm(let other)?:
-      try update(other.id) { alarm in (change(restored(other, in: alarm, item)), ()) }
+      try update(other.id, includingDeleted: true) { alarm in
+        (change(restored(other, in: alarm, item)), ())
+      }
     default: throw StoreError.notRestorable(subject: item.decision.line)
     }
   }

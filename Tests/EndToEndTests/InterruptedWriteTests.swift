@@ -1,0 +1,161 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Commands after one that was killed while it wrote.
+@Suite struct InterruptedWriteTests {
+  /// How far the killed process had come.
+  enum Point: CaseIterable, Sendable {
+    /// The journal was written.
+    case journal
+    /// The records' files were in the work tree, too.
+    case files
+  }
+
+  /// Leaves a store as a process does that is killed while it carries out a command.
+  ///
+  /// The command is carried out first, for its objects; then the branch and the files are taken back.
+  private func interrupt(
+    _ sandbox: Sandbox, at point: Point, now: String, _ arguments: String...
+  ) async throws {
+    let local = sandbox.store + "/.git/belfry"
+    func head() async throws -> String {
+      String(try await sandbox.git("rev-parse", "HEAD").out.prefix(40))
+    }
+    let before = try await head()
+    _ = try await sandbox.run("/bin/cp", ["\(local)/cards", sandbox.root + "/cards"])
+    let output = try await sandbox.run(
+      Sandbox.binary, arguments,
+      environment: ["TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": now])
+    #expect(output.status == 0, "\(output.err)")
+    let after = try await head()
+    #expect(after != before)
+    let message = try await sandbox.git("log", "-1", "--format=%B", after).out
+    let files = try await sandbox.git(
+      "diff-tree", "-r", "--no-commit-id", "--no-abbrev", before, after
+    ).out.split(separator: "\n").map { line in
+      let parts = line.split(separator: "\t")
+      return "\(parts[0].split(separator: " ")[3]) \(parts[1])"
+    }
+    _ = try await sandbox.git("reset", "-q", point == .files ? "--mixed" : "--hard", before)
+    _ = try await sandbox.run("/bin/cp", [sandbox.root + "/cards", "\(local)/cards"])
+    try sandbox.write(before, to: "\(local)/seen")
+    try sandbox.write(
+      ([before] + files + ["", message.trimmingCharacters(in: .newlines) + "\n"])
+        .joined(separator: "\n"), to: "\(local)/journal")
+  }
+
+  private func titles(_ sandbox: Sandbox, now: String = "2026-11-20T23:30:00Z") async throws
+    -> [String]
+  {
+    try await sandbox.belfry("list", "--json", now: now).array
+      .compactMap { $0["title"] as? String }.sorted()
+  }
+
+  private func store() async throws -> Sandbox {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    return sandbox
+  }
+
+  @Test(
+    "undo takes the interrupted command back, not an acknowledged one before it",
+    arguments: Point.allCases)
+  func undoAfterAdd(point: Point) async throws {
+    let sandbox = try await store()
+    _ = try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:42:00Z")
+    _ = try await sandbox.belfry("delete", "milk", "--yes", now: "2026-11-20T22:43:00Z")
+    try await interrupt(
+      sandbox, at: point, now: "2026-11-20T22:44:00Z", "add", "Bread", "--daily")
+    // What a read shows is what the next write finishes.
+    #expect(try await titles(sandbox) == ["Bread", "Tea"])
+    let undo = try await sandbox.belfry("undo", now: "2026-11-20T22:45:00Z")
+    #expect(undo.out.contains("Undid: Created: Bread"), "\(undo.out)\(undo.err)")
+    #expect(try await titles(sandbox) == ["Tea"])
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+    #expect(try await sandbox.git("log", "-2", "--format=%B").out.contains("Recovered: true"))
+  }
+
+  @Test("undo after an interrupted undo takes the action before it back", arguments: Point.allCases)
+  func undoAfterUndo(point: Point) async throws {
+    let sandbox = try await store()
+    _ = try await sandbox.belfry("edit", "tea", "--note", "green", now: "2026-11-20T22:42:00Z")
+    _ = try await sandbox.belfry("edit", "tea", "--at", "08:00", now: "2026-11-20T22:43:00Z")
+    try await interrupt(sandbox, at: point, now: "2026-11-20T22:44:00Z", "undo")
+    let show = try await sandbox.belfry("show", "tea", "--json", now: "2026-11-20T22:45:00Z")
+    #expect(show.object["nextOccurrence"] as? String == "2026-11-21T09:00")
+    let undo = try await sandbox.belfry("undo", now: "2026-11-20T22:46:00Z")
+    #expect(undo.status == 0, "\(undo.err)")
+    let after = try await sandbox.belfry("show", "tea", "--json", now: "2026-11-20T22:47:00Z")
+    #expect(after.object["note"] == nil, "\(after.out)")
+    #expect(after.object["nextOccurrence"] as? String == "2026-11-21T09:00")
+  }
+
+  @Test(
+    "an alarm whose deletion was interrupted is gone for every command", arguments: Point.allCases)
+  func deletion(point: Point) async throws {
+    for command in [
+      ["skip", "tea", "--yes"], ["edit", "tea", "--note", "green"], ["delete", "tea", "--yes"],
+      ["disable", "tea"], ["pause", "tea", "--until", "2026-12-01"],
+    ] {
+      let sandbox = try await store()
+      try await interrupt(
+        sandbox, at: point, now: "2026-11-20T22:42:00Z", "delete", "tea", "--yes")
+      #expect(try await titles(sandbox) == [])
+      let output = try await sandbox.run(
+        Sandbox.binary, command,
+        environment: [
+          "TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": "2026-11-20T22:43:00Z",
+        ])
+      #expect(output.status == 3, "\(command): \(output.out)\(output.err)")
+      _ = try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:44:00Z")
+      #expect(try await titles(sandbox) == ["Milk"])
+      let undo = try await sandbox.belfry("undo", "--skip", "1", now: "2026-11-20T22:45:00Z")
+      #expect(undo.out.contains("Undid: Deleted: Tea"), "\(undo.out)\(undo.err)")
+    }
+  }
+
+  @Test("an alarm is found under the title of an interrupted edit")
+  func title() async throws {
+    let sandbox = try await store()
+    _ = try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:42:00Z")
+    try await interrupt(
+      sandbox, at: .journal, now: "2026-11-20T22:43:00Z", "edit", "tea", "--title", "Coffee")
+    #expect(try await titles(sandbox) == ["Coffee", "Milk"])
+    let delete = try await sandbox.belfry("delete", "coffee", "--yes", now: "2026-11-20T22:44:00Z")
+    #expect(delete.status == 0, "\(delete.err)")
+    #expect(try await titles(sandbox) == ["Milk"])
+  }
+
+  @Test("a tick finishes an interrupted write, and rings for it")
+  func tick() async throws {
+    let sandbox = try await store()
+    try await interrupt(
+      sandbox, at: .journal, now: "2026-11-20T22:42:00Z", "add", "Milk", "--daily", "--at", "09:00")
+    _ = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
+    #expect(sandbox.rings.sorted() == ["Milk 2026-11-21T09:00", "Tea 2026-11-21T09:00"])
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/.git/belfry/journal"))
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+  }
+
+  @Test("an interrupted change of the settings takes no later one back")
+  func settings() async throws {
+    let sandbox = try await store()
+    try await interrupt(
+      sandbox, at: .journal, now: "2026-11-20T22:42:00Z", "settings", "set", "snooze", "5m")
+    // Another device's change reaches the branch by plain git before anybody has finished the write.
+    let other = sandbox.root + "/other"
+    _ = try await sandbox.git("clone", "-q", sandbox.store, other, in: sandbox.root)
+    for (key, value) in [("snooze", "7m"), ("grace", "1h")] {
+      let set = try await sandbox.belfry(
+        "settings", "set", key, value, now: "2026-11-20T22:43:00Z", store: other, device: "server")
+      #expect(set.status == 0, "\(set.err)")
+    }
+    _ = try await sandbox.git("pull", "-q", "--ff-only", other, "main")
+    _ = try await sandbox.belfry("edit", "tea", "--note", "x", now: "2026-11-20T22:44:00Z")
+    let record = try sandbox.read(sandbox.store + "/settings.json")
+    #expect(record.contains("\"snooze\": 420"), "\(record)")
+    #expect(record.contains("\"grace\": 3600"), "\(record)")
+  }
+}
