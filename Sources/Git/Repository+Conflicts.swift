@@ -21,8 +21,11 @@ extension Repository {
   }
 
   /// The paths that the index holds several sides of.
-  public func conflicts() throws(GitError) -> [IndexConflict] {
-    try with { repository throws(GitError) in
+  ///
+  /// Throws `IndexFile.Failure.busy` while another git holds an index that has to be rewritten for that.
+  public func conflicts() throws -> [IndexConflict] {
+    try joinIndex()
+    return try with { repository throws(GitError) in
       var index: OpaquePointer?
       try GitError.check(git_repository_index(&index, repository), "read git's index")
       defer { git_index_free(index) }

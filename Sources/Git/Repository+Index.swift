@@ -10,19 +10,55 @@ extension Repository {
   /// one in the scratch folder was left by a process that died here, and is taken away; the caller holds
   /// a lock that keeps a living one out.
   ///
-  /// An index of a form that cannot be spliced is left to libgit2, which is slower, and so is one that is
-  /// missing: it is made anew from HEAD.
+  /// An index that git has split in two files becomes a whole one. One of another form that cannot be spliced is left to
+  /// libgit2, which is slower, and so is one that is missing, or of a form that libgit2 does not know either: it is made
+  /// anew from HEAD.
   ///
   /// Throws `IndexFile.Failure`, `FileError` or `GitError`.
   public func updateIndex(_ changes: [String: IndexFile.Entry?]) throws {
     do {
-      try spliceIndex(changes)
+      try replaceIndex { current in
+        guard let bytes = try current ?? emptyIndex() else { throw IndexFile.Failure.unsupported }
+        func replaced(_ bytes: [UInt8]) throws -> [UInt8] {
+          try IndexFile.replacing(changes, in: bytes) { Array(Insecure.SHA1.hash(data: $0)) }
+        }
+        do {
+          return try replaced(bytes)
+        } catch IndexFile.Failure.unsupported where SplitIndex.isSplit(bytes) {
+          return try replaced(try whole(bytes))
+        }
+      }
     } catch IndexFile.Failure.unsupported {
       try rewriteIndex(changes)
     }
   }
 
-  private func spliceIndex(_ changes: [String: IndexFile.Entry?]) throws {
+  /// Makes a whole index of one that git has split in two files: libgit2 reads no other.
+  ///
+  /// One that cannot be joined is left as it is. Throws `IndexFile.Failure.busy` while another git holds it.
+  func joinIndex() throws {
+    guard let bytes = try DurableFile.read(gitDirectory + "index")?.bytes,
+      SplitIndex.isSplit(bytes)
+    else { return }
+    do {
+      try replaceIndex { current in
+        let bytes = Array(try whole(current ?? []).dropLast(ObjectID.byteCount))
+        return bytes + Array(Insecure.SHA1.hash(data: bytes))
+      }
+    } catch IndexFile.Failure.unsupported {
+      // Whoever reads it next says what is wrong.
+    }
+  }
+
+  /// A split index as one file.
+  private func whole(_ bytes: [UInt8]) throws -> [UInt8] {
+    try SplitIndex.joined(bytes) { checksum in
+      try DurableFile.read("\(gitDirectory)sharedindex.\(checksum)")?.bytes
+    }
+  }
+
+  /// Replaces the index's bytes by those that `change` makes of them; it is given nil when there is no index.
+  private func replaceIndex(_ change: ([UInt8]?) throws -> [UInt8]) throws {
     let path = gitDirectory + "index"
     let scratch = self.scratch + "/new-index"
     let lock = path + ".lock"
@@ -38,12 +74,7 @@ extension Repository {
       throw FileError("lock", path, number: number)
     }
     do {
-      guard let current = try DurableFile.read(path)?.bytes ?? emptyIndex() else {
-        throw IndexFile.Failure.unsupported
-      }
-      let next = try IndexFile.replacing(changes, in: current) { bytes in
-        Array(Insecure.SHA1.hash(data: bytes))
-      }
+      let next = try change(try DurableFile.read(path)?.bytes)
       try DurableFile.fill(placeholder.number, next, lock)
       guard fsync(placeholder.number) == 0 else { throw FileError("sync", lock) }
       _ = unlink(oldIndex)
@@ -91,8 +122,18 @@ extension Repository {
   }
 
   private func rewriteIndex(_ changes: [String: IndexFile.Entry?]) throws {
-    let code = try with { repository throws(GitError) in
-      Repository.rewriteIndex(of: repository, changes)
+    func rewrite() throws(GitError) -> Int32 {
+      try with { repository throws(GitError) in
+        Repository.rewriteIndex(of: repository, changes)
+      }
+    }
+    var code = try rewrite()
+    if code != 0, code != GIT_ELOCKED.rawValue, indexDamage() == nil {
+      // Whole, and of a form that libgit2 does not know, such as a sparse index.
+      let path = gitDirectory + "index"
+      guard access(path + ".lock", F_OK) != 0 else { throw IndexFile.Failure.busy }
+      _ = unlink(path)
+      code = try rewrite()
     }
     if code == GIT_ELOCKED.rawValue { throw IndexFile.Failure.busy }
     guard code == 0 else {

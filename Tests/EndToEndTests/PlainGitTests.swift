@@ -217,6 +217,50 @@ import Testing
   }
 }
 
+/// What git's configuration makes of the index.
+@Suite struct IndexFormTests {
+  @Test(
+    "commands work beside a git that keeps its index in another form",
+    arguments: [
+      ["core.splitIndex=true"], ["core.splitIndex=true", "index.version=4"],
+      ["index.version=4", "core.untrackedCache=true"], ["feature.manyFiles=true"],
+      ["core.fsmonitor=HOOK", "core.splitIndex=true"],
+    ])
+  func forms(settings: [String]) async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    let hook = sandbox.root + "/monitor"
+    try sandbox.write("#!/bin/sh\nprintf 'token\\0/\\0'\n", to: hook, mode: 0o755)
+    for setting in settings {
+      let parts = setting.replacing("HOOK", with: hook).split(separator: "=").map(String.init)
+      _ = try await sandbox.git("config", parts[0], parts[1])
+    }
+    if settings.contains("index.version=4") {
+      _ = try await sandbox.git("update-index", "--index-version", "4")
+    }
+    for (number, command) in [
+      ["add", "Tea", "--daily", "--at", "09:00"], ["add", "Milk", "--daily"],
+      ["edit", "tea", "--note", "green"], ["delete", "milk", "--yes"], ["undo"],
+    ].enumerated() {
+      // git looks, notes what it has seen, and splits the index anew.
+      let file = sandbox.store + "/notes-\(number)"
+      try sandbox.write("mine", to: file)
+      #expect(try await sandbox.git("add", file).status == 0)
+      #expect(try await sandbox.git("status").status == 0)
+      let output = try await sandbox.run(
+        Sandbox.binary, command,
+        environment: [
+          "TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": "2026-11-20T22:4\(number):00Z",
+        ])
+      #expect(output.status == 0, "\(command): \(output.err)")
+    }
+    let status = try await sandbox.git("status", "--porcelain")
+    #expect(status.out.split(separator: "\n").allSatisfy { $0.contains("notes-") }, "\(status.out)")
+    #expect(try await sandbox.git("ls-files", "alarms").out.split(separator: "\n").count == 2)
+    #expect(try await sandbox.git("fsck").status == 0)
+  }
+}
+
 /// What lies beside the alarms is looked at once a day.
 @Suite struct TidyingTests {
   @Test func whatWasRemovedByHandComesBackAndWhatWasWrittenIsCommitted() async throws {

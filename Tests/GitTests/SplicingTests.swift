@@ -91,6 +91,83 @@ import Testing
         "c/deep/y.json"))
   }
 
+  /// A repository with the files `f0` to `f9` in its only commit.
+  private func files() async throws -> (Sandbox, Repository, folder: String) {
+    let (sandbox, repository) = try await repository()
+    let folder = sandbox.root + "/repository"
+    for number in 0..<10 { try sandbox.write("old \(number)", to: "\(folder)/f\(number)") }
+    _ = try await sandbox.run(
+      "/bin/sh", ["-c", "mkdir '\(folder)/sub' && echo x > '\(folder)/sub/x'"])
+    _ = try await sandbox.git("add", "-A", in: folder)
+    _ = try await sandbox.git(
+      "-c", "user.name=t", "-c", "user.email=t", "commit", "-qm", "one", in: folder)
+    return (sandbox, repository, folder)
+  }
+
+  private func entry(_ path: String, _ text: String, _ repository: Repository) throws
+    -> IndexFile.Entry
+  {
+    let status = try DurableFile.write(
+      Array(text.utf8), to: path, temporary: repository.gitDirectory + "new")
+    return IndexFile.Entry(id: try repository.writeBlob(Array(text.utf8)), status: status)
+  }
+
+  @Test("an index that git has split in two files becomes a whole one", arguments: [false, true])
+  func splitIndex(isExtended: Bool) async throws {
+    let (sandbox, repository, folder) = try await files()
+    let settings = ["-c", "core.splitIndex=true", "-c", "splitIndex.maxPercentChange=100"]
+    func git(_ arguments: String...) async throws {
+      let output = try await sandbox.run(
+        "/usr/bin/git", ["-C", folder] + settings + arguments)
+      #expect(output.status == 0, "\(arguments): \(output.err)")
+    }
+    try await git("update-index", "--split-index")
+    // A shared entry that is replaced, one that is deleted, and a further one.
+    try sandbox.write("new", to: folder + "/f1")
+    try sandbox.write("g", to: folder + "/g")
+    try await git("add", "f1", "g")
+    try await git("rm", "-q", "f2")
+    if isExtended {
+      try sandbox.write("later", to: folder + "/later")
+      try await git("add", "-N", "later")
+    }
+    #expect(
+      try await sandbox.run("/bin/sh", ["-c", "grep -c link '\(folder)/.git/index'"]).out != "0\n")
+    let changes: [String: IndexFile.Entry?] = [
+      "f3": try entry(folder + "/f3", "newer", repository),
+      "h": try entry(folder + "/h", "h", repository), "f4": nil,
+    ]
+    try repository.updateIndex(changes)
+    let status = try await sandbox.git("status", "--short", in: folder)
+    #expect(
+      Set(status.out.split(separator: "\n").map(String.init)).subtracting([" A later"]) == [
+        "M  f1", "D  f2", "M  f3", "D  f4", "?? f4", "A  g", "A  h",
+      ])
+    #expect(
+      try await sandbox.run("/bin/sh", ["-c", "grep -c link '\(folder)/.git/index'"]).out == "0\n")
+    // The objects that it names are right: their files have not changed since.
+    #expect(try await sandbox.git("diff", "--quiet", in: folder).status == (isExtended ? 1 : 0))
+    #expect(try await sandbox.git("fsck", in: folder).status == 0)
+  }
+
+  @Test(
+    "an index of a form that neither Belfry nor libgit2 reads is made anew",
+    arguments: ["sparse", "split4"])
+  func unknownForms(form: String) async throws {
+    let (sandbox, repository, folder) = try await files()
+    if form == "sparse" {
+      let sparse = try await sandbox.git(
+        "sparse-checkout", "set", "--cone", "--sparse-index", in: folder)
+      #expect(sparse.status == 0, "\(sparse.err)")
+    } else {
+      _ = try await sandbox.git("update-index", "--index-version", "4", in: folder)
+      _ = try await sandbox.git("update-index", "--split-index", in: folder)
+    }
+    try repository.updateIndex(["f3": try entry(folder + "/f3", "newer", repository)])
+    let staged = try await sandbox.git("diff", "--cached", "--name-status", in: folder)
+    #expect(staged.out == "M\tf3\n", "\(staged.out)\(staged.err)")
+  }
+
   @Test func anotherGitsLockIsRespectedAndADeadOneOfOursIsTakenAway() async throws {
     let (sandbox, repository) = try await repository()
     let git = sandbox.root + "/repository/.git"
