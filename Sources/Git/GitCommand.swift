@@ -71,6 +71,27 @@ extension TerminationStatus {
   }
 }
 
+// MARK: References
+
+extension GitCommand {
+  /// Removes references, thousands of them in one step.
+  public static func removeReferences(_ names: [String], in repository: Repository) async throws {
+    if names.isEmpty { return }
+    let list = "\(repository.scratch)/new-references-\(getpid())"
+    // `start` and `delete`, each ended by a NUL byte, so that no name is taken for anything else.
+    let text = names.sorted().map { "delete \($0)\0\0" }.joined()
+    try DurableFile.write(Array(text.utf8), to: list, temporary: list + "~", syncing: false)
+    defer { _ = unlink(list) }
+    let outcome = try await run(
+      ["update-ref", "--stdin", "-z"], in: repository.workTree, input: list)
+    guard outcome.status == 0 else {
+      throw GitError(
+        .generic, "remove references",
+        outcome.error.split(separator: "\n").first.map(String.init) ?? "git failed")
+    }
+  }
+}
+
 // MARK: Transfers
 
 extension GitCommand {

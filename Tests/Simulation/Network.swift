@@ -1,3 +1,4 @@
+import BelfryCore
 import BelfryStore
 import Git
 import Synchronization
@@ -61,6 +62,8 @@ struct SimulatedTransport: RemoteTransport {
   let moment: @Sendable () -> Void
 
   private var tracking: String { "refs/remotes/\(remote.name)/\(Repository.branch)" }
+
+  func fetchHeartbeats(of devices: Set<Identifier>) async throws {}
 
   func refetch(_ branch: String) async throws { _ = try await fetch(branch) }
 

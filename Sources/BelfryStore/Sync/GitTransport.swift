@@ -1,3 +1,4 @@
+import BelfryCore
 import CLinux
 import Git
 import Glibc
@@ -49,7 +50,6 @@ struct GitTransport: RemoteTransport {
         ] + options + [
           "--end-of-options", remote.name,
           "+refs/heads/\(branch):\(tracking)",
-          "+\(Store.alive)*:\(Store.seen)\(remote.name)/*",
         ])
       if outcome.status == 0 { return try repository.commit(of: tracking) }
       if outcome.error.contains("couldn't find remote ref refs/heads/\(branch)") { return nil }
@@ -62,6 +62,43 @@ struct GitTransport: RemoteTransport {
       try await Task.sleep(for: .milliseconds(20))
       waited += 20
     }
+  }
+
+  func fetchHeartbeats(of devices: Set<Identifier>) async throws {
+    // By their whole names: of all else that a remote may have there nothing is fetched.
+    let names = Dictionary(
+      uniqueKeysWithValues: devices.map {
+        ("\(Store.alive)\($0)", "\(Store.seen)\(remote.name)/\($0)")
+      })
+    let listed = try await run(
+      ["ls-remote", "--quiet", "--refs", "--end-of-options", remote.name] + names.keys.sorted())
+    if listed.status != 0 { throw failure(listed) }
+    var there: [String: ObjectID] = [:]
+    for line in listed.output.split(separator: "\n") {
+      let words = line.split(separator: "\t").map(String.init)
+      // git matches the ends of names.
+      guard words.count == 2, names[words[1]] != nil else { continue }
+      there[words[1]] = ObjectID(hexadecimal: words[0])
+    }
+    var gone: [String] = []
+    var changed: [String] = []
+    for (name, tracking) in names.sorted(by: { $0.key < $1.key }) {
+      let known = try repository.commit(of: tracking)
+      if let commit = there[name] {
+        if commit != known { changed.append("+\(name):\(tracking)") }
+      } else if known != nil {
+        gone.append(tracking)
+      }
+    }
+    try await GitCommand.removeReferences(gone, in: repository)
+    if changed.isEmpty { return }
+    let outcome = try await run(
+      [
+        "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
+        "--no-filter", "--no-recurse-submodules", "--no-prune", "--refmap=", "--end-of-options",
+        remote.name,
+      ] + changed)
+    if outcome.status != 0 { throw failure(outcome) }
   }
 
   func push(_ commit: ObjectID, to branch: String) async throws -> PushOutcome {

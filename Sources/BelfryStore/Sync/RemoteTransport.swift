@@ -1,3 +1,4 @@
+import BelfryCore
 import Git
 
 /// A way to a remote: what it has, and how to move its branch.
@@ -11,6 +12,11 @@ public protocol RemoteTransport: Sendable {
   ///
   /// Throws `StoreError.remoteFailed`.
   func refetch(_ branch: String) async throws
+
+  /// Brings the latest heartbeats of some devices here, and removes those that the remote does not have any more.
+  ///
+  /// Throws `StoreError.remoteFailed`.
+  func fetchHeartbeats(of devices: Set<Identifier>) async throws
 
   /// Moves the remote's branch to a commit that comes after the one fetched last.
   ///

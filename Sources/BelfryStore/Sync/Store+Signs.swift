@@ -29,6 +29,15 @@ extension Store {
     }
     signs.asked = context.now
     signs.silent = nil
+    let others = Set(devices().devices.map(\.id)).subtracting([device]).sorted()
+      .prefix(Store.mostHeartbeats)
+    await removeStaleHeartbeats(repository, of: Set(others))
+    if !others.isEmpty {
+      for transport in transports {
+        // Who cannot be asked now is asked by the next sync.
+        try? await transport.fetchHeartbeats(of: Set(others))
+      }
+    }
     note(repository, in: &signs)
     let head = branchMark
     if let spacing {
@@ -40,6 +49,21 @@ extension Store {
       }
     }
     try? local.write(signs)
+  }
+
+  /// More devices than any store has: of those beyond nobody is asked.
+  private static let mostHeartbeats = 500
+
+  /// Removes references under which no device of this store is known: of a remote that is gone, of a device that is,
+  /// and whatever else a remote has had there.
+  private func removeStaleHeartbeats(_ repository: Repository, of devices: Set<Identifier>) async {
+    let remotes = ((try? repository.remotes()) ?? []).map(\.name)
+    let wanted = Set(
+      remotes.flatMap { remote in devices.map { "\(Store.seen)\(remote)/\($0)" } })
+    // They are in nobody's way; what cannot be removed now is by the next sync.
+    let known = (try? repository.references(under: Store.seen)) ?? [:]
+    try? await GitCommand.removeReferences(
+      known.keys.filter { !wanted.contains($0) }, in: repository)
   }
 
   /// Takes note of what the remotes have of the devices that there are; of others nothing is looked at.
