@@ -42,12 +42,15 @@ public final class Store: Sendable {
 
   /// Opens the store at `path`; makes one where there is nothing, or an empty folder.
   ///
-  /// Throws `StoreError.notAStore` for a folder that holds something else, `.foreignOwner` for one of
-  /// somebody else's, and `FileError`.
+  /// - Parameter creates: false for background commands: the store's disk may not be mounted, and a new store in its
+  ///   place would hide it.
+  /// - Throws: `StoreError.noStore` when there is none and `creates` is false, `.notAStore` for a folder that holds
+  ///   something else, `.foreignOwner` for one of somebody else's, and `FileError`.
   public static func open(
-    _ path: String, context: StoreContext
+    _ path: String, context: StoreContext, creates: Bool = true
   ) throws -> (store: Store, opening: Opening) {
     guard let gitDirectory = try findGitDirectory(path, context: context) else {
+      guard creates else { throw StoreError.noStore(path: path) }
       try create(path, context: context)
       let (store, _) = try open(path, context: context)
       return (store, .created)

@@ -400,6 +400,37 @@ import Testing
       ])
   }
 
+  @Test(
+    "while the store's folder is away it rings from memory, nothing twice, and creates no store")
+  func storeAway() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    let (store, away) = (bench.sandbox.store, bench.sandbox.root + "/away")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00", "--persistent")
+    try await bench.belfry("add", "Tea", "--daily", "--at", "10:00", "--persistent")
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T09:00:05Z")
+    #expect(bench.rings == ["firing Rent 2026-11-20T09:00 false"])
+    try FileManager.default.moveItem(atPath: store, toPath: away)
+    try await bench.handle(.everything)
+    try await bench.wait(until: "2026-11-20T10:00:05Z")
+    #expect(
+      bench.rings == ["firing Rent 2026-11-20T09:00 false", "firing Tea 2026-11-20T10:00 false"])
+    #expect(!FileManager.default.fileExists(atPath: store))
+    try FileManager.default.moveItem(atPath: away, toPath: store)
+    try await bench.wait(until: "2026-11-20T10:01:00Z")
+    #expect(bench.rings.count == 2)
+    // What rang meanwhile is recorded.
+    let log = try await bench.belfry("log", "--json").array.filter {
+      $0["action"] as? String == "fired"
+    }
+    #expect(log.count == 2)
+    #expect(try await bench.sandbox.git("status", "--porcelain").out.isEmpty)
+    try await bench.belfry("done", "tea")
+    try await bench.handle(.poke)
+    try await bench.wait(until: "2026-11-21T10:00:05Z")
+    #expect(bench.rings.last == "firing Tea 2026-11-21T10:00 false")
+  }
+
   @Test("in a pause nothing rings, and it comes again by itself")
   func pause() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")

@@ -81,6 +81,7 @@ import Testing
 
   @Test func thereIsOneForAStore() async throws {
     let sandbox = try Sandbox()
+    try await sandbox.plus()
     let out = try await run(
       sandbox, "start\n'\(Sandbox.binary)' daemon\necho \"second: $?\"", now: "2026-11-23T08:00:00Z"
     )
@@ -106,6 +107,49 @@ import Testing
       sandbox, "start\nkill -HUP $daemon\nuntil_said 'read 1 alarms anew'\nuntil_told 1",
       now: "2026-11-23T08:59:58Z")
     #expect(sandbox.rings == ["up", "down"])
+  }
+
+  @Test("started without a store it waits for one, and creates none")
+  func waitsForStore() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    _ = try await sandbox.belfry(
+      "add", "Tea", "--daily", "--at", "09:00", now: "2026-11-23T08:00:00Z")
+    _ = try await run(
+      sandbox,
+      """
+      mv '\(sandbox.store)' '\(sandbox.root)/away'
+      '\(Sandbox.binary)' daemon 2>>'\(sandbox.root)/daemon.log' & daemon=$!
+      until_said 'waiting for it'
+      [ ! -e '\(sandbox.store)' ] || echo "never to be created"
+      mv '\(sandbox.root)/away' '\(sandbox.store)'
+      until_told 1
+      """, now: "2026-11-23T08:59:57Z")
+    #expect(sandbox.rings == ["Tea 2026-11-23T09:00"])
+  }
+
+  @Test("another copy in the store's place is watched, poked and locked like the one before")
+  func replacedStore() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    _ = try await sandbox.belfry(
+      "add", "Tea", "--daily", "--at", "12:00", now: "2026-11-23T08:00:00Z")
+    let out = try await run(
+      sandbox,
+      """
+      start
+      mv '\(sandbox.store)' '\(sandbox.root)/away'
+      until_said 'there is no store'
+      cp -a '\(sandbox.root)/away' '\(sandbox.root)/copy'
+      mv '\(sandbox.root)/copy' '\(sandbox.store)'
+      until_said 'is back'
+      '\(Sandbox.binary)' daemon
+      echo "second: $?"
+      '\(Sandbox.binary)' add Milk --daily --at 09:00
+      until_told 1
+      """, now: "2026-11-23T08:59:50Z")
+    #expect(out.out.contains("second: 7"), "\(out.out)\(out.err)")
+    #expect(sandbox.rings == ["Milk 2026-11-23T09:00"])
   }
 
   @Test("a plain git pull pokes it")

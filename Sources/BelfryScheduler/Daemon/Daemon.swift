@@ -17,6 +17,9 @@ public enum DaemonNews: Sendable {
   case warned([String])
   case reloaded(alarms: Int)
   case clockChanged
+  /// The store's folder has gone; what is known rings from memory.
+  case storeLeft(path: String)
+  case storeReturned(path: String)
   case stopped
 }
 
@@ -83,7 +86,7 @@ public final class Daemon: Sendable {
     // Threads that come and go with two hundred hooks would each keep memory of their own.
     _ = mallopt(M_ARENA_MAX, 2)
     let files = store.daemonFiles
-    let lock = try store.lockForDaemon()
+    var lock = try store.lockForDaemon()
     defer { withExtendedLifetime(lock) {} }
     let source = try WakeSource(
       store: store.path, branch: store.branchFolders, poke: files.poke,

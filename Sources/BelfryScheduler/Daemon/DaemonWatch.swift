@@ -7,7 +7,7 @@ import SystemPackage
 
 /// The daemon's mind: what it knows, and what it does about each event, one after the other.
 struct DaemonWatch {
-  private let store: Store
+  private var store: Store
   private let surroundings: Daemon.Surroundings
   private let attendance: Attendance
   private let delivery: HookDelivery
@@ -153,6 +153,7 @@ struct DaemonWatch {
 
   mutating func handle(_ event: DaemonEvent) {
     lookAtClock()
+    checkStore()
     let wasUrgent = agenda.mood == .cascading
     switch event {
     case .wake(let wake): handle(wake)
@@ -249,7 +250,7 @@ struct DaemonWatch {
       look(at: agenda.read(ids, present))
       wantSettling(after: DaemonWatch.editing)
     case .settings:
-      agenda.readSettings(present)
+      if !presence.isAway { agenda.readSettings(present) }
       look(at: agenda.identifiers.sorted())
       wantSettling(after: DaemonWatch.editing)
     case .branch: break
@@ -263,7 +264,7 @@ struct DaemonWatch {
       wantSettling(after: 0)
     case .reload:
       lookAtClock(rereadingZones: true)
-      agenda.readSettings(present)
+      if !presence.isAway { agenda.readSettings(present) }
       _ = agenda.read(nil, present)
       look(at: agenda.identifiers.sorted())
       readHistory()
@@ -314,7 +315,9 @@ struct DaemonWatch {
   private mutating func look(at ids: [Identifier]) {
     if ids.isEmpty { return }
     let claims = claims
-    let look = agenda.look(at: ids, present, firings: claims.firings)
+    let firings = claims.firings
+    if !presence.isAway { lastFirings = firings }
+    let look = agenda.look(at: ids, present, firings: firings)
     if look.isSettling { wantSettling(after: 0) }
     // What was waited for may not be wanted any more.
     let wanted = Set(look.tellings.map(\.key))
@@ -389,6 +392,7 @@ struct DaemonWatch {
   /// Keeps what the disk did not take.
   private mutating func remember(_ firings: Firings, _ failure: (any Error)?) {
     unwritten = failure == nil ? nil : firings
+    lastFirings = firings
     report("noting what has rung", failure.map { "\($0)" })
   }
 
@@ -529,8 +533,10 @@ struct DaemonWatch {
     return isHurried ? .cascading : agenda.mood
   }
 
-  private var isSyncing: Bool { surroundings.syncs && store.hasRemote }
-  private var isMailing: Bool { surroundings.syncs && !PartnerBook(store).isEmpty }
+  private var isSyncing: Bool { surroundings.syncs && !presence.isAway && store.hasRemote }
+  private var isMailing: Bool {
+    surroundings.syncs && !presence.isAway && !PartnerBook(store).isEmpty
+  }
 
   private mutating func wantSettling(after milliseconds: Int64) {
     let due = Instant(milliseconds: context.now.milliseconds + milliseconds)
@@ -546,7 +552,7 @@ struct DaemonWatch {
   }
 
   private mutating func runCommands() {
-    if !settling.isRunning, let due = settling.due, due <= context.now {
+    if !settling.isRunning, !presence.isAway, let due = settling.due, due <= context.now {
       settling.due = nil
       settling.isRunning = true
       run(["tick", "--settle"], isWarning: true) { .settled(failure: $0) }

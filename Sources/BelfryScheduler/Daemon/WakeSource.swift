@@ -60,14 +60,7 @@ final class WakeSource: Sendable {
       [
         (store, .root), (store + "/alarms", .alarms), (DurableFile.parent(of: localTime), .system),
       ] + Set(branch).sorted().map { ($0, .branch) }
-    if mkfifo(poke, 0o600) != 0, errno != EEXIST { throw FileError("make", poke) }
-    var status = stat()
-    guard lstat(poke, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
-      throw FileError("wait at", poke, number: EINVAL)
-    }
-    // Open for writing too: otherwise it ends with every writer.
-    pokes = open(poke, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
-    guard pokes >= 0 else { throw FileError("open", poke) }
+    pokes = try WakeSource.openPipe(poke)
     timer = timerfd_create(CLOCK_REALTIME, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
     guard timer >= 0 else { throw FileError("make", "a timer") }
     if wakesMachine {
@@ -81,6 +74,29 @@ final class WakeSource: Sendable {
     guard notes >= 0 else { throw FileError("watch", store) }
     watch()
     Signals.begin(pokes)
+  }
+
+  /// Opens the named pipe at a path, and creates it if there is none.
+  private static func openPipe(_ path: String) throws -> Int32 {
+    if mkfifo(path, 0o600) != 0, errno != EEXIST { throw FileError("make", path) }
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
+      throw FileError("wait at", path, number: EINVAL)
+    }
+    // Open for writing too: otherwise it ends with every writer.
+    let pipe = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
+    guard pipe >= 0 else { throw FileError("open", path) }
+    return pipe
+  }
+
+  /// Watches the store's folder anew after it was away: it can be on another file system.
+  func reopen(poke: String) {
+    watch()
+    // Without a pipe the files are still watched, and a poke falls back to a tick.
+    guard let pipe = try? WakeSource.openPipe(poke) else { return }
+    // In place of the old one, whose number the signals and the waiting thread use.
+    if dup2(pipe, pokes) >= 0 { _ = fcntl(pokes, F_SETFD, FD_CLOEXEC) }
+    close(pipe)
   }
 
   deinit {
@@ -149,7 +165,8 @@ final class WakeSource: Sendable {
       IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR
     watches.withLock { watches in
       for (path, folder) in folders {
-        let number = inotify_add_watch(notes, path, UInt32(content))
+        let own = folder == .root ? IN_MOVE_SELF | IN_DELETE_SELF : 0
+        let number = inotify_add_watch(notes, path, UInt32(content | own))
         if number >= 0 { watches[number] = folder }
       }
     }
@@ -179,7 +196,7 @@ final class WakeSource: Sendable {
         decoding: buffer[(offset + 16)..<min(offset + 16 + length, buffer.count)]
           .prefix { $0 != 0 }, as: UTF8.self)
       offset += 16 + length
-      if mask & UInt32(IN_Q_OVERFLOW | IN_IGNORED) != 0 {
+      if mask & UInt32(IN_Q_OVERFLOW | IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF) != 0 {
         wakes.insert(.everything)
         continue
       }

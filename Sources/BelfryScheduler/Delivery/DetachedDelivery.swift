@@ -152,6 +152,8 @@ public struct Attendant: Sendable {
 
   /// How often it is looked whether what goes on is still wanted.
   private static let look = Duration.seconds(1)
+  /// For so long it rings on while there is no store.
+  private static let absence = Duration.seconds(300)
   /// How long it stays at most: what still rings then is the next tick's to ring again.
   private static let longest = Duration.seconds(86_400)
 
@@ -215,6 +217,7 @@ public struct Attendant: Sendable {
 
   private func watch(_ attendance: Attendance) async {
     let end = ContinuousClock.now + Attendant.longest
+    var away: ContinuousClock.Instant?
     while !Task.isCancelled {
       do {
         try await Task.sleep(for: Attendant.look)
@@ -226,10 +229,13 @@ public struct Attendant: Sendable {
       if ContinuousClock.now > end { attendance.withdraw { _ in true } }
       do {
         guard let store = try open() else {
-          // Whoever removed the store wants nothing of it any more.
-          attendance.withdraw { _ in true }
+          // Its disk may come back; whoever removed the store wants nothing of it any more.
+          let since = away ?? ContinuousClock.now
+          away = since
+          if ContinuousClock.now > since + Attendant.absence { attendance.withdraw { _ in true } }
           continue
         }
+        away = nil
         let (settings, firings) = (try store.settings().settings, store.firings())
         attendance.withdraw { !store.isWanted($0, settings, firings) }
       } catch {

@@ -3,6 +3,8 @@ import Git
 
 /// What can go wrong with a store, as facts; what to do about it is the command line's to say.
 public enum StoreError: Error, Sendable {
+  /// There is no store, and the caller may not create one.
+  case noStore(path: String)
   /// The place holds something, but not a store.
   case notAStore(path: String)
   /// The place, or a part of it, belongs to somebody else.

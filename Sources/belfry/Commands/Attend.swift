@@ -19,7 +19,7 @@ struct Attend: AsyncParsableCommand {
     await Attendant(
       recorder: AnswerRecorder(
         command: context.executable ?? "belfry", store: context.storePath,
-        variables: { context.clockVariables(after: opened) }),
+        variables: { context.backgroundVariables(after: opened) }),
       open: {
         try Store.existing(context.storePath, context: context.present(after: opened).storeContext)
       },

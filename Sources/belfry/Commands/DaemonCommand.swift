@@ -14,6 +14,8 @@ struct DaemonCommand: AsyncParsableCommand {
       everything anew, SIGTERM ends it. What it does is told on standard error, a line each, with the time where
       that is not the system's journal, which has its own.
 
+      Where there is no store it waits for one, as its disk may be mounted later, and never creates one.
+
       To have it run whenever you are logged in: belfry service install
       """)
 
@@ -41,7 +43,7 @@ struct DaemonCommand: AsyncParsableCommand {
       store,
       Daemon.Surroundings(
         command: command, clockOffset: context.clockOffset, syncs: sync, wakesMachine: wake,
-        variables: { context.clockVariables(after: opened) },
+        variables: { context.backgroundVariables(after: opened) },
         context: { rereadingZones in
           var present = context.present(after: opened).storeContext
           present.zones = zones.withLock { zones in
@@ -102,6 +104,11 @@ private struct DaemonLog {
       return lines.map { Printable.text($0.hasPrefix("belfry: ") ? String($0.dropFirst(8)) : $0) }
     case .reloaded(let alarms): return ["read \(alarms) alarms anew."]
     case .clockChanged: return ["the clock was set, or the machine has slept."]
+    case .storeLeft(let path):
+      return [
+        "warning: there is no store at \(Printable.text(path)); waiting for it. Known alarms ring from memory."
+      ]
+    case .storeReturned(let path): return ["the store at \(Printable.text(path)) is back."]
     case .stopped: return ["stopped."]
     }
   }

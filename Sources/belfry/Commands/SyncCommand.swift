@@ -30,7 +30,7 @@ struct SyncCommand: AsyncParsableCommand {
   func run() async throws {
     let context = try common.context(root)
     let line = TransferLine()
-    let store = try context.transferring(line).open(welcome: false)
+    let store = try context.transferring(line).open(welcome: false, creates: false)
     if mail, !plan, remotes.isEmpty, !PartnerBook(store).isEmpty {
       // What partners have set is to be synced with the rest.
       let isAlone = try store.remotes().isEmpty
@@ -56,7 +56,9 @@ struct SyncCommand: AsyncParsableCommand {
 
   /// - Parameter isAlone: there is no remote to sync with: what fails here fails the command.
   private func lookIntoMailboxes(_ context: CommandContext, isAlone: Bool) async throws {
-    let report = try await Watchdog.limit { try await PartnerPlace(context).round() }
+    let report = try await Watchdog.limit {
+      try await PartnerPlace(context, creates: false).round()
+    }
     if !common.json { PartnerText(context).tell(report.news) }
     for failure in report.failures {
       let error = CommandError(partnerMailbox: failure.error)

@@ -27,7 +27,7 @@ struct TickCommand: AsyncParsableCommand {
 
   func run() async throws {
     let context = try common.context(root)
-    let store = try context.open(welcome: false)
+    let store = try context.open(welcome: false, creates: false)
     let report = try await Tick(store, delivery: TickCommand.delivery(context))
       .run(telling: !settle)
     context.tell(report.problems)
@@ -99,7 +99,9 @@ struct TickCommand: AsyncParsableCommand {
 
   /// The same for who wants to hear nothing of it.
   static func run(_ context: CommandContext) async throws {
-    _ = try await Tick(try context.open(welcome: false), delivery: delivery(context)).run()
+    _ = try await Tick(
+      try context.open(welcome: false, creates: false), delivery: delivery(context)
+    ).run()
   }
 
   /// Through a process that stays when this one has ended; where the binary cannot be found, as long as this one runs.

@@ -80,10 +80,13 @@ struct CommandContext {
     return CommandContext.clock() - storeContext.now.milliseconds
   }
 
-  /// What commands have to be told that are to have the same clock.
-  func clockVariables(after opened: ElapsedTime) -> [String: String] {
-    guard clockOffset != 0 else { return [:] }
-    return ["BELFRY_NOW": present(after: opened).storeContext.now.rfc3339Milliseconds]
+  /// The variables for background commands: the same clock as this process, and no permission to create a store.
+  func backgroundVariables(after opened: ElapsedTime) -> [String: String] {
+    var variables = [CommandContext.backgroundVariable: "1"]
+    if clockOffset != 0 {
+      variables["BELFRY_NOW"] = present(after: opened).storeContext.now.rfc3339Milliseconds
+    }
+    return variables
   }
 
   /// The same as of now: a clock that was set to a moment goes on from there.
@@ -187,12 +190,19 @@ struct CommandContext {
 
   // MARK: The store
 
+  /// Set for the processes that the daemon, `tick` and their helpers start.
+  static let backgroundVariable = "BELFRY_BACKGROUND"
+
   /// Opens the store, makes it if there is none, and says so.
   ///
-  /// - Parameter welcome: greet a person whose first command this is.
-  func open(welcome: Bool = true) throws -> Store {
+  /// - Parameters:
+  ///   - welcome: greet a person whose first command this is.
+  ///   - creates: create a store where there is none. Processes started in the background never do.
+  func open(welcome: Bool = true, creates: Bool = true) throws -> Store {
     if welcome, !isQuiet { try Welcome(self).showOnce() }
-    let (store, opening) = try Store.open(storePath, context: storeContext)
+    let isBackground = environment[CommandContext.backgroundVariable]?.isEmpty == false
+    let (store, opening) = try Store.open(
+      storePath, context: storeContext, creates: creates && !isBackground)
     announce(opening)
     do {
       try store.mendMerge()
@@ -417,7 +427,10 @@ struct CommandContext {
   func hooks(attendance: Attendance = Attendance { _ in }) -> HookDelivery {
     // Without a home there are no hooks of the user's own, and the alarm rings all the same.
     let own = ownHooks
-    var variables = ["BELFRY_STORE": storePath, "BELFRY_SOUND": ownSettings.sound]
+    var variables = [
+      "BELFRY_STORE": storePath, "BELFRY_SOUND": ownSettings.sound,
+      CommandContext.backgroundVariable: "1",
+    ]
     if let executable { variables["BELFRY_COMMAND"] = executable }
     return HookDelivery(
       own: own, shipped: shippedHooks.map { $0 + "/deliver" }, variables: variables,

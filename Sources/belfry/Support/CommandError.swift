@@ -83,6 +83,10 @@ struct CommandError: Error {
 
   private init(_ error: StoreError) {
     switch error {
+    case .noStore(let path):
+      self.init(
+        .failed, "there is no store at \(Printable.text(path)).",
+        hint: "If it is on another disk, mount it. To create a new store: belfry list")
     case .notAStore(let path):
       self.init(
         .failed, "\(Printable.text(path)) is not a Belfry store.",

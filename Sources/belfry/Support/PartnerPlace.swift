@@ -16,9 +16,10 @@ struct PartnerPlace: Sendable {
     try self.init(common.context(root))
   }
 
-  init(_ context: CommandContext) throws {
+  /// - Parameter creates: create a store where there is none; false for commands that run in the background.
+  init(_ context: CommandContext, creates: Bool = true) throws {
     self.context = context
-    store = try context.open()
+    store = try context.open(creates: creates)
     settings = try context.settings(store)
     book = PartnerBook(store)
   }

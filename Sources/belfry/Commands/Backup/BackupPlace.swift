@@ -21,7 +21,7 @@ struct BackupPlace: AsyncParsableCommand {
   func run() async throws {
     let opened = ElapsedTime()
     let context = try common.context(parent.root)
-    let store = try context.open(welcome: false)
+    let store = try context.open(welcome: false, creates: false)
     guard let id = Identifier(alarm), let occurrence = CivilDateTime(occurrence),
       let due = Instant(rfc3339: due)
     else { throw ValidationError("It is started by the daemon.") }

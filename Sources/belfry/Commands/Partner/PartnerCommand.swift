@@ -74,7 +74,7 @@ struct PartnerSync: AsyncParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() async throws {
-    let place = try PartnerPlace(common, parent.root)
+    let place = try PartnerPlace(common.context(parent.root), creates: false)
     let report = try await Watchdog.limit { try await place.round() }
     let text = PartnerText(place.context)
     if common.json {

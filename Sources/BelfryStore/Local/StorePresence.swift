@@ -1,0 +1,23 @@
+import Glibc
+
+/// Whether a store's folder is where it was opened: a disk can be unmounted, and a folder moved, under a daemon.
+public struct StorePresence: Sendable {
+  public enum Change: Hashable, Sendable {
+    case left, returned
+  }
+
+  /// Seconds between two checks while the store is away.
+  public static let interval: Int64 = 5
+
+  public private(set) var isAway = false
+
+  public init() {}
+
+  /// Checks the folder; returns what has changed since the last check, nil when nothing has.
+  public mutating func update(_ store: Store) -> Change? {
+    let isThere = access(store.localFolder, X_OK) == 0
+    guard isThere == isAway else { return nil }
+    isAway = !isThere
+    return isThere ? .returned : .left
+  }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A store whose folder is not there: its disk is not mounted, or it was moved.
+@Suite struct StoreAwayTests {
+  @Test(
+    "background commands never create a store",
+    arguments: [
+      ["tick"], ["tick", "--settle"], ["tick", "--quiet"], ["sync"], ["sync", "--no-mail"],
+      ["partner", "sync"], ["poke"],
+    ], [false, true])
+  func neverCreated(command: [String], isMountPoint: Bool) async throws {
+    let sandbox = try Sandbox()
+    let store = sandbox.root + "/disk/alarms"
+    if isMountPoint {
+      try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+    }
+    let output = try await sandbox.run(
+      Sandbox.binary, command + ["--store", store],
+      environment: ["BELFRY_NOW": "2026-11-20T22:41:00Z", "TZ": "UTC", "BELFRY_DEVICE": "laptop"])
+    #expect(output.status == 1, "\(output.out)\(output.err)")
+    #expect(output.err.contains("there is no store at \(store)"), "\(output.err)")
+    let parent = sandbox.root + "/disk"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
+    #expect(names == (isMountPoint ? ["alarms"] : []))
+    if isMountPoint {
+      #expect(try FileManager.default.contentsOfDirectory(atPath: store).isEmpty)
+    }
+  }
+
+  @Test("an answer that a hook records in the background creates no store either")
+  func answer() async throws {
+    let sandbox = try Sandbox()
+    let output = try await sandbox.belfry(
+      "done", "tea", environment: ["BELFRY_BACKGROUND": "1"])
+    #expect(output.status == 1, "\(output.err)")
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store))
+    // Typed by a person it does.
+    #expect(try await sandbox.belfry("done", "tea").status == 3)
+    #expect(FileManager.default.fileExists(atPath: sandbox.store))
+  }
+}
