@@ -7,7 +7,8 @@ import Testing
   @Test(
     "the units pass systemd-analyze verify, whatever the paths",
     arguments: [
-      [], ["--wake"], ["--timer"], ["--timer", "--wake"],
+      [], ["--wake"], ["--timer"], ["--timer", "--wake"], ["--sandbox"], ["--sandbox", "--wake"],
+      ["--timer", "--sandbox"],
     ])
   func unitsAreValid(options: [String]) async throws {
     let sandbox = try Sandbox()
@@ -15,7 +16,7 @@ import Testing
     let store = sandbox.root + "/my store 100% $HOME \"x\" 'y' \\n ;"
     let output = try await sandbox.run(
       Sandbox.binary, ["service", "install", "--dry-run", "--json", "--store", store] + options,
-      environment: ["BELFRY_DEVICE": "my laptop", "TZ": "Europe/Berlin"])
+      environment: ["BELFRY_DEVICE": "my $laptop 5%", "TZ": "Europe/Berlin"])
     #expect(output.status == 0, "\(output.err)")
     let units = try #require(output.object["units"] as? [String: String])
     #expect(units.count == (options.contains("--timer") ? 2 : 1))
@@ -32,9 +33,23 @@ import Testing
     let text = units.values.joined()
     if options.contains("--timer") {
       #expect(text.contains("Persistent=true") && text.contains("AccuracySec=1s"))
+      #expect(text.contains("TimeoutStartSec=180"))
     } else {
-      #expect(text.contains("Environment=\"BELFRY_DEVICE=my laptop\""))
+      #expect(text.contains("Type=notify") && text.contains("WatchdogSec=120"))
       #expect(text.contains(options.contains("--wake") ? "--wake" : "daemon"))
+    }
+    // Here a dollar sign means nothing; in the arguments of a command it does.
+    #expect(text.contains("Environment=\"BELFRY_DEVICE=my $laptop 5%%\""), "\(text)")
+    #expect(text.contains("100%% $$HOME"), "\(text)")
+    // By default hooks keep every right of the user: sudo, setgid mail programs.
+    #expect(text.contains("NoNewPrivileges") == options.contains("--sandbox"))
+    if options.contains("--sandbox") {
+      for path in paths where path.hasSuffix(".service") {
+        let security = try await sandbox.run(
+          "/usr/bin/systemd-analyze", ["security", "--offline=true", "--threshold=75", path],
+          environment: ["XDG_RUNTIME_DIR": sandbox.root])
+        #expect(security.status == 0, "\(security.out.suffix(200))\(security.err)")
+      }
     }
     // Nothing was written.
     #expect(!FileManager.default.fileExists(atPath: store))
@@ -55,10 +70,27 @@ import Testing
       esac
       """, to: folder + "/crontab", mode: 0o755)
     try sandbox.write("0 5 * * * backup\n", to: sandbox.root + "/table")
-    let path = ["PATH": "\(folder):/usr/bin:/bin", "XDG_RUNTIME_DIR": sandbox.root]
+    let processes = sandbox.root + "/proc"
+    try process("init", number: 1, in: processes)
+    let path = [
+      "PATH": "\(folder):/usr/bin:/bin", "XDG_RUNTIME_DIR": sandbox.root,
+      "BELFRY_PROC": processes,
+    ]
     let status = try await sandbox.belfry("service", environment: path)
     #expect(status.status == 4)
     #expect(status.err.contains("nothing looks at the clock"))
+    // Without a cron process the line is of no use.
+    let unattended = try await sandbox.belfry("service", "install", environment: path)
+    #expect(unattended.status == 4)
+    #expect(unattended.err.contains("no cron process runs"), "\(unattended.err)")
+    #expect(unattended.err.contains("service cron start"), "\(unattended.err)")
+    let silent = try await sandbox.belfry("service", "status", environment: path)
+    #expect(silent.status == 4)
+    #expect(silent.err.contains("no cron process runs"), "\(silent.err)")
+    _ = try await sandbox.belfry("list", environment: path)
+    let doctor = try await sandbox.belfry("doctor", environment: path)
+    #expect(doctor.out.contains("no cron process runs"), "\(doctor.out)")
+    try process("cron", number: 42, in: processes)
     for _ in 1...2 {
       let install = try await sandbox.belfry("service", "install", environment: path)
       #expect(install.status == 0, "\(install.err)")
@@ -67,18 +99,47 @@ import Testing
     let lines = try sandbox.read(sandbox.root + "/table").split(separator: "\n")
     #expect(lines.count == 2)
     #expect(lines.first == "0 5 * * * backup")
-    #expect(lines.last?.hasPrefix("* * * * * \(Sandbox.binary.prefix(5))") == true)
+    #expect(lines.last?.hasPrefix("* * * * * BELFRY_DEVICE=laptop TZ=UTC /") == true)
     #expect(try await sandbox.belfry("service", "status", environment: path).status == 0)
     // The line does what it says.
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let command = lines.last!.dropFirst("* * * * * ".count)
-    _ = try await sandbox.run(
-      "/bin/sh", ["-c", String(command)],
-      environment: ["BELFRY_NOW": "2026-11-21T09:00:00Z", "TZ": "UTC"])
+    for _ in 1...2 {
+      let run = try await sandbox.run(
+        "/bin/sh", ["-c", String(command)], environment: ["BELFRY_NOW": "2026-11-21T09:00:00Z"])
+      // Cron mails whatever is printed.
+      #expect(run.status == 0 && run.out.isEmpty && run.err.isEmpty, "\(run.out)\(run.err)")
+    }
     #expect(sandbox.rings == ["Tea 2026-11-21T09:00"])
     let removed = try await sandbox.belfry("service", "uninstall", environment: path)
     #expect(removed.out == "Removed the line of the crontab.\n")
     #expect(try sandbox.read(sandbox.root + "/table") == "0 5 * * * backup\n")
+  }
+
+  /// Makes a process in a stand-in for /proc.
+  private func process(_ name: String, number: Int, in folder: String) throws {
+    try FileManager.default.createDirectory(
+      atPath: "\(folder)/\(number)", withIntermediateDirectories: true)
+    try "\(name)\n".write(toFile: "\(folder)/\(number)/comm", atomically: false, encoding: .utf8)
+  }
+
+  @Test("the crontab's line has the zone and the folders of whoever installed it")
+  func crontabEnvironment() async throws {
+    let sandbox = try Sandbox()
+    let data = sandbox.root + "/my data 5%"
+    let dry = try await sandbox.belfry(
+      "service", "install", "--dry-run", "--json", zone: "Asia/Tokyo",
+      environment: ["XDG_DATA_HOME": data])
+    let line = try #require(dry.object["crontab"] as? String)
+    _ = try await sandbox.belfry(
+      "add", "Tea", "--daily", "--at", "09:00", zone: "Asia/Tokyo",
+      environment: ["XDG_DATA_HOME": data])
+    // As cron does: without variables, and with the backslash of a percent sign taken away.
+    let command = String(line.dropFirst("* * * * * ".count)).replacing("\\%", with: "%")
+    let run = try await sandbox.run(
+      "/bin/sh", ["-c", command], environment: ["BELFRY_NOW": "2026-11-22T00:00:00Z"])
+    #expect(run.status == 0 && run.err.isEmpty, "\(run.err)")
+    #expect(sandbox.rings == ["Tea 2026-11-22T09:00"])
   }
 
   @Test("neither systemd nor cron: it says so, and what to run")
@@ -121,6 +182,20 @@ import Testing
         [ "$now" != 0 ] && [ "$now" != "$first" ] && echo "runs again" && break
         sleep 0.1
       done
+      mkdir -p "$HOME/.config/systemd/user/belfry.service.d"
+      printf '[Service]\nWatchdogSec=3\n' > "$HOME/.config/systemd/user/belfry.service.d/short.conf"
+      systemctl --user daemon-reload
+      systemctl --user restart belfry.service
+      first=$(systemctl --user show -p MainPID --value belfry.service)
+      kill -STOP $first
+      for i in $(seq 200); do
+        now=$(systemctl --user show -p MainPID --value belfry.service)
+        [ "$now" != 0 ] && [ "$now" != "$first" ] && echo "ended by the watchdog, runs again" && break
+        sleep 0.1
+      done
+      rm -r "$HOME/.config/systemd/user/belfry.service.d"
+      systemctl --user daemon-reload
+      systemctl --user restart belfry.service
       \(belfry) add Soon --daily --at $(date -u -d '+75 seconds' +%H:%M) >/dev/null
       for i in $(seq 110); do [ -s '\(sandbox.rang)' ] && break; sleep 1; done
       systemctl --user reload belfry.service && echo reloaded
@@ -141,6 +216,7 @@ import Testing
         belfry.service: active.
         The daemon runs: belfry daemon (process N).
         runs again
+        ended by the watchdog, runs again
         reloaded
         Removed belfry.service.
         inactive

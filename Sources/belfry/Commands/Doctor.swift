@@ -120,7 +120,7 @@ enum Examination: String, ExpressibleByArgument {
       case .time: told(try RecordExamination(store).time(), context)
       case .hooks: hooks(context)
       case .notifications: await notifications(context)
-      case .clockwork: clockwork(store, context) + deliveries(store, context)
+      case .clockwork: await clockwork(store, context) + deliveries(store, context)
       case .battery: [await battery(context)]
       case .backup: try BackupCheck(store, context).diagnoses()
       case .partners: try await PartnerCheck(store, context).diagnoses()
@@ -210,11 +210,28 @@ enum Examination: String, ExpressibleByArgument {
     }
   }
 
-  private func clockwork(_ store: Store, _ context: CommandContext) -> [Diagnosis] {
+  private func clockwork(_ store: Store, _ context: CommandContext) async -> [Diagnosis] {
     let remedy = "belfry service install"
     let zones = context.storeContext.zones
-    if let daemon = store.daemonProcess {
-      return [Diagnosis("tick", .fine, "The daemon runs: \(daemon).")]
+    switch store.daemonState(probes: true) {
+    case .running(let process):
+      return [Diagnosis("tick", .fine, "The daemon runs: \(process).")]
+    case .unresponsive(let process):
+      return [
+        Diagnosis(
+          "tick", .problem, "The daemon does not respond, so nothing rings: \(process).",
+          remedy: DaemonRemedy.restart)
+      ]
+    case .absent: break
+    }
+    if let manager = try? ServiceManager(context), await manager.isInCrontab,
+      manager.cronRuns == false
+    {
+      return [
+        Diagnosis(
+          "tick", .problem, "Your crontab runs Belfry, but no cron process runs: nothing rings.",
+          remedy: CronProcess.remedy)
+      ]
     }
     guard let last = store.lastTick else {
       return [

@@ -33,6 +33,9 @@ struct ServiceInstall: AsyncParsableCommand {
 
       --wake lets what is due wake a machine that sleeps. That takes the right to set such a timer: systemd 254 and
       later give it to users who are logged in; before that: sudo setcap cap_wake_alarm+ep PATH-OF-BELFRY
+
+      --sandbox limits what the daemon and its hooks can do (no new privileges, fewer system calls). Hooks that use
+      sudo, or a mail program with a group of its own, fail in it; so does the setcap above.
       """)
 
   @Flag(help: "A timer of systemd's that looks at the clock every minute, instead of the daemon.")
@@ -40,6 +43,9 @@ struct ServiceInstall: AsyncParsableCommand {
 
   @Flag(help: "Wake the machine from sleep for what is due.")
   var wake = false
+
+  @Flag(help: "Run the daemon and its hooks in a sandbox of systemd.")
+  var sandbox = false
 
   @Flag(help: "Show what would be written, and write nothing.")
   var dryRun = false
@@ -52,14 +58,28 @@ struct ServiceInstall: AsyncParsableCommand {
     // Where there is no store yet, it is made: the service must find one.
     if !dryRun { _ = try context.open(welcome: false) }
     let manager = try ServiceManager(context)
-    let units = manager.units(timer ? .timer : .daemon, wakes: wake)
+    let units = manager.units(timer ? .timer : .daemon, wakes: wake, isSandboxed: sandbox)
     if dryRun { return show(units, context) }
     let how = try await manager.install(units)
+    let cronRuns = how == .cron ? manager.cronRuns : nil
     if common.json {
-      return Console.write(
-        JSON.object(["installed": .string(how.rawValue), "form": .string(units.form.rawValue)])
-          .document)
+      Console.write(
+        JSON.object(omittingNil: [
+          "installed": .string(how.rawValue), "form": .string(units.form.rawValue),
+          "cronRuns": cronRuns.map { .bool($0) },
+        ]).document)
+    } else {
+      await tell(how, units, manager)
     }
+    guard cronRuns == false else { return }
+    throw CommandError(
+      .notPossible, "the line is in your crontab, but no cron process runs, so nothing rings.",
+      hint: CronProcess.remedy)
+  }
+
+  private func tell(_ how: ServiceManager.Way, _ units: ServiceUnits, _ manager: ServiceManager)
+    async
+  {
     switch how {
     case .systemd:
       Console.line("Installed \(units.main): it runs now, and whenever you are logged in.")
@@ -70,8 +90,8 @@ struct ServiceInstall: AsyncParsableCommand {
     case .cron:
       Console.line("No systemd runs for you here, so cron looks at the clock every minute:")
       Console.line("  \(units.crontab)")
-      if timer || wake {
-        Console.error("belfry: warning: --timer and --wake need systemd.")
+      if timer || wake || sandbox {
+        Console.error("belfry: warning: --timer, --wake and --sandbox need systemd.")
       }
     }
   }
@@ -128,21 +148,52 @@ struct ServiceStatus: AsyncParsableCommand {
     let manager = try ServiceManager(context)
     let status = await manager.status()
     let store = try Store.existing(context.storePath, context: context.storeContext)
-    let daemon = store?.daemonProcess
+    let daemon = store?.daemonState(probes: true) ?? .absent
+    let cronRuns = status.isInCrontab ? manager.cronRuns : nil
     let lingers = await manager.lingers()
     if common.json {
-      return Console.write(
+      Console.write(
         JSON.object(omittingNil: [
           "units": .object(
             Dictionary(uniqueKeysWithValues: status.units.map { ($0.name, JSON.string($0.state)) })),
-          "crontab": .bool(status.isInCrontab), "daemon": .bool(daemon != nil),
+          "crontab": .bool(status.isInCrontab), "cronRuns": cronRuns.map { .bool($0) },
+          "daemon": .bool(daemon.isRunning),
+          "daemonResponds": daemon == .absent ? nil : .bool(daemon.isRunning),
           "lingers": lingers.map { .bool($0) },
           "lastLook": store?.lastTick.map { .string(context.storeContext.zones.text($0)) },
         ]).document)
+    } else {
+      tell(status, daemon, cronRuns, lingers, store, context, manager)
     }
+    if case .unresponsive(let process) = daemon {
+      throw CommandError(
+        .notPossible, "the daemon does not respond, so nothing rings: \(Printable.text(process)).",
+        hint: DaemonRemedy.restart)
+    }
+    let isTimed = status.units.contains { $0.name.hasSuffix(".timer") && $0.state == "active" }
+    if daemon.isRunning || isTimed || (status.isInCrontab && cronRuns != false) { return }
+    if status.isInCrontab {
+      throw CommandError(
+        .notPossible, "no cron process runs, so nothing rings.", hint: CronProcess.remedy)
+    }
+    throw CommandError(
+      .notPossible, "nothing looks at the clock, so nothing rings.",
+      hint: status.units.isEmpty
+        ? "belfry service install" : "systemctl --user restart \(status.units[0].name)")
+  }
+
+  private func tell(
+    _ status: (units: [(name: String, state: String)], isInCrontab: Bool), _ daemon: DaemonState,
+    _ cronRuns: Bool?, _ lingers: Bool?, _ store: Store?, _ context: CommandContext,
+    _ manager: ServiceManager
+  ) {
     for (name, state) in status.units { Console.line("\(name): \(state).") }
-    if status.isInCrontab { Console.line("Cron looks at the clock every minute.") }
-    if let daemon { Console.line("The daemon runs: \(Printable.text(daemon)).") }
+    if status.isInCrontab, cronRuns != false {
+      Console.line("Cron looks at the clock every minute.")
+    }
+    if case .running(let process) = daemon {
+      Console.line("The daemon runs: \(Printable.text(process)).")
+    }
     if let last = store?.lastTick {
       Console.line(
         "The clock was last looked at: \(AlarmOutput(now: context.storeContext.now, zones: context.storeContext.zones, style: context.style).when(last))."
@@ -152,12 +203,13 @@ struct ServiceStatus: AsyncParsableCommand {
       Console.line(
         "It ends when you log out. To have it stay: sudo loginctl enable-linger \(manager.user)")
     }
-    if status.units.isEmpty, !status.isInCrontab, daemon == nil {
-      throw CommandError(
-        .notPossible, "nothing looks at the clock, so nothing rings.",
-        hint: "belfry service install")
-    }
   }
+}
+
+/// What to do about a daemon that does not respond.
+enum DaemonRemedy {
+  static let restart =
+    "Restart it: systemctl --user restart belfry. If you started it yourself, end it with kill -9 and start it again."
 }
 
 /// Puts the service where the system looks for it: systemd's user units, or the crontab.
@@ -189,11 +241,20 @@ struct ServiceManager {
     "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "BELFRY_DEVICE", "TZ",
   ]
 
-  func units(_ form: ServiceUnits.Form, wakes: Bool) -> ServiceUnits {
+  func units(
+    _ form: ServiceUnits.Form, wakes: Bool, isSandboxed: Bool = false
+  ) -> ServiceUnits {
     ServiceUnits(
       form: form, command: command, store: context.storePath, wakes: wakes,
-      variables: context.environment.filter { ServiceManager.kept.contains($0.key) })
+      isSandboxed: isSandboxed,
+      variables: context.environment.filter { name, value in
+        // Neither file has a way to write a line's end within a value.
+        ServiceManager.kept.contains(name) && !value.unicodeScalars.contains { $0.value < 0x20 }
+      })
   }
+
+  /// Whether a cron daemon runs; nil where that cannot be told.
+  var cronRuns: Bool? { CronProcess.isRunning(in: context.environment["BELFRY_PROC"] ?? "/proc") }
 
   // MARK: At work
 
@@ -241,10 +302,14 @@ struct ServiceManager {
       let words = state?.split(separator: "\n").first.map(String.init) ?? ""
       units.append((name, words.isEmpty ? "systemd does not run for you here" : words))
     }
-    let isInCrontab = await crontab().contains {
-      !$0.hasPrefix("#") && $0.hasSuffix(ServiceUnits.mark)
+    return (units, await isInCrontab)
+  }
+
+  /// Whether the user's crontab has Belfry's line.
+  var isInCrontab: Bool {
+    get async {
+      await crontab().contains { !$0.hasPrefix("#") && $0.hasSuffix(ServiceUnits.mark) }
     }
-    return (units, isInCrontab)
   }
 
   /// Whether the user's services run while nobody is logged in; nil where that cannot be told.

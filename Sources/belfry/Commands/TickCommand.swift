@@ -10,7 +10,7 @@ struct TickCommand: AsyncParsableCommand {
     discussion: """
       Safe to repeat, and to run beside itself and the daemon: for cron and for systemd timers.
 
-        * * * * * belfry tick
+        * * * * * belfry tick --quiet
       """)
 
   @Flag(help: "On a terminal: open the firing screen when something rings.")
@@ -18,6 +18,9 @@ struct TickCommand: AsyncParsableCommand {
 
   @Flag(help: "Tell nobody: only record what has rung and what the clock has settled.")
   var settle = false
+
+  @Flag(help: "Print nothing unless something is wrong: for cron.")
+  var quiet = false
 
   @Flag(help: "Have systemd wake the machine for what is due next: for its timers.")
   var wake = false
@@ -36,7 +39,7 @@ struct TickCommand: AsyncParsableCommand {
       settle || store.daemonProcess != nil ? nil : await lookAtBattery(context, store)
     if common.json {
       output.print(json(report, nudge, output))
-    } else {
+    } else if !quiet {
       print(report, output)
       if let nudge {
         Console.line(

@@ -1,0 +1,34 @@
+import Git
+import Glibc
+
+/// The machine's cron daemon.
+enum CronProcess {
+  /// The names of the processes of cron, cronie, dcron, busybox, fcron and bcron.
+  private static let names: Set = ["cron", "crond", "dcron", "fcron", "bcron-sched"]
+  /// With systemd-cron no process waits: systemd runs the crontabs.
+  private static let generators = ["/usr/lib", "/lib"].map {
+    "\($0)/systemd/system-generators/systemd-crontab-generator"
+  }
+
+  /// Whether crontabs are run on this machine; nil when the processes of other users cannot be seen.
+  ///
+  /// - Parameter folder: the process file system.
+  static func isRunning(in folder: String) -> Bool? {
+    if access("/run/systemd/system", F_OK) == 0,
+      generators.contains(where: { access($0, X_OK) == 0 })
+    {
+      return true
+    }
+    let processes = DurableFile.names(in: folder).filter { $0.allSatisfy(\.isNumber) }
+    guard processes.contains("1") else { return nil }
+    return processes.contains { process in
+      let name = (try? DurableFile.readStream("\(folder)/\(process)/comm")) ?? []
+      return names.contains(
+        String(decoding: name.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    }
+  }
+
+  /// What to do where no cron daemon runs.
+  static let remedy =
+    "Start it: sudo service cron start; at every boot: sudo systemctl enable cron. Or run 'belfry daemon' yourself."
+}
