@@ -93,7 +93,9 @@ extension Store {
   /// Makes this process the store's daemon, as long as the lock is held. Throws `StoreError.daemonRuns`.
   public func lockForDaemon() throws -> DaemonLock {
     do {
-      return DaemonLock(try StoreLock(local.daemonLock, holder: context.process, patience: 0))
+      return DaemonLock(
+        try StoreLock(local.daemonLock, holder: context.process, patience: 0),
+        path: local.daemonLock)
     } catch StoreError.locked(let process) {
       throw StoreError.daemonRuns(process: process)
     }
@@ -123,15 +125,6 @@ extension Store {
     guard let file = (try? DurableFile.read("\(local.gitDirectory)/config", limit: 1 << 20)) ?? nil
     else { return false }
     return file.bytes.firstRange(of: Array("[remote ".utf8)) != nil
-  }
-}
-
-/// Held by the one daemon of a store.
-public final class DaemonLock: Sendable {
-  private let lock: StoreLock
-
-  init(_ lock: consuming StoreLock) {
-    self.lock = lock
   }
 }
 

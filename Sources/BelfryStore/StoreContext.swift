@@ -5,6 +5,8 @@ import Git
 public struct StoreContext: Sendable {
   /// The clock, as one command sees it.
   public var now: Instant
+  /// Milliseconds by which the system's clock is ahead of `now`; other than 0 only for a clock that was set for a test.
+  public var clockOffset: Int64 = 0
   public var zones: ZoneLibrary
   /// What a new device is called.
   public var deviceName: String

@@ -51,6 +51,8 @@ public final class Daemon: Sendable {
     /// What commands get beside the variables of this process.
     public var variables: @Sendable () -> [String: String]
     public var log: @Sendable (DaemonNews) -> Void
+    /// The service manager that watches the event loop; nil when there is none.
+    public var notifier: ServiceNotifier?
     /// What reads the battery; nil where nobody is to.
     public var gauge: BatteryGauge?
 
@@ -59,8 +61,10 @@ public final class Daemon: Sendable {
       variables: @escaping @Sendable () -> [String: String] = { [:] },
       context: @escaping @Sendable (_ rereadingZones: Bool) -> StoreContext,
       hooks: @escaping @Sendable (Attendance) -> HookDelivery,
-      gauge: BatteryGauge? = nil, log: @escaping @Sendable (DaemonNews) -> Void
+      gauge: BatteryGauge? = nil, notifier: ServiceNotifier? = nil,
+      log: @escaping @Sendable (DaemonNews) -> Void
     ) {
+      self.notifier = notifier
       self.gauge = gauge
       self.command = command
       self.clockOffset = clockOffset
@@ -75,6 +79,7 @@ public final class Daemon: Sendable {
 
   private let store: Store
   private let surroundings: Surroundings
+  private let heartbeat = Heartbeat()
 
   public init(_ store: Store, _ surroundings: Surroundings) {
     self.store = store
@@ -102,21 +107,34 @@ public final class Daemon: Sendable {
     }
     watch.begin()
     _ = malloc_trim(0)
-    arm(source, watch)
+    surroundings.notifier?.ready("Watching \(store.path)")
+    arm(source, watch, lock)
     for await event in events {
       if case .wake(.stop) = event { break }
       watch.handle(event)
-      arm(source, watch)
+      if watch.takeReturn() {
+        if !lock.isInPlace { lock = try store.lockForDaemon() }
+        source.reopen(poke: files.poke)
+      }
+      surroundings.notifier?.keepAlive()
+      arm(source, watch, lock)
     }
+    surroundings.notifier?.stopping()
     await attendance.close()
     surroundings.log(.stopped)
   }
 
-  private func arm(_ source: WakeSource, _ watch: DaemonWatch) {
+  private func arm(_ source: WakeSource, _ watch: DaemonWatch, _ lock: DaemonLock) {
     func real(_ moment: Instant) -> Instant {
       Instant(milliseconds: moment.milliseconds + surroundings.clockOffset)
     }
-    source.arm(real(watch.nextWake), ring: watch.nextRing.map(real))
+    var wake = watch.nextWake
+    if let interval = surroundings.notifier?.interval {
+      let now = surroundings.context(false).now.milliseconds
+      wake = min(wake, Instant(milliseconds: now + Int64(interval * 1000)))
+    }
+    source.arm(real(wake), ring: watch.nextRing.map(real))
+    heartbeat.beat(lock, until: real(wake))
   }
 }
 

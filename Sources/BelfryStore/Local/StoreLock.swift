@@ -1,3 +1,4 @@
+import BelfryCore
 import Git
 import Glibc
 
@@ -30,6 +31,23 @@ struct StoreLock: ~Copyable {
     let text = Array(holder.utf8.prefix(200))
     _ = ftruncate(file, 0)
     _ = pwrite(file, text, text.count, 0)
+  }
+
+  /// Sets the modification time of the lock's file.
+  func setModificationTime(_ moment: Instant) {
+    var times = [timespec(), timespec()]
+    // UTIME_OMIT: the access time stays.
+    times[0].tv_nsec = (1 << 30) - 2
+    times[1].tv_sec = Int(moment.milliseconds / 1000)
+    times[1].tv_nsec = Int(moment.milliseconds % 1000) * 1_000_000
+    _ = futimens(descriptor, times)
+  }
+
+  /// True when the file at `path` is the one that is locked.
+  func isFile(at path: String) -> Bool {
+    var (own, other) = (stat(), stat())
+    return fstat(descriptor, &own) == 0 && stat(path, &other) == 0 && own.st_dev == other.st_dev
+      && own.st_ino == other.st_ino
   }
 
   deinit {

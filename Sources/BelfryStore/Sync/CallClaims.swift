@@ -100,9 +100,10 @@ extension Store {
   /// Keeps other processes of this device from seeing to the same call, as long as the lock is held; nil while one does.
   public func lockForCall(_ key: String) throws -> DaemonLock? {
     let name = Repository.blobID(Array(key.utf8)).description.prefix(16)
+    let path = "\(local.folder)/call-\(name).lock"
     do {
       return DaemonLock(
-        try StoreLock("\(local.folder)/call-\(name).lock", holder: context.process, patience: 0))
+        try StoreLock(path, holder: context.process, patience: 0), path: path)
     } catch StoreError.locked {
       return nil
     }

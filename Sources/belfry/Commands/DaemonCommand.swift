@@ -32,7 +32,8 @@ struct DaemonCommand: AsyncParsableCommand {
 
   func run() async throws {
     let context = try CommandContext(store: self.store ?? root.store)
-    let store = try context.open(welcome: false)
+    let notifier = ServiceNotifier(environment: context.environment, process: getpid())
+    let store = try await DaemonCommand.open(context, notifier)
     guard let command = context.executable else {
       throw CommandError(
         .failed, "the path of the binary cannot be told.", hint: "Is /proc mounted?")
@@ -53,8 +54,30 @@ struct DaemonCommand: AsyncParsableCommand {
           return present
         },
         hooks: { context.hooks(attendance: $0) }, gauge: context.gauge,
+        notifier: notifier,
         log: { DaemonLog(context.present(after: opened)).write($0) }))
     try await daemon.run()
+  }
+
+  /// Opens the store. Where there is none the daemon waits for one and never creates it: its disk may be mounted later.
+  private static func open(
+    _ context: CommandContext, _ notifier: ServiceNotifier?
+  ) async throws -> Store {
+    var isWaiting = false
+    while true {
+      do {
+        return try context.open(welcome: false, creates: false)
+      } catch StoreError.noStore(let path) {
+        if !isWaiting {
+          DaemonLog(context).write(.storeLeft(path: path))
+          notifier?.ready("Waiting for the store at \(path)")
+        }
+        isWaiting = true
+        notifier?.keepAlive()
+        let pause = min(2, notifier?.interval ?? 2)
+        try await Task.sleep(for: .milliseconds(Int64(pause * 1000)))
+      }
+    }
   }
 }
 

@@ -13,6 +13,7 @@ struct List: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let store = try context.open()
+    context.warnAboutDaemon(store)
     let cards = CardOrder.sorted(try context.overview(store))
     let output = AlarmOutput(
       store: store, style: context.style,

@@ -62,7 +62,7 @@ struct BackupOutlook {
       names = devices.names
       signs = store.signsOfLife
       uninformed = store.devicesWithoutBackups(of: alarm, signs)
-      isWatched = store.daemonProcess != nil || store.hasTickedLately
+      isWatched = store.daemonState().isRunning || store.hasTickedLately
       hasRemote = store.hasRemote
     }
 

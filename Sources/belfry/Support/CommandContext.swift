@@ -52,6 +52,7 @@ struct CommandContext {
       storeContext.networkPatience = seconds
     }
     style = Style(environment)
+    storeContext.clockOffset = clockOffset
   }
 
   /// The process's variables.
@@ -348,6 +349,14 @@ struct CommandContext {
       Console.error("belfry: warning: \(reason)")
       Console.error("Nothing is lost by it; see 'belfry doctor'.")
     }
+  }
+
+  /// Warns when the store's daemon has stopped working.
+  func warnAboutDaemon(_ store: Store) {
+    guard case .unresponsive(let process) = store.daemonState() else { return }
+    Console.error(
+      "belfry: warning: the daemon does not respond, so nothing rings: \(Printable.text(process)).")
+    Console.error(DaemonRemedy.restart)
   }
 
   // MARK: Settings

@@ -1,0 +1,113 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A daemon that hangs is noticed: by systemd, and by whoever asks.
+@Suite struct DaemonHealthTests {
+  @Test("the event loop reports to the service manager: ready, alive, stopping")
+  func notifications() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    let path = sandbox.root + "/notify"
+    let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+    defer { close(socket) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+    let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let bound = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket, $0, length) }
+    }
+    try #require(bound == 0)
+    let output = try await sandbox.run(
+      "/bin/sh",
+      [
+        "-c",
+        """
+        '\(Sandbox.binary)' daemon 2>'\(sandbox.root)/daemon.log' & daemon=$!
+        sleep 2.5
+        kill $daemon
+        wait $daemon
+        """,
+      ],
+      environment: [
+        "NOTIFY_SOCKET": path, "WATCHDOG_USEC": "400000", "TZ": "UTC", "BELFRY_DEVICE": "laptop",
+      ])
+    #expect(output.status == 0, "\(output.err)\(sandbox.daemonLog)")
+    var messages: [String] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while case let count = recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT)), count > 0 {
+      messages.append(String(decoding: buffer.prefix(count), as: UTF8.self))
+    }
+    #expect(messages.first == "READY=1\nSTATUS=Watching \(sandbox.store)", "\(messages)")
+    #expect(messages.last == "STOPPING=1", "\(messages)")
+    // Nothing is due: it turns because somebody waits for a sign of life.
+    #expect(messages.count { $0 == "WATCHDOG=1" } >= 3, "\(messages)")
+  }
+
+  @Test("a daemon that is stopped is not said to run: by status, doctor and list")
+  func stopped() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    let belfry = "'\(Sandbox.binary)'"
+    let output = try await sandbox.run(
+      "/bin/sh",
+      [
+        "-c",
+        """
+        \(belfry) daemon 2>'\(sandbox.root)/daemon.log' & daemon=$!
+        for i in $(seq 200); do grep -q watching '\(sandbox.root)/daemon.log' && break; sleep 0.05; done
+        \(belfry) service status >/dev/null; echo "status $?"
+        kill -STOP $daemon
+        \(belfry) service status 2>&1; echo "status $?"
+        \(belfry) doctor | grep -A 3 '^tick'
+        # As if it had promised to be back by then.
+        touch -d '1 hour ago' '\(sandbox.store)/.git/belfry/daemon.lock'
+        \(belfry) list 2>&1
+        kill -CONT $daemon
+        \(belfry) list 2>&1
+        \(belfry) service status >/dev/null; echo "status $?"
+        kill $daemon
+        wait $daemon
+        """,
+      ], environment: ["TZ": "UTC", "BELFRY_DEVICE": "laptop", "XDG_RUNTIME_DIR": sandbox.root])
+    let parts = output.out.components(separatedBy: "status ")
+    try #require(parts.count == 4, "\(output.out)\(output.err)")
+    #expect(parts[1].hasPrefix("0\n"))
+    #expect(parts[1].contains("the daemon does not respond"), "\(parts[1])")
+    #expect(parts[2].hasPrefix("4\n"))
+    #expect(parts[2].contains("PROBLEM  The daemon does not respond"), "\(parts[2])")
+    #expect(parts[2].contains("warning: the daemon does not respond"), "\(parts[2])")
+    #expect(parts[2].components(separatedBy: "warning: the daemon").count == 2, "\(parts[2])")
+    #expect(parts[3].hasPrefix("0\n"))
+  }
+
+  @Test("at rest it wakes for nothing but the next event")
+  func atRest() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    let output = try await sandbox.run(
+      "/bin/sh",
+      [
+        "-c",
+        """
+        '\(Sandbox.binary)' daemon 2>'\(sandbox.root)/daemon.log' & daemon=$!
+        for i in $(seq 200); do grep -q watching '\(sandbox.root)/daemon.log' && break; sleep 0.05; done
+        count() { cat /proc/$daemon/task/*/status | awk '/^voluntary_ctxt/ { n += $2 } END { print n }'; }
+        # At first it has commands to run; a timer of a second would be in every one of these.
+        for i in $(seq 15); do
+          before=$(count)
+          sleep 2
+          wakes=$(($(count) - before))
+          [ "$wakes" = 0 ] && break
+        done
+        echo "$wakes"
+        kill $daemon
+        wait $daemon
+        """,
+      ], environment: ["TZ": "UTC", "BELFRY_DEVICE": "laptop"])
+    let wakes = Int(output.out.trimmingCharacters(in: .whitespacesAndNewlines))
+    #expect(wakes == 0, "\(output.out)\(output.err)\(sandbox.daemonLog)")
+  }
+}
