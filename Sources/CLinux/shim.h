@@ -2,15 +2,18 @@
 #define BELFRY_CLINUX_SHIM_H
 
 #include <malloc.h>
+#include <semaphore.h>
 #include <stddef.h>
 #include <sys/inotify.h>
 #include <sys/statfs.h>
 #include <sys/timerfd.h>
+#include <time.h>
 
 // Linux calls that glibc declares for _GNU_SOURCE only, which Swift's Glibc module is not built with.
 int syncfs(int descriptor);
 int memfd_create(const char *name, unsigned int flags);
 int pipe2(int ends[2], int flags);
+int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *limit);
 void *memmem(const void *haystack, size_t length, const void *needle, size_t needle_length);
 
 // The kind of the file system that a path is on, by the numbers of linux/magic.h; -1 when it cannot be told.

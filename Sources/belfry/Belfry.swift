@@ -12,6 +12,9 @@ enum Main {
   static func main() {
     // A hook that does not read, or a reader that has gone, is an error to handle, not the end.
     signal(SIGPIPE, SIG_IGN)
+    #if compiler(>=6.3) && compiler(<6.4)
+      ThreadPool.install()
+    #endif
     var arguments = Array(CommandLine.arguments.dropFirst())
     do {
       arguments = try BackupCommand.arranged(arguments)
