@@ -1,7 +1,6 @@
 import BelfryCore
 import BelfryPartners
 import BelfryStore
-import CLinux
 import Subprocess
 import SystemPackage
 
@@ -27,8 +26,11 @@ struct DaemonWatch {
   private var ended: [Notice] = []
   /// What could not be written down.
   private var unwritten: Firings?
-  /// Whether many were told together, since memory was given back last.
-  private var isLarge = false
+  /// What this device had told when the ledger was last read or written.
+  private var lastFirings = Firings()
+  private var presence = StorePresence()
+  private var hasReturned = false
+  private var memory = MemoryRelease()
   /// Whether they are about to be noted.
   private var isNoting = false
   private var settling = Settling()
@@ -122,8 +124,9 @@ struct DaemonWatch {
 
   /// When the daemon is to be woken at the latest.
   var nextWake: Instant {
-    var wakes = [nextRound, agenda.nextWake, nextSample, branchDue].compactMap { $0 }
-    if !settling.isRunning, let due = settling.due { wakes.append(due) }
+    var wakes = [nextRound, agenda.nextWake, nextSample, branchDue, memory.due].compactMap { $0 }
+    if presence.isAway { wakes.append(context.now.adding(seconds: StorePresence.interval)) }
+    if !settling.isRunning, !presence.isAway, let due = settling.due { wakes.append(due) }
     if isSyncing, let next = sync.next(pace, now: context.now) { wakes.append(next) }
     if isMailing, let next = mail.next(.waiting, now: context.now) { wakes.append(next) }
     if let retry = callRetries.filter({ !calling.contains($0.key) }).values.min() {
@@ -187,9 +190,6 @@ struct DaemonWatch {
       settling.failures = failure == nil ? 0 : settling.failures + 1
       if failure != nil { wantSettling(after: min(60_000, 2_000 << min(settling.failures, 5))) }
       noteBranch()
-      // What so many took at once is not needed again for hours.
-      if isLarge { _ = malloc_trim(0) }
-      isLarge = false
     case .synced(let failure):
       underWay -= 1
       report("belfry sync", failure)
@@ -232,6 +232,43 @@ struct DaemonWatch {
       if !sync.isRunning { sync.demand() }
     }
     runCommands()
+    memory.run(at: context.now)
+  }
+
+  // MARK: The store's folder
+
+  /// Returns true once after the store's folder has come back.
+  mutating func takeReturn() -> Bool {
+    defer { hasReturned = false }
+    return hasReturned
+  }
+
+  /// Notices that the store's folder has gone, or is back. Meanwhile alarms ring from memory, and no command is started.
+  private mutating func checkStore() {
+    switch presence.update(store) {
+    case nil: break
+    case .left:
+      surroundings.log(.storeLeft(path: store.path))
+      // What has rung is not to ring again because the ledger cannot be read.
+      var known = lastFirings
+      if let unwritten { known.merge(unwritten) }
+      unwritten = known
+    case .returned:
+      surroundings.log(.storeReturned(path: store.path))
+      hasReturned = true
+      // A copy in its place has an identity of its own.
+      if let opened = try? Store.open(store.path, context: context, creates: false).store {
+        store = opened
+      }
+      agenda.readSettings(present)
+      _ = agenda.read(nil, present)
+      look(at: agenda.identifiers.sorted())
+      note()
+      readHistory()
+      sync.forget()
+      mail.forget()
+      wantSettling(after: 0)
+    }
   }
 
   private mutating func handle(_ wake: WakeSource.Wake) {
@@ -441,7 +478,7 @@ struct DaemonWatch {
     }
     look(at: Set(told.map(\.telling.alarm.id)).sorted())
     wantSettling(after: 0)
-    if told.count > 8 { isLarge = true }
+    memory.note(told.count, at: context.now)
   }
 
   private mutating func handle(_ news: Attendance.News) {
@@ -452,6 +489,7 @@ struct DaemonWatch {
       look(at: [notice.alarm])
     case .wayFailed(let notice, let reasons): surroundings.log(.wayFailed(notice, reasons))
     case .ended(let notice):
+      memory.note(1, at: context.now)
       guard attended.remove(notice) != nil else { return }
       ended.append(notice)
       noteSoon()
