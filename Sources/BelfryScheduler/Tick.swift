@@ -237,12 +237,14 @@ public struct Tick: Sendable {
       .sorted { ($0.value.due, $0.key) < ($1.value.due, $1.key) }
     if untold.isEmpty { return }
     var firings: [(Event, Alarm)] = []
+    var moments: [Instant] = []
     var logged: [Firings.Key] = []
     for (key, firing) in untold {
       switch (firing.kind, firing.standing) {
       case (.ringing, _):
         if let alarm = try store.alarm(key.alarm) {
           firings.append((Event(.fired, key.occurrence), alarm))
+          moments.append(moment(of: firing))
         }
       case (.followUp(let number), .delivered): try remember(number, of: key, settings)
       // Nobody saw it here; another device may reach them yet.
@@ -266,12 +268,18 @@ public struct Tick: Sendable {
         ? CommitMessage(first.0, of: first.1, device: store.device)
         : CommitMessage("Fired: \(firings.count) alarms", device: store.device)
       try store.commit(
-        Store.Change(alarms: [], entries: store.entries(firings), message: message))
+        Store.Change(alarms: [], entries: store.entries(firings, at: moments), message: message))
     }
     let noted = store.updateFirings { firings in
       for key in logged { firings[key]?.isLogged = true }
     }
     if let failure = noted.failure { throw failure }
+  }
+
+  /// When something rang, for the log. The ledger is written shortly after the delivery, and an answer can come before
+  /// that: in the log the firing comes first.
+  private func moment(of firing: Firings.Firing) -> Instant {
+    min(store.context.now, max(firing.due, firing.at.adding(seconds: -1)))
   }
 
   private func remember(_ number: Int, of key: Firings.Key, _ settings: Settings) throws {
@@ -300,9 +308,13 @@ public struct Tick: Sendable {
   private func answer(
     _ delivered: [Delivered], _ settings: Settings, _ report: inout TickReport
   ) throws {
+    // In the log an answer comes after the firing, also when both are of one moment.
+    let moment = Instant(milliseconds: store.context.now.milliseconds + 1)
     for (item, outcome) in delivered {
       guard case .delivered(.answer(let answer)?) = outcome else { continue }
-      guard let (alarm, event) = try store.give(answer, to: item.notice, settings) else { continue }
+      guard
+        let (alarm, event) = try store.give(answer, to: item.notice, settings, loggedAt: moment)
+      else { continue }
       report.answered.append((alarm, event))
     }
   }
@@ -310,14 +322,16 @@ public struct Tick: Sendable {
 
 extension Store {
   /// Carries out what a person has answered to a notice; nil when somebody else's answer was faster.
+  ///
+  /// - Parameter moment: the time of the log entry; nil for now.
   public func give(
-    _ answer: Answer, to notice: Notice, _ settings: Settings
+    _ answer: Answer, to notice: Notice, _ settings: Settings, loggedAt moment: Instant? = nil
   ) throws -> (alarm: Alarm, event: Event)? {
     let firings = firings()
     let transition = try update(notice.alarm, includingDeleted: true) { alarm in
       let transition = try? timeline(alarm).answer(
         answer, to: notice.occurrence, at: context.now, settings: settings, firings: firings)
-      return (transition.flatMap(change), transition)
+      return (transition.flatMap { change($0, at: moment) }, transition)
     }
     guard let transition, let event = transition.events.last else { return nil }
     return (transition.alarm, event)

@@ -190,20 +190,32 @@ extension Store {
   }
 
   /// Log entries of this device, now, for events in the order in which they happened.
-  public func entries(_ events: [(event: Event, alarm: Alarm)]) -> [LogEntry] {
+  ///
+  /// - Parameter moments: when each of them happened; nil for now.
+  public func entries(
+    _ events: [(event: Event, alarm: Alarm)], at moments: [Instant]? = nil
+  ) -> [LogEntry] {
     // Entries of one moment sort by their identifiers.
     let ids = events.map { _ in context.makeIdentifier() }.sorted()
-    return zip(ids, events).map { id, item in
-      LogEntry(item.event, of: item.alarm, id: id, at: context.now, device: device)
+    return zip(ids, events).enumerated().map { index, pair in
+      LogEntry(
+        pair.1.event, of: pair.1.alarm, id: pair.0, at: moments?[index] ?? context.now,
+        device: device)
     }
   }
 
-  public func entries(_ events: [Event], of alarm: Alarm) -> [LogEntry] {
-    entries(events.map { ($0, alarm) })
+  public func entries(
+    _ events: [Event], of alarm: Alarm, at moment: Instant? = nil
+  ) -> [LogEntry] {
+    entries(
+      events.map { ($0, alarm) }, at: moment.map { Array(repeating: $0, count: events.count) })
   }
 
   /// The change that a transition makes: its last event names it.
-  public func change(_ transition: Transition) -> Change? {
+  public func change(_ transition: Transition) -> Change? { change(transition, at: nil) }
+
+  /// The same with its log entries at another moment than now.
+  public func change(_ transition: Transition, at moment: Instant?) -> Change? {
     guard let last = transition.events.last else { return nil }
     var message = CommitMessage(last, of: transition.alarm, device: device)
     let same = transition.events.filter { $0.action == last.action && $0.auto == last.auto }
@@ -212,7 +224,8 @@ extension Store {
         "\(last.action.label): \(transition.alarm.title) (\(same.count) from \(first.date) \(first.time))"
     }
     return Change(
-      alarms: [transition.alarm], entries: entries(transition.events, of: transition.alarm),
+      alarms: [transition.alarm],
+      entries: entries(transition.events, of: transition.alarm, at: moment),
       message: message)
   }
 }

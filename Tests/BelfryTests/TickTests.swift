@@ -8,6 +8,24 @@ import Testing
 
 /// One evaluation of a store, with a person who notes what they are told.
 @Suite struct TickTests {
+  @Test("in the log an occurrence fires before it is answered, however fast the hook is")
+  func firedBeforeDone() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    try sandbox.write("#!/bin/sh\necho done\n", to: sandbox.hooks + "/notify", mode: 0o755)
+    for index in 1...4 {
+      _ = try await sandbox.belfry(
+        "add", "Tea \(index)", "--daily", "--at", "09:00", now: "2026-11-23T08:00:00Z")
+    }
+    _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:00Z")
+    for index in 1...4 {
+      let log = try await sandbox.belfry(
+        "log", "Tea \(index)", "--json", now: "2026-11-23T09:01:00Z")
+      let actions = log.array.compactMap { $0["action"] as? String }
+      #expect(actions == ["done", "fired", "created"], "\(log.out)")
+    }
+  }
+
   /// Notes headlines, and does something at each.
   private final class Person: NoticeDelivery {
     private let told = Mutex<[String]>([])
