@@ -34,7 +34,8 @@ extension Evaluation {
         alarm: alarm, due: due,
         notice: Notice(
           kind, alarm: alarm.id, title: alarm.title, note: alarm.note, occurrence: civil,
-          due: zones.text(moment ?? due), sound: alarm.delivery.sound, actions: actions,
+          zone: zones.foreignName(of: alarm), due: zones.text(moment ?? due),
+          sound: alarm.delivery.sound, actions: actions,
           backup: backup, partner: alarm.partner?.name))
     }
     let answers = Notice.answers(to: alarm, settings)

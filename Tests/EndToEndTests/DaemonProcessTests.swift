@@ -56,6 +56,28 @@ import Testing
     #expect(sandbox.rings == ["Tea 2026-11-23T09:00"])
   }
 
+  @Test("a hook is told the zone of an alarm that keeps another place's time")
+  func foreignZone() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    try sandbox.write(
+      "#!/bin/sh\ncat >> '\(sandbox.rang)'\necho \"$BELFRY_ZONE,$BELFRY_BODY\" >> '\(sandbox.root)/body'\n",
+      to: sandbox.hooks + "/notify", mode: 0o755)
+    _ = try await sandbox.belfry(
+      "add", "Call", "--daily", "--at", "10:00", "--zone", "Europe/Berlin",
+      now: "2026-11-23T08:00:00Z")
+    _ = try await sandbox.belfry(
+      "add", "Tea", "--daily", "--at", "09:00", now: "2026-11-23T08:00:00Z")
+    _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:00Z")
+    let told = try sandbox.read(sandbox.rang)
+    #expect(told.components(separatedBy: "\"zone\": \"Europe/Berlin\"").count == 2, "\(told)")
+    let bodies = try sandbox.read(sandbox.root + "/body").split(separator: "\n").sorted()
+    #expect(
+      bodies == [
+        ",Mon 23 Nov 2026, 09:00", "Europe/Berlin,Mon 23 Nov 2026, 10:00 Europe/Berlin",
+      ])
+  }
+
   @Test("an editor's change is seen, taken up and rung for")
   func handEdit() async throws {
     let sandbox = try Sandbox()

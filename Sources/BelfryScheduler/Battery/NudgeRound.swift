@@ -56,7 +56,8 @@ struct NudgeRound {
   {
     Notice(
       .nudge(telling.nudge, more: telling.all.count - 1), alarm: alarm.id, title: alarm.title,
-      note: alarm.note, occurrence: telling.first.occurrence, due: zones.text(moment))
+      note: alarm.note, occurrence: telling.first.occurrence,
+      zone: zones.foreignName(of: alarm), due: zones.text(moment))
   }
 }
 

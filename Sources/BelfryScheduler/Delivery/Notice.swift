@@ -65,6 +65,8 @@ public struct Notice: Hashable, Sendable {
   public let title: String
   public let note: String?
   public let occurrence: CivilDateTime
+  /// The name of the time zone of `occurrence`; nil when it is the device's own.
+  public let zone: String?
   /// When it was due: RFC 3339 with the device's offset.
   public let due: String
   /// The name of the alarm's own sound; nil for the device's.
@@ -78,9 +80,10 @@ public struct Notice: Hashable, Sendable {
 
   public init(
     _ kind: Kind, alarm: Identifier, title: String, note: String?, occurrence: CivilDateTime,
-    due: String, sound: String? = nil, actions: [String] = [], backup: BackupTurn? = nil,
-    partner: String? = nil
+    zone: String? = nil, due: String, sound: String? = nil, actions: [String] = [],
+    backup: BackupTurn? = nil, partner: String? = nil
   ) {
+    self.zone = zone
     self.backup = backup
     self.partner = partner
     self.kind = kind
@@ -125,6 +128,9 @@ public struct Notice: Hashable, Sendable {
 
   // MARK: Words
 
+  /// The occurrence in words, with its zone when that is not the device's.
+  private var when: String { occurrence.spoken + (zone.map { " \($0)" } ?? "") }
+
   /// What is said first: the title, or the question whether it was done.
   public var headline: String {
     switch kind {
@@ -142,20 +148,20 @@ public struct Notice: Hashable, Sendable {
     switch kind {
     case .firing(let late):
       return (backup.map { "\($0.words)\n" } ?? "")
-        + (late && backup == nil ? "Was due \(occurrence.spoken)." : occurrence.spoken)
+        + (late && backup == nil ? "Was due \(when)." : when)
         + (note.map { "\n\($0)" } ?? "")
     case .rehearsal:
       return "This is a test of the backup alarm. Nothing is due, and there is nothing to answer."
     case .word(let body): return body
-    case .warning: return "Comes \(occurrence.spoken)." + (note.map { "\n\($0)" } ?? "")
+    case .warning: return "Comes \(when)." + (note.map { "\n\($0)" } ?? "")
     case .followUp(let followUp):
-      return "Stopped, not confirmed yet: \(occurrence.spoken)."
+      return "Stopped, not confirmed yet: \(when)."
         + (followUp.isLast ? "\nThis is the last reminder; it stays pending until it is done." : "")
     case .nudge(let nudge, let more):
       let others = more == 0 ? "" : ", and \(more) more"
-      return "\(nudge.action)\n\(nudge.title): \(title), \(occurrence.spoken)\(others)."
+      return "\(nudge.action)\n\(nudge.title): \(title), \(when)\(others)."
     case .missed(let missed) where missed.count == 1:
-      return "Was due \(occurrence.spoken)."
+      return "Was due \(when)."
         + (missed[0].detail.map { "\n\($0.prefix(1).uppercased() + $0.dropFirst())." } ?? "")
     case .missed(let missed):
       let lines = missed.prefix(Notice.mostLines).map { item in
@@ -215,14 +221,15 @@ public struct Notice: Hashable, Sendable {
     }
   }
 
-  /// `{kind, alarm, title, headline, body, note?, occurrence, due, sound?, actions, partner?}`, and of a firing `late`, of a
+  /// `{kind, alarm, title, headline, body, note?, occurrence, zone?, due, sound?, actions, partner?}`, and of a firing `late`, of a
   /// follow-up `number`, `count`, `last`, of a backup `backup`: `{step, primary, unasked?}`, of what was missed `missed`: a list of
   /// `{alarm, title, occurrence, detail?}`, of a nudge
   /// `risk`, `predicted` in percent, and `more`, for how many later alarms it holds too.
   public var json: JSON {
     var members: [String: JSON?] = [
       "kind": .string(kindName), "alarm": JSON(alarm), "title": .string(title),
-      "note": note.map { .string($0) }, "occurrence": JSON(occurrence), "due": .string(due),
+      "note": note.map { .string($0) }, "occurrence": JSON(occurrence),
+      "zone": zone.map { .string($0) }, "due": .string(due),
       "headline": .string(headline), "body": .string(body), "sound": sound.map { .string($0) },
       "actions": .array(actions.map { .string($0) }), "partner": partner.map { .string($0) },
       "backup": backup.map {
@@ -260,10 +267,11 @@ public struct Notice: Hashable, Sendable {
     var result = [
       "BELFRY_KIND": kindName, "BELFRY_ALARM": alarm.text, "BELFRY_TITLE": title,
       "BELFRY_NOTE": note ?? "", "BELFRY_OCCURRENCE": occurrence.description, "BELFRY_DUE": due,
-      "BELFRY_WHEN": occurrence.spoken, "BELFRY_HEADLINE": headline, "BELFRY_BODY": body,
+      "BELFRY_WHEN": when, "BELFRY_HEADLINE": headline, "BELFRY_BODY": body,
       "BELFRY_ACTIONS": actions.joined(separator: " "),
     ]
     if let sound { result["BELFRY_SOUND"] = sound }
+    if let zone { result["BELFRY_ZONE"] = zone }
     if let backup { result["BELFRY_BACKUP"] = "\(backup.step)" }
     if let partner { result["BELFRY_PARTNER"] = partner }
     switch kind {
@@ -299,7 +307,7 @@ extension Notice {
     else { return nil }
     self.init(
       kind, alarm: alarm, title: title, note: json["note"]?.string, occurrence: occurrence,
-      due: due, sound: json["sound"]?.string,
+      zone: json["zone"]?.string, due: due, sound: json["sound"]?.string,
       actions: (json["actions"]?.array ?? []).compactMap(\.string),
       backup: json["backup"].flatMap { backup in
         guard let step = backup["step"]?.integer, let primary = backup["primary"]?.string else {

@@ -115,6 +115,12 @@ public final class ZoneLibrary: Sendable {
     return name
   }
 
+  /// The name of the zone of an alarm that keeps the time of another place than this device's; nil for the others.
+  public func foreignName(of alarm: Alarm) -> String? {
+    guard case .named(let name) = alarm.zone, name != local.name else { return nil }
+    return name
+  }
+
   /// An instant as this device's wall clock shows it: RFC 3339 with its offset.
   public func text(_ instant: Instant) -> String {
     instant.rfc3339(offset: local.offset(at: instant))
