@@ -28,6 +28,19 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     return firings
   }
 
+  @Test(
+    "a length of time that goes past the year 9999 ends there: every moment can be written down")
+  func endOfTime() throws {
+    let eve = instant("9999-12-30T23:59:00Z")
+    #expect(eve.adding(seconds: 86_400) == .distantFuture)
+    #expect(eve.adding(seconds: .max) == .distantFuture)
+    #expect(Instant(rfc3339: eve.adding(seconds: 366 * 86_400).rfc3339) != nil)
+    // What is later already does not go back.
+    let night = instant("9999-12-31T23:59:00Z")
+    #expect(night.adding(seconds: 540) == night)
+    #expect(night.adding(seconds: -60) == instant("9999-12-31T23:58:00Z"))
+  }
+
   @Test func waitsUntilItsTime() throws {
     let evaluation = timeline(try rent()).evaluate(
       at: due.adding(seconds: -1), settings: free, firings: Firings())

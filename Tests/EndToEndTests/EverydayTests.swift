@@ -4,6 +4,20 @@ import Testing
 
 /// What a person does with alarms: each by its form in a terminal.
 @Suite struct EverydayTests {
+  @Test("a snooze in the last days of the year 9999 leaves a record that can be read")
+  func endOfTime() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    _ = try await sandbox.belfry(
+      "add", "Tea", "--daily", "--at", "09:00", "--persistent", now: "9999-12-30T08:00:00Z")
+    _ = try await sandbox.belfry("tick", now: "9999-12-30T09:00:00Z")
+    let snooze = try await sandbox.belfry("snooze", "tea", "8w", now: "9999-12-30T09:01:00Z")
+    #expect(snooze.status == 0, "\(snooze.err)")
+    let list = try await sandbox.belfry("list", "--json", now: "9999-12-30T09:02:00Z")
+    #expect(list.status == 0 && list.err.isEmpty, "\(list.err)")
+    #expect(list.array.first?["state"] as? String == "snoozed", "\(list.out)")
+  }
+
   private func rent(_ options: String...) async throws -> Sandbox {
     let sandbox = try Sandbox()
     try await sandbox.plus()

@@ -23,9 +23,16 @@ public struct Instant: Hashable, Comparable, Sendable {
 
   public static func < (a: Instant, b: Instant) -> Bool { a.milliseconds < b.milliseconds }
 
-  /// The moment `seconds` later; earlier when negative.
+  /// The moment `seconds` later; earlier when negative. No later than the end of year 9999, after which no moment can
+  /// be written down.
   public func adding(seconds: Int64) -> Instant {
-    Instant(milliseconds: milliseconds + seconds * 1000)
+    let (length, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)
+    let (sum, isTooLate) = milliseconds.addingReportingOverflow(length)
+    if isTooLong || isTooLate {
+      return seconds > 0 ? max(self, .distantFuture) : Instant(milliseconds: .min)
+    }
+    let moment = Instant(milliseconds: sum)
+    return seconds > 0 ? min(moment, max(self, .distantFuture)) : moment
   }
 
   /// Seconds from `other` to this moment, rounded down.
