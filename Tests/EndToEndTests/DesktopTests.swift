@@ -73,6 +73,23 @@ import Testing
     #expect(try await actions(sandbox).contains(action))
   }
 
+  @Test("where the service draws no buttons the text says how to answer, and a click snoozes")
+  func defaultAction() async throws {
+    let sandbox = try await sandbox()
+    let out = try await sandbox.onDesktop(
+      """
+      start_daemon
+      until_shown 1
+      dunstctl action 0
+      until_said 'answered:'
+      until_shown 0
+      dunstctl history
+      """, now: "2026-11-23T08:59:58Z")
+    #expect(!out.out.contains("never"), "\(out.out)\(sandbox.daemonLog)")
+    #expect(out.out.contains("To answer: belfry stop"), "\(out.out)")
+    #expect(try await state(sandbox, "2026-11-23T09:01:00Z") == "snoozed")
+  }
+
   @Test(
     "answered elsewhere, deleted or switched off, it is withdrawn",
     arguments: [

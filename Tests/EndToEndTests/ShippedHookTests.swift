@@ -35,7 +35,7 @@ import Testing
       '\(Sandbox.binary)' tick
       dunstctl count displayed
       echo '\(button)' > '\(sandbox.root)/want'
-      dunstctl action 0
+      dunstctl context
       # Who attends ends once the button is dealt with.
       for i in $(seq 100); do
         pgrep -f "attend --store $HOME/" >/dev/null || break

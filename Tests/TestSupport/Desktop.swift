@@ -20,7 +20,7 @@ extension Sandbox {
       dunstctl count >/dev/null 2>&1 && break
       sleep 0.1
     done
-    press() { echo "$1" > '\(root)/want'; dunstctl action 0; }
+    press() { echo "$1" > '\(root)/want'; dunstctl context; }
     until_shown() {
       for i in $(seq 150); do
         [ "$(dunstctl count displayed)" = "$1" ] && return

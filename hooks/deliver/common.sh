@@ -120,6 +120,14 @@ show() {
         >/dev/null 2>&1
 }
 
+# Whether the service takes actions but draws no buttons: it waits for a middle click, a key or a menu.
+hides_actions() {
+    case $(ask Notifications GetServerInformation | sed -n 1p) in
+    dunst | mako | fnott) return 0 ;;
+    *) return 1 ;;
+    esac
+}
+
 # Shows $headline and $body with a button for each of $BELFRY_ACTIONS, and stays until it is gone.
 # Prints `delivered` once it is there, unless $delivered says that it has been, and the answer.
 # 0: answered, 1: not shown, 2: gone without an answer, 3: shown, but it cannot be followed.
@@ -131,8 +139,10 @@ offer() {
     text=$body how=$(how_to_answer)
     # notify-send leaves out the buttons that a service does not have. Then the words have to do,
     # and where it is not known, both.
-    [ -z "$how" ] || ask Notifications GetCapabilities | grep -qx actions ||
-        text=$text${text:+$newline}$how
+    if [ -n "$how" ]; then
+        ask Notifications GetCapabilities | grep -qx actions && ! hides_actions ||
+            text=$text${text:+$newline}$how
+    fi
 
     # Before 0.8 notify-send can neither wait nor be told to withdraw.
     if ! notify-send --help 2>/dev/null | grep -q -e --action; then
@@ -141,6 +151,12 @@ offer() {
         return 3
     fi
 
+    # A click on the notification itself gives the answer that settles nothing, where there is one.
+    case " ${BELFRY_ACTIONS:-} " in
+    *' snooze '*) click=snooze ;;
+    *' remind '*) click=remind ;;
+    *) click='' ;;
+    esac
     set --
     for word in ${BELFRY_ACTIONS:-}; do
         case $word in
@@ -153,6 +169,7 @@ offer() {
         *) continue ;;
         esac
         set -- "$@" --action="$word=$label"
+        [ "$word" != "$click" ] || set -- "$@" --action="default=$label"
     done
     # Shells say it on standard error when a command was killed.
     {
@@ -216,7 +233,10 @@ attend() {
     while :; do
         button=$(bounded 5 sh -c "$read_line")
         case $? in
-        0) printf '%s\n' "$button" && return 0 ;;
+        0)
+            [ "$button" != default ] || button=$click
+            printf '%s\n' "$button" && return 0
+            ;;
         124) ;;
         *) return 2 ;;
         esac
