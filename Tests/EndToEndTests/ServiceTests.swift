@@ -33,7 +33,7 @@ import Testing
     let text = units.values.joined()
     if options.contains("--timer") {
       #expect(text.contains("Persistent=true") && text.contains("AccuracySec=1s"))
-      #expect(text.contains("TimeoutStartSec=180"))
+      #expect(text.contains("TimeoutStartSec=300"))
     } else {
       #expect(text.contains("Type=notify") && text.contains("WatchdogSec=120"))
       #expect(text.contains(options.contains("--wake") ? "--wake" : "daemon"))

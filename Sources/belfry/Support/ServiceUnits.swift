@@ -89,7 +89,7 @@ struct ServiceUnits {
   /// Seconds within which systemd expects a sign of life from the daemon.
   private static let watchdog = 120
   /// Seconds that one `tick` may take: systemd starts no other one meanwhile.
-  private static let tickTimeout = 180
+  private static let tickTimeout = 300
 
   /// A notification that waits for its button stays when the command has ended.
   private var tick: String {
