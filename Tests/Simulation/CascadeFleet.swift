@@ -6,7 +6,8 @@ import Git
 import TestSupport
 
 /// Some devices over the hour in which an alarm with backups comes due: machines sleep and die, networks are cut and
-/// lose answers, clocks are up to 90 seconds off, and somebody stops it, or snoozes, or nobody does.
+/// lose answers, clocks are up to 90 seconds off or were weeks ahead before, the devices are in different time zones, the
+/// first may have travelled, and somebody stops it, snoozes or pauses it, or nobody does.
 ///
 /// Real are the core, the stores on disk, the merges, the ticks and who calls; simulated are time, the network, the
 /// people and the telephones.
@@ -32,10 +33,16 @@ final class CascadeFleet {
   private var live: Set<Int>
   private var snoozes = 0
   private var isStopped = false
+  /// Whether a network was cut, or a machine slept or died.
+  private var wasDisturbed = false
 
   private enum Mood: CaseIterable {
-    case silence, stop, snooze, snoozeThenStop
+    case silence, stop, snooze, snoozeThenStop, pause
   }
+
+  private static let zones = [
+    "UTC", "Pacific/Kiritimati", "Pacific/Pago_Pago", "America/Los_Angeles", "Asia/Kolkata",
+  ]
 
   /// What the remote has of the calls, and how often each number was called.
   private var claims: [String: [Int: CallElection.Claim.Outcome?]] = [:]
@@ -51,7 +58,8 @@ final class CascadeFleet {
   init(seed: UInt64) async throws {
     sandbox = try Sandbox(in: "/dev/shm")
     random = SeededGenerator(seed: seed ^ 0xCA5C_ADE5)
-    due = Instant(rfc3339: "2026-11-23T05:30:00Z")!
+    let home = random.pick(CascadeFleet.zones)
+    due = ZoneLibrary(variable: home).local.instant(of: CascadeFleet.occurrence)
     time = due.adding(seconds: -7200)
     mood = random.pick(Mood.allCases)
     let root = sandbox.root
@@ -61,7 +69,8 @@ final class CascadeFleet {
     for index in 0..<random.int(2...5) {
       devices.append(
         SimulatedDevice(
-          index: index, path: "\(root)/device\(index)", zone: "UTC",
+          index: index, path: "\(root)/device\(index)",
+          zone: index == 0 ? home : random.pick(CascadeFleet.zones),
           skew: Int64(random.int(-90...90)), seed: seed))
     }
     self.devices = devices
@@ -82,6 +91,9 @@ final class CascadeFleet {
 
   /// The alarm, its list, and who can call: known to all.
   private func begin() async throws {
+    // Made where the first device was before it travelled.
+    let home = devices[0].zone
+    if random.one(in: 2) { devices[0].zone = random.pick(CascadeFleet.zones) }
     for device in devices {
       let isCaller = random.one(in: 2)
       try device.store(at: time).describeDevice { $0.calls = isCaller }
@@ -106,13 +118,44 @@ final class CascadeFleet {
     alarm.backup = Backup(
       Backup.Plan(isOn: true, primary: store.device, targets: targets))
     alarm.stamps[.backup] = alarm.stamps[.title]
+    if random.one(in: 2) {
+      alarm.cascadeZone = store.zoneName(of: store.device)
+      alarm.stamps[.cascadeZone] = alarm.stamps[.title]
+    }
     try store.add(
       Store.Change(
         alarms: [alarm], entries: store.entries([Event(.created)], of: alarm),
         message: CommitMessage(Event(.created), of: alarm, device: store.device)))
     self.alarm = alarm.id
     for _ in 0..<2 { for device in devices { try await sync(device) } }
-    note("\(mood); backups: \(targets.map(\.key)); callers: \(store.callers.count)")
+    try await wander(home)
+    note(
+      "\(mood); zones: \(devices.map(\.zone)); backups: \(targets.map(\.key)); callers: \(store.callers.count)"
+    )
+  }
+
+  /// The first device travels home, and a clock is weeks ahead for one tick.
+  private func wander(_ home: String) async throws {
+    devices[0].zone = home
+    if random.one(in: 3) {
+      let device = random.pick(devices)
+      let skew = device.skew
+      device.skew += Int64(random.int(5...40)) * 86_400
+      try await tick(device)
+      note("the clock of device\(device.index) was \(device.skew / 86_400) days ahead")
+      device.skew = skew
+      // What it has told the others by then is not to silence them.
+      if random.one(in: 2) { for other in devices { try await sync(other) } }
+    }
+    for device in devices { try await tick(device) }
+    // Until everybody knows the zone, whatever answers are lost.
+    for _ in 0..<8 {
+      for device in devices { try await sync(device) }
+      let known = try devices.map { try $0.store(at: time).alarm(alarm)?.cascadeZone }
+      if known.allSatisfy({ $0 == home }) { break }
+    }
+    for device in devices { try await tick(device) }
+    rings = []
   }
 
   // MARK: Living
@@ -147,13 +190,16 @@ final class CascadeFleet {
       network.heal()
       note("the network is whole")
     case 1, 2, 6:
+      wasDisturbed = true
       network.cut(device.index, from: hub)
       note("device\(device.index) is cut off")
     case 3:
+      wasDisturbed = true
       device.asleepUntil = time.adding(seconds: Int64(random.int(60...2400)))
       live.remove(device.index)
       note("device\(device.index) sleeps until \(device.asleepUntil)")
     case 4:
+      wasDisturbed = true
       device.asleepUntil = .distantFuture
       live.remove(device.index)
       note("device\(device.index) dies")
@@ -186,7 +232,13 @@ final class CascadeFleet {
       guard case .firing = item.notice.kind, item.notice.occurrence == CascadeFleet.occurrence
       else { continue }
       rings.append((device.index, time))
-      note("device\(device.index) rings, step \(item.notice.backup?.step ?? 0)")
+      let step = item.notice.backup?.step ?? 0
+      note("device\(device.index) rings, step \(step)")
+      // Where its owner is, when it is due there; of healthy devices one after the other.
+      let turn = wasDisturbed ? due : due.adding(seconds: Int64(step) * Backup.interval)
+      if device.now(time) < turn {
+        throw Violation("device\(device.index), step \(step), rings at \(time), before its turn")
+      }
       if let known = knows[device.index] {
         throw Violation(
           "device\(device.index) rings at \(time) and knows of the stop since \(known)")
@@ -201,7 +253,7 @@ final class CascadeFleet {
     guard alarm != nil, knows[device.index] == nil,
       let alarm = try device.store(at: time).alarm(alarm),
       let record = alarm.progress.occurrences[CascadeFleet.occurrence],
-      record.state == .pending || record.state == .done
+      [.pending, .done, .skipped].contains(record.state)
     else { return }
     knows[device.index] = time
     note("device\(device.index) knows of the stop")
@@ -216,6 +268,8 @@ final class CascadeFleet {
     case .silence: wants = nil
     case .stop: wants = isStopped ? nil : .stop
     case .snooze: wants = snoozes < 3 ? .snooze(seconds: 540) : nil
+    // Where nobody has stopped it somebody pauses it.
+    case .pause: wants = isStopped ? nil : .stop
     case .snoozeThenStop:
       wants = isStopped ? nil : snoozes < 2 ? .snooze(seconds: 540) : .stop
     }
@@ -234,15 +288,32 @@ final class CascadeFleet {
     guard let device = ringing.isEmpty ? nil : random.pick(ringing) else { return }
     let store = try device.store(at: time)
     let settings = try store.settings().settings
-    try store.update(alarm) { before in
-      let transition = try store.timeline(before).answer(
-        wants, to: CascadeFleet.occurrence, at: store.context.now, settings: settings,
-        firings: store.firings())
-      return (store.change(transition), ())
+    if mood == .pause {
+      try pause(store, settings)
+    } else {
+      try store.update(alarm) { before in
+        let transition = try store.timeline(before).answer(
+          wants, to: CascadeFleet.occurrence, at: store.context.now, settings: settings,
+          firings: store.firings())
+        return (store.change(transition), ())
+      }
     }
     if wants == .stop { isStopped = true } else { snoozes += 1 }
     note("somebody answers on device\(device.index): \(wants)")
     try look(device)
+  }
+
+  /// Begins a pause of a week, as `belfry pause` does.
+  private func pause(_ store: Store, _ settings: Settings) throws {
+    try store.update(alarm) { before in
+      let (view, now) = (store.timeline(before), store.context.now)
+      let here = view.zone.civil(at: now)
+      let transition = view.paused(
+        Pause(from: here, until: CivilDateTime(minuteNumber: here.minuteNumber + 7 * 1440)),
+        at: now, settings: settings, firings: store.firings())
+      let after = transition.alarm.stamped(against: before, at: now, device: store.device)
+      return (store.change(Transition(alarm: after, events: transition.events)), ())
+    }
   }
 
   // MARK: Telephones
@@ -326,6 +397,10 @@ final class CascadeFleet {
 
   func check() throws {
     let store = try devices[0].store(at: time)
+    if let zone = try store.alarm(self.alarm)?.cascadeZone, zone != devices[0].zone {
+      throw Violation(
+        "the cascade is in the zone \(zone), and its first device in \(devices[0].zone)")
+    }
     guard let alarm = try store.alarm(alarm), let plan = alarm.backupPlan(at: due) else {
       if try devices[0].store(at: time).alarm(self.alarm)?.backup?.plan.targets.isEmpty == true {
         return

@@ -27,10 +27,12 @@ final class Fleet {
   /// The device whose clock is years ahead for a while; nil: none.
   private let prophet: Int?
   private var crashed: Set<Int> = []
+  /// Whether a clock was weeks ahead: answers that were given by it are not to be found again.
+  private var wasAhead = false
 
   private static let zones = [
     "UTC", "Europe/Berlin", "America/New_York", "Asia/Tokyo", "Pacific/Auckland", "Asia/Kolkata",
-    "Australia/Lord_Howe",
+    "Australia/Lord_Howe", "Pacific/Kiritimati", "Pacific/Pago_Pago",
   ]
 
   init(seed: UInt64) async throws {
@@ -108,6 +110,7 @@ final class Fleet {
         try await sync(device)
       }
       if step % 10 == 9, random.one(in: 3) { try await plainPull() }
+      if random.one(in: 20) { try await moveBranch() }
       if random.one(in: 40) { try rewind() }
     }
   }
@@ -115,7 +118,7 @@ final class Fleet {
   /// Networks, clocks and machines fail, and come back.
   private func disturb() throws {
     let device = random.pick(devices)
-    switch random.int(0...11) {
+    switch random.int(0...15) {
     case 0:
       network.heal()
       note("the network is whole")
@@ -126,19 +129,44 @@ final class Fleet {
       }
     case 3:
       device.asleepUntil = time.adding(seconds: Int64(random.int(3600...200_000)))
+      device.lastLook = nil
       note("device\(device.index) sleeps until \(device.asleepUntil)")
     case 4:
       // A clock that jumps, by hours at most.
       device.skew = Int64(random.int(-7200...7200))
+      device.lastLook = nil
       note("the clock of device\(device.index) is \(device.skew) s off")
     case 5:
-      device.skew = Int64(random.int(-90...90))
+      setRight(device)
     case 6:
       guard let prophet else { break }
       devices[prophet].skew = random.one(in: 2) ? 40 * 366 * 86_400 : 0
+      devices[prophet].lastLook = nil
       note("the clock of device\(prophet) is \(devices[prophet].skew) s off")
+    case 7, 8: travel(device)
+    case 9 where random.one(in: 6):
+      device.skew = Int64(random.int(3...40)) * 86_400
+      device.lastLook = nil
+      wasAhead = true
+      note("the clock of device\(device.index) is \(device.skew) s ahead")
     default: break
     }
+    // Weeks ahead for a while only.
+    for device in devices where device.index != prophet && device.skew > 7200 && random.one(in: 3) {
+      setRight(device)
+    }
+  }
+
+  private func setRight(_ device: SimulatedDevice) {
+    if abs(device.skew) > 90 { device.lastLook = nil }
+    device.skew = Int64(random.int(-90...90))
+  }
+
+  private func travel(_ device: SimulatedDevice) {
+    device.zone = random.pick(Fleet.zones)
+    device.lastLook = nil
+    device.nextWake = device.now(time)
+    note("device\(device.index) travels to \(device.zone)")
   }
 
   private func tick(_ device: SimulatedDevice) async throws {
@@ -146,6 +174,7 @@ final class Fleet {
     if random.one(in: 25) {
       note("device\(device.index) dies in a tick")
       crashed.insert(device.index)
+      device.lastLook = nil
       try await device.crashing { moment in
         device.person.onDelivery(moment)
         _ = try await Tick(store, delivery: device.person, keeper: device.keeper).run()
@@ -154,15 +183,78 @@ final class Fleet {
       device.nextWake = device.now(time)
       return
     }
+    let expected = try expectedRings(on: device, store)
+    let heard = device.person.heard.count
     let report = try await Tick(store, delivery: device.person, keeper: device.keeper).run()
     for failure in report.failures { throw failure }
     for problem in report.problems { throw Violation("device\(device.index): \(problem)") }
+    try expectRang(expected, on: device, after: heard)
+    try expectNothingSettledAhead(on: device)
+    device.lastLook = abs(device.skew) <= 90 ? store.context.now : nil
     device.nextWake = report.nextWake ?? .distantFuture
     for (notice, _) in report.delivered {
       note("device\(device.index) \(notice.kind) \(notice.title) \(notice.occurrence)")
     }
     for item in report.missed {
       note("device\(device.index) missed \(item.title) \(item.occurrence)")
+    }
+  }
+
+  /// What has come due on a device since it was last looked at, and nobody has answered or left out, as far as it knows:
+  /// the latest occurrence of each steady alarm.
+  private func expectedRings(
+    on device: SimulatedDevice, _ store: Store
+  ) throws -> [Firings.Key] {
+    guard let lastLook = device.lastLook else { return [] }
+    let now = store.context.now
+    var result: [Firings.Key] = []
+    for id in steady {
+      guard let alarm = try store.alarm(id), alarm.enabled, !alarm.isDeleted else { continue }
+      let view = store.timeline(alarm)
+      let limit = CivilDateTime(minuteNumber: view.zone.civil(at: now).minuteNumber)
+      guard let civil = alarm.schedule.last(onOrBefore: limit), alarm.pause?.covers(civil) != true
+      else { continue }
+      let due = view.zone.instant(of: civil)
+      guard due > lastLook, due <= now, due > alarm.progress.armed, now.seconds(since: due) < 40_000
+      else { continue }
+      if view.record(of: civil) == nil {
+        result.append(Firings.Key(alarm: id, occurrence: civil))
+      }
+    }
+    return result
+  }
+
+  /// Rang where it was due, when it was due there.
+  private func expectRang(
+    _ expected: [Firings.Key], on device: SimulatedDevice, after count: Int
+  ) throws {
+    let heard = device.person.heard.dropFirst(count).map {
+      Firings.Key(alarm: $0.notice.alarm, occurrence: $0.notice.occurrence)
+    }
+    let store = try device.store(at: time)
+    for key in expected where !heard.contains(key) {
+      guard let alarm = try store.alarm(key.alarm) else { continue }
+      // What another device has sent was taken in by the tick: an answer, or a pause.
+      if alarm.pause?.covers(key.occurrence) == true { continue }
+      let record = store.timeline(alarm).record(of: key.occurrence)
+      if let record, record.state != .missed || record.since != store.context.now { continue }
+      throw Violation(
+        "device\(device.index) did not ring for \(key.alarm.short) of \(key.occurrence)")
+    }
+  }
+
+  /// Nothing that has not come on a device counts there as settled by the clock.
+  private func expectNothingSettledAhead(on device: SimulatedDevice) throws {
+    guard abs(device.skew) <= 90 else { return }
+    let store = try device.store(at: time)
+    for id in steady {
+      guard let alarm = try store.alarm(id) else { continue }
+      let view = store.timeline(alarm)
+      for civil in view.occurrences(in: .missed)
+      where view.zone.instant(of: civil) > store.context.now {
+        throw Violation(
+          "device\(device.index): \(alarm.title) of \(civil) is missed before it comes")
+      }
     }
   }
 
@@ -230,6 +322,28 @@ final class Fleet {
       let status = try await sandbox.git("status", "--porcelain", in: device.path)
       note(status.out)
     }
+  }
+
+  /// Plain git moves the branch of a device under its work tree: a `git reset` to what a hub has, or a push by another
+  /// device into the branch that is checked out.
+  private func moveBranch() async throws {
+    let device = random.pick(devices)
+    if let hub = hubs.first, random.one(in: 2) {
+      _ = try await sandbox.git("fetch", "-q", hub, "main", in: device.path)
+      let isForward = try await sandbox.git(
+        "merge-base", "--is-ancestor", "HEAD", "FETCH_HEAD", in: device.path)
+      guard isForward.status == 0 else { return }
+      let reset = try await sandbox.git("reset", "-q", "FETCH_HEAD", in: device.path)
+      note("device\(device.index) was reset to the hub's branch: \(reset.status) \(reset.err)")
+    } else {
+      let other = random.pick(devices)
+      if other.index == device.index { return }
+      let push = try await sandbox.git(
+        "push", "-q", "--receive-pack", "git -c receive.denyCurrentBranch=ignore receive-pack",
+        device.path, "main", in: other.path)
+      note("device\(other.index) pushed into device\(device.index): \(push.status)")
+    }
+    device.nextWake = device.now(time)
   }
 
   /// Somebody moves a hub's branch back.
@@ -430,7 +544,7 @@ final class Fleet {
     let heard = devices.flatMap(\.person.heard)
     try ledger.check(followUps: heard, crashed: crashed)
     if prophet == nil {
-      try ledger.checkAnswers(against: heads[0])
+      if !wasAhead { try ledger.checkAnswers(against: heads[0]) }
       for id in steady { try expectAccounted(id, heard, heads[0]) }
     } else {
       try expectNotSilenced(heads[0])

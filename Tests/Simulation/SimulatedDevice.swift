@@ -41,7 +41,10 @@ final class Person: NoticeDelivery {
 final class SimulatedDevice {
   let index: Int
   let path: String
-  let zone: String
+  /// Changes when the device travels.
+  var zone: String
+  /// When its clock was last looked at, by that clock; nil where it has changed since, or the machine has slept.
+  var lastLook: Instant?
   let person: Person
   /// How far its clock is off, in seconds.
   var skew: Int64
