@@ -33,15 +33,7 @@ struct Placement {
       guard let content = files[path] ?? nil, !kept.contains(path) else { continue }
       let folder = DurableFile.parent(of: file)
       if folders.insert(folder).inserted { try DurableFile.makeFolder(folder) }
-      let old = aside(touched.count)
-      var hadFile = link(file, old) == 0
-      if !hadFile, errno == EEXIST {
-        // What a process that died had kept aside.
-        _ = unlink(old)
-        hadFile = link(file, old) == 0
-      }
-      guard hadFile || errno == ENOENT else { throw FileError("keep", file) }
-      touched.append((path, hadFile))
+      touched.append((path, try DurableFile.keep(file, as: aside(touched.count))))
       written[path] = try DurableFile.write(
         content, to: file, temporary: store.local.temporary("record"), syncing: !together)
     }
@@ -54,7 +46,7 @@ struct Placement {
     for (number, (path, hadFile)) in touched.enumerated() {
       let file = "\(store.path)/\(path)"
       if hadFile {
-        if rename(aside(number), file) != 0 { isWhole = false }
+        if !restore(aside(number), file) { isWhole = false }
         // Of two names of one file nothing was renamed: it had not been replaced yet.
         _ = unlink(aside(number))
       } else if unlink(file) != 0, errno != ENOENT {
@@ -62,6 +54,13 @@ struct Placement {
       }
     }
     return isWhole
+  }
+
+  private func restore(_ aside: String, _ file: String) -> Bool {
+    if rename(aside, file) == 0 { return true }
+    guard errno == EXDEV, let old = (try? DurableFile.read(aside)) ?? nil else { return false }
+    let temporary = store.local.temporary("record")
+    return (try? DurableFile.write(old.bytes, to: file, temporary: temporary)) != nil
   }
 
   /// Lets go of what was kept aside.

@@ -90,14 +90,21 @@ extension Store {
   /// The folder for notes of the hooks that run.
   public var hookNotes: String { local.folder + "/hooks" }
 
-  /// Makes this process the store's daemon, as long as the lock is held. Throws `StoreError.daemonRuns`.
-  public func lockForDaemon() throws -> DaemonLock {
+  /// Makes this process the store's daemon, as long as the lock is held.
+  ///
+  /// - Returns: the lock; or why there is none, as on a file system without locks. A second daemon then goes unnoticed,
+  ///   which is better than none.
+  /// - Throws: `StoreError.daemonRuns`.
+  public func lockForDaemon() throws -> Result<DaemonLock, FileError> {
     do {
-      return DaemonLock(
-        try StoreLock(local.daemonLock, holder: context.process, patience: 0),
-        path: local.daemonLock)
+      return .success(
+        DaemonLock(
+          try StoreLock(local.daemonLock, holder: context.process, patience: 0),
+          path: local.daemonLock))
     } catch StoreError.locked(let process) {
       throw StoreError.daemonRuns(process: process)
+    } catch let failure as FileError {
+      return .failure(failure)
     }
   }
 
@@ -117,7 +124,7 @@ extension Store {
 
   /// The commit at which the branch stands; nil when its files cannot be read.
   public var branchMark: String? {
-    local.readReference("refs/heads/\(Repository.branch)")?.description
+    (local.readHead() ?? local.readReference("refs/heads/\(Repository.branch)"))?.description
   }
 
   /// Whether the configuration names a remote.

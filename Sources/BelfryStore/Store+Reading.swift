@@ -48,6 +48,10 @@ extension Store {
 
   /// All devices, and what is wrong with the record of any.
   public func devices() -> (devices: [Device], problems: [RecordProblem]) {
+    Store.devices(in: path)
+  }
+
+  static func devices(in path: String) -> (devices: [Device], problems: [RecordProblem]) {
     var devices: [Device] = []
     var problems: [RecordProblem] = []
     for name in DurableFile.names(in: path + "/devices").sorted() {

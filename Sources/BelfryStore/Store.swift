@@ -68,7 +68,7 @@ public final class Store: Sendable {
     } catch {
       // A clone that cannot be written to can be read, and its alarms ring; who writes is told the reason.
       let store = Store(
-        path: path, context: context, device: context.makeIdentifier(), local: local,
+        path: path, context: context, device: presumedDevice(path, context), local: local,
         adoptionFailure: error)
       return (store, .existing)
     }
@@ -84,7 +84,14 @@ public final class Store: Sendable {
       throw StoreError.notAStore(path: path)
     }
     return Store(
-      path: path, context: context, device: known ?? context.makeIdentifier(), local: local)
+      path: path, context: context, device: known ?? presumedDevice(path, context), local: local)
+  }
+
+  /// The device that a clone without an identity probably is, for reading: the only one of its name, so that what is to
+  /// ring on it does; else a new one.
+  private static func presumedDevice(_ path: String, _ context: StoreContext) -> Identifier {
+    let namesakes = devices(in: path).devices.filter { $0.name == context.deviceName }
+    return namesakes.count == 1 ? namesakes[0].id : context.makeIdentifier()
   }
 
   /// What a store keeps for itself beside its records; nil where there is no store.
@@ -110,11 +117,18 @@ public final class Store: Sendable {
       throw StoreError.foreignOwner(path: path, user: status.st_uid)
     }
     guard access(path, R_OK | X_OK) == 0 else { throw FileError("read the store", path) }
-    let git = path + "/.git"
+    var git = path + "/.git"
     guard lstat(git, &status) == 0 else {
       if errno != ENOENT { throw FileError("open", git) }
       guard try isEmpty(path) else { throw StoreError.notAStore(path: path) }
       return nil
+    }
+    if status.st_mode & S_IFMT == S_IFLNK {
+      // A folder that lies elsewhere, as on another disk.
+      guard let target = realpath(git, nil) else { throw FileError("follow", git) }
+      git = String(cString: target)
+      free(target)
+      guard lstat(git, &status) == 0 else { throw FileError("open", git) }
     }
     guard status.st_uid == context.user else {
       throw StoreError.foreignOwner(path: git, user: status.st_uid)
@@ -169,6 +183,7 @@ public final class Store: Sendable {
   private static func adopt(
     _ path: String, local: LocalState, context: StoreContext
   ) throws -> Store {
+    if local.isReplaced { throw StoreError.localFolderReplaced(path: local.folder) }
     try DurableFile.makeFolder(local.folder, mode: 0o700)
     let id = context.makeIdentifier()
     let store = Store(path: path, context: context, device: id, local: local)

@@ -146,7 +146,8 @@ public enum DurableFile {
   ///
   /// - Parameters:
   ///   - path: the file.
-  ///   - temporary: where it is written first, on the same file system. Overwritten if it is there.
+  ///   - temporary: where it is written first. Overwritten if it is there. On another file system, as when `.git` lies
+  ///     on another disk, the file is written beside its place instead.
   ///   - makingFolder: make the file's folder if it is missing.
   /// - Returns: the new file's status.
   @discardableResult
@@ -161,6 +162,11 @@ public enum DurableFile {
       try fill(file.number, bytes, temporary)
       if syncing, fsync(file.number) != 0 { throw FileError("sync", temporary) }
       if rename(temporary, path) != 0 {
+        let beside = "\(parent(of: path))/.new-\(path.split(separator: "/").last ?? "")"
+        if errno == EXDEV, temporary != beside {
+          _ = unlink(temporary)
+          return try write(bytes, to: path, temporary: beside, mode: mode, syncing: syncing)
+        }
         guard makingFolder, errno == ENOENT else { throw FileError("write", path) }
         let folder = parent(of: path)
         guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {
@@ -176,6 +182,32 @@ public enum DurableFile {
     }
     if syncing { try syncFolder(of: path) }
     return status
+  }
+
+  /// Gives a file a second name, so that it can be put back after it was replaced; makes a copy where the file system
+  /// does not take links.
+  ///
+  /// - Parameter aside: the second name. Overwritten if it is there.
+  /// - Returns: false when there is no such file.
+  public static func keep(_ path: String, as aside: String) throws(FileError) -> Bool {
+    if link(path, aside) == 0 { return true }
+    if errno == EEXIST {
+      _ = unlink(aside)
+      if link(path, aside) == 0 { return true }
+    }
+    let number = errno
+    if number == ENOENT { return false }
+    guard linksAreRefused(number) else { throw FileError("keep", path, number: number) }
+    guard let content = try read(path) else { return false }
+    try write(
+      content.bytes, to: aside, temporary: aside + "~", mode: content.status.st_mode & 0o777,
+      syncing: false)
+    return true
+  }
+
+  /// Returns true when an error of `link` says that the file system takes no links there at all.
+  static func linksAreRefused(_ number: Int32) -> Bool {
+    [EPERM, EACCES, EMLINK, ENOSYS, ENOTSUP, EXDEV].contains(number)
   }
 
   static func fill(

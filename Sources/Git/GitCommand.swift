@@ -162,6 +162,8 @@ extension GitCommand {
         "http.followRedirects=false", "gc.auto=0", "maintenance.auto=false",
         "core.bigFileThreshold=\(Limit.held)", "submodule.recurse=false",
         "fetch.recurseSubmodules=false", "push.recurseSubmodules=no",
+        // Options for the remote's hooks, which many remotes refuse; an empty one clears the list.
+        "push.pushOption=",
         "advice.pushUpdateRejected=false",
       ]).flatMap { ["-c", $0] }
     // Standard input ends when we do, whatever ends us: then all of the session is to end, too.

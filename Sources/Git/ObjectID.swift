@@ -10,6 +10,9 @@ public struct ObjectID: Hashable, Sendable {
   /// The name that no object has: in a reflog, where a reference began.
   static let zero = ObjectID([UInt8](repeating: 0, count: byteCount))
 
+  /// The tree without entries, which git knows whether or not there is an object of it.
+  public static let emptyTree = LooseObjects.name(.tree, [])
+
   /// Reads 20 bytes.
   public init(_ bytes: some Collection<UInt8>) {
     precondition(bytes.count == ObjectID.byteCount)

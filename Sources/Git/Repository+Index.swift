@@ -64,21 +64,14 @@ extension Repository {
     let lock = path + ".lock"
     removeDeadLock(lock, scratch: scratch)
     // Locked first, read afterwards: what another git writes in between would be lost otherwise.
-    // The link holds the place of the content, which follows.
-    _ = unlink(scratch)
-    let placeholder = try Descriptor(scratch, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
-    guard link(scratch, lock) == 0 else {
-      let number = errno
-      _ = unlink(scratch)
-      if number == EEXIST { throw IndexFile.Failure.busy }
-      throw FileError("lock", path, number: number)
-    }
+    // The lock holds the place of the content, which follows.
+    let placeholder = try lockIndex(lock, scratch: scratch)
     do {
       let next = try change(try DurableFile.read(path)?.bytes)
       try DurableFile.fill(placeholder.number, next, lock)
       guard fsync(placeholder.number) == 0 else { throw FileError("sync", lock) }
       _ = unlink(oldIndex)
-      guard link(path, oldIndex) == 0 || errno == ENOENT else { throw FileError("keep", path) }
+      _ = try DurableFile.keep(path, as: oldIndex)
       guard rename(lock, path) == 0 else { throw FileError("write", path) }
       var status = stat()
       splicedIndex.withLock {
@@ -90,6 +83,25 @@ extension Repository {
       _ = unlink(scratch)
       throw error
     }
+  }
+
+  /// Makes the lock of the index, empty.
+  ///
+  /// It is a link of the scratch file, by which a later process recognizes it as ours; a file of its own where the file
+  /// system takes no links. Of that a process that dies leaves a journal.
+  private func lockIndex(_ lock: String, scratch: String) throws -> Descriptor {
+    _ = unlink(scratch)
+    let placeholder = try Descriptor(scratch, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+    if link(scratch, lock) == 0 { return placeholder }
+    var number = errno
+    _ = unlink(scratch)
+    if DurableFile.linksAreRefused(number) {
+      let opened = Descriptor.open(lock, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+      if opened >= 0 { return Descriptor(taking: opened) }
+      number = errno
+    }
+    if number == EEXIST { throw IndexFile.Failure.busy }
+    throw FileError("lock", lock, number: number)
   }
 
   private var oldIndex: String { scratch + "/old-index" }

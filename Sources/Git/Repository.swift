@@ -17,6 +17,8 @@ public final class Repository: Sendable {
   public let commonDirectory: String
   /// Where files are written before they are renamed or linked into place; no slash at the end.
   let scratch: String
+  /// The folder with the files; the repository itself when it is bare. No slash at the end.
+  public let workTree: String
   let loose: LooseObjects
   /// What is to be durable before a reference moves.
   let unsynced = Unsynced()
@@ -24,9 +26,10 @@ public final class Repository: Sendable {
   let splicedIndex = Mutex<UInt64?>(nil)
 
   private init(
-    _ pointer: sending OpaquePointer, gitDirectory: String, commonDirectory: String,
-    scratch: String?
+    _ pointer: sending OpaquePointer, workTree: String, gitDirectory: String,
+    commonDirectory: String, scratch: String?
   ) {
+    self.workTree = workTree
     self.gitDirectory = gitDirectory
     self.commonDirectory = commonDirectory
     self.scratch = scratch ?? String(gitDirectory.dropLast())
@@ -48,12 +51,6 @@ public final class Repository: Sendable {
     }
   }
 
-  /// The folder with the files; the repository itself when it is bare.
-  public var workTree: String {
-    let git = gitDirectory.dropLast()
-    return git.hasSuffix("/.git") ? String(git.dropLast(5)) : String(git)
-  }
-
   // MARK: Opening
 
   /// Opens the repository whose work tree, or bare folder, is exactly `path`.
@@ -66,7 +63,7 @@ public final class Repository: Sendable {
     try GitError.check(
       git_repository_open_ext(&pointer, path, GIT_REPOSITORY_OPEN_NO_SEARCH.rawValue, nil),
       "open the repository \(path)")
-    return try taking(pointer, scratch: scratch)
+    return try taking(pointer, path, scratch: scratch)
   }
 
   /// Makes a repository with a work tree at `path`, or a bare one, its branch `main` not born yet.
@@ -85,21 +82,26 @@ public final class Repository: Sendable {
       return git_repository_init_ext(&pointer, path, &options)
     }
     try GitError.check(result, "make a repository at \(path)")
-    return try taking(pointer, scratch: nil)
+    return try taking(pointer, path, scratch: nil)
   }
 
   /// The branch of a new repository.
   public static let branch = "main"
 
   private static func taking(
-    _ pointer: sending OpaquePointer?, scratch: String?
+    _ pointer: sending OpaquePointer?, _ place: String, scratch: String?
   ) throws(GitError) -> Repository {
     guard let pointer, let path = git_repository_path(pointer),
       let common = git_repository_commondir(pointer)
     else { throw GitError(.generic, "open the repository", "libgit2 gave no handle") }
     let (directory, commonDirectory) = (String(cString: path), String(cString: common))
+    // Not derived from the `.git` folder, which a link or a file may name.
+    var workTree = Substring(place)
+    while workTree.utf8.count > 1, workTree.hasSuffix("/") { workTree.removeLast() }
+    if workTree.hasSuffix("/.git") { workTree.removeLast(5) }
     return Repository(
-      pointer, gitDirectory: directory, commonDirectory: commonDirectory, scratch: scratch)
+      pointer, workTree: String(workTree), gitDirectory: directory,
+      commonDirectory: commonDirectory, scratch: scratch)
   }
 
   // MARK: State
@@ -133,6 +135,11 @@ public final class Repository: Sendable {
       defer { git_reference_free(reference) }
       return git_reference_symbolic_target(reference).map { String(cString: $0) }
     }
+  }
+
+  /// The full name of the branch that is checked out, whatever it is called; `refs/heads/main` when HEAD is detached.
+  public func currentBranch() throws(GitError) -> String {
+    try headBranch() ?? "refs/heads/\(Repository.branch)"
   }
 
   /// The commit that a reference (`refs/heads/main`) names in the end; nil when there is none.

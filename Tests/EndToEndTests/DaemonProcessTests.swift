@@ -78,6 +78,38 @@ import Testing
       ])
   }
 
+  @Test(.enabled(if: FaultLibrary.isAvailable))
+  func aDaemonThatCannotLockTheStoreRingsAndSaysSo() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let variables = try FaultLibrary.refusing("flock", "ENOLCK", below: sandbox.store, in: sandbox)
+    let exports = variables.map { "export \($0)='\($1)'" }.joined(separator: "\n")
+    _ = try await run(
+      sandbox,
+      """
+      \(exports)
+      start
+      until_said 'A second daemon would not be noticed'
+      until_told 1
+      """, now: "2026-11-23T08:59:57Z")
+    #expect(sandbox.rings == ["Tea 2026-11-23T09:00"])
+  }
+
+  @Test func aDaemonWithoutItsFolderRings() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    _ = try await run(
+      sandbox,
+      """
+      rm -r '\(sandbox.store)/.git/belfry'
+      echo mine > '\(sandbox.store)/.git/belfry'
+      start
+      until_said 'commands cannot wake the daemon'
+      until_told 1
+      """, now: "2026-11-23T08:59:57Z")
+    #expect(sandbox.rings == ["Tea 2026-11-23T09:00"])
+  }
+
   @Test("an editor's change is seen, taken up and rung for")
   func handEdit() async throws {
     let sandbox = try Sandbox()

@@ -20,6 +20,10 @@ public enum DaemonNews: Sendable {
   /// The store's folder has gone; what is known rings from memory.
   case storeLeft(path: String)
   case storeReturned(path: String)
+  /// The store cannot be locked, so that a second daemon would go unnoticed.
+  case unlocked(why: String)
+  /// Commands cannot wake the daemon: it notices what they change by the files alone.
+  case unreachable(why: String)
   case stopped
 }
 
@@ -91,11 +95,12 @@ public final class Daemon: Sendable {
     // Threads that come and go with two hundred hooks would each keep memory of their own.
     _ = mallopt(M_ARENA_MAX, 2)
     let files = store.daemonFiles
-    var lock = try store.lockForDaemon()
+    var lock = try takeLock()
     defer { withExtendedLifetime(lock) {} }
     let source = try WakeSource(
       store: store.path, branch: store.branchFolders, poke: files.poke,
       wakesMachine: surroundings.wakesMachine)
+    if let failure = source.pokeFailure { surroundings.log(.unreachable(why: "\(failure)")) }
     if let failure = source.wakerFailure {
       surroundings.log(.failed("waking the machine", why: "\(failure)"))
     }
@@ -113,7 +118,7 @@ public final class Daemon: Sendable {
       if case .wake(.stop) = event { break }
       watch.handle(event)
       if watch.takeReturn() {
-        if !lock.isInPlace { lock = try store.lockForDaemon() }
+        if lock?.isInPlace != true { lock = try takeLock() }
         source.reopen(poke: files.poke)
       }
       surroundings.notifier?.keepAlive()
@@ -124,7 +129,17 @@ public final class Daemon: Sendable {
     surroundings.log(.stopped)
   }
 
-  private func arm(_ source: WakeSource, _ watch: DaemonWatch, _ lock: DaemonLock) {
+  /// The lock of the store's daemon; nil, which is reported, where the store cannot be locked.
+  private func takeLock() throws -> DaemonLock? {
+    switch try store.lockForDaemon() {
+    case .success(let lock): return lock
+    case .failure(let failure):
+      surroundings.log(.unlocked(why: "\(failure)"))
+      return nil
+    }
+  }
+
+  private func arm(_ source: WakeSource, _ watch: DaemonWatch, _ lock: DaemonLock?) {
     func real(_ moment: Instant) -> Instant {
       Instant(milliseconds: moment.milliseconds + surroundings.clockOffset)
     }
@@ -134,7 +149,7 @@ public final class Daemon: Sendable {
       wake = min(wake, Instant(milliseconds: now + Int64(interval * 1000)))
     }
     source.arm(real(wake), ring: watch.nextRing.map(real))
-    heartbeat.beat(lock, until: real(wake))
+    if let lock { heartbeat.beat(lock, until: real(wake)) }
   }
 }
 

@@ -36,6 +36,10 @@ final class WakeSource: Sendable {
   let wakerFailure: FileError?
   private let notes: Int32
   private let pokes: Int32
+  /// Where signals are written to: the other end of `pokes`.
+  private let signals: Int32
+  /// Why there is no named pipe that commands could write to, when there is none.
+  let pokeFailure: FileError?
   private let localTime: String
   private let watches = Mutex<[Int32: Folder]>([:])
 
@@ -60,7 +64,7 @@ final class WakeSource: Sendable {
       [
         (store, .root), (store + "/alarms", .alarms), (DurableFile.parent(of: localTime), .system),
       ] + Set(branch).sorted().map { ($0, .branch) }
-    pokes = try WakeSource.openPipe(poke)
+    (pokes, signals, pokeFailure) = try WakeSource.pipe(poke)
     timer = timerfd_create(CLOCK_REALTIME, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
     guard timer >= 0 else { throw FileError("make", "a timer") }
     if wakesMachine {
@@ -73,11 +77,26 @@ final class WakeSource: Sendable {
     notes = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
     guard notes >= 0 else { throw FileError("watch", store) }
     watch()
-    Signals.begin(pokes)
+    Signals.begin(signals)
   }
 
-  /// Opens the named pipe at a path, and creates it if there is none.
-  private static func openPipe(_ path: String) throws -> Int32 {
+  /// Opens the named pipe; one without a name where that fails, as a folder that cannot be written to keeps no alarm
+  /// from ringing.
+  private static func pipe(
+    _ path: String
+  ) throws -> (reading: Int32, writing: Int32, failure: FileError?) {
+    do throws(FileError) {
+      let pipe = try openPipe(path)
+      return (pipe, pipe, nil)
+    } catch {
+      var ends: [Int32] = [-1, -1]
+      guard pipe2(&ends, O_NONBLOCK | O_CLOEXEC) == 0 else { throw FileError("make", "a pipe") }
+      return (ends[0], ends[1], error)
+    }
+  }
+
+  /// Opens a named pipe, which is made if there is none.
+  private static func openPipe(_ path: String) throws(FileError) -> Int32 {
     if mkfifo(path, 0o600) != 0, errno != EEXIST { throw FileError("make", path) }
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
@@ -95,12 +114,16 @@ final class WakeSource: Sendable {
     // Without a pipe the files are still watched, and a poke falls back to a tick.
     guard let pipe = try? WakeSource.openPipe(poke) else { return }
     // In place of the old one, whose number the signals and the waiting thread use.
-    if dup2(pipe, pokes) >= 0 { _ = fcntl(pokes, F_SETFD, FD_CLOEXEC) }
+    for descriptor in Set([pokes, signals]) where dup2(pipe, descriptor) >= 0 {
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
     close(pipe)
   }
 
   deinit {
-    for descriptor in [timer, notes, pokes] + [waker].compactMap({ $0 }) { close(descriptor) }
+    for descriptor in Set([timer, notes, pokes, signals] + [waker].compactMap({ $0 })) {
+      close(descriptor)
+    }
   }
 
   /// Sets the moment of the next `time`; nil for none. A clock that is set, and a machine that wakes, are told.

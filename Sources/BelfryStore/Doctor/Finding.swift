@@ -27,8 +27,8 @@ public enum Finding: Sendable {
   case operation(Repository.Operation)
   /// A commit of the past is checked out.
   case past(String)
-  /// Another branch than that which is synced is checked out.
-  case otherBranch(String)
+  /// A branch of another name than the usual one is checked out; whether there is one of that name, too.
+  case otherBranch(String, hasMain: Bool)
   /// A write was interrupted: the next one finishes it.
   case interruptedWrite
   /// Part of the store belongs to another user.
@@ -37,6 +37,12 @@ public enum Finding: Sendable {
   /// Bytes free on the disk.
   case littleSpace(Int64)
   case readOnly
+  /// The file system gives no locks, so that nothing can be written.
+  case noLocks(reason: String)
+  /// Something else lies where this device keeps what is its own.
+  case localFolderReplaced(path: String)
+  /// git's file of packed references has lines that name none.
+  case packedReferencesDamaged(path: String, lines: Int)
 
   // MARK: The records
 

@@ -1,3 +1,4 @@
+import BelfryCore
 import Git
 import Glibc
 
@@ -7,8 +8,12 @@ struct Quarantine {
   private let folder: String
 
   init(_ store: Store) {
-    let name = store.context.now.rfc3339Milliseconds.filter { $0 != ":" }
-    folder = "\(store.local.folder)/quarantine/\(name)"
+    self.init(store.local, now: store.context.now)
+  }
+
+  init(_ local: LocalState, now: Instant) {
+    let name = now.rfc3339Milliseconds.filter { $0 != ":" }
+    folder = "\(local.folder)/quarantine/\(name)"
   }
 
   /// Moves a file or folder there.

@@ -34,13 +34,15 @@ extension Repair {
     }
   }
 
-  /// Looks for missing objects in the work tree, the index and the remotes, again as long as that helps:
-  /// what a restored object names may be missing too.
+  /// Looks for missing objects in the work tree, the index and the remotes. Does so again as long as that restores
+  /// something new, as what a restored object names may be missing too.
   func restoreObjects(_ repository: Repository) async throws {
+    var restored: Set<ObjectID> = []
     var isWorthwhile = true
     while isWorthwhile {
       isWorthwhile = false
-      let missing = try await missingObjects()
+      // An object that git misses after it was restored is not restored again.
+      let missing = try await missingObjects().filter { !restored.contains($0.id) }
       if missing.isEmpty { break }
       if missing.contains(where: { $0.kind == "tree" }) {
         // The index knows the trees of HEAD.
@@ -50,6 +52,7 @@ extension Repair {
       for object in missing {
         if let source = try await restore(object, lying, repository) {
           report(.object(object.id, source: source))
+          restored.insert(object.id)
           isWorthwhile = true
         }
       }

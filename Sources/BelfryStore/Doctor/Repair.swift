@@ -5,7 +5,7 @@ import Glibc
 /// Puts right what can be, under the store's lock, in this order:
 ///
 /// ```
-/// configuration → HEAD → locks → damaged objects and packs → missing objects → branch → reflogs → index
+/// configuration → HEAD → packed references → locks → damaged objects and packs → missing objects → branch → reflogs → index
 ///   → records → log
 /// ```
 ///
@@ -29,6 +29,7 @@ public struct Repair: Sendable {
     try await mendSkeleton(quarantine)
     if Reference.brokenHead(store) != nil { try mendHead(quarantine) }
     let repository = try store.repository()
+    try mendPackedReferences(repository, quarantine)
     let branch = try repository.headBranch() ?? "refs/heads/\(Repository.branch)"
     for lock in repository.locks(of: branch)
     where repository.removeAbandonedLock(lock, olderThan: 0) {
@@ -127,6 +128,17 @@ public struct Repair: Sendable {
       throw StoreError.gitBusy(path: repository.lock(of: branch), by: nil)
     }
     report(.branch(branch, whole))
+  }
+
+  /// Keeps the lines of git's packed references that can be read. A branch that is lost with the others is mended as one
+  /// that is broken.
+  private func mendPackedReferences(_ repository: Repository, _ quarantine: Quarantine) throws {
+    guard let packed = repository.packedReferences, packed.isDamaged else { return }
+    let place = try quarantine.take(packed.path, as: "packed-refs")
+    report(.quarantined(path: packed.path, to: place))
+    if packed.mended.isEmpty { return }
+    try DurableFile.write(
+      packed.mended, to: packed.path, temporary: store.local.temporary("packed-refs"))
   }
 
   private func mendReflogs(_ repository: Repository, _ quarantine: Quarantine) throws {

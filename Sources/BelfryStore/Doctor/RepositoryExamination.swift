@@ -19,6 +19,13 @@ public struct RepositoryExamination: Sendable {
 
   public func findings() async throws -> [Finding] {
     var findings = files()
+    if store.local.isReplaced {
+      // All else is looked at when there is a folder again.
+      return findings + [.localFolderReplaced(path: store.local.folder)]
+    }
+    if let failure = StoreLock.failure(at: "\(store.local.folder)/new-lock-\(getpid())") {
+      findings.append(.noLocks(reason: String(cString: strerror(failure.number))))
+    }
     if let head = Reference.brokenHead(store) { return findings + [head] }
     let repository: Repository
     do {
@@ -27,12 +34,19 @@ public struct RepositoryExamination: Sendable {
       return findings + [.unreadable(path: store.path + "/.git", reason: error.message)]
     }
     let branch = try repository.headBranch() ?? "refs/heads/\(Repository.branch)"
-    if branch != "refs/heads/\(Repository.branch)" { findings.append(.otherBranch(branch)) }
+    let main = "refs/heads/\(Repository.branch)"
+    if branch != main {
+      let hasMain = ((try? repository.commit(of: main)) ?? nil) != nil
+      findings.append(.otherBranch(branch, hasMain: hasMain))
+    }
     let operation = try repository.operation()
     if operation != .none {
       findings.append(.operation(operation))
     } else if let commit = store.past {
       findings.append(.past(commit))
+    }
+    if let packed = repository.packedReferences, packed.isDamaged {
+      findings.append(.packedReferencesDamaged(path: packed.path, lines: packed.damagedLines))
     }
     for lock in repository.locks(of: branch) {
       findings.append(.lock(path: lock, by: repository.user(of: lock)))
@@ -47,7 +61,10 @@ public struct RepositoryExamination: Sendable {
     findings += index(repository)
     findings += repository.brokenReflogs().map { .reflogBroken(path: $0.path) }
     // What follows from what is known is not told again.
-    if reference == nil { findings += try await objects(isExplained: !findings.isEmpty) }
+    let isExplained = findings.contains { finding in
+      if case .otherBranch = finding { false } else { true }
+    }
+    if reference == nil { findings += try await objects(isExplained: isExplained) }
     let loose = Repository.looseObjectEstimate(in: store.local.objects)
     if loose > RepositoryExamination.manyObjects { findings.append(.manyLooseObjects(loose)) }
     if findings.isEmpty {
@@ -121,7 +138,9 @@ public struct RepositoryExamination: Sendable {
     let missing = MissingObject.all(in: outcome)
     if !missing.isEmpty { return missing.map { .missingObject(kind: $0.kind, $0.id) } }
     if outcome.status == 0 || isExplained { return [] }
-    return [.complaint(GitCommand.reason(outcome))]
+    let complaints = MissingObject.otherLines(of: outcome)
+    // A status without a line of its own tells of the empty tree.
+    return complaints.isEmpty ? [] : [.complaint(GitCommand.reason(complaints, outcome.status))]
   }
 }
 
@@ -131,15 +150,37 @@ struct MissingObject: Hashable {
   let id: ObjectID
 
   /// The objects that an outcome of `git fsck` calls missing.
+  ///
+  /// The empty tree is none of them: git reads it without an object, and `git rebase --root` makes a commit of it, but
+  /// `git fsck` misses it all the same.
   static func all(in outcome: GitCommand.Outcome) -> [MissingObject] {
     var found: Set<MissingObject> = []
     for line in (outcome.output + outcome.error).split(separator: "\n") {
       let words = line.split(separator: " ")
-      if words.count >= 3, words[0] == "missing", let id = ObjectID(hexadecimal: words[2]) {
+      if words.count >= 3, words[0] == "missing", let id = ObjectID(hexadecimal: words[2]),
+        id != ObjectID.emptyTree
+      {
         found.insert(MissingObject(kind: String(words[1]), id: id))
       }
     }
     return found.sorted { $0.id < $1.id }
+  }
+
+  /// The lines of an outcome of `git fsck` that tell of something else than the empty tree.
+  static func otherLines(of outcome: GitCommand.Outcome) -> [String] {
+    let empty = ObjectID.emptyTree.description
+    var lines: [String] = []
+    for line in (outcome.error + outcome.output).split(separator: "\n").map(String.init) {
+      guard line.contains(empty) else {
+        lines.append(line)
+        continue
+      }
+      // What the link comes from is on the line before.
+      if line.hasPrefix(" "), lines.last?.hasPrefix("broken link from ") == true {
+        lines.removeLast()
+      }
+    }
+    return lines
   }
 }
 
@@ -176,8 +217,13 @@ enum Reference {
 extension GitCommand {
   /// The first words of a failure.
   static func reason(_ outcome: Outcome) -> String {
-    let lines = (outcome.error + outcome.output).split(separator: "\n").map(String.init)
-    return lines.first { $0.hasPrefix("fatal:") || $0.hasPrefix("error:") } ?? lines.first
-      ?? "git ended with \(outcome.status)"
+    reason(
+      (outcome.error + outcome.output).split(separator: "\n").map(String.init), outcome.status)
+  }
+
+  /// The first words of a failure among the lines that git printed.
+  static func reason(_ lines: [String], _ status: Int32) -> String {
+    lines.first { $0.hasPrefix("fatal:") || $0.hasPrefix("error:") } ?? lines.first
+      ?? "git ended with \(status)"
   }
 }

@@ -13,6 +13,13 @@ struct LocalState: Sendable {
     folder = self.gitDirectory + "/belfry"
   }
 
+  /// True when something other than a folder lies in its place.
+  var isReplaced: Bool {
+    var status = stat()
+    guard lstat(folder, &status) == 0 else { return false }
+    return stat(folder, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR
+  }
+
   /// The folder of the objects; that of a linked work tree is in the repository that it belongs to.
   var objects: String {
     guard let common = DurableFile.firstLine(of: gitDirectory + "/commondir") else {
@@ -60,7 +67,7 @@ struct LocalState: Sendable {
     let file: (bytes: [UInt8], status: stat)?
     do {
       file = try DurableFile.read(device, limit: 4096)
-    } catch  where [EISDIR, ELOOP, EINVAL, EFBIG].contains(error.number) {
+    } catch  where [EISDIR, ENOTDIR, ELOOP, EINVAL, EFBIG].contains(error.number) {
       // Something else in its place says nothing.
       return nil
     }

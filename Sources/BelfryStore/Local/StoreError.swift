@@ -7,6 +7,8 @@ public enum StoreError: Error, Sendable {
   case noStore(path: String)
   /// The place holds something, but not a store.
   case notAStore(path: String)
+  /// Something else lies where this device keeps what is its own, `.git/belfry`.
+  case localFolderReplaced(path: String)
   /// The place, or a part of it, belongs to somebody else.
   case foreignOwner(path: String, user: UInt32)
   /// Another process holds the lock, and did not let go in time.

@@ -50,6 +50,20 @@ struct StoreLock: ~Copyable {
       && own.st_ino == other.st_ino
   }
 
+  /// Why files at a place cannot be locked; nil when they can, or that cannot be tried.
+  ///
+  /// - Parameter path: a file that nobody else uses; it is made and removed.
+  static func failure(at path: String) -> FileError? {
+    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { return nil }
+    defer {
+      close(file)
+      _ = unlink(path)
+    }
+    if flock(file, LOCK_EX | LOCK_NB) == 0 || errno == EWOULDBLOCK { return nil }
+    return FileError("lock", path)
+  }
+
   deinit {
     _ = ftruncate(descriptor, 0)
     close(descriptor)

@@ -126,6 +126,14 @@ private struct DaemonLog {
     case .warned(let lines):
       return lines.map { Printable.text($0.hasPrefix("belfry: ") ? String($0.dropFirst(8)) : $0) }
     case .reloaded(let alarms): return ["read \(alarms) alarms anew."]
+    case .unlocked(let why):
+      return [
+        "warning: the store cannot be locked: \(Printable.text(why)). A second daemon would not be noticed: make sure that there is one only."
+      ]
+    case .unreachable(let why):
+      return [
+        "warning: commands cannot wake the daemon: \(Printable.text(why)). It watches the store's files instead. See 'belfry doctor'."
+      ]
     case .clockChanged: return ["the clock was set, or the machine has slept."]
     case .storeLeft(let path):
       return [

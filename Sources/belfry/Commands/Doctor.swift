@@ -142,6 +142,11 @@ enum Examination: String, ExpressibleByArgument {
   }
 
   private func mend(_ context: CommandContext) async throws {
+    if let mended = try Repair.mendLocalFolder(
+      of: context.storePath, context: context.storeContext)
+    {
+      Examination.tell(DoctorText.diagnosis(mended))
+    }
     // A clone without an identity is given one, if it is not too damaged for that.
     let opened = try? Store.open(context.storePath, context: context.storeContext).store
     guard

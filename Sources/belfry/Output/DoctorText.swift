@@ -128,11 +128,14 @@ enum DoctorText {
         "store",
         "A commit of the past is checked out, \(commit.prefix(8)): nothing can be written.",
         "Come back: belfry git -- checkout \(Repository.branch)")
-    case .otherBranch(let name):
-      return problem(
+    case .otherBranch(let name, let hasMain):
+      let branch = name.hasPrefix("refs/heads/") ? String(name.dropFirst(11)) : name
+      return note(
         "store",
-        "The branch \(name) is checked out: what is done on it is not synced, which \(Repository.branch) is.",
-        "Come back: belfry git -- checkout \(Repository.branch)")
+        "The branch \(branch) is checked out: it is what 'belfry sync' exchanges with the branch \(Repository.branch) of the remotes.",
+        hasMain
+          ? "To return to \(Repository.branch), which takes over what was done: belfry git -- checkout \(Repository.branch)"
+          : "To give it the usual name: belfry git -- branch -m \(Repository.branch)")
     case .interruptedWrite:
       return note("store", "A write was interrupted; the next one finishes it.")
     case .foreign(let path, let user):
@@ -145,6 +148,18 @@ enum DoctorText {
         reason.contains("denied") ? "Give yourself the rights to it." : repair)
     case .littleSpace(let bytes):
       return problem("store", "The disk has \(size(bytes)) left.", "Make room on it.")
+    case .noLocks(let reason):
+      return problem(
+        "store", "The store cannot be locked: \(reason). Alarms ring, but nothing can be written.",
+        CommandError.withoutLocks)
+    case .localFolderReplaced(let path):
+      return problem(
+        "store", "\(path) is not a folder: alarms ring, but nothing can be written.", repair)
+    case .packedReferencesDamaged(let path, let lines):
+      return problem(
+        "store",
+        "\(path) is damaged: \(count(lines, "line")) of it name\(lines == 1 ? "s" : "") no reference.",
+        repair)
     case .readOnly: return problem("store", "The disk is read-only.", "Mount it for writing.")
 
     case .records(let alarms, let deleted, let devices):

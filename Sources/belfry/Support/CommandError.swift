@@ -41,7 +41,7 @@ struct CommandError: Error {
       self.init(
         .failed, "\(Printable.text("\(error)")).",
         hint: CommandError.diskHint(error)
-          ?? (error.code == .damaged
+          ?? (error.code == .damaged || error.message.contains("corrupted")
             ? "Mend it with 'belfry doctor --repair'." : "See what is wrong with 'belfry doctor'."))
     case let error as IndexFile.Failure:
       self.init(
@@ -71,10 +71,17 @@ struct CommandError: Error {
       .map { hint(FileError("write", "", number: $0)) }
   }
 
+  /// What to do about a file system without locks.
+  static let withoutLocks =
+    "Keep the store on a disk that has locks, such as a local one (--store); on NFS mount it with them."
+
   private static func hint(_ error: FileError) -> String {
     switch error.number {
+    case _ where error.operation == "lock" && [ENOLCK, ENOSYS, ENOTSUP].contains(error.number):
+      withoutLocks
     case ENOSPC, EDQUOT: "The disk is full: make room and try again. Nothing was changed."
     case EROFS: "The disk is read-only: mount it for writing and try again. Nothing was changed."
+    case ENOTDIR: "Something else lies in the place of a folder: belfry doctor --repair"
     case EACCES, EPERM: "Give yourself the rights to it, or name another store with --store."
     case EMFILE, ENFILE: "Too many files are open: raise the limit ('ulimit -n') and try again."
     default: "Look at it, and try again."
@@ -91,6 +98,10 @@ struct CommandError: Error {
       self.init(
         .failed, "\(Printable.text(path)) is not a Belfry store.",
         hint: "Name a store, or an empty folder for a new one, with --store.")
+    case .localFolderReplaced(let path):
+      self.init(
+        .failed, "\(Printable.text(path)) is not a folder, so nothing can be written.",
+        hint: "Put it aside and make the folder anew: belfry doctor --repair")
     case .foreignOwner(let path, let user):
       self.init(
         .failed, "\(Printable.text(path)) belongs to another user (number \(user)).",
