@@ -173,15 +173,22 @@ extension Store {
   /// All alarms as the branch has them, while the work tree shows the past; nil without such a branch.
   func branchAlarms() throws -> [Alarm]? {
     let repository = try repository()
-    guard let head = try repository.commit(of: "refs/heads/\(Repository.branch)") else {
-      return nil
-    }
+    guard let head = try branchHead(repository) else { return nil }
     let blobs = try Store.alarms(repository, in: try repository.commit(head).tree)
     return blobs.compactMap { id, blob in
       // What is not valid there is known from a version before, if from any.
       guard let bytes = try? repository.blob(blob, limit: AlarmRecord.largest) else { return nil }
       return try? AlarmRecord.decode(bytes, id: id, now: context.now)
     }
+  }
+
+  /// Where the branch stands while a commit of the past is checked out: that of another name on which Belfry wrote last,
+  /// when it is ahead.
+  private func branchHead(_ repository: Repository) throws -> ObjectID? {
+    let head = try repository.commit(of: "refs/heads/\(Repository.branch)")
+    guard let seen = local.readSeen(), (try? repository.commit(seen)) != nil else { return head }
+    guard let head else { return seen }
+    return (try? repository.isAncestor(head, of: seen)) == true ? seen : head
   }
 
   private func alarms(_ view: CardView) throws -> [Alarm] {

@@ -123,6 +123,38 @@ struct GitTransport: RemoteTransport {
     if outcome.status != 0 { throw failure(outcome) }
   }
 
+  func branches() async throws -> [String] {
+    let outcome = try await run([
+      "ls-remote", "--quiet", "--symref", "--end-of-options", remote.name, "HEAD", "refs/heads/*",
+    ])
+    if outcome.status != 0 { throw failure(outcome) }
+    let prefix = "refs/heads/"
+    var names: [String] = []
+    for line in outcome.output.split(separator: "\n") {
+      let words = line.split(separator: "\t").map(String.init)
+      guard words.count == 2 else { continue }
+      // `ref: refs/heads/master<tab>HEAD` comes first.
+      let name = words[1] == "HEAD" ? String(words[0].dropFirst(5)) : words[1]
+      guard name.hasPrefix(prefix), case let branch = String(name.dropFirst(prefix.count)),
+        GitTransport.isPlain(branch), !names.contains(branch)
+      else { continue }
+      names.append(branch)
+    }
+    // The default branch need not be there.
+    return names.filter { outcome.output.contains("\t\(prefix)\($0)\n") }
+  }
+
+  /// Returns true for a name that means nothing else to git wherever it is written.
+  private static func isPlain(_ branch: String) -> Bool {
+    branch != "HEAD" && !branch.hasPrefix("-") && !branch.contains("..")
+      && branch.utf8.allSatisfy { byte in
+        let character = UnicodeScalar(byte)
+        return character.isASCII
+          && (character.properties.isAlphabetic || ("0"..."9").contains(character)
+            || "-_./".unicodeScalars.contains(character))
+      }
+  }
+
   /// The references whose names begin with a folder's, without it.
   func references(under folder: String) async throws -> [String] {
     let outcome = try await run([
@@ -179,8 +211,10 @@ struct GitTransport: RemoteTransport {
   }
 
   private func run(_ arguments: [String]) async throws -> GitCommand.Outcome {
-    try await context.transfer(
-      arguments, in: repository.workTree, to: [url, pushURL].compactMap { $0 })
+    // A mirror pushes all references, and deletes those that are not here: only what is named is pushed.
+    let settings = remote.name.contains("=") ? [] : ["-c", "remote.\(remote.name).mirror=false"]
+    return try await context.transfer(
+      settings + arguments, in: repository.workTree, to: [url, pushURL].compactMap { $0 })
   }
 
   /// The line in which git tells that a reference was not moved.

@@ -27,6 +27,49 @@ public protocol RemoteTransport: Sendable {
   ///
   /// Throws `StoreError.remoteFailed`.
   func leave(_ commit: ObjectID, as reference: String) async throws
+
+  /// Returns the branches that the remote has, its default branch first.
+  ///
+  /// Throws `StoreError.remoteFailed`.
+  func branches() async throws -> [String]
+}
+
+extension RemoteTransport {
+  public func branches() async throws -> [String] { [] }
+
+  /// The number of branches that are looked at.
+  private static var mostBranches: Int { 4 }
+
+  /// Brings the store of the remote here.
+  ///
+  /// 1. The branch that is synced, `main`. 2. Without one, the first of its other branches that is a store's: it was made
+  /// under another name, such as `master`.
+  ///
+  /// - Returns: the branch and the commit at which it stands; nil when the remote has no branch.
+  /// - Throws: `StoreError.remoteIsNoStore`, `StoreError.remoteFailed`.
+  func fetchStore(
+    at url: String, into repository: Repository
+  ) async throws -> (branch: String, commit: ObjectID)? {
+    if let commit = try await fetch(Repository.branch) {
+      do {
+        try BranchJoin.expectStore(commit, at: url, repository)
+      } catch StoreError.unreadableObject {
+        // What comes of it is seen when the objects are read.
+        _ = try? await refetch(Repository.branch)
+        try BranchJoin.expectStore(commit, at: url, repository)
+      }
+      return (Repository.branch, commit)
+    }
+    let others = try await branches()
+    for branch in others.prefix(Self.mostBranches) {
+      guard let commit = try await fetch(branch),
+        (try? BranchJoin.expectStore(commit, at: url, repository)) != nil
+      else { continue }
+      return (branch, commit)
+    }
+    if others.isEmpty { return nil }
+    throw StoreError.remoteIsNoStore(url: url)
+  }
 }
 
 /// What came of moving a remote's branch.

@@ -16,9 +16,9 @@ extension Store {
     do {
       try site.repository.addRemote(remote)
       let transport = try GitTransport(site.repository, remote, context: context)
-      if let theirs = try await transport.fetch(Repository.branch) {
-        try BranchJoin.expectStore(theirs, at: url, site.repository)
+      if let (branch, theirs) = try await transport.fetchStore(at: url, into: site.repository) {
         result.add(try BranchJoin(StoreWriter(site.store)).join(theirs), to: 0)
+        if branch != Repository.branch { result.exchanges[0].branch = branch }
       }
       try site.finish()
     } catch {

@@ -32,7 +32,8 @@ extension Store {
       var plan = SyncPlan(remote: remote)
       do {
         let transport = try GitTransport(repository, remote, context: context)
-        try fill(&plan, with: try await transport.fetch(Repository.branch), repository)
+        let theirs = try await transport.fetchStore(at: remote.url, into: repository)
+        try fill(&plan, with: theirs?.commit, repository)
       } catch {
         plan.failure = error
       }
@@ -45,12 +46,11 @@ extension Store {
   private func fill(
     _ plan: inout SyncPlan, with theirs: ObjectID?, _ repository: Repository
   ) throws {
-    guard let ours = try repository.commit(of: "refs/heads/\(Repository.branch)") else { return }
+    guard let ours = try repository.commit(of: repository.currentBranch()) else { return }
     guard let theirs else {
       plan.outgoing = try repository.count(ours)
       return
     }
-    try BranchJoin.expectStore(theirs, at: plan.remote.url, repository)
     (plan.outgoing, plan.incoming) = try repository.aheadBehind(ours, theirs)
     if plan.incoming == 0 { return }
     let join = try TreeJoin(repository, commit: ours, with: theirs)

@@ -75,7 +75,7 @@ extension Store {
   /// How many commits a remote is known to lack; nil when it was never synced with.
   public func waiting(for remote: String) -> Int? {
     guard let repository = try? repository() else { return nil }
-    let head = (try? repository.commit(of: "refs/heads/\(Repository.branch)")) ?? nil
+    let head = (try? repository.commit(of: repository.currentBranch())) ?? nil
     return (try? Store.counts(repository, from: head, to: remote))??.ahead
   }
 

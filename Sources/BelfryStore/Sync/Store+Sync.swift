@@ -12,6 +12,8 @@ public struct SyncResult: Sendable {
     public var pushed = 0
     /// Its branch had been moved to where it lacked what it had before.
     public var wasRewound = false
+    /// The branch that was taken in, when the remote has none of the usual name.
+    public var branch: String?
     /// It is somebody's own store, and takes in what was left for it by its next command.
     public var isLeft = false
     /// Why it could not be synced with; nil when it was.
@@ -41,9 +43,6 @@ public struct SyncResult: Sendable {
 }
 
 extension Store {
-  /// How often a push that lost the race is tried again.
-  private static let pushAttempts = 12
-
   /// Fetches, merges, and pushes, until this store and the remotes have the same.
   ///
   /// The lock is held only while merging: local work never waits for a remote. A remote that cannot be reached
@@ -52,9 +51,11 @@ extension Store {
   /// - Parameters:
   ///   - names: the remotes; all when none is named.
   ///   - sign: after how many seconds this device says again that it is there; nil for not at all.
+  ///   - pushTimeout: how long pushes that lose against other devices are tried again, in milliseconds; nil for as long
+  ///     as usual.
   ///   - transport: how a remote is reached.
   public func sync(
-    _ names: [String] = [], sign: Int64? = nil,
+    _ names: [String] = [], sign: Int64? = nil, pushTimeout: Int? = nil,
     transport: (@Sendable (Repository, Remote) throws -> any RemoteTransport)? = nil
   ) async throws -> SyncResult {
     let repository = try repository()
@@ -67,14 +68,15 @@ extension Store {
       peers: remotes.map { remote in
         Synchronising.Peer(remote: remote, transport: Result { try make(repository, remote) })
       })
-    for attempt in 1...Store.pushAttempts {
-      if try await sync.round() { break }
-      guard attempt < Store.pushAttempts else {
-        sync.giveUp(attempts: attempt)
+    var retry = PushRetry(timeout: pushTimeout ?? PushRetry.timeout)
+    let began = ContinuousClock.now
+    while try await !sync.round() {
+      let elapsed = (ContinuousClock.now - began) / .milliseconds(1)
+      guard let wait = retry.next(elapsed: Int(elapsed), random: context.random) else {
+        sync.giveUp(attempts: retry.attempts)
         break
       }
-      // Those who lost together must not come back together.
-      try await Task.sleep(for: .milliseconds(context.random(5...(20 * attempt))))
+      try await Task.sleep(for: .milliseconds(wait))
     }
     let result = sync.result
     await exchangeSigns(
@@ -173,39 +175,33 @@ private struct Synchronising {
     let fetched = try await each(reachable.filter { !peers[$0].isFetched }) { peer in
       let transport = try peer.transport.get()
       let before = try repository.commit(of: "refs/remotes/\(peer.remote.name)/\(branch)")
-      let theirs = try await transport.fetch(branch)
-      if let theirs {
-        do {
-          try BranchJoin.expectStore(theirs, at: peer.remote.url, repository)
-        } catch StoreError.unreadableObject {
-          // What comes of it is seen when the objects are read.
-          _ = try? await transport.refetch(branch)
-          try BranchJoin.expectStore(theirs, at: peer.remote.url, repository)
-        }
-      }
+      let fetched = try await transport.fetchStore(at: peer.remote.url, into: repository)
+      let theirs = fetched?.commit
       // What has been collected since tells nothing.
       let wasRewound =
         before.map { before in
           theirs.map { (try? repository.isAncestor(before, of: $0)) == false } ?? true
         } ?? false
-      return (theirs: theirs, wasRewound: wasRewound)
+      return (
+        theirs: theirs, branch: fetched.flatMap { $0.branch == branch ? nil : $0.branch },
+        wasRewound: wasRewound
+      )
     }
     for (index, value) in fetched {
       peers[index].theirs = value.theirs
       peers[index].isFetched = true
+      if let branch = value.branch { result.exchanges[index].branch = branch }
       if value.wasRewound { result.exchanges[index].wasRewound = true }
     }
   }
 
-  /// Joins everything that was fetched into the branch, and returns where it stands then.
+  /// Joins everything that was fetched into the branch that is checked out, whatever it is called here, and returns where
+  /// it stands then.
   private mutating func join() throws -> ObjectID? {
     try store.locked {
       let writer = try StoreWriter(store)
       try writer.absorb()
       try Tidying(writer).commitDevices()
-      guard writer.branch == "refs/heads/\(Repository.branch)" else {
-        throw StoreError.detachedHead
-      }
       for outcome in try writer.takeIncoming() { result.add(outcome) }
       for index in reachable {
         guard let theirs = peers[index].theirs else { continue }

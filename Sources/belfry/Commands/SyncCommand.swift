@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryPartners
 import BelfryStore
+import Git
 
 struct SyncCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -232,6 +233,7 @@ extension SyncResult {
           .object(omittingNil: [
             "name": .string(exchange.remote.name), "fetched": .integer(Int64(exchange.fetched)),
             "pushed": .integer(Int64(exchange.pushed)),
+            "branch": exchange.branch.map { .string($0) },
             "rewound": exchange.wasRewound ? true : nil, "left": exchange.isLeft ? true : nil,
             "error": exchange.failure.map { .string(CommandError.words($0)) },
           ])
@@ -253,6 +255,14 @@ extension SyncResult {
     }
     if refusals.count > SyncResult.mostTold {
       Console.error("belfry: warning: and \(refusals.count - SyncResult.mostTold) more.")
+    }
+    for exchange in exchanges {
+      guard let branch = exchange.branch else { continue }
+      let name = Printable.text(exchange.remote.name)
+      Console.error(
+        "belfry: warning: \(name) has no branch \(Repository.branch): its branch \(Printable.text(branch)) was taken in, and \(Repository.branch) is synced from now on."
+      )
+      Console.error("For plain git, make \(Repository.branch) the default branch there.")
     }
     for exchange in exchanges where exchange.wasRewound {
       Console.error(
