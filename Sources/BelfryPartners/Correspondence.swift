@@ -380,6 +380,8 @@ struct Correspondence {
       else { continue }
       partner.sent[index].receipts.append(receipt)
       partner.sent[index].isPosted = true
+      // A device that reports late has nothing new to say of what was answered on another.
+      guard receipt.state == .reply || partner.sent[index].standing == receipt else { continue }
       tell(.receipt(receipt, partner.sent[index].request))
     }
     return isOurs
@@ -395,9 +397,14 @@ struct Correspondence {
       let told = Set(entry.receipts.map { "\($0.state) \($0.at)" })
       let fresh = events.filter { !told.contains("\($0.state) \($0.at)") }
         .sorted { ($0.at, $0.state) < ($1.at, $1.state) }
-        .map { PartnerReceipt($0.state, of: entry.request.id, at: $0.at, detail: $0.detail) }
-      partner.received[index].receipts += fresh
-      receipts += fresh
+      for event in fresh {
+        let receipt = PartnerReceipt(
+          event.state, of: entry.request.id, at: event.at, due: event.due,
+          revision: event.revision, detail: event.detail)
+        if partner.received[index].isKnown(toRing: receipt) { continue }
+        partner.received[index].receipts.append(receipt)
+        receipts.append(receipt)
+      }
     }
     try reportStanding()
     let inbox = partner.channel?.addresses.inbox
@@ -406,7 +413,7 @@ struct Correspondence {
       let isPast = now.seconds(since: entry.request.at) > Instant.tolerance
       if entry.request.repeats == nil, !entry.isOver {
         // What was answered may be taken back for a while.
-        let isAnswered = entry.receipts.last { $0.state != .reply }?.state == .acknowledged
+        let isAnswered = entry.standing?.state == .acknowledged
         let days: Int64 = isAnswered ? 2 : 7
         if now.seconds(since: entry.request.at) > days * Instant.tolerance {
           partner.received[index].isOver = true
@@ -470,7 +477,33 @@ struct Correspondence {
 struct AlarmEvent: Hashable, Sendable {
   let state: PartnerReceipt.State
   let at: Instant
-  let detail: String?
+  /// The time of the occurrence, and which reopening of it; nil and 0 for what is about the alarm.
+  var due: Instant?
+  var revision = 0
+  var detail: String?
+}
+
+extension ReceivedRequest {
+  /// Whether it does not ring any more, as far as was reported.
+  fileprivate var isSettled: Bool {
+    switch standing?.state {
+    case .acknowledged, .skipped, .missed: request.repeats == nil
+    default: false
+    }
+  }
+
+  /// Returns true when the receipt says that an occurrence rings of which the partner knows that: which of a person's
+  /// devices ring, one after the other, is nobody else's business.
+  fileprivate func isKnown(toRing receipt: PartnerReceipt) -> Bool {
+    guard receipt.state == .rung else { return false }
+    let same = receipts.filter { $0.due == receipt.due && $0.at <= receipt.at }
+    let snoozed = same.filter { $0.state == .snoozed }.map(\.at).max()
+    return same.contains { earlier in
+      earlier.state == .rung && snoozed.map { earlier.at > $0 } ?? true
+        // That it reached somebody after all is news.
+        && (earlier.detail == nil || receipt.detail != nil)
+    }
+  }
 }
 
 /// Whether a partner's alarm is to ring.

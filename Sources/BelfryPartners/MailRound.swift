@@ -251,18 +251,6 @@ public struct MailRound: Sendable {
 
   // MARK: The store
 
-  /// What a receiver has changed, in words for the sender.
-  private static func detail(_ entry: LogEntry) -> String? {
-    switch entry.action {
-    case .undone: "they took their answer back"
-    case .unskipped: "it is not skipped any more"
-    case .paused: "paused"
-    case .resumed: "not paused any more"
-    case .edited: "changed: \(entry.detail ?? "the alarm")"
-    default: nil
-    }
-  }
-
   /// What the log tells of the alarms that a mailbox's partners have set.
   ///
   /// Nothing where the branch has not moved since they were told last. What another device has kept to itself for
@@ -276,19 +264,22 @@ public struct MailRound: Sendable {
     guard let first = open.map(\.received).min() else { return [:] }
     let oldest = max(first, lastTold?.adding(seconds: -MailRound.memory) ?? first)
     let wanted = Set(open.compactMap(\.alarm))
+    var reports: [Identifier: AlarmReport] = [:]
     var story: [Identifier: [AlarmEvent]] = [:]
     let firings = store.firings()
     // Newest first: what is older than the oldest of them tells nothing of any.
     for entry in store.log() {
       if entry.at < oldest.adding(seconds: -Instant.tolerance) { break }
-      guard wanted.contains(entry.alarm), let state = PartnerReceipt.State(entry) else { continue }
+      guard wanted.contains(entry.alarm) else { continue }
+      if reports[entry.alarm] == nil, let alarm = try store.alarm(entry.alarm) {
+        reports[entry.alarm] = AlarmReport(alarm, zone: store.timeline(alarm).zone)
+      }
       let unheard = entry.occurrence.map {
         firings[Firings.Key(alarm: entry.alarm, occurrence: $0)]?.standing == .undelivered
       }
-      let isUnheard = state == .rung && entry.device == store.device && unheard == true
-      let detail = isUnheard ? "nobody could be told there" : MailRound.detail(entry)
-      story[entry.alarm, default: []].append(
-        AlarmEvent(state: state, at: entry.at, detail: detail))
+      let event = reports[entry.alarm]?.event(
+        entry, isUnheard: entry.device == store.device && unheard == true)
+      if let event { story[entry.alarm, default: []].append(event) }
     }
     return story
   }
@@ -298,102 +289,4 @@ public struct MailRound: Sendable {
 public struct MailboxRefused: Error, Sendable {
   public let url: String
   public let reason: String
-}
-
-extension PartnerReceipt.State {
-  /// What an entry of the log tells a partner; nil for nothing.
-  fileprivate init?(_ entry: LogEntry) {
-    switch entry.action {
-    case .fired: self = .rung
-    case .snoozed: self = .snoozed
-    case .stopped: self = .stopped
-    case .done where !entry.auto: self = .acknowledged
-    case .missed: self = .missed
-    case .skipped: self = .skipped
-    case .undone, .unskipped, .edited, .paused, .resumed: self = .changed
-    default: return nil
-    }
-  }
-}
-
-/// Sets partners' alarms in the store: all that came together in one commit.
-final class StoreDesk: RequestDesk {
-  private let store: Store
-  private let settings: Settings
-  let ways: String?
-  /// What is to be set.
-  private var made: [Alarm] = []
-
-  init(store: Store, settings: Settings, ways: String?) {
-    self.store = store
-    self.settings = settings
-    self.ways = ways
-  }
-
-  private var now: Instant { store.context.now }
-  private var zones: ZoneLibrary { store.context.zones }
-
-  func judge(
-    _ request: PartnerRequest, _ limits: PartnerLimits, accepted: Int
-  ) -> PartnerVerdict {
-    guard settings.tier.hasPartners else { return .refused(.tier) }
-    return limits.verdict(
-      on: request, at: now, accepted: accepted, local: zones.local, zone: zones.zone(named:))
-  }
-
-  func isToday(_ moment: Instant) -> Bool {
-    zones.local.civil(at: moment).date == zones.local.civil(at: now).date
-  }
-
-  func set(
-    _ request: PartnerRequest, as alarm: Identifier, from origin: PartnerOrigin
-  ) throws -> PartnerRefusal? {
-    // Another device of this person's was faster, or this one has died over it.
-    if try store.alarm(alarm) != nil { return nil }
-    do {
-      made.append(
-        try request.alarm(
-          id: alarm, from: origin, here: zones.zone(named: zones.local.name), at: now,
-          device: store.device))
-      return nil
-    } catch {
-      return .neverComes
-    }
-  }
-
-  func standing(_ alarm: Identifier) throws -> AlarmStanding? {
-    guard !made.contains(where: { $0.id == alarm }), let known = try store.alarm(alarm) else {
-      return nil
-    }
-    return known.isDeleted ? .deleted : known.enabled ? .stands : .off
-  }
-
-  func cancel(_ alarm: Identifier, why: String) throws {
-    // It came together with what takes it back.
-    made.removeAll { $0.id == alarm }
-    _ = try store.delete(alarm, why: why) { self.message("\($0.title): \(why)", of: [$0]) }
-  }
-
-  /// Commits what is to be set. Throws what the store does: then nothing is.
-  func commit() throws {
-    guard let first = made.first else { return }
-    let entries = store.entries(
-      made.map { alarm in
-        (Event(.created, detail: "asked by \(alarm.partner?.name ?? "a partner")"), alarm)
-      })
-    let what = made.count == 1 ? first.schedule.summary : "\(made.count) alarms"
-    try store.add(
-      Store.Change(
-        alarms: made, entries: entries, message: message("\(first.title): \(what)", of: made)))
-    made = []
-  }
-
-  /// Not to be undone: nobody here has done it.
-  private func message(_ subject: String, of alarms: [Alarm]) -> CommitMessage {
-    CommitMessage(
-      subject,
-      trailers: alarms.count == 1
-        ? [("Alarm", alarms[0].id.text), ("Auto", "true")] : [("Auto", "true")],
-      device: store.device)
-  }
 }

@@ -17,6 +17,8 @@ enum PartnerMessage: Hashable, Sendable {
 
   /// So many receipts go into one message.
   static let mostReceipts = 24
+  /// Nobody reopens an occurrence more often.
+  private static let mostRevisions: Int64 = 1_000_000
 
   // MARK: Writing
 
@@ -67,7 +69,9 @@ enum PartnerMessage: Hashable, Sendable {
   static func encode(_ receipt: PartnerReceipt) -> JSON {
     .object(omittingNil: [
       "id": JSON(receipt.request), "state": .string(receipt.state.rawValue),
-      "at": JSON(receipt.at), "detail": receipt.detail.map { .string($0) },
+      "at": JSON(receipt.at), "due": receipt.due.map { JSON($0) },
+      "revision": receipt.revision == 0 ? nil : .integer(Int64(receipt.revision)),
+      "detail": receipt.detail.map { .string($0) },
     ])
   }
 
@@ -146,7 +150,17 @@ enum PartnerMessage: Hashable, Sendable {
       else { return nil }
       detail = text
     }
-    return PartnerReceipt(state, of: id, at: at, detail: detail)
+    var due: Instant?
+    if let given = json["due"] {
+      guard let moment = instant(given) else { return nil }
+      due = moment
+    }
+    var revision = 0
+    if let given = json["revision"] {
+      guard let number = given.integer, (0...mostRevisions).contains(number) else { return nil }
+      revision = Int(number)
+    }
+    return PartnerReceipt(state, of: id, at: at, due: due, revision: revision, detail: detail)
   }
 
   /// A moment of this century: what is stored and shown is never absurd.

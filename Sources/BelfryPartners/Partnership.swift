@@ -186,8 +186,15 @@ public struct SentRequest: Hashable, Sendable {
     self.receipts = receipts
   }
 
-  /// How it stands, by what was told last.
-  public var state: PartnerReceipt.State? { receipts.last { $0.state != .reply }?.state }
+  /// The receipt that tells how it stands; nil before the first.
+  public var standing: PartnerReceipt? {
+    PartnerReceipt.current(in: receipts, repeats: request.repeats != nil)
+  }
+
+  public var state: PartnerReceipt.State? { standing?.state }
+
+  /// Whether its alarm is set and has not been answered.
+  var isAhead: Bool { state == .scheduled || state == .snoozed }
 
   /// Whether nothing more is to be heard of it.
   public var isOver: Bool {
@@ -209,6 +216,11 @@ public struct ReceivedRequest: Hashable, Sendable {
   public var receipts: [PartnerReceipt]
   /// Whether nothing more is to become of it.
   public var isOver: Bool
+
+  /// The receipt that tells how it stands; nil before the first.
+  public var standing: PartnerReceipt? {
+    PartnerReceipt.current(in: receipts, repeats: request.repeats != nil)
+  }
 
   public init(
     request: PartnerRequest, received: Instant, alarm: Identifier? = nil,

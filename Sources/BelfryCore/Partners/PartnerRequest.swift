@@ -113,7 +113,8 @@ public struct PartnerRequest: Hashable, Sendable {
 
 /// What a receiver tells of a request.
 public struct PartnerReceipt: Hashable, Sendable {
-  /// In the order in which they may follow each other.
+  /// In the order in which they are reported when they happen at one moment; see `current(in:repeats:)` for which of
+  /// them stands.
   public enum State: String, CaseIterable, Comparable, Sendable {
     /// The alarm is set; the detail says how it can be heard there.
     case scheduled
@@ -140,12 +141,21 @@ public struct PartnerReceipt: Hashable, Sendable {
   public let request: Identifier
   public let state: State
   public let at: Instant
+  /// The time of the occurrence that it is about; nil for what is about the request or its alarm.
+  public let due: Instant?
+  /// Which reopening of the occurrence it belongs to, as in `OccurrenceRecord`.
+  public let revision: Int
   public let detail: String?
 
-  public init(_ state: State, of request: Identifier, at: Instant, detail: String? = nil) {
+  public init(
+    _ state: State, of request: Identifier, at: Instant, due: Instant? = nil, revision: Int = 0,
+    detail: String? = nil
+  ) {
     self.request = request
     self.state = state
     self.at = at
+    self.due = due
+    self.revision = revision
     self.detail = detail
   }
 

@@ -25,7 +25,7 @@ struct PartnerText {
     return [
       "\(who) will be able to:",
       "  * set alarms on your devices, which ring with their words: at most \(limits.perDay) a day, up to \(Span.length(limits.ahead)) ahead\(quiet)",
-      "  * see whether each rang, and whether you stopped, snoozed, changed or acknowledged it",
+      "  * see of each whether it is set and could be shown, or which of your limits refused it; whether it rang; whether you stopped, snoozed, skipped, missed or acknowledged it; and whether you changed its time or words, paused, switched off or deleted it",
       "Nothing else: not your alarms, nor anything else in your store. You can do the same on theirs. It holds for a year; limits, muting and parting at any time: belfry help partner",
       "What is sent is sealed end to end. It lies at \(RemotePlace.shown(mailbox)), whose host sees that something was sent, when, and from where.",
     ]
@@ -142,7 +142,7 @@ struct PartnerText {
 
   /// How a request stands, in words.
   func standing(_ sent: SentRequest) -> String {
-    guard let last = sent.receipts.last(where: { $0.state != .reply }) else {
+    guard let last = sent.standing else {
       return sent.isRecalled
         ? "taken back"
         : sent.isPosted ? "in the mailbox, not answered yet" : "waiting here to be sent"

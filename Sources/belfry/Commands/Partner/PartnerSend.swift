@@ -430,11 +430,12 @@ struct PartnerLogLine {
       ] + replies.map { "    \(text.words($0))" }
     case .received(let received):
       let alarm = received.alarm.map { "  \($0.short)" } ?? ""
-      let standing = received.receipts.last.map { text.words($0) } ?? "taken back before it came"
+      let standing = received.standing.map { text.words($0) } ?? "taken back before it came"
+      let replies = received.receipts.filter { $0.state == .reply }
       return [
         "\(text.when(at))  from \(name): \(text.words(received.request))\(alarm)",
         "    told them: \(standing)",
-      ]
+      ] + replies.map { "    told them: \(text.words($0))" }
     }
   }
 

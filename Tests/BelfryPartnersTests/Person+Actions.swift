@@ -1,0 +1,51 @@
+import BelfryCore
+import BelfryStore
+import Foundation
+import Testing
+
+@testable import BelfryPartners
+
+extension Person {
+  /// The only alarm.
+  var alarm: Alarm {
+    get throws { try #require(try alarms.first) }
+  }
+
+  /// Notes that the only alarm has rung here, at 16:45 on the first day.
+  func ring() throws {
+    try store.commit(Event(.fired, CivilDateTime("2026-11-22T16:45")!), of: try alarm)
+  }
+
+  /// Gives an answer to the only alarm.
+  func answer(_ answer: Answer) throws {
+    let store = try store
+    try store.update(try alarm.id) { alarm in
+      let transition = try store.timeline(alarm).answer(
+        answer, to: nil, at: now, settings: settings, firings: Firings())
+      return (store.change(transition), ())
+    }
+  }
+
+  /// Edits the only alarm; the log says `words`, as the command does.
+  func edit(_ words: String, _ body: (inout Alarm) -> Void) throws {
+    let store = try store
+    try store.update(try alarm.id) { before in
+      var after = before
+      body(&after)
+      after = after.stamped(against: before, at: now, device: store.device)
+      let entries = store.entries([Event(.edited, detail: words)], of: after)
+      let message = CommitMessage("Edited", device: store.device)
+      return (Store.Change(alarms: [after], entries: entries, message: message), ())
+    }
+  }
+}
+
+extension Pair {
+  /// Another device of Alex's, with the keys and a store of its own that has not synced.
+  func secondDevice() throws -> Person {
+    let desk = try Person(mailbox, now: alex.now.rfc3339)
+    let keys = try #require(PartnerBook.imported(PartnerBook.exported([try alex.partner])))
+    try desk.book.change { $0 = keys }
+    return desk
+  }
+}

@@ -1,0 +1,140 @@
+import BelfryCore
+import BelfryStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import BelfryPartners
+
+/// What a sender hears of a request, and what not.
+@Suite struct ReceiptTests {
+  private let due = CivilDateTime("2026-11-22T16:45")!
+
+  // MARK: Receipts
+
+  @Test("Got it stays when the receiver's second device reports later that it rang")
+  func gotItStays() async throws {
+    let pair = try await Pair()
+    let desk = try pair.secondDevice()
+    try pair.chris.ask()
+    for person in [pair.chris, pair.alex, desk] { try await person.round() }
+    pair.pass(to: "2026-11-22T16:45:30Z")
+    try pair.alex.ring()
+    try pair.alex.answer(.done(at: nil, early: false))
+    for person in [pair.alex, pair.chris] { try await person.round() }
+    #expect(try pair.chris.partner.sent[0].state == .acknowledged)
+    // The other device heard of nothing, rang on, and was stopped by somebody who passed by.
+    desk.now = Instant(rfc3339: "2026-11-22T16:47:00Z")!
+    try desk.ring()
+    try desk.answer(.stop)
+    try await desk.round()
+    pair.pass(to: "2026-11-22T16:48:00Z")
+    let report = try await pair.chris.round()
+    let sent = try pair.chris.partner.sent[0]
+    #expect(sent.receipts.last?.state == .stopped)
+    #expect(sent.state == .acknowledged && sent.isOver)
+    #expect(report.news.isEmpty, "\(report.news)")
+  }
+
+  @Test("an answer that was taken back is told, and the next one counts")
+  func takenBack() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask()
+    for person in [pair.chris, pair.alex] { try await person.round() }
+    pair.pass(to: "2026-11-22T16:46:00Z")
+    try pair.alex.ring()
+    try pair.alex.answer(.done(at: nil, early: false))
+    for person in [pair.alex, pair.chris] { try await person.round() }
+    pair.pass(to: "2026-11-22T16:47:00Z")
+    _ = try pair.alex.store.undo()
+    for person in [pair.alex, pair.chris] { try await person.round() }
+    #expect(try pair.chris.partner.sent[0].standing?.detail == "they took their answer back")
+    pair.pass(to: "2026-11-22T16:48:00Z")
+    try pair.alex.answer(.stop)
+    for person in [pair.alex, pair.chris] { try await person.round() }
+    #expect(try pair.chris.partner.sent[0].state == .stopped)
+  }
+
+  @Test("several devices that ring are told of once, and again after a snooze")
+  func ringsAreToldOnce() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask()
+    for person in [pair.chris, pair.alex] { try await person.round() }
+    for time in ["16:45:01", "16:47:01", "16:49:01"] {
+      pair.pass(to: "2026-11-22T\(time)Z")
+      try pair.alex.ring()
+    }
+    pair.pass(to: "2026-11-22T16:50:00Z")
+    try pair.alex.answer(.snooze(seconds: 540))
+    pair.pass(to: "2026-11-22T16:59:00Z")
+    try pair.alex.ring()
+    for person in [pair.alex, pair.chris] { try await person.round() }
+    #expect(
+      try pair.chris.partner.sent[0].receipts.map(\.state) == [.scheduled, .rung, .snoozed, .rung])
+  }
+
+  // MARK: Secrets
+
+  @Test("who else is to be woken, and where, stays with the receiver; another time is told")
+  func privateEdits() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask()
+    for person in [pair.chris, pair.alex] { try await person.round() }
+    let device = try pair.alex.store.device
+    pair.pass(to: "2026-11-22T12:10:00Z")
+    try pair.alex.edit("backup: added Mom's phone, +49 30 123456") { alarm in
+      alarm.backup = Backup(
+        Backup.Plan(isOn: true, interval: 120, primary: device, targets: []))
+    }
+    pair.pass(to: "2026-11-22T12:11:00Z")
+    try pair.alex.edit("delivery") { $0.delivery.devices = [device] }
+    for person in [pair.alex, pair.chris] { try await person.round() }
+    #expect(try pair.chris.partner.sent[0].receipts.map(\.state) == [.scheduled])
+    pair.pass(to: "2026-11-22T12:12:00Z")
+    try pair.alex.edit("note, schedule") { alarm in
+      alarm.note = "Wake up, +49 30 123456"
+      alarm.schedule =
+        (try? Schedule(alarm.schedule.recurrence, times: [CivilTime("17:00")!]))
+        ?? alarm.schedule
+    }
+    for person in [pair.alex, pair.chris] { try await person.round() }
+    let receipts = try pair.chris.partner.sent[0].receipts
+    #expect(receipts.map(\.state) == [.scheduled, .changed])
+    #expect(receipts.last?.detail == "changed: the time and the words")
+  }
+
+  @Test("of each action in the log a sender hears what the consent names, in fixed words")
+  func theAllowList() throws {
+    var alarm = try PartnerRequest(
+      id: Identifier(high: 1, low: 1), message: "Look",
+      at: Instant(rfc3339: "2026-11-22T16:45:00Z")!,
+      expires: Instant(rfc3339: "2026-11-22T17:00:00Z")!
+    ).alarm(
+      id: Identifier(high: 2, low: 2),
+      from: PartnerOrigin(
+        name: "Chris", partnership: Identifier(high: 3, low: 3),
+        request: Identifier(high: 1, low: 1)),
+      here: .utc, at: Instant(rfc3339: Pair.start)!, device: Identifier(high: 4, low: 4))
+    alarm.stamps[.schedule] = alarm.stamps[.title]
+    let report = AlarmReport(alarm, zone: .utc)
+    var told: [LogEntry.Action: String] = [:]
+    for action in LogEntry.Action.allCases {
+      // At another moment than that of any field's stamp.
+      let entry = LogEntry(
+        id: Identifier(high: 5, low: 5), alarm: alarm.id, title: "Secret", occurrence: due,
+        action: action, at: Instant(rfc3339: "2026-11-22T16:45:10Z")!,
+        device: Identifier(high: 6, low: 6), detail: "Secret")
+      guard let event = report.event(entry, isUnheard: false) else { continue }
+      told[action] = "\(event.state): \(event.detail ?? "-")"
+      #expect(event.due == Instant(rfc3339: "2026-11-22T16:45:00Z"))
+    }
+    #expect(
+      told == [
+        .fired: "rung: -", .snoozed: "snoozed: -", .stopped: "stopped: -",
+        .done: "acknowledged: -", .missed: "missed: -", .skipped: "skipped: -",
+        .undone: "changed: they took their answer back",
+        .unskipped: "changed: it is not skipped any more", .paused: "changed: paused",
+        .resumed: "changed: not paused any more",
+      ])
+  }
+}
