@@ -53,6 +53,8 @@ struct Correspondence {
   /// The requests that are known, and how many of today's were taken.
   private var known: Set<Identifier>
   private var acceptedToday: Int
+  /// How often what was taken rings on each day; nil until it is asked for.
+  private var knownRings: [CivilDate: Int]?
 
   init(_ partner: Partnership, desk: any RequestDesk, at now: Instant) {
     self.partner = partner
@@ -298,7 +300,8 @@ struct Correspondence {
     var verdict = PartnerVerdict.refused(.notPaired)
     if partner.phase == .active {
       if partner.isValid(at: now) {
-        verdict = desk.judge(request, partner.limits, accepted: acceptedToday)
+        verdict = desk.judge(
+          request, partner.limits, accepted: acceptedToday, rings: ringsByDay())
       } else {
         note(.outlived)
         verdict = .refused(.outlived)
@@ -310,12 +313,14 @@ struct Correspondence {
         "belfry partner alarm",
         [Array(partner.id.text.utf8), Array(request.id.text.utf8)])
       let origin = PartnerOrigin(
-        name: partner.name, partnership: partner.id, request: request.id)
+        name: partner.name, partnership: partner.id, request: request.id,
+        quiet: partner.limits.quiet)
       if let refusal = try desk.set(request, as: alarm, from: origin) {
         verdict = .refused(refusal)
       } else {
         entry.alarm = alarm
         acceptedToday += 1
+        knownRings = nil
       }
     }
     let receipt: PartnerReceipt
@@ -337,6 +342,15 @@ struct Correspondence {
     return entry.isOver
   }
 
+  /// How often what was taken rings on each day.
+  private mutating func ringsByDay() -> [CivilDate: Int] {
+    if let knownRings { return knownRings }
+    let standing = partner.received.filter { $0.alarm != nil && !$0.isOver }
+    let rings = desk.ringsByDay(standing.map(\.request))
+    knownRings = rings
+    return rings
+  }
+
   private mutating func remember(_ entry: ReceivedRequest) {
     partner.received.append(entry)
     // What is over goes first.
@@ -348,6 +362,7 @@ struct Correspondence {
   }
 
   private mutating func recall(_ id: Identifier) throws {
+    knownRings = nil
     guard let index = partner.received.firstIndex(where: { $0.request.id == id }) else {
       partner.recalled.insert(id)
       let receipt = PartnerReceipt(.recalled, of: id, at: now)
@@ -370,11 +385,13 @@ struct Correspondence {
   /// Returns whether they were for this device: another of the same person's may have asked.
   private mutating func take(_ receipts: [PartnerReceipt]) -> Bool {
     var isOurs = false
-    for receipt in receipts {
-      guard
-        let index = partner.sent.firstIndex(where: { $0.request.id == receipt.request })
+    for given in receipts {
+      guard let index = partner.sent.firstIndex(where: { $0.request.id == given.request })
       else { continue }
       isOurs = true
+      // Somebody who is muted is not heard: what became of a request counts, their words do not.
+      if partner.limits.isMuted, given.state == .reply { continue }
+      let receipt = partner.limits.isMuted ? given.withoutDetail : given
       guard !partner.sent[index].receipts.contains(receipt),
         partner.sent[index].receipts.count < Correspondence.mostRemembered
       else { continue }
@@ -514,8 +531,11 @@ enum AlarmStanding: Hashable, Sendable {
 /// What the store does about a partner's requests.
 protocol RequestDesk: AnyObject {
   func judge(
-    _ request: PartnerRequest, _ limits: PartnerLimits, accepted: Int
+    _ request: PartnerRequest, _ limits: PartnerLimits, accepted: Int,
+    rings: @autoclosure () -> [CivilDate: Int]
   ) -> PartnerVerdict
+  /// How often requests ring together on each day.
+  func ringsByDay(_ requests: [PartnerRequest]) -> [CivilDate: Int]
   func isToday(_ moment: Instant) -> Bool
   /// Sees to it that the alarm is set, if it is not there; returns why it cannot be.
   func set(

@@ -20,11 +20,18 @@ final class StoreDesk: RequestDesk {
   private var zones: ZoneLibrary { store.context.zones }
 
   func judge(
-    _ request: PartnerRequest, _ limits: PartnerLimits, accepted: Int
+    _ request: PartnerRequest, _ limits: PartnerLimits, accepted: Int,
+    rings: @autoclosure () -> [CivilDate: Int]
   ) -> PartnerVerdict {
     guard settings.tier.hasPartners else { return .refused(.tier) }
     return limits.verdict(
-      on: request, at: now, accepted: accepted, local: zones.local, zone: zones.zone(named:))
+      on: request, at: now, accepted: accepted, rings: rings(), local: zones.local,
+      zone: zones.zone(named:))
+  }
+
+  func ringsByDay(_ requests: [PartnerRequest]) -> [CivilDate: Int] {
+    PartnerRequest.ringsByDay(
+      requests, at: now, local: zones.local, zone: zones.zone(named:))
   }
 
   func isToday(_ moment: Instant) -> Bool {

@@ -84,7 +84,8 @@ extension Store {
   public func timeline(_ alarm: Alarm) -> Timeline {
     Timeline(
       alarm, zone: zone(of: alarm), at: context.now, viewer: viewer(of: alarm),
-      otherZones: otherZones(of: alarm))
+      otherZones: otherZones(of: alarm),
+      local: alarm.partner?.quiet == nil ? nil : context.zones.local)
   }
 
   /// What was told here of the battery.

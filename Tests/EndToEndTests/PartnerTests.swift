@@ -5,7 +5,7 @@ import Testing
 /// Partners as people have them: the binary, two homes, and a real git repository as the mailbox.
 @Suite struct PartnerTests {
   /// Somebody with a home.
-  private struct Person {
+  struct Person {
     let sandbox: Sandbox
     let zone: String
     var environment: [String: String] = [:]
@@ -51,29 +51,29 @@ import Testing
     }
   }
 
-  private static let now = "2026-11-06T12:00:00Z"
+  static let now = "2026-11-06T12:00:00Z"
 
-  private func person(zone: String = "UTC", tier: String = "premium") async throws -> Person {
+  func person(zone: String = "UTC", tier: String = "premium") async throws -> Person {
     let person = Person(sandbox: try Sandbox(), zone: zone)
     let set = try await person.belfry(["tier", tier])
     #expect(set.status == 0, "\(set.err)")
     return person
   }
 
-  private func mailbox(_ sandbox: Sandbox) async throws -> String {
+  func mailbox(_ sandbox: Sandbox) async throws -> String {
     let path = sandbox.root + "/mailbox.git"
     _ = try await sandbox.git("init", "-q", "--bare", path, in: sandbox.root)
     return path
   }
 
   /// The references in a mailbox.
-  private func mail(_ mailbox: String, _ sandbox: Sandbox) async throws -> [String] {
+  func mail(_ mailbox: String, _ sandbox: Sandbox) async throws -> [String] {
     try await sandbox.git("for-each-ref", "--format=%(refname)", in: mailbox).out
       .split(separator: "\n").map(String.init)
   }
 
   /// Pairs two through the content of an invitation's QR code.
-  private func pair(_ chris: Person, _ alex: Person, mailbox: String) async throws {
+  func pair(_ chris: Person, _ alex: Person, mailbox: String) async throws {
     let image = chris.sandbox.root + "/invitation.png"
     let invite = try await chris.partner(
       "invite", "--remote", mailbox, "--png", image, "--as", "Chris")

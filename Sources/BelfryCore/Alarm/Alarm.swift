@@ -157,7 +157,11 @@ public struct Alarm: Hashable, Sendable {
     case .pause: pause.map { "from \($0.from) until \($0.until)" } ?? ""
     case .backup: backup?.canonicalText ?? ""
     case .cascadeZone: cascadeZone ?? ""
-    case .partner: partner.map { "\($0.partnership) \($0.request) \($0.name)" } ?? ""
+    case .partner:
+      partner.map { origin in
+        "\(origin.partnership) \(origin.request) \(origin.name)"
+          + (origin.quiet.map { ", quiet \($0)" } ?? "")
+      } ?? ""
     }
   }
 

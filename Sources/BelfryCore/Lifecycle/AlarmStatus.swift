@@ -53,6 +53,7 @@ public struct AlarmStatus: Hashable, Sendable {
   public struct Snooze: Hashable, Sendable {
     public let occurrence: CivilDateTime
     public let until: Instant
+    /// 0 when nobody has: it waits for the end of the quiet hours.
     public let count: Int
 
     public init(occurrence: CivilDateTime, until: Instant, count: Int) {
@@ -175,7 +176,7 @@ extension Timeline {
       case .toRing, .ringing, .unheard, .waiting: status.validUntil = now
       case .snoozed(let until):
         status.snooze = AlarmStatus.Snooze(
-          occurrence: open.civil, until: until, count: record(of: open.civil)?.snoozes ?? 1)
+          occurrence: open.civil, until: until, count: record(of: open.civil)?.snoozes ?? 0)
         status.validUntil = min(status.validUntil, until)
       case .missed:
         status.missed.append(open.civil)
@@ -211,21 +212,18 @@ extension Timeline {
     let known = record(of: current.civil)
     guard known == nil || known?.state == .snoozed else { return nil }
     if let cascade = cascade(of: current.civil) {
-      return (
-        current.civil,
-        ringing(cascade, of: current.civil, at: now, settings: settings, firings: firings)
-      )
+      let ringing = ringing(
+        cascade, of: current.civil, at: now, settings: settings, firings: firings)
+      return (current.civil, held(ringing, current, at: now))
     }
     // Snoozed where it came earlier, it rings here at its own time.
     let hasRung = hasRung(current.civil, firings)
     let until = known?.until.map { hasRung ? $0 : max($0, current.at) }
     let due = until ?? ringsAgain(current, at: now) ?? current.at
-    return (
-      current.civil,
-      Ringing(
-        due: due, firings.firing(alarm.id, current.civil, due: due), alarm: alarm,
-        ringsHere: ringsHere, now: now, settings: settings)
-    )
+    let ringing = Ringing(
+      due: due, firings.firing(alarm.id, current.civil, due: due), alarm: alarm,
+      ringsHere: ringsHere, now: now, settings: settings)
+    return (current.civil, held(ringing, current, at: now))
   }
 
   /// When an occurrence was reopened that had rung before: somebody took the answer back, and it rings anew.

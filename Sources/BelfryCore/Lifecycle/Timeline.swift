@@ -13,20 +13,25 @@ public struct Timeline: Sendable {
   public let isCorrected: Bool
   /// Whether it is one of those that ring at the alarm's time.
   public let ringsHere: Bool
+  /// The wall clock of this device, for quiet hours; nil where there are none.
+  let local: TimeZoneRules?
 
   public init(
-    _ alarm: Alarm, zone: TimeZoneRules, viewer: Viewer? = nil, otherZones: [TimeZoneRules] = []
+    _ alarm: Alarm, zone: TimeZoneRules, viewer: Viewer? = nil, otherZones: [TimeZoneRules] = [],
+    local: TimeZoneRules? = nil
   ) {
     self.init(
-      alarm, zone: zone, viewer: viewer, otherZones: otherZones, clock: nil, isCorrected: false)
+      alarm, zone: zone, viewer: viewer, otherZones: otherZones, local: local, clock: nil,
+      isCorrected: false)
   }
 
   private init(
     _ alarm: Alarm, zone: TimeZoneRules, viewer: Viewer?, otherZones: [TimeZoneRules],
-    clock: Instant?, isCorrected: Bool
+    local: TimeZoneRules?, clock: Instant?, isCorrected: Bool
   ) {
     self.alarm = alarm
     self.zone = zone
+    self.local = local
     self.viewer = viewer
     self.otherZones = otherZones
     self.clock = clock
@@ -42,13 +47,13 @@ public struct Timeline: Sendable {
   /// The same as a device sees it whose clock says `now`: without what one with a wrong clock has put into it.
   public init(
     _ alarm: Alarm, zone: TimeZoneRules, at now: Instant, viewer: Viewer? = nil,
-    otherZones: [TimeZoneRules] = []
+    otherZones: [TimeZoneRules] = [], local: TimeZoneRules? = nil
   ) {
     var alarm = alarm
     let corrected = alarm.progress.corrected(at: now, in: zone)
     if let corrected { alarm.progress = corrected }
     self.init(
-      alarm, zone: zone, viewer: viewer, otherZones: otherZones, clock: now,
+      alarm, zone: zone, viewer: viewer, otherZones: otherZones, local: local, clock: now,
       isCorrected: corrected.map { $0.generation <= Timeline.mostCorrections } ?? false)
   }
 
@@ -59,7 +64,7 @@ public struct Timeline: Sendable {
   /// The same of another version of the alarm.
   func with(_ alarm: Alarm) -> Timeline {
     Timeline(
-      alarm, zone: zone, viewer: viewer, otherZones: otherZones, clock: clock,
+      alarm, zone: zone, viewer: viewer, otherZones: otherZones, local: local, clock: clock,
       isCorrected: isCorrected)
   }
 

@@ -1,6 +1,6 @@
 /// What a person lets a partner do.
 public struct PartnerLimits: Hashable, Sendable {
-  /// How many requests are taken on one day of the receiver's.
+  /// How many requests are taken on one day of the receiver's, and how often all of them together ring on one.
   public var perDay: Int
   /// How many characters a message may have.
   public var longest: Int
@@ -109,42 +109,41 @@ public enum PartnerRefusal: Hashable, Sendable {
 }
 
 extension PartnerLimits {
-  /// So many occurrences of a repeated request are held against the quiet hours: more than a year of every week.
-  private static let looks = 400
-
   /// Judges a request.
   ///
   /// - Parameters:
   ///   - accepted: how many of this partner's were taken today.
-  ///   - local: the receiver's wall clock, for quiet hours.
+  ///   - rings: how often alarms of this partner's ring on each day, by the receiver's wall clock: see `ringsByDay`.
+  ///     Asked for last.
+  ///   - local: the receiver's wall clock.
   ///   - zone: the rules of a zone's name; nil where this system has none.
   public func verdict(
-    on request: PartnerRequest, at now: Instant, accepted: Int, local: TimeZoneRules,
+    on request: PartnerRequest, at now: Instant, accepted: Int,
+    rings: @autoclosure () -> [CivilDate: Int] = [:], local: TimeZoneRules,
     zone: (String) -> TimeZoneRules?
   ) -> PartnerVerdict {
-    let isPast = request.at < now.adding(seconds: -Instant.tolerance)
-    if request.expires <= now || request.repeats == nil && isPast { return .expired }
+    if request.latestUse <= now { return .expired }
     if isMuted { return .refused(.muted) }
     if request.message.count > longest { return .refused(.tooLong(limit: longest)) }
     if request.at > now.adding(seconds: ahead) {
       return .refused(.tooFarAhead(seconds: ahead))
     }
-    var moments = [request.at]
     if let repeats = request.repeats {
       guard let rules = zone(repeats.zone) else { return .refused(.unknownZone(repeats.zone)) }
-      var civil = rules.civil(at: request.at)
+      let civil = rules.civil(at: request.at)
       guard repeats.schedule.contains(civil), rules.instant(of: civil) == request.at else {
         return .refused(.neverComes)
       }
-      while moments.count < PartnerLimits.looks, let next = repeats.schedule.next(after: civil) {
-        civil = next
-        moments.append(rules.instant(of: civil))
-      }
     }
-    if let quiet, moments.contains(where: { quiet.contains(local.civil(at: $0).time) }) {
+    let moments = request.moments(from: request.at, zone: zone)
+    if let quiet, isQuiet(moments, of: request, at: now, local: local) {
       return .refused(.quietHours(quiet))
     }
     if accepted >= perDay { return .refused(.tooMany(perDay: perDay)) }
-    return .accepted
+    let days = PartnerRequest.ringsByDay([request], at: now, local: local, zone: zone)
+    if days.values.contains(where: { $0 > perDay }) { return .refused(.tooMany(perDay: perDay)) }
+    let others = rings()
+    let isFull = days.contains { day, count in count + (others[day] ?? 0) > perDay }
+    return isFull ? .refused(.tooMany(perDay: perDay)) : .accepted
   }
 }

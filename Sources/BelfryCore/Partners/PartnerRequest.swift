@@ -6,11 +6,17 @@ public struct PartnerOrigin: Hashable, Sendable {
   public let partnership: Identifier
   /// The request, by its sender's identifier.
   public let request: Identifier
+  /// When it does not begin to ring, by the receiver's limits; nil for never. In the alarm, so that all of the receiver's
+  /// devices know it.
+  public var quiet: QuietHours?
 
-  public init(name: String, partnership: Identifier, request: Identifier) {
+  public init(
+    name: String, partnership: Identifier, request: Identifier, quiet: QuietHours? = nil
+  ) {
     self.name = name
     self.partnership = partnership
     self.request = request
+    self.quiet = quiet
   }
 
   /// The longest name of a partner, in characters as people count them.
@@ -76,6 +82,21 @@ public struct PartnerRequest: Hashable, Sendable {
   /// repeats after its first.
   public static let lateness: Int64 = 600
   public static let latenessRepeated: Int64 = 31 * 86_400
+  /// The most that a sender may say instead for one that rings once; and no receiver allows more, whatever a request
+  /// says.
+  public static let longestLateness: Int64 = 86_400
+
+  /// When it is of no use any more, as far as any receiver goes.
+  public var latestUse: Instant {
+    let longest =
+      repeats == nil ? PartnerRequest.longestLateness : PartnerRequest.latenessRepeated
+    return min(expires, at.adding(seconds: longest))
+  }
+
+  /// Returns true where it would ring at once for a time that has passed.
+  func ringsAtOnce(at now: Instant) -> Bool {
+    at <= now && (repeats == nil || now.seconds(since: at) <= PartnerRequest.lateness)
+  }
 
   /// The alarm that the request makes.
   ///
@@ -105,8 +126,7 @@ public struct PartnerRequest: Hashable, Sendable {
     alarm.partner = origin
     alarm.stamps[.partner] = alarm.stamps[.title]
     // Of one that repeats what has passed for longer is not made up for.
-    let isNear = now.seconds(since: at) <= PartnerRequest.lateness
-    if at <= now, repeats == nil || isNear { alarm.progress.armed = at.adding(seconds: -60) }
+    if ringsAtOnce(at: now) { alarm.progress.armed = at.adding(seconds: -60) }
     return alarm
   }
 }
@@ -157,6 +177,11 @@ public struct PartnerReceipt: Hashable, Sendable {
     self.due = due
     self.revision = revision
     self.detail = detail
+  }
+
+  /// The same without its words.
+  public var withoutDetail: PartnerReceipt {
+    PartnerReceipt(state, of: request, at: at, due: due, revision: revision)
   }
 
   /// The longest detail, in characters.

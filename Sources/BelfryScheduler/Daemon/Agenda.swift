@@ -125,6 +125,8 @@ struct Agenda {
       entries[id]?.comes = timeline.ringsHere ? status.comes : nil
       entries[id]?.mood =
         switch status.state {
+        // In quiet hours nobody waits for news.
+        case .snoozed where status.snooze?.count == 0: .quiet
         case .ringing, .snoozed: .ringing
         case .pending: .waiting
         case .active, .missed, .paused, .disabled, .finished: .quiet

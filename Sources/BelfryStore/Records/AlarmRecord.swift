@@ -99,16 +99,19 @@ public enum AlarmRecord {
     let origin = PartnerOrigin(
       name: try nested.required("name", { $0.string.flatMap(PartnerOrigin.name) }, "a name"),
       partnership: try nested.required("partnership", \.identifier, "an identifier"),
-      request: try nested.required("request", \.identifier, "an identifier"))
+      request: try nested.required("request", \.identifier, "an identifier"),
+      quiet: try nested.optional(
+        "quiet", { $0.string.flatMap { QuietHours($0) } }, "hours such as 23:00-06:00"))
     extras.merge(nested.remaining(under: "partner/")) { $1 }
     return origin
   }
 
-  /// `{name, partnership, request}`
+  /// `{name, partnership, request, quiet?}`
   public static func encode(_ origin: PartnerOrigin) -> JSON {
-    .object([
+    .object(omittingNil: [
       "name": .string(origin.name), "partnership": JSON(origin.partnership),
       "request": JSON(origin.request),
+      "quiet": origin.quiet.map { .string($0.description) },
     ])
   }
 

@@ -164,8 +164,9 @@ struct AlarmOutput: Sendable {
         [Piece("answer it: belfry ring", .faint)],
       ]
     case .snoozed:
+      let word = status.snooze?.count == 0 ? "Quiet hours" : "Snoozed"
       return [
-        [Piece("Snoozed", .yellow), Piece(status.snooze.map { " until \(when($0.until))" } ?? "")]
+        [Piece(word, .yellow), Piece(status.snooze.map { " until \(when($0.until))" } ?? "")]
       ]
     case .pending:
       let asks = status.pending.last?.nextFollowUp.map { " asks again at \(when($0))" }

@@ -103,12 +103,16 @@ struct PartnerSync: AsyncParsableCommand {
 struct PartnerLimitsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "limits", abstract: "Show or set what a partner may ask.",
-    discussion: "What goes beyond is refused, and the partner is told why.")
+    discussion: """
+      What goes beyond is refused, and the partner is told why. The quiet hours also hold when an alarm that was taken \
+      is to ring: it waits until they end.
+      """)
 
   @Argument(help: "The partner.")
   var partner: String
 
-  @Option(help: ArgumentHelp("Requests a day, 0 to 200.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("Requests taken, and rings, on one day, 0 to 200.", valueName: "n"))
   var perDay: Int?
 
   @Option(help: ArgumentHelp("Characters of a message, 1 to 1000.", valueName: "n"))
@@ -163,6 +167,9 @@ struct PartnerLimitsCommand: ParsableCommand {
       partner.limits = limits
       return partner
     }
+    // What is set already keeps them, too, on all devices.
+    try place.store.note(
+      limits.quiet, in: partner.received.filter { !$0.isOver }.compactMap(\.alarm))
     PartnerSwitching.show(limited, place, json: common.json)
   }
 }
@@ -189,7 +196,11 @@ enum PartnerSwitching {
 
 struct PartnerMute: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "mute", abstract: "Take nothing from a partner for a while; what is set stays.")
+    commandName: "mute", abstract: "Take nothing from a partner for a while; what is set stays.",
+    discussion: """
+      Requests are refused, and the partner is told so. Their replies are dropped: nobody sees them, also later. What \
+      becomes of your own requests is still known.
+      """)
 
   @Argument(help: "The partner.")
   var partner: String

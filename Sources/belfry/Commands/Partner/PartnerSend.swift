@@ -129,7 +129,8 @@ struct PartnerSend: AsyncParsableCommand {
 
   private func lateness(_ usual: Int64) throws -> Int64 {
     guard let late else { return usual }
-    guard let seconds = Span.parse(late), (60...86_400).contains(seconds) else {
+    guard let seconds = Span.parse(late), (60...PartnerRequest.longestLateness).contains(seconds)
+    else {
       throw CommandError(
         .usage, "--late: '\(Printable.text(late))' is no time up to a day.",
         hint: "Write it as 10m or 1h.")

@@ -1,0 +1,33 @@
+import BelfryCore
+import BelfryStore
+
+extension Store {
+  /// Notes a partner's quiet hours in the alarms that the partner has set, so that each of the receiver's devices keeps
+  /// them when it is to ring. Returns how many alarms were changed.
+  ///
+  /// It is no edit of the alarm: the log says nothing of it, nor does the partner hear of it.
+  @discardableResult public func note(
+    _ quiet: QuietHours?, in alarms: [Identifier]
+  ) throws -> Int {
+    guard try alarms.contains(where: { try alarm($0).map { isOther($0, quiet) } ?? false }) else {
+      return 0
+    }
+    return try update(alarms) { alarms in
+      let changed = alarms.filter { isOther($0, quiet) }.map { before in
+        var after = before
+        after.partner?.quiet = quiet
+        after.stamps[.partner] = Stamp.next(
+          after: before.latestStamp, now: context.now, device: device)
+        return after
+      }
+      guard let first = changed.first else { return (nil, 0) }
+      let hours = quiet.map { "\($0)" } ?? "none"
+      let message = CommitMessage("Quiet hours: \(first.title) (\(hours))", device: device)
+      return (Change(alarms: changed, entries: [], message: message), changed.count)
+    }
+  }
+
+  private func isOther(_ alarm: Alarm, _ quiet: QuietHours?) -> Bool {
+    !alarm.isDeleted && alarm.partner.map { $0.quiet != quiet } ?? false
+  }
+}

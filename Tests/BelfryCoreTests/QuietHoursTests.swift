@@ -1,0 +1,81 @@
+import BelfryCore
+import Testing
+
+private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
+
+/// Whether a partner's alarm rings in quiet hours.
+@Suite struct QuietRingingTests {
+  private let settings = Settings(tier: .premium)
+  private let hours = QuietHours("23:00-06:00")!
+
+  /// An alarm that a partner set at noon for a time of that day, in UTC.
+  private func alarm(_ time: String, quiet: QuietHours?) throws -> Alarm {
+    let at = instant("2026-11-22T\(time):00Z")
+    return try PartnerRequest(
+      id: request, message: "Look", at: at, expires: at.adding(seconds: 600)
+    ).alarm(
+      id: Identifier("partneralarmaaaaaaaaaaaaaa")!,
+      from: PartnerOrigin(name: "Chris", partnership: request, request: request, quiet: quiet),
+      here: .utc, at: instant("2026-11-22T12:00:00Z"), device: laptop)
+  }
+
+  private func rings(_ alarm: Alarm, _ time: String, local: TimeZoneRules = .utc) -> Bool {
+    let now = instant(time)
+    return !Timeline(alarm, zone: .utc, at: now, local: local)
+      .evaluate(at: now, settings: settings, firings: Firings()).firings.isEmpty
+  }
+
+  @Test("what comes late waits for the end of the quiet hours, and rings then")
+  func late() throws {
+    let alarm = try alarm("22:59", quiet: hours)
+    #expect(rings(alarm, "2026-11-22T22:59:00Z"))
+    // A scheduler that is some seconds late is no reason to stay silent.
+    #expect(rings(alarm, "2026-11-22T22:59:59Z") && rings(alarm, "2026-11-22T23:00:00Z"))
+    #expect(!rings(alarm, "2026-11-22T23:00:01Z") && !rings(alarm, "2026-11-23T03:00:00Z"))
+    let now = instant("2026-11-23T03:00:00Z")
+    let timeline = Timeline(alarm, zone: .utc, at: now, local: .utc)
+    let evaluation = timeline.evaluate(at: now, settings: settings, firings: Firings())
+    #expect(evaluation.nextWake == instant("2026-11-23T06:00:00Z"))
+    #expect(evaluation.transition.events.isEmpty)
+    let status = timeline.status(at: now, settings: settings, firings: Firings())
+    #expect(status.state == .snoozed && status.snooze?.count == 0)
+    #expect(status.comes?.at == instant("2026-11-23T06:00:00Z"))
+    #expect(rings(alarm, "2026-11-23T06:00:00Z"))
+    #expect(!rings(try self.alarm("17:30", quiet: hours), "2026-11-23T06:00:00Z"))
+  }
+
+  @Test("hours that were set later, and another time zone, count at the moment of ringing")
+  func laterLimits() throws {
+    #expect(rings(try alarm("13:30", quiet: nil), "2026-11-22T13:30:00Z"))
+    let quiet = QuietHours("13:00-14:00")
+    #expect(!rings(try alarm("13:30", quiet: quiet), "2026-11-22T13:30:00Z"))
+    // 22:30 in UTC is 23:30 in Berlin.
+    let berlin = try zone("Europe/Berlin")
+    let alarm = try alarm("22:30", quiet: hours)
+    #expect(rings(alarm, "2026-11-22T22:30:00Z"))
+    #expect(!rings(alarm, "2026-11-22T22:30:00Z", local: berlin))
+  }
+
+  @Test("what the receiver decides rings: a snooze, another time, an answer that was taken back")
+  func theReceiversOwn() throws {
+    let alarm = try alarm("22:55", quiet: hours)
+    var firings = Firings()
+    let due = instant("2026-11-22T22:55:00Z")
+    firings.record(alarm.id, civil("2026-11-22T22:55"), due: due, at: due)
+    let view = Timeline(alarm, zone: .utc, local: .utc)
+    let snoozed = try view.answer(
+      .snooze(seconds: 600), at: due.adding(seconds: 10), settings: settings, firings: firings)
+    #expect(rings(snoozed.alarm, "2026-11-22T23:05:10Z"))
+    var edited = alarm
+    edited.schedule = try Schedule(.once(date("2026-11-22")), times: [CivilTime("23:30")!])
+    edited = edited.stamped(against: alarm, at: due.adding(seconds: -600), device: laptop)
+    #expect(rings(edited, "2026-11-22T23:30:00Z"))
+  }
+
+  @Test("an alarm of one's own knows no quiet hours")
+  func ownAlarms() throws {
+    var own = try alarm("23:30", quiet: hours)
+    own.partner = nil
+    #expect(rings(own, "2026-11-22T23:30:00Z"))
+  }
+}

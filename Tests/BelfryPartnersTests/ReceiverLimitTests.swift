@@ -1,0 +1,117 @@
+import BelfryCore
+import BelfryStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import BelfryPartners
+
+/// What a receiver lets through.
+@Suite struct ReceiverLimitTests {
+  @Test(
+    "sent for 22:59 and fetched at three: refused, also where altered software says that it never expires"
+  )
+  func lateInQuietHours() async throws {
+    let pair = try await Pair()
+    let at = Instant(rfc3339: "2026-11-22T22:59:00Z")!
+    for expires in [at.adding(seconds: 43_200), Instant(rfc3339: "2099-01-01T00:00:00Z")!] {
+      let request = PartnerRequest(
+        id: try pair.chris.store.context.makeIdentifier(), message: "Look", at: at, expires: expires
+      )
+      try pair.chris.change { partner in
+        partner.sent.append(SentRequest(request: request, created: pair.chris.now))
+        try partner.post(request, at: pair.chris.now)
+      }
+    }
+    try await pair.chris.round()
+    pair.pass(to: "2026-11-23T03:00:00Z")
+    for person in [pair.alex, pair.chris] { try await person.round() }
+    #expect(try pair.alex.alarms.isEmpty)
+    #expect(
+      try pair.chris.partner.sent.map { $0.standing?.detail }
+        == Array(repeating: "quiet hours there, 23:00-06:00", count: 2))
+  }
+
+  @Test("quiet hours are in the alarm, and follow the limits")
+  func quietHoursOfAlarms() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask()
+    for person in [pair.chris, pair.alex] { try await person.round() }
+    #expect(try pair.alex.alarm.partner?.quiet == .standard)
+    let other = QuietHours("16:00-17:00")
+    let store = try pair.alex.store
+    #expect(try store.note(other, in: [pair.alex.alarm.id]) == 1)
+    #expect(try store.note(other, in: [pair.alex.alarm.id]) == 0)
+    #expect(try pair.alex.alarm.partner?.quiet == other)
+    pair.pass(to: "2026-11-22T16:45:00Z")
+    let later = try pair.alex.store
+    let evaluation = later.timeline(try pair.alex.alarm).evaluate(
+      at: pair.alex.now, settings: pair.alex.settings, firings: Firings())
+    #expect(evaluation.firings.isEmpty)
+    #expect(evaluation.nextWake == Instant(rfc3339: "2026-11-22T17:00:00Z"))
+    // The partner hears nothing of it.
+    for person in [pair.alex, pair.chris] { try await person.round() }
+    #expect(try pair.chris.partner.sent[0].receipts.map(\.state) == [.scheduled])
+  }
+
+  @Test("rings of a day: 96 within one request are too many, and so are all together")
+  func ringsOfADay() async throws {
+    let pair = try await Pair()
+    func ask(_ times: [CivilTime]) throws {
+      let schedule = try Schedule(
+        .daily(Recurrence.Cadence(start: CivilDate("2026-11-23")!)), times: times)
+      let at = TimeZoneRules.utc.instant(
+        of: CivilDateTime(CivilDate("2026-11-23")!, schedule.times[0]))
+      try pair.chris.ask(
+        at: at.rfc3339, repeats: PartnerRequest.Repetition(schedule: schedule, zone: "UTC"))
+    }
+    try pair.alex.change { $0.limits.quiet = nil }
+    try ask((0..<96).map { CivilTime(hour: $0 / 4, minute: $0 % 4 * 15)! })
+    for person in [pair.chris, pair.alex] { try await person.round() }
+    #expect(try pair.alex.alarms.isEmpty)
+    for hour in [7, 8] {
+      try ask((0..<12).map { CivilTime(hour: hour, minute: $0 * 5)! })
+      for person in [pair.chris, pair.alex] { try await person.round() }
+      #expect(try pair.alex.alarms.count == 1)
+    }
+    try ask((0..<8).map { CivilTime(hour: 9, minute: $0 * 5)! })
+    for person in [pair.chris, pair.alex, pair.chris] { try await person.round() }
+    #expect(try pair.alex.alarms.count == 2)
+    #expect(
+      try pair.chris.partner.sent.map(\.state) == [.refused, .scheduled, .refused, .scheduled])
+  }
+
+  @Test("somebody who is muted is not heard: neither replies nor other words come through")
+  func aMutedReply() async throws {
+    let pair = try await Pair()
+    let request = try pair.chris.ask()
+    for person in [pair.chris, pair.alex, pair.chris] { try await person.round() }
+    try pair.chris.change { $0.limits.isMuted = true }
+    try pair.alex.change { partner in
+      try partner.reply("Hello?", to: request.id, at: pair.alex.now)
+      // As altered software would.
+      try partner.seal(
+        .receipts([
+          PartnerReceipt(.withdrawn, of: request.id, at: pair.alex.now, detail: "Hello!")
+        ]), at: pair.alex.now)
+    }
+    try await pair.alex.round()
+    let report = try await pair.chris.round()
+    let sent = try pair.chris.partner.sent[0]
+    #expect(!sent.receipts.contains { $0.state == .reply || $0.detail == "Hello!" })
+    #expect(sent.state == .withdrawn)
+    #expect(report.news.count == 1)
+    let inbox = try #require(try pair.chris.partner.channel).addresses.inbox
+    #expect(!pair.mailbox.all.keys.contains { $0.hasPrefix(inbox) })
+  }
+
+  @Test("a thousand characters are sent, however many bytes they take", arguments: ["❤️", "👨‍👩‍👧‍👦", "x"])
+  func longMessages(_ character: String) async throws {
+    let pair = try await Pair()
+    try pair.alex.change { $0.limits.longest = 1000 }
+    let message = String(repeating: character, count: 1000)
+    try pair.chris.ask(message)
+    for person in [pair.chris, pair.alex] { try await person.round() }
+    #expect(try pair.alex.alarm.note == message)
+  }
+}
