@@ -15,8 +15,8 @@ public struct PartnerNews: Hashable, Sendable {
     case recalled(PartnerRequest)
     /// What the partner's device tells of a request of ours.
     case receipt(PartnerReceipt, PartnerRequest)
-    /// The partner has ended it.
-    case unpaired
+    /// The partner has ended it, and so many of the alarms that they had set were deleted.
+    case unpaired(cancelled: Int)
     /// Something in the mailbox was refused.
     case fault(MailFault, count: Int)
     /// Two have answered one invitation, so neither was taken.
@@ -266,22 +266,29 @@ struct Correspondence {
       partner.forgetKeys()
       return true
     case .unpaired:
-      tell(.unpaired)
+      tell(.unpaired(cancelled: try cancelPending()))
       for index in partner.sent.indices {
-        let id = partner.sent[index].request.id
-        switch partner.sent[index].state {
-        case nil:
+        let sent = partner.sent[index]
+        if sent.state == nil {
           partner.sent[index].receipts.append(
             PartnerReceipt(
-              .refused, of: id, at: now, detail: PartnerRefusal.notPaired.words))
-        case .scheduled, .snoozed:
-          partner.sent[index].receipts.append(PartnerReceipt(.withdrawn, of: id, at: now))
-        default: break
+              .refused, of: sent.request.id, at: now, detail: PartnerRefusal.notPaired.words))
+        } else if !sent.isOver, sent.request.repeats != nil || sent.isAhead {
+          partner.sent[index].receipts.append(
+            PartnerReceipt(.withdrawn, of: sent.request.id, at: now))
         }
       }
       partner.forgetKeys()
       return true
     }
+  }
+
+  /// Deletes what the partner has set and is not over: the partner can't take it back any more. Returns how many
+  /// alarms that were.
+  private mutating func cancelPending() throws -> Int {
+    let pending = partner.received.filter { !$0.isOver && !$0.isSettled }.compactMap(\.alarm)
+    for index in partner.received.indices { partner.received[index].isOver = true }
+    return try desk.revoke(pending, by: partner.name)
   }
 
   // MARK: Requests
@@ -543,6 +550,9 @@ protocol RequestDesk: AnyObject {
   ) throws -> PartnerRefusal?
   /// Deletes the alarm, if it is there.
   func cancel(_ alarm: Identifier, why: String) throws
+  /// Deletes the alarms of a partner who is none any more, together, so that 'belfry undo' restores them. Returns how
+  /// many there were.
+  func revoke(_ alarms: [Identifier], by name: String) throws -> Int
   /// Whether an alarm stands; nil when that is not known.
   func standing(_ alarm: Identifier) throws -> AlarmStanding?
   /// How an alarm can be heard here, in words for the partner; nil when that is not known.

@@ -82,17 +82,35 @@ public struct GitMailbox: Mailbox {
   }
 
   public func list() async throws -> [String: String] {
+    var found: [String: String] = [:]
+    for (name, object) in try await references("\(GitMailbox.prefix)*")
+    where name.hasPrefix(GitMailbox.prefix) {
+      found[String(name.dropFirst(GitMailbox.prefix.count))] = object
+    }
+    return found
+  }
+
+  /// Returns a branch, a tag, or a reference of Belfry's own that is no mail; nil where there is none. What else a host
+  /// keeps for itself does not count.
+  func otherReference() async throws -> String? {
+    try await references(nil).keys.sorted().first { name in
+      !name.hasPrefix(GitMailbox.prefix)
+        && ["refs/heads/", "refs/tags/", "refs/belfry/"].contains { name.hasPrefix($0) }
+    }
+  }
+
+  /// The objects in the remote by the names of their references.
+  private func references(_ pattern: String?) async throws -> [String: String] {
     let outcome = try await run(
-      ["ls-remote", "--quiet", "--refs", "--end-of-options", url.text, "\(GitMailbox.prefix)*"],
+      ["ls-remote", "--quiet", "--refs", "--end-of-options", url.text]
+        + [pattern].compactMap { $0 },
       output: GitMailbox.listing)
     if outcome.status != 0 { throw failure(outcome) }
     var found: [String: String] = [:]
     for line in outcome.output.split(separator: "\n") {
       let words = line.split(separator: "\t", maxSplits: 1)
-      guard words.count == 2, words[1].hasPrefix(GitMailbox.prefix),
-        ObjectID(hexadecimal: words[0]) != nil
-      else { continue }
-      found[String(words[1].dropFirst(GitMailbox.prefix.count))] = String(words[0])
+      guard words.count == 2, ObjectID(hexadecimal: words[0]) != nil else { continue }
+      found[String(words[1])] = String(words[0])
     }
     return found
   }

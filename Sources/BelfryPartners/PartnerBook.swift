@@ -32,6 +32,14 @@ public struct PartnerBook: Sendable {
     _ = try await mailbox.list()
   }
 
+  /// Returns a reference in a git remote that is no mail, as a store's branch; nil where there is none. Throws what
+  /// `GitMailbox` does.
+  public func otherReference(in url: String) async throws -> String? {
+    let mailbox = try GitMailbox(url, in: ensuredFolder(), context: store.context)
+    defer { mailbox.close() }
+    return try await mailbox.otherReference()
+  }
+
   /// Everybody in it, by name, and the paths of what cannot be read.
   public func read() -> (partners: [Partnership], unreadable: [String]) {
     let files = readFiles()

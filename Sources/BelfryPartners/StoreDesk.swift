@@ -67,6 +67,12 @@ final class StoreDesk: RequestDesk {
     _ = try store.delete(alarm, why: why) { self.message("\($0.title): \(why)", of: [$0]) }
   }
 
+  func revoke(_ alarms: [Identifier], by name: String) throws -> Int {
+    let unset = made.count { alarms.contains($0.id) }
+    made.removeAll { alarms.contains($0.id) }
+    return try store.delete(alarms, why: "\(name) is no partner any more").count + unset
+  }
+
   /// Commits what is to be set. Throws what the store does: then nothing is.
   func commit() throws {
     guard let first = made.first else { return }

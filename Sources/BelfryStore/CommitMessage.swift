@@ -37,6 +37,8 @@ public struct CommitMessage: Hashable, Sendable {
   static let undoes = "Undoes"
   /// The trailer of a commit that the command after an interrupted one has made for it.
   static let recovered = "Recovered"
+  /// The trailer of what cannot be taken back, as what belongs to it is gone.
+  static let final = "Final"
   /// The action of a change of the settings.
   static let settings = "settings"
 

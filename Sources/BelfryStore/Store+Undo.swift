@@ -21,7 +21,7 @@ extension Store {
   /// Takes the latest action back that somebody took on this device and that is not undone yet, as a new
   /// commit: also when it was synced long ago.
   ///
-  /// Throws `StoreError.nothingToUndo`, or `.notUndone` when other things happened to what it changed.
+  /// Throws `StoreError.nothingToUndo`, `.cannotBeUndone` for an action that is final, or `.notUndone` when other things happened to what it changed.
   ///
   /// - Parameter skipping: so many of the latest actions are left as they are.
   public func undo(skipping: Int = 0) throws -> Undone {
@@ -30,6 +30,10 @@ extension Store {
       try writer.absorb()
       guard let action = try lastAction(writer, skipping: skipping) else {
         throw StoreError.nothingToUndo
+      }
+      if CommitMessage.trailers(of: action.message)[CommitMessage.final] != nil {
+        throw StoreError.cannotBeUndone(
+          subject: action.message.split(separator: "\n").first.map(String.init) ?? "")
       }
       let repository = writer.repository
       let parent = try action.parents.first.map { try repository.commit($0).tree }

@@ -88,27 +88,6 @@ extension Store {
     }
   }
 
-  /// Deletes an alarm; returns it as it is then, or nil where it is gone already.
-  ///
-  /// - Parameters:
-  ///   - why: what the log says of it.
-  ///   - message: the commit's; that of the deletion as a person's action when it returns nil.
-  public func delete(
-    _ id: Identifier, why: String? = nil, message: (Alarm) -> CommitMessage? = { _ in nil }
-  ) throws -> Alarm? {
-    guard let known = try alarm(id), !known.isDeleted else { return nil }
-    return try update(id, includingDeleted: true) { before in
-      guard !before.isDeleted else { return (nil, nil) }
-      let after = before.deleted()
-      let event = Event(.deleted, detail: why)
-      return (
-        Change(
-          alarms: [after], entries: entries([event], of: after),
-          message: message(after) ?? CommitMessage(event, of: after, device: device)), after
-      )
-    }
-  }
-
   /// Changes several alarms together: those of them that can be read and are not deleted.
   public func update<Result>(
     _ ids: [Identifier], _ body: ([Alarm]) throws -> (Change?, Result)

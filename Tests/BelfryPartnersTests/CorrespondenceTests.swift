@@ -246,7 +246,7 @@ import Testing
     #expect(try pair.alex.partner.key == nil)
     #expect(try pair.alex.partner.secret == [])
     let report = try await pair.chris.round()
-    #expect(report.news.contains(PartnerNews(partner: "Alex", event: .unpaired)))
+    #expect(report.news.contains(PartnerNews(partner: "Alex", event: .unpaired(cancelled: 0))))
     #expect(try pair.chris.partner.phase == .ended)
     #expect(try pair.chris.partner.key == nil)
     #expect(try pair.chris.partner.sent.map(\.state) == [.withdrawn, .refused])

@@ -34,4 +34,82 @@ extension PartnerTests {
     _ = try await alex.belfry(["tick"], now: "2026-11-06T12:31:00Z")
     #expect(alex.sandbox.rings.count == 1, "\(alex.sandbox.rings)")
   }
+
+  // MARK: Stores are no mailboxes
+
+  @Test("neither side takes a store for a mailbox, its own or somebody else's")
+  func storesAreNoMailboxes() async throws {
+    let (chris, alex) = (try await person(), try await person())
+    func bare(_ name: String) async throws -> String {
+      let path = chris.sandbox.root + "/\(name).git"
+      _ = try await chris.sandbox.git(
+        "init", "-q", "--bare", "-b", "main", path, in: chris.sandbox.root)
+      return path
+    }
+    func link(_ box: String) async throws -> String {
+      let invited = try await chris.partner("invite", "--remote", box, "--as", "Chris", "--json")
+      return try #require(invited.object["link"] as? String, "\(invited.err)")
+    }
+    // Where Alex syncs, before and after there is something, and by another URL.
+    let store = try await bare("store")
+    let early = try await link(store)
+    #expect(try await alex.belfry(["remote", "add", "origin", "file://\(store)/"]).status == 0)
+    let own = try await alex.partner("accept", "--yes", early)
+    #expect(own.status == 2)
+    #expect(own.err.contains("is a store, or where yours syncs"), "\(own.err)")
+    #expect(own.err.contains("Ask Chris for an invitation to another mailbox."), "\(own.err)")
+    #expect(try await alex.belfry(["add", "Secret", "--daily", "--at", "09:00"]).status == 0)
+    #expect(try await alex.belfry(["sync"]).status == 0)
+    let others = try await chris.partner("invite", "--remote", store)
+    #expect(others.status == 2)
+    #expect(others.err.contains("is not a mailbox: it holds refs/heads/main"), "\(others.err)")
+    // Somebody's work that an altered invitation names.
+    let work = try await bare("work")
+    let altered = try await link(work)
+    _ = try await chris.sandbox.git("push", "-q", work, "HEAD:refs/heads/work")
+    let taken = try await alex.partner("accept", "--yes", altered)
+    #expect(taken.status == 2)
+    #expect(taken.err.contains("is not a mailbox: it holds refs/heads/work"), "\(taken.err)")
+    #expect(try await mail(work, chris.sandbox) == ["refs/heads/work"])
+    #expect(try await alex.partner("list", "--json").array.isEmpty)
+  }
+
+  // MARK: Parting
+
+  @Test("a sender who parts takes along what was set; the receiver hears it, and may keep it")
+  func theSenderParts() async throws {
+    let (chris, alex) = (try await person(), try await person())
+    try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
+    _ = try await chris.partner("send", "Alex", "Nap", "--in", "1h")
+    _ = try await alex.partner("sync")
+    #expect(try await alex.list().count == 1)
+    #expect(try await chris.partner("remove", "Alex", "--yes").status == 0)
+    let news = try await alex.partner("sync")
+    #expect(news.out.contains("Chris is no partner any more."), "\(news.out)")
+    #expect(news.out.contains("An alarm that Chris had set was deleted. To restore: belfry undo"))
+    #expect(try await alex.list().isEmpty)
+    #expect(try await alex.belfry(["undo"]).status == 0)
+    #expect(try await alex.list().count == 1)
+    _ = try await alex.partner("sync")
+    #expect(try await alex.list().count == 1)
+  }
+
+  @Test("undo does not bring back the alarms of a partner whom one has parted from")
+  func undoAfterParting() async throws {
+    let (chris, alex) = (try await person(), try await person())
+    try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
+    #expect(try await alex.belfry(["add", "Own", "--daily", "--at", "09:00"]).status == 0)
+    for text in ["One", "Two"] {
+      _ = try await chris.partner("send", "Alex", text, "--in", "1h")
+    }
+    _ = try await alex.partner("sync")
+    let parted = try await alex.partner("remove", "Chris", "--yes")
+    #expect(parted.out.contains("2 of their alarms were deleted"), "\(parted.out)")
+    let undo = try await alex.belfry(["undo"])
+    #expect(undo.status == 4)
+    #expect(undo.err.contains("parting from a partner cannot be undone"), "\(undo.err)")
+    #expect(try await alex.list().count == 1)
+    let earlier = try await alex.belfry(["undo", "--skip", "1"])
+    #expect(earlier.out.contains("Undid: Created: Own"), "\(earlier.out)\(earlier.err)")
+  }
 }

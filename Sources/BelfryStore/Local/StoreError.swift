@@ -52,6 +52,8 @@ public enum StoreError: Error, Sendable {
   case notRestorable(subject: String)
   /// Nobody has done anything on this device that is not undone.
   case nothingToUndo
+  /// The last action is one that nobody can take back.
+  case cannotBeUndone(subject: String)
   /// Other things have happened since to what an action changed; `subject` tells of the action.
   case notUndone(subject: String, title: String, UndoError)
   case settingChangedSince(subject: String, Setting)

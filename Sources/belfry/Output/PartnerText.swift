@@ -198,10 +198,14 @@ struct PartnerText {
     case .recalled(let request): return ["\(name) has taken back: \(words(request))."]
     case .receipt(let receipt, let request):
       return ["\(name): \(words(request)): \(words(receipt))"]
-    case .unpaired:
-      return [
-        "\(name) is no partner any more. What \(name) has set stays until you delete it."
-      ]
+    case .unpaired(let cancelled):
+      let alarms = cancelled == 1 ? "An alarm" : "\(cancelled) alarms"
+      return ["\(name) is no partner any more."]
+        + (cancelled == 0
+          ? []
+          : [
+            "\(alarms) that \(name) had set \(cancelled == 1 ? "was" : "were") deleted. To restore: belfry undo"
+          ])
     case .fault(let fault, let count):
       return ["\(name): warning: refused: \(fault.words) (\(count))."]
     case .usedTwice:

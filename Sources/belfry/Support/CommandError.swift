@@ -207,6 +207,11 @@ struct CommandError: Error {
       self.init(
         .notPossible, "there is nothing to undo: nothing that was done on this device is left.",
         hint: "See what happened elsewhere with 'belfry log'.")
+    case .cannotBeUndone(let subject):
+      self.init(
+        .notPossible,
+        "\(Printable.text(subject)): parting from a partner cannot be undone, as the keys are gone.",
+        hint: "To take back what you did before it instead: belfry undo --skip 1")
     case .notUndone(let subject, let title, let reason):
       self.init(
         .notPossible, "\(Printable.text(subject)): it was not undone, as \(reason.words(title)).",

@@ -277,7 +277,10 @@ struct PartnerRemove: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove",
     abstract: "Part: delete the keys, cancel what the partner has set, and tell them.",
-    discussion: "On each of your devices that has the keys: see 'belfry help partner keys'.")
+    discussion: """
+      What you have set on theirs is deleted there once their device hears of it. 'belfry undo' does not take it \
+      back: pair anew. Say it on each of your devices that has the keys: see 'belfry help partner keys'.
+      """)
 
   @Argument(help: "The partner.")
   var partner: String
@@ -302,9 +305,9 @@ struct PartnerRemove: AsyncParsableCommand {
         throw CommandError(.failed, "nothing was changed.", hint: "Answer y to part.")
       }
     }
-    let cancelled = try set.compactMap(\.alarm).compactMap {
-      try place.store.delete($0, why: "parted from \(partner.name)")
-    }.count
+    let cancelled = try place.store.delete(
+      set.compactMap(\.alarm), why: "parted from \(partner.name)", isFinal: true
+    ).count
     try place.change(partner.id) { try $0.end(at: place.now) }
     if common.json {
       Console.write(

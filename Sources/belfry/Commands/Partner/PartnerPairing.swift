@@ -102,14 +102,12 @@ struct PartnerInvite: AsyncParsableCommand {
       }
       url = first
     }
-    if try MailboxPlace.isStores(url, place.store) {
-      throw CommandError(
-        .usage,
-        "\(RemotePlace.shown(url)) is a store, or where yours syncs: a partner could read all of it.",
-        hint: "Make a repository of its own for the mailbox: git init --bare")
-    }
+    let hint = "Make a repository of its own for the mailbox: git init --bare"
+    try MailboxPlace.checkIsNoStore(url, place.store, hint: hint)
     do {
-      try await place.book.probe(url)
+      try await MailboxPlace.checkHoldsMailOnly(url, place.book, hint: hint)
+    } catch let error as CommandError {
+      throw error
     } catch {
       throw CommandError(partnerMailbox: error)
     }
@@ -187,6 +185,8 @@ struct PartnerAccept: AsyncParsableCommand {
         .notPossible, "the invitation was good until \(text.when(invitation.expires)).",
         hint: "Ask \(Printable.text(invitation.name)) for another.")
     }
+    let another = "Ask \(Printable.text(invitation.name)) for an invitation to another mailbox."
+    try MailboxPlace.checkIsNoStore(invitation.mailbox, place.store, hint: another)
     let name = try place.ownName(pairing.ownName)
     let partner = try Partnership.accepting(invitation, as: name, at: place.now)
     if place.partners.contains(where: { $0.id == partner.id }) {
@@ -210,6 +210,13 @@ struct PartnerAccept: AsyncParsableCommand {
       guard Console.confirmed() else {
         throw CommandError(.failed, "nothing was sent.", hint: "Answer y to accept.")
       }
+    }
+    do {
+      try await MailboxPlace.checkHoldsMailOnly(invitation.mailbox, place.book, hint: another)
+    } catch let error as CommandError {
+      throw error
+    } catch {
+      // Whatever cannot be reached now is tried again, and says so.
     }
     try place.book.change { $0.append(partner) }
     _ = place.store.pokeDaemon()
@@ -518,29 +525,5 @@ struct PartnerKeysImport: ParsableCommand {
       Console.error(
         "what is answered or taken back there is not known here. See 'belfry help remote'.")
     }
-  }
-}
-
-/// What must not be one place: where a store syncs, which its reader knows all of, and a mailbox, which a partner reads.
-enum MailboxPlace {
-  /// Whether a place is a store, or where this one syncs.
-  static func isStores(_ url: String, _ store: Store) throws -> Bool {
-    let place = real(url)
-    if try store.remotes().contains(where: { real($0.url) == place }) { return true }
-    return place.hasPrefix("/") && access("\(place)/.git/belfry", F_OK) == 0
-  }
-
-  /// Whether a place is the mailbox of a partner.
-  static func isMailbox(_ url: String, _ store: Store) -> Bool {
-    let place = real(url)
-    return PartnerBook(store).partners.contains { $0.phase != .ended && real($0.mailbox) == place }
-  }
-
-  /// A path without links and dots; anything else as it is.
-  private static func real(_ url: String) -> String {
-    let path = url.hasPrefix("file://") ? String(url.dropFirst(7)) : url
-    guard path.hasPrefix("/"), let resolved = realpath(path, nil) else { return path }
-    defer { free(resolved) }
-    return String(cString: resolved)
   }
 }
