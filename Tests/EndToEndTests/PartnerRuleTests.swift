@@ -4,6 +4,64 @@ import Testing
 
 /// What partners may and may not do to each other, as people see it.
 extension PartnerTests {
+  // MARK: JSON
+
+  @Test("with --json every command prints one document, whatever news arrive meanwhile")
+  func oneDocumentEach() async throws {
+    let (chris, alex) = (try await person(), try await person())
+    let box = try await mailbox(chris.sandbox)
+    func expectDocument(
+      _ person: Person, _ words: String..., now: String = PartnerTests.now,
+      location: SourceLocation = #_sourceLocation
+    ) async throws -> [String: Any] {
+      let output = try await person.belfry(["partner"] + words + ["--json"], now: now)
+      #expect(output.status == 0, "\(words): \(output.err)", sourceLocation: location)
+      #expect(output.json != nil, "\(words): \(output.out)", sourceLocation: location)
+      return output.object
+    }
+    let invited = try await expectDocument(chris, "invite", "--remote", box, "--as", "Chris")
+    let link = try #require(invited["link"] as? String)
+    let accepted = try await expectDocument(alex, "accept", "--yes", "--as", "Alex", link)
+    #expect(accepted["phase"] as? String == "accepted")
+    _ = try await expectDocument(chris, "sync")
+    _ = try await expectDocument(alex, "sync")
+    let code = try await chris.code()
+    #expect(try await expectDocument(chris, "confirm", code)["phase"] as? String == "confirmed")
+    #expect(try await expectDocument(alex, "confirm", code)["phase"] as? String == "active")
+    let synced = try await expectDocument(chris, "sync")
+    #expect((synced["news"] as? [Any])?.count == 1)
+    // A request waits for Chris.
+    _ = try await alex.partner("send", "Chris", "For you", "--in", "1h")
+    let sent = try await chris.partner("send", "Alex", "Nap", "--in", "1h", "--json")
+    #expect(sent.object["message"] as? String == "Nap", "\(sent.out)")
+    #expect(sent.err.contains("From Alex: For you"), "\(sent.err)")
+    let next = try await expectDocument(chris, "send", "Alex", "Another", "--in", "2h")
+    _ = try await alex.partner("sync")
+    _ = try await alex.partner("send", "Chris", "More", "--in", "1h")
+    let id = try #require(next["id"] as? String)
+    let recalled = try await expectDocument(chris, "recall", id)
+    #expect(recalled["recalled"] as? Bool == true)
+    let reply = try await expectDocument(alex, "reply", "nap", "On my way")
+    #expect(reply["message"] as? String == "Nap" && reply["direction"] as? String == "from")
+    let receipts = reply["receipts"] as? [[String: Any]] ?? []
+    #expect(receipts.contains { $0["detail"] as? String == "On my way" })
+    for words in [
+      ["limits", "Chris", "--per-day", "9"], ["mute", "Chris"], ["unmute", "Chris"],
+      ["rename", "Chris", "Christine"], ["list"], ["log"], ["sync"],
+    ] {
+      let output = try await alex.belfry(["partner"] + words + ["--json"])
+      #expect(output.status == 0 && output.json != nil, "\(words): \(output.out)\(output.err)")
+    }
+    _ = try await chris.partner("send", "Alex", "Last", "--in", "1h")
+    #expect(
+      try await expectDocument(alex, "remove", "Christine", "--yes")["cancelled"] as? Int == 1)
+    // Also where the mailbox is not reached.
+    try FileManager.default.moveItem(atPath: box, toPath: box + ".away")
+    let away = try await chris.partner("send", "Alex", "Away", "--in", "1h", "--json")
+    #expect(away.status == 6)
+    #expect(away.object["state"] as? String == "waiting", "\(away.out)")
+  }
+
   // MARK: Quiet hours
 
   @Test("in quiet hours nothing of a partner's begins to ring; it rings when they end")

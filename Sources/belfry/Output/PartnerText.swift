@@ -177,9 +177,11 @@ struct PartnerText {
   // MARK: News
 
   /// Says what has happened, a line each.
-  func tell(_ news: [PartnerNews]) {
-    for item in news {
-      for line in lines(item) { Console.line(line) }
+  ///
+  /// - Parameter isApart: on standard error, as standard output holds one JSON document.
+  func tell(_ news: [PartnerNews], isApart: Bool = false) {
+    for line in news.flatMap(lines) {
+      if isApart { Console.error(line) } else { Console.line(line) }
     }
   }
 

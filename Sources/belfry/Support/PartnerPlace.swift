@@ -89,6 +89,11 @@ struct PartnerPlace: Sendable {
     return partner
   }
 
+  /// A partner as JSON shows one, also one who is none any more.
+  func json(_ id: Identifier) -> JSON {
+    partners.first { $0.id == id }.map(PartnerText(context).json) ?? .object([:])
+  }
+
   /// Changes one partner in the book.
   @discardableResult
   func change<Result>(
@@ -121,9 +126,13 @@ struct PartnerPlace: Sendable {
 
   /// Does the same where the command has done its work already: what cannot be reached is told, and an error of its own
   /// in the end.
-  func roundAfter(_ what: String) async throws {
+  ///
+  /// - Parameter json: what the command prints when it is asked for JSON: that alone goes to standard output then, also
+  ///   where the mailbox is not reached, and news go to standard error.
+  func roundAfter(_ what: String, json: (() throws -> JSON)? = nil) async throws {
     let report = try await round()
-    PartnerText(context).tell(report.news)
+    PartnerText(context).tell(report.news, isApart: json != nil)
+    if let json { Console.write(try json().document) }
     guard let failure = report.failures.first else { return }
     let error = CommandError(partnerMailbox: failure.error)
     throw CommandError(

@@ -309,17 +309,16 @@ struct PartnerRemove: AsyncParsableCommand {
       set.compactMap(\.alarm), why: "parted from \(partner.name)", isFinal: true
     ).count
     try place.change(partner.id) { try $0.end(at: place.now) }
-    if common.json {
-      Console.write(
-        JSON.object([
-          "partner": .string(partner.name), "cancelled": .integer(Int64(cancelled)),
-        ]).document)
-    } else {
+    let document = JSON.object([
+      "partner": .string(partner.name), "cancelled": .integer(Int64(cancelled)),
+    ])
+    if !common.json {
       Console.line(
         "Removed \(name)"
           + (cancelled == 0
             ? "." : "; \(cancelled) of their alarms \(cancelled == 1 ? "was" : "were") deleted."))
     }
-    try await place.roundAfter("\(name) is told when the mailbox can be reached.")
+    try await place.roundAfter(
+      "\(name) is told when the mailbox can be reached.", json: common.json ? { document } : nil)
   }
 }

@@ -220,13 +220,10 @@ struct PartnerAccept: AsyncParsableCommand {
     }
     try place.book.change { $0.append(partner) }
     _ = place.store.pokeDaemon()
-    do {
-      try await place.roundAfter(
-        "It is tried again by 'belfry partner sync' until \(text.when(invitation.expires)).")
-    }
-    if common.json {
-      return PartnerSwitching.show(try place.find(partner.id.text), place, json: true)
-    }
+    try await place.roundAfter(
+      "It is tried again by 'belfry partner sync' until \(text.when(invitation.expires)).",
+      json: common.json ? { place.json(partner.id) } : nil)
+    if common.json { return }
     guard !pairing.noWait, Style.canAsk else {
       Console.line(
         "Answered. Once their device has seen it: belfry partner sync, then belfry partner")
@@ -239,7 +236,7 @@ struct PartnerAccept: AsyncParsableCommand {
   private func invitation() throws -> Invitation {
     var text = link ?? ""
     if link == nil || link == "-" {
-      if Style.canAsk { Console.line("The link (belfry://pair?…):") }
+      if Style.canAsk { Console.error("The link (belfry://pair?…):") }
       text = readLine() ?? ""
       // What a QR reader puts before it.
       if text.hasPrefix("QR-Code:") { text.removeFirst(8) }
@@ -296,7 +293,7 @@ struct PartnerConfirm: AsyncParsableCommand {
       }
       chosen = match
     } else {
-      guard Style.canAsk, waiting.count == 1 else {
+      guard Style.canAsk, !common.json, waiting.count == 1 else {
         throw CommandError(
           .usage, "name the code that the partner sees.", hint: "belfry partner confirm CODE")
       }
@@ -304,8 +301,11 @@ struct PartnerConfirm: AsyncParsableCommand {
       guard try PairingDialogue(place, chosen.id).ask() else { return }
     }
     try PairingDialogue(place, chosen.id).confirm(name: name, replacing: replace)
-    try await place.roundAfter("It is told them when the mailbox can be reached.")
-    PartnerSwitching.show(try place.find(chosen.id.text), place, json: common.json)
+    try await place.roundAfter(
+      "It is told them when the mailbox can be reached.",
+      json: common.json ? { place.json(chosen.id) } : nil)
+    if common.json { return }
+    PartnerSwitching.show(try place.find(chosen.id.text), place, json: false)
   }
 }
 

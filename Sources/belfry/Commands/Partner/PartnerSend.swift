@@ -76,14 +76,9 @@ struct PartnerSend: AsyncParsableCommand {
         "Asked \(name): \(output.words(request)), \(Span.until(moment.seconds(since: now))) (\(request.id.short))."
       )
     }
-    defer {
-      if common.json, let partner = try? place.find(partner.id.text),
-        let sent = partner.sent.first(where: { $0.request.id == request.id })
-      {
-        Console.write(PartnerLogLine.json(sent, partner, output, place.context).document)
-      }
-    }
-    try await place.roundAfter("It waits here, and goes out when the mailbox can be reached.")
+    try await place.roundAfter(
+      "It waits here, and goes out when the mailbox can be reached.",
+      json: common.json ? { PartnerLogLine.json(request.id, place) } : nil)
     // What came back meanwhile may have ended it.
     let known = place.partners.first { $0.id == partner.id }
     if let sent = known?.sent.first(where: { $0.request.id == request.id }), sent.isOver {
@@ -270,11 +265,8 @@ struct PartnerRecall: AsyncParsableCommand {
       }
     }
     try await place.roundAfter(
-      "\(Printable.text(partner.name)) hears of it when the mailbox can be reached.")
-    if common.json {
-      let (partner, sent) = try PartnerRequests.find(sent.request.id.text, place)
-      Console.write(PartnerLogLine.json(sent, partner, text, place.context).document)
-    }
+      "\(Printable.text(partner.name)) hears of it when the mailbox can be reached.",
+      json: common.json ? { PartnerLogLine.json(sent.request.id, place) } : nil)
   }
 }
 
@@ -319,7 +311,9 @@ struct PartnerReply: AsyncParsableCommand {
     }
     try place.change(partner.id) { try $0.reply(words, to: origin.request, at: place.now) }
     if !common.json { Console.line("To \(Printable.text(partner.name)): \(words)") }
-    try await place.roundAfter("It goes out when the mailbox can be reached.")
+    try await place.roundAfter(
+      "It goes out when the mailbox can be reached.",
+      json: common.json ? { PartnerLogLine.json(origin.request, place) } : nil)
   }
 
   private func origin(_ place: PartnerPlace) throws -> PartnerOrigin? {
@@ -451,6 +445,21 @@ struct PartnerLogLine {
           "alarm": received.alarm.map { JSON($0) }, "over": .bool(received.isOver),
         ])
     }
+  }
+
+  /// The line of one request, either way; an empty object where it is gone.
+  static func json(_ request: Identifier, _ place: PartnerPlace) -> JSON {
+    let text = PartnerText(place.context)
+    for partner in place.partners {
+      if let sent = partner.sent.first(where: { $0.request.id == request }) {
+        return json(sent, partner, text, place.context)
+      }
+      if let received = partner.received.first(where: { $0.request.id == request }) {
+        return PartnerLogLine(partner: partner, at: received.received, item: .received(received))
+          .json(text, place.context)
+      }
+    }
+    return .object([:])
   }
 
   static func json(
