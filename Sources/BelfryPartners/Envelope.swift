@@ -5,7 +5,7 @@ import FoundationEssentials
 /// A sealed message: HPKE (RFC 9180) with DHKEM(P-256, HKDF-SHA256), HKDF-SHA256 and AES-256-GCM.
 ///
 /// ```
-/// version (1 byte)   encapsulated key (65)   padded message, encrypted (1,024, 2,048 or 4,096)   tag (16)
+/// version (1 byte)   encapsulated key (65)   padded message, encrypted (1,024 to 40,960)   tag (16)
 /// ```
 ///
 /// Each has an ephemeral key of its own, and is the only message under the key that comes of it. No counter is kept, so
@@ -17,10 +17,11 @@ public struct Envelope: Hashable, Sendable {
   private static let version: UInt8 = 1
   private static let keySize = 65
   private static let tagSize = 16
-  /// What messages are padded to, so that their kinds cannot be told apart by their size.
-  static let sizes = [1024, 2048, 4096]
+  /// What messages are padded to, so that their kinds cannot be told apart by their size. The largest is for 1,000
+  /// characters of the most intricate writing.
+  static let sizes = [1024, 2048, 4096, 8192, 40_960]
   /// Nothing larger is looked at.
-  public static let largest = 1 + keySize + sizes[2] + tagSize
+  public static let largest = 1 + keySize + (sizes.last ?? 0) + tagSize
 
   /// Takes what lies in a mailbox; nil when no envelope looks like that.
   public init?(_ bytes: [UInt8]) {

@@ -46,7 +46,7 @@ public struct GitMailbox: Mailbox {
   /// What git may print of a mailbox, in bytes: some hundred thousand names.
   private static let listing = 16 << 20
   /// How large a file a fetch may write, in bytes, and how much more for each envelope.
-  private static let (largestFile, perEnvelope) = (64 << 10, 16 << 10)
+  private static let (largestFile, perEnvelope) = (64 << 10, 48 << 10)
   /// So many are fetched, or put, by one git.
   private static let batch = 1000
 

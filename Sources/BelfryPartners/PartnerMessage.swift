@@ -116,6 +116,8 @@ enum PartnerMessage: Hashable, Sendable {
   static func request(_ json: JSON) -> PartnerRequest? {
     guard let id = json["id"]?.identifier,
       let text = json["message"]?.string, text.count <= PartnerRequest.longestMessage,
+      text.unicodeScalars.count
+        <= PartnerRequest.longestMessage * PartnerRequest.scalarsPerCharacter,
       let message = ((try? AlarmText.note(text)) ?? nil),
       !message.unicodeScalars.contains(where: { $0.isHidden && $0 != "\n" && $0 != "\t" }),
       let at = instant(json["time"]), let expires = instant(json["expires"])
@@ -146,6 +148,8 @@ enum PartnerMessage: Hashable, Sendable {
     var detail: String?
     if let given = json["detail"] {
       guard let text = given.string, text.count <= PartnerReceipt.longestDetail,
+        text.unicodeScalars.count
+          <= PartnerReceipt.longestDetail * PartnerRequest.scalarsPerCharacter,
         !text.unicodeScalars.contains(where: \.isHidden)
       else { return nil }
       detail = text

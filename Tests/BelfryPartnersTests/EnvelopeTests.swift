@@ -140,8 +140,10 @@ import Testing
     }
     #expect(try Set([0, 1, 20, 500, 1023].map(size)) == [1106])
     #expect(try size(1024) == 2130)
-    #expect(try size(4095) == Envelope.largest)
-    #expect(throws: Envelope.TooLong.self) { try size(4096) }
+    #expect(try size(4095) == 4178)
+    #expect(try size(4096) == 8274)
+    #expect(try size(8192) == Envelope.largest && size(40_959) == Envelope.largest)
+    #expect(throws: Envelope.TooLong.self) { try size(40_960) }
   }
 
   @Test("no nonce comes twice, also when a backup of the keys is put back")

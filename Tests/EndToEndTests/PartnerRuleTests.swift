@@ -170,4 +170,61 @@ extension PartnerTests {
     let earlier = try await alex.belfry(["undo", "--skip", "1"])
     #expect(earlier.out.contains("Undid: Created: Own"), "\(earlier.out)\(earlier.err)")
   }
+
+  // MARK: Input
+
+  @Test("a time with seconds is refused, and an offset needs no colon")
+  func times() async throws {
+    let (chris, alex) = (try await person(), try await person())
+    try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
+    for time in ["2026-11-06T14:45:30Z", "2026-11-06T14:45:00.5Z", "2026-11-06T16:45:30+0200"] {
+      let seconds = try await chris.partner("send", "Alex", "Nap", "--at", time)
+      #expect(seconds.status == 2)
+      #expect(seconds.err.contains("alarms ring at whole minutes"), "\(seconds.err)")
+    }
+    for time in ["14:45:30", "2026-11-06T16:45+02000", "2026-11-06T16:45+2", "2026-11-06T16:45+2x"]
+    {
+      #expect(try await chris.partner("send", "Alex", "Nap", "--at", time).status == 2)
+    }
+    for time in [
+      "2026-11-06T16:45+02:00", "2026-11-06T16:45+0200", "2026-11-06 16:45:00+0200",
+      "2026-11-06T16:45:00+02", "2026-11-06T14:45Z", "2026-11-06T13:45-0100",
+    ] {
+      let sent = try await chris.partner("send", "Alex", "Nap", "--at", time, "--json")
+      #expect(sent.object["time"] as? String == "2026-11-06T14:45:00Z", "\(time): \(sent.err)")
+    }
+  }
+
+  @Test("names that look like a partner's, and what cannot be seen, are remarked on")
+  func lookAlikes() async throws {
+    let (chris, alex, other) = (try await person(), try await person(), try await person())
+    let box = try await mailbox(chris.sandbox)
+    try await pair(chris, alex, mailbox: box)
+    let invisible = try await chris.partner("rename", "Alex", "Al\u{AD}ex")
+    #expect(invisible.status == 2)
+    #expect(invisible.err.contains("'Al\\u{ad}ex' is no name"), "\(invisible.err)")
+    // Somebody else comes as Аlex, with a Cyrillic letter.
+    let link = try await chris.partner("invite", "--json").object["link"] as? String ?? ""
+    let accept = try await other.partner("accept", "--yes", "--as", "\u{410}lex", link)
+    #expect(accept.status == 0, "\(accept.err)")
+    _ = try await chris.partner("sync")
+    _ = try await other.partner("sync")
+    let code = try await other.code()
+    for words in [["confirm", code], ["confirm", code, "--replace"]] {
+      let confirm = try await chris.belfry(["partner"] + words)
+      #expect(confirm.status == 2)
+      #expect(confirm.err.contains("looks like that of your partner Alex"), "\(confirm.err)")
+    }
+    #expect(try await chris.partner("confirm", code, "--name", "Sam").status == 0)
+    #expect(try await chris.partner("rename", "Sam", "\u{391}lex").status == 2)
+    // A message with something between its letters, and letters of two scripts.
+    let sent = try await chris.partner("send", "Alex", "P\u{430}y\u{AD} me", "--in", "1h")
+    let oddity =
+      "characters that cannot be seen and words of letters that look alike from several scripts"
+    #expect(sent.status == 0)
+    #expect(sent.err.contains("warning: the message holds \(oddity)"), "\(sent.err)")
+    let news = try await alex.partner("sync")
+    #expect(news.out.contains("P\u{430}y\\u{ad} me"), "\(news.out)")
+    #expect(news.out.contains("warning: it holds \(oddity)"), "\(news.out)")
+  }
 }

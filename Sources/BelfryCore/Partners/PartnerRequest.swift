@@ -22,13 +22,24 @@ public struct PartnerOrigin: Hashable, Sendable {
   /// The longest name of a partner, in characters as people count them.
   public static let longestName = 40
 
-  /// A name as it may be shown: one line, nothing that a terminal obeys; nil when nothing is left of it, or too much.
+  /// A name as somebody may choose it: one line, and each part of it can be seen; nil when nothing is left of it, or too
+  /// much.
   public static func name(_ text: String) -> String? {
+    recordedName(text).flatMap { AlarmText.hasInvisible($0) ? nil : $0 }
+  }
+
+  /// A name as a record may have it: nothing that a terminal obeys. An alarm rings, whatever it was called.
+  public static func recordedName(_ text: String) -> String? {
     guard let name = try? AlarmText.title(text), name.count <= longestName,
-      name.utf8.count <= longestName * 8, !name.unicodeScalars.contains(where: \.isHidden)
+      name.unicodeScalars.count <= longestName * 8,
+      !name.unicodeScalars.contains(where: \.isHidden)
     else { return nil }
     return name
   }
+
+  /// What a name must be like, in words.
+  public static let nameRule =
+    "At most \(longestName) characters on one line, none of them invisible."
 
   /// The title of such an alarm: `From Alex`.
   public var title: String { "\(PartnerOrigin.titlePrefix)\(name)" }
@@ -78,6 +89,8 @@ public struct PartnerRequest: Hashable, Sendable {
 
   /// The most characters that any message has, whatever a receiver allows.
   public static let longestMessage = 1000
+  /// So many scalars make up the characters of a text at most, on the average.
+  public static let scalarsPerCharacter = 8
   /// How long after its time a request may still be set, in seconds, unless its sender says otherwise; and one that
   /// repeats after its first.
   public static let lateness: Int64 = 600

@@ -97,7 +97,8 @@ public enum AlarmRecord {
   ) throws(RecordError) -> PartnerOrigin? {
     guard var nested = try reader.nested("partner") else { return nil }
     let origin = PartnerOrigin(
-      name: try nested.required("name", { $0.string.flatMap(PartnerOrigin.name) }, "a name"),
+      name: try nested.required(
+        "name", { $0.string.flatMap(PartnerOrigin.recordedName) }, "a name"),
       partnership: try nested.required("partnership", \.identifier, "an identifier"),
       request: try nested.required("request", \.identifier, "an identifier"),
       quiet: try nested.optional(

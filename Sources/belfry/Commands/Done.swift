@@ -46,7 +46,7 @@ struct Done: ParsableCommand {
 
   /// A moment as people write one of the past: a time of day is the latest such.
   private func past(_ text: String, _ context: StoreContext) throws -> Instant {
-    if let instant = Instant(rfc3339: text) { return instant }
+    if let instant = MomentText.instant(text) { return instant }
     let local = context.zones.local
     if let civil = CivilDateTime(text) { return local.instant(of: civil) }
     guard let time = CivilTime(text) else {

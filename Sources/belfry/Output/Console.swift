@@ -70,14 +70,16 @@ enum Console {
 
 /// Text of somebody else's on a terminal.
 enum Printable {
-  /// Control characters and those that turn the writing direction, shown instead of obeyed.
+  /// Control characters, those that turn the writing direction and those that show nothing, shown by their numbers.
   static func text(_ text: String) -> String {
     // Most text is plain ASCII, which is seen at once.
     if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
-    guard text.unicodeScalars.contains(where: \.isHidden) else { return text }
+    let scalars = Array(text.unicodeScalars)
+    let invisible = Set(AlarmText.invisible(in: scalars))
+    guard !invisible.isEmpty || scalars.contains(where: \.isHidden) else { return text }
     var result = ""
-    for scalar in text.unicodeScalars {
-      if scalar.isHidden {
+    for (index, scalar) in scalars.enumerated() {
+      if scalar.isHidden || invisible.contains(index) {
         result += "\\u{\(String(scalar.value, radix: 16))}"
       } else {
         result.unicodeScalars.append(scalar)

@@ -193,10 +193,12 @@ struct PartnerText {
         "\(name): compare the code, \(code). If they see the same: belfry partner confirm '\(code)'"
       ]
     case .paired: return ["You and \(name) are partners."]
-    case .scheduled(let request): return ["From \(name): \(words(request))."]
+    case .scheduled(let request):
+      return ["From \(name): \(words(request))."] + warning(of: request.message)
     case .refused(let request, let refusal):
       let reason = refusal?.wordsHere ?? "it came too late"
       return ["From \(name), not set: \(words(request)): \(reason)."]
+        + warning(of: request.message)
     case .recalled(let request): return ["\(name) has taken back: \(words(request))."]
     case .receipt(let receipt, let request):
       return ["\(name): \(words(request)): \(words(receipt))"]
@@ -216,6 +218,20 @@ struct PartnerText {
         "Make another, and hand it over another way: belfry partner invite",
       ]
     }
+  }
+
+  /// What is odd about a message, in words; nil when nothing is.
+  static func oddity(of message: String) -> String? {
+    let parts = [
+      AlarmText.hasInvisible(message) ? "characters that cannot be seen" : nil,
+      LookAlikes.hasMixedWord(message)
+        ? "words of letters that look alike from several scripts" : nil,
+    ].compactMap { $0 }
+    return parts.isEmpty ? nil : parts.joined(separator: " and ")
+  }
+
+  private func warning(of message: String) -> [String] {
+    PartnerText.oddity(of: message).map { ["  warning: it holds \($0)"] } ?? []
   }
 
   /// What a person is to be told of, though nothing rings: headline and body; nil for what can wait.

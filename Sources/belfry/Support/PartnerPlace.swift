@@ -148,7 +148,7 @@ struct PartnerPlace: Sendable {
     guard let name = PartnerOrigin.name(shown) else {
       throw CommandError(
         .usage, "'\(Printable.text(shown))' is no name.",
-        hint: "At most \(PartnerOrigin.longestName) characters on one line: --as NAME")
+        hint: "\(PartnerOrigin.nameRule) Say it with --as NAME.")
     }
     return name
   }

@@ -243,7 +243,7 @@ struct PartnerRename: ParsableCommand {
     guard let name = PartnerOrigin.name(self.name) else {
       throw CommandError(
         .usage, "'\(Printable.text(self.name))' is no name.",
-        hint: "At most \(PartnerOrigin.longestName) characters on one line.")
+        hint: PartnerOrigin.nameRule)
     }
     try PartnerNames.check(name, besides: partner.id, place)
     let renamed = try place.change(partner.id) { partner in
@@ -254,7 +254,7 @@ struct PartnerRename: ParsableCommand {
   }
 }
 
-/// No two partners go by one name.
+/// No two partners go by one name, or by names that look the same.
 enum PartnerNames {
   /// Those of the same name, however it is written.
   static func namesakes(_ name: String, besides id: Identifier, _ place: PartnerPlace)
@@ -265,7 +265,30 @@ enum PartnerNames {
     }
   }
 
+  /// One whose name is another, and looks the same.
+  static func lookAlike(_ name: String, besides id: Identifier, _ place: PartnerPlace)
+    -> Partnership?
+  {
+    place.partners.first {
+      $0.id != id && $0.phase != .ended && LookAlikes.areConfusable($0.name, name)
+    }
+  }
+
+  /// Throws when a name looks like that of another partner.
+  static func checkLooks(
+    _ name: String, besides id: Identifier, _ place: PartnerPlace, hint: String
+  )
+    throws
+  {
+    guard let other = lookAlike(name, besides: id, place) else { return }
+    throw CommandError(
+      .usage,
+      "the name \(Printable.text(name)) looks like that of your partner \(Printable.text(other.name)), and is another: somebody may want to pass for them.",
+      hint: hint)
+  }
+
   static func check(_ name: String, besides id: Identifier, _ place: PartnerPlace) throws {
+    try checkLooks(name, besides: id, place, hint: "Choose another name.")
     guard namesakes(name, besides: id, place).isEmpty else {
       throw CommandError(
         .usage, "there is a partner \(Printable.text(name)) already.", hint: "Choose another name.")

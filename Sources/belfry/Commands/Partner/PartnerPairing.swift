@@ -194,6 +194,11 @@ struct PartnerAccept: AsyncParsableCommand {
         .notPossible, "this device has answered, or made, this very invitation.",
         hint: "See 'belfry partner'.")
     }
+    if let other = PartnerNames.lookAlike(invitation.name, besides: partner.id, place) {
+      Console.error(
+        "belfry: warning: the name \(Printable.text(invitation.name)) looks like that of your partner \(Printable.text(other.name)), and is another."
+      )
+    }
     if !common.json {
       let who = Printable.text(invitation.name)
       Console.line("\(who) invites you to be partners.")
@@ -406,9 +411,12 @@ struct PairingDialogue {
     if let name, PartnerOrigin.name(name) == nil {
       throw CommandError(
         .usage, "'\(Printable.text(name))' is no name.",
-        hint: "At most \(PartnerOrigin.longestName) characters on one line.")
+        hint: PartnerOrigin.nameRule)
     }
     let chosen = name ?? partner.name
+    try PartnerNames.checkLooks(
+      chosen, besides: id, place,
+      hint: "Ask them who they are. To go on, call them otherwise: --name NAME")
     let others = PartnerNames.namesakes(chosen, besides: id, place)
     let shown = Printable.text(chosen)
     if let other = others.first, other.isValid(at: place.now), !replacing {

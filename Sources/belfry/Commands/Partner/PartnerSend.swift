@@ -99,13 +99,25 @@ struct PartnerSend: AsyncParsableCommand {
         .usage, "the message is empty, or holds hidden characters.", hint: "Say something in words."
       )
     }
-    guard message.count <= PartnerRequest.longestMessage, message.utf8.count <= 3000 else {
+    guard message.count <= PartnerRequest.longestMessage else {
       throw CommandError(
         .usage,
         "the message has \(message.count) characters, and at most \(PartnerRequest.longestMessage) fit.",
         hint: "Nothing was sent.")
     }
+    try PartnerSend.checkParts(of: message, longest: PartnerRequest.longestMessage)
+    if let oddity = PartnerText.oddity(of: message) {
+      Console.error("belfry: warning: the message holds \(oddity); the partner is told so.")
+    }
     return message
+  }
+
+  /// Throws when the characters of a text are made of more parts than any writing needs.
+  static func checkParts(of text: String, longest: Int) throws {
+    guard text.unicodeScalars.count > longest * PartnerRequest.scalarsPerCharacter else { return }
+    throw CommandError(
+      .usage, "the characters of this text are made of too many parts, as of stacked accents.",
+      hint: "Nothing was sent.")
   }
 
   private func knownSound() throws -> String? {
@@ -164,8 +176,13 @@ struct PartnerSend: AsyncParsableCommand {
     }
     if !cycle.isEmpty { return try repeated(at, rules, zones, now) }
     let moment: Instant
-    if let instant = Instant(rfc3339: at) ?? Instant(rfc3339: withSeconds(at)) {
-      moment = Instant(seconds: instant.seconds / 60 * 60)
+    if let instant = MomentText.instant(at) {
+      guard instant.milliseconds.isMultiple(of: 60_000) else {
+        throw CommandError(
+          .usage, "--at: '\(Printable.text(at))' has seconds, and alarms ring at whole minutes.",
+          hint: "Leave the seconds out, or write 00.")
+      }
+      moment = instant
     } else if let civil = CivilDateTime(at.replacing(" ", with: "T")) {
       moment = rules.instant(of: civil)
     } else if let time = CivilTime(at) {
@@ -176,17 +193,12 @@ struct PartnerSend: AsyncParsableCommand {
     } else {
       throw CommandError(
         .usage, "--at: '\(Printable.text(at))' is no time.",
-        hint: "Write it as 16:45, 2026-12-24T16:45 or 2026-12-24T16:45:00+01:00.")
+        hint: "Write it as 16:45, 2026-12-24T16:45 or 2026-12-24T16:45+01:00.")
     }
     guard moment > now else {
       throw CommandError(.usage, "--at: that has passed.", hint: "Name a time that is to come.")
     }
     return (moment, nil)
-  }
-
-  /// `2026-12-24T16:45Z` as RFC 3339 has it.
-  private func withSeconds(_ text: String) -> String {
-    "\(text.prefix(16)):00\(text.dropFirst(16))"
   }
 
   private func repeated(
@@ -309,6 +321,7 @@ struct PartnerReply: AsyncParsableCommand {
         .usage, "a reply has 1 to \(PartnerReceipt.longestDetail) characters.",
         hint: "Nothing was sent.")
     }
+    try PartnerSend.checkParts(of: words, longest: PartnerReceipt.longestDetail)
     try place.change(partner.id) { try $0.reply(words, to: origin.request, at: place.now) }
     if !common.json { Console.line("To \(Printable.text(partner.name)): \(words)") }
     try await place.roundAfter(
