@@ -252,7 +252,11 @@ struct PartnerText {
     case .refused, .recalled:
       let lines = lines(news)
       return (lines[0], lines.dropFirst().joined(separator: "\n"))
-    case .fault, .scheduled: return nil
+    case .scheduled(let request):
+      return PartnerText.oddity(of: request.message).map {
+        ("A message from \(news.partner) holds \($0)", Printable.text(request.message))
+      }
+    case .fault: return nil
     }
   }
 }
