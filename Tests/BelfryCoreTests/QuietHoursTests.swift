@@ -72,6 +72,24 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     #expect(rings(edited, "2026-11-22T23:30:00Z"))
   }
 
+  @Test("in quiet hours nobody is called about what comes late, either")
+  func calls() throws {
+    var alarm = try alarm("22:50", quiet: hours)
+    let number = try PhoneNumber("5551234567")
+    alarm.backup = Backup(
+      Backup.Plan(
+        isOn: true, interval: 120, primary: laptop, targets: [.phone(number, message: nil)]))
+    func callouts(_ time: String) -> Int {
+      let now = instant(time)
+      return Timeline(
+        alarm, zone: .utc, at: now, viewer: Viewer(device: server, known: [laptop, server]),
+        local: .utc
+      ).evaluate(at: now, settings: settings, firings: Firings()).callouts.count
+    }
+    #expect(callouts("2026-11-22T22:52:00Z") == 1)
+    #expect(callouts("2026-11-22T23:30:00Z") == 0)
+  }
+
   @Test("an alarm of one's own knows no quiet hours")
   func ownAlarms() throws {
     var own = try alarm("23:30", quiet: hours)

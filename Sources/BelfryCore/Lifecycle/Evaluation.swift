@@ -132,6 +132,10 @@ extension Timeline {
     else { return }
     for (index, target) in plan.targets.enumerated() where target.isRemote {
       if let turn = cascade.turn(of: index + 1, at: now) {
+        if let end = quietEnd(for: current, due: turn.at, at: now) {
+          wakes.append(end)
+          continue
+        }
         result.callouts.append(
           Evaluation.Callout(
             occurrence: current.civil, target: target, due: turn.at, isTest: false))

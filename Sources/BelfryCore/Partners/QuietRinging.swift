@@ -17,15 +17,22 @@ extension Timeline {
   /// | the receiver has given it that time | no |
   /// | it has begun to ring before them | no |
   func held(_ ringing: Ringing, _ current: Occurrence, at now: Instant) -> Ringing {
-    guard case .toRing(let due) = ringing, let quiet = alarm.partner?.quiet, let local,
-      !isScheduledByReceiver, !isAnswered(current.civil)
+    guard case .toRing(let due) = ringing, let end = quietEnd(for: current, due: due, at: now)
     else { return ringing }
-    let wallClock = local.civil(at: now)
-    guard quiet.contains(wallClock.time) else { return ringing }
+    return .snoozed(until: end)
+  }
+
+  /// Returns when the quiet hours end for which an occurrence waits, or a call about it; nil when nothing has to wait.
+  ///
+  /// - Parameter due: when it was to ring here, or the call to be made.
+  func quietEnd(for current: Occurrence, due: Instant, at now: Instant) -> Instant? {
+    guard let quiet = alarm.partner?.quiet, let local, !isScheduledByReceiver,
+      !isAnswered(current.civil), quiet.contains(local.civil(at: now).time)
+    else { return nil }
     let isOnTime =
       now.seconds(since: due) <= Timeline.punctuality
       && !quiet.contains(local.civil(at: current.at).time)
-    return isOnTime ? ringing : .snoozed(until: quiet.end(after: now, local: local))
+    return isOnTime ? nil : quiet.end(after: now, local: local)
   }
 
   /// Whether somebody has given it another time than the partner did, since the quiet hours were noted.
