@@ -339,7 +339,7 @@ import Testing
     let id = try #require(try pair.alex.alarms.first?.id)
     func change(_ body: (inout Alarm) -> Void) async throws {
       let store = try pair.alex.store
-      try store.update(id) { before in
+      try store.update(id, includingDeleted: true) { before in
         var after = before
         body(&after)
         after = after.stamped(against: before, at: pair.alex.now, device: store.device)
