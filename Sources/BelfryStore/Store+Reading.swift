@@ -104,10 +104,13 @@ extension Store {
       $0.hasSuffix(".json") ? Identifier($0.dropLast(5)) : nil
     }
     let devices = Set(known)
+    if alarm.backup == nil { return Viewer(device: device, known: devices) }
+    let signs = signsOfLife
+    let unreachable = signs.unreachable(devices, at: context.now)
     return Viewer(
-      device: device, known: devices,
-      unreachable: alarm.backup == nil ? [] : signsOfLife.unreachable(devices, at: context.now),
-      zoneName: alarm.backup == nil ? nil : context.zones.recordedName(at: context.now))
+      device: device, known: devices, unreachable: unreachable,
+      unreachableSince: signs.unreachableSince(unreachable),
+      zoneName: context.zones.recordedName(at: context.now))
   }
 
   /// The alarm that a person means: its identifier, its title, or a part of either that is unique.

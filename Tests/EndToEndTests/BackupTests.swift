@@ -375,6 +375,30 @@ import Testing
     #expect(try await tick(sandbox, homepod, "HomePod", at: "2026-11-23T05:02:00Z").count == 1)
   }
 
+  @Test("healthy backups that cron drives ring one after the other when the first device is dead")
+  func cronOnly() async throws {
+    let (sandbox, stores) = try await watched(["Watch", "HomePod"])
+    let backups = try ["Watch", "HomePod"].map { ($0, try #require(stores[$0])) }
+    // Half an hour lies between two heartbeats where no daemon runs.
+    for (name, store) in backups {
+      _ = try await tick(sandbox, store, name, at: "2026-11-23T04:40:00Z")
+      try await sync(sandbox, [store], now: "2026-11-23T04:40:00Z")
+    }
+    for (_, store) in backups { try await sync(sandbox, [store], now: "2026-11-23T05:01:30Z") }
+    let minutes = ["02", "04"]
+    for (turn, (name, _)) in backups.enumerated() {
+      let now = "2026-11-23T05:\(minutes[turn]):00Z"
+      for (other, store) in backups {
+        let rings = try await tick(sandbox, store, other, at: now)
+        #expect(rings.count == (other == name ? 1 : 0), "\(other) at \(now)")
+      }
+    }
+    let status = try await backup(
+      sandbox, "emea", "status", now: "2026-11-23T04:50:00Z", store: stores["Watch"],
+      device: "Watch")
+    #expect(status.out.contains("and syncs every 30 min"), "\(status.out)")
+  }
+
   // MARK: Who is there
 
   @Test("status and doctor tell who would ring tonight, and warn when nobody would")

@@ -5,16 +5,25 @@ public struct Viewer: Hashable, Sendable {
   public let known: Set<Identifier>
   /// Those that have not been heard of, though others could have been: they delay nobody.
   public let unreachable: Set<Identifier>
+  /// Since when each of the unreachable ones counts as that; a missing one always has.
+  public let unreachableSince: [Identifier: Instant]
   /// The name of the time zone that the device is in, as records hold it; nil when it is not to be recorded.
   public let zoneName: String?
 
   public init(
     device: Identifier, known: Set<Identifier>, unreachable: Set<Identifier> = [],
-    zoneName: String? = nil
+    unreachableSince: [Identifier: Instant] = [:], zoneName: String? = nil
   ) {
     self.zoneName = zoneName
     self.device = device
     self.known = known
     self.unreachable = unreachable
+    self.unreachableSince = unreachableSince
+  }
+
+  /// Returns true when a device was unreachable already when an occurrence came due: news during a cascade moves
+  /// no turn that has begun.
+  func isUnreachable(_ device: Identifier, due: Instant) -> Bool {
+    unreachable.contains(device) && unreachableSince[device].map { $0 <= due } ?? true
   }
 }

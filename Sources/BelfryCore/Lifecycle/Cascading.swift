@@ -29,7 +29,7 @@ extension Timeline {
     }
     let unreachable = plan.targets.indices.filter { index in
       guard let viewer, let device = plan.targets[index].device else { return false }
-      return device != viewer.device && viewer.unreachable.contains(device)
+      return device != viewer.device && viewer.isUnreachable(device, due: due)
     }.map { $0 + 1 }
     return Cascade(
       due: due, plan: plan, snoozes: naps, ended: ended, unreachable: Set(unreachable)

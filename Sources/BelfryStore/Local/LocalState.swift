@@ -192,18 +192,27 @@ struct LocalState: Sendable {
       seen: Dictionary(seen) { max($0, $1) },
       has: (json["has"]?.object ?? [:]).reduce(into: [:]) { result, item in
         if let id = Identifier(item.key) { result[id] = item.value.string }
-      }, told: json["told"]?.instant, toldHead: json["toldHead"]?.string)
+      }, told: json["told"]?.instant, toldHead: json["toldHead"]?.string,
+      every: (json["every"]?.object ?? [:]).reduce(into: [:]) { result, item in
+        guard let id = Identifier(item.key), let seconds = item.value.integer,
+          SignsOfLife.promises.contains(seconds)
+        else { return }
+        result[id] = seconds
+      }, exchanges: (json["exchanges"]?.array ?? []).compactMap(\.instant).sorted())
   }
 
   func write(_ signs: SignsOfLife) throws {
     let seen = signs.seen.map { ($0.key.text, JSON($0.value)) }
     let has = signs.has.map { ($0.key.text, JSON.string($0.value)) }
+    let every = signs.every.map { ($0.key.text, JSON.integer($0.value)) }
     try DurableFile.write(
       JSON.object(omittingNil: [
         "asked": signs.asked.map { JSON($0) }, "silent": signs.silent.map { JSON($0) },
         "told": signs.told.map { JSON($0) },
         "toldHead": signs.toldHead.map { .string($0) },
         "has": .object(Dictionary(has) { one, _ in one }),
+        "every": .object(Dictionary(every) { one, _ in one }),
+        "exchanges": .array(signs.exchanges.map { JSON($0) }),
         "seen": .object(Dictionary(seen) { one, _ in one }),
       ]).document, to: alive, temporary: "\(alive).new-\(getpid())", syncing: false)
   }

@@ -16,9 +16,13 @@ extension Store {
   ///
   /// Who cannot say so is waited for no less; no failure here is one of the sync.
   ///
-  /// - Parameter spacing: in seconds; nil for saying nothing.
+  /// - Parameters:
+  ///   - spacing: in seconds; nil for saying nothing.
+  ///   - promise: how often this device will be heard of while a backup may have to ring, in seconds; nil where only
+  ///     its past exchanges tell.
   func exchangeSigns(
-    _ repository: Repository, _ transports: [any RemoteTransport], spacing: Int64?
+    _ repository: Repository, _ transports: [any RemoteTransport], spacing: Int64?,
+    promise: Int64? = nil
   ) async {
     var signs = signsOfLife
     guard !transports.isEmpty else {
@@ -29,6 +33,7 @@ extension Store {
     }
     signs.asked = context.now
     signs.silent = nil
+    signs.noteExchange(at: context.now)
     let others = Set(devices().devices.map(\.id)).subtracting([device]).sorted()
       .prefix(Store.mostHeartbeats)
     await removeStaleHeartbeats(repository, of: Set(others))
@@ -43,7 +48,7 @@ extension Store {
     if let spacing {
       let wait = head == signs.toldHead ? spacing : min(spacing, SignsOfLife.spacingInWindow)
       let isDue = signs.told.map { abs(context.now.seconds(since: $0)) >= wait } ?? true
-      if isDue, await tell(repository, transports, head) {
+      if isDue, await tell(repository, transports, head, every: promise ?? signs.promise) {
         signs.told = context.now
         signs.toldHead = head
       }
@@ -72,22 +77,16 @@ extension Store {
     for device in devices().devices where device.id != self.device {
       for remote in remotes {
         let name = "\(Store.seen)\(remote)/\(device.id)"
-        guard let commit = (try? repository.commit(of: name)) ?? nil,
-          let sign = try? repository.commit(commit)
-        else { continue }
-        let time = Instant(seconds: sign.time)
-        if time.isImplausible(at: context.now) || signs.seen[device.id].map({ $0 > time }) == true {
-          continue
+        if let commit = (try? repository.commit(of: name)) ?? nil {
+          signs.take(commit, of: device.id, from: repository, at: context.now)
         }
-        signs.seen[device.id] = time
-        signs.has[device.id] = CommitMessage.trailers(of: sign.message)["Has"]
       }
     }
   }
 
   /// Says that this device is there; returns whether any remote has taken it.
   private func tell(
-    _ repository: Repository, _ transports: [any RemoteTransport], _ head: String?
+    _ repository: Repository, _ transports: [any RemoteTransport], _ head: String?, every: Int64
   ) async -> Bool {
     guard
       let commit = try? repository.writeCommit(
@@ -95,7 +94,8 @@ extension Store {
         signature: Repository.Signature(
           name: "Belfry", email: "belfry@localhost", time: context.now.seconds),
         message: CommitMessage(
-          "This device is there", trailers: head.map { [("Has", $0)] } ?? [], device: device
+          "This device is there",
+          trailers: (head.map { [("Has", $0)] } ?? []) + [("Every", "\(every)")], device: device
         ).text)
     else { return false }
     var isTold = false
@@ -107,6 +107,24 @@ extension Store {
     // Nothing here names it: half-hourly ones are not to pile up.
     repository.discard(commit)
     return isTold
+  }
+
+  /// After how many seconds a device without a daemon says again that it is there: often once a backup may have to ring
+  /// for an alarm, as it does not know when it is asked next; nil while nothing looks at the clock here.
+  public var heartbeatSpacing: Int64? {
+    guard hasTickedLately else { return nil }
+    let isDue =
+      signsOfLife.told.map {
+        abs(context.now.seconds(since: $0)) >= SignsOfLife.spacingInWindow
+      } ?? true
+    guard isDue else { return SignsOfLife.spacing }
+    let hasBackups = armedIdentifiers().contains { id in
+      armed(id).map { record in
+        record.alarm.enabled && !record.alarm.isDeleted
+          && record.alarm.backup?.plan.isActive == true
+      } ?? false
+    }
+    return hasBackups ? SignsOfLife.spacingInWindow : SignsOfLife.spacing
   }
 
   /// The devices that are known not to have had an alarm's list of backups as it is here when they last said that they
@@ -123,5 +141,21 @@ extension Store {
         else { return true }
         return theirs.backup?.plan != alarm.backup?.plan
       }.keys)
+  }
+}
+
+extension SignsOfLife {
+  /// Takes a device's heartbeat over, unless an older or an impossible one.
+  mutating func take(
+    _ commit: ObjectID, of device: Identifier, from repository: Repository, at now: Instant
+  ) {
+    guard let sign = try? repository.commit(commit) else { return }
+    let time = Instant(seconds: sign.time)
+    if time.isImplausible(at: now) || seen[device].map({ $0 > time }) == true { return }
+    let trailers = CommitMessage.trailers(of: sign.message)
+    seen[device] = time
+    has[device] = trailers["Has"]
+    every[device] = trailers["Every"].flatMap { Int64($0) }
+      .flatMap { SignsOfLife.promises.contains($0) ? $0 : nil }
   }
 }

@@ -51,11 +51,13 @@ extension Store {
   /// - Parameters:
   ///   - names: the remotes; all when none is named.
   ///   - sign: after how many seconds this device says again that it is there; nil for not at all.
+  ///   - promise: how often it promises to be heard of while a backup may have to ring, in seconds; nil where only its
+  ///     past syncs tell.
   ///   - pushTimeout: how long pushes that lose against other devices are tried again, in milliseconds; nil for as long
   ///     as usual.
   ///   - transport: how a remote is reached.
   public func sync(
-    _ names: [String] = [], sign: Int64? = nil, pushTimeout: Int? = nil,
+    _ names: [String] = [], sign: Int64? = nil, promise: Int64? = nil, pushTimeout: Int? = nil,
     transport: (@Sendable (Repository, Remote) throws -> any RemoteTransport)? = nil
   ) async throws -> SyncResult {
     let repository = try repository()
@@ -82,7 +84,7 @@ extension Store {
     await exchangeSigns(
       repository,
       sync.peers.indices.filter { result.exchanges[$0].failure == nil }
-        .compactMap { try? sync.peers[$0].transport.get() }, spacing: sign)
+        .compactMap { try? sync.peers[$0].transport.get() }, spacing: sign, promise: promise)
     if result.exchanges.count == 1, let failure = result.exchanges[0].failure { throw failure }
     if result.exchanges.contains(where: { $0.failure == nil }) {
       local.note(.sync, at: context.now)

@@ -44,9 +44,11 @@ struct SyncCommand: AsyncParsableCommand {
       return try Self.fail(plans.compactMap(\.failure))
     }
     // Where cron ticks and syncs, nobody else says that the device is there.
-    let sign = signOfLife ?? (store.hasTickedLately ? SignsOfLife.spacing : nil)
+    let sign = signOfLife ?? store.heartbeatSpacing
+    // A daemon syncs whenever a backup may have to ring; cron keeps its own times.
+    let promise = signOfLife.map { _ in SignsOfLife.spacingInWindow }
     let result = try await reaching(store, line, context) {
-      try await store.sync(remotes, sign: sign)
+      try await store.sync(remotes, sign: sign, promise: promise)
     }
     let names = store.deviceNames()
     result.tell(names)

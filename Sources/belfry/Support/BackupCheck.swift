@@ -30,7 +30,7 @@ struct BackupCheck {
         Diagnosis("backup", .fine, "No alarm with backups comes in the next 24 hours.")
       ]
     }
-    return calls + near.map(diagnosis) + near.compactMap(zoneDiagnosis)
+    return calls + near.map(diagnosis) + near.compactMap(zoneDiagnosis) + near.compactMap(slow)
   }
 
   /// A warning that devices ring by their own clocks, as the zone of the cascade is not recorded.
@@ -40,6 +40,18 @@ struct BackupCheck {
       "backup", .note,
       "\(Printable.text(outlook.alarm.title)): its first device has not recorded its time zone; each device rings by its own clock.",
       remedy: "Run 'belfry tick' and 'belfry sync' on the first device.")
+  }
+
+  /// Devices that hear of an answer more seldom than backups follow each other: they ring though it was answered.
+  private func slow(_ outlook: BackupOutlook) -> Diagnosis? {
+    let interval = max(outlook.alarm.backup?.plan.interval ?? 0, SignsOfLife.spacingInWindow)
+    let slow = outlook.members.filter { $0.every.map { $0 > interval } ?? false }
+    if slow.isEmpty { return nil }
+    let list = slow.map { "\(Printable.text($0.label)) every \(Span.length($0.every ?? 0))" }
+    return Diagnosis(
+      "backup", .note,
+      "\(Printable.text(outlook.alarm.title)): synced seldom: \(list.joined(separator: ", ")). These may ring though another was answered.",
+      remedy: "There: belfry service install, or a crontab line that syncs every minute.")
   }
 
   private func diagnosis(_ outlook: BackupOutlook) -> Diagnosis {

@@ -13,6 +13,8 @@ struct BackupOutlook {
     /// Whether it would ring, and why that is thought.
     let isThere: Bool
     let reason: String
+    /// How often it has promised to be heard of, in seconds; nil where it has promised nothing.
+    let every: Int64?
   }
   let alarm: Alarm
   let next: Timeline.Occurrence
@@ -50,6 +52,8 @@ struct BackupOutlook {
     let names: [Identifier: String]
     let signs: SignsOfLife
     let devices: [Device]
+    /// Between two backups, in seconds.
+    let interval: Int64
     let isWatched: Bool
     let hasRemote: Bool
     /// Those that are known not to have the list as it is.
@@ -61,6 +65,7 @@ struct BackupOutlook {
       devices = store.devices().devices
       names = devices.names
       signs = store.signsOfLife
+      interval = alarm.backup?.plan.interval ?? Backup.interval
       uninformed = store.devicesWithoutBackups(of: alarm, signs)
       isWatched = store.daemonState().isRunning || store.hasTickedLately
       hasRemote = store.hasRemote
@@ -74,7 +79,15 @@ struct BackupOutlook {
     func member(_ target: BackupTarget?, _ device: Identifier, at: Instant) -> Member {
       let label = target?.label(names) ?? names[device] ?? device.short
       return Member(
-        target: target, at: at, label: label, isThere: isThere(device), reason: reason(device))
+        target: target, at: at, label: label, isThere: isThere(device), reason: reason(device),
+        every: signs.every[device])
+    }
+
+    /// Said of a device that hears of answers more seldom than backups follow each other.
+    private func pace(_ device: Identifier) -> String {
+      guard let every = signs.every[device], every > max(interval, SignsOfLife.spacingInWindow)
+      else { return "" }
+      return ", and syncs every \(Span.length(every)): it may ring though another was answered"
     }
 
     private func reason(_ device: Identifier) -> String {
@@ -90,7 +103,7 @@ struct BackupOutlook {
       if uninformed.contains(device), signs.isAlive(device, at: now) {
         return "does not have this list yet: it hears of it when it syncs"
       }
-      return "last heard of \(Span.length(max(0, now.seconds(since: last)))) ago"
+      return "last heard of \(Span.length(max(0, now.seconds(since: last)))) ago\(pace(device))"
     }
 
     func remote(_ target: BackupTarget, _ plan: Backup.Plan, at: Instant) -> Member {
@@ -105,7 +118,8 @@ struct BackupOutlook {
         reason = "through \(words(live))"
       }
       return Member(
-        target: target, at: at, label: target.label(names), isThere: !live.isEmpty, reason: reason)
+        target: target, at: at, label: target.label(names), isThere: !live.isEmpty, reason: reason,
+        every: nil)
     }
 
     private func words(_ devices: [Identifier]) -> String {

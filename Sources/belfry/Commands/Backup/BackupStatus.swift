@@ -7,7 +7,8 @@ struct BackupStatus: ParsableCommand {
     commandName: "status", abstract: "Tell which backups would really ring, as far as is known.",
     usage: "belfry backup status\n       belfry backup ALARM status",
     discussion: """
-      Each device says every half hour, and shortly before a backup may have to ring, that it is there.
+      Each device says every half hour, and shortly before a backup may have to ring, that it is there. One without a \
+      daemon says how often it syncs, and is judged by that.
       """)
 
   @Argument(help: "The alarm (default: all that have backups).")
@@ -96,7 +97,7 @@ struct BackupStatus: ParsableCommand {
     }
   }
 
-  /// `{alarm, title, occurrence, at, zone?, live, members: [{label, at, first, wouldRing, reason}]}`; of one that rings see
+  /// `{alarm, title, occurrence, at, zone?, live, members: [{label, at, first, wouldRing, reason, every?}]}`; of one that rings see
   /// `BackupRound.json`.
   private func json(_ outlook: BackupOutlook, _ context: CommandContext) -> JSON {
     let zones = context.storeContext.zones
@@ -107,10 +108,10 @@ struct BackupStatus: ParsableCommand {
       "live": .integer(Int64(outlook.live)),
       "members": .array(
         outlook.members.map { member in
-          .object([
+          .object(omittingNil: [
             "label": .string(member.label), "at": .string(zones.text(member.at)),
             "first": .bool(member.target == nil), "wouldRing": .bool(member.isThere),
-            "reason": .string(member.reason),
+            "reason": .string(member.reason), "every": member.every.map { .integer($0) },
           ])
         }),
     ])
