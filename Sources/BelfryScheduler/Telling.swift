@@ -6,6 +6,8 @@ struct Telling: Sendable {
   let alarm: Alarm
   let due: Instant
   let notice: Notice
+  /// It is told here because none of the alarm's own devices is known to be alive.
+  var isStandIn = false
 
   var key: Firings.Key { Firings.Key(alarm: alarm.id, occurrence: notice.occurrence) }
 
@@ -40,9 +42,11 @@ extension Evaluation {
     }
     let answers = Notice.answers(to: alarm, settings)
     return firings.map {
-      telling(
+      var result = telling(
         .firing(late: $0.late), $0.occurrence, due: $0.due, answers,
         store.backupTurn($0, of: alarm))
+      result.isStandIn = $0.isStandIn
+      return result
     }
       + followUps.map {
         telling(.followUp($0), $0.occurrence, due: $0.due, Notice.answersToFollowUp)

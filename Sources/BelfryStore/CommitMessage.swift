@@ -41,10 +41,12 @@ public struct CommitMessage: Hashable, Sendable {
   static let final = "Final"
   /// The action of a change of the settings.
   static let settings = "settings"
+  /// The action of a device that takes another's place over.
+  static let adoption = "adopted"
 
   /// Whether an action is one that a person takes, and can take back.
   static func isUndoable(_ action: String) -> Bool {
-    if action == settings { return true }
+    if action == settings || action == adoption { return true }
     return switch LogEntry.Action(rawValue: action) {
     case .created, .edited, .enabled, .disabled, .deleted, .paused, .resumed, .stopped, .snoozed,
       .done, .skipped,

@@ -21,7 +21,8 @@ extension Store {
   /// The same store at another moment, or for another reader.
   public func with(_ context: StoreContext) -> Store {
     Store(
-      path: path, context: context, device: device, local: local, adoptionFailure: adoptionFailure)
+      path: path, context: context, device: device, local: local, adoptionFailure: adoptionFailure,
+      presenceCache: presenceCache)
   }
 
   /// The alarms that have files.

@@ -29,7 +29,13 @@ extension Store {
 
   /// The devices that can place calls.
   public var callers: Set<Identifier> {
-    Set(devices().devices.filter(\.calls).map(\.id))
+    Set(currentDevices().filter(\.calls).map(\.id))
+  }
+
+  /// The devices without those that another has replaced.
+  public func currentDevices() -> [Device] {
+    let replaced = presence.replacements
+    return devices().devices.filter { replaced[$0.id] == nil }
   }
 }
 

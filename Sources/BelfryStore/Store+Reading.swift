@@ -104,13 +104,13 @@ extension Store {
       $0.hasSuffix(".json") ? Identifier($0.dropLast(5)) : nil
     }
     let devices = Set(known)
-    if alarm.backup == nil { return Viewer(device: device, known: devices) }
+    if alarm.backup == nil { return Viewer(device: device, known: devices, presence: presence) }
     let signs = signsOfLife
     let unreachable = signs.unreachable(devices, at: context.now)
     return Viewer(
       device: device, known: devices, unreachable: unreachable,
       unreachableSince: signs.unreachableSince(unreachable),
-      zoneName: context.zones.recordedName(at: context.now))
+      zoneName: context.zones.recordedName(at: context.now), presence: presence)
   }
 
   /// The alarm that a person means: its identifier, its title, or a part of either that is unique.

@@ -13,6 +13,8 @@ public struct Undone: Sendable {
   public var settings: [Setting]
   /// The occurrence that it was about, if it was about one.
   public var occurrence: CivilDateTime?
+  /// The devices whose place this one has given back.
+  public var devices: [Identifier] = []
   /// Whether one of them rang already, before it was undone.
   public var rangBefore = false
 }
@@ -46,6 +48,7 @@ extension Store {
       var files: [String: [UInt8]?] = [:]
       try revertAlarms(action, changed, repository, &undone, &files)
       try revertSettings(action, changed, repository, &undone, &files)
+      undone.devices = try revertAdoption(action, changed, repository, &files)
       guard !files.isEmpty else { throw StoreError.nothingToUndo }
       var trailers: [(key: String, value: String)] = [
         ("Action", LogEntry.Action.undone.rawValue),

@@ -14,14 +14,17 @@ public final class Store: Sendable {
   /// This clone's own identifier.
   public let device: Identifier
   let local: LocalState
+  /// What was last found out of the other devices.
+  let presenceCache: PresenceCache
   /// Why this clone could not be given an identity, when it could not: it can be read, not written to.
   let adoptionFailure: (any Error)?
   let deviceZones = DeviceZones()
 
   init(
     path: String, context: StoreContext, device: Identifier, local: LocalState,
-    adoptionFailure: (any Error)? = nil
+    adoptionFailure: (any Error)? = nil, presenceCache: PresenceCache = PresenceCache()
   ) {
+    self.presenceCache = presenceCache
     self.path = path
     self.context = context
     self.device = device
@@ -201,7 +204,7 @@ public final class Store: Sendable {
     let device = Device(
       id: id, name: context.deviceName, created: context.now,
       stamp: Stamp(time: context.now, device: id), kind: context.deviceKind,
-      zone: context.zones.recordedName(at: context.now))
+      zone: context.zones.recordedName(at: context.now), copyOf: local.formerIdentity)
     var files: [String: [UInt8]?] = [DeviceRecord.path(id): DeviceRecord.encode(device)]
     if try DurableFile.read("\(path)/\(Store.attributesPath)") == nil {
       files[Store.attributesPath] = Store.attributes
@@ -210,6 +213,11 @@ public final class Store: Sendable {
     try writer.commit(
       files, message: CommitMessage(message ?? "Add the device \(device.name)", device: id))
     try local.setIdentity(id, machine: context.machine)
+    var signs = local.readSignsOfLife()
+    guard signs != SignsOfLife() else { return }
+    signs.forgetOwn()
+    // Otherwise the first heartbeat of the new device only comes later.
+    try? local.write(signs)
   }
 
   static let attributesPath = ".gitattributes"

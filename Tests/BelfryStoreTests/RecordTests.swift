@@ -233,6 +233,30 @@ import Testing
     }
   }
 
+  @Test func aDeviceThatHasReplacedAnotherIsWrittenAsItWasRead() throws {
+    let one = try #require(Identifier("laptopaaaaaaaaaaaaaaaaaaaa"))
+    let two = try #require(Identifier("serveraaaaaaaaaaaaaaaaaaaa"))
+    let device = Device(
+      id: one, name: "laptop", created: Instant(seconds: 1_795_426_200), copyOf: two,
+      replaced: [two: Instant(seconds: 1_795_426_260)], extras: ["shoe": "44"])
+    let written = DeviceRecord.encode(device)
+    #expect(try DeviceRecord.decode(written) == device)
+    let text = String(decoding: written, as: UTF8.self)
+    for wrong in [
+      text.replacing("2026-11-23T09:31:00Z", with: "soon"),
+      text.replacing("\"\(two)\": ", with: "\"server\": "),
+      text.replacing("\"copyOf\": \"\(two)\"", with: "\"copyOf\": 7"),
+    ] {
+      #expect(wrong != text)
+      #expect(throws: RecordError.self) { try DeviceRecord.decode(Array(wrong.utf8)) }
+    }
+    // The later word of the device itself stands, whole.
+    var later = device
+    later.replaced = [:]
+    later.stamp = Stamp(time: Instant(seconds: 1_795_426_300), device: one)
+    #expect(Device.join(device, later) == later && Device.join(later, device) == later)
+  }
+
   @Test func aDevicesOwnSettingsAreNotThoseOfAll() throws {
     let record = try SettingsFile.decode(
       Array("{\"format\": 1, \"sound\": \"pulse\", \"tier\": \"plus\"}".utf8))

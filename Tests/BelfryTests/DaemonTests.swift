@@ -459,4 +459,21 @@ import Testing
     try await bench.wait(until: "2026-11-20T09:31:00Z")
     #expect(bench.rings == ["firing Tea 2026-11-20T09:30 false"])
   }
+
+  @Test("an alarm of another device rings here once that is not known to be alive")
+  func silentDevice() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T10:00:00Z")
+    let server = try await bench.sandbox.secondDevice(now: "2026-11-20T10:00:00Z")
+    _ = try await bench.sandbox.belfry(
+      "sync", now: "2026-11-20T10:00:00Z", store: server, device: "server")
+    try await bench.belfry("sync")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00", "--on", "server")
+    try await bench.start()
+    // It was set up less than a day ago.
+    try await bench.wait(until: "2026-11-21T09:30:00Z")
+    #expect(bench.rings.isEmpty)
+    // The daemon looks again by itself when the day is over.
+    try await bench.wait(until: "2026-11-21T10:01:00Z")
+    #expect(bench.rings == ["firing Rent 2026-11-21T09:00 true"])
+  }
 }

@@ -84,6 +84,10 @@ public struct Device: Hashable, Sendable {
   /// The time zone that the device is in: an IANA name, or `UTC-08:00` where the zone has no name. Nil in records of
   /// early versions.
   public var zone: String?
+  /// The device whose folder this clone was copied from, as after a restore from a backup; nil for a new clone.
+  public var copyOf: Identifier?
+  /// The devices whose place this one has taken over by `belfry device adopt`, each with the time of that.
+  public var replaced: [Identifier: Instant]
   public var extras: [String: String]
 
   public enum Kind: String, CaseIterable, Sendable {
@@ -92,12 +96,15 @@ public struct Device: Hashable, Sendable {
 
   public init(
     id: Identifier, name: String, created: Instant, stamp: Stamp? = nil, kind: Kind? = nil,
-    owner: String? = nil, calls: Bool = false, zone: String? = nil, extras: [String: String] = [:]
+    owner: String? = nil, calls: Bool = false, zone: String? = nil, copyOf: Identifier? = nil,
+    replaced: [Identifier: Instant] = [:], extras: [String: String] = [:]
   ) {
     self.kind = kind
     self.owner = owner
     self.calls = calls
     self.zone = zone
+    self.copyOf = copyOf
+    self.replaced = replaced
     self.stamp = stamp
     self.id = id
     self.name = name

@@ -208,23 +208,11 @@ extension Alarm {
     return plan
   }
 
-  /// Whether a device rings at the alarm's time, and not as a backup of a list.
-  ///
-  /// 1. Those of `delivery.devices`, or all, but for the backups.
-  /// 2. If none is left, the device that the alarm is at home on; and if that is not known, all: rather a false alarm
-  ///    than a missed one.
+  /// Returns true when a device rings at the alarm's time, and not as a backup of a list, while every device counts as
+  /// alive: the first two rules of `role(of:seenBy:plan:)`.
   public func ringsFirst(
     on device: Identifier, known: Set<Identifier>, plan: Backup.Plan?
   ) -> Bool {
-    guard let plan else { return delivery.rings(on: device, known: known) }
-    func isFirst(_ other: Identifier) -> Bool {
-      plan.step(of: other) == nil && delivery.rings(on: other, known: known)
-    }
-    if isFirst(device) { return true }
-    if known.contains(where: isFirst) { return false }
-    guard let primary = plan.primary, known.contains(primary) else {
-      return delivery.rings(on: device, known: known)
-    }
-    return primary == device
+    role(of: device, seenBy: Viewer(device: device, known: known), plan: plan) != nil
   }
 }

@@ -97,6 +97,13 @@ public struct SignsOfLife: Hashable, Sendable {
     exchanges = Array((exchanges + [now]).suffix(SignsOfLife.mostExchanges))
   }
 
+  /// Forgets what this device has said of itself: after its folder was copied that was another device.
+  public mutating func forgetOwn() {
+    told = nil
+    toldHead = nil
+    exchanges = []
+  }
+
   /// The interval that a device without a daemon can promise, in seconds: the second longest between its latest
   /// exchanges, as the longest may be a night's sleep; half an hour while there are too few to tell.
   public var promise: Int64 {

@@ -29,7 +29,8 @@ extension Timeline {
     }
     let unreachable = plan.targets.indices.filter { index in
       guard let viewer, let device = plan.targets[index].device else { return false }
-      return device != viewer.device && viewer.isUnreachable(device, due: due)
+      let holder = viewer.holder(of: device)
+      return holder != viewer.device && viewer.isUnreachable(holder, due: due)
     }.map { $0 + 1 }
     return Cascade(
       due: due, plan: plan, snoozes: naps, ended: ended, unreachable: Set(unreachable)
@@ -38,9 +39,11 @@ extension Timeline {
 
   /// The place of a device in a cascade: 0 when it rings first; nil when it has none.
   private func step(of device: Identifier, _ plan: Backup.Plan) -> Int? {
-    if let step = plan.step(of: device) { return step }
-    guard let viewer else { return device == plan.primary ? 0 : nil }
-    return alarm.ringsFirst(on: device, known: viewer.known, plan: plan) ? 0 : nil
+    guard let viewer else { return plan.step(of: device) ?? (device == plan.primary ? 0 : nil) }
+    // An answer that a silent device gave speaks for its place.
+    let device = viewer.holder(of: device)
+    if let step = plan.step(of: device, seenBy: viewer) { return step }
+    return alarm.role(of: device, seenBy: viewer, plan: plan) == nil ? nil : 0
   }
 
   /// This device's place in the cascade of an occurrence.

@@ -35,6 +35,8 @@ public struct Evaluation: Hashable, Sendable {
     public let late: Bool
     /// The place among the backups, the first is 1; 0 when it rings first.
     public let step: Int
+    /// Rings here because none of the alarm's own devices is known to be alive.
+    public let isStandIn: Bool
   }
 
   /// A backup whose turn has come, and that is no device of the store.
@@ -85,10 +87,13 @@ extension Timeline {
       switch view.ringing(current, at: now, settings: settings, firings: firings)?.ringing {
       case .toRing(let due):
         result.firings.append(
-          Evaluation.Firing(current.civil, due: due, now: now, step: view.step(of: current)))
+          Evaluation.Firing(
+            current.civil, due: due, now: now, step: view.step(of: current),
+            isStandIn: view.role == .standIn))
         if !alarm.delivery.persistent { wakes.append(now.adding(seconds: settings.ringTimeout)) }
       case .ringing(let until):
         if let until { wakes.append(until) }
+        if let silence = view.silenceElsewhere(after: now) { wakes.append(silence) }
       case .snoozed(let until), .unheard(let until), .waiting(let until):
         wakes.append(until)
       case .missed:
@@ -121,6 +126,15 @@ extension Timeline {
   /// The place of this device among the backups of an occurrence.
   private func step(of current: Occurrence) -> Int {
     cascade(of: current.civil).flatMap { ownStep(in: $0) } ?? 0
+  }
+
+  /// When this device is to look again at what rings on others only: once none of them is known to be alive, it rings
+  /// here.
+  private func silenceElsewhere(after now: Instant) -> Instant? {
+    guard !ringsHere, let viewer else { return nil }
+    let plan = alarm.backup?.plan
+    return alarm.silence(viewer, plan?.isActive == true ? plan : nil)
+      .flatMap { $0 > now && $0 < .distantFuture ? $0 : nil }
   }
 
   /// Finds the backups whose turn has come and that are no devices of the store.
@@ -184,7 +198,9 @@ extension Timeline {
         wakes.append(occurrence(civil).at)
         continue
       }
-      let isAsked = ringsHere || viewer.map { record.by == $0.device } ?? false
+      let isAsked =
+        ringsHere
+        || viewer.map { viewer in record.by.map(viewer.holder) == viewer.device } ?? false
       guard isAsked, let overdue = outlook.overdue else { continue }
       guard
         let again = reringing(of: civil, record, at: now, settings: settings, firings: firings)
@@ -214,8 +230,11 @@ extension Timeline {
 }
 
 extension Evaluation.Firing {
-  fileprivate init(_ occurrence: CivilDateTime, due: Instant, now: Instant, step: Int = 0) {
+  fileprivate init(
+    _ occurrence: CivilDateTime, due: Instant, now: Instant, step: Int = 0, isStandIn: Bool = false
+  ) {
     self.init(
-      occurrence: occurrence, due: due, late: now > due.adding(seconds: 60), step: step)
+      occurrence: occurrence, due: due, late: now > due.adding(seconds: 60), step: step,
+      isStandIn: isStandIn)
   }
 }

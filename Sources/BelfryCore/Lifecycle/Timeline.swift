@@ -11,8 +11,10 @@ public struct Timeline: Sendable {
   let clock: Instant?
   /// Whether a correction of the progress is to be recorded, as a clock that was ahead had settled what has not come.
   public let isCorrected: Bool
+  /// Why it rings at the alarm's time; nil when it does not.
+  public let role: Alarm.RingingRole?
   /// Whether it is one of those that ring at the alarm's time.
-  public let ringsHere: Bool
+  public var ringsHere: Bool { role != nil }
   /// The wall clock of this device, for quiet hours; nil where there are none.
   let local: TimeZoneRules?
 
@@ -36,12 +38,13 @@ public struct Timeline: Sendable {
     self.otherZones = otherZones
     self.clock = clock
     self.isCorrected = isCorrected
-    ringsHere =
-      viewer.map { viewer in
-        let plan = alarm.backup?.plan
-        return alarm.ringsFirst(
-          on: viewer.device, known: viewer.known, plan: plan?.isActive == true ? plan : nil)
-      } ?? true
+    guard let viewer else {
+      role = .intended
+      return
+    }
+    let plan = alarm.backup?.plan
+    role = alarm.role(
+      of: viewer.device, seenBy: viewer, plan: plan?.isActive == true ? plan : nil)
   }
 
   /// The same as a device sees it whose clock says `now`: without what one with a wrong clock has put into it.

@@ -134,8 +134,9 @@ extension Device {
   private var text: [String] {
     [
       name, created.rfc3339Milliseconds, stamp?.description ?? "", kind?.rawValue ?? "",
-      owner ?? "", "\(calls)", zone ?? "",
+      owner ?? "", "\(calls)", zone ?? "", copyOf?.text ?? "",
     ]
+      + replaced.sorted { $0.key < $1.key }.flatMap { [$0.key.text, $0.value.rfc3339Milliseconds] }
       + extras.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
   }
 }

@@ -28,6 +28,8 @@ struct Agenda {
     var isArmed = false
     /// Others ring for it when the first device stays silent.
     var hasBackups = false
+    /// Only some devices ring for it, so that the others are to know whether these are alive.
+    var namesDevices = false
     /// A partner has set it, and is to hear what becomes of it.
     var isFromPartner = false
     /// When it rings here next; nil when it does not.
@@ -48,6 +50,8 @@ struct Agenda {
   /// Whether any alarm has backups, and whether any is a partner's.
   private(set) var hasBackups = false
   private(set) var hasPartners = false
+  /// Whether the other devices are to know that this one is alive.
+  private(set) var needsHeartbeats = false
 
   /// The alarms that need a look at a moment.
   func due(at now: Instant) -> [Identifier] {
@@ -133,6 +137,8 @@ struct Agenda {
         }
       entries[id]?.hasBackups =
         alarm.backup?.plan.isActive == true && alarm.enabled && !alarm.isDeleted
+      entries[id]?.namesDevices =
+        !alarm.delivery.devices.isEmpty && alarm.enabled && !alarm.isDeleted
       entries[id]?.isFromPartner = alarm.partner != nil
       if entries[id]?.hasBackups == true { watchBackups(id, timeline, status, at: now) }
     }
@@ -174,10 +180,12 @@ struct Agenda {
     mood = .quiet
     hasBackups = false
     hasPartners = false
+    needsHeartbeats = false
     for entry in entries.values {
       if let wake = entry.wake { nextWake = nextWake.map { min($0, wake) } ?? wake }
       mood = max(mood, entry.mood)
       if entry.hasBackups { hasBackups = true }
+      if entry.hasBackups || entry.namesDevices { needsHeartbeats = true }
       if entry.isFromPartner { hasPartners = true }
     }
   }

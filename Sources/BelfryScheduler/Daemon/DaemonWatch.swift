@@ -383,10 +383,11 @@ struct DaemonWatch {
       + callRetries.filter { $0.value <= context.now && !calling.contains($0.key) }.map(\.key.alarm)
   }
 
-  /// Whether something is to be told now. A backup asks first whether somebody has stopped it, if it has not just done so;
+  /// Whether something is to be told now. A backup, and a device that stands in for others, asks first whether somebody has stopped it, if it has not just done so;
   /// without an answer it rings.
   private mutating func isTold(_ telling: Telling) -> Bool {
-    guard telling.notice.backup != nil, isSyncing, !sync.isFresh(at: context.now) else {
+    let isInsteadOfOthers = telling.notice.backup != nil || telling.isStandIn
+    guard isInsteadOfOthers, isSyncing, !sync.isFresh(at: context.now) else {
       held[telling.key] = nil
       return true
     }
@@ -602,7 +603,7 @@ struct DaemonWatch {
       let spacing = isUrgent ? SignsOfLife.spacingInWindow : SignsOfLife.spacing
       run(
         ["sync", "--no-mail"]
-          + (agenda.hasBackups ? ["--sign-of-life", "\(spacing)"] : []),
+          + (agenda.needsHeartbeats ? ["--sign-of-life", "\(spacing)"] : []),
         variables: isUrgent ? ["BELFRY_NETWORK_TIMEOUT": "\(DaemonWatch.hurry)"] : [:]
       ) { .synced(failure: $0) }
     }

@@ -78,6 +78,12 @@ struct LocalState: Sendable {
     return id
   }
 
+  /// The device that this folder belonged to before it was copied or moved to another machine; nil for a new clone.
+  var formerIdentity: Identifier? {
+    ((try? DurableFile.read(device, limit: 4096)) ?? nil).flatMap { try? JSON(parsing: $0.bytes) }
+      .flatMap { $0["id"]?.identifier }
+  }
+
   func setIdentity(_ id: Identifier, machine: String) throws {
     let json = JSON.object(omittingNil: [
       "id": JSON(id), "machine": .string(machine), "folder": folderNumber.map { .integer($0) },
@@ -177,7 +183,7 @@ struct LocalState: Sendable {
 
   // MARK: Signs of life
 
-  private var alive: String { folder + "/alive.json" }
+  var alive: String { folder + "/alive.json" }
 
   /// What is known of the other devices. A file that cannot be read counts as none.
   func readSignsOfLife() -> SignsOfLife {

@@ -67,8 +67,13 @@ public enum LogRecord {
 
 /// `devices/<id>.json`: one clone, written by that device alone.
 ///
-/// `zone` is the time zone that the device is in: an IANA name, or `UTC-08:00` where the zone has no name. Each tick
-/// brings it up to date. The other devices settle no occurrence of a floating alarm before it has come there.
+/// | key | holds |
+/// |---|---|
+/// | `id`, `name`, `created`, `stamp` | the identifier, what people call it, when the clone was made, its last edit by the device |
+/// | `kind`, `owner`, `calls` | what it is, whose it is, whether it places calls |
+/// | `zone` | the time zone that it is in: an IANA name, or `UTC-08:00` where the zone has no name; each tick brings it up to date, and other devices settle no occurrence of a floating alarm before it has come there |
+/// | `copyOf` | the device whose folder this clone was copied from |
+/// | `replaced` | the devices whose place it has taken over, each with the time |
 public enum DeviceRecord {
   public static let largest = 64 << 10
   /// The longest name of a device, in characters.
@@ -89,7 +94,22 @@ public enum DeviceRecord {
       owner: try reader.optional("owner", plainText, "a text without control characters"),
       calls: try reader.optional("calls", \.bool, "true or false") ?? false,
       zone: try reader.optional("zone", ZoneLibrary.nameInRecord, "a time zone"),
+      copyOf: try reader.optional("copyOf", \.identifier, "an identifier"),
+      replaced: try reader.optional("replaced", replaced, "devices, each with an instant") ?? [:],
       extras: reader.remaining())
+  }
+
+  /// The most devices that one can have replaced.
+  private static let mostReplaced = 256
+
+  private static func replaced(_ json: JSON) -> [Identifier: Instant]? {
+    guard let members = json.object, members.count <= mostReplaced else { return nil }
+    var result: [Identifier: Instant] = [:]
+    for (key, value) in members {
+      guard let id = Identifier(key), let at = value.instant else { return nil }
+      result[id] = at
+    }
+    return result
   }
 
   public static func encode(_ device: Device) -> [UInt8] {
@@ -98,6 +118,12 @@ public enum DeviceRecord {
       "created": JSON(device.created), "stamp": device.stamp.map { JSON($0) },
       "kind": device.kind.map { .string($0.rawValue) }, "owner": device.owner.map { .string($0) },
       "calls": device.calls ? true : nil, "zone": device.zone.map { .string($0) },
+      "copyOf": device.copyOf.map { JSON($0) },
+      "replaced": device.replaced.isEmpty
+        ? nil
+        : .object(
+          Dictionary(
+            uniqueKeysWithValues: device.replaced.map { ($0.key.text, JSON($0.value)) })),
     ]).adding(device.extras).document
   }
 }

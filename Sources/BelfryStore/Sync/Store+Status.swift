@@ -16,6 +16,10 @@ public struct StoreStatus: Sendable {
     public let isHere: Bool
     /// When it last did something that is known here.
     public let lastActivity: Instant?
+    /// The device that has its place, while nothing is heard of it; nil for most.
+    public let successor: Identifier?
+    /// Whether somebody has decided so.
+    public let isReplaced: Bool
   }
 
   /// The branch that is checked out, in short; nil when none is.
@@ -50,6 +54,7 @@ extension Store {
     }
     let (devices, problems) = devices()
     let activity = lastActivities(of: Set(devices.map(\.id)))
+    let presence = presence
     return StoreStatus(
       branch: reference.map { $0.hasPrefix("refs/heads/") ? String($0.dropFirst(11)) : $0 },
       head: head, operation: try repository.operation(),
@@ -58,7 +63,9 @@ extension Store {
       lastSync: lastSync, lastTick: lastTick,
       devices: devices.map { device in
         StoreStatus.DeviceStatus(
-          device: device, isHere: device.id == self.device, lastActivity: activity[device.id])
+          device: device, isHere: device.id == self.device, lastActivity: activity[device.id],
+          successor: presence.standIns[device.id],
+          isReplaced: presence.replacements[device.id] != nil)
       }.sorted { ($0.isHere ? 0 : 1, $0.device.name) < ($1.isHere ? 0 : 1, $1.device.name) },
       problems: view.problems + problems)
   }

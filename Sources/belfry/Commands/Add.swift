@@ -48,7 +48,7 @@ struct Add: ParsableCommand {
     let alarm = Alarm.created(
       id: context.storeContext.makeIdentifier(), title: title, note: note, schedule: schedule,
       zone: zone,
-      delivery: try delivery.changed(Alarm.Delivery(), devices: store.devices().devices), at: now,
+      delivery: try delivery.changed(Alarm.Delivery(), devices: DeviceDirectory(store)), at: now,
       device: store.device)
     let status = store.timeline(alarm).status(at: now, settings: settings, firings: Firings())
     guard let next = status.next else {

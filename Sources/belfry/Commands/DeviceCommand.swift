@@ -10,7 +10,8 @@ struct DeviceCommand: ParsableCommand {
 
         belfry device --name Watch --kind watch
         belfry device --owner Jen        # it is Jen's: 'belfry backup ALARM add person Jen' rings here
-      """)
+        belfry device adopt Watch        # this one has come in the place of a Watch that is gone
+      """, subcommands: [DeviceAdopt.self])
 
   @Option(help: "What people call it.")
   var name: String?
@@ -54,7 +55,7 @@ struct DeviceCommand: ParsableCommand {
       }
     }
     if name != nil,
-      store.devices().devices.contains(where: {
+      store.currentDevices().contains(where: {
         $0.id != device.id && $0.name.lowercased() == device.name.lowercased()
       })
     {

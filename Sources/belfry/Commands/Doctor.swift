@@ -12,7 +12,7 @@ struct Doctor: AsyncParsableCommand {
     abstract: "Check everything, and mend what can be mended.",
     discussion: """
       Looks at the store, its records and log, the clock and the time zones, the hooks, how you are notified, \
-      who looks at the clock, the battery, the backups, and the remotes. The exit status is 0 only when all is well.
+      who looks at the clock, the battery, the devices, the backups, and the remotes. The exit status is 0 only when all is well.
 
       --repair takes dead locks away, gives the branch a whole commit, restores damaged objects from the work \
       tree or a remote, puts records back, and arms alarms again that a clock which was ahead had settled. What it cannot use it moves to .git/belfry/quarantine.
@@ -122,7 +122,7 @@ enum Examination: String, ExpressibleByArgument {
       case .notifications: await notifications(context)
       case .clockwork: await clockwork(store, context) + deliveries(store, context)
       case .battery: [await battery(context)]
-      case .backup: try BackupCheck(store, context).diagnoses()
+      case .backup: DeviceCheck(store).diagnoses() + (try BackupCheck(store, context).diagnoses())
       case .partners: try await PartnerCheck(store, context).diagnoses()
       case .remotes: try await remotes(store, context)
       case .repair: []

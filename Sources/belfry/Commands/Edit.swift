@@ -47,7 +47,7 @@ struct Edit: ParsableCommand {
       if let title { after.title = title }
       if let note { after.note = note }
       if let zone { after.zone = zone }
-      after.delivery = try delivery.changed(after.delivery, devices: store.devices().devices)
+      after.delivery = try delivery.changed(after.delivery, devices: DeviceDirectory(store))
       if schedule.changesSchedule {
         let zone = store.zone(of: after)
         after.schedule = try schedule.schedule(

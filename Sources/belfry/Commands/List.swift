@@ -18,6 +18,7 @@ struct List: ParsableCommand {
     let output = AlarmOutput(
       store: store, style: context.style,
       nudges: Nudges(context, store, cards.map { ($0.id, $0.status) }))
+    SilentDeviceWarning.tell(store)
     if common.json {
       let alarms = try store.alarms(cards)
       return output.print(

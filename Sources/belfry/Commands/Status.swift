@@ -57,8 +57,13 @@ struct Status: ParsableCommand {
       let activity =
         item.lastActivity.map { "last active \(ago($0))" }
         ?? "made \(ago(item.device.created)), nothing done yet"
+      let words = item.successor.map { successor in
+        item.isReplaced
+          ? "; replaced by \(successor.short)"
+          : "; \(successor.short) stands in for it: belfry device adopt \(item.device.id.short), there"
+      }
       Console.line(
-        "  \(Printable.text(item.device.name))\(item.isHere ? " (this one)" : "") \(item.device.id.short): \(activity)"
+        "  \(Printable.text(item.device.name))\(item.isHere ? " (this one)" : "") \(item.device.id.short): \(activity)\(words ?? "")"
       )
     }
   }
@@ -89,6 +94,8 @@ struct Status: ParsableCommand {
           .object(omittingNil: [
             "id": JSON(item.device.id), "name": .string(item.device.name),
             "here": .bool(item.isHere), "created": JSON(item.device.created),
+            "standIn": item.isReplaced ? nil : item.successor.map { JSON($0) },
+            "replacedBy": item.isReplaced ? item.successor.map { JSON($0) } : nil,
             "lastActivity": item.lastActivity.map { JSON($0) },
           ])
         }),

@@ -220,6 +220,7 @@ struct Clone: AsyncParsableCommand {
     Console.line(
       "Cloned \(count) alarm\(count == 1 ? "" : "s") to \(Printable.text(store.path)); this device is called \(Printable.text(context.storeContext.deviceName))."
     )
+    context.offerAdoption(store)
   }
 }
 

@@ -47,6 +47,9 @@ struct TickCommand: AsyncParsableCommand {
         )
       }
     }
+    if !report.delivered.isEmpty {
+      SilentDeviceWarning.tell(store, about: Set(report.delivered.map(\.notice.alarm)))
+    }
     for (notice, outcome) in report.delivered {
       guard case .undelivered(let reasons) = outcome else { continue }
       // The last way left: the terminal of whoever ran this, or cron's mail.

@@ -32,6 +32,7 @@ struct Undo: ParsableCommand {
           "alarms": .array(
             try undone.alarms.map { output.json($0, try store.status($0)) }),
           "settings": .array(undone.settings.map { .string($0.name) }),
+          "devices": .array(undone.devices.map { JSON($0) }),
         ]))
     }
     let alarm = undone.alarms.count == 1 ? undone.alarms[0] : nil

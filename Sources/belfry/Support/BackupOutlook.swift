@@ -51,6 +51,7 @@ struct BackupOutlook {
     let own: Identifier
     let names: [Identifier: String]
     let signs: SignsOfLife
+    let presence: DevicePresence
     let devices: [Device]
     /// Between two backups, in seconds.
     let interval: Int64
@@ -65,6 +66,7 @@ struct BackupOutlook {
       devices = store.devices().devices
       names = devices.names
       signs = store.signsOfLife
+      presence = store.presence
       interval = alarm.backup?.plan.interval ?? Backup.interval
       uninformed = store.devicesWithoutBackups(of: alarm, signs)
       isWatched = store.daemonState().isRunning || store.hasTickedLately
@@ -78,9 +80,15 @@ struct BackupOutlook {
 
     func member(_ target: BackupTarget?, _ device: Identifier, at: Instant) -> Member {
       let label = target?.label(names) ?? names[device] ?? device.short
+      let holder = presence.standIns[device] ?? device
+      var reason = reason(holder)
+      if holder != device {
+        reason =
+          "\(names[holder] ?? holder.short) (\(holder.short)) stands in for it: belfry device adopt \(device.short), there; \(reason)"
+      }
       return Member(
-        target: target, at: at, label: label, isThere: isThere(device), reason: reason(device),
-        every: signs.every[device])
+        target: target, at: at, label: label, isThere: isThere(holder), reason: reason,
+        every: signs.every[holder])
     }
 
     /// Said of a device that hears of answers more seldom than backups follow each other.
@@ -107,7 +115,9 @@ struct BackupOutlook {
     }
 
     func remote(_ target: BackupTarget, _ plan: Backup.Plan, at: Instant) -> Member {
-      let list = CallElection.callers(for: target, of: plan, among: devices)
+      let list = CallElection.callers(
+        for: target, of: plan,
+        among: devices.filter { presence.replacements[$0.id] == nil })
       let live = list.filter(isThere)
       let reason: String
       if list.isEmpty {

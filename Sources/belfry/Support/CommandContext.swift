@@ -204,7 +204,7 @@ struct CommandContext {
     let isBackground = environment[CommandContext.backgroundVariable]?.isEmpty == false
     let (store, opening) = try Store.open(
       storePath, context: storeContext, creates: creates && !isBackground)
-    announce(opening)
+    announce(opening, store)
     do {
       try store.mendMerge()
     } catch {
@@ -233,7 +233,7 @@ struct CommandContext {
     return store
   }
 
-  private func announce(_ opening: Store.Opening) {
+  private func announce(_ opening: Store.Opening, _ store: Store) {
     let name = Printable.text(storeContext.deviceName)
     switch opening {
     case .existing: break
@@ -241,6 +241,16 @@ struct CommandContext {
       Console.error("Made a store at \(Printable.text(storePath)); this device is called \(name).")
     case .adopted:
       Console.error("Gave this clone of the store an identity of its own: \(name).")
+      offerAdoption(store)
+    }
+  }
+
+  /// Names the devices whose place a device with a new identity may have taken.
+  func offerAdoption(_ store: Store) {
+    for old in store.adoptable() {
+      Console.error(
+        "If it has taken the place of \(Printable.text(old.name)) (\(old.id.short)): belfry device adopt \(old.id.short)"
+      )
     }
   }
 

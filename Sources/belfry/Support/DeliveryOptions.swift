@@ -43,9 +43,9 @@ struct DeliveryOptions: ParsableArguments {
       "belfry: warning: on the tier free a stop is done, so nothing asks or rings again ('belfry tier plus')."
   }
 
-  /// - Parameter devices: those that there are; nil where that is not known yet.
+  /// - Parameter devices: those that can be named; nil where that is not known yet.
   func changed(
-    _ earlier: Alarm.Delivery, devices: [Device]? = nil
+    _ earlier: Alarm.Delivery, devices: DeviceDirectory? = nil
   ) throws -> Alarm.Delivery {
     var delivery = earlier
     if let persistent { delivery.persistent = persistent }
@@ -86,7 +86,7 @@ struct DeliveryOptions: ParsableArguments {
     if let on, let devices {
       delivery.devices =
         on == "all"
-        ? [] : Set(try on.split(separator: ",").map { try DeviceName.find(String($0), devices) })
+        ? [] : Set(try on.split(separator: ",").map { try devices.find(String($0)) })
     }
     return delivery
   }

@@ -18,7 +18,16 @@ extension BackupEditing {
   func add(_ target: BackupTarget) throws {
     let isFirst = try alarm.backup == nil
     let label = Printable.text(target.label(names))
+    let presence = store.presence
     let (alarm, _) = try change("\(label) added") { plan in
+      if let device = target.device,
+        let old = ([plan.primary] + plan.targets.map(\.device)).compactMap({ $0 })
+          .first(where: { presence.standIns[$0] == device })
+      {
+        throw CommandError(
+          .usage, "\(label) has a place in the list of \(title) already: that of \(old.short).",
+          hint: "Make it its own, on \(label): belfry device adopt \(old.short)")
+      }
       if let device = target.device, device == plan.primary {
         throw CommandError(
           .usage, "\(label) is where \(title) rings first: it is no backup of itself.",
@@ -60,8 +69,11 @@ struct BackupAddChoice: ParsableCommand {
   func run() throws {
     let editing = try BackupEditing(alarm, common, parent.backup.root)
     let plan = editing.plan(of: try editing.alarm)
-    let free = editing.devices.filter { $0.id != plan.primary && plan.step(of: $0.id) == nil }
-      .sorted { ($0.name, $0.id) < ($1.name, $1.id) }
+    let succeeded = DeviceDirectory(editing.store).succeeded
+    let free = editing.devices.filter {
+      $0.id != plan.primary && plan.step(of: $0.id) == nil && !succeeded.contains($0.id)
+    }
+    .sorted { ($0.name, $0.id) < ($1.name, $1.id) }
     let own = free.filter { $0.owner == nil || $0.owner == owner(plan, editing.devices) }
     let others = free.filter { device in !own.contains(device) }
     if common.json {
@@ -112,7 +124,7 @@ struct BackupAddDevice: ParsableCommand {
 
   func run() throws {
     let editing = try BackupEditing(alarm, common, parent.backup.root)
-    try editing.add(.device(try DeviceName.find(name, editing.devices)))
+    try editing.add(.device(try DeviceDirectory(editing.store).find(name)))
   }
 }
 

@@ -36,7 +36,7 @@ struct BackupPlace: AsyncParsableCommand {
     let place = CallPlace(context: context, opened: opened, alarm: alarm, plan: plan, callout)
     let round = CallRound(
       store, callout,
-      callers: CallElection.callers(for: target, of: plan, among: store.devices().devices),
+      callers: CallElection.callers(for: target, of: plan, among: store.currentDevices()),
       claims: try store.callClaims(id, occurrence, target), place.surroundings(store))
     guard let round else {
       // Others are to call.

@@ -33,7 +33,7 @@ struct BackupOn: ParsableCommand {
       return seconds
     }
     let editing = try BackupEditing(alarm, common, parent.root)
-    let primary = try first.map { try DeviceName.find($0, editing.devices) }
+    let primary = try first.map { try DeviceDirectory(editing.store).find($0) }
     let (alarm, _) = try editing.change("on") { plan in
       plan.isOn = true
       if let interval { plan.interval = interval }

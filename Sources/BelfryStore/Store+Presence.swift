@@ -1,0 +1,101 @@
+import BelfryCore
+import Git
+import Glibc
+import Synchronization
+
+/// Which devices are alive, as far as this store can tell.
+extension Store {
+  /// What is known of the devices now.
+  public var presence: DevicePresence {
+    let evidence = presenceCache.evidence(
+      for: [local.alive, path + "/devices"], at: context.now, read: readEvidence)
+    return DevicePresence(
+      own: device, devices: evidence.devices, heartbeats: evidence.heartbeats,
+      activity: evidence.activity, at: context.now)
+  }
+
+  private func readEvidence() -> PresenceCache.Evidence {
+    let devices = devices().devices
+    let others = Set(devices.map(\.id)).subtracting([device])
+    if others.isEmpty {
+      return PresenceCache.Evidence(devices: devices, heartbeats: SignsOfLife(), activity: [:])
+    }
+    var heartbeats = signsOfLife
+    addHeartbeatsLeftHere(of: others, to: &heartbeats)
+    // Those whose heartbeats tell enough need no look into the log.
+    let doubtful = others.filter { !heartbeats.isAlive($0, at: context.now) }
+    return PresenceCache.Evidence(
+      devices: devices, heartbeats: heartbeats,
+      activity: doubtful.isEmpty ? [:] : latestEntries(of: doubtful))
+  }
+
+  /// Devices that have this store as a remote leave their heartbeats here.
+  private func addHeartbeatsLeftHere(of others: Set<Identifier>, to heartbeats: inout SignsOfLife) {
+    var status = stat()
+    guard stat("\(local.gitDirectory)/\(Store.alive.dropLast())", &status) == 0,
+      let repository = try? repository()
+    else { return }
+    for id in others {
+      if let commit = (try? repository.commit(of: "\(Store.alive)\(id)")) ?? nil {
+        heartbeats.take(commit, of: id, from: repository, at: context.now)
+      }
+    }
+  }
+
+  /// The number of entries that are read at most; a day has far fewer.
+  private static let entriesForPresence = 5_000
+
+  /// The latest log entry of each of some devices within a day.
+  private func latestEntries(of devices: Set<Identifier>) -> [Identifier: Instant] {
+    let oldest = context.now.adding(seconds: -DevicePresence.recordHorizon)
+    var result: [Identifier: Instant] = [:]
+    for entry in log().prefix(Store.entriesForPresence) {
+      if entry.at < oldest { break }
+      if entry.at.isImplausible(at: context.now) { continue }
+      if devices.contains(entry.device), result[entry.device] == nil {
+        result[entry.device] = entry.at
+        if result.count == devices.count { break }
+      }
+    }
+    return result
+  }
+}
+
+/// The evidence of the other devices as it was last read, for as long as nothing suggests that there is more.
+final class PresenceCache: Sendable {
+  struct Evidence: Sendable {
+    let devices: [Device]
+    let heartbeats: SignsOfLife
+    let activity: [Identifier: Instant]
+  }
+
+  private struct Entry: Sendable {
+    let signatures: [FileSignature?]
+    let readAt: Instant
+    let evidence: Evidence
+  }
+
+  /// How long evidence is kept while its files stay the same, in seconds: the log may have more by then.
+  private static let lifetime: Int64 = 30
+
+  private let entry = Mutex<Entry?>(nil)
+
+  /// The evidence, read anew when one of the files that it rests on has changed.
+  func evidence(
+    for files: [String], at now: Instant, read: () -> Evidence
+  ) -> Evidence {
+    let signatures = files.map { path -> FileSignature? in
+      var status = stat()
+      return stat(path, &status) == 0 ? FileSignature(status) : nil
+    }
+    let known = entry.withLock { $0 }
+    if let known, known.signatures == signatures,
+      abs(now.seconds(since: known.readAt)) <= PresenceCache.lifetime
+    {
+      return known.evidence
+    }
+    let evidence = read()
+    entry.withLock { $0 = Entry(signatures: signatures, readAt: now, evidence: evidence) }
+    return evidence
+  }
+}

@@ -1,0 +1,216 @@
+import Testing
+
+@testable import BelfryCore
+
+/// Which devices are known to be alive, which stand in for others, and what that means for who rings.
+@Suite struct DevicePresenceTests {
+  private let old = Identifier("aldlaptopaaaaaaaaaaaaaaaaa")!
+  private let new = Identifier("newlaptopaaaaaaaaaaaaaaaaa")!
+  private let other = server
+
+  private func at(_ text: String) -> Instant { instant("2026-11-23T\(text)Z") }
+
+  private func device(
+    _ id: Identifier, _ name: String, created: String = "2026-11-01T00:00:00Z",
+    copyOf: Identifier? = nil, replaced: [Identifier: Instant] = [:]
+  ) -> Device {
+    Device(
+      id: id, name: name, created: instant(created), copyOf: copyOf, replaced: replaced)
+  }
+
+  private func presence(
+    _ devices: [Device], seen: [Identifier: Instant] = [:], every: [Identifier: Int64] = [:],
+    activity: [Identifier: Instant] = [:], own: Identifier? = nil, at now: Instant
+  ) -> DevicePresence {
+    DevicePresence(
+      own: own ?? new, devices: devices, heartbeats: SignsOfLife(seen: seen, every: every),
+      activity: activity, at: now)
+  }
+
+  @Test func aHeartbeatCountsByWhatItsDevicePromised() {
+    let devices = [device(new, "new"), device(old, "old"), device(other, "server")]
+    let seen = [old: at("08:00:00"), other: at("08:00:00")]
+    let promised = [other: Int64(7200)]
+    let early = presence(devices, seen: seen, every: promised, at: at("09:10:00"))
+    #expect(early.isAlive(old) && early.isAlive(other))
+    let late = presence(devices, seen: seen, every: promised, at: at("12:00:00"))
+    #expect(!late.isAlive(old) && late.isAlive(other))
+    #expect(late.aliveUntil[other] == at("12:15:00"))
+  }
+
+  @Test func withoutAnyHeartbeatTheLogCountsForADay() {
+    let devices = [device(new, "new"), device(other, "server")]
+    let activity = [other: at("08:00:00")]
+    let next = instant("2026-11-24T07:59:59Z")
+    #expect(presence(devices, activity: activity, at: next).isAlive(other))
+    #expect(!presence(devices, activity: activity, at: next.adding(seconds: 1)).isAlive(other))
+    // Who has sent a heartbeat is judged by heartbeats.
+    let silent = presence(
+      devices, seen: [other: at("07:00:00")], activity: activity, at: at("12:00:00"))
+    #expect(!silent.isAlive(other))
+    // A clock that is months ahead is no evidence.
+    let ahead = [other: instant("2027-05-01T00:00:00Z")]
+    #expect(!presence(devices, activity: ahead, at: at("12:00:00")).isAlive(other))
+  }
+
+  @Test func aLaterDeviceOfTheSameNameStandsInForASilentOne() {
+    let devices = [
+      device(old, "Laptop"), device(new, "laptop", created: "2026-11-23T08:00:00Z"),
+    ]
+    let silent = presence(devices, seen: [old: at("07:59:00")], at: at("08:01:00"))
+    #expect(silent.standIns == [old: new] && !silent.isAlive(old))
+    // It is heard of after all.
+    let back = presence(devices, seen: [old: at("08:30:00")], at: at("08:31:00"))
+    #expect(back.standIns.isEmpty && back.isAlive(old))
+    // Seen from a third device the same.
+    let elsewhere = presence(
+      devices + [device(other, "server")], seen: [old: at("07:59:00"), new: at("08:00:00")],
+      own: other, at: at("08:01:00"))
+    #expect(elsewhere.standIns == [old: new] && elsewhere.isAlive(new))
+  }
+
+  @Test func aCopyStandsInForWhatItWasCopiedFromWhateverItsName() {
+    let copy = device(new, "desk", created: "2026-11-23T08:00:00Z", copyOf: old)
+    #expect(
+      presence([device(old, "laptop"), copy], at: at("09:00:00")).standIns == [old: new])
+    #expect(
+      presence([device(old, "laptop"), device(new, "desk")], at: at("09:00:00")).standIns.isEmpty)
+  }
+
+  @Test func aReplacementHoldsUntilTheOldDeviceIsHeardOf() {
+    let decided = at("08:00:00")
+    let devices = [device(old, "laptop"), device(new, "desk", replaced: [old: decided])]
+    let gone = presence(devices, seen: [old: at("07:00:00")], at: at("08:10:00"))
+    #expect(gone.replacements == [old: new] && gone.returned.isEmpty)
+    let back = presence(devices, seen: [old: at("08:05:00")], at: at("08:10:00"))
+    #expect(back.replacements.isEmpty && back.returned == [old: new] && back.isAlive(old))
+  }
+
+  @Test func aChainOfReplacementsEndsAtTheLastDevice() {
+    let devices = [
+      device(old, "laptop"), device(other, "laptop 2", replaced: [old: at("07:00:00")]),
+      device(new, "laptop 3", replaced: [other: at("08:00:00")]),
+    ]
+    let presence = presence(devices, at: at("12:00:00"))
+    #expect(presence.replacements == [old: new, other: new])
+  }
+
+  // MARK: Who rings
+
+  private func timeline(
+    _ alarm: Alarm, _ device: Identifier, alive: [Identifier], standIns: Bool = true
+  ) -> Timeline {
+    var devices = [self.device(old, "laptop"), self.device(other, "server")]
+    if standIns { devices.append(self.device(new, "laptop", created: "2026-11-23T08:00:00Z")) }
+    let presence = DevicePresence(
+      own: device, devices: devices,
+      heartbeats: SignsOfLife(
+        seen: Dictionary(uniqueKeysWithValues: alive.map { ($0, at("08:59:00")) })),
+      at: at("09:00:00"))
+    return Timeline(
+      alarm, zone: .utc,
+      viewer: Viewer(device: device, known: Set(devices.map(\.id)), presence: presence))
+  }
+
+  private func alarm(on devices: Set<Identifier>) throws -> Alarm {
+    var alarm = try rent(persistent: false)
+    alarm.delivery.devices = devices
+    return alarm
+  }
+
+  private let never = instant("2026-11-30T00:00:00Z")
+
+  @Test func anAlarmNoneOfWhoseDevicesIsAliveRingsOnTheStandIn() throws {
+    let alarm = try alarm(on: [old])
+    #expect(timeline(alarm, new, alive: []).role == .standIn)
+    // Others leave it to the stand-in while that is alive, and ring when it is not.
+    #expect(timeline(alarm, other, alive: [new]).role == nil)
+    // Without a stand-in everybody rings.
+    var lonely = alarm
+    lonely.delivery.devices = [old]
+    let silent = instant("2026-11-25T09:00:00Z")
+    let presence = DevicePresence(
+      own: other, devices: [device(old, "laptop"), device(other, "server")],
+      heartbeats: SignsOfLife(seen: [old: at("08:00:00")]), at: silent)
+    #expect(
+      lonely.role(
+        of: other, seenBy: Viewer(device: other, known: [old, other], presence: presence),
+        plan: nil) == .standIn)
+  }
+
+  @Test func anAlarmOfSeveralDevicesRingsOnTheOneThatIsAlive() throws {
+    let alarm = try alarm(on: [old, other])
+    #expect(timeline(alarm, new, alive: [other]).role == nil)
+    #expect(timeline(alarm, other, alive: []).role == .intended)
+  }
+
+  @Test func whenTheOldDeviceComesBackItRingsThere() throws {
+    let alarm = try alarm(on: [old])
+    #expect(timeline(alarm, new, alive: [old]).role == nil)
+    #expect(timeline(alarm, old, alive: []).role == .intended)
+  }
+
+  @Test func aDeviceThatFallsSilentWhileItRingsIsLookedAtAgain() throws {
+    let alarm = try alarm(on: [other])
+    let evaluation = timeline(alarm, new, alive: [other])
+      .evaluate(at: at("09:00:00"), settings: Settings(), firings: Firings())
+    #expect(evaluation.firings.isEmpty)
+    // 08:59 and 75 minutes.
+    #expect(evaluation.nextWake == at("10:14:00"))
+  }
+
+  @Test func theStandInHasTheTurnOfASilentBackup() throws {
+    var alarm = try alarm(on: [])
+    alarm.backup = Backup(
+      Backup.Plan(isOn: true, primary: other, targets: [.device(old), .device(laptop)]))
+    let occurrence = civil("2026-11-23T09:00")
+    let view = timeline(alarm, new, alive: [other])
+    let cascade = try #require(view.cascade(of: occurrence))
+    #expect(view.ownStep(in: cascade) == 1)
+    #expect(!view.ringsHere)
+    // Once the old one is back it has its own turn, and the new one rings first: rather twice than never.
+    let back = timeline(alarm, new, alive: [other, old])
+    #expect(back.ownStep(in: try #require(back.cascade(of: occurrence))) == 0)
+  }
+
+  @Test func theStandInOfTheFirstDeviceRingsFirstAlthoughABackupIsAlive() throws {
+    var alarm = try alarm(on: [old])
+    alarm.backup = Backup(Backup.Plan(isOn: true, primary: old, targets: [.device(other)]))
+    #expect(timeline(alarm, new, alive: [other]).role == .standIn)
+  }
+
+  // MARK: Adoption
+
+  @Test func adoptingTakesTheSamePlaceEverywhere() throws {
+    var alarm = try alarm(on: [old, other])
+    alarm.backup = Backup(
+      Backup.Plan(
+        isOn: true, primary: other,
+        targets: [
+          .device(laptop), .person(BackupPerson(name: "Jen", device: old)), .device(new),
+        ]))
+    let after = try #require(alarm.replacing(old, by: new, at: at("10:00:00")))
+    #expect(after.delivery.devices == [new, other])
+    #expect(
+      after.backup?.plan.targets == [
+        .device(laptop), .person(BackupPerson(name: "Jen", device: new)),
+      ])
+    #expect(after.stamps[.backup]?.device == new && after.stamps[.delivery]?.device == new)
+    #expect(after.replacing(old, by: new, at: at("10:00:00")) == nil)
+    // Who rings first is no backup of itself.
+    alarm.backup?.plan.primary = new
+    let first = try #require(alarm.replacing(old, by: new, at: at("10:00:00")))
+    #expect(first.backup?.plan.targets == [.device(laptop)])
+  }
+
+  @Test func adoptionJoinsWithWhatWasEditedElsewhere() throws {
+    let base = try alarm(on: [old])
+    let adopted = try #require(base.replacing(old, by: new, at: at("10:00:00")))
+    var titled = base
+    titled.title = "Other"
+    titled.stamps[.title] = Stamp(time: at("10:00:01"), device: other)
+    let joined = Alarm.join(adopted, titled)
+    #expect(joined == Alarm.join(titled, adopted))
+    #expect(joined.delivery.devices == [new] && joined.title == "Other")
+  }
+}
