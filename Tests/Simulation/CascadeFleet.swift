@@ -27,6 +27,15 @@ final class CascadeFleet {
   private var knows: [Int: Instant] = [:]
   /// What was heard so far, by device.
   private var heard: [Int: Int] = [:]
+  /// The devices on which the alarm for one device rang.
+  private var namedRings: Set<Int> = []
+  /// The turns that devices have begun.
+  private var turns: [Turn] = []
+  private struct Turn {
+    let device: Int
+    let step: Int
+    let due: Instant
+  }
   /// The moments at which each began to ring, in true time.
   private var rings: [(device: Int, at: Instant)] = []
   /// Those that were there all the time.
@@ -35,6 +44,16 @@ final class CascadeFleet {
   private var isStopped = false
   /// Whether a network was cut, or a machine slept or died.
   private var wasDisturbed = false
+  /// Devices without a daemon: cron ticks each minute and syncs each of these seconds.
+  private var cron: [Int: Int64] = [:]
+  /// When cron syncs next on each of them, in true time.
+  private var nextCron: [Int: Instant] = [:]
+  /// A device that comes back from a copy, with a new identity under its old name; nil: none.
+  private var restored: Int?
+  /// Those that could reach the remote all the time.
+  private var connected: Set<Int>
+  /// An alarm for one device only, which the restored one is, if any.
+  private var named: Identifier?
 
   private enum Mood: CaseIterable {
     case silence, stop, snooze, snoozeThenStop, pause
@@ -75,6 +94,7 @@ final class CascadeFleet {
     }
     self.devices = devices
     live = Set(devices.indices)
+    connected = live
     for device in devices { _ = try device.store(at: time) }
     let objects = [hub + "/objects"] + devices.map { $0.path + "/.git/objects" }
     for folder in objects {
@@ -127,8 +147,11 @@ final class CascadeFleet {
         alarms: [alarm], entries: store.entries([Event(.created)], of: alarm),
         message: CommitMessage(Event(.created), of: alarm, device: store.device)))
     self.alarm = alarm.id
+    try beginNamed(on: store)
     for _ in 0..<2 { for device in devices { try await sync(device) } }
     try await wander(home)
+    try setUpCron()
+    try restoreOne()
     note(
       "\(mood); zones: \(devices.map(\.zone)); backups: \(targets.map(\.key)); callers: \(store.callers.count)"
     )
@@ -155,19 +178,23 @@ final class CascadeFleet {
       if known.allSatisfy({ $0 == home }) { break }
     }
     for device in devices { try await tick(device) }
-    rings = []
+    (rings, turns) = ([], [])
   }
 
   // MARK: Living
 
   /// Lives from five minutes before it is due until all is over.
   func live() async throws {
-    time = due.adding(seconds: -300)
+    try await liveBefore()
     let end = due.adding(seconds: 3600)
     while time < end {
       time = time.adding(seconds: Int64(random.int(5...25)))
       disturb()
       for device in devices where device.asleepUntil <= time {
+        if cron[device.index] != nil {
+          try await liveByCron(device)
+          continue
+        }
         let isDue = device.nextWake <= device.now(time)
         // As the daemon does: often while a backup may have to ring, and before it does.
         if isDue || random.one(in: 2) { try await sync(device) }
@@ -192,6 +219,7 @@ final class CascadeFleet {
     case 1, 2, 6:
       wasDisturbed = true
       network.cut(device.index, from: hub)
+      connected.remove(device.index)
       note("device\(device.index) is cut off")
     case 3:
       wasDisturbed = true
@@ -212,7 +240,12 @@ final class CascadeFleet {
       (0..<4).map { _ in random.one(in: 12) ? random.pick([.lost, .unanswered]) : .none })
     let (network, index) = (network, device.index)
     do {
-      _ = try await device.store(at: time).sync(sign: SignsOfLife.spacingInWindow) {
+      let store = try device.store(at: time)
+      let isCron = cron[index] != nil
+      _ = try await store.sync(
+        sign: isCron ? store.heartbeatSpacing : SignsOfLife.spacingInWindow,
+        promise: isCron ? nil : SignsOfLife.spacingInWindow
+      ) {
         SimulatedTransport(
           network: network, device: index, repository: $0, remote: $1, moment: {})
       }
@@ -229,10 +262,15 @@ final class CascadeFleet {
     device.nextWake = report.nextWake ?? .distantFuture
     let all = device.person.heard
     for item in all.dropFirst(heard[device.index] ?? 0) {
+      if item.notice.alarm == named { namedRings.insert(device.index) }
+      guard item.notice.alarm == alarm else { continue }
       guard case .firing = item.notice.kind, item.notice.occurrence == CascadeFleet.occurrence
       else { continue }
       rings.append((device.index, time))
       let step = item.notice.backup?.step ?? 0
+      turns.append(
+        Turn(
+          device: device.index, step: step, due: Instant(rfc3339: item.notice.due) ?? time))
       note("device\(device.index) rings, step \(step)")
       // Where its owner is, when it is due there; of healthy devices one after the other.
       let turn = wasDisturbed ? due : due.adding(seconds: Int64(step) * Backup.interval)
@@ -410,9 +448,11 @@ final class CascadeFleet {
     for (number, count) in calls where count > CallElection.most {
       throw Violation("\(number) was called \(count) times")
     }
+    try checkNamed()
     let rung = Set(rings.map(\.device))
     // With neither a stop nor a snooze everybody has had their turn long ago.
     guard !isStopped, snoozes == 0 else { return }
+    try checkOneAfterTheOther(plan.interval)
     let identifiers = try devices.map { try $0.store(at: time).device }
     for device in devices where live.contains(device.index) && !rung.contains(device.index) {
       throw Violation("device\(device.index) was there, and never tried")
@@ -429,6 +469,114 @@ final class CascadeFleet {
     if !live.isEmpty {
       let isRecorded = alarm.progress.occurrences[CascadeFleet.occurrence]?.exhausted == true
       guard isRecorded else { throw Violation("it is not recorded that all have had their turn") }
+    }
+  }
+}
+
+// MARK: Devices without a daemon
+
+extension CascadeFleet {
+  /// Makes some devices ones that only cron drives, and lets them sync for a while before the alarm comes.
+  private func setUpCron() throws {
+    for device in devices where random.one(in: 3) {
+      let interval = random.pick([60, 300, 600, 1800] as [Int64])
+      cron[device.index] = interval
+      nextCron[device.index] = time.adding(seconds: Int64(random.int(0...Int(interval))))
+      note("device\(device.index) has no daemon, and syncs every \(interval) s")
+    }
+  }
+
+  /// What cron does: a tick each minute, a sync at its times.
+  private func liveByCron(_ device: SimulatedDevice) async throws {
+    if let due = nextCron[device.index], due <= time, let interval = cron[device.index] {
+      nextCron[device.index] = max(due, time.adding(seconds: -interval)).adding(seconds: interval)
+      try await sync(device)
+    }
+    if device.nextTick <= time {
+      device.nextTick = time.adding(seconds: 60)
+      try await tick(device)
+    }
+    try call(from: device)
+  }
+
+  /// The time before the window: what cron has done for two hours, as far as it says when it was heard of.
+  func liveBefore() async throws {
+    let end = due.adding(seconds: -300)
+    while !cron.isEmpty, time < end {
+      time = time.adding(seconds: 60)
+      for (index, interval) in cron.sorted(by: { $0.key < $1.key }) {
+        let isEarly = time < due.adding(seconds: -1200)
+        guard nextCron[index].map({ $0 <= time }) == true, interval > 60 || !isEarly else {
+          continue
+        }
+        devices[index].nextTick = time
+        try await tick(devices[index])
+        try await liveByCron(devices[index])
+      }
+    }
+    time = end
+    // A daemon has synced in the meantime, too.
+    for device in devices where cron[device.index] == nil { try await sync(device) }
+  }
+
+  /// Devices that were there and connected all the time never begin to ring together: each has heard of the others'
+  /// heartbeats, and waits its own turn.
+  private func checkOneAfterTheOther(_ interval: Int64) throws {
+    let healthy = turns.filter { live.contains($0.device) && connected.contains($0.device) }
+      .filter { $0.step > 0 }
+    for (index, one) in healthy.enumerated() {
+      for other in healthy[(index + 1)...]
+      where other.step != one.step && abs(other.due.seconds(since: one.due)) < interval {
+        throw Violation(
+          "device\(one.device) and device\(other.device) have their turns together: \(one.due), \(other.due)"
+        )
+      }
+    }
+  }
+}
+
+// MARK: Restored devices
+
+extension CascadeFleet {
+  /// An alarm a minute before the other, for one device only.
+  private func beginNamed(on store: Store) throws {
+    guard random.one(in: 2) else { return }
+    let device = random.pick(devices)
+    restored = device.index
+    let civil = CivilDateTime(minuteNumber: CascadeFleet.occurrence.minuteNumber - 1)
+    let alarm = Alarm.created(
+      id: store.context.makeIdentifier(), title: "Named", note: nil,
+      schedule: try Schedule(.daily(.init(start: civil.date)), times: [civil.time]),
+      zone: .floating,
+      delivery: .init(persistent: true, devices: [try device.store(at: time).device]),
+      at: devices[0].now(time), device: store.device)
+    try store.add(
+      Store.Change(
+        alarms: [alarm], entries: store.entries([Event(.created)], of: alarm),
+        message: CommitMessage(Event(.created), of: alarm, device: store.device)))
+    named = alarm.id
+  }
+
+  /// A device comes back from a copy: it has a new identity, and its old name.
+  private func restoreOne() throws {
+    guard let restored else { return }
+    let device = devices[restored]
+    time = time.adding(seconds: 60)
+    let old = try device.store(at: time).device
+    let folder = device.path + "/.git/belfry"
+    try FileManager.default.moveItem(atPath: folder, toPath: folder + ".old")
+    try FileManager.default.copyItem(atPath: folder + ".old", toPath: folder)
+    try FileManager.default.removeItem(atPath: folder + ".old")
+    let new = try device.store(at: time).device
+    guard new != old else { throw Violation("a copy has the identity of what it was copied from") }
+    note("device\(restored) comes back as \(new.short) instead of \(old.short)")
+  }
+
+  /// An alarm for a device that was restored rings on it.
+  private func checkNamed() throws {
+    guard named != nil, let restored, live.contains(restored) else { return }
+    if !namedRings.contains(restored) {
+      throw Violation("the alarm for device\(restored) did not ring on it after it was restored")
     }
   }
 }

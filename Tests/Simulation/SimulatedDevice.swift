@@ -52,6 +52,8 @@ final class SimulatedDevice {
   var asleepUntil = Instant(seconds: 0)
   /// When it wants to look at the clock next, by its own clock.
   var nextWake = Instant(seconds: 0)
+  /// When cron ticks next, in true time.
+  var nextTick = Instant(seconds: 0)
   private let numbers = Counter()
   private let base: UInt64
 
