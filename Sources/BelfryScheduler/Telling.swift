@@ -157,10 +157,13 @@ extension Store {
   private var silence: String? {
     guard hasRemote else { return "this store has no remote" }
     let signs = signsOfLife
-    guard let asked = signs.asked else { return "the remote was never reached" }
-    let isFresh = context.now.seconds(since: asked) <= Cascade.freshness
-    guard let silent = signs.silent ?? (isFresh ? nil : asked) else { return nil }
-    return "the remote cannot be reached since \(context.zones.local.civil(at: silent).time)"
+    if let silent = signs.silent {
+      return "the remote cannot be reached since \(context.zones.local.civil(at: silent).time)"
+    }
+    guard let asked = signs.asked else { return "this device has never synced" }
+    if context.now.seconds(since: asked) <= Cascade.freshness { return nil }
+    // Nobody has tried since: that says nothing of the remote.
+    return "this device has not synced since \(context.zones.local.civil(at: asked).time)"
   }
 
   /// Whether somebody is still to be told of a notice that was delivered.

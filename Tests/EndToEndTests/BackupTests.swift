@@ -103,7 +103,8 @@ import Testing
     #expect(json.array.map { $0["time"] as? String } == ["5:02", "5:04", "5:06"])
     // Another order, another time between them.
     _ = try await backup(sandbox, "emea", "move", "3", "1")
-    _ = try await backup(sandbox, "emea", "on", "--every", "90s")
+    let every = try await backup(sandbox, "emea", "on", "--every", "90s")
+    #expect(every.out.contains("on, 1 min 30 s apart"), "\(every.out)")
     let moved = try await backup(sandbox, "emea", "preview", "--json")
     #expect(
       moved.array.map { $0["deed"] as? String } == [
@@ -361,8 +362,24 @@ import Testing
     let body = try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:02:00Z")
     #expect(
       body.first
-        == "1|Backup 1: nobody has stopped it on laptop. That is not certain: the remote cannot be reached since 20:00.",
+        == "1|Backup 1: nobody has stopped it on laptop. That is not certain: this device has not synced since 20:00.",
       "\(body)")
+  }
+
+  @Test("a backup says that the remote cannot be reached only when it was tried")
+  func unreachable() async throws {
+    let (sandbox, stores) = try await watched(["Watch"])
+    let watch = try #require(stores["Watch"])
+    try sandbox.write(
+      "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_BODY\" >> '\(sandbox.rang)'\n",
+      to: sandbox.hooks + "/notify", mode: 0o755)
+    try FileManager.default.moveItem(
+      atPath: sandbox.root + "/remote.git", toPath: sandbox.root + "/away.git")
+    let sync = try await sandbox.belfry(
+      "sync", now: "2026-11-23T05:01:00Z", store: watch, device: "Watch")
+    #expect(sync.status == 6)
+    let body = try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:02:00Z")
+    #expect(body.first?.hasSuffix("the remote cannot be reached since 05:01.") == true, "\(body)")
   }
 
   @Test("a device that is known to be away gives its time to the next")
@@ -460,6 +477,11 @@ import Testing
     #expect(status.out.contains("rings, and nobody has answered"), "\(status.out)\(status.err)")
     #expect(status.out.contains("5:00  laptop, first  has had its turn"))
     #expect(status.out.contains("5:02  Alarm on Watch  to come"))
+    // The Watch has never said that it is there: nobody knows whether it has rung.
+    let later = try await backup(sandbox, "emea", "status", now: "2026-11-23T05:03:00Z")
+    #expect(
+      later.out.contains("5:02  Alarm on Watch  was to ring; not known to be there"),
+      "\(later.out)")
     let json = try await backup(sandbox, "emea", "status", "--json", now: "2026-11-23T05:04:30Z")
     #expect(json.array.first?["standing"] as? String == "exhausted")
   }

@@ -23,6 +23,16 @@ public enum Span {
     }
   }
 
+  /// `90 s` as `1 min 30 s`, `9 min`, `1 h`, `1 h 30 min`: a length that somebody has chosen, to the second.
+  public static func exact(_ seconds: Int64) -> String {
+    guard seconds >= 60 else { return length(seconds) }
+    let parts = [
+      (seconds / 86_400, seconds / 86_400 == 1 ? "day" : "days"), (seconds / 3600 % 24, "h"),
+      (seconds / 60 % 60, "min"), (seconds % 60, "s"),
+    ]
+    return parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: " ")
+  }
+
   private static let units: [(letter: Character, seconds: Int64)] = [
     ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1),
   ]

@@ -122,7 +122,7 @@ public struct HookDelivery: NoticeDelivery {
     let process = HookProcess(
       path: path, input: notice.json.document,
       variables: variables.merging(notice.variables) { $1 }
-        .merging(["BELFRY_SNOOZE": Span.length(snooze)]) { $1 },
+        .merging(["BELFRY_SNOOZE": Span.exact(snooze)]) { $1 },
       notes: notes)
     let decision = Decision()
     let (keeper, attendance) = (keeper.name, attendance)

@@ -240,7 +240,7 @@ struct RingLoop {
     return FiringScreen(
       title: card.title, badge: card.badge, note: card.note, time: civil.time.description,
       subtitle: "\(civil.date.spoken)\(zone)", position: position,
-      snoozes: snoozes(card, settings, output.now).map { "[\($0.key)] \(Span.length($0.seconds))" },
+      snoozes: snoozes(card, settings, output.now).map { "[\($0.key)] \(Span.exact($0.seconds))" },
       slideToStop: settings.slideToStop, progress: progress, message: message)
   }
 }

@@ -49,7 +49,7 @@ struct BackupText {
     var text =
       Console.fitted(
         plan.isOn
-          ? "Backup of \(title): on, \(Span.length(plan.interval)) apart; \(Printable.text(primary)) rings first."
+          ? "Backup of \(title): on, \(Span.exact(plan.interval)) apart; \(Printable.text(primary)) rings first."
           : "Backup of \(title): off.") + "\n"
     let width = plan.targets.map { TextWidth.of(Printable.text($0.label(names))) }.max() ?? 0
     for (index, target) in plan.targets.enumerated() {

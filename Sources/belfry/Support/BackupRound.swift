@@ -7,6 +7,8 @@ struct BackupRound {
   private let occurrence: CivilDateTime
   private let cascade: Cascade
   private let labels: [String]
+  /// The steps whose devices are not known to be there.
+  private let silent: Set<Int>
   private let zone: TimeZoneRules
   private let now: Instant
 
@@ -25,6 +27,33 @@ struct BackupRound {
     let names = store.deviceNames()
     let primary = plan.primary.flatMap { names[$0] } ?? "the first device"
     labels = ["\(primary), first"] + plan.targets.map { $0.deed(names) }
+    let devices = [plan.primary] + plan.targets.map(\.device)
+    silent = BackupRound.silent(devices, of: alarm, at: current, in: store)
+  }
+
+  /// The places of devices that are neither known to be alive nor known to have rung for an occurrence.
+  private static func silent(
+    _ devices: [Identifier?], of alarm: Alarm, at occurrence: CivilDateTime, in store: Store
+  ) -> Set<Int> {
+    let presence = store.presence
+    let signs = store.signsOfLife
+    let fired = Set(
+      store.log(of: alarm.id).prefix(200)
+        .filter { $0.action == .fired && $0.occurrence == occurrence }.map(\.device))
+    return Set(
+      devices.indices.filter { index in
+        guard let device = devices[index].map({ presence.standIns[$0] ?? $0 }) else { return false }
+        if device == store.device || fired.contains(device) { return false }
+        return !signs.isAlive(device, at: store.context.now)
+      })
+  }
+
+  /// What is known of a turn: that it comes, that it was, or that nobody knows.
+  private func mark(_ turn: Cascade.Turn, _ style: Style) -> String {
+    if turn.at > now { return "to come" }
+    return silent.contains(turn.step)
+      ? style.paint("was to ring; not known to be there", .yellow)
+      : style.paint("has had its turn", .faint)
   }
 
   private var words: String {
@@ -47,13 +76,12 @@ struct BackupRound {
     for turn in cascade.turns {
       let time = clock(turn.at)
       let pad = String(repeating: " ", count: max(0, 9 - time.utf8.count))
-      let mark = turn.at <= now ? style.paint("has had its turn", .faint) : "to come"
-      text += "\(pad)\(time)  \(Printable.text(labels[turn.step]))  \(mark)\n"
+      text += "\(pad)\(time)  \(Printable.text(labels[turn.step]))  \(mark(turn, style))\n"
     }
     return text
   }
 
-  /// `{alarm, title, occurrence, standing, turns: [{at, label, begun}]}`
+  /// `{alarm, title, occurrence, standing, turns: [{at, label, begun, there}]}`
   var json: JSON {
     let standing =
       switch cascade.standing(at: now) {
@@ -68,7 +96,7 @@ struct BackupRound {
         cascade.turns.map { turn in
           .object([
             "at": JSON(turn.at), "label": .string(labels[turn.step]),
-            "begun": .bool(turn.at <= now),
+            "begun": .bool(turn.at <= now), "there": .bool(!silent.contains(turn.step)),
           ])
         }),
     ])

@@ -51,7 +51,7 @@ struct BackupTest: AsyncParsableCommand {
       editing.warn(alarm)
       if seconds > 0 {
         Console.error(
-          "Waiting for their reports, up to \(Span.length(seconds)); Ctrl-C ends the waiting, not the test."
+          "Waiting for their reports, up to \(Span.exact(seconds)); Ctrl-C ends the waiting, not the test."
         )
       }
     }
