@@ -147,7 +147,7 @@ final class CascadeFleet {
         alarms: [alarm], entries: store.entries([Event(.created)], of: alarm),
         message: CommitMessage(Event(.created), of: alarm, device: store.device)))
     self.alarm = alarm.id
-    try beginNamed(on: store)
+    try beginNamed(on: store, home: home)
     for _ in 0..<2 { for device in devices { try await sync(device) } }
     try await wander(home)
     try setUpCron()
@@ -539,7 +539,7 @@ extension CascadeFleet {
 
 extension CascadeFleet {
   /// An alarm a minute before the other, for one device only.
-  private func beginNamed(on store: Store) throws {
+  private func beginNamed(on store: Store, home: String) throws {
     guard random.one(in: 2) else { return }
     let device = random.pick(devices)
     restored = device.index
@@ -547,7 +547,7 @@ extension CascadeFleet {
     let alarm = Alarm.created(
       id: store.context.makeIdentifier(), title: "Named", note: nil,
       schedule: try Schedule(.daily(.init(start: civil.date)), times: [civil.time]),
-      zone: .floating,
+      zone: .named(home),
       delivery: .init(persistent: true, devices: [try device.store(at: time).device]),
       at: devices[0].now(time), device: store.device)
     try store.add(
