@@ -582,7 +582,9 @@ import Testing
     _ = try await backup(
       sandbox, "emea", "add", "phone", "5551234567", "--message",
       "Please contact the guest in room 412.")
-    try call(sandbox)
+    try call(
+      sandbox,
+      ending: "tr '\\0' ' ' </proc/$PPID/cmdline >> '\(sandbox.root)/arguments'; echo answered")
     let server = try #require(stores["server"])
     try await sync(sandbox, [sandbox.store, server])
     let own = try await sandbox.belfry(
@@ -606,6 +608,9 @@ import Testing
         .compactMap { $0["detail"] as? String }
     }
     #expect(details == ["(555) 123-4567: answered, try 1"])
+    // Every user of the machine can list the arguments of its processes.
+    let arguments = try sandbox.read(sandbox.root + "/arguments")
+    #expect(arguments.contains("backup place") && !arguments.contains("1234567"), "\(arguments)")
     _ = try await tick(sandbox, server, "server", at: "2026-11-23T05:05:00Z")
     try await Task.sleep(for: .milliseconds(500))
     #expect(try await calls(sandbox, until: 1).count == 1)

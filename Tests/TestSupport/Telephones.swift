@@ -115,13 +115,18 @@ public struct VoiceAPI: Server {
 
   public var url: String { "http://127.0.0.1:\(port)/2010-04-01/Accounts/AC1/Calls.json" }
 
-  /// - Parameter answers: what becomes of each request for a call: a status, `timeout`, or `answered`, `busy`,
-  ///   `no-answer`: taken, with that end.
-  public init(_ sandbox: Sandbox, answers: [String]) async throws {
+  /// - Parameters:
+  ///   - answers: what becomes of each request for a call: a status, `timeout`, or `answered`, `busy`,
+  ///   `no-answer`, `ringing`: taken, with that end.
+  ///   - token: the one that it lets in.
+  public init(
+    _ sandbox: Sandbox, answers: [String], token: String = "secret token"
+  ) async throws {
     self.sandbox = sandbox
     let folder = sandbox.root + "/api-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try sandbox.write(VoiceAPI.script, to: folder + "/api.py")
+    try sandbox.write(token, to: folder + "/token")
     self.folder = folder
     process = try await ServerProcess(sandbox, folder: folder, ready: "taking calls") { port in
       "cd '\(folder)' && exec python3 api.py \(port) \(answers.joined(separator: " "))"
@@ -141,6 +146,7 @@ public struct VoiceAPI: Server {
     from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
     from urllib.parse import parse_qs
     answers, ends = sys.argv[2:], []
+    token = open("token").read()
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_): pass
         def answer(self, status, body):
@@ -160,8 +166,10 @@ public struct VoiceAPI: Server {
             fields = {key: values[0] for key, values in parse_qs(form).items()}
             with open("requests", "a") as file:
                 file.write(json.dumps({"user": user, "password": password, "path": self.path, **fields}) + "\n")
-            if (user, password) != ("AC1", "secret token"):
+            if (user, password) != ("AC1", token):
                 return self.answer(401, {"message": "Authenticate"})
+            if "Status" in fields:
+                return self.answer(200, {"status": fields["Status"]})
             what = answers.pop(0) if answers else "answered"
             if what == "timeout":
                 time.sleep(60)
@@ -170,7 +178,7 @@ public struct VoiceAPI: Server {
             ends.append(what)
             self.answer(201, {"sid": f"CA{len(ends)}", "status": "queued"})
         def do_GET(self):
-            if self.login() != ("AC1", "secret token"):
+            if self.login() != ("AC1", token):
                 return self.answer(401, {"message": "Authenticate"})
             number = int(self.path.rsplit("CA", 1)[1].split(".")[0])
             end = ends[number - 1]

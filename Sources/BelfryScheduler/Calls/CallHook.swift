@@ -15,6 +15,9 @@ public struct CallHook: Sendable {
   /// How long a call may take, in seconds.
   public static let patience = 150
 
+  /// How long the hook has to hang up when the call is cancelled, in seconds.
+  private static let grace = 3
+
   /// - Parameters:
   ///   - folders: where the hook may be, the first first.
   ///   - variables: what it gets beside the call's own: how calls are placed.
@@ -93,7 +96,7 @@ public struct CallHook: Sendable {
   ) async -> (CallOutcome, isFinal: Bool) {
     let outcome = await TimedProcess.run(
       .path(FilePath(path)), [], input: input.document,
-      variables: variables.merging(own) { $1 }, seconds: timeout)
+      variables: variables.merging(own) { $1 }, seconds: timeout, grace: CallHook.grace)
     switch outcome {
     case .ended(0, let output, _):
       let word = String(decoding: output, as: UTF8.self).split(separator: "\n").last.map(

@@ -38,6 +38,18 @@ public enum CallProvider: Hashable, Sendable {
       provider.json.document, to: path, temporary: "\(path).new", mode: 0o600)
   }
 
+  /// Returns the mode of a file that others than its owner have rights to; nil for a private one, and for none.
+  public static func exposure(of path: String) -> mode_t? {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { return nil }
+    return status.st_mode & 0o777
+  }
+
+  /// Takes all rights to a file from others than its owner.
+  public static func restrict(_ path: String) throws {
+    guard chmod(path, 0o600) == 0 else { throw FileError("make private", path) }
+  }
+
   private init?(_ json: JSON) {
     func text(_ key: String) -> String? {
       guard let text = json[key]?.string, (1...2048).contains(text.utf8.count),

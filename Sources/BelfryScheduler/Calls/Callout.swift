@@ -30,10 +30,15 @@ public struct Callout: Hashable, Sendable {
   /// The command that sees to it.
   public var arguments: [String] {
     [
-      "backup", "place", alarm.text, "--occurrence", occurrence.description, "--target",
-      target.key, "--due", due.rfc3339Milliseconds,
+      "backup", "place", alarm.text, "--occurrence", occurrence.description, "--due",
+      due.rfc3339Milliseconds,
     ] + (isTest ? ["--test"] : [])
   }
+
+  /// The variable that names the target to that command: every user of the machine can list arguments, and a number or
+  /// a person is nobody else's business.
+  public static let targetVariable = "BELFRY_BACKUP_TARGET"
+  public var variables: [String: String] { [Callout.targetVariable: target.key] }
 
   /// What is noted of it here.
   public var key: String { Store.callKey(alarm, occurrence, target) }

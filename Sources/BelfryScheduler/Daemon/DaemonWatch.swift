@@ -409,7 +409,7 @@ struct DaemonWatch {
     calling.insert(callout)
     callRetries[callout] = nil
     run(
-      callout.arguments, seconds: DaemonWatch.callPatience
+      callout.arguments, variables: callout.variables, seconds: DaemonWatch.callPatience
     ) { .calledOut(callout, failure: $0) }
   }
 

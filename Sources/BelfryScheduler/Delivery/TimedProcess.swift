@@ -15,14 +15,15 @@ public enum TimedProcess {
   /// - Parameters:
   ///   - seconds: how long it may take.
   ///   - limit: how much it may write, in bytes.
+  ///   - grace: how long it has to end itself when it is cancelled or out of time, in seconds.
   public static func run(
     _ executable: Executable, _ arguments: [String], input bytes: [UInt8] = [],
-    variables: [String: String] = [:], seconds: Int, limit: Int = 64 << 10
+    variables: [String: String] = [:], seconds: Int, limit: Int = 64 << 10, grace: Int = 1
   ) async -> Outcome {
     var options = PlatformOptions()
     options.processGroupID = 0
     options.teardownSequence = [
-      .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: .seconds(1))
+      .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: .seconds(grace))
     ]
     var environment: [Environment.Key: String?] = [:]
     for (name, value) in variables {

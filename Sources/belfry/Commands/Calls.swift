@@ -16,8 +16,8 @@ struct Calls: ParsableCommand {
         belfry calls try 5551234567
         belfry calls off
 
-      SIP needs baresip-core, espeak-ng and sox, HTTP needs curl. What is secret stays on this device, in a file that \
-      nobody else may read. A hook of your own may call in another way: ~/.config/belfry/hooks/deliver/call, and \
+      SIP needs baresip-core, espeak-ng and sox, HTTP needs curl. Secrets stay on this device, in a file that only \
+      you can read. A hook of your own may call in another way: ~/.config/belfry/hooks/deliver/call, and \
       'belfry calls own'.
       """,
     subcommands: [
@@ -58,6 +58,7 @@ struct CallsShow: ParsableCommand {
     let context = try common.context(parent.root)
     let store = try context.open()
     let own = store.callers.contains(store.device)
+    context.restrictCallsFile()
     let provider = try context.callProvider
     let others = store.callers.subtracting([store.device])
       .map { store.deviceNames()[$0] ?? $0.short }.sorted()
@@ -148,21 +149,24 @@ struct CallsHTTP: ParsableCommand {
   @ParentCommand var parent: Calls
 
   func run() throws {
-    let lower = url.lowercased()
-    guard
-      lower.hasPrefix("https://") || lower.hasPrefix("http://localhost")
-        || lower.hasPrefix("http://127.0.0.1"), url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
-      !url.contains("\""), !url.contains("\\"), !account.contains(":"), !account.isEmpty,
-      account.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") })
+    let address: VoiceURL
+    do throws(VoiceURL.Failure) {
+      address = try VoiceURL(url)
+    } catch {
+      throw CommandError(
+        .usage, "--url '\(Printable.text(url))' is no voice API: \(error.reason).",
+        hint: "As your provider names it: https://api.example.org/…/Calls.json")
+    }
+    guard !account.contains(":"), (1...255).contains(account.utf8.count),
+      account.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
     else {
       throw CommandError(
-        .usage, "--url is an address that begins with https://, and --account holds no colon.",
-        hint: "As your provider names them.")
+        .usage, "--account holds no colon, and no blank.", hint: "As your provider names it.")
     }
     let from = try BackupText.phone(from)
     let token = try Calls.secret(tokenFile, "--token-file")
     try CallSetup(common, parent.root).set(
-      .http(url: url, account: account, token: token, from: from))
+      .http(url: address.text, account: account, token: token, from: from))
   }
 }
 
@@ -221,10 +225,20 @@ struct CallsTry: AsyncParsableCommand {
       delivery: Alarm.Delivery(), at: now, device: store.device)
     let message =
       "This is a test of an automated backup alarm from \(CallHook.source(store.ownDevice)). Nothing is due."
+    context.restrictCallsFile()
     Console.error("Calling \(number.shown) …")
-    switch await context.callHook.run(
-      .phone(number, message: nil), message: message, alarm: alarm, occurrence: due, isTest: true)
-    {
+    let outcome: CallOutcome
+    do {
+      outcome = try await Interruption.cancelling {
+        await context.callHook.run(
+          .phone(number, message: nil), message: message, alarm: alarm, occurrence: due,
+          isTest: true)
+      }
+    } catch let interrupted as Interruption.Interrupted {
+      Console.error("belfry: interrupted: the call was ended.")
+      throw ExitCode(interrupted.status)
+    }
+    switch outcome {
     case .answered: Console.line("It was answered.")
     case .failed(let reason):
       throw CommandError(

@@ -78,7 +78,8 @@ struct TickCommand: AsyncParsableCommand {
       let words = callout.arguments + ["--store", context.storePath]
       let outcome = await TimedProcess.run(
         .path("/bin/sh"),
-        ["-c", "setsid \"$0\" \"$@\" </dev/null >/dev/null 2>&1 &", command] + words, seconds: 10)
+        ["-c", "setsid \"$0\" \"$@\" </dev/null >/dev/null 2>&1 &", command] + words,
+        variables: callout.variables, seconds: 10)
       if case .ended(0, _, _) = outcome { continue }
       Console.error("belfry: warning: a call could not be begun.")
       Console.error("It is tried again by the next tick.")

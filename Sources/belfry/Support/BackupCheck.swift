@@ -84,6 +84,14 @@ struct BackupCheck {
           "calls", .problem, "Numbers are to be called, and no device of this store can.",
           remedy: "Set up a provider on one that is always on: belfry help calls"))
     }
+    if let mode = CallProvider.exposure(of: context.callsFile) {
+      let path = Printable.text(context.callsFile)
+      result.append(
+        Diagnosis(
+          "calls", .problem,
+          "\(path) holds a secret, and is open to others (mode 0\(String(mode, radix: 8))).",
+          remedy: "chmod 600 \(path), and change the secret if anybody else uses this machine"))
+    }
     guard store.callers.contains(store.device) else { return result }
     guard let provider = try context.callProvider else {
       if let hook = context.ownHook("call") {

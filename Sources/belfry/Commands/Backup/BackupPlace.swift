@@ -11,7 +11,7 @@ struct BackupPlace: AsyncParsableCommand {
 
   @Argument var alarm: String
   @Option var occurrence: String
-  @Option var target: String
+  @Option var target: String?
   @Option var due: String
   @Flag var test = false
 
@@ -21,13 +21,15 @@ struct BackupPlace: AsyncParsableCommand {
   func run() async throws {
     let opened = ElapsedTime()
     let context = try common.context(parent.root)
+    context.restrictCallsFile()
     let store = try context.open(welcome: false, creates: false)
     guard let id = Identifier(alarm), let occurrence = CivilDateTime(occurrence),
-      let due = Instant(rfc3339: due)
+      let due = Instant(rfc3339: due),
+      let wanted = target ?? context.environment[Callout.targetVariable]
     else { throw ValidationError("It is started by the daemon.") }
     guard let alarm = try store.alarm(id),
       let plan = alarm.backupPlan(at: test ? context.storeContext.now : due),
-      let target = plan.targets.first(where: { $0.key == target })
+      let target = plan.targets.first(where: { $0.key == wanted })
     else { return }
     guard let lock = try store.lockForCall(Store.callKey(id, occurrence, target)) else { return }
     defer { withExtendedLifetime(lock) {} }
