@@ -41,6 +41,13 @@ public struct Invitation: Hashable, Sendable {
   /// Why a text is no invitation.
   public struct Malformed: Error, Hashable, Sendable {
     public let reason: String
+    /// Whether the mailbox's URL holds a password or a token, so that the rest was not looked at.
+    public let holdsCredentials: Bool
+
+    init(reason: String, holdsCredentials: Bool = false) {
+      self.reason = reason
+      self.holdsCredentials = holdsCredentials
+    }
   }
 
   public init(_ link: String) throws(Malformed) {
@@ -71,6 +78,10 @@ public struct Invitation: Hashable, Sendable {
       _ = try RemoteURL(mailbox)
     } catch {
       throw Malformed(reason: "the mailbox that it names is no git remote: \(error.reason)")
+    }
+    guard !URLMask.holdsCredentials(mailbox) else {
+      throw Malformed(
+        reason: "the mailbox's URL holds a password or a token", holdsCredentials: true)
     }
     self.init(
       key: key, commitment: commitment, secret: secret, expires: Instant(seconds: seconds),

@@ -217,7 +217,9 @@ public struct MailRound: Sendable {
       partner.leftovers = []
       partner.post.removeAll { outcome.put.contains($0.name) }
     }
-    if let refusal = outcome.refusal { throw MailboxRefused(url: url, reason: refusal) }
+    if let refusal = outcome.refusal {
+      throw MailboxRefused(url: URLMask.masked(url: url), reason: URLMask.masked(refusal))
+    }
   }
 
   /// Keeps, for people, when a mailbox was reached, or why it was not.

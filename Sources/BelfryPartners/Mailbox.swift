@@ -60,7 +60,7 @@ public struct GitMailbox: Mailbox {
     do throws(RemoteURL.Failure) {
       self.url = try RemoteURL(url)
     } catch {
-      throw StoreError.unsupportedRemote(url: url, reason: error.reason)
+      throw StoreError.unsupportedRemote(url: URLMask.masked(url: url), reason: error.reason)
     }
     self.context = context
     let path = "\(folder)/mail-\(context.makeIdentifier().short).git"

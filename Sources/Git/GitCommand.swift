@@ -156,7 +156,7 @@ extension GitCommand {
     ]
     // A setting for an address stands over one for all.
     let redirects = urls.filter { $0.transport == .http }
-      .map { "http.\($0.shown).followRedirects=false" }
+      .map { "http.\($0.settingsAddress).followRedirects=false" }
     let settings =
       (redirects + [
         "http.followRedirects=false", "gc.auto=0", "maintenance.auto=false",

@@ -61,8 +61,8 @@ public struct RemoteURL: Hashable, Sendable {
     }
   }
 
-  /// The text for a person, or for other programs, to see: without a password.
-  public var shown: String {
+  /// The text as git's settings for one address name it: with the user, without a password.
+  var settingsAddress: String {
     guard let (scheme, rest) = RemoteURL.split(text) else { return text }
     let authority = rest.prefix { $0 != "/" }
     guard let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":")

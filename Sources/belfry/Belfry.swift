@@ -100,7 +100,7 @@ struct Belfry: ParsableCommand {
 
   /// Tells what went wrong, and returns the exit code.
   fileprivate static func report(_ error: any Error, arguments: [String]) -> Int32 {
-    if let failure = CommandError(explaining: error) {
+    if let failure = CommandError(explaining: error)?.masked(arguments) {
       Console.error("belfry: \(failure.message)")
       if let hint = failure.hint { Console.error(hint) }
       return failure.code.rawValue
@@ -113,9 +113,10 @@ struct Belfry: ParsableCommand {
     if let code = error as? ExitCode { return code.rawValue }
     let isUsage = exitCode(for: error) == .validationFailure
     let failure =
-      isUsage
+      (isUsage
       ? usageError(error, arguments: arguments)
-      : CommandError(.failed, "\(Printable.text("\(error)")).", hint: "See 'belfry doctor'.")
+      : CommandError(.failed, "\(Printable.text("\(error)")).", hint: "See 'belfry doctor'."))
+      .masked(arguments)
     Console.error("belfry: \(failure.message)")
     if let hint = failure.hint { Console.error(hint) }
     return failure.code.rawValue

@@ -92,7 +92,8 @@ public enum CallProvider: Hashable, Sendable {
     switch self {
     case .sip(let server, let user, _, let transport):
       "SIP through \(server) as \(user) (\(transport.rawValue))"
-    case .http(let url, let account, _, let from): "\(url) as \(account), from \(from.shown)"
+    case .http(let url, let account, _, let from):
+      "\(URLMask.masked(url: url)) as \(account), from \(from.shown)"
     }
   }
 

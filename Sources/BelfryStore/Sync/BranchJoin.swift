@@ -39,7 +39,7 @@ struct BranchJoin {
     } catch {
       if error.isUnreadable { throw .unreadableObject(reason: error.description) }
     }
-    throw .remoteIsNoStore(url: url)
+    throw .remoteIsNoStore(url: URLMask.masked(url: url))
   }
 
   /// Joins a commit into the branch.

@@ -25,7 +25,7 @@ struct GitTransport: RemoteTransport {
     do throws(RemoteURL.Failure) {
       return try RemoteURL(url)
     } catch {
-      throw StoreError.unsupportedRemote(url: url, reason: error.reason)
+      throw StoreError.unsupportedRemote(url: URLMask.masked(url: url), reason: error.reason)
     }
   }
 
@@ -291,7 +291,7 @@ extension RemoteFailure {
   ///
   /// - Parameter refusal: what the remote said of the reference, if it came to that.
   public init(explaining outcome: GitCommand.Outcome, refusal: String?, url: RemoteURL) {
-    let lines = outcome.error.split(separator: "\n").map(String.init)
+    let lines = outcome.error.split(separator: "\n").map { url.masked(String($0)) }
       .filter { line in !RemoteFailure.chatter.contains { line.hasPrefix($0) } }
     func line(_ parts: String...) -> String? {
       lines.first { line in parts.contains { line.containsInAnyCase($0) } }
@@ -312,7 +312,7 @@ extension RemoteFailure {
       // What a hook of the remote's says comes before it.
       let said = lines.filter { $0.hasPrefix("remote: ") && !$0.contains("% (") }.map(plain)
         .filter { !$0.isEmpty && !$0.hasPrefix("hook declined") && !$0.hasSuffix("done") }
-      self.init(.rejected, ([refusal] + said.prefix(3)).joined(separator: ": "))
+      self.init(.rejected, ([url.masked(refusal)] + said.prefix(3)).joined(separator: ": "))
     } else if outcome.status == 128 + SIGXFSZ
       || line("File size limit exceeded", "file too large") != nil
     {

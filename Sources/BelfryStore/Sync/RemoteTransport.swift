@@ -110,6 +110,6 @@ public struct RemoteFailure: Hashable, Sendable {
 
   public init(_ kind: Kind, _ reason: String) {
     self.kind = kind
-    self.reason = reason
+    self.reason = URLMask.masked(reason)
   }
 }

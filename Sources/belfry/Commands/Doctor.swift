@@ -323,6 +323,13 @@ enum Examination: String, ExpressibleByArgument {
             remedy: failure?.hint))
       }
     }
+    for remote in remotes where URLMask.holdsCredentials(remote.url) {
+      result.append(
+        Diagnosis(
+          "remotes", .note,
+          "The URL of \(Printable.text(remote.name)) holds a password or a token, in plain text in .git/config.",
+          remedy: RemotePlace.credentialHint(remote)))
+    }
     let zones = context.storeContext.zones
     for remote in remotes {
       guard let waiting = store.waiting(for: remote.name), waiting > 0 else { continue }

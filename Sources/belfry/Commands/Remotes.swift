@@ -18,6 +18,7 @@ struct RemoteAdd: ParsableCommand {
     discussion: """
       A path, or a URL: ssh://you@host/path, https://host/path, git://host/path, file:///path. you@host:path is ssh
       too; the host may be an alias of ~/.ssh/config. Keys, credentials and certificates are those of ssh and git.
+      Keep passwords and tokens in a credential helper, not in the URL.
       """)
 
   @Argument(help: "What it is called: origin.")
@@ -47,8 +48,9 @@ struct RemoteAdd: ParsableCommand {
         hint: "Make a repository of its own for the store: git init --bare")
     }
     try store.addRemote(remote)
+    RemotePlace.warnOfCredentials(remote)
     if common.json {
-      Console.write(JSON.object(["name": .string(name), "url": .string(remote.url)]).document)
+      Console.write(remote.json.document)
     } else {
       Console.line(
         "Added the remote \(name): \(RemotePlace.shown(remote.url)). Sync with 'belfry sync'.")
@@ -66,8 +68,7 @@ struct RemoteList: ParsableCommand {
   func run() throws {
     let remotes = try common.context(parent.root).open().remotes()
     if common.json {
-      let list = remotes.map { JSON.object(["name": .string($0.name), "url": .string($0.url)]) }
-      return Console.write(JSON.array(list).document)
+      return Console.write(JSON.array(remotes.map(\.json)).document)
     }
     if remotes.isEmpty { Console.line("No remotes. Add one with 'belfry remote add origin URL'.") }
     for remote in remotes {
@@ -96,11 +97,31 @@ struct RemoteRemove: ParsableCommand {
   }
 }
 
+extension Remote {
+  /// `{name, url}`, without credentials.
+  fileprivate var json: JSON {
+    .object(["name": .string(name), "url": .string(URLMask.masked(url: url))])
+  }
+}
+
 /// Where a remote is, as a person types it.
 enum RemotePlace {
-  /// The place as a person may see it, without a password.
-  static func shown(_ url: String) -> String {
-    Printable.text((try? RemoteURL(url))?.shown ?? url)
+  /// The place as a person may see it, without credentials.
+  static func shown(_ url: String) -> String { Printable.text(URLMask.masked(url: url)) }
+
+  /// Warns where a URL holds a password or a token, which git keeps as it is.
+  static func warnOfCredentials(_ remote: Remote) {
+    guard URLMask.holdsCredentials(remote.url) else { return }
+    let name = Printable.text(remote.name)
+    Console.error(
+      "belfry: warning: the URL of \(name) holds a password or a token, which is kept in plain text in .git/config."
+    )
+    Console.error(credentialHint(remote))
+  }
+
+  /// Says how credentials are kept out of a remote's URL.
+  static func credentialHint(_ remote: Remote) -> String {
+    "Give it to a credential helper (git help credentials), then: belfry git -- remote set-url \(Printable.text(remote.name)) \(Printable.text(URLMask.stripped(url: remote.url)))"
   }
 
   /// A path becomes absolute, as the store is elsewhere; anything with a scheme or a host stays.

@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import Git
 
 struct SettingsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -56,7 +57,8 @@ struct SettingsShow: ParsableCommand {
     }
     Console.write(
       SettingsText.page(
-        settings, reach: reach, remotes: remotes.map { "\($0.name): \($0.url)" },
+        settings, reach: reach,
+        remotes: remotes.map { "\($0.name): \(URLMask.masked(url: $0.url))" },
         version: Belfry.configuration.version, style: context.style))
   }
 }

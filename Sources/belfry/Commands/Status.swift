@@ -84,7 +84,7 @@ struct Status: ParsableCommand {
         status.remotes.map { remote in
           .object(omittingNil: [
             "name": .string(remote.remote.name),
-            "url": .string((try? RemoteURL(remote.remote.url))?.shown ?? remote.remote.url),
+            "url": .string(URLMask.masked(url: remote.remote.url)),
             "ahead": remote.counts.map { .integer(Int64($0.ahead)) },
             "behind": remote.counts.map { .integer(Int64($0.behind)) },
           ])

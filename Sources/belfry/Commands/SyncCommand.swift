@@ -204,10 +204,11 @@ struct Clone: AsyncParsableCommand {
     }
     let line = TransferLine()
     defer { line.clear() }
+    let remote = Remote(name: "origin", url: RemotePlace.absolute(url))
     let (store, result) = try await Store.clone(
-      RemotePlace.absolute(url), to: context.storePath,
-      context: context.transferring(line).storeContext)
+      remote.url, to: context.storePath, context: context.transferring(line).storeContext)
     line.clear()
+    RemotePlace.warnOfCredentials(remote)
     result.tell()
     let count = try context.overview(store).count
     if common.json {

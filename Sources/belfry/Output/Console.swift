@@ -1,4 +1,5 @@
 import BelfryCore
+import Git
 import Glibc
 
 /// Standard output and standard error, in bytes.
@@ -34,8 +35,9 @@ enum Console {
     _exit(1)
   }
 
+  /// Writes a message to standard error, without the credentials of URLs that it quotes.
   static func error(_ line: String) {
-    let bytes = Array((broken(line, for: STDERR_FILENO) + "\n").utf8)
+    let bytes = Array((broken(URLMask.masked(line), for: STDERR_FILENO) + "\n").utf8)
     // There is nobody to tell when standard error is gone.
     _ = bytes.withUnsafeBytes { send($0, to: STDERR_FILENO) }
   }

@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryPartners
 import BelfryStore
+import Git
 
 /// What is said of partners, and of what goes to and fro between them.
 struct PartnerText {
@@ -53,7 +54,8 @@ struct PartnerText {
     }
     if let failure = partner.failure {
       let reached = partner.reached.map { ", reached before, about \(when($0))" } ?? ""
-      lines.append("  it could not be used last: \(Printable.text(failure))\(reached)")
+      lines.append(
+        "  it could not be used last: \(Printable.text(URLMask.masked(failure)))\(reached)")
     }
     let waiting = partner.sent.count { !$0.isPosted && !$0.isRecalled }
     if waiting > 0 { lines.append("  \(waiting) waiting here until the mailbox is reached") }
@@ -103,7 +105,8 @@ struct PartnerText {
   func json(_ partner: Partnership) -> JSON {
     .object(omittingNil: [
       "id": JSON(partner.id), "name": .string(partner.name),
-      "phase": .string(partner.phase.rawValue), "mailbox": .string(partner.mailbox),
+      "phase": .string(partner.phase.rawValue),
+      "mailbox": .string(URLMask.masked(url: partner.mailbox)),
       "code": partner.isPairing ? partner.code.map { .string($0) } : nil,
       "expires": partner.isPairing ? .string(zones.text(partner.expires)) : nil,
       "validUntil": partner.validUntil.map { .string(zones.text($0)) },
@@ -119,7 +122,7 @@ struct PartnerText {
               ])
             )
           })),
-      "failure": partner.failure.map { .string($0) },
+      "failure": partner.failure.map { .string(URLMask.masked($0)) },
     ])
   }
 

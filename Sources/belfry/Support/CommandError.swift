@@ -21,8 +21,22 @@ struct CommandError: Error {
 
   init(_ code: Code, _ message: String, hint: String? = nil) {
     self.code = code
-    self.message = message
-    self.hint = hint
+    self.message = URLMask.masked(message)
+    self.hint = hint.map { URLMask.masked($0) }
+  }
+
+  /// Returns the error without the credentials of URLs among the command's arguments, which it may quote.
+  func masked(_ arguments: [String]) -> CommandError {
+    let urls = arguments.filter { $0.contains("://") }
+      .flatMap { url -> [(quoted: String, shown: String)] in
+        let shown = Printable.text(URLMask.masked(url: url))
+        return [(url, shown), (Printable.text(url), shown)]
+      }
+      .sorted { $0.quoted.count > $1.quoted.count }
+    func replaced(_ text: String) -> String {
+      urls.reduce(text) { $0.replacing($1.quoted, with: $1.shown) }
+    }
+    return CommandError(code, replaced(message), hint: hint.map(replaced))
   }
 
   /// What went wrong, in one line.

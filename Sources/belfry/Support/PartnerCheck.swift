@@ -29,6 +29,15 @@ struct PartnerCheck {
     if partners.isEmpty { return result }
     for url in Set(partners.map(\.mailbox)).sorted() {
       result.append(await reach(url, book))
+      if URLMask.holdsCredentials(url) {
+        result.append(
+          Diagnosis(
+            "partners", .note,
+            "The URL of the mailbox \(RemotePlace.shown(url)) holds a password or a token.",
+            remedy:
+              "Re-pair with the URL without it, and a credential helper: belfry partner invite --remote \(Printable.text(URLMask.stripped(url: url)))"
+          ))
+      }
     }
     let hasPartners = try store.settings().settings.tier.hasPartners
     if !hasPartners {

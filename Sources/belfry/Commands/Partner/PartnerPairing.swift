@@ -24,7 +24,8 @@ struct PartnerInvite: AsyncParsableCommand {
     abstract: "Invite somebody: a QR code and a link, good for ten minutes and one answer.",
     discussion: """
       The mailbox is a git remote that both can push to, and no store: 'git init --bare' on a host of yours, or an \
-      empty repository at any host. Without --remote it is the one that you share with a partner already.
+      empty repository at any host. Without --remote it is the one that you share with a partner already. Its URL may \
+      not hold a password or a token, which the invitation would give away: use a credential helper.
 
       Show the code, or send the link by a way that you trust: whoever has it may answer. Both of you then compare \
       six digits, by voice or side by side.
@@ -69,7 +70,8 @@ struct PartnerInvite: AsyncParsableCommand {
     if common.json {
       return Console.write(
         JSON.object([
-          "id": JSON(partner.id), "link": .string(link), "mailbox": .string(mailbox),
+          "id": JSON(partner.id), "link": .string(link),
+          "mailbox": .string(URLMask.masked(url: mailbox)),
           "expires": .string(place.context.storeContext.zones.text(partner.expires)),
         ]).document)
     }
@@ -102,6 +104,7 @@ struct PartnerInvite: AsyncParsableCommand {
       }
       url = first
     }
+    try MailboxPlace.refuseCredentials(in: url)
     let hint = "Make a repository of its own for the mailbox: git init --bare"
     try MailboxPlace.checkIsNoStore(url, place.store, hint: hint)
     do {
@@ -251,7 +254,9 @@ struct PartnerAccept: AsyncParsableCommand {
     } catch {
       throw CommandError(
         .usage, "this is no invitation: \(Printable.text(error.reason)).",
-        hint: "Copy the whole link, in quotes: belfry partner accept 'belfry://pair?…'")
+        hint: error.holdsCredentials
+          ? "Nothing was sent. Ask for another whose mailbox is named without it."
+          : "Copy the whole link, in quotes: belfry partner accept 'belfry://pair?…'")
     }
   }
 }
