@@ -107,10 +107,15 @@ extension Store {
     if alarm.backup == nil { return Viewer(device: device, known: devices, presence: presence) }
     let signs = signsOfLife
     let unreachable = signs.unreachable(devices, at: context.now)
-    return Viewer(
+    var viewer = Viewer(
       device: device, known: devices, unreachable: unreachable,
       unreachableSince: signs.unreachableSince(unreachable),
       zoneName: context.zones.recordedName(at: context.now), presence: presence)
+    // Only follow-ups need them: the files are not read otherwise.
+    if alarm.progress.occurrences.values.contains(where: { $0.state == .pending }) {
+      viewer.owners = owners
+    }
+    return viewer
   }
 
   /// The alarm that a person means: its identifier, its title, or a part of either that is unique.

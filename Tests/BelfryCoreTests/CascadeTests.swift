@@ -327,6 +327,57 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(asks(phone) && asks(watch) && !asks(speaker))
   }
 
+  @Test("a follow-up goes to the owner's devices, not to another person who stopped the alarm")
+  func followUpsGoToTheOwner() throws {
+    var alarm = try alarm()
+    alarm.backup = Backup(
+      Backup.Plan(
+        isOn: true, primary: phone,
+        targets: [
+          .device(watch), .person(BackupPerson(name: "Jen", device: tablet)), .device(speaker),
+        ]))
+    let known: Set = [phone, watch, speaker, tablet]
+    func asking(stoppedOn stopper: Identifier, _ owners: [Identifier: String] = [:]) throws -> Set<
+      Identifier
+    > {
+      func timeline(_ alarm: Alarm, _ device: Identifier) -> Timeline {
+        var viewer = Viewer(device: device, known: known)
+        viewer.owners = owners
+        return Timeline(alarm, zone: .utc, viewer: viewer)
+      }
+      let stopped = try timeline(alarm, stopper)
+        .answer(.stop, at: at("09:03:00"), settings: settings, firings: Firings()).alarm
+      return known.filter { device in
+        !timeline(stopped, device).evaluate(
+          at: at("09:34:00"), settings: settings, firings: Firings()
+        ).followUps.isEmpty
+      }
+    }
+    // Where it rings first, and where its owner stopped it.
+    #expect(try asking(stoppedOn: watch) == [phone, watch])
+    // Another person has stopped it: the owner's devices ask, as the first may be off.
+    #expect(try asking(stoppedOn: tablet) == [phone, watch, speaker])
+    // A device can be in the list by its name and be another person's all the same.
+    let owners = [phone: "Chris", watch: "chris", speaker: "Sam"]
+    #expect(try asking(stoppedOn: speaker, owners) == [phone, watch])
+    #expect(try asking(stoppedOn: tablet, owners) == [phone, watch])
+    #expect(try asking(stoppedOn: watch, owners) == [phone, watch])
+  }
+
+  @Test("a strict alarm that its owner stopped on a backup rings again there")
+  func strictAlarmsRingAgainWhereTheyWereStopped() throws {
+    let stopped = try timeline(alarm(strict: true), watch)
+      .answer(.stop, at: at("09:03:00"), settings: settings, firings: Firings()).alarm
+    func ringing(_ device: Identifier) -> [CivilDateTime] {
+      timeline(stopped, device)
+        .evaluate(at: at("09:34:00"), settings: settings, firings: Firings())
+        .firings.map(\.occurrence)
+    }
+    #expect(ringing(phone) == [occurrence])
+    #expect(ringing(watch) == [occurrence])
+    #expect(ringing(speaker).isEmpty)
+  }
+
   @Test func onTheFreeTierStopIsDone() throws {
     var (alarm, firings) = (try alarm(), Firings())
     _ = rings(&alarm, phone, from: "08:00:00", to: "09:01:00", firings: &firings)

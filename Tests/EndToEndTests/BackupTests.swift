@@ -656,6 +656,30 @@ import Testing
     return String((file as NSString).lastPathComponent.dropLast(5))
   }
 
+  @Test("another person who stops an alarm is not asked whether it was done; its owner is")
+  func followUp() async throws {
+    let (sandbox, stores) = try await home(["Watch"])
+    let watch = try #require(stores["Watch"])
+    _ = try await sandbox.belfry("device", "--owner", "Chris", now: BackupTests.now)
+    _ = try await sandbox.belfry(
+      "device", "--owner", "Jen", now: BackupTests.now, store: watch, device: "Watch")
+    try await sync(sandbox, [watch, sandbox.store])
+    _ = try await backup(sandbox, "emea", "add", "device", "Watch")
+    try await sync(sandbox, [sandbox.store, watch])
+    _ = try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:02:00Z")
+    let stop = try await sandbox.belfry(
+      "stop", "emea", now: "2026-11-23T05:03:00Z", store: watch, device: "Watch")
+    #expect(stop.status == 0, "\(stop.err)")
+    try await sync(sandbox, [watch, sandbox.store], now: "2026-11-23T05:04:00Z")
+    func asks(_ store: String, _ device: String) async throws -> Int? {
+      let tick = try await sandbox.belfry(
+        "tick", "--json", now: "2026-11-23T05:34:00Z", store: store, device: device)
+      return (tick.object["followUps"] as? [Any])?.count
+    }
+    #expect(try await asks(watch, "Watch") == 0)
+    #expect(try await asks(sandbox.store, "laptop") == 1)
+  }
+
   @Test("a person without a store is sent word")
   func person() async throws {
     let (sandbox, _) = try await home([])

@@ -11,6 +11,8 @@ public struct Viewer: Hashable, Sendable {
   public let zoneName: String?
   /// The devices that are alive and those that stand in for others; nil where every device counts as alive.
   public let presence: DevicePresence?
+  /// The people whom devices belong to; without those of which that is not known, or does not matter now.
+  public var owners: [Identifier: String] = [:]
 
   public init(
     device: Identifier, known: Set<Identifier>, unreachable: Set<Identifier> = [],

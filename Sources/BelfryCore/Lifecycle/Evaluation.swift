@@ -198,10 +198,7 @@ extension Timeline {
         wakes.append(occurrence(civil).at)
         continue
       }
-      let isAsked =
-        ringsHere
-        || viewer.map { viewer in record.by.map(viewer.holder) == viewer.device } ?? false
-      guard isAsked, let overdue = outlook.overdue else { continue }
+      guard asks(about: civil, record), let overdue = outlook.overdue else { continue }
       guard
         let again = reringing(of: civil, record, at: now, settings: settings, firings: firings)
       else {

@@ -123,7 +123,8 @@ extension Timeline {
     return (
       overdue,
       Ringing(
-        due: overdue.due, firing, alarm: alarm, ringsHere: ringsHere, now: now, settings: settings)
+        due: overdue.due, firing, alarm: alarm, ringsHere: asks(about: civil, record), now: now,
+        settings: settings)
     )
   }
 
