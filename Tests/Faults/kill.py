@@ -7,7 +7,9 @@ command that is left alone (the probe), as the next user's would: it must work, 
 """
 import json, os, shutil, statistics, subprocess
 from collections import Counter, namedtuple
-from sandbox import KILLED, Clock, Device, Unusable, brief, broken_objects, git, mend, play, tree_files
+from sandbox import (
+    KILLED, Clock, Device, Sandbox, Unusable, brief, broken_objects, git, mend, play, tree_files)
+from verbs import Verbs
 
 WEIGHTS = {"add": 12, "title": 14, "note": 8, "times": 6, "done": 10, "stop": 7, "snooze": 5, "skip": 8, "unskip": 5,
            "tick": 10, "delete": 5, "undo": 8, "sync": 12}
@@ -429,7 +431,7 @@ class Scenario:
             self.report.fail("a store is not whole at the end", f"{device.name}: {problem}")
 
     def play(self):
-        total = 60 if self.report.short else 1000
+        total = self.report.kills or (60 if self.report.short else 1000)
         self.prepare()
         self.counts.clear()
         kinds, weights = list(WEIGHTS), list(WEIGHTS.values())
@@ -451,5 +453,20 @@ class Scenario:
                 f"by the next command; {counts['missing']} missing at the end; {counts['chains']} kills with an undo "
                 "right after them")
 
+def both(report, sandbox):
+    """The two devices above, whose edits and log are followed one by one, then every verb that writes."""
+    summary = Scenario(report, sandbox).play()
+    apart = Sandbox("kill-verbs", report.binary)
+    try:
+        summary += "; " + Verbs(report, apart).play(report.kills or (60 if report.short else 1000))
+    except Unusable:
+        report.keep(apart.root)
+        raise
+    except BaseException:
+        apart.remove()
+        raise
+    report.keep(apart.root) if report.failures else apart.remove()
+    return summary
+
 if __name__ == "__main__":
-    play("kill", lambda report, sandbox: Scenario(report, sandbox).play())
+    play("kill", both)

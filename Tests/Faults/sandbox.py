@@ -263,6 +263,7 @@ class Report:
     def __init__(self, scenario):
         arguments = sys.argv[1:]
         self.scenario, self.binary, self.short, self.seed = scenario, arguments[0], arguments[1] == "1", arguments[2]
+        self.kills = int(arguments[3])  # how many were asked for; 0 for as many as usual
         self.chance = random.Random(f"{scenario} {self.seed}")
         self.failures, self.notes, self.counts = {}, {}, Counter()
         self.kept, self.start = [], time.monotonic()
@@ -297,7 +298,7 @@ class Report:
                     print(f"    - and {len(instances) - SHOWN} more, {len(instances)} in all")
         if self.failures:
             print("".join(f"  Kept: {folder}\n" for folder in self.kept), end="")
-            short = "--short " if self.short else ""
+            short = ("--short " if self.short else "") + (f"--kills {self.kills} " if self.kills else "")
             print(f"  Again: Tests/Faults/run {short}--seed {self.seed} {self.binary} {self.scenario}")
 
 def play(scenario, body):

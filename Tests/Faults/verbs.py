@@ -1,0 +1,432 @@
+"""Kills every verb of belfry that writes, at random moments, and holds the store against what the verb does when it is
+left alone.
+
+After a kill and the next command, the state must be one of two: that of the command and the next one, or that of the
+next one alone. Both are made by running them on a copy, at the same times; identifiers that are new may differ. So no
+verb needs a model of its own, only a way to call it.
+
+`COVERED` names each verb that writes, `READING` those that do not, `ELSEWHERE` those that are tested in another way. A verb
+that is in none of them fails the run.
+"""
+import json, re, shutil, statistics, subprocess
+from collections import Counter
+from pathlib import Path
+from sandbox import KILLED, Clock, Device, Unusable, brief, mend
+
+# The verbs that are killed here, with the kinds of call of each.
+COVERED = {
+    "add": ["add"], "edit": ["title", "note", "times"], "delete": ["delete"], "enable": ["enable"],
+    "disable": ["disable"], "pause": ["pause", "pause all"], "resume": ["resume", "resume all"], "tick": ["tick"],
+    "stop": ["stop"], "done": ["done"], "snooze": ["snooze"], "skip": ["skip"], "unskip": ["unskip"],
+    "dismiss": ["dismiss"], "undo": ["undo"], "poke": ["poke"], "backup on": ["backup on"],
+    "backup off": ["backup off"], "backup add device": ["backup add device"],
+    "backup add person": ["backup add person"], "backup add phone": ["backup add phone"],
+    "backup remove": ["backup remove"], "backup move": ["backup move"], "backup test": ["backup test"],
+    "calls sip": ["calls sip"], "calls http": ["calls http"], "calls off": ["calls off"],
+    "partner invite": ["partner invite"], "partner limits": ["partner limits"], "partner mute": ["partner mute"],
+    "partner unmute": ["partner unmute"], "partner remove": ["partner remove"], "partner sync": ["partner sync"],
+    "settings set": ["setting", "own setting"], "settings unset": ["unset", "unset own"], "tier": ["tier"],
+    "remote add": ["remote add"], "remote remove": ["remote remove"], "sync": ["sync"], "clone": ["clone"],
+    "device": ["owner", "gadget"], "conflicts restore": ["restore"], "hooks install": ["hooks install"],
+    "hooks uninstall": ["hooks uninstall"], "doctor": ["repair"], "import": ["import"],
+}
+# The verbs that write nothing that is kept.
+READING = {
+    "list", "next", "show", "pending", "log", "stats", "catalog", "explain", "export", "status", "ring",
+    "service status", "battery status", "battery predict", "backup list", "backup preview", "backup status",
+    "backup add choice", "calls show", "partner list", "partner log", "partner keys export", "settings show",
+    "settings get", "sounds list", "sounds play", "remote list", "conflicts list", "hooks status",
+}
+# The verbs that write and are tested in another way, each with the reason.
+ELSEWHERE = {
+    "daemon": "Tests/Faults/run daemon", "attend": "Tests/Faults/run daemon", "backup place": "Tests/Faults/run cascade",
+    "service install": "writes units, not the store", "service uninstall": "writes units, not the store",
+    "git": "the user's own git", "merge-driver": "writes a file of git's", "hooks check": "called by git",
+    "calls own": "needs a hook that calls; writes what `calls off` does", "calls try": "calls a number",
+    "partner accept": "needs a second person", "partner confirm": "needs a second person",
+    "partner send": "needs a second person", "partner recall": "needs a second person",
+    "partner reply": "needs a second person", "partner rename": "needs a second person",
+    "partner keys import": "needs a second person",
+}
+# Kinds that may answer that it is not possible now.
+REFUSABLE = {"done", "stop", "snooze", "skip", "unskip", "dismiss", "undo", "restore", "resume", "resume all",
+             "backup test", "enable", "disable"}
+# Kinds that act on one thing after the other, so that a part may be there: each part is whole.
+STEPWISE = {"tick", "poke", "sync", "partner sync", "repair"}
+# Kinds that change files of this device's beside the store: a part may be there, and the same call completes it.
+REPEATABLE = {"calls sip", "calls http", "calls off", "hooks install", "hooks uninstall"}
+IDENTIFIER = re.compile(r"(?<![a-z2-7])[a-z2-7]{26}(?![a-z2-7])")
+MOST = 6  # alarms of a device
+SHARE = 0.4  # so many calls are to end before they are killed, so that most kills come while something is written
+
+def leaves(command, path=()):
+    """The verbs of a command as the parser lists them: `backup add device`."""
+    below = [sub for sub in command.get("subcommands", []) if sub["commandName"] != "help"]
+    if not below:
+        yield " ".join(path)
+    for sub in below:
+        yield from leaves(sub, (*path, sub["commandName"]))
+
+def mirror(source, target):
+    """Makes a folder the same as another. Folders stay, as a store whose folder is another one is another device's."""
+    def kind(path): return "link" if path.is_symlink() else "folder" if path.is_dir() else "file" if path.exists() else None
+    for path in list(target.iterdir()):
+        if kind(source / path.name) != kind(path):
+            shutil.rmtree(path) if kind(path) == "folder" else path.unlink()
+    for path in source.iterdir():
+        other = target / path.name
+        if kind(path) == "folder":
+            other.mkdir(exist_ok=True)
+            mirror(path, other)
+        elif kind(path) == "link" or not is_same(path, other):
+            other.unlink(missing_ok=True)
+            shutil.copy2(path, other, follow_symlinks=False)
+    shutil.copystat(source, target)
+
+def is_same(path, other):
+    if not other.exists():
+        return False
+    one, two = path.stat(), other.stat()
+    return (one.st_size, one.st_mtime_ns, one.st_mode) == (two.st_size, two.st_mtime_ns, two.st_mode)
+
+class Verbs:
+    def __init__(self, report, sandbox):
+        self.report, self.chance, self.sandbox = report, report.chance, sandbox
+        self.clock, self.steps = Clock(), 0
+        self.remote, self.mailbox = sandbox.data / "remote.git", sandbox.data / "mailbox.git"
+        self.devices = [Device(sandbox, name, self.clock) for name in ("alpha", "beta")]
+        self.probes, self.counts, self.killed = {}, Counter(), Counter()
+        self.kinds = [kind for kinds in COVERED.values() for kind in kinds]
+        self.durations = {kind: [] for kind in self.kinds}
+        # How late the kills of each kind come, against a typical call: what is done meanwhile slows it down.
+        self.reach = dict.fromkeys(self.kinds, 1.2)
+
+    # --- Setting up ---
+
+    def check_coverage(self):
+        """Holds the verbs that there are against those that are known here."""
+        help = self.devices[0].run("--experimental-dump-help")
+        verbs = set(leaves(json.loads(help.out)["command"]))
+        known = [set(COVERED), READING, set(ELSEWHERE)]
+        for verb in sorted(verbs - set().union(*known)):
+            self.report.fail("a verb has no kill test", f"belfry {verb}: add it to verbs.py, with what it writes")
+        for verb in sorted(set().union(*known) - verbs):
+            self.report.fail("a kill test is for a verb that there is not", f"belfry {verb}")
+        twice = [verb for verb in verbs if sum(verb in names for names in known) > 1]
+        for verb in sorted(twice):
+            self.report.fail("a verb is listed twice", f"belfry {verb}")
+
+    def prepare(self):
+        alpha, beta = self.devices
+        for path in (self.remote, self.mailbox):
+            subprocess.run(["git", "init", "-q", "--bare", "-b", "main", path], check=True, env=alpha.environment)
+        self.check_coverage()
+        (self.sandbox.root / "secret").write_text("secret\n")
+        # Beside the binary, as `hooks install` has them.
+        shipped = Path(__file__).resolve().parents[2] / "hooks/git"
+        shutil.copytree(shipped, self.sandbox.root / "libexec/belfry/hooks/git")
+        alpha.must("tier", "premium")
+        self.quiet = alpha.must("add", "Quiet", "--once", "2031-01-01T00:00")["id"]
+        self.rehearsed = alpha.must("add", "Rehearsed", "--once", "2031-01-02T00:00")["id"]
+        alpha.must("remote", "add", "origin", str(self.remote))
+        alpha.must("sync")
+        beta.must("clone", str(self.remote))
+        for device in self.devices:
+            probe = device.must("add", f"Probe of {device.name}", "--once", "2030-01-01T00:00")
+            self.probes[device] = probe["id"]
+            for number in range(2):
+                device.must("add", f"{device.name} {number}", "--daily", "--at", self.times(), "--persistent")
+        for device in (alpha, beta, alpha, beta):
+            device.must("sync")
+        alpha.must("backup", self.rehearsed, "add", "device", "beta")
+        self.startup = min(alpha.run("--version").seconds for _ in range(3))
+        # How long the kinds take, before any is killed.
+        for kind in self.kinds * 2:
+            self.step(alpha, kind, None)
+
+    def times(self):
+        return ",".join(sorted({f"{self.chance.randrange(24):02}:{self.chance.randrange(60):02}" for _ in range(12)}))
+
+    # --- Choosing ---
+
+    def words(self, device, kind):
+        """The words of a call of a kind; None where the store gives no occasion for it."""
+        pick, number = self.chance.choice, self.steps
+        records = {id: json.loads(record) for id, record in device.records().items()}
+        kept = {*self.probes.values(), self.quiet, self.rehearsed}
+        standing = [id for id, record in sorted(records.items()) if id not in kept and not record.get("deleted")]
+        # What was imported comes once, which not every kind is for.
+        alarms = [id for id in standing if "date" not in records[id]["schedule"]]
+        if kind == "import" and len(standing) > len(alarms) + MOST:
+            kind = "delete"
+        if kind == "delete" and standing:
+            return ["delete", pick(standing)]
+        if kind == "add" or not alarms:
+            if len(alarms) < MOST:
+                return ["add", f"Alarm {number}", "--daily", "--at", self.times(), "--persistent"]
+            kind = "delete"
+        alarm = pick(alarms)
+        place = str(self.sandbox.root / "secret")
+        match kind:
+            case "title": return ["edit", alarm, "--title", f"Title {number}"]
+            case "note": return ["edit", alarm, "--note", f"note {number}"]
+            case "times": return ["edit", alarm, "--at", self.times()]
+            case "pause": return ["pause", alarm, "--until", f"20{27 + number % 60}-01-04"]
+            case "pause all": return ["pause", "--all", "--until", f"20{27 + number % 60}-01-05"]
+            case "resume all": return ["resume", "--all"]
+            case "undo": return ["undo", "--skip", str(self.chance.randrange(3))]
+            case "setting": return ["settings", "set", "grace", f"{1 + number % 47}h"]
+            case "own setting": return ["settings", "set", "sound.rising", pick(["on", "off"])]
+            case "unset": return ["settings", "unset", "grace"]
+            case "unset own": return ["settings", "unset", "sound.rising"]
+            case "tier": return ["tier", pick(["plus", "premium"])]
+            case "owner": return ["device", "--owner", f"Owner {number}"]
+            case "gadget": return ["device", "--kind", pick(["laptop", "phone", "tablet", "server"])]
+            case "restore": return ["conflicts", "restore", "1"]
+            case "repair": return ["doctor", "--repair"]
+            case "clone": return ["clone", str(self.remote), "--store", str(self.sandbox.data / "clone")]
+            case "import": return ["import", self.calendar(number)]
+            case "calls sip": return ["calls", "sip", "--server", f"host{number}.example", "--user", "me", "--password-file", place]
+            case "calls http":
+                return ["calls", "http", "--url", f"https://host{number}.example/Calls.json", "--account", "AC1",
+                        "--token-file", place, "--from", "+15557654321"]
+        if kind.startswith("backup "):
+            return self.backup_words(kind, records.get(self.quiet, {}).get("backup", {}).get("targets", []))
+        if kind.startswith("partner "):
+            return self.partner_words(device, kind)
+        if kind.startswith("remote "):
+            names = self.remotes(device)
+            if kind == "remote add" and len(names) < 3:
+                return ["remote", "add", f"other{number}", f"/nonexistent/{number}.git"]
+            return ["remote", "remove", pick(names)] if names else None
+        if kind in ("tick", "poke", "sync", "hooks install", "hooks uninstall", "calls off"):
+            return kind.split()
+        return [kind, alarm]
+
+    def remotes(self, device):
+        """The remotes that were added while commands were killed."""
+        return sorted(re.findall(r'\[remote "(other[0-9]+)"\]\n\s*url', (device.store / ".git/config").read_text()))
+
+    def backup_words(self, kind, targets):
+        if kind == "backup test":
+            return ["backup", self.rehearsed, "test"]
+        if kind == "backup add device":
+            # The one that is not first; it is refused where it is in the list.
+            return None if any("device" in target for target in targets) else ["backup", self.quiet, "add", "device", "beta"]
+        if kind in ("backup add person", "backup add phone") and len(targets) < 5:
+            number = f"555123{self.steps % 10000:04}"
+            return ["backup", self.quiet, "add"] + (
+                ["phone", number] if kind.endswith("phone")
+                else ["person", f"Person {self.steps}", "--address", "https://ntfy.sh/nobody"])
+        if kind == "backup move":
+            return ["backup", self.quiet, "move", str(len(targets)), "1"] if len(targets) > 1 else None
+        if kind in ("backup on", "backup off"):
+            return ["backup", self.quiet, kind.split()[1]] if targets else None
+        return ["backup", self.quiet, "remove", "1"] if targets else None
+
+    def partner_words(self, device, kind):
+        if kind == "partner sync":
+            return ["partner", "sync"]
+        if kind == "partner invite":
+            return ["partner", "invite", "--remote", str(self.mailbox), "--yes", "--no-wait"]
+        folder = device.store / ".git/belfry/partners"
+        files = sorted(folder.glob("*.json")) if folder.exists() else []
+        invited = [path.stem for path in files if json.loads(path.read_text())["phase"] != "ended"]
+        if not invited:
+            return None
+        words = ["partner", kind.split()[1], self.chance.choice(invited)]
+        return words + {"partner limits": ["--per-day", str(self.steps % 200)], "partner remove": ["--yes"]}.get(kind, [])
+
+    def calendar(self, number):
+        """A calendar with two alarms that nobody has yet."""
+        file = self.sandbox.root / f"import-{number}.ics"
+        events = [f"BEGIN:VEVENT\r\nUID:{number}-{part}\r\nSUMMARY:Import {number} {part}\r\n"
+                  f"DTSTART:2030{1 + number % 12:02}{1 + number % 28:02}T09000{part}\r\nEND:VEVENT\r\n" for part in (0, 1)]
+        file.write_text(f"BEGIN:VCALENDAR\r\nVERSION:2.0\r\n{''.join(events)}END:VCALENDAR\r\n")
+        return str(file)
+
+    # --- States ---
+
+    def state(self, device, known=frozenset()):
+        """What is kept of a device, by place: the records as they lie, and this device's own files.
+
+        - known: the identifiers that may be told apart; all others are new, and count as one."""
+        kept = {str(path.relative_to(device.store)): path.read_text()
+                for path in device.store.rglob("*.json") if ".git" not in path.relative_to(device.store).parts}
+        local = [device.store / ".git/config", *(device.home / ".config/belfry").glob("*.json"),
+                 *(path for path in (device.store / ".git/hooks").glob("*") if not path.name.endswith(".sample"))]
+        for path in local:
+            if path.exists():
+                kept[f"local: {path.name}"] = path.read_text()
+        for path in (device.store / ".git/belfry/partners").glob("*.json"):
+            partner = json.loads(path.read_text())
+            kept[f"partner: {path.stem}"] = json.dumps(
+                [partner.get(key) for key in ("phase", "name", "limits", "mailbox")])
+        if not known:
+            return kept
+        def named(text):
+            return IDENTIFIER.sub(lambda match: match[0] if match[0] in known else "NEW", text)
+        return Counter((named(place), named(text)) for place, text in kept.items())
+
+    def identifiers(self, state):
+        return frozenset(id for place, text in state.items() for id in IDENTIFIER.findall(place + text))
+
+    def save(self, name):
+        self.forget(name)
+        subprocess.run(["cp", "-a", self.sandbox.data, self.sandbox.root / "homes", self.fresh(name)], check=True)
+
+    def fresh(self, name):
+        folder = self.sandbox.root / "saved" / name
+        folder.mkdir(parents=True)
+        return folder
+
+    def restore(self, name):
+        for folder in ("data", "homes"):
+            mirror(self.sandbox.root / "saved" / name / folder, self.sandbox.root / folder)
+
+    def forget(self, name): shutil.rmtree(self.sandbox.root / "saved" / name, ignore_errors=True)
+
+    # --- One step ---
+
+    def fail(self, promise, device, words, details):
+        self.report.fail(promise, f"step {self.steps}, {device.name}: {' '.join(words)}: {details}")
+
+    def step(self, device, kind, delay):
+        """Runs a call of a kind, kills it after a delay (None: leaves it alone), and judges what is there then; answers
+        whether it was killed."""
+        self.steps += 1
+        words = self.words(device, kind)
+        if words is None:
+            return False
+        before = self.state(device)
+        known = self.identifiers(before)
+        self.save("before")
+        moment = self.clock.forward(self.chance.randrange(20, 150))
+        outcome = device.run(*words, now=moment, kill_after=delay)
+        self.counts["calls"] += 1
+        if outcome.code == 0:
+            self.durations[kind].append(outcome.seconds)
+        if outcome.code != KILLED:
+            self.counts["acknowledged" if outcome.code == 0 else "refused"] += 1
+            self.judge_end(device, kind, words, outcome, before)
+        else:
+            self.counts["killed"] += 1
+            self.killed[kind] += 1
+            self.judge_kill(device, kind, words, moment, known, before)
+        if kind == "clone":
+            shutil.rmtree(self.sandbox.data / "clone", ignore_errors=True)
+        for problem in device.problems(self.steps % 50 == 0):
+            self.fail("a store is not whole after a kill and the next command", device, words, problem)
+        return outcome.code == KILLED
+
+    def judge_end(self, device, kind, words, outcome, before):
+        """Judges a call that came to its end: what it says is so, and what it refused changed nothing."""
+        if outcome.code == 0 or kind in STEPWISE:
+            return
+        # `doctor` says what is wrong around the store, and the tier may have no partners.
+        if not (outcome.code == 4 and kind in REFUSABLE or kind == "restore"
+                or outcome.code == 5 and kind.startswith("partner")):
+            self.fail(f"`{kind}` fails for no reason of its own", device, words, brief(outcome))
+        if self.state(device) != before:
+            self.fail("a refused command changed something", device, words, brief(outcome))
+
+    def judge_kill(self, device, kind, words, moment, known, before):
+        """Runs the next command, and holds what is there then against what may be."""
+        later = self.clock.forward()
+        self.next_command(device, words, later)
+        if kind == "clone":
+            return self.judge_clone(device, words)
+        after = self.state(device, known)
+        own = lambda states: Counter({item: count for item, count in states.items() if not self.is_probes(device, item)})
+        if kind != "undo" and own(after) == own(self.blurred(before, known)):
+            return
+        if kind in STEPWISE:
+            self.counts["took effect"] += 1
+            return
+        self.save("after")
+        expected = []
+        for call in (words, None):
+            self.restore("before")
+            if call and device.run(*call, now=moment).code not in (0, 4):
+                raise Unusable(f"step {self.steps}, {device.name}: `{' '.join(call)}` fails when it is left alone")
+            self.next_command(device, words, later)
+            expected.append(self.state(device, known))
+        self.restore("after")
+        if after == expected[0]:
+            self.counts["took effect"] += 1
+        elif after != expected[1] and not (kind in REPEATABLE and self.completes(device, words, known, expected[0])):
+            difference = [f"{place}: {text[:200]!r}" for place, text in (after - expected[0])]
+            self.fail("half of a change is there, or another one", device, words, difference or "something is missing")
+
+    def completes(self, device, words, known, expected):
+        """Whether the same call, said again, makes this device's own files what they are to be."""
+        self.counts["completed by the same call"] += 1
+        local = lambda state: {item for item in state if item[0].startswith("local: ")}
+        return device.run(*words).code == 0 and local(self.state(device, known)) == local(expected)
+
+    def blurred(self, state, known):
+        return Counter({(place, text): 1 for place, text in state.items()})
+
+    def is_probes(self, device, item):
+        """Whether something is the next command's: the probe's record, and the entry of its edit."""
+        place, text = item
+        probe = self.probes[device]
+        return place == f"alarms/{probe}.json" or place.startswith("log/") and "NEW" in place and probe in text
+
+    def next_command(self, device, words, moment):
+        """What the user does next. It must work, whatever the last command left behind."""
+        outcome = device.run("edit", self.probes[device], "--note", f"probe {self.steps}", now=moment)
+        if outcome.code != 0:
+            self.fail("the next command fails after a kill", device, words, brief(outcome))
+            raise Unusable(f"step {self.steps}, {device.name}: {brief(outcome)}")
+
+    def judge_clone(self, device, words):
+        """A clone that was killed is whole or not there, and the next one works."""
+        place = self.sandbox.data / "clone"
+        if not place.exists():
+            outcome = device.run(*words)
+            if outcome.code != 0:
+                self.fail("the next clone fails after a kill", device, words, brief(outcome))
+                return
+        else:
+            self.counts["took effect"] += 1
+        outcome = device.run("list", "--json", "--store", str(place))
+        if outcome.code != 0 or not json.loads(outcome.out):
+            self.fail("half of a clone is there", device, words, brief(outcome))
+
+    # --- The end ---
+
+    def finish(self):
+        for device in self.devices:
+            for name in self.remotes(device):
+                device.must("remote", "remove", name)
+            for problem in mend(device):
+                self.report.fail("a store cannot be mended at the end", f"{device.name}: {problem}")
+            for problem in device.problems():
+                self.report.fail("a store is not whole at the end", f"{device.name}: {problem}")
+        unkilled = [kind for kind in self.kinds if not self.killed[kind]]
+        if unkilled and self.counts["killed"] > 20 * len(self.kinds):
+            self.report.fail("a kind was never killed", ", ".join(unkilled))
+
+    def play(self, kills):
+        self.prepare()
+        self.counts.clear()
+        turn = []
+        while self.counts["killed"] < kills and self.counts["calls"] < 4 * kills + 100:
+            # Each kind in its turn, in another order each time.
+            if not turn:
+                turn = self.chance.sample(self.kinds, len(self.kinds))
+            kind = turn.pop()
+            self.report.progress(f"{self.counts['killed']} of {kills} kills, {len(self.report.failures)} promises broken")
+            device = self.devices[self.chance.random() < 0.35]
+            if self.chance.random() < 0.2:
+                delay = self.chance.uniform(0.003, 0.05)
+            else:
+                typical = statistics.median(self.durations[kind][-9:] or [2 * self.startup])
+                delay = self.chance.uniform(self.startup, self.reach[kind] * max(typical, 2 * self.startup))
+            was_killed = self.step(device, kind, delay)
+            self.reach[kind] *= 1 + SHARE / 4 if was_killed else 1 - (1 - SHARE) / 4
+        self.finish()
+        counts = self.counts
+        return (f"{len(COVERED)} verbs that write in {len(self.kinds)} kinds: {counts['calls']:,} calls, "
+                f"{counts['killed']} killed, {counts['took effect']} of them took effect")
