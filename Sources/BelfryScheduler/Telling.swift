@@ -114,14 +114,15 @@ struct Claims: Sendable {
         var keeper: String?
         var standing = Firings.Firing.Standing.delivered
         switch outcome {
-        case .delivered, nil: break
+        case .delivered, .withdrawn, nil: break
         case .attended(let name): keeper = name
         case .undelivered: standing = .undelivered
         }
         firings[telling.key] = Firings.Firing(
           telling.kind, due: telling.due, at: now, attempts: known?.attempts ?? 1,
           standing: standing, keeper: keeper,
-          isLogged: known?.isLogged ?? (telling.kind == .warning) || outcome == nil)
+          isLogged: known?.isLogged ?? (telling.kind == .warning) || outcome == nil
+            || outcome == .withdrawn)
       }
     }
   }

@@ -201,7 +201,8 @@ public struct Tick: Sendable {
         }
         group.addTask {
           guard isWanted(item, settings) else { return (index, nil) }
-          return (index, await delivery.deliver(item.notice, snooze: settings.snooze))
+          let outcome = await delivery.deliver(item.notice, snooze: settings.snooze)
+          return (index, outcome == .withdrawn ? nil : outcome)
         }
       }
       for await (index, outcome) in group { outcomes[index] = outcome }

@@ -175,6 +175,27 @@ import Testing
     #expect(log.contains("done"), "\(log)")
   }
 
+  @Test("no sound begins, or goes on, after the answer, however many alarms are due together")
+  func answeredBeforeTheSoundsBegin() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    for number in 1...8 {
+      try await bench.belfry("add", "Alarm \(number)", "--daily", "--at", "09:00")
+    }
+    try bench.sandbox.write(
+      "#!/bin/sh\nsleep 0.3\necho done\n", to: bench.sandbox.hooks + "/notify", mode: 0o755)
+    try bench.sandbox.write(
+      "#!/bin/sh\necho delivered\nexec sleep 600\n", to: bench.sandbox.hooks + "/ring", mode: 0o755)
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T09:00:05Z")
+    for _ in 0..<600 where !bench.attendance.notices.isEmpty {
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    #expect(bench.attendance.notices.isEmpty)
+    await bench.attendance.close()
+    let list = try await bench.belfry("list", "--json").array
+    #expect(list.count == 8 && list.allSatisfy { $0["state"] as? String == "active" })
+  }
+
   @Test("what an undo brings back rings again")
   func undone() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")

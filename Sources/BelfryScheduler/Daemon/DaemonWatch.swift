@@ -416,7 +416,10 @@ struct DaemonWatch {
   private mutating func start(_ telling: Telling) {
     underWay += 1
     let (delivery, snooze, tell) = (delivery, agenda.settings.snooze, tell)
-    Task.detached { tell(.told(telling, await delivery.deliver(telling.notice, snooze: snooze))) }
+    Task.detached {
+      let outcome = await delivery.deliver(telling.notice, snooze: snooze)
+      tell(.told(telling, outcome == .withdrawn ? nil : outcome))
+    }
   }
 
   private mutating func withdraw() {

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The deliveries that go on in this process: notifications that wait for a button, sounds that play.
+/// The deliveries that go on in this process: those that are tried, notifications that wait for a button, sounds that
+/// play.
 public final class Attendance: Sendable {
   /// What a person has answered, or that a delivery is over.
   public enum News: Sendable {
@@ -13,8 +14,9 @@ public final class Attendance: Sendable {
   }
 
   private struct State {
-    var running: [Int: (notice: Notice, task: Task<Void, Never>)] = [:]
+    var active: [Int: ActiveDelivery] = [:]
     var last = 0
+    var isClosed = false
   }
   private let state = Mutex(State())
   private let tell: @Sendable (News) -> Void
@@ -24,27 +26,31 @@ public final class Attendance: Sendable {
     self.tell = tell
   }
 
-  /// What goes on now.
-  public var notices: Set<Notice> { state.withLock { Set($0.running.values.map(\.notice)) } }
+  /// The notices whose delivery goes on now, also if all that it does is to wait for its turn.
+  public var notices: Set<Notice> { Set(active.map(\.notice)) }
 
-  /// Runs something that goes on for a notice; it is cancelled when the notice is no longer wanted.
-  func begin(_ notice: Notice, _ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-    state.withLock { state in
+  private var active: [ActiveDelivery] { state.withLock { Array($0.active.values) } }
+
+  /// Begins a delivery: runs `work`, which runs further parts of it. It goes on until the last part has ended.
+  func begin(
+    _ notice: Notice, _ work: @escaping @Sendable (ActiveDelivery) async -> Void
+  ) {
+    let delivery = state.withLock { state in
       state.last += 1
       let number = state.last
-      let task = Task.detached {
-        await work()
-        self.end(number)
-      }
-      state.running[number] = (notice, task)
-      return task
+      let delivery = ActiveDelivery(notice) { self.end(number) }
+      if state.isClosed { delivery.withdraw() }
+      state.active[number] = delivery
+      return delivery
     }
+    // The caller waits for an outcome, also of one that is over already.
+    delivery.start(evenIfOver: true) { await work(delivery) }
   }
 
   private func end(_ number: Int) {
     let over: Notice? = state.withLock { state in
-      guard let ended = state.running.removeValue(forKey: number)?.notice else { return nil }
-      return state.running.values.contains { $0.notice == ended } ? nil : ended
+      guard let ended = state.active.removeValue(forKey: number)?.notice else { return nil }
+      return state.active.values.contains { $0.notice == ended } ? nil : ended
     }
     if let over { tell(.ended(over)) }
   }
@@ -60,21 +66,88 @@ public final class Attendance: Sendable {
 
   /// Ends what nobody needs to be told any more.
   public func withdraw(_ isUnwanted: (Notice) -> Bool) {
-    let tasks = state.withLock { state in
-      state.running.values.filter { isUnwanted($0.notice) }.map(\.task)
-    }
-    for task in tasks { task.cancel() }
+    for delivery in active where isUnwanted(delivery.notice) { delivery.withdraw() }
   }
 
-  /// Ends all, and waits until it has.
+  /// Ends all, and waits until it has; what is begun later ends at once.
   public func close() async {
-    let tasks = state.withLock { $0.running.values.map(\.task) }
-    for task in tasks { task.cancel() }
-    for task in tasks { await task.value }
+    state.withLock { $0.isClosed = true }
+    withdraw { _ in true }
+    await idle()
   }
 
   /// Waits until nothing goes on any more.
   public func idle() async {
-    while let task = state.withLock({ $0.running.values.first?.task }) { await task.value }
+    while let delivery = active.first {
+      await delivery.wait()
+      await Task.yield()
+    }
+  }
+}
+
+/// The delivery of one notice, by all its channels: the one owner of the fact that nobody needs it any more.
+///
+/// Every part registers before it waits or starts anything, so that no part can begin after the answer: `start`
+/// and `withdraw` exclude each other.
+final class ActiveDelivery: Sendable {
+  private struct State {
+    var parts: [Int: Task<Void, Never>] = [:]
+    var last = 0
+    var isOver = false
+  }
+  private let state = Mutex(State())
+  let notice: Notice
+  private let ended: @Sendable () -> Void
+
+  /// - Parameter ended: is called when its last part has ended.
+  init(_ notice: Notice, ended: @escaping @Sendable () -> Void) {
+    self.notice = notice
+    self.ended = ended
+  }
+
+  /// Returns true once it was answered, or is not wanted any more: no further channel may be tried.
+  var isOver: Bool { state.withLock { $0.isOver } }
+
+  /// Runs a part of the delivery, which is cancelled once the delivery is over. Returns nil, and runs nothing, if it is
+  /// over already.
+  ///
+  /// A part is started by another part that still runs; the delivery ends with the last.
+  @discardableResult func start(
+    evenIfOver: Bool = false, _ work: @escaping @Sendable () async -> Void
+  ) -> Task<Void, Never>? {
+    state.withLock { state in
+      if state.isOver, !evenIfOver { return nil }
+      state.last += 1
+      let number = state.last
+      let task = Task.detached {
+        await work()
+        self.end(number)
+      }
+      state.parts[number] = task
+      if state.isOver { task.cancel() }
+      return task
+    }
+  }
+
+  private func end(_ number: Int) {
+    let isLast = state.withLock { state in
+      state.parts[number] = nil
+      return state.parts.isEmpty
+    }
+    if isLast { ended() }
+  }
+
+  /// Ends all its parts, and lets no other begin.
+  func withdraw() {
+    let parts = state.withLock { state in
+      state.isOver = true
+      return Array(state.parts.values)
+    }
+    for part in parts { part.cancel() }
+  }
+
+  /// Waits until one of its parts has ended.
+  func wait() async {
+    await state.withLock { $0.parts.values.first }?.value
   }
 }

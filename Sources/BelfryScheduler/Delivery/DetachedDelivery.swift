@@ -104,6 +104,8 @@ extension DeliveryOutcome {
   fileprivate init?(handover json: JSON) {
     if let keeper = json["keeper"]?.string {
       self = .attended(keeper: keeper)
+    } else if json["withdrawn"]?.bool == true {
+      self = .withdrawn
     } else if let reasons = json["reasons"]?.array {
       self = .undelivered(reasons.compactMap(\.string))
     } else if json["remind"]?.bool == true {
@@ -119,6 +121,7 @@ extension DeliveryOutcome {
     var members: [String: JSON] = ["number": .integer(number)]
     switch self {
     case .attended(let keeper): members["keeper"] = .string(keeper)
+    case .withdrawn: members["withdrawn"] = true
     case .undelivered(let reasons): members["reasons"] = .array(reasons.map { .string($0) })
     case .delivered(.remind): members["remind"] = true
     case .delivered(.answer(.snooze(let seconds))):

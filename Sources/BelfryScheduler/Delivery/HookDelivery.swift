@@ -56,29 +56,29 @@ public struct HookDelivery: NoticeDelivery {
   // MARK: Delivering
 
   public func deliver(_ notice: Notice, snooze: Int64) async -> DeliveryOutcome {
-    guard notice.rings else { return await show(notice, snooze: snooze) }
-    // Two ways at once: who is not reached by one may be by the other, and one that hangs holds up nothing.
     let decision = Decision()
-    let outcomes = Outcomes()
-    let ways: [@Sendable () async -> DeliveryOutcome] = [
-      { await show(notice, snooze: snooze) },
-      { await noise.take { await run(["ring"], for: notice, snooze: snooze) } },
-    ]
-    for (index, way) in ways.enumerated() {
-      Task.detached {
-        let outcome = await way()
-        var reasons: [String] = []
-        if case .undelivered(let why) = outcome {
-          reasons = why
-        } else if !decision.settle(outcome), case .delivered(let answer?) = outcome {
-          // Who answers after the other way was heard has answered all the same.
-          attendance.answered(notice, answer)
+    // Two ways at once: who is not reached by one may be by the other, and one that hangs holds up nothing.
+    attendance.begin(notice) { active in
+      await withTaskGroup(of: (way: Int, outcome: DeliveryOutcome).self) { group in
+        group.addTask { (0, await show(notice, in: active, snooze: snooze)) }
+        if notice.rings {
+          group.addTask { (1, await sound(notice, in: active, snooze: snooze)) }
         }
-        let all = outcomes.add(reasons, of: index)
-        guard all.count == ways.count else { return }
-        let failures = all.sorted { $0.key < $1.key }.flatMap(\.value)
-        if !failures.isEmpty, !decision.settle(.undelivered(failures)) {
-          attendance.wayFailed(notice, failures)
+        var failures: [Int: [String]] = [:]
+        for await (way, outcome) in group {
+          switch outcome {
+          case .undelivered(let reasons): failures[way] = reasons
+          case .withdrawn: break
+          case .delivered(let answer):
+            // Who answers after the other way was heard has answered all the same.
+            if !decision.settle(outcome), let answer { attendance.answered(notice, answer) }
+          case .attended: decision.settle(outcome)
+          }
+        }
+        if active.isOver { decision.settle(.withdrawn) }
+        let reasons = failures.sorted { $0.key < $1.key }.flatMap(\.value)
+        if !active.isOver, !reasons.isEmpty, !decision.settle(.undelivered(reasons)) {
+          attendance.wayFailed(notice, reasons)
         }
       }
     }
@@ -86,9 +86,12 @@ public struct HookDelivery: NoticeDelivery {
   }
 
   /// Shows a notice: through a hook, else on the terminals.
-  private func show(_ notice: Notice, snooze: Int64) async -> DeliveryOutcome {
-    let outcome = await run(notice.hooks, for: notice, snooze: snooze)
+  private func show(
+    _ notice: Notice, in active: ActiveDelivery, snooze: Int64
+  ) async -> DeliveryOutcome {
+    let outcome = await run(notice.hooks, in: active, snooze: snooze)
     guard case .undelivered(let reasons) = outcome, let terminals else { return outcome }
+    if active.isOver { return .withdrawn }
     if terminals.show(notice.lines, bell: notice.sounds) > 0 {
       attendance.wayFailed(notice, reasons)
       return .delivered(nil)
@@ -96,9 +99,17 @@ public struct HookDelivery: NoticeDelivery {
     return .undelivered(reasons + ["no terminal of yours is open"])
   }
 
-  /// Hands a notice to the hooks of some names: the first that works counts.
+  /// Makes the noise of a notice, after those that were due before it.
+  private func sound(
+    _ notice: Notice, in active: ActiveDelivery, snooze: Int64
+  ) async -> DeliveryOutcome {
+    await noise.take { await run(["ring"], in: active, snooze: snooze) } ?? .withdrawn
+  }
+
+  /// Hands a notice to the hooks of some names: the first that works counts. An answer ends the list: a hook that it
+  /// ends has not failed, and no other takes its place.
   private func run(
-    _ names: [String], for notice: Notice, snooze: Int64
+    _ names: [String], in active: ActiveDelivery, snooze: Int64
   ) async -> DeliveryOutcome {
     // Who is reached by a way of their own for firings is to be reached by it for questions too.
     let own = self.own.map { folder in names.map { "\(folder)/\($0)" } } ?? []
@@ -106,11 +117,12 @@ public struct HookDelivery: NoticeDelivery {
     var reasons: [String] = []
     for (index, path) in paths.enumerated()
     where paths.firstIndex(of: path) == index && access(path, F_OK) == 0 {
-      let outcome = await run(path, for: notice, snooze: snooze)
+      let outcome = await run(path, in: active, snooze: snooze)
       guard case .undelivered(let why) = outcome else {
-        if !reasons.isEmpty { attendance.wayFailed(notice, reasons) }
+        if !reasons.isEmpty { attendance.wayFailed(active.notice, reasons) }
         return outcome
       }
+      if active.isOver { return .withdrawn }
       reasons += why
     }
     return .undelivered(
@@ -118,7 +130,10 @@ public struct HookDelivery: NoticeDelivery {
   }
 
   /// Runs one hook until it has reached the person, and attends it from then on.
-  private func run(_ path: String, for notice: Notice, snooze: Int64) async -> DeliveryOutcome {
+  private func run(
+    _ path: String, in active: ActiveDelivery, snooze: Int64
+  ) async -> DeliveryOutcome {
+    let notice = active.notice
     let process = HookProcess(
       path: path, input: notice.json.document,
       variables: variables.merging(notice.variables) { $1 }
@@ -126,7 +141,7 @@ public struct HookDelivery: NoticeDelivery {
       notes: notes)
     let decision = Decision()
     let (keeper, attendance) = (keeper.name, attendance)
-    let task = attendance.begin(notice) {
+    let task = active.start {
       let ending = await process.run { line in
         if line == "delivered" {
           decision.settle(.attended(keeper: keeper))
@@ -149,6 +164,7 @@ public struct HookDelivery: NoticeDelivery {
         attendance.failed(notice)
       }
     }
+    guard let task else { return .withdrawn }
     let limit = Task { [timeout] in
       try await Task.sleep(for: .seconds(timeout))
       if decision.settle(.undelivered(["\(path): it did not end within \(timeout) seconds"])) {
@@ -158,20 +174,8 @@ public struct HookDelivery: NoticeDelivery {
     let outcome = await decision.outcome
     limit.cancel()
     // Its other half rings on until somebody hears of the answer.
-    if case .delivered(.some) = outcome { attendance.withdraw { $0 == notice } }
+    if case .delivered(.some) = outcome { active.withdraw() }
     return outcome
-  }
-
-  /// Why ways did not work, by their number; nothing of one that did.
-  private final class Outcomes: Sendable {
-    private let reasons = Mutex<[Int: [String]]>([:])
-
-    func add(_ words: [String], of way: Int) -> [Int: [String]] {
-      reasons.withLock { reasons in
-        reasons[way] = words
-        return reasons
-      }
-    }
   }
 
   /// What becomes of one hook: the first word counts.

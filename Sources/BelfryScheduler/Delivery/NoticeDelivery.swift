@@ -33,6 +33,8 @@ public enum DeliveryOutcome: Hashable, Sendable {
   case attended(keeper: String)
   /// Every way was tried; the reason of each, in words.
   case undelivered([String])
+  /// It was answered, or not wanted any more, before any way had reached the person.
+  case withdrawn
 }
 
 /// A way to reach a person.

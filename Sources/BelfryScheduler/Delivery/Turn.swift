@@ -4,7 +4,7 @@ import Synchronization
 final class Turn: Sendable {
   private struct State {
     var isTaken = false
-    var waiting: [(number: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
     var last = 0
   }
   private let state = Mutex(State())
@@ -19,9 +19,10 @@ final class Turn: Sendable {
     self.spacing = spacing
   }
 
-  /// Runs `body` when nobody else does, or after waiting long enough.
-  func take<Result: Sendable>(_ body: @Sendable () async -> Result) async -> Result {
-    await enter()
+  /// Runs `body` when nobody else does, or after waiting long enough; returns nil without it when the task is cancelled
+  /// first.
+  func take<Result: Sendable>(_ body: @Sendable () async -> Result) async -> Result? {
+    guard await enter() else { return nil }
     let result = await body()
     Task.detached { [self] in
       do { try await Task.sleep(for: spacing) } catch {}
@@ -30,25 +31,39 @@ final class Turn: Sendable {
     return result
   }
 
-  private func enter() async {
-    await withCheckedContinuation { continuation in
-      let number: Int? = state.withLock { state in
-        if !state.isTaken {
-          state.isTaken = true
+  /// Waits for the turn; returns false when the task was cancelled instead.
+  private func enter() async -> Bool {
+    let number = state.withLock { state in
+      state.last += 1
+      return state.last
+    }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isAdmitted: Bool? = state.withLock { state in
+          // Asked under the lock: a cancellation comes either before it, or finds it waiting.
+          if Task.isCancelled { return false }
+          if !state.isTaken {
+            state.isTaken = true
+            return true
+          }
+          state.waiting.append((number, continuation))
           return nil
         }
-        state.last += 1
-        state.waiting.append((state.last, continuation))
-        return state.last
-      }
-      guard let number else { return continuation.resume() }
-      Task.detached { [self, patience] in
-        do { try await Task.sleep(for: patience) } catch { return }
-        let late = state.withLock { state in
-          state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
+        if let isAdmitted { return continuation.resume(returning: isAdmitted) }
+        Task.detached { [self, patience] in
+          do { try await Task.sleep(for: patience) } catch { return }
+          remove(number)?.resume(returning: true)
         }
-        late?.continuation.resume()
       }
+    } onCancel: {
+      remove(number)?.resume(returning: false)
+    }
+  }
+
+  private func remove(_ number: Int) -> CheckedContinuation<Bool, Never>? {
+    state.withLock { state in
+      state.waiting.firstIndex { $0.number == number }
+        .map { state.waiting.remove(at: $0).continuation }
     }
   }
 
@@ -56,10 +71,10 @@ final class Turn: Sendable {
     let next = state.withLock { state in
       if state.waiting.isEmpty {
         state.isTaken = false
-        return CheckedContinuation<Void, Never>?.none
+        return CheckedContinuation<Bool, Never>?.none
       }
       return state.waiting.removeFirst().continuation
     }
-    next?.resume()
+    next?.resume(returning: true)
   }
 }

@@ -104,6 +104,7 @@ private struct DaemonLog {
       let what = "\(Printable.text(notice.headline)) (\(notice.alarm.short), \(notice.occurrence))"
       switch outcome {
       case .delivered, .attended: return ["\(verb(notice)) \(what)."]
+      case .withdrawn: return []
       case .undelivered(let reasons):
         return ["warning: nobody could be told of \(what):"]
           + reasons.map { "  \(Printable.text($0))" }

@@ -58,6 +58,7 @@ struct Welcome {
     let hooks = context.hooks()
     switch Blocking.run({ await hooks.deliver(notice, snooze: 0) }) {
     case .delivered, .attended: Console.line("  It was shown. Did you see it?")
+    case .withdrawn: break
     case .undelivered(let reasons):
       for reason in reasons { Console.line("  \(Printable.text(reason))") }
     }
