@@ -73,7 +73,9 @@ struct Claims: Sendable {
   private func complete(_ firings: Firings) -> Firings {
     var firings = firings
     if let unwritten { firings.merge(unwritten) }
-    return firings.possible(at: store.context.now).released(isAlive: keeper.isAlive)
+    let now = store.context.now
+    return firings.possible(at: now)
+      .released(at: now, by: keeper.name, isAlive: keeper.isAlive)
   }
 
   /// Claims what nobody else has claimed or told meanwhile, and returns that.

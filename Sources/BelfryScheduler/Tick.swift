@@ -44,6 +44,10 @@ public struct TickReport: Sendable {
 /// ```
 ///
 /// What a crash interrupts between the claim and the note is told again.
+///
+/// Several may run at the same time, beside a daemon: the claims see to it that each delivery is made once, and the
+/// store's lock that each fact is recorded once. No lock is held while anything is delivered, so that an evaluation
+/// that hangs silences no other.
 public struct Tick: Sendable {
   let store: Store
   let delivery: any NoticeDelivery
@@ -63,24 +67,21 @@ public struct Tick: Sendable {
   /// - Parameter telling: whether anybody is told. Otherwise what the clock has settled and what others have told is
   ///   recorded, and nothing else: for a daemon that tells by itself.
   public func run(telling: Bool = true) async throws -> TickReport {
-    var (report, failure) = try await store.ticking {
-      var report = TickReport()
-      HookNotes(folder: store.hookNotes, keeper: claims.keeper).endLeftovers()
-      let settings = try store.settings()
-      report.problems = [settings.problem].compactMap { $0 }
-      let tellings = try evaluate(settings.settings, &report)
-      let delivered = telling ? await tell(tellings, settings.settings, &report) : []
-      do {
-        try log(settings.settings)
-        try answer(delivered, settings.settings, &report)
-        try lookAhead(delivered, settings.settings, &report)
-      } catch {
-        report.failures.append(error)
-      }
-      await summarize(&report)
-      return report
+    var report = TickReport()
+    HookNotes(folder: store.hookNotes, keeper: claims.keeper).endLeftovers()
+    let settings = try store.settings()
+    report.problems = [settings.problem].compactMap { $0 }
+    let tellings = try evaluate(settings.settings, &report)
+    let delivered = telling ? await tell(tellings, settings.settings, &report) : []
+    do {
+      try log(settings.settings)
+      try answer(delivered, settings.settings, &report)
+      try lookAhead(delivered, settings.settings, &report)
+    } catch {
+      report.failures.append(error)
     }
-    if let failure { report.failures.insert(failure, at: 0) }
+    await summarize(&report)
+    store.noteTick()
     return report
   }
 
@@ -233,48 +234,63 @@ public struct Tick: Sendable {
   /// Commits what this device has told, as far as the log does not have it yet: firings together, follow-ups one by
   /// one.
   private func log(_ settings: Settings) throws {
-    let untold = store.firings().firings
-      .filter { !$0.value.isLogged && $0.value.standing != .claimed }
-      .sorted { ($0.value.due, $0.key) < ($1.value.due, $1.key) }
-    if untold.isEmpty { return }
-    var firings: [(Event, Alarm)] = []
-    var moments: [Instant] = []
-    var logged: [Firings.Key] = []
-    for (key, firing) in untold {
-      switch (firing.kind, firing.standing) {
-      case (.ringing, _):
-        if let alarm = try store.alarm(key.alarm) {
-          firings.append((Event(.fired, key.occurrence), alarm))
-          moments.append(moment(of: firing))
-        }
-      case (.followUp(let number), .delivered): try remember(number, of: key, settings)
-      // Nobody saw it here; another device may reach them yet.
-      case (.followUp, _): continue
-      case (.warning, _): break
-      case (.rehearsal, let standing):
-        guard let alarm = try store.alarm(key.alarm) else { break }
-        let names = store.deviceNames()
-        let place = names[store.device] ?? store.device.short
-        try store.commit(
-          Event(
-            .rehearsed,
-            detail: standing == .delivered ? "rang on \(place)" : "reached nobody on \(place)"),
-          of: alarm)
+    func unlogged(_ firings: Firings) -> [(key: Firings.Key, value: Firings.Firing)] {
+      firings.firings.filter { !$0.value.isLogged && $0.value.standing != .claimed }
+        .sorted { ($0.value.due, $0.key) < ($1.value.due, $1.key) }
+    }
+    let known = unlogged(store.firings())
+    if known.isEmpty { return }
+    // An alarm counts its own follow-ups: the same one is remembered once.
+    for (key, firing) in known {
+      if case (.followUp(let number), .delivered) = (firing.kind, firing.standing) {
+        try remember(number, of: key, settings)
       }
-      logged.append(key)
     }
-    if let first = firings.first {
-      let message =
-        firings.count == 1
-        ? CommitMessage(first.0, of: first.1, device: store.device)
-        : CommitMessage("Fired: \(firings.count) alarms", device: store.device)
-      try store.commit(
-        Store.Change(alarms: [], entries: store.entries(firings, at: moments), message: message))
+    try store.logDeliveries { firings in
+      var fired: [(Event, Alarm)] = []
+      var moments: [Instant] = []
+      var changes: [Store.Change] = []
+      var logged: [Firings.Key] = []
+      for (key, firing) in unlogged(firings) {
+        switch (firing.kind, firing.standing) {
+        case (.ringing, _):
+          if let alarm = try store.alarm(key.alarm) {
+            fired.append((Event(.fired, key.occurrence), alarm))
+            moments.append(moment(of: firing))
+          }
+        case (.followUp, .delivered):
+          // One that was delivered since is for the next time.
+          if !known.contains(where: { $0.key == key && $0.value == firing }) { continue }
+        // Nobody saw it here; another device may reach them yet.
+        case (.followUp, _): continue
+        case (.warning, _): break
+        case (.rehearsal, let standing):
+          if let alarm = try store.alarm(key.alarm) {
+            changes.append(rehearsed(alarm, isDelivered: standing == .delivered))
+          }
+        }
+        logged.append(key)
+      }
+      if let first = fired.first {
+        let message =
+          fired.count == 1
+          ? CommitMessage(first.0, of: first.1, device: store.device)
+          : CommitMessage("Fired: \(fired.count) alarms", device: store.device)
+        changes.append(
+          Store.Change(
+            alarms: [], entries: store.entries(fired, at: moments), message: message))
+      }
+      return (changes, logged)
     }
-    let noted = store.updateFirings { firings in
-      for key in logged { firings[key]?.isLogged = true }
-    }
-    if let failure = noted.failure { throw failure }
+  }
+
+  private func rehearsed(_ alarm: Alarm, isDelivered: Bool) -> Store.Change {
+    let place = store.deviceNames()[store.device] ?? store.device.short
+    let event = Event(
+      .rehearsed, detail: isDelivered ? "rang on \(place)" : "reached nobody on \(place)")
+    return Store.Change(
+      alarms: [], entries: store.entries([event], of: alarm),
+      message: CommitMessage(event, of: alarm, device: store.device))
   }
 
   /// When something rang, for the log. The ledger is written shortly after the delivery, and an answer can come before

@@ -256,25 +256,8 @@ public final class Store: Sendable {
     return result
   }
 
-  /// Runs an evaluation of the clock: one at a time, while other commands may write.
-  ///
-  /// On a disk that takes no lock it runs all the same, as ringing twice is better than not ringing; the
-  /// reason is returned. Throws `StoreError.locked` when another evaluation goes on and on.
-  public func ticking<Result>(
-    _ body: () async throws -> Result
-  ) async throws -> (result: Result, failure: FileError?) {
-    do {
-      // A tick that waits for another one's deliveries waits longer than for a write.
-      let lock = try StoreLock(
-        local.tickLock, holder: context.process, patience: max(context.patience, 60_000))
-      let result = try await body()
-      local.note(.tick, at: context.now)
-      withExtendedLifetime(lock) {}
-      return (result, nil)
-    } catch let failure as FileError where failure.path == local.tickLock {
-      return (try await body(), failure)
-    }
-  }
+  /// Notes that the store was just evaluated against the clock, for whoever asks whether anything does that.
+  public func noteTick() { local.note(.tick, at: context.now) }
 
   // MARK: Small reads
 
@@ -362,6 +345,25 @@ public final class Store: Sendable {
     }
     withExtendedLifetime(lock) {}
     return FiringsUpdate(firings: firings, result: result, failure: failure)
+  }
+
+  /// Commits log entries of deliveries that the log lacks, and marks those deliveries as logged.
+  ///
+  /// Both happen under the store's lock: of commands that record at the same time only the first adds an entry.
+  ///
+  /// - Parameter body: gets the ledger as it is under the lock, and returns what to commit and what is logged by that.
+  public func logDeliveries(
+    _ body: (Firings) throws -> (changes: [Change], logged: [Firings.Key])
+  ) throws {
+    try locked {
+      let (changes, logged) = try body(firings())
+      for change in changes { try StoreWriter(self).commit(change) }
+      if logged.isEmpty { return }
+      let noted = updateFirings { firings in
+        for key in logged { firings[key]?.isLogged = true }
+      }
+      if let failure = noted.failure { throw failure }
+    }
   }
 
   /// Notes what has rung, durably.

@@ -47,6 +47,17 @@ struct Descriptor: ~Copyable {
 
 /// File descriptors, of which a process has a limited number.
 public enum Descriptors {
+  /// Raises the number of files that this process may have open, as far as the system allows: a hook that stays needs
+  /// three, and the usual 1,024 end with some three hundred alarms that ring together.
+  public static func raiseLimit(to wanted: UInt = 65_536) {
+    var limit = rlimit()
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    guard getrlimit(resource, &limit) == 0, limit.rlim_cur < wanted else { return }
+    limit.rlim_cur = min(wanted, limit.rlim_max)
+    // Where it is refused, hooks that cannot be started are tried again.
+    _ = setrlimit(resource, &limit)
+  }
+
   /// Throws `FileError` (`EMFILE`) unless so many more can be opened: starting a process needs several at
   /// once, and the library that starts them ends ours when one is missing in the middle.
   public static func ensure(_ count: Int = 12) throws(FileError) {

@@ -117,4 +117,49 @@ import Testing
     _ = try await Tick(store, delivery: person).run()
     #expect(seen.withLock { $0 } == .claimed)
   }
+
+  @Test("A claim of a process that lives and hangs expires, and is delivered by the next tick")
+  func expiredClaim() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Rent", "--daily", "--at", "09:00")
+    let claimed = Instant(rfc3339: "2026-11-23T09:00:05Z")!
+    let before = try store(sandbox, at: "2026-11-23T09:05:05Z")
+    let card = try #require(try before.overview().cards.first)
+    let key = Firings.Key(alarm: card.id, occurrence: CivilDateTime("2026-11-23T09:00")!)
+    _ = before.updateFirings {
+      $0[key] = Firings.Firing(
+        due: Instant(rfc3339: "2026-11-23T09:00:00Z")!, at: claimed, standing: .claimed,
+        keeper: "somebody")
+    }
+    let person = Person { _ in }
+    let alive = Keeper(name: "me") { _ in true }
+    #expect(try await Tick(before, delivery: person, keeper: alive).run().delivered.isEmpty)
+    let after = try store(sandbox, at: "2026-11-23T09:05:07Z")
+    #expect(try await Tick(after, delivery: person, keeper: alive).run().delivered.count == 1)
+    #expect(after.firings()[key]?.keeper == nil)
+  }
+
+  @Test("A tick that hangs in a delivery silences no other tick")
+  func hangingTick() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Rent", "--daily", "--at", "09:00")
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:01")
+    let (release, releases) = AsyncStream.makeStream(of: Void.self)
+    let (reached, reaches) = AsyncStream.makeStream(of: Void.self)
+    let hanging = Person { _ in
+      reaches.yield()
+      for await _ in release {}
+    }
+    let first = try store(sandbox, at: "2026-11-23T09:00:05Z")
+    async let report = Tick(first, delivery: hanging).run()
+    for await _ in reached { break }
+    let person = Person { _ in }
+    _ = try await Tick(store(sandbox, at: "2026-11-23T09:01:05Z"), delivery: person).run()
+    #expect(person.headlines == ["Tea"])
+    releases.finish()
+    #expect(try await report.delivered.count == 1)
+    // Each fact is in the log once, whoever recorded it.
+    let log = try await sandbox.belfry("log", "--json", now: "2026-11-23T09:02:00Z").array
+    #expect(log.filter { $0["action"] as? String == "fired" }.count == 2)
+  }
 }

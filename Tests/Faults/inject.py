@@ -255,7 +255,6 @@ class Scenario:
         outcome, _ = world.run(words, now=world.later)
         if outcome.code != 0:
             locks = [os.path.relpath(path, world.folder) for path in world.folder.rglob("*.lock")]
-            locks = [path for path in locks if not path.endswith("tick.lock")]
             fail(f"the next `{words[0]}` fails", f"{brief(outcome)} (locks there: {', '.join(locks) or 'none'})")
         return outcome.code == 0
 

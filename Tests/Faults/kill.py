@@ -198,7 +198,7 @@ class Scenario:
     def jam(self, device, command, outcome, again=None):
         """Notes a command that failed for no reason of its own, and clears the way for those to come."""
         folders = [device.store / ".git", self.remote]
-        locks = [path for folder in folders for path in folder.rglob("*.lock") if path.name != "tick.lock"]
+        locks = [path for folder in folders for path in folder.rglob("*.lock")]
         names = ", ".join(os.path.relpath(path, self.sandbox.data) for path in locks)
         what = "the next command" if again else f"`{command.kind}`"
         self.fail(f"{what} fails after a kill", device, command, f"{brief(outcome)} (locks there: {names or 'none'})")

@@ -3,7 +3,7 @@
 /// ```
 /// claimed ──▶ delivered           the claim is durable before anybody is told
 ///    │  └───▶ undelivered ──▶ claimed (once more, later)
-///    └─ the process died ──▶ claimed (at once)
+///    └─ the process died or hangs ──▶ claimed (at once)
 /// ```
 public struct Firings: Hashable, Sendable {
   public struct Key: Hashable, Comparable, Sendable {
@@ -129,14 +129,29 @@ public struct Firings: Hashable, Sendable {
     firings = firings.filter { $0.value.at >= moment }
   }
 
-  /// What the processes leave that have died: what they were about to tell, and what they were still telling, is to be
-  /// told again, as one attempt more.
+  /// How long a process that lives may take between its claim and what came of it, in seconds. Every hook and every
+  /// retry has ended long before; whoever takes longer hangs, and must not keep others from delivering.
+  public static let leaseLength: Int64 = 300
+
+  /// Returns the ledger without the claims that nobody works on any more. Such a delivery is due again at once, as one
+  /// attempt more:
   ///
-  /// - Parameter isAlive: whether a keeper is still there.
-  public func released(isAlive: (String) -> Bool) -> Firings {
+  /// 1. its process has died, before or after it reached the person;
+  /// 2. its process lives, but its claim is older than `leaseLength`, or lies as far in the future.
+  ///
+  /// - Parameters:
+  ///   - now: the present moment.
+  ///   - own: the keeper that asks. Its own claims do not expire: it knows what it is doing.
+  ///   - isAlive: returns true while a keeper's process runs.
+  public func released(
+    at now: Instant, by own: String? = nil, isAlive: (String) -> Bool
+  ) -> Firings {
     var result = self
     for (key, firing) in firings {
-      guard let keeper = firing.keeper, !isAlive(keeper) else { continue }
+      guard let keeper = firing.keeper, keeper != own else { continue }
+      let isExpired =
+        firing.standing == .claimed && abs(now.seconds(since: firing.at)) > Firings.leaseLength
+      if !isExpired, isAlive(keeper) { continue }
       // Due at once: half a minute and more before its own retry would be.
       result.firings[key] = Firing(
         firing.kind, due: firing.due, at: firing.due.adding(seconds: -86_400),

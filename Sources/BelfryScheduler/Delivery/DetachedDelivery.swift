@@ -13,11 +13,19 @@ import SystemPackage
 /// tick ──{number, snooze, notice}──▶ attend ──▶ hooks
 ///      ◀──{number, outcome}──────────
 /// ```
+///
+/// Neither side waits for the other to read, however much is due at once.
 public final class DetachedDelivery: NoticeDelivery {
+  /// A delivery whose outcome is awaited.
+  private struct Waiting {
+    let continuation: CheckedContinuation<DeliveryOutcome, Never>
+    /// Gives it up in time.
+    let timer: Task<Void, Never>
+  }
   private struct State {
-    /// Where it reads from; nil before it is started.
-    var input: FileDescriptor?
-    var waiting: [Int: CheckedContinuation<DeliveryOutcome, Never>] = [:]
+    /// Writes to the process; nil before it is started.
+    var input: PipeWriter?
+    var waiting: [Int: Waiting] = [:]
     var last = 0
     /// Why it has ended, once it has.
     var failure: String?
@@ -25,34 +33,58 @@ public final class DetachedDelivery: NoticeDelivery {
   private let state = Mutex(State())
   private let command: String
   private let arguments: [String]
+  private let timeout: Int
+
+  /// How long the process may take to bring one notice to the person, in seconds: longer than all hooks together may.
+  public static let patience = 180
 
   /// - Parameters:
   ///   - command: the binary.
   ///   - arguments: what makes it attend.
-  public init(command: String, arguments: [String]) {
+  ///   - timeout: how long it may take for one notice, in seconds.
+  public init(command: String, arguments: [String], timeout: Int = DetachedDelivery.patience) {
     self.command = command
     self.arguments = arguments
+    self.timeout = timeout
   }
 
   public func deliver(_ notice: Notice, snooze: Int64) async -> DeliveryOutcome {
     await withCheckedContinuation { continuation in
       let reason: String? = state.withLock { state in
         if state.input == nil, state.failure == nil { start(&state) }
-        if let failure = state.failure { return failure }
+        guard let input = state.input, state.failure == nil else { return state.failure ?? "" }
         state.last += 1
-        let message = JSON.object([
-          "number": .integer(Int64(state.last)), "snooze": .integer(snooze),
-          "notice": notice.handover,
-        ])
-        let line = Array(message.line.utf8) + [UInt8(ascii: "\n")]
-        guard let input = state.input, (try? input.writeAll(line)) == line.count else {
-          return "what is to be delivered could not be handed over"
+        let number = state.last
+        let timer = Task.detached { [timeout] in
+          do { try await Task.sleep(for: .seconds(timeout)) } catch { return }
+          let reason = "the process that was to deliver it said nothing for \(timeout) seconds"
+          self.finish(number, .undelivered([reason]))
         }
-        state.waiting[state.last] = continuation
+        state.waiting[number] = Waiting(continuation: continuation, timer: timer)
+        input.send(
+          JSON.object([
+            "number": .integer(Int64(number)), "snooze": .integer(snooze),
+            "notice": notice.handover,
+          ]).line)
         return nil
       }
       if let reason { continuation.resume(returning: .undelivered([reason])) }
     }
+  }
+
+  private func finish(_ number: Int, _ outcome: DeliveryOutcome) {
+    guard let waiting = state.withLock({ $0.waiting.removeValue(forKey: number) }) else { return }
+    waiting.timer.cancel()
+    waiting.continuation.resume(returning: outcome)
+  }
+
+  /// Ends all that is awaited, and all that is to come.
+  private func fail(_ reason: String) {
+    let numbers = state.withLock { state in
+      if state.failure == nil { state.failure = reason }
+      return Array(state.waiting.keys)
+    }
+    for number in numbers { finish(number, .undelivered([reason])) }
   }
 
   private func start(_ state: inout State) {
@@ -61,7 +93,9 @@ public final class DetachedDelivery: NoticeDelivery {
       let pipe = try FileDescriptor.pipe()
       // Nobody else is to hold it open.
       _ = fcntl(pipe.writeEnd.rawValue, F_SETFD, FD_CLOEXEC)
-      state.input = pipe.writeEnd
+      state.input = PipeWriter(pipe.writeEnd) {
+        self.fail("what is to be delivered could not be handed over")
+      }
       Task.detached { await self.run(pipe.readEnd) }
     } catch {
       state.failure = "\(error)"
@@ -79,24 +113,22 @@ public final class DetachedDelivery: NoticeDelivery {
         input: .fileDescriptor(input, closeAfterSpawningProcess: true), output: .sequence,
         error: .discarded
       ) { execution in
-        for try await line in execution.standardOutput.strings() { self.heard(line) }
+        // A reason may hold other line breaks.
+        let lines = execution.standardOutput.strings(
+          separatedBy: .unicodeScalarSequence(["\n"]), bufferingPolicy: .unbounded)
+        for try await line in lines { self.heard(line) }
       }
     } catch {
       failure = "\(command): \(error)"
     }
-    let waiting = state.withLock { state in
-      state.failure = failure
-      defer { state.waiting = [:] }
-      return state.waiting.values
-    }
-    for continuation in waiting { continuation.resume(returning: .undelivered([failure])) }
+    fail(failure)
   }
 
   private func heard(_ line: String) {
     guard let json = try? JSON(parsing: Array(line.utf8)), let number = json["number"]?.integer,
       let outcome = DeliveryOutcome(handover: json)
     else { return }
-    state.withLock { $0.waiting.removeValue(forKey: Int(number)) }?.resume(returning: outcome)
+    finish(Int(number), outcome)
   }
 }
 
@@ -157,6 +189,8 @@ public struct Attendant: Sendable {
   private static let look = Duration.seconds(1)
   /// For so long it rings on while there is no store.
   private static let absence = Duration.seconds(300)
+  /// How long the one that asked may take to read what came of it.
+  private static let reporting = Duration.seconds(5)
   /// How long it stays at most: what still rings then is the next tick's to ring again.
   private static let longest = Duration.seconds(86_400)
 
@@ -181,6 +215,8 @@ public struct Attendant: Sendable {
   }
 
   private func deliver(_ delivery: HookDelivery) async {
+    // Who asked may have gone.
+    let output = PipeWriter(.standardOutput)
     await withTaskGroup(of: Void.self) { group in
       for await line in Attendant.lines() {
         guard let json = try? JSON(parsing: line), let number = json["number"]?.integer,
@@ -188,13 +224,11 @@ public struct Attendant: Sendable {
           let notice = json["notice"].flatMap({ Notice(handover: $0) })
         else { continue }
         group.addTask {
-          let outcome = await delivery.deliver(notice, snooze: snooze)
-          let line = Array(outcome.handover(number).line.utf8) + [UInt8(ascii: "\n")]
-          // Who asked may have gone.
-          _ = write(STDOUT_FILENO, line, line.count)
+          output.send(await delivery.deliver(notice, snooze: snooze).handover(number).line)
         }
       }
     }
+    _ = await output.flush(within: Attendant.reporting)
   }
 
   /// The lines of standard input, read by a thread of its own.

@@ -36,7 +36,6 @@ struct LocalState: Sendable {
   }
 
   var lock: String { folder + "/lock" }
-  var tickLock: String { folder + "/tick.lock" }
   var firingsLock: String { folder + "/firings.lock" }
   /// Held by the daemon as long as it runs.
   var daemonLock: String { folder + "/daemon.lock" }
@@ -240,7 +239,7 @@ struct LocalState: Sendable {
   func note(_ routine: Routine, at now: Instant) {
     _ = try? DurableFile.write(
       Array(now.description.utf8), to: "\(folder)/last-\(routine.rawValue)",
-      temporary: temporary(routine.rawValue), syncing: false)
+      temporary: temporary("\(routine.rawValue)-\(getpid())"), syncing: false)
   }
 
   // MARK: The branch

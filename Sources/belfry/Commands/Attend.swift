@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryScheduler
 import BelfryStore
+import Git
 
 /// What `belfry tick` leaves behind while a notification waits for its button, or a sound plays.
 struct Attend: AsyncParsableCommand {
@@ -15,6 +16,7 @@ struct Attend: AsyncParsableCommand {
 
   func run() async throws {
     let context = try CommandContext(store: self.store ?? root.store)
+    Descriptors.raiseLimit()
     let opened = ElapsedTime()
     await Attendant(
       recorder: AnswerRecorder(

@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import Git
 import Glibc
 import Synchronization
 
@@ -38,6 +39,7 @@ struct DaemonCommand: AsyncParsableCommand {
       throw CommandError(
         .failed, "the path of the binary cannot be told.", hint: "Is /proc mounted?")
     }
+    Descriptors.raiseLimit()
     let opened = ElapsedTime()
     let zones = Mutex(context.storeContext.zones)
     let daemon = Daemon(

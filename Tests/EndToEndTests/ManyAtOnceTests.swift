@@ -1,0 +1,51 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// More notifications at once than any pipe or buffer holds.
+@Suite struct ManyAtOnceTests {
+  /// Makes so many alarms that are due at 09:00 each day, with the longest note there may be.
+  private func add(_ count: Int, to sandbox: Sandbox) async throws {
+    let note = String(repeating: "\u{1F514}", count: 2000)
+    _ = try await sandbox.belfry("add", "Alarm", "--daily", "--at", "09:00", "--note", note)
+    let file = try sandbox.alarmFile()
+    let record = try JSONSerialization.jsonObject(
+      with: Data(sandbox.read(file).utf8))
+    var first = try #require(record as? [String: Any])
+    let id = try #require(first["id"] as? String)
+    let letters = Array("abcdefghijklmnopqrstuvwxyz234567")
+    let alarms: [[String: Any]] = (1..<count).map { number in
+      // A base-32 number in the place of the first letters.
+      let digits = String([letters[number / 1024], letters[number / 32 % 32], letters[number % 32]])
+      first["id"] = digits + id.dropFirst(3)
+      first["title"] = "Alarm \(number)"
+      return first
+    }
+    let document: [String: Any] = ["belfry": "export", "format": 1, "alarms": alarms]
+    let path = sandbox.root + "/alarms.json"
+    try JSONSerialization.data(withJSONObject: document).write(to: URL(filePath: path))
+    let imported = try await sandbox.belfry("import", path)
+    #expect(imported.status == 0, "\(imported.err)")
+  }
+
+  @Test(
+    "a thousand alarms with the longest notes, due in one minute, are all delivered by one tick")
+  func thousandWithLongNotes() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    try await add(1000, to: sandbox)
+    try sandbox.write(
+      "#!/bin/sh\necho \"$BELFRY_TITLE\" >> '\(sandbox.rang)'\n", to: sandbox.hooks + "/notify",
+      mode: 0o755)
+    try FileManager.default.createSymbolicLink(
+      atPath: sandbox.hooks + "/ring", withDestinationPath: "/bin/true")
+    let tick = try await sandbox.run(
+      "/usr/bin/timeout", ["240", Sandbox.binary, "tick", "--json"],
+      environment: ["BELFRY_NOW": "2026-11-23T09:00:00Z", "TZ": "UTC", "BELFRY_DEVICE": "laptop"])
+    #expect(tick.status == 0, "\(tick.err.suffix(1000))")
+    #expect((tick.object["fired"] as? [Any])?.count == 1000)
+    #expect(Set(sandbox.rings).count == 1000)
+    let again = try await sandbox.belfry("tick", "--json", now: "2026-11-23T09:00:30Z")
+    #expect((again.object["fired"] as? [Any])?.isEmpty == true)
+  }
+}
