@@ -7,6 +7,8 @@ public struct HookNotes: Sendable {
   /// The folder that the notes are in.
   let folder: String
   let keeper: Keeper
+  /// Writes and removes the notes in order: a disk that hangs holds back no alarm.
+  private let worker = BlockingWorker()
 
   public init(folder: String, keeper: Keeper) {
     self.folder = folder
@@ -14,21 +16,25 @@ public struct HookNotes: Sendable {
   }
 
   /// The note of one that runs.
-  struct Note {
+  struct Note: Sendable {
     let path: String
+    fileprivate let worker: BlockingWorker
 
-    func end() { _ = unlink(path) }
+    func end() { worker.enqueue { [path] in _ = unlink(path) } }
   }
 
-  /// Notes a process group by its leader; nil when it cannot be noted, which matters only to whoever is killed.
-  func begin(_ leader: pid_t) -> Note? {
+  /// Notes a process group by its leader. One that cannot be noted matters only to whoever is killed.
+  func begin(_ leader: pid_t) -> Note {
     let path = "\(folder)/\(Keeper.identity(of: "\(leader)"))"
-    _ = mkdir(folder, 0o700)
-    let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    let text = Array(keeper.name.utf8)
-    return write(file, text, text.count) == text.count ? Note(path: path) : nil
+    worker.enqueue { [folder, keeper] in
+      _ = mkdir(folder, 0o700)
+      let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      guard file >= 0 else { return }
+      defer { close(file) }
+      let text = Array(keeper.name.utf8)
+      _ = write(file, text, text.count)
+    }
+    return Note(path: path, worker: worker)
   }
 
   /// Ends what processes have left running that died.
@@ -42,7 +48,7 @@ public struct HookNotes: Sendable {
       {
         _ = kill(-leader, SIGTERM)
       }
-      _ = unlink(path)
+      Note(path: path, worker: worker).end()
     }
   }
 }

@@ -1,6 +1,7 @@
 import Git
 import Glibc
 import Subprocess
+import Synchronization
 import SystemPackage
 
 /// One run of a hook: a process group of its own that says line by line what comes of it.
@@ -19,11 +20,6 @@ struct HookProcess: Sendable {
   /// Where it is noted as long as it runs; nil where that is nowhere.
   var notes: HookNotes?
 
-  /// The most that a hook may write, in bytes.
-  private static let mostOutput = 64 << 10
-  /// How long a hook may take to end when it is asked to, in seconds.
-  private static let mercy = 2
-
   /// This process's own variables, read once: of two hundred hooks each would otherwise. Without what is no variable, with
   /// which no process is started.
   private static let inherited: [(name: String, entry: [UInt8])] = {
@@ -40,85 +36,64 @@ struct HookProcess: Sendable {
     return result
   }()
 
-  private struct Flood: Error {}
+  /// The longest reason that is passed on, in characters.
+  private static let longestReason = 1000
 
   /// Runs it to its end. When the task is cancelled, the group is asked to end, and made to two seconds later.
   ///
   /// - Parameter heard: is told each line as it comes.
-  func run(_ heard: @Sendable (Substring) -> Void) async -> Ending {
-    var options = PlatformOptions()
-    options.processGroupID = 0
-    options.teardownSequence = [
-      .send(
-        signal: .terminate, toProcessGroup: true,
-        allowedDurationToNextStep: .seconds(HookProcess.mercy))
-    ]
+  func run(_ heard: @escaping @Sendable (Substring) -> Void) async -> Ending {
     let environment =
       HookProcess.inherited.filter { variables[$0.name] == nil }.map(\.entry)
       + variables.map { Array("\($0)=\($1)".utf8) + [0] }
-    let configuration = Configuration(
-      executable: .path(FilePath(path)), arguments: Arguments(arguments),
-      environment: .custom(environment), platformOptions: options)
-    do {
-      try Descriptors.ensure()
-    } catch {
-      return .failed("\(error)")
+    let process = GroupProcess(
+      executable: .path(FilePath(path)), arguments: arguments, environment: .custom(environment),
+      input: input)
+    let lines = Lines(heard)
+    let note = Mutex<HookNotes.Note?>(nil)
+    let ending = await process.run { leader in
+      note.withLock { $0 = notes?.begin(leader) }
+    } output: {
+      lines.append($0)
     }
-    guard let file = MemoryFile.holding(input) else {
-      return .failed("its input could not be written: \(MemoryFile.reason)")
-    }
-    do {
-      let result = try await Subprocess.run(
-        configuration, input: .fileDescriptor(file, closeAfterSpawningProcess: true),
-        output: .sequence, error: .string(limit: HookProcess.mostOutput)
-      ) { execution in
-        let note = notes?.begin(execution.processIdentifier.value)
-        defer { note?.end() }
-        var failure: (any Error)?
-        do {
-          try await HookProcess.read(execution.standardOutput, heard)
-          // An output that is waited for in vain ends like one that is over.
-          try Task.checkCancellation()
-        } catch {
-          failure = error
-        }
-        guard let failure else { return }
-        await execution.teardown(using: options.teardownSequence)
-        // What its leader has left behind.
-        _ = kill(-execution.processIdentifier.value, SIGKILL)
-        throw failure
-      }
-      if Task.isCancelled { return .failed("it was ended") }
+    note.withLock { $0 }?.end()
+    switch ending {
+    case .exited(let status, let error):
+      lines.end()
       // What went wrong, and what to do next.
-      let lines = result.standardError.split(separator: "\n").suffix(2)
-      let words = lines.isEmpty ? nil : lines.joined(separator: " ")
-      return .exited(result.terminationStatus.shellStatus, words: words)
-    } catch is Flood {
-      return .failed("it wrote more than \(HookProcess.mostOutput >> 10) KiB")
-    } catch {
-      return .failed(Task.isCancelled ? "it was ended" : "\(error)")
+      let last = String(decoding: error, as: UTF8.self).split(separator: "\n").suffix(2)
+      let words = last.map { $0.prefix(HookProcess.longestReason) }.joined(separator: " ")
+      return .exited(status, words: last.isEmpty ? nil : words)
+    case .stopped: return .failed("it was ended")
+    case .wroteTooMuch:
+      return .failed("it wrote more than \(GroupProcess.errorLimit >> 10) KiB")
+    case .failed(let reason): return .failed(reason)
     }
   }
 
-  private static func read(
-    _ output: SubprocessOutputSequence, _ heard: @Sendable (Substring) -> Void
-  ) async throws {
-    var line: [UInt8] = []
-    var count = 0
-    func end() {
-      heard(Substring(decoding: line, as: UTF8.self))
-      line.removeAll()
+  /// Makes lines of what comes in pieces.
+  private final class Lines: Sendable {
+    private let line = Mutex<[UInt8]>([])
+    private let heard: @Sendable (Substring) -> Void
+
+    init(_ heard: @escaping @Sendable (Substring) -> Void) {
+      self.heard = heard
     }
-    for try await buffer in output {
-      buffer.withUnsafeBytes { bytes in
-        count += bytes.count
-        for byte in bytes {
-          if byte == UInt8(ascii: "\n") { end() } else { line.append(byte) }
-        }
+
+    func append(_ bytes: [UInt8]) {
+      let lines = line.withLock { line in
+        line += bytes
+        let parts = line.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        line = parts.last.map(Array.init) ?? []
+        return parts.dropLast()
       }
-      if count > mostOutput { throw Flood() }
-      try Task.checkCancellation()
+      for line in lines { heard(Substring(decoding: line, as: UTF8.self)) }
     }
-    if !line.isEmpty { end() }
+
+    /// Hands on the last line, if it has no end.
+    func end() {
+      let rest = line.withLock { $0 }
+      if !rest.isEmpty { heard(Substring(decoding: rest, as: UTF8.self)) }
+    }
   }
 }

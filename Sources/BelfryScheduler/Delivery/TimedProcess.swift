@@ -1,4 +1,3 @@
-import Git
 import Subprocess
 
 /// Runs a program of its own process group for a limited time: what it has started ends with it.
@@ -20,37 +19,25 @@ public enum TimedProcess {
     _ executable: Executable, _ arguments: [String], input bytes: [UInt8] = [],
     variables: [String: String] = [:], seconds: Int, limit: Int = 64 << 10, grace: Int = 1
   ) async -> Outcome {
-    var options = PlatformOptions()
-    options.processGroupID = 0
-    options.teardownSequence = [
-      .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: .seconds(grace))
-    ]
     var environment: [Environment.Key: String?] = [:]
     for (name, value) in variables {
       if let key = Environment.Key(rawValue: name) { environment[key] = value }
     }
-    let configuration = Configuration(
-      executable: executable, arguments: Arguments(arguments),
-      environment: .inherit.updating(environment), platformOptions: options)
-    do {
-      try Descriptors.ensure()
-    } catch {
-      return .failed("\(error)")
-    }
-    guard let file = MemoryFile.holding(bytes) else {
-      return .failed("its input could not be written: \(MemoryFile.reason)")
-    }
+    let process = GroupProcess(
+      executable: executable, arguments: arguments, environment: .inherit.updating(environment),
+      input: bytes, grace: .seconds(grace), outputLimit: limit)
+    let output = CollectedBytes()
     return await withTaskGroup(of: Outcome?.self) { group in
       group.addTask {
-        do {
-          let result = try await Subprocess.run(
-            configuration, input: .fileDescriptor(file, closeAfterSpawningProcess: true),
-            output: .bytes(limit: limit), error: .string(limit: 64 << 10))
+        let ending = await process.run { output.append($0) }
+        switch ending {
+        case .exited(let status, let error):
           return .ended(
-            status: result.terminationStatus.shellStatus, output: result.standardOutput,
-            error: result.standardError)
-        } catch {
-          return .failed("\(error)")
+            status: status, output: output.bytes,
+            error: String(decoding: error, as: UTF8.self))
+        case .stopped: return .failed("it was given up")
+        case .wroteTooMuch: return .failed("it wrote too much")
+        case .failed(let reason): return .failed(reason)
         }
       }
       group.addTask {
