@@ -64,15 +64,12 @@ extension Evaluation {
 struct Claims: Sendable {
   let store: Store
   let keeper: Keeper
-  /// What could not be written down before.
-  var unwritten: Firings?
+  let ledger: LedgerWriter
 
   /// What this device has told, with what processes left that have died to be told again.
-  var firings: Firings { complete(store.firings()) }
+  var firings: Firings { complete(ledger.firings(store)) }
 
   private func complete(_ firings: Firings) -> Firings {
-    var firings = firings
-    if let unwritten { firings.merge(unwritten) }
     let now = store.context.now
     return firings.possible(at: now)
       .released(at: now, by: keeper.name, isAlive: keeper.isAlive)
@@ -81,7 +78,7 @@ struct Claims: Sendable {
   /// Claims what nobody else has claimed or told meanwhile, and returns that.
   func claim(_ tellings: [Telling]) -> Store.FiringsUpdate<[Telling]> {
     let now = store.context.now
-    return store.updateFirings { firings in
+    return ledger.update(store) { firings in
       firings = complete(firings)
       return tellings.filter { telling in
         let known = firings[telling.key]
@@ -97,13 +94,18 @@ struct Claims: Sendable {
     }
   }
 
+  /// Writes what the disk did not take; returns why it still does not.
+  func flush() -> (any Error)? {
+    ledger.hasUnwritten ? ledger.update(store) { _ in }.failure : nil
+  }
+
   /// Notes what came of tellings, nil for what nobody had to be told any more, and with which notices nobody stays any
   /// more.
   func settle(
     _ outcomes: [(telling: Telling, outcome: DeliveryOutcome?)], ended: [Notice] = []
   ) -> Store.FiringsUpdate<Void> {
     let now = store.context.now
-    return store.updateFirings { firings in
+    return ledger.update(store) { firings in
       firings = complete(firings)
       for notice in ended {
         let key = Firings.Key(alarm: notice.alarm, occurrence: notice.occurrence)
@@ -131,9 +133,9 @@ struct Claims: Sendable {
 
   /// Notes that a notice which had reached the person is to be told again, as nobody tells it any more; returns whether
   /// it was noted that it had.
-  @discardableResult func fail(_ notice: Notice) -> Bool {
+  @discardableResult func fail(_ notice: Notice) -> Store.FiringsUpdate<Bool> {
     let now = store.context.now
-    return store.updateFirings { firings in
+    return ledger.update(store) { firings in
       firings = complete(firings)
       let key = Firings.Key(alarm: notice.alarm, occurrence: notice.occurrence)
       guard let known = firings[key], known.standing == .delivered else { return false }
@@ -141,7 +143,7 @@ struct Claims: Sendable {
         known.kind, due: known.due, at: now, attempts: known.attempts, standing: .undelivered,
         isLogged: known.isLogged)
       return true
-    }.result
+    }
   }
 }
 

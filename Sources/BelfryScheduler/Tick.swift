@@ -35,6 +35,19 @@ public struct TickReport: Sendable {
   public var failures: [any Error] = []
 }
 
+extension TickReport {
+  /// Takes over what a look at the alarms has found.
+  fileprivate mutating func take(_ look: Tick.Look, _ problem: RecordProblem?, _ store: Store) {
+    missed = look.missed.sorted { $0.due < $1.due }
+    autoCompleted = look.completed.sorted { $0.due < $1.due }
+    wakes = look.wakes
+    callouts = look.callouts.filter { store.callNote($0.key).map { !$0.isOver } ?? true }
+    otherWake = look.evaluated?.nextChange
+    problems = (look.evaluated?.problems ?? []) + [problem].compactMap { $0 }
+    if let failure = look.evaluated?.failure { failures.insert(failure, at: 0) }
+  }
+}
+
 /// One evaluation of the store against the clock.
 ///
 /// ```
@@ -53,84 +66,118 @@ public struct Tick: Sendable {
   let delivery: any NoticeDelivery
   private let claims: Claims
   private let width: Int
+  private let patience: Duration
 
-  /// - Parameter width: how many notices are delivered at once: so many that one which hangs holds up no other.
+  /// - Parameters:
+  ///   - width: how many notices are delivered at once: so many that one which hangs holds up no other.
+  ///   - patience: how long a store that cannot be written to is waited for before something is delivered.
   public init(
-    _ store: Store, delivery: any NoticeDelivery, keeper: Keeper = .thisProcess, width: Int = 256
+    _ store: Store, delivery: any NoticeDelivery, keeper: Keeper = .thisProcess, width: Int = 256,
+    patience: Duration = .seconds(1)
+  ) {
+    self.init(
+      store, delivery: delivery, keeper: keeper, width: width, patience: patience,
+      ledger: LedgerWriter())
+  }
+
+  init(
+    _ store: Store, delivery: any NoticeDelivery, keeper: Keeper = .thisProcess, width: Int = 256,
+    patience: Duration = .seconds(1), ledger: LedgerWriter
   ) {
     self.width = width
+    self.patience = patience
     self.store = store
     self.delivery = delivery
-    claims = Claims(store: store, keeper: keeper)
+    claims = Claims(store: store, keeper: keeper, ledger: ledger)
   }
+
+  /// How long an evaluation may take in all.
+  private static let limit = Duration.seconds(120)
 
   /// - Parameter telling: whether anybody is told. Otherwise what the clock has settled and what others have told is
   ///   recorded, and nothing else: for a daemon that tells by itself.
   public func run(telling: Bool = true) async throws -> TickReport {
     var report = TickReport()
     HookNotes(folder: store.hookNotes, keeper: claims.keeper).endLeftovers()
-    let settings = try store.settings()
-    report.problems = [settings.problem].compactMap { $0 }
-    let tellings = try evaluate(settings.settings, &report)
-    let delivered = telling ? await tell(tellings, settings.settings, &report) : []
+    let (settings, problem) = try store.settings()
+    let firings = claims.firings
+    let evaluation = BlockingWorker().start { Result { try evaluate(settings, firings) } }
+    var delivered: [Delivered] = []
+    // A store that is locked, or whose disk hangs, holds back no alarm. Why it cannot be read either, the evaluation says.
+    let patience = claims.ledger.isStuck ? .zero : patience
+    if telling, await evaluation.value(within: patience) == nil,
+      let look = try? look(at: store.alarmsToEvaluate(), settings, firings)
+    {
+      delivered = await tell(look.tellings, settings, &report)
+    }
+    guard let look = try await evaluation.value(within: Tick.limit)?.get() else {
+      report.failures.append(DiskTimeout(limit: Tick.limit))
+      return report
+    }
+    report.take(look, problem, store)
+    if telling { delivered += await tell(look.tellings, settings, &report) }
     do {
-      try log(settings.settings)
-      try answer(delivered, settings.settings, &report)
-      try lookAhead(delivered, settings.settings, &report)
+      if claims.ledger.isStuck { throw DiskTimeout(limit: LedgerWriter.timeout) }
+      try log(settings)
+      try answer(delivered, settings, &report)
+      try lookAhead(delivered, settings, &report)
     } catch {
       report.failures.append(error)
     }
     await summarize(&report)
-    store.noteTick()
+    if !claims.ledger.isStuck { store.noteTick() }
     return report
   }
 
   // MARK: Evaluating
 
-  /// Finds what is to be told, and commits what the clock has settled.
-  private func evaluate(
-    _ settings: Settings, _ report: inout TickReport
-  ) throws -> [Telling] {
-    let firings = claims.firings
+  /// What one look at the alarms finds.
+  struct Look: Sendable {
     var tellings: [Telling] = []
     var callouts: [Callout] = []
     var wakes: [Identifier: Instant] = [:]
     var missed: [TickReport.Item] = []
     var completed: [TickReport.Item] = []
+    var transitions: [Transition] = []
+    var upkeep: [Evaluation.Upkeep] = []
+    /// What the store said of the evaluation; nil when it was not asked.
+    var evaluated: Store.Evaluated?
+  }
+
+  /// Finds what is to be told, and commits what the clock has settled.
+  private func evaluate(_ settings: Settings, _ firings: Firings) throws -> Look {
+    var look = Look()
     let evaluated = try store.evaluate { alarms in
-      (tellings, callouts, wakes, missed, completed) = ([], [], [:], [], [])
-      var transitions: [Transition] = []
-      var upkeep: [Evaluation.Upkeep] = []
-      for alarm in alarms {
-        let timeline = store.timeline(alarm)
-        let evaluation = timeline.evaluate(
-          at: store.context.now, settings: settings, firings: firings)
-        wakes[alarm.id] = evaluation.nextWake
-        tellings += evaluation.tellings(
-          of: alarm, settings: settings, in: store)
-        callouts += evaluation.callouts.map { Callout(alarm: alarm.id, $0) }
-        if !evaluation.needsCommit { continue }
-        transitions.append(evaluation.transition)
-        upkeep += evaluation.upkeep
-        for event in evaluation.transition.events {
-          guard let occurrence = event.occurrence else { continue }
-          let item = TickReport.Item(
-            alarm: alarm.id, title: alarm.title, occurrence: occurrence,
-            due: timeline.zone.instant(of: occurrence), detail: event.detail)
-          if event.action == .missed { missed.append(item) }
-          if event.action == .done { completed.append(item) }
-        }
-      }
-      return change(transitions, upkeep)
+      look = self.look(at: alarms, settings, firings)
+      return change(look.transitions, look.upkeep)
     }
-    report.missed = missed.sorted { $0.due < $1.due }
-    report.autoCompleted = completed.sorted { $0.due < $1.due }
-    report.wakes = wakes
-    report.callouts = callouts.filter { store.callNote($0.key).map { !$0.isOver } ?? true }
-    report.otherWake = evaluated.nextChange
-    report.problems = evaluated.problems + report.problems
-    if let failure = evaluated.failure { report.failures.append(failure) }
-    return tellings.sorted { ($0.due, $0.alarm.title) < ($1.due, $1.alarm.title) }
+    look.evaluated = evaluated
+    return look
+  }
+
+  private func look(at alarms: [Alarm], _ settings: Settings, _ firings: Firings) -> Look {
+    var look = Look()
+    for alarm in alarms {
+      let timeline = store.timeline(alarm)
+      let evaluation = timeline.evaluate(
+        at: store.context.now, settings: settings, firings: firings)
+      look.wakes[alarm.id] = evaluation.nextWake
+      look.tellings += evaluation.tellings(of: alarm, settings: settings, in: store)
+      look.callouts += evaluation.callouts.map { Callout(alarm: alarm.id, $0) }
+      if !evaluation.needsCommit { continue }
+      look.transitions.append(evaluation.transition)
+      look.upkeep += evaluation.upkeep
+      for event in evaluation.transition.events {
+        guard let occurrence = event.occurrence else { continue }
+        let item = TickReport.Item(
+          alarm: alarm.id, title: alarm.title, occurrence: occurrence,
+          due: timeline.zone.instant(of: occurrence), detail: event.detail)
+        if event.action == .missed { look.missed.append(item) }
+        if event.action == .done { look.completed.append(item) }
+      }
+    }
+    look.tellings.sort { ($0.due, $0.alarm.title) < ($1.due, $1.alarm.title) }
+    return look
   }
 
   /// One commit for all that the clock has settled.
@@ -184,11 +231,11 @@ public struct Tick: Sendable {
     let outcomes = await deliver(claimed.result, settings)
     let all = zip(claimed.result, outcomes).map { (telling: $0, outcome: $1) }
     let noted = claims.settle(all)
-    report.failures += [claimed.failure, noted.failure].compactMap { $0 }
+    report.failures += [claimed.failure, noted.failure].compactMap { $0 }.prefix(1)
     let delivered = all.compactMap { item in
       item.outcome.map { (telling: item.telling, outcome: $0) }
     }
-    report.delivered = delivered.map { ($0.telling.notice, $0.outcome) }
+    report.delivered += delivered.map { ($0.telling.notice, $0.outcome) }
     return delivered
   }
 

@@ -144,9 +144,17 @@ extension Store {
         return Evaluated(problems: before.problems, nextChange: before.nextChange)
       }
     } catch {
-      _ = try body(past == nil ? alarms(view) : branchAlarms() ?? alarms(view))
+      _ = try body(lyingAlarms(view))
       return Evaluated(problems: view.problems, nextChange: view.nextChange, failure: error)
     }
+  }
+
+  /// Returns the alarms whose status may have changed, as they lie: for whoever cannot wait until the store can be
+  /// written to.
+  public func alarmsToEvaluate() throws -> [Alarm] { try lyingAlarms(CardView(self)) }
+
+  private func lyingAlarms(_ view: CardView) throws -> [Alarm] {
+    try past == nil ? alarms(view) : branchAlarms() ?? alarms(view)
   }
 
   /// All alarms as the branch has them, while the work tree shows the past; nil without such a branch.

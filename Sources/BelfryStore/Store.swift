@@ -317,6 +317,12 @@ public final class Store: Sendable {
     public let result: Result
     /// Why it could not be noted, when it could not.
     public let failure: (any Error)?
+
+    public init(firings: Firings, result: Result, failure: (any Error)?) {
+      self.firings = firings
+      self.result = result
+      self.failure = failure
+    }
   }
 
   /// How long the notes of firings are waited for, in milliseconds: nobody holds them for longer than a write takes.
@@ -384,3 +390,5 @@ public final class Store: Sendable {
     }
   }
 }
+
+extension Store.FiringsUpdate: Sendable where Result: Sendable {}

@@ -18,6 +18,8 @@ final class DaemonBench: @unchecked Sendable {
   private let news = Mutex<[DaemonNews]>([])
   private var watch: DaemonWatch?
   private(set) var attendance = Attendance { _ in }
+  /// Blocks whoever writes the ledger, like a disk that hangs.
+  let disk = Gate()
 
   private let patience: Int
 
@@ -97,8 +99,8 @@ final class DaemonBench: @unchecked Sendable {
         gauge: BatteryGauge(
           supplies: PowerSupplies(root: sandbox.power),
           log: BatteryLog(path: sandbox.root + "/state/battery")),
-        log: { item in self.news.withLock { $0.append(item) } }), attendance: attendance
-    ) { self.tell($0) }
+        log: { item in self.news.withLock { $0.append(item) } }), attendance: attendance,
+      willAccessLedger: { self.disk.pass() }, tell: { self.tell($0) })
     watch.begin()
     self.watch = watch
     try await settle()
@@ -153,5 +155,28 @@ final class DaemonBench: @unchecked Sendable {
     sandbox.rings.map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
+  /// When the ledger could not be written, and when it could again.
+  var ledgerFailures: [String] {
+    log.compactMap { item in
+      switch item {
+      case .failed("noting what has rung", _): "fails"
+      case .recovered("noting what has rung"): "works"
+      default: nil
+      }
+    }
+  }
+
   var log: [DaemonNews] { news.withLock { $0 } }
+}
+
+/// Lets threads pass, or holds them while it is closed.
+final class Gate: Sendable {
+  private let closed = Mutex(false)
+
+  func close() { closed.withLock { $0 = true } }
+  func open() { closed.withLock { $0 = false } }
+
+  func pass() {
+    while closed.withLock({ $0 }) { usleep(2_000) }
+  }
 }

@@ -403,6 +403,53 @@ import Testing
     )
   }
 
+  @Test(
+    "what rang while the disk was full is recorded when there is room again, and does not ring again"
+  )
+  func fullDisk() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try await bench.start()
+    let notes = bench.sandbox.store + "/.git/belfry/firings.json"
+    try? FileManager.default.removeItem(atPath: notes)
+    try FileManager.default.createDirectory(
+      atPath: notes + "/x", withIntermediateDirectories: true)
+    try await bench.wait(until: "2026-11-20T09:01:00Z")
+    #expect(bench.rings.count == 1)
+    try FileManager.default.removeItem(atPath: notes)
+    try await bench.belfry("add", "Tea", "--daily", "--at", "12:00")
+    try await bench.handle(.everything)
+    let log = try await bench.belfry("log", "--json").array
+    #expect(log.contains { $0["action"] as? String == "fired" })
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T09:05:00Z")
+    #expect(bench.rings == ["firing Rent 2026-11-20T09:00 false"])
+  }
+
+  @Test("a disk that hangs holds back no alarm, and what rang is recorded when it answers")
+  func hangingDisk() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    try await bench.belfry("add", "Tea", "--daily", "--at", "09:01")
+    try await bench.start()
+    bench.disk.close()
+    try await bench.wait(until: "2026-11-20T09:01:10Z")
+    #expect(
+      bench.rings == ["firing Rent 2026-11-20T09:00 false", "firing Tea 2026-11-20T09:01 false"])
+    bench.disk.open()
+    // It tells when it answers; what was told of is written then.
+    for _ in 0..<600 where bench.ledgerFailures.last != "works" {
+      try await bench.handle(.time)
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    #expect(bench.ledgerFailures == ["fails", "works"])
+    let log = try await bench.belfry("log", "--json").array
+    #expect(log.filter { $0["action"] as? String == "fired" }.count == 2)
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T09:05:00Z")
+    #expect(bench.rings.count == 2)
+  }
+
   // MARK: What else is told
 
   @Test("warnings, ahead of their time, once each")

@@ -1,10 +1,11 @@
 import BelfryCore
-import BelfryScheduler
 import BelfryStore
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import BelfryScheduler
 
 /// One evaluation of a store, with a person who notes what they are told.
 @Suite struct TickTests {
@@ -161,5 +162,50 @@ import Testing
     // Each fact is in the log once, whoever recorded it.
     let log = try await sandbox.belfry("log", "--json", now: "2026-11-23T09:02:00Z").array
     #expect(log.filter { $0["action"] as? String == "fired" }.count == 2)
+  }
+
+  @Test("A disk that hangs holds back no delivery")
+  func hangingDisk() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Rent", "--daily", "--at", "09:00")
+    let disk = Gate()
+    disk.close()
+    let (told, tells) = AsyncStream.makeStream(of: Void.self)
+    let person = Person { _ in tells.finish() }
+    let ledger = LedgerWriter(timeout: .milliseconds(50)) { disk.pass() }
+    let tick = Tick(
+      try store(sandbox, at: "2026-11-23T09:00:05Z"), delivery: person, ledger: ledger)
+    // Without a limit on the claim nobody would ever be told.
+    let report = try await tick.run()
+    for await _ in told {}
+    #expect(person.headlines == ["Rent"])
+    #expect(report.failures.first is DiskTimeout)
+    disk.open()
+    // It is not known to have been told: rather twice than never.
+    let again = Tick(try store(sandbox, at: "2026-11-23T09:00:35Z"), delivery: person)
+    #expect(try await again.run().failures.isEmpty)
+  }
+
+  @Test("A store that somebody has locked holds back no delivery")
+  func lockedStore() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Rent", "--daily", "--at", "09:00")
+    var context = try store(sandbox, at: "2026-11-23T09:00:05Z").context
+    context.patience = 20_000
+    let lock = open(sandbox.store + "/.git/belfry/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+    #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+    let person = Person { _ in
+      // Only who was told lets go of it.
+      flock(lock, LOCK_UN)
+    }
+    let tick = Tick(
+      try Store.open(sandbox.store, context: context).store, delivery: person,
+      patience: .milliseconds(50))
+    let report = try await tick.run()
+    close(lock)
+    #expect(person.headlines == ["Rent"])
+    #expect(report.failures.isEmpty && report.delivered.count == 1)
+    let log = try await sandbox.belfry("log", "--json", now: "2026-11-23T09:02:00Z").array
+    #expect(log.filter { $0["action"] as? String == "fired" }.count == 1)
   }
 }

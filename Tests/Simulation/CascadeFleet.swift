@@ -257,7 +257,9 @@ final class CascadeFleet {
 
   private func tick(_ device: SimulatedDevice) async throws {
     let store = try device.store(at: time)
-    let report = try await Tick(store, delivery: device.person, keeper: device.keeper).run()
+    let report = try await Tick(
+      store, delivery: device.person, keeper: device.keeper, patience: .seconds(3600)
+    ).run()
     for failure in report.failures { throw failure }
     device.nextWake = report.nextWake ?? .distantFuture
     let all = device.person.heard

@@ -177,7 +177,9 @@ final class Fleet {
       device.lastLook = nil
       try await device.crashing { moment in
         device.person.onDelivery(moment)
-        _ = try await Tick(store, delivery: device.person, keeper: device.keeper).run()
+        _ = try await Tick(
+          store, delivery: device.person, keeper: device.keeper, patience: .seconds(3600)
+        ).run()
       }
       device.person.onDelivery {}
       device.nextWake = device.now(time)
@@ -185,7 +187,9 @@ final class Fleet {
     }
     let expected = try expectedRings(on: device, store)
     let heard = device.person.heard.count
-    let report = try await Tick(store, delivery: device.person, keeper: device.keeper).run()
+    let report = try await Tick(
+      store, delivery: device.person, keeper: device.keeper, patience: .seconds(3600)
+    ).run()
     for failure in report.failures { throw failure }
     for problem in report.problems { throw Violation("device\(device.index): \(problem)") }
     try expectRang(expected, on: device, after: heard)
@@ -553,7 +557,8 @@ final class Fleet {
 
   private func tickToItsEnd(_ device: SimulatedDevice) async throws {
     let report = try await Tick(
-      device.store(at: time), delivery: device.person, keeper: device.keeper
+      device.store(at: time), delivery: device.person, keeper: device.keeper,
+      patience: .seconds(3600)
     ).run()
     for failure in report.failures { throw failure }
   }

@@ -113,9 +113,16 @@ public struct Firings: Hashable, Sendable {
     self[Key(alarm: alarm, occurrence: occurrence)] = Firing(due: due, at: at)
   }
 
-  /// Takes over what another note says; of one occurrence the later telling counts.
+  /// Takes over what a later note says; of one occurrence the later telling counts, at the same moment that of the later
+  /// note. What one of them knows to be logged is logged.
   public mutating func merge(_ other: Firings) {
-    firings.merge(other.firings) { $0.at < $1.at ? $1 : $0 }
+    firings.merge(other.firings) { ours, theirs in
+      var result = ours.at <= theirs.at ? theirs : ours
+      if ours.due == theirs.due, ours.kind == theirs.kind {
+        result.isLogged = ours.isLogged || theirs.isLogged
+      }
+      return result
+    }
   }
 
   /// The notes without those that were made by a clock that was ahead: what rang for it before its time rings again.

@@ -157,6 +157,8 @@ public final class Daemon: Sendable {
 enum DaemonEvent: Sendable {
   case wake(WakeSource.Wake)
   case news(Attendance.News)
+  /// The disk answers, which had not in time.
+  case diskAnswers
   case told(Telling, DeliveryOutcome?)
   /// What was told is to be noted.
   case note

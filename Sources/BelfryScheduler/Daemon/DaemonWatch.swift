@@ -24,10 +24,12 @@ struct DaemonWatch {
   /// What is noted as being attended, and what of that is over since.
   private var attended: Set<Notice> = []
   private var ended: [Notice] = []
-  /// What could not be written down.
-  private var unwritten: Firings?
-  /// What this device had told when the ledger was last read or written.
-  private var lastFirings = Firings()
+  private let ledger: LedgerWriter
+  /// Something was told that the disk has not taken yet.
+  private var isUnrecorded = false
+  /// When that is written again; nil while the disk hangs, which says when it answers.
+  private var nextFlush: Instant?
+  private var flushFailures: Int64 = 0
   private var presence = StorePresence()
   private var hasReturned = false
   private var memory = MemoryRelease()
@@ -38,6 +40,8 @@ struct DaemonWatch {
   private var nextSample: Instant?
   /// Whether somebody is just being told of it.
   private var isNudging = false
+  /// Writes what was said of it: a disk that hangs holds back no alarm.
+  private let nudgeWorker = BlockingWorker()
   /// When all files are to be looked at, as the system may have kept a change from us.
   private var nextRound: Instant
   private var context: StoreContext
@@ -91,10 +95,13 @@ struct DaemonWatch {
   /// writes do that themselves.
   private static let branchPause: Int64 = 300
 
+  /// - Parameter willAccessLedger: is called before each access to the disk, by the thread that may block.
   init(
     store: Store, surroundings: Daemon.Surroundings, attendance: Attendance,
+    willAccessLedger: @escaping @Sendable () -> Void = {},
     tell: @escaping @Sendable (DaemonEvent) -> Void
   ) {
+    ledger = LedgerWriter(willAccess: willAccessLedger) { tell(.diskAnswers) }
     self.store = store
     self.surroundings = surroundings
     self.attendance = attendance
@@ -113,9 +120,9 @@ struct DaemonWatch {
   /// The store as it is now.
   private var present: Store { store.with(context) }
 
-  /// The notes of who tells what, with what could not be written down.
+  /// The notes of who tells what, with what the disk did not take.
   private var claims: Claims {
-    Claims(store: present, keeper: delivery.keeper, unwritten: unwritten)
+    Claims(store: present, keeper: delivery.keeper, ledger: ledger)
   }
 
   private mutating func lookAtClock(rereadingZones: Bool = false) {
@@ -124,7 +131,8 @@ struct DaemonWatch {
 
   /// When the daemon is to be woken at the latest.
   var nextWake: Instant {
-    var wakes = [nextRound, agenda.nextWake, nextSample, branchDue, memory.due].compactMap { $0 }
+    var wakes = [nextRound, agenda.nextWake, nextSample, branchDue, memory.due, nextFlush]
+      .compactMap { $0 }
     if presence.isAway { wakes.append(context.now.adding(seconds: StorePresence.interval)) }
     if !settling.isRunning, !presence.isAway, let due = settling.due { wakes.append(due) }
     if isSyncing, let next = sync.next(pace, now: context.now) { wakes.append(next) }
@@ -160,6 +168,7 @@ struct DaemonWatch {
     let wasUrgent = agenda.mood == .cascading
     switch event {
     case .wake(let wake): handle(wake)
+    case .diskAnswers: nextFlush = context.now
     case .news(let news): handle(news)
     case .told(let telling, let outcome):
       underWay -= 1
@@ -223,6 +232,7 @@ struct DaemonWatch {
       telling.note(in: &notes, at: context.now)
       keep(notes)
     }
+    flush()
     sampleBattery()
     checkBranch()
     look(at: agenda.due(at: context.now) + overdue)
@@ -250,9 +260,7 @@ struct DaemonWatch {
     case .left:
       surroundings.log(.storeLeft(path: store.path))
       // What has rung is not to ring again because the ledger cannot be read.
-      var known = lastFirings
-      if let unwritten { known.merge(unwritten) }
-      unwritten = known
+      ledger.holdInMemory()
     case .returned:
       surroundings.log(.storeReturned(path: store.path))
       hasReturned = true
@@ -284,14 +292,17 @@ struct DaemonWatch {
       // What was reckoned by another clock counts no more.
       lookRound(atAll: true)
     case .alarms(let ids):
+      flushSoon()
       look(at: agenda.read(ids, present))
       wantSettling(after: DaemonWatch.editing)
     case .settings:
+      flushSoon()
       if !presence.isAway { agenda.readSettings(present) }
       look(at: agenda.identifiers.sorted())
       wantSettling(after: DaemonWatch.editing)
     case .branch: break
     case .everything, .poke:
+      flushSoon()
       look(at: agenda.read(nil, present))
       noteBranch()
     case .zone:
@@ -352,9 +363,7 @@ struct DaemonWatch {
   private mutating func look(at ids: [Identifier]) {
     if ids.isEmpty { return }
     let claims = claims
-    let firings = claims.firings
-    if !presence.isAway { lastFirings = firings }
-    let look = agenda.look(at: ids, present, firings: firings)
+    let look = agenda.look(at: ids, present, firings: claims.firings)
     if look.isSettling { wantSettling(after: 0) }
     // What was waited for may not be wanted any more.
     let wanted = Set(look.tellings.map(\.key))
@@ -367,7 +376,7 @@ struct DaemonWatch {
     for telling in look.tellings where isTold(telling) { tellings.append(telling) }
     if !tellings.isEmpty {
       let claimed = claims.claim(tellings)
-      remember(claimed.firings, claimed.failure)
+      reportLedger(claimed.failure)
       for telling in claimed.result { start(telling) }
     }
     withdraw()
@@ -430,11 +439,35 @@ struct DaemonWatch {
     if !unwanted.isEmpty { attendance.withdraw { unwanted.contains($0) } }
   }
 
-  /// Keeps what the disk did not take.
-  private mutating func remember(_ firings: Firings, _ failure: (any Error)?) {
-    unwritten = failure == nil ? nil : firings
-    lastFirings = firings
+  // MARK: The ledger
+
+  /// Between two attempts to write what the disk did not take, in seconds at most.
+  private static let mostFlushPause: Int64 = 30
+
+  /// Says once that the disk does not take the ledger, and sees to it that it is written later.
+  private mutating func reportLedger(_ failure: (any Error)?) {
     report("noting what has rung", failure.map { "\($0)" })
+    guard ledger.hasUnwritten else {
+      // What was told meanwhile is to be recorded.
+      if isUnrecorded { wantSettling(after: 0) }
+      (isUnrecorded, nextFlush, flushFailures) = (false, nil, 0)
+      return
+    }
+    let pause = min(DaemonWatch.mostFlushPause, 1 << min(flushFailures, 5))
+    nextFlush = ledger.isStuck ? nil : context.now.adding(seconds: pause)
+    flushFailures += 1
+    isUnrecorded = true
+  }
+
+  /// Somebody has written to the store: its disk takes something again.
+  private mutating func flushSoon() {
+    if isUnrecorded, !ledger.isStuck { nextFlush = context.now }
+  }
+
+  /// Writes what the disk did not take, when it is time to try again.
+  private mutating func flush() {
+    guard let due = nextFlush, due <= context.now else { return }
+    reportLedger(claims.flush())
   }
 
   // MARK: Noting
@@ -475,7 +508,7 @@ struct DaemonWatch {
     self.told = []
     let noted = claims.settle(told, ended: ended)
     ended = []
-    remember(noted.firings, noted.failure)
+    reportLedger(noted.failure)
     if told.isEmpty { return }
     for (telling, outcome) in told {
       if case .delivered(let answer?)? = outcome { record(answer, to: telling.notice) }
@@ -489,7 +522,9 @@ struct DaemonWatch {
     switch news {
     case .answered(let notice, let answer): record(answer, to: notice)
     case .failed(let notice):
-      if !claims.fail(notice) { givenUp.insert(notice) }
+      let noted = claims.fail(notice)
+      reportLedger(noted.failure)
+      if !noted.result { givenUp.insert(notice) }
       look(at: [notice.alarm])
     case .wayFailed(let notice, let reasons): surroundings.log(.wayFailed(notice, reasons))
     case .ended(let notice):
@@ -554,13 +589,19 @@ struct DaemonWatch {
   }
 
   private mutating func keep(_ notes: NudgeNotes) {
-    var failure: String?
-    do {
-      try store.keep(notes)
-    } catch {
-      failure = "\(error)"
+    let store = store
+    let job = nudgeWorker.start { () -> String? in
+      do {
+        try store.keep(notes)
+        return nil
+      } catch {
+        return "\(error)"
+      }
     }
-    report("noting what was said of the battery", failure)
+    let limit = Duration.seconds(1)
+    report(
+      "noting what was said of the battery",
+      job.wait(within: limit) ?? "\(DiskTimeout(limit: limit))")
   }
 
   // MARK: Commands

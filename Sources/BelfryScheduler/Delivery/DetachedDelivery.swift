@@ -172,6 +172,7 @@ public struct Attendant: Sendable {
   private let open: @Sendable () throws -> Store?
   private let hooks: @Sendable (Attendance) -> HookDelivery
   private let recorder: AnswerRecorder
+  private let ledger = LedgerWriter()
 
   /// - Parameters:
   ///   - open: the store as it is now; nil when it is gone.
@@ -292,13 +293,14 @@ public struct Attendant: Sendable {
     case .failed(let notice):
       // The next tick tells it again.
       if let store = (try? open()) ?? nil {
-        Claims(store: store, keeper: delivery.keeper).fail(notice)
+        Claims(store: store, keeper: delivery.keeper, ledger: ledger).fail(notice)
       }
     // Nobody reads what it would say; `doctor` finds hooks that cannot work.
     case .wayFailed: break
     case .ended(let notice):
       if let store = (try? open()) ?? nil {
-        _ = Claims(store: store, keeper: delivery.keeper).settle([], ended: [notice])
+        _ = Claims(store: store, keeper: delivery.keeper, ledger: ledger).settle(
+          [], ended: [notice])
       }
     }
   }
