@@ -42,6 +42,7 @@ ELSEWHERE = {
     "daemon": "Tests/Faults/run daemon", "attend": "Tests/Faults/run daemon", "backup place": "Tests/Faults/run cascade",
     "service install": "writes units, not the store", "service uninstall": "writes units, not the store",
     "git": "the user's own git", "merge-driver": "writes a file of git's", "hooks check": "called by git",
+    "device adopt": "needs a device that is gone; one commit, as an edit is",
     "calls own": "needs a hook that calls; writes what `calls off` does", "calls try": "calls a number",
     "partner accept": "needs a second person", "partner confirm": "needs a second person",
     "partner send": "needs a second person", "partner recall": "needs a second person",
@@ -62,7 +63,9 @@ SHARE = 0.4  # so many calls are to end before they are killed, so that most kil
 def leaves(command, path=()):
     """The verbs of a command as the parser lists them: `backup add device`."""
     below = [sub for sub in command.get("subcommands", []) if sub["commandName"] != "help"]
-    if not below:
+    options = {argument["valueName"] for argument in command.get("arguments", [])} - {"store", "json", "version", "help"}
+    # `device` has a subcommand, and does something itself.
+    if not below or path and options:
         yield " ".join(path)
     for sub in below:
         yield from leaves(sub, (*path, sub["commandName"]))
