@@ -41,6 +41,24 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(night.adding(seconds: -60) == instant("9999-12-31T23:58:00Z"))
   }
 
+  @Test(
+    "after months without a look the record of an alarm of every quarter of an hour stays small")
+  func manyMissed() throws {
+    let times = (0..<96).map { CivilTime(hour: $0 / 4, minute: $0 % 4 * 15)! }
+    let alarm = Alarm.created(
+      id: Identifier("teaaaaaaaaaaaaaaaaaaaaaaaa")!, title: "Tea", note: nil,
+      schedule: try Schedule(.daily(.init(start: date("2026-01-01"))), times: times),
+      zone: .floating, delivery: .init(), at: instant("2026-01-01T00:00:00Z"), device: laptop)
+    let now = instant("2026-02-15T00:00:10Z")
+    let evaluation = timeline(alarm).evaluate(at: now, settings: plus, firings: Firings())
+    #expect(evaluation.transition.events.count > 2_000)
+    #expect(evaluation.transition.alarm.progress.occurrences.count <= 2_000)
+    // All of them are settled, for good.
+    let again = timeline(evaluation.transition.alarm).evaluate(
+      at: now, settings: plus, firings: Firings())
+    #expect(again.transition.events.isEmpty)
+  }
+
   @Test func waitsUntilItsTime() throws {
     let evaluation = timeline(try rent()).evaluate(
       at: due.adding(seconds: -1), settings: free, firings: Firings())

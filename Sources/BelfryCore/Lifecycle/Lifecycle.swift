@@ -96,6 +96,9 @@ extension Timeline {
   /// that they can be undone, and that a device which was away still finds them to join with.
   private static let keptOccurrences = 4
   private static let keptSeconds: Int64 = 7 * 86_400
+  /// The most of them that stay, however recent they are: the record of an alarm that comes many times a day must not
+  /// outgrow its limit after a long downtime.
+  private static let mostOccurrences = 2_000
 
   /// Raises the floor over what was settled long ago. It never passes one that is open or pending.
   func compact(_ alarm: inout Alarm, now: Instant) {
@@ -112,7 +115,8 @@ extension Timeline {
     let old = settled.dropLast(Timeline.keptOccurrences).prefix { civil in
       zone.instant(of: civil) < recent && records[civil]?.since.map { $0 < recent } ?? true
     }
-    guard let floor = old.last else { return }
+    let surplus = settled.dropLast(Timeline.mostOccurrences)
+    guard let floor = [old.last, surplus.last].compactMap({ $0 }).max() else { return }
     // Everything due up to the new floor must be settled: the records say so for what they hold, and
     // `armed` or the old floor for the rest.
     let isOpen = view.due(at: now).contains {
