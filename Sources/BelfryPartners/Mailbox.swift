@@ -157,7 +157,7 @@ public struct GitMailbox: Mailbox {
     } catch {
       switch error.code {
       case .notFound: return nil
-      case .tooLarge, .damaged: return .unfit
+      case .tooLarge, .damaged, .malformed: return .unfit
       default: throw error
       }
     }

@@ -327,10 +327,11 @@ import Testing
     #expect(bench.rings == ["firing Tea 2026-11-20T09:00 false"])
     // The next try that is fast enough on this machine, with a hook that has been mended.
     try bench.sandbox.write(working, to: bench.sandbox.hooks + "/notify", mode: 0o755)
-    for minute in 1...9 where bench.rings.count < 2 {
+    func isRung() -> Bool { bench.rings.contains { $0.hasPrefix("firing Rent 2026-11-20T09:00") } }
+    for minute in 1...9 where !isRung() {
       try await bench.wait(until: "2026-11-20T09:0\(minute):00Z")
     }
-    #expect(bench.rings.last?.hasPrefix("firing Rent 2026-11-20T09:00") == true, "\(bench.rings)")
+    #expect(isRung(), "\(bench.rings)")
   }
 
   // MARK: Stores that go wrong

@@ -22,11 +22,12 @@ import Testing
   }
 
   /// Waits until a file is there; a minute is longer than any busy machine needs.
-  private func wait(for path: String) async throws {
-    for _ in 0..<3000 where !FileManager.default.fileExists(atPath: path) {
-      try await Task.sleep(for: .milliseconds(20))
+  private func wait(for path: String, holding text: String = "") async throws {
+    func isThere() -> Bool {
+      FileManager.default.contents(atPath: path).map { $0.count >= text.utf8.count } ?? false
     }
-    #expect(FileManager.default.fileExists(atPath: path))
+    for _ in 0..<3000 where !isThere() { try await Task.sleep(for: .milliseconds(20)) }
+    #expect(isThere())
   }
 
   @Test("an answer ends the list of channels: no other hook runs instead of those that it ends")
@@ -64,13 +65,14 @@ import Testing
       sandbox, "own/ring", "echo $BELFRY_TITLE >> '\(sandbox.root)/rung'\nexec sleep 600\n")
     let attendance = Attendance { _ in }
     let delivery = HookDelivery(
-      own: sandbox.root + "/own", shipped: [], timeout: 600, attendance: attendance)
+      own: sandbox.root + "/own", shipped: [], timeout: 600, attendance: attendance,
+      soundWait: .seconds(3600))
     // The first sound says nothing, so that the second waits for its turn.
     let second = Notice(
       .firing(late: false), alarm: notice.alarm, title: "Tea", note: nil,
       occurrence: notice.occurrence, due: notice.due)
     #expect(await delivery.deliver(notice, snooze: 600) == .attended(keeper: delivery.keeper.name))
-    try await wait(for: sandbox.root + "/rung")
+    try await wait(for: sandbox.root + "/rung", holding: "Rent\n")
     #expect(await delivery.deliver(second, snooze: 600) == .attended(keeper: delivery.keeper.name))
     #expect(attendance.notices == [notice, second])
     attendance.withdraw { $0 == second }

@@ -50,4 +50,26 @@ import Testing
     let again = try await sandbox.belfry("tick", "--json", now: "2026-11-23T09:00:30Z")
     #expect((again.object["fired"] as? [Any])?.isEmpty == true)
   }
+
+  @Test("a hook that ends before its tick does has rung, and does not ring at the next tick")
+  func endsBeforeItsTick() async throws {
+    let sandbox = try Sandbox()
+    for title in ["Quick", "Slow"] {
+      _ = try await sandbox.belfry("add", title, "--daily", "--at", "09:00")
+    }
+    // All hooks say that they go on; those of one alarm end long before the tick hears of the other.
+    for (name, first) in [("notify", "echo \"$BELFRY_TITLE\" >> '\(sandbox.rang)'"), ("ring", ":")]
+    {
+      try sandbox.write(
+        "#!/bin/sh\n\(first)\n[ \"$BELFRY_TITLE\" = Quick ] || sleep 2\necho delivered\n",
+        to: sandbox.hooks + "/" + name, mode: 0o755)
+    }
+    for minute in 0...2 {
+      let tick = try await sandbox.belfry("tick", now: "2026-11-23T09:0\(minute):00Z")
+      #expect(tick.status == 0, "\(tick.err)")
+      // The helper ends once it has recorded the end of all deliveries.
+      try await Task.sleep(for: .milliseconds(500))
+    }
+    #expect(sandbox.rings.sorted() == ["Quick", "Slow"])
+  }
 }

@@ -148,6 +148,11 @@ import Testing
     #expect(try await titles(sandbox) == ["Here", "Milk", "Tea"])
   }
 
+  /// Dates a lock an hour ahead, so that it does not become stale while the machine is busy.
+  private func keepFresh(_ lock: String, in sandbox: Sandbox) async throws {
+    _ = try await sandbox.run("/usr/bin/touch", ["-d", "+1 hour", lock])
+  }
+
   // MARK: File systems
 
   @Test(.enabled(if: FaultLibrary.isAvailable), arguments: ["EPERM", "ENOTSUP"])
@@ -173,7 +178,9 @@ import Testing
       atPath: sandbox.store + "/.git/belfry")
     #expect(!names.contains { $0.hasPrefix("new-") || $0.hasPrefix("old-") }, "\(names)")
     // The lock of a git that is at work is respected.
-    try sandbox.write("", to: sandbox.store + "/.git/index.lock")
+    let index = sandbox.store + "/.git/index.lock"
+    try sandbox.write("", to: index)
+    try await keepFresh(index, in: sandbox)
     let busy = try await sandbox.run(
       Sandbox.binary, ["edit", "tea", "--note", "black"],
       environment: variables.merging([
@@ -191,6 +198,7 @@ import Testing
     // Another git has locked the branch: the files are written by then, and the index is.
     let lock = sandbox.store + "/.git/refs/heads/main.lock"
     try sandbox.write("", to: lock)
+    try await keepFresh(lock, in: sandbox)
     let variables = try FaultLibrary.refusing("link", "EPERM", below: sandbox.store, in: sandbox)
     let edit = try await sandbox.run(
       Sandbox.binary, ["edit", "tea", "--note", "green"],

@@ -173,6 +173,7 @@ public struct Attendant: Sendable {
   private let hooks: @Sendable (Attendance) -> HookDelivery
   private let recorder: AnswerRecorder
   private let ledger = LedgerWriter()
+  private let ended = EndedNotices()
 
   /// - Parameters:
   ///   - open: the store as it is now; nil when it is gone.
@@ -190,6 +191,8 @@ public struct Attendant: Sendable {
   private static let look = Duration.seconds(1)
   /// For so long it rings on while there is no store.
   private static let absence = Duration.seconds(300)
+  /// The pause between two attempts to record the end of deliveries.
+  private static let retry = Duration.milliseconds(100)
   /// How long the one that asked may take to read what came of it.
   private static let reporting = Duration.seconds(5)
   /// How long it stays at most: what still rings then is the next tick's to ring again.
@@ -202,9 +205,12 @@ public struct Attendant: Sendable {
     let delivery = hooks(attendance)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.deliver(delivery) }
-      group.addTask { await self.watch(attendance) }
+      group.addTask { await self.watch(attendance, delivery) }
       group.addTask {
         for await item in news { await self.handle(item, delivery) }
+        while self.recordEnds(delivery) {
+          do { try await Task.sleep(for: Attendant.retry) } catch { return }
+        }
       }
       await group.next()
       await attendance.idle()
@@ -253,7 +259,7 @@ public struct Attendant: Sendable {
     return lines
   }
 
-  private func watch(_ attendance: Attendance) async {
+  private func watch(_ attendance: Attendance, _ delivery: HookDelivery) async {
     let end = ContinuousClock.now + Attendant.longest
     var away: ContinuousClock.Instant?
     while !Task.isCancelled {
@@ -262,6 +268,7 @@ public struct Attendant: Sendable {
       } catch {
         return
       }
+      _ = recordEnds(delivery)
       let notices = attendance.notices
       if notices.isEmpty { continue }
       if ContinuousClock.now > end { attendance.withdraw { _ in true } }
@@ -298,10 +305,47 @@ public struct Attendant: Sendable {
     // Nobody reads what it would say; `doctor` finds hooks that cannot work.
     case .wayFailed: break
     case .ended(let notice):
-      if let store = (try? open()) ?? nil {
-        _ = Claims(store: store, keeper: delivery.keeper, ledger: ledger).settle(
-          [], ended: [notice])
+      ended.add(notice)
+      _ = recordEnds(delivery)
+    }
+  }
+
+  /// Records in the ledger that deliveries have ended; returns true while some have to wait.
+  ///
+  /// A delivery waits until the tick that handed it over has recorded its outcome. That outcome names this process, so
+  /// that the next tick would ring again once this process is gone.
+  private func recordEnds(_ delivery: HookDelivery) -> Bool {
+    guard !ended.isEmpty, let store = (try? open()) ?? nil else { return false }
+    let firings = ledger.firings(store)
+    let ready = ended.take { notice in
+      let key = Firings.Key(alarm: notice.alarm, occurrence: notice.occurrence)
+      guard let firing = firings[key], firing.standing == .claimed, let keeper = firing.keeper
+      else {
+        return true
       }
+      return keeper == delivery.keeper.name || !delivery.keeper.isAlive(keeper)
+    }
+    if !ready.isEmpty {
+      _ = Claims(store: store, keeper: delivery.keeper, ledger: ledger).settle([], ended: ready)
+    }
+    return !ended.isEmpty
+  }
+}
+
+/// The deliveries that have ended, and whose end the ledger does not have yet.
+private final class EndedNotices: Sendable {
+  private let notices = Mutex<[Notice]>([])
+
+  var isEmpty: Bool { notices.withLock(\.isEmpty) }
+
+  func add(_ notice: Notice) { notices.withLock { $0.append(notice) } }
+
+  /// Removes and returns the notices that fulfill a condition.
+  func take(where isReady: (Notice) -> Bool) -> [Notice] {
+    notices.withLock { notices in
+      let ready = notices.filter(isReady)
+      notices.removeAll { ready.contains($0) }
+      return ready
     }
   }
 }

@@ -36,13 +36,15 @@ public struct HookDelivery: NoticeDelivery {
   public let notes: HookNotes?
   /// Noises begin one after the other: of two hundred that are due together one is enough to begin with, and what is
   /// shown is not to wait for them.
-  private let noise = Turn(patience: .seconds(5), spacing: .milliseconds(300))
+  private let noise: Turn
 
+  /// - Parameter soundWait: how long a sound waits for the one before it to begin.
   public init(
     own: String?, shipped: [String], variables: [String: String] = [:], timeout: Int = 30,
     terminals: Terminals? = nil, attendance: Attendance = Attendance { _ in },
-    keeper: Keeper = .thisProcess, notes: String? = nil
+    keeper: Keeper = .thisProcess, notes: String? = nil, soundWait: Duration = .seconds(5)
   ) {
+    noise = Turn(patience: soundWait, spacing: .milliseconds(300))
     self.notes = notes.map { HookNotes(folder: $0, keeper: keeper) }
     self.own = own
     self.shipped = shipped
