@@ -437,7 +437,10 @@ final class CascadeFleet {
 
   func check() throws {
     let store = try devices[0].store(at: time)
-    if let zone = try store.alarm(self.alarm)?.cascadeZone, zone != devices[0].zone {
+    // Without anybody in the list there is no cascade, and its zone is of no use.
+    if let alarm = try store.alarm(self.alarm), alarm.backup?.plan.isActive == true,
+      let zone = alarm.cascadeZone, zone != devices[0].zone
+    {
       throw Violation(
         "the cascade is in the zone \(zone), and its first device in \(devices[0].zone)")
     }
