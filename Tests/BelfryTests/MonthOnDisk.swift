@@ -1,10 +1,11 @@
 import BelfryCore
-import BelfryScheduler
 import BelfryStore
 import Glibc
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import BelfryScheduler
 
 /// A month of ticks and random answers over a real store, each step in a store that is opened anew.
 @Suite struct MonthOnDisk {
@@ -50,7 +51,9 @@ import Testing
     try sandbox.write("#!/bin/sh\n", to: sandbox.hooks + "/follow-up", mode: 0o755)
     let delivery = HookDelivery(own: sandbox.hooks, shipped: [])
     while now < start.adding(seconds: 30 * 86_400) {
-      let report = try await Tick(open(), delivery: delivery).run()
+      let report = try await Tick(
+        open(), delivery: delivery, ledger: LedgerWriter(timeout: .seconds(120))
+      ).run()
       #expect(report.failures.isEmpty)
       #expect(report.problems.isEmpty)
       let next = report.nextWake ?? now.adding(seconds: 86_400)
