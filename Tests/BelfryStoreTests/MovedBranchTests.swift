@@ -18,7 +18,7 @@ import Testing
         makeIdentifier: {
           var generator = SystemRandomNumberGenerator()
           return .random(using: &generator)
-        }, random: { $0.lowerBound }, patience: 0)
+        }, random: { $0.lowerBound }, patience: 20_000)
     ).store
   }
 
