@@ -38,6 +38,17 @@ extension Store {
     func decision(_ subject: MergeDecision.Subject, keeping value: String) -> MergeDecision? {
       decisions.first { $0.subject == subject && $0.kept == value }
     }
+
+    /// What it decided about a part of the list of backups, if that stands.
+    func backupDecision(keptIn alarm: Alarm) -> MergeDecision? {
+      decisions.first {
+        if case .backup(let part) = $0.subject {
+          alarm.backup?.value(of: part).text == $0.kept
+        } else {
+          false
+        }
+      }
+    }
   }
 
   /// Finds out which commits, devices and rules made an alarm what it is now.
@@ -111,8 +122,9 @@ extension Store {
     return Explanation.Part(
       name: field.rawValue, value: alarm.text(of: field), stamp: alarm.stamps[field],
       origin: origin.map { SetAside.Origin($0.commit) },
-      decision: versions.lazy.compactMap {
-        $0.decision(.field(field), keeping: alarm.text(of: field))
+      decision: versions.lazy.compactMap { version in
+        if field == .backup { return version.backupDecision(keptIn: alarm) }
+        return version.decision(.field(field), keeping: alarm.text(of: field))
       }.first)
   }
 

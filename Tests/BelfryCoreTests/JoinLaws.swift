@@ -34,6 +34,26 @@ import Testing
       exhausted: random.one(in: 2), by: random.one(in: 2) ? nil : random.pick(devices))
   }
 
+  /// A list of backups with few parts and few stamps, removed targets among them.
+  private func backup(_ random: inout SeededGenerator) -> Backup {
+    let targets = devices.map { BackupTarget.device($0) }
+    let present = targets.filter { _ in random.one(in: 2) }
+    let parts =
+      [Backup.Part.on, .every, .primary] + targets.map { .target($0.key) }
+    var stamps: [Backup.Part: Stamp] = [:]
+    for part in parts where !random.one(in: 4) { stamps[part] = stamp(&random) }
+    return Backup(
+      Backup.Plan(
+        isOn: random.one(in: 2), interval: random.pick([60, 120]),
+        primary: random.pick([nil, devices[0]]),
+        targets: random.one(in: 2) ? present : present.reversed()),
+      stamps: stamps,
+      earlier: (0..<random.int(0...10)).map {
+        Backup.Version(
+          plan: Backup.Plan(isOn: random.one(in: 2)), until: origin.adding(seconds: Int64($0)))
+      })
+  }
+
   /// A version: fields of few values and few stamps, so that all ties come up.
   private func version(_ random: inout SeededGenerator) throws -> Alarm {
     var alarm = try rent()
@@ -53,10 +73,7 @@ import Testing
         .daily(.init(interval: random.int(1...2), start: date("2026-11-20"))), "09:00")
     }
     if random.one(in: 2) {
-      alarm.backup = Backup(
-        Backup.Plan(
-          isOn: random.one(in: 2), targets: random.pick([[], [.device(devices[1])]])),
-        earlier: random.one(in: 2) ? [] : [Backup.Version(plan: Backup.Plan(), until: origin)])
+      alarm.backup = backup(&random)
     }
     alarm.cascadeZone = random.pick([nil, "Europe/Berlin", "UTC-08:00"])
     if random.one(in: 2) {
@@ -106,6 +123,7 @@ import Testing
     expectLaws(versions, seed: seed, Alarm.join)
     // The parts on their own: what is combined may hide what is not.
     expectLaws(versions.map(\.progress), seed: seed, Progress.join)
+    expectLaws((0..<3).map { _ in backup(&random) }, seed: seed, Backup.join)
   }
 
   @Test(arguments: 0..<1024 as Range<UInt64>)

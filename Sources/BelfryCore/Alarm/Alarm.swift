@@ -136,7 +136,8 @@ public struct Alarm: Hashable, Sendable {
 
   /// The latest stamp in the record: the next edit's must be later.
   public var latestStamp: Stamp? {
-    (Array(stamps.values) + Array((deletion ?? [:]).values)).max()
+    (Array(stamps.values) + Array((deletion ?? [:]).values)
+      + (backup?.registers.values.compactMap(\.stamp) ?? [])).max()
   }
 
   /// The value of a field as text, for comparing and for telling a person.
@@ -175,7 +176,8 @@ public struct Alarm: Hashable, Sendable {
     case .zone: zone = other.zone
     case .delivery: delivery = other.delivery
     case .pause: pause = other.pause
-    case .backup: backup = other.backup
+    case .backup where backup == nil: backup = other.backup
+    case .backup: backup?.plan = other.backup?.plan ?? Backup.Plan()
     case .cascadeZone: cascadeZone = other.cascadeZone
     case .partner: partner = other.partner
     }

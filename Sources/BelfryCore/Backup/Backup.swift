@@ -1,10 +1,40 @@
 /// Who is to ring when the first device stays silent, one after the other.
+///
+/// Two devices may edit it without knowing of each other, so each part of it is a register of its own, with the stamp
+/// of its last edit: whether it is on, the interval, the first device, and every one of the targets. `plan` is what
+/// they make together. See `join` for how two versions become one.
 public struct Backup: Hashable, Sendable {
-  /// The list as it stands.
-  public var plan: Plan
-  /// What stood before, and until when, the oldest first: what was due then goes by it.
-  public private(set) var earlier: [Version]
+  /// One part, which is edited as a whole.
+  public enum Part: Hashable, Sendable {
+    case on, every, primary
+    /// A target, by its `BackupTarget.key`.
+    case target(String)
+  }
 
+  /// The value of a part.
+  public enum Value: Hashable, Sendable {
+    case on(Bool)
+    /// In seconds.
+    case every(Int64)
+    case primary(Identifier?)
+    /// Targets ring in the order of their positions, and of their keys where two have the same.
+    case target(BackupTarget, position: Int64)
+    /// A target that was in the list.
+    case removed
+  }
+
+  public struct Register: Hashable, Sendable {
+    public let value: Value
+    /// The last edit; nil for a value that nobody has stamped, which is older than any other.
+    public let stamp: Stamp?
+
+    public init(_ value: Value, _ stamp: Stamp?) {
+      self.value = value
+      self.stamp = stamp
+    }
+  }
+
+  /// What stood until a moment.
   public struct Version: Hashable, Sendable {
     public let plan: Plan
     /// The moment of the edit that replaced it.
@@ -16,203 +46,163 @@ public struct Backup: Hashable, Sendable {
     }
   }
 
-  /// A list of backups.
-  public struct Plan: Hashable, Sendable {
-    public var isOn: Bool
-    /// Between one and the next, in seconds.
-    public var interval: Int64
-    /// The device that the alarm is at home on: it rings at its time, and calls speak of it.
-    public var primary: Identifier?
-    public var targets: [BackupTarget]
+  /// The parts that somebody has set; another has its default value, or is no target.
+  public let registers: [Part: Register]
+  /// What stood before, the latest eight, the oldest first: what was due then goes by it.
+  public let earlier: [Version]
+  private let current: Plan
 
-    public init(
-      isOn: Bool = false, interval: Int64 = Backup.interval, primary: Identifier? = nil,
-      targets: [BackupTarget] = []
-    ) {
-      self.isOn = isOn
-      self.interval = interval
-      self.primary = primary
-      self.targets = targets
-    }
-
-    /// Whether any number is to be called.
-    public var calls: Bool { targets.contains(where: \.isPhone) }
-
-    /// Whether anybody is to ring after the first device.
-    public var isActive: Bool { isOn && !targets.isEmpty }
-
-    /// The place of a device in the list, the first is 1; nil when it has none.
-    public func step(of device: Identifier) -> Int? {
-      targets.firstIndex { $0.device == device }.map { $0 + 1 }
-    }
-
-    /// When each would ring of what is due at a moment, if nobody ever answers.
-    public func preview(due: Instant) -> [(target: BackupTarget, at: Instant)] {
-      targets.enumerated().map { index, target in
-        (target, due.adding(seconds: Int64(index + 1) * interval))
-      }
-    }
-  }
-
-  /// Two minutes.
+  /// 120 s.
   public static let interval: Int64 = 120
   /// The shortest and the longest time between two, in seconds.
   public static let intervals: ClosedRange<Int64> = 5...3600
-  /// The most backups of one alarm.
+  /// The most targets that a person can add to one alarm. A join may bring more.
   public static let most = 12
-  /// For so long what stood before is kept, in seconds; no cascade lasts for so long without a snooze.
+  /// The age in seconds at which what stood before is dropped; no cascade lasts as long without a snooze.
   private static let kept: Int64 = 86_400
   private static let mostVersions = 8
 
-  public init(_ plan: Plan = Plan(), earlier: [Version] = []) {
-    self.plan = plan
-    self.earlier = earlier
+  init(registers: [Part: Register], earlier: [Version]) {
+    self.registers = registers
+    // One order and one bound wherever they come from, so that joining stays associative.
+    let ordered = Set(earlier).sorted {
+      ($0.until, $0.plan.canonicalText) < ($1.until, $1.plan.canonicalText)
+    }
+    self.earlier = Array(ordered.suffix(Backup.mostVersions))
+    current = Plan(registers)
+  }
+
+  /// - Parameters:
+  ///   - plan: gets no stamps.
+  ///   - stamps: of the parts that have one; those of removed targets included.
+  ///   - positions: of targets, by key, as a record gives them. The order of `plan` stands over them.
+  public init(
+    _ plan: Plan = Plan(), stamps: [Part: Stamp] = [:], positions: [String: Int64] = [:],
+    earlier: [Version] = []
+  ) {
+    let defaults = Plan()
+    var registers: [Part: Register] = [:]
+    func set(_ part: Part, _ value: Value, isDefault: Bool) {
+      if isDefault, stamps[part] == nil { return }
+      registers[part] = Register(value, stamps[part])
+    }
+    set(.on, .on(plan.isOn), isDefault: plan.isOn == defaults.isOn)
+    set(.every, .every(plan.interval), isDefault: plan.interval == defaults.interval)
+    set(.primary, .primary(plan.primary), isDefault: plan.primary == nil)
+    for case (.target(let key), let stamp) in stamps {
+      registers[.target(key)] = Register(.removed, stamp)
+    }
+    let places = TargetOrder.positions(of: plan.targets.map(\.key), keeping: positions)
+    for target in plan.targets {
+      let part = Part.target(target.key)
+      registers[part] = Register(
+        .target(target, position: places[target.key] ?? 0), stamps[part])
+    }
+    self.init(registers: registers, earlier: earlier)
+  }
+
+  /// The list as it stands. What is set to another value keeps its stamp until `stamped(against:at:by:)`.
+  public var plan: Plan {
+    get { current }
+    set { self = with(newValue) }
   }
 
   /// The list as it stood at a moment.
+  ///
+  /// The earlier version of then, with every part as it is now whose last edit was no later: two devices that edited
+  /// without knowing of each other each kept the version from before their own edit only.
   public func plan(at moment: Instant) -> Plan {
-    earlier.first { moment < $0.until }?.plan ?? plan
+    guard let version = earlier.first(where: { moment < $0.until }) else { return plan }
+    let settled = registers.filter { _, register in
+      register.stamp.map { $0.time <= moment } ?? false
+    }
+    return version.plan.with(settled)
   }
 
-  /// The same with another list from a moment on.
-  public func replaced(by plan: Plan, at now: Instant) -> Backup {
+  /// The same with another version that stood until now.
+  func keeping(_ plan: Plan, until now: Instant) -> Backup {
     let recent = earlier.filter { $0.until > now.adding(seconds: -Backup.kept) && $0.until <= now }
     // Alarms come at whole minutes: what stood within one was never in force.
     let isPassing =
       recent.last.map { $0.until.milliseconds / 60_000 == now.milliseconds / 60_000 } ?? false
-    let versions = isPassing ? recent : recent + [Version(plan: self.plan, until: now)]
-    return Backup(plan, earlier: Array(versions.suffix(Backup.mostVersions)))
+    let versions = isPassing ? recent : recent + [Version(plan: plan, until: now)]
+    return Backup(registers: registers, earlier: versions)
   }
 }
 
-/// One of those who ring when the first device stays silent.
-public enum BackupTarget: Hashable, Sendable {
-  /// A device of the store.
-  case device(Identifier)
-  /// Somebody else.
-  case person(BackupPerson)
-  /// Called, and told so in a voice; the message is what a person added.
-  case phone(PhoneNumber, message: String?)
-
-  /// The device of the store that rings for it; nil where none does.
-  public var device: Identifier? {
-    switch self {
-    case .device(let id): id
-    case .person(let person): person.device
-    case .phone: nil
-    }
+extension Backup.Plan {
+  /// What registers make together.
+  fileprivate init(_ registers: [Backup.Part: Backup.Register]) {
+    self = Backup.Plan().with(registers)
   }
 
-  /// Whether it is called.
-  public var isPhone: Bool {
-    if case .phone = self { true } else { false }
-  }
-
-  /// Whether it is reached through whichever device can, and not by a device's own ringing.
-  public var isRemote: Bool { device == nil }
-
-  /// What tells it from the others of a list, and names what is agreed on about it.
-  public var key: String {
-    switch self {
-    case .device(let id): "device \(id)"
-    case .person(let person): "person \(person.name)"
-    case .phone(let number, _): "phone \(number)"
-    }
-  }
-}
-
-/// Somebody who is to be woken in another's place.
-public struct BackupPerson: Hashable, Sendable {
-  public var name: String
-  /// A device of the store that is theirs; nil where they are reached by `address`.
-  public var device: Identifier?
-  /// How they are reached otherwise, as the hook `person` understands it: an address such as `https://ntfy.sh/…`.
-  public var address: String?
-  /// What rings there, in words: `iPhone`.
-  public var gadget: String?
-
-  /// The longest name and the longest address, in characters.
-  public static let longestName = 64
-  public static let longestAddress = 512
-
-  public init(
-    name: String, device: Identifier? = nil, address: String? = nil, gadget: String? = nil
-  ) {
-    self.name = name
-    self.device = device
-    self.address = address
-    self.gadget = gadget
-  }
-}
-
-extension BackupTarget {
-  /// The longest message that a call adds, in characters.
-  public static let longestMessage = 500
-
-  /// What rings, in words: `Watch`, `Jen's iPhone`, `(555) 123-4567`.
-  ///
-  /// - Parameter names: what people call the devices.
-  public func label(_ names: [Identifier: String]) -> String {
-    switch self {
-    case .device(let id): return names[id] ?? "device \(id.short)"
-    case .person(let person):
-      guard let gadget = person.gadget ?? person.device.map({ names[$0] ?? $0.short }) else {
-        return person.name
+  /// The list with some parts as registers have them. Targets that it lacks follow, in the order of their positions.
+  fileprivate func with(_ registers: [Backup.Part: Backup.Register]) -> Backup.Plan {
+    var plan = self
+    var added: [(position: Int64, key: String, target: BackupTarget)] = []
+    for (part, register) in registers {
+      switch (part, register.value) {
+      case (_, .on(let isOn)): plan.isOn = isOn
+      case (_, .every(let interval)): plan.interval = interval
+      case (_, .primary(let primary)): plan.primary = primary
+      case (.target(let key), .target(let target, let position)):
+        if let index = plan.targets.firstIndex(where: { $0.key == key }) {
+          plan.targets[index] = target
+        } else {
+          added.append((position, key, target))
+        }
+      case (.target(let key), .removed): plan.targets.removeAll { $0.key == key }
+      case (_, .target), (_, .removed): break
       }
-      return gadget.lowercased().hasPrefix(person.name.lowercased())
-        ? gadget : "\(person.name)'s \(gadget)"
-    case .phone(let number, _): return number.shown
     }
-  }
-
-  /// What happens, in words: `Alarm on Watch`, `Call (555) 123-4567`.
-  public func deed(_ names: [Identifier: String]) -> String {
-    switch self {
-    case .phone: "Call \(label(names))"
-    case .person(let person) where person.device == nil && person.gadget == nil:
-      "Message to \(label(names))"
-    case .device, .person: "Alarm on \(label(names))"
-    }
+    plan.targets += added.sorted { ($0.position, $0.key) < ($1.position, $1.key) }.map(\.target)
+    return plan
   }
 }
 
 extension Backup {
-  /// Words that are equal exactly when two are.
+  /// Words that are equal exactly when two lists are, with what stood before.
   var canonicalText: String {
     let versions = earlier.map { "\($0.plan.canonicalText) until \($0.until.rfc3339Milliseconds)" }
     return ([plan.canonicalText] + versions.reversed()).joined(separator: "; before ")
   }
 }
 
-extension Backup.Plan {
-  fileprivate var canonicalText: String {
-    let list = targets.map { target in
-      switch target {
-      case .device: target.key
-      case .person(let person):
-        target.key
-          + [person.device.map { " on \($0)" }, person.address.map { " at \($0)" }, person.gadget]
-          .compactMap { $0 }.joined(separator: " ")
-      case .phone(_, let message): target.key + (message.map { " saying \($0)" } ?? "")
-      }
+extension Backup.Part {
+  /// As commits and documents name it: `backup.every`, `backup.person Jen`.
+  public var name: String {
+    switch self {
+    case .on: "backup.on"
+    case .every: "backup.every"
+    case .primary: "backup.primary"
+    case .target(let key): "backup.\(key)"
     }
-    return "\(isOn ? "on" : "off"), every \(Span.code(interval))"
-      + (primary.map { ", first \($0)" } ?? "") + list.map { ", \($0)" }.joined()
+  }
+
+  /// Reads what `name` writes; nil for anything else.
+  public init?(name: String) {
+    guard name.hasPrefix("backup.") else { return nil }
+    let part = String(name.dropFirst("backup.".count))
+    switch part {
+    case "on": self = .on
+    case "every": self = .every
+    case "primary": self = .primary
+    default:
+      guard ["device ", "person ", "phone "].contains(where: part.hasPrefix) else { return nil }
+      self = .target(part)
+    }
   }
 }
 
-extension Alarm {
-  /// The backups as they stood when something was due; nil when nobody was to ring.
-  public func backupPlan(at due: Instant) -> Backup.Plan? {
-    guard let plan = backup?.plan(at: due), plan.isActive else { return nil }
-    return plan
-  }
-
-  /// Returns true when a device rings at the alarm's time, and not as a backup of a list, while every device counts as
-  /// alive: the first two rules of `role(of:seenBy:plan:)`.
-  public func ringsFirst(
-    on device: Identifier, known: Set<Identifier>, plan: Backup.Plan?
-  ) -> Bool {
-    role(of: device, seenBy: Viewer(device: device, known: known), plan: plan) != nil
+extension Backup.Value {
+  /// The value as text, for comparing and for telling a person; without the position of a target.
+  public var text: String {
+    switch self {
+    case .on(let isOn): isOn ? "on" : "off"
+    case .every(let interval): Span.code(interval)
+    case .primary(let primary): primary?.text ?? ""
+    case .target(let target, _): target.canonicalText
+    case .removed: "removed"
+    }
   }
 }

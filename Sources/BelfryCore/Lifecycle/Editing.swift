@@ -24,6 +24,9 @@ extension Alarm {
   /// - Parameter earlier: nil when there is none.
   public func fieldsEditedByHand(since earlier: Alarm?) -> [Field] {
     Field.allCases.filter { field in
+      if field == .backup, let backup {
+        return !backup.partsEdited(since: earlier?.backup).isEmpty
+      }
       guard let stamp = stamps[field] else {
         return !field.isOptional || text(of: field) != earlier?.text(of: field) ?? ""
       }
@@ -45,8 +48,8 @@ extension Alarm {
     for field in edited { alarm.stamps[field] = stamp }
     if edited.contains(.backup) {
       // What is due already goes by the list as it stood.
-      alarm.backup = (earlier?.backup ?? Backup()).replaced(
-        by: alarm.backup?.plan ?? Backup.Plan(), at: now)
+      alarm.backup = (alarm.backup ?? Backup()).stamped(
+        against: earlier?.backup, at: now, by: { _ in stamp })
     }
     guard let earlier else { return alarm }
     let changed = Set(edited).intersection(changedFields(from: earlier))
@@ -67,6 +70,10 @@ extension Alarm {
       guard stamps[field] == nil || stamps[field] == base.stamps[field] else { continue }
       result.stamps[field] = Stamp.first(after: base.stamps[field], of: id)
     }
+    if backup != nil || base.backup != nil {
+      result.backup = (backup ?? Backup()).stamped(
+        against: base.backup, at: nil, by: { Stamp.first(after: $0, of: id) })
+    }
     return result
   }
 
@@ -81,6 +88,15 @@ extension Alarm {
     let stamp = Stamp.next(after: latestStamp, now: now, device: device)
     for field in fields { result.stamps[field] = stamp }
     return result
+  }
+
+  /// The alarm with some parts of its list of backups as another version has them, as an edit of now.
+  public func taking(
+    _ parts: [Backup.Part], from other: Alarm, at now: Instant, device: Identifier
+  ) -> Alarm {
+    var edited = self
+    edited.backup = (backup ?? Backup()).taking(parts, from: other.backup)
+    return edited.stamped(against: self, at: now, device: device)
   }
 
   /// The alarm with its deletion: every edit known here is overruled by it.

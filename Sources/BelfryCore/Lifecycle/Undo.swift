@@ -43,14 +43,23 @@ extension Timeline {
     var result = alarm
     let fields = after.changedFields(from: before)
     // By value: an undo of something later has stamped it anew.
-    for field in fields where alarm.text(of: field) != after.text(of: field) {
+    for field in fields
+    where field != .backup && alarm.text(of: field) != after.text(of: field) {
       throw .changedSince(.field(field))
     }
     var stamped = fields
     if after.isDeleted, !before.isDeleted, stamped.isEmpty { stamped = [.enabled] }
     let stamp = Stamp.next(after: alarm.latestStamp, now: now, device: device)
     for field in stamped {
-      result.take(field, from: before)
+      if field == .backup {
+        // What somebody else has changed in the list since stays.
+        guard
+          let backup = (alarm.backup ?? Backup()).undoing(after.backup, before: before.backup)
+        else { throw .changedSince(.field(.backup)) }
+        result.backup = backup.stamped(against: alarm.backup, at: now, by: { _ in stamp })
+      } else {
+        result.take(field, from: before)
+      }
       result.stamps[field] = stamp
     }
     try reopen(after, before, acted: acted, now: now, in: &result)

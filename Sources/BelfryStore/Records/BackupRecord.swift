@@ -1,29 +1,88 @@
 import BelfryCore
 
-/// `backup` of an alarm's record: `{on, every, primary?, targets, earlier?}`.
+/// `backup` of an alarm's record: `{on, every, primary?, targets, stamps?, removed?, earlier?}`.
 ///
-/// Each of `targets` is one of `{device}`, `{person, device?, address?, gadget?}` and `{phone, message?}`; each of
-/// `earlier` is a list as it stood, with `until`. `every` is in seconds.
+/// Each of `targets` is one of `{device}`, `{person, device?, address?, gadget?}` and `{phone, message?}`, with `order`
+/// and `stamp`; each of `earlier` is a list as it stood, with `until`. `every` is in seconds. `stamps` has those of
+/// `on`, `every` and `primary`, and `removed` those of targets that are in the list no more. Each part joins by its own
+/// stamp.
 public enum BackupRecord {
   static func decode(
     _ reader: inout RecordReader, _ extras: inout [String: String]
   ) throws(RecordError) -> Backup? {
     guard var nested = try reader.nested("backup") else { return nil }
+    let marks = nested.peek("targets").map(marks) ?? []
     let plan = Backup.Plan(
       isOn: try nested.optional("on", \.bool, "true or false") ?? false,
       interval: try nested.optional("every", interval, "a number of seconds, 5 to 3600")
         ?? Backup.interval,
       primary: try nested.optional("primary", \.identifier, "an identifier"),
       targets: try nested.optional(
-        "targets", targets, "a list of at most \(Backup.most) devices, people and phones")
+        "targets", targets, "a list of devices, people and phones, each once")
         ?? [])
+    var stamps = try removals(&nested)
+    if var parts = try nested.nested("stamps") {
+      for (key, part) in scalars { stamps[part] = try parts.optional(key, \.stamp, "a stamp") }
+      extras.merge(parts.remaining(under: "backup/stamps/")) { $1 }
+    }
+    var positions: [String: Int64] = [:]
+    for (target, mark) in zip(plan.targets, marks) {
+      positions[target.key] = mark.order
+      if let stamp = mark.stamp {
+        stamps[.target(target.key)] = max(stamp, stamps[.target(target.key)] ?? stamp)
+      }
+    }
     let earlier = try nested.optional("earlier", versions, "a list of earlier lists") ?? []
     extras.merge(nested.remaining(under: "backup/")) { $1 }
-    return Backup(plan, earlier: earlier)
+    return Backup(plan, stamps: stamps, positions: positions, earlier: earlier)
   }
 
-  public static func encode(_ backup: Backup) -> JSON {
+  /// The keys of the parts that are no targets.
+  private static let scalars: [(key: String, part: Backup.Part)] = [
+    ("on", .on), ("every", .every), ("primary", .primary),
+  ]
+
+  /// `removed`: the stamps of removed targets by their keys.
+  private static func removals(
+    _ reader: inout RecordReader
+  ) throws(RecordError) -> [Backup.Part: Stamp] {
+    guard var nested = try reader.nested("removed") else { return [:] }
+    var stamps: [Backup.Part: Stamp] = [:]
+    for key in nested.keys {
+      stamps[.target(key)] = try nested.required(key, \.stamp, "a stamp")
+    }
+    return stamps
+  }
+
+  /// The position and the stamp of each of `targets`.
+  private static func marks(_ json: JSON) -> [(order: Int64?, stamp: Stamp?)] {
+    (json.array ?? []).map { ($0["order"]?.integer, $0["stamp"]?.stamp) }
+  }
+
+  /// The list alone, as documents for people's programs have it.
+  public static func encode(plan: Backup.Plan) -> JSON { .object(encode(plan)) }
+
+  static func encode(_ backup: Backup) -> JSON {
     var members = encode(backup.plan)
+    let positions = backup.positions
+    func stamp(_ part: Backup.Part) -> JSON? {
+      backup.registers[part]?.stamp.map { JSON($0) }
+    }
+    members["targets"] = .array(
+      backup.plan.targets.map { target in
+        var item = encode(target).object ?? [:]
+        item["order"] = positions[target.key].map { .integer($0) }
+        item["stamp"] = stamp(.target(target.key))
+        return .object(item)
+      })
+    let stamps = Dictionary(
+      uniqueKeysWithValues: scalars.compactMap { key, part in stamp(part).map { (key, $0) } })
+    if !stamps.isEmpty { members["stamps"] = .object(stamps) }
+    var removed: [String: JSON] = [:]
+    for (part, register) in backup.registers where register.value == .removed {
+      if case .target(let key) = part { removed[key] = stamp(part) }
+    }
+    if !removed.isEmpty { members["removed"] = .object(removed) }
     if !backup.earlier.isEmpty {
       members["earlier"] = .array(
         backup.earlier.map { version in
@@ -65,9 +124,12 @@ public enum BackupRecord {
 
   // MARK: Targets
 
+  /// A join of several devices' additions may have more than one person can add.
+  private static let mostTargets = 8 * Backup.most
+
   /// Nil unless every one is valid, and each is there once.
   private static func targets(_ json: JSON) -> [BackupTarget]? {
-    guard let list = json.array, list.count <= Backup.most else { return nil }
+    guard let list = json.array, list.count <= mostTargets else { return nil }
     let targets = list.compactMap(target)
     guard targets.count == list.count, Set(targets.map(\.key)).count == targets.count else {
       return nil

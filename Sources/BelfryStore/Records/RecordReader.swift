@@ -99,6 +99,9 @@ struct RecordReader {
   }
 
   var keys: [String] { members.keys.sorted() }
+
+  /// A member that stays to be taken.
+  func peek(_ key: String) -> JSON? { members[key] }
 }
 
 // MARK: Conversions that records share
@@ -160,16 +163,14 @@ extension JSON {
     self = value
   }
 
-  /// Adds unknown members back by their paths (`key`, `object/key`).
+  /// Adds unknown members back by their paths (`key`, `object/key`, `object/object/key`).
   func adding(_ extras: [String: String]) -> JSON {
     guard !extras.isEmpty, var members = object else { return self }
     for (path, text) in extras {
       guard let value = JSON(fragment: text) else { continue }
       let parts = path.split(separator: "/", maxSplits: 1).map(String.init)
       if parts.count == 2 {
-        var nested = members[parts[0]]?.object ?? [:]
-        nested[parts[1]] = value
-        members[parts[0]] = .object(nested)
+        members[parts[0]] = JSON.object(members[parts[0]]?.object ?? [:]).adding([parts[1]: text])
       } else {
         members[path] = value
       }

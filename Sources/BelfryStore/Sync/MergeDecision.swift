@@ -6,6 +6,8 @@ public struct MergeDecision: Hashable, Sendable {
   /// What two people wanted differently.
   public enum Subject: Hashable, Comparable, Sendable {
     case field(Alarm.Field)
+    /// One part of the list of backups, each of which joins on its own.
+    case backup(Backup.Part)
     /// Whether the alarm is deleted at all.
     case deletion
     /// What became of an occurrence.
@@ -13,10 +15,11 @@ public struct MergeDecision: Hashable, Sendable {
     /// A setting, by its key.
     case setting(String)
 
-    /// As commits and documents name it: `title`, `deleted`, `2026-11-23T09:00`, `snooze`.
+    /// As commits and documents name it: `title`, `backup.every`, `deleted`, `2026-11-23T09:00`, `snooze`.
     public var name: String {
       switch self {
       case .field(let field): field.rawValue
+      case .backup(let part): part.name
       case .deletion: "deleted"
       case .occurrence(let civil): civil.description
       case .setting(let key): key
@@ -31,6 +34,8 @@ public struct MergeDecision: Hashable, Sendable {
         self = .deletion
       } else if let field = Alarm.Field(rawValue: name) {
         self = .field(field)
+      } else if let part = Backup.Part(name: name) {
+        self = .backup(part)
       } else if let civil = CivilDateTime(name) {
         self = .occurrence(civil)
       } else {
@@ -101,15 +106,16 @@ extension MergeDecision {
   ///
   /// - Parameter base: the version that both came from; nil when there is none.
   static func all(_ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?) -> [MergeDecision] {
-    fields(a, b, joined: joined, base: base) + occurrences(a, b, joined: joined, base: base)
+    fields(a, b, joined: joined, base: base) + backups(a, b, joined: joined, base: base)
+      + occurrences(a, b, joined: joined, base: base)
       + [deletion(a, b, joined: joined, base: base)].compactMap { $0 }
   }
 
   private static func fields(
     _ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?
   ) -> [MergeDecision] {
-    // Nobody edits the zone of a cascade: its first device records it.
-    Alarm.Field.allCases.filter { $0 != .cascadeZone }.compactMap { field in
+    // Nobody edits the zone of a cascade: its first device records it. Backups: see below.
+    Alarm.Field.allCases.filter { $0 != .cascadeZone && $0 != .backup }.compactMap { field in
       let (one, two, before) = (a.text(of: field), b.text(of: field), base?.text(of: field))
       guard one != two, before != one, before != two else { return nil }
       let isFirstKept = joined.text(of: field) == one
@@ -120,6 +126,26 @@ extension MergeDecision {
         discardedStamp: loser.stamps[field], isFirstKept: isFirstKept,
         rule: winner.stamps[field] == loser.stamps[field] ? .greaterText : .laterEdit)
     }
+  }
+
+  /// Where a target comes in the list is no difference.
+  private static func backups(
+    _ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?
+  ) -> [MergeDecision] {
+    guard let ours = a.backup, let theirs = b.backup else { return [] }
+    return Set(ours.registers.keys).intersection(theirs.registers.keys).compactMap { part in
+      let (one, two) = (ours.registers[part], theirs.registers[part])
+      let before = base?.backup?.registers[part]
+      guard let one, let two, one.value.text != two.value.text, before?.value != one.value,
+        before?.value != two.value
+      else { return nil }
+      let isFirstKept = joined.backup?.value(of: part).text == one.value.text
+      let (winner, loser) = isFirstKept ? (one, two) : (two, one)
+      return MergeDecision(
+        alarm: a.id, title: joined.title, subject: .backup(part), kept: winner.value.text,
+        discarded: loser.value.text, keptStamp: winner.stamp, discardedStamp: loser.stamp,
+        isFirstKept: isFirstKept, rule: one.stamp == two.stamp ? .greaterText : .laterEdit)
+    }.sorted { $0.subject < $1.subject }
   }
 
   /// A stop or a snooze that an answer follows elsewhere is no conflict; two different answers are.

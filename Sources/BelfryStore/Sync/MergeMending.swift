@@ -85,11 +85,23 @@ public struct MergeMending {
     case (.alarm(let lying)?, .alarm(let a)?, .alarm(let b)?, .alarm(let result)?):
       // Of the side whose stamp a field has it is compared with the value.
       let edited = Alarm.Field.allCases.filter { field in
+        if field == .backup { return false }
         let sides = [a, b].filter { $0.stamps[field] == lying.stamps[field] }
         return !sides.contains { $0.text(of: field) == lying.text(of: field) }
       }
-      return AlarmRecord.encode(
-        edited.isEmpty ? result : result.taking(edited, from: lying, at: now, device: device))
+      let parts = Set([a, b, lying].flatMap { $0.backup.map { Array($0.registers.keys) } ?? [] })
+        .filter { part in
+          let found = lying.backup?.registers[part]
+          let sides = [a, b].map { $0.backup?.registers[part] }
+            .filter { found == nil || $0?.stamp == found?.stamp }
+          return !sides.contains { $0?.value == found?.value }
+        }
+      var mended =
+        edited.isEmpty ? result : result.taking(edited, from: lying, at: now, device: device)
+      if !parts.isEmpty {
+        mended = mended.taking(Array(parts), from: lying, at: now, device: device)
+      }
+      return AlarmRecord.encode(mended)
     case (.settings(let lying)?, .settings(let a)?, .settings(let b)?, .settings(var result)?):
       for (key, text) in lying.values {
         let sides = [a, b].filter { $0.stamps[key] == lying.stamps[key] }

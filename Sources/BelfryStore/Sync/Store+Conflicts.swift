@@ -134,6 +134,8 @@ extension Store {
     switch (record, decision.subject) {
     case (.alarm(let alarm)?, .field(let field)):
       "\(alarm.text(of: field)) \(alarm.stamps[field]?.description ?? "")"
+    case (.alarm(let alarm)?, .backup(let part)):
+      alarm.backup?.registers[part].map { "\($0.value.text) \($0.stamp?.description ?? "")" }
     case (.alarm(let alarm)?, .deletion):
       "\(alarm.isDeleted) \(alarm.latestStamp?.description ?? "")"
     case (.alarm(let alarm)?, .occurrence(let civil)):
@@ -153,6 +155,7 @@ extension Store {
     guard let alarm = try alarm(id) else { return false }
     return switch decision.subject {
     case .field(let field): alarm.text(of: field) == decision.discarded
+    case .backup(let part): alarm.backup?.value(of: part).text == decision.discarded
     case .deletion: alarm.isDeleted == (decision.rule == .unseenEdit)
     case .occurrence(let civil):
       alarm.progress.occurrences[civil]?.state.rawValue == decision.discarded
@@ -184,6 +187,10 @@ extension Store {
       return Transition(
         alarm: alarm.taking([field], from: other, at: context.now, device: device),
         events: [Event(.edited, detail: field.rawValue)])
+    case .backup(let part):
+      return Transition(
+        alarm: alarm.taking([part], from: other, at: context.now, device: device),
+        events: [Event(.edited, detail: part.name)])
     case .deletion where other.isDeleted:
       return Transition(alarm: alarm.deleted(), events: [Event(.deleted)])
     case .deletion:

@@ -37,7 +37,7 @@ struct ConflictsList: AsyncParsableCommand {
       let decision = item.decision
       let taken = item.isTakenBack ? " (taken back)" : ""
       Console.line(
-        "\(index + 1). \(Printable.text(decision.title)), \(decision.subject.name)\(taken)")
+        "\(index + 1). \(Printable.text(decision.title)), \(subject(decision, names))\(taken)")
       let zone = context.storeContext.zones.local
       let kept = side(decision.shown(decision.kept), decision.keptStamp, item.kept, names, zone)
       let discarded = side(
@@ -84,6 +84,11 @@ struct ConflictsList: AsyncParsableCommand {
   }
 }
 
+/// What two people wanted differently, with the names that people call devices.
+private func subject(_ decision: MergeDecision, _ names: [Identifier: String]) -> String {
+  Printable.text(BackupText.readable(decision.subject.name, names))
+}
+
 struct ConflictsRestore: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore", abstract: "Take the value that was set aside.",
@@ -117,8 +122,9 @@ struct ConflictsRestore: AsyncParsableCommand {
           "value": .string(decision.discarded),
         ]).document)
     }
+    let names = store.deviceNames()
     Console.line(
-      "\(Printable.text(decision.title)), \(decision.subject.name): now \"\(BackupText.readable(decision.shown(decision.discarded), store.deviceNames()))\"."
+      "\(Printable.text(decision.title)), \(subject(decision, names)): now \"\(BackupText.readable(decision.shown(decision.discarded), names))\"."
     )
   }
 }

@@ -232,7 +232,7 @@ struct AlarmOutput: Sendable {
         "devices": alarm.delivery.devices.isEmpty
           ? nil : .array(alarm.delivery.devices.sorted().map { JSON($0) }),
       ]), "pause": alarm.pause.map { .object(["from": JSON($0.from), "until": JSON($0.until)]) },
-      "backup": alarm.backup.map { BackupRecord.encode(Backup($0.plan)) },
+      "backup": alarm.backup.map { BackupRecord.encode(plan: $0.plan) },
       "cascadeZone": alarm.backup?.plan.isActive == true
         ? alarm.cascadeZone.map { .string($0) } : nil,
       "partner": alarm.partner.map(AlarmRecord.encode),

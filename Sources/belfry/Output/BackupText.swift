@@ -164,8 +164,12 @@ struct BackupText {
 
   /// A list as merges tell of it, with the devices' names and without what stood before; any other text as it is.
   static func readable(_ text: String, _ names: [Identifier: String]) -> String {
-    guard text.hasPrefix("on, every ") || text.hasPrefix("off, every ") else { return text }
-    let now = text.firstRange(of: "; before ").map { String(text[..<$0.lowerBound]) } ?? text
+    var now = text
+    if text.hasPrefix("on, every ") || text.hasPrefix("off, every "),
+      let end = text.firstRange(of: "; before ")
+    {
+      now = String(text[..<end.lowerBound])
+    }
     return now.split(separator: " ", omittingEmptySubsequences: false).map { word in
       let bare = word.last == "," ? word.dropLast() : word
       guard let name = Identifier(bare).flatMap({ names[$0] }) else { return String(word) }

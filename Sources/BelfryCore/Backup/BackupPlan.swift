@@ -1,0 +1,64 @@
+extension Backup {
+  /// A list of backups.
+  public struct Plan: Hashable, Sendable {
+    public var isOn: Bool
+    /// Between one and the next, in seconds.
+    public var interval: Int64
+    /// The device that the alarm is at home on: it rings at its time, and calls speak of it.
+    public var primary: Identifier?
+    public var targets: [BackupTarget]
+
+    public init(
+      isOn: Bool = false, interval: Int64 = Backup.interval, primary: Identifier? = nil,
+      targets: [BackupTarget] = []
+    ) {
+      self.isOn = isOn
+      self.interval = interval
+      self.primary = primary
+      self.targets = targets
+    }
+
+    /// Whether any number is to be called.
+    public var calls: Bool { targets.contains(where: \.isPhone) }
+
+    /// Whether anybody is to ring after the first device.
+    public var isActive: Bool { isOn && !targets.isEmpty }
+
+    /// The place of a device in the list, the first is 1; nil when it has none.
+    public func step(of device: Identifier) -> Int? {
+      targets.firstIndex { $0.device == device }.map { $0 + 1 }
+    }
+
+    /// When each would ring of what is due at a moment, if nobody ever answers.
+    public func preview(due: Instant) -> [(target: BackupTarget, at: Instant)] {
+      targets.enumerated().map { index, target in
+        (target, due.adding(seconds: Int64(index + 1) * interval))
+      }
+    }
+  }
+}
+
+extension Backup.Plan {
+  /// Words that are equal exactly when two are.
+  var canonicalText: String {
+    "\(isOn ? "on" : "off"), every \(Span.code(interval))"
+      + (primary.map { ", first \($0)" } ?? "")
+      + targets.map { ", \($0.canonicalText)" }.joined()
+  }
+}
+
+extension Alarm {
+  /// The backups as they stood when something was due; nil when nobody was to ring.
+  public func backupPlan(at due: Instant) -> Backup.Plan? {
+    guard let plan = backup?.plan(at: due), plan.isActive else { return nil }
+    return plan
+  }
+
+  /// Returns true when a device rings at the alarm's time, and not as a backup of a list, while every device counts as
+  /// alive: the first two rules of `role(of:seenBy:plan:)`.
+  public func ringsFirst(
+    on device: Identifier, known: Set<Identifier>, plan: Backup.Plan?
+  ) -> Bool {
+    role(of: device, seenBy: Viewer(device: device, known: known), plan: plan) != nil
+  }
+}

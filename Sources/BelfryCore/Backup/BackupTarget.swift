@@ -1,0 +1,104 @@
+/// One of those who ring when the first device stays silent.
+public enum BackupTarget: Hashable, Sendable {
+  /// A device of the store.
+  case device(Identifier)
+  /// Somebody else.
+  case person(BackupPerson)
+  /// Called, and told so in a voice; the message is what a person added.
+  case phone(PhoneNumber, message: String?)
+
+  /// The device of the store that rings for it; nil where none does.
+  public var device: Identifier? {
+    switch self {
+    case .device(let id): id
+    case .person(let person): person.device
+    case .phone: nil
+    }
+  }
+
+  /// Whether it is called.
+  public var isPhone: Bool {
+    if case .phone = self { true } else { false }
+  }
+
+  /// Whether it is reached through whichever device can, and not by a device's own ringing.
+  public var isRemote: Bool { device == nil }
+
+  /// What tells it from the others of a list, and names what is agreed on about it.
+  public var key: String {
+    switch self {
+    case .device(let id): "device \(id)"
+    case .person(let person): "person \(person.name)"
+    case .phone(let number, _): "phone \(number)"
+    }
+  }
+}
+
+/// Somebody who is to be woken in another's place.
+public struct BackupPerson: Hashable, Sendable {
+  public var name: String
+  /// A device of the store that is theirs; nil where they are reached by `address`.
+  public var device: Identifier?
+  /// How they are reached otherwise, as the hook `person` understands it: an address such as `https://ntfy.sh/…`.
+  public var address: String?
+  /// What rings there, in words: `iPhone`.
+  public var gadget: String?
+
+  /// The longest name and the longest address, in characters.
+  public static let longestName = 64
+  public static let longestAddress = 512
+
+  public init(
+    name: String, device: Identifier? = nil, address: String? = nil, gadget: String? = nil
+  ) {
+    self.name = name
+    self.device = device
+    self.address = address
+    self.gadget = gadget
+  }
+}
+
+extension BackupTarget {
+  /// The longest message that a call adds, in characters.
+  public static let longestMessage = 500
+
+  /// What rings, in words: `Watch`, `Jen's iPhone`, `(555) 123-4567`.
+  ///
+  /// - Parameter names: what people call the devices.
+  public func label(_ names: [Identifier: String]) -> String {
+    switch self {
+    case .device(let id): return names[id] ?? "device \(id.short)"
+    case .person(let person):
+      guard let gadget = person.gadget ?? person.device.map({ names[$0] ?? $0.short }) else {
+        return person.name
+      }
+      return gadget.lowercased().hasPrefix(person.name.lowercased())
+        ? gadget : "\(person.name)'s \(gadget)"
+    case .phone(let number, _): return number.shown
+    }
+  }
+
+  /// What happens, in words: `Alarm on Watch`, `Call (555) 123-4567`.
+  public func deed(_ names: [Identifier: String]) -> String {
+    switch self {
+    case .phone: "Call \(label(names))"
+    case .person(let person) where person.device == nil && person.gadget == nil:
+      "Message to \(label(names))"
+    case .device, .person: "Alarm on \(label(names))"
+    }
+  }
+}
+
+extension BackupTarget {
+  /// Words that are equal exactly when two are.
+  var canonicalText: String {
+    switch self {
+    case .device: key
+    case .person(let person):
+      key
+        + [person.device.map { " on \($0)" }, person.address.map { " at \($0)" }, person.gadget]
+        .compactMap { $0 }.joined(separator: " ")
+    case .phone(_, let message): key + (message.map { " saying \($0)" } ?? "")
+    }
+  }
+}

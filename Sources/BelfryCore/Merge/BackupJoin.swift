@@ -1,0 +1,33 @@
+extension Backup {
+  /// Joins two versions of a list, part by part: nobody's addition is lost where two devices edited it without knowing
+  /// of each other.
+  ///
+  /// 1. The later stamp's value stands. A value without a stamp is older than any with one.
+  /// 2. Between equal stamps a target stands over its removal, and else the greater text.
+  /// 3. Of what stood before, the latest eight of both are kept.
+  public static func join(_ a: Backup, _ b: Backup) -> Backup {
+    Backup(
+      registers: a.registers.merging(b.registers, uniquingKeysWith: Register.join),
+      earlier: a.earlier + b.earlier)
+  }
+}
+
+extension Backup.Register {
+  static func join(_ a: Backup.Register, _ b: Backup.Register) -> Backup.Register {
+    switch (a.stamp, b.stamp) {
+    case (let one?, let two?) where one != two: one > two ? a : b
+    case (_?, nil): a
+    case (nil, _?): b
+    default: a.order > b.order ? a : b
+    }
+  }
+
+  /// What two values of one part are compared by where their stamps do not tell.
+  private var order: (Int, String, Int64) {
+    switch value {
+    case .removed: (0, "", 0)
+    case .target(let target, let position): (1, target.canonicalText, position)
+    case .on, .every, .primary: (1, value.text, 0)
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import BelfryCore
+import Testing
+
+private let watch = BackupTarget.device(Identifier("watchaaaaaaaaaaaaaaaaaaaaa")!)
+private let tablet = BackupTarget.device(Identifier("ipadaaaaaaaaaaaaaaaaaaaaaa")!)
+private let jen = BackupTarget.person(BackupPerson(name: "Jen", address: "https://ntfy.sh/jen"))
+
+/// Lists of backups that two devices edit without knowing of each other.
+@Suite struct BackupJoinTests {
+  private func at(_ time: String) -> Instant { instant("2026-11-20T\(time)Z") }
+
+  private func edited(
+    _ alarm: Alarm, at time: String, by device: Identifier = laptop,
+    _ body: (inout Backup.Plan) -> Void
+  ) -> Alarm {
+    var result = alarm
+    var backup = alarm.backup ?? Backup()
+    body(&backup.plan)
+    result.backup = backup
+    return result.stamped(against: alarm, at: at(time), device: device)
+  }
+
+  /// An alarm with some targets, each edited by laptop.
+  private func alarm(_ targets: BackupTarget...) throws -> Alarm {
+    edited(try rent(), at: "22:45:00") { plan in
+      plan.isOn = true
+      plan.primary = laptop
+      plan.targets = targets
+    }
+  }
+
+  private func targets(_ a: Alarm, _ b: Alarm) -> [BackupTarget] {
+    #expect(Alarm.join(a, b) == Alarm.join(b, a))
+    return Alarm.join(a, b).backup?.plan.targets ?? []
+  }
+
+  @Test func bothAdditionsStay() throws {
+    let base = try alarm()
+    let ours = edited(base, at: "23:00:00") { $0.targets.append(watch) }
+    let theirs = edited(base, at: "23:00:01", by: server) { $0.targets.append(jen) }
+    #expect(Set(targets(ours, theirs)) == [watch, jen])
+    // Also where each has made a list of its own.
+    let first = edited(try rent(), at: "23:00:00") { $0.targets = [watch] }
+    let second = edited(try rent(), at: "23:00:01", by: server) { $0.targets = [jen] }
+    #expect(Set(targets(first, second)) == [watch, jen])
+  }
+
+  @Test func aRemovalAndAnAdditionBothCount() throws {
+    let base = try alarm(watch, tablet)
+    let ours = edited(base, at: "23:00:00") { $0.targets.removeFirst() }
+    let theirs = edited(base, at: "23:00:01", by: server) { $0.targets.append(jen) }
+    #expect(targets(ours, theirs) == [tablet, jen])
+    let off = edited(base, at: "23:00:02", by: server) { $0.isOn = false }
+    let joined = Alarm.join(ours, off).backup?.plan
+    #expect(joined?.isOn == false && joined?.targets == [tablet])
+  }
+
+  @Test func ofOneTargetTheLaterEditStands() throws {
+    let base = try alarm(watch, jen)
+    let removed = edited(base, at: "23:00:00") { $0.targets.removeLast() }
+    let moved = edited(base, at: "23:00:01", by: server) { $0.targets.reverse() }
+    let again = edited(removed, at: "23:00:02") { $0.targets.insert(jen, at: 0) }
+    #expect(targets(moved, again) == [jen, watch])
+    let later = edited(moved, at: "23:00:03", by: server) { $0.targets.removeAll { $0 == jen } }
+    #expect(targets(later, again) == [watch])
+  }
+
+  @Test func onlyWhatMovesGetsAnotherPosition() throws {
+    let base = try alarm(watch, tablet, jen)
+    let moved = edited(base, at: "23:00:00", by: server) { $0.targets = [jen, watch, tablet] }
+    let before = try #require(base.backup?.registers)
+    let after = try #require(moved.backup?.registers)
+    #expect(after.filter { before[$0.key] != $0.value }.map(\.key) == [.target(jen.key)])
+    // However often: where there is no room left, all get new positions.
+    var alarm = base
+    for turn in 0..<100 {
+      let now = at("23:01:00").adding(seconds: Int64(turn))
+      var next = alarm
+      next.backup?.plan.targets.swapAt(1, 2)
+      alarm = next.stamped(against: alarm, at: now, device: laptop)
+      #expect(
+        alarm.backup?.plan.targets
+          == (turn % 2 == 0 ? [watch, jen, tablet] : [watch, tablet, jen]))
+    }
+  }
+
+  @Test func takingBackOnesOwnEditKeepsTheOthers() throws {
+    let base = try alarm(watch)
+    let ours = edited(base, at: "23:00:00") { plan in
+      plan.targets = [tablet]
+      plan.interval = 60
+    }
+    let theirs = edited(base, at: "23:00:01", by: server) { $0.targets.append(jen) }
+    let joined = Alarm.join(ours, theirs)
+    let undone = try timeline(joined).undoing(
+      ours, before: base, acted: at("23:00:00"), at: at("23:02:00"), device: laptop)
+    #expect(undone.backup?.plan.targets == [watch, jen])
+    #expect(undone.backup?.plan.interval == Backup.interval)
+    #expect(Alarm.join(undone, joined).backup == undone.backup)
+    // What somebody has edited since is not taken back.
+    let since = edited(joined, at: "23:01:00", by: server) { $0.interval = 90 }
+    #expect(throws: UndoError.changedSince(.field(.backup))) {
+      try timeline(since).undoing(
+        ours, before: base, acted: at("23:00:00"), at: at("23:02:00"), device: laptop)
+    }
+  }
+
+  @Test func whatRingsGoesByTheListsOfBothSides() throws {
+    let base = try alarm(watch)
+    let ours = edited(base, at: "23:00:00") { $0.targets.append(tablet) }
+    let theirs = edited(base, at: "23:05:00", by: server) { $0.targets.append(jen) }
+    let joined = Alarm.join(ours, theirs)
+    // Due between the two edits: our addition was in force, theirs was not.
+    #expect(joined.backupPlan(at: at("23:03:00"))?.targets == [watch, tablet])
+    #expect(joined.backupPlan(at: at("22:59:00"))?.targets == [watch])
+    #expect(Set(joined.backupPlan(at: at("23:06:00"))?.targets ?? []) == [watch, tablet, jen])
+  }
+
+  @Test func anEditWithoutAStampStandsOverWhatItChangedOnly() throws {
+    let base = try alarm(watch)
+    var byHand = base
+    byHand.backup = Backup(
+      Backup.Plan(isOn: true, primary: laptop, targets: [tablet]),
+      stamps: (base.backup?.registers ?? [:]).compactMapValues(\.stamp)
+        .filter { $0.key != .target(watch.key) })
+    let theirs = edited(base, at: "23:00:00", by: server) { $0.targets.append(jen) }
+    let descendant = byHand.stamped(asDescendantOf: base)
+    #expect(descendant == byHand.stamped(asDescendantOf: base))
+    #expect(Set(targets(descendant, theirs)) == [tablet, jen])
+  }
+}
