@@ -41,22 +41,86 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(night.adding(seconds: -60) == instant("9999-12-31T23:58:00Z"))
   }
 
-  @Test(
-    "after months without a look the record of an alarm of every quarter of an hour stays small")
-  func manyMissed() throws {
-    let times = (0..<96).map { CivilTime(hour: $0 / 4, minute: $0 % 4 * 15)! }
-    let alarm = Alarm.created(
+  /// An alarm of every minute of the day.
+  private func everyMinute(strict: Bool = false) throws -> Alarm {
+    let times = (0..<1440).map { CivilTime(hour: $0 / 60, minute: $0 % 60)! }
+    return Alarm.created(
       id: Identifier("teaaaaaaaaaaaaaaaaaaaaaaaa")!, title: "Tea", note: nil,
       schedule: try Schedule(.daily(.init(start: date("2026-01-01"))), times: times),
-      zone: .floating, delivery: .init(), at: instant("2026-01-01T00:00:00Z"), device: laptop)
-    let now = instant("2026-02-15T00:00:10Z")
-    let evaluation = timeline(alarm).evaluate(at: now, settings: plus, firings: Firings())
-    #expect(evaluation.transition.events.count > 2_000)
-    #expect(evaluation.transition.alarm.progress.occurrences.count <= 2_000)
+      zone: .floating, delivery: .init(strict: strict), at: instant("2026-01-01T00:00:00Z"),
+      device: laptop)
+  }
+
+  @Test("what was missed in months without a look is settled at once, the older part in one entry")
+  func manyMissed() throws {
+    let now = instant("2026-03-01T00:00:10Z")
+    let evaluation = timeline(try everyMinute()).evaluate(
+      at: now, settings: plus, firings: Firings())
+    #expect(evaluation.firings.map(\.occurrence) == [civil("2026-03-01T00:00")])
+    let events = evaluation.transition.events
+    #expect(events.count == 501)
+    #expect(events.first?.action == .missed)
+    #expect(events.first?.occurrence == civil("2026-02-28T15:39"))
+    #expect(
+      events.first?.detail == "and 84458 before it, the first on Thu 1 Jan 2026, 00:01")
+    #expect(evaluation.transition.alarm.progress.occurrences.count <= 500)
     // All of them are settled, for good.
     let again = timeline(evaluation.transition.alarm).evaluate(
       at: now, settings: plus, firings: Firings())
     #expect(again.transition.events.isEmpty)
+  }
+
+  @Test("a clock that was ahead by less than a day leaves no floor that silences an alarm of every minute")
+  func manyMissedByAClockAhead() throws {
+    let wrong = instant("2026-01-02T20:00:10Z")
+    let ahead = Timeline(try everyMinute(), zone: .utc, at: wrong)
+      .evaluate(at: wrong, settings: plus, firings: Firings())
+    #expect(ahead.transition.alarm.progress.floor != nil)
+    let now = instant("2026-01-02T00:01:00Z")
+    let right = Timeline(ahead.transition.alarm, zone: .utc, at: now)
+      .evaluate(at: now, settings: plus, firings: Firings())
+    #expect(right.firings.map(\.occurrence) == [civil("2026-01-02T00:01")])
+  }
+
+  @Test("of a strict alarm's occurrences the latest thousands wait, and none is left out of the log")
+  func manyMissedOfAStrictAlarm() throws {
+    let now = instant("2026-03-01T00:00:10Z")
+    let first = try everyMinute(strict: true)
+    let stopped = try timeline(first).answer(
+      .stop, at: instant("2026-01-01T00:01:30Z"), settings: plus, firings: Firings()
+    ).alarm
+    let evaluation = timeline(stopped).evaluate(at: now, settings: plus, firings: Firings())
+    let alarm = evaluation.transition.alarm
+    #expect((1_900...2_001).contains(alarm.progress.occurrences.count))
+    let given = evaluation.transition.events.filter { $0.action == .missed }.prefix(2)
+    #expect(given.first?.occurrence == civil("2026-01-01T00:01"))
+    #expect(given.last?.detail?.hasPrefix("and ") == true)
+    // Then one by one.
+    var (later, next) = (alarm, now)
+    for _ in 0..<50 {
+      next = next.adding(seconds: 60)
+      later = timeline(later).evaluate(at: next, settings: plus, firings: Firings())
+        .transition.alarm
+    }
+    #expect(later.progress.occurrences.count <= 2_001)
+    #expect(later.progress.occurrences[civil("2026-03-01T00:00")]?.state == .missed)
+  }
+
+  @Test("a pause of months over an alarm of every minute leaves a small record")
+  func manyPaused() throws {
+    var alarm = try everyMinute()
+    alarm.pause = Pause(from: civil("2026-01-02T00:00"), until: civil("2026-02-28T00:00"))
+    var now = instant("2026-02-27T12:00:10Z")
+    let paused = timeline(alarm).evaluate(at: now, settings: plus, firings: Firings())
+    #expect(paused.transition.alarm.progress.occurrences.count <= 1_000)
+    #expect(paused.transition.events.count <= 1_002)
+    let again = timeline(paused.transition.alarm).evaluate(
+      at: now, settings: plus, firings: Firings())
+    #expect(again.transition.events.isEmpty)
+    now = instant("2026-02-28T00:00:00Z")
+    let over = timeline(paused.transition.alarm).evaluate(
+      at: now, settings: plus, firings: Firings())
+    #expect(over.firings.map(\.occurrence) == [civil("2026-02-28T00:00")])
   }
 
   @Test func waitsUntilItsTime() throws {

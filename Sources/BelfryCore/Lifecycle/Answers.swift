@@ -94,7 +94,7 @@ extension Timeline {
     for target in targets {
       apply(answer, to: target, at: now, settings: settings, in: &transition)
     }
-    compact(&transition.alarm, now: now)
+    compact(&transition, now: now)
     return transition
   }
 

@@ -117,7 +117,7 @@ extension Timeline {
       if let next { wakes.append(next) }
     }
     rest.ask(at: now, settings: settings, firings: firings, in: &result, wakes: &wakes)
-    if !result.transition.events.isEmpty { compact(&result.transition.alarm, now: now) }
+    if !result.transition.events.isEmpty { compact(&result.transition, now: now) }
     with(result.transition.alarm).recordZone(at: now, in: &result)
     result.nextWake = wakes.min()
     return result

@@ -53,18 +53,53 @@ extension Timeline {
   }
 
   /// Settles what came before an occurrence: unanswered is missed, pending is done by itself, unless the
-  /// alarm is strict.
+  /// alarm is strict. Of very many that were missed only the latest get records and log entries of their own.
   func supersede(before current: Occurrence, now: Instant, in transition: inout Transition) {
     guard let limit = settles(before: current, at: now) else { return }
     let open = due(at: current.at).filter { record(of: $0.civil) == nil && !isPaused($0.civil) }
       .map(\.civil)
     let older = { (civils: [CivilDateTime]) in civils.filter { $0 < limit } }
-    for civil in Set(older(open + reopened(at: now) + occurrences(in: .snoozed))).sorted() {
+    let missed = older(open)
+    let surplus = missed.dropFirst(mostKept)
+    giveUp(surplus, at: now, in: &transition)
+    let recent = missed.prefix(mostKept) + older(reopened(at: now) + occurrences(in: .snoozed))
+    for civil in Set(recent).sorted() where surplus.first.map({ civil > $0 }) ?? true {
       settle(civil, as: .missed, now: now, in: &transition)
     }
     if alarm.delivery.strict { return }
-    for civil in older(occurrences(in: .pending)) {
+    for civil in older(occurrences(in: .pending))
+    where surplus.first.map({ civil > $0 }) ?? true {
       settle(civil, as: .done, auto: true, now: now, in: &transition)
+    }
+  }
+
+  /// Settles the oldest of very many missed occurrences by raising the floor over them, with one event for all. What is
+  /// open or pending below the new floor is settled with an event of its own.
+  ///
+  /// - Parameter civils: the newest first.
+  private func giveUp(
+    _ civils: ArraySlice<CivilDateTime>, at now: Instant, in transition: inout Transition
+  ) {
+    guard let newest = civils.first, let oldest = civils.last else { return }
+    settleAll(upTo: newest, at: now, in: &transition)
+    let before = "and \(civils.count - 1) before it, the first on \(oldest.spoken)"
+    transition.events.append(
+      Event(.missed, newest, detail: civils.count > 1 ? before : nil))
+    transition.alarm.progress.raiseFloor(to: newest)
+  }
+
+  /// Settles what has a record and waits for somebody, up to an occurrence.
+  private func settleAll(
+    upTo last: CivilDateTime, at now: Instant, in transition: inout Transition
+  ) {
+    for civil in transition.alarm.progress.occurrences.keys.sorted() where civil <= last {
+      switch with(transition.alarm).record(of: civil)?.state {
+      case .pending:
+        let isDone = !alarm.delivery.strict
+        settle(civil, as: isDone ? .done : .missed, auto: isDone, now: now, in: &transition)
+      case .snoozed: settle(civil, as: .missed, now: now, in: &transition)
+      case .open, .missed, .skipped, .done, nil: break
+      }
     }
   }
 
@@ -98,10 +133,23 @@ extension Timeline {
   private static let keptSeconds: Int64 = 7 * 86_400
   /// The most of them that stay, however recent they are: the record of an alarm that comes many times a day must not
   /// outgrow its limit after a long downtime.
-  private static let mostOccurrences = 2_000
+  static let mostOccurrences = 500
+  /// The same of a strict alarm, whose missed and pending occurrences wait for somebody's word.
+  private static let mostWaiting = 2_000
+
+  private var mostKept: Int {
+    alarm.delivery.strict ? Timeline.mostWaiting : Timeline.mostOccurrences
+  }
 
   /// Raises the floor over what was settled long ago. It never passes one that is open or pending.
-  func compact(_ alarm: inout Alarm, now: Instant) {
+  func compact(_ transition: inout Transition, now: Instant) {
+    let waiting = transition.alarm.progress.occurrences.keys.sorted()
+      .dropLast(Timeline.mostWaiting)
+    if let last = waiting.last {
+      settleAll(upTo: last, at: now, in: &transition)
+      transition.alarm.progress.raiseFloor(to: last)
+    }
+    let alarm = transition.alarm
     let view = with(alarm)
     let records = alarm.progress.occurrences
     // What does not count any more needs nobody either.
@@ -123,7 +171,14 @@ extension Timeline {
       $0.civil <= floor && view.record(of: $0.civil) == nil
     }
     if isOpen || view.reopened(at: now).contains(where: { $0 <= floor }) { return }
-    alarm.progress.floor = max(floor, alarm.progress.floor ?? floor)
-    alarm.progress.occurrences = records.filter { $0.key > floor }
+    transition.alarm.progress.raiseFloor(to: floor)
+  }
+}
+
+extension Progress {
+  /// Drops what is known of the occurrences up to one: all of them are settled.
+  fileprivate mutating func raiseFloor(to floor: CivilDateTime) {
+    self.floor = max(floor, self.floor ?? floor)
+    occurrences = occurrences.filter { $0.key > floor }
   }
 }

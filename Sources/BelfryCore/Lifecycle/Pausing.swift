@@ -79,10 +79,12 @@ extension Timeline {
       .map(pause.covers) ?? false
   }
 
-  /// What has come due in a pause and nobody has answered, newest first.
+  /// What has come due in a pause and nobody has answered, newest first. Of many only the latest: those before them
+  /// stay silent without a record.
   func unsettledByPause(at now: Instant) -> [CivilDateTime] {
     guard let pause = alarm.pause else { return [] }
-    return due(at: now).lazy.map(\.civil).prefix { $0 >= pause.from }.filter(isPaused)
+    let latest = due(at: now).lazy.map { $0.civil }.prefix { $0 >= pause.from }
+    return latest.prefix(Timeline.mostOccurrences).filter { isPaused($0) }
   }
 
   /// Skips what has come due in a pause and nobody has answered.

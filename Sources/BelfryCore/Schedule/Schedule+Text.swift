@@ -19,7 +19,7 @@ extension Schedule {
 
   /// The whole rule in words: `weekly on mon, fri at 09:00`.
   public var summary: String {
-    let at = " at " + times.map(\.description).joined(separator: ", ")
+    let at = regularTimes ?? (" at " + times.map(\.description).joined(separator: ", "))
     let on: String =
       switch recurrence {
       case .once(let date): " on \(date)"
@@ -43,6 +43,18 @@ extension Schedule {
     }
     return text
   }
+
+  /// Where many times follow each other at one distance: ` every 15 min from 00:00 to 23:45`.
+  private var regularTimes: String? {
+    let minutes = times.map { Int64($0.minuteOfDay) }
+    let steps = Set(zip(minutes.dropFirst(), minutes).map { $0 - $1 })
+    guard times.count >= Schedule.enoughForInterval, steps.count == 1, let step = steps.first
+    else { return nil }
+    return " every \(Span.length(step * 60)) from \(times[0]) to \(times[times.count - 1])"
+  }
+
+  /// Fewer times are listed one by one.
+  private static let enoughForInterval = 7
 
   private var isCountedFromStart: Bool {
     if case .days(let count, _) = recurrence { return count > 1 }

@@ -18,15 +18,14 @@ public struct Schedule: Hashable, Sendable {
     if case .once = recurrence, self.times.count > 1 { throw .onceAtSeveralTimes }
   }
 
-  /// One a quarter of an hour, all day.
-  public static let mostTimes = 96
+  /// One a minute, all day.
+  public static let mostTimes = 1_440
 
   /// The first occurrence later than `occurrence`; nil when there is none.
   public func next(after occurrence: CivilDateTime) -> CivilDateTime? {
-    if recurrence.contains(occurrence.date),
-      let time = times.first(where: { $0 > occurrence.time })
-    {
-      return CivilDateTime(occurrence.date, time)
+    let following = times.prefixLength { $0 <= occurrence.time }
+    if following < times.count, recurrence.contains(occurrence.date) {
+      return CivilDateTime(occurrence.date, times[following])
     }
     return recurrence.first(onOrAfter: occurrence.date.adding(days: 1)).map {
       CivilDateTime($0, times[0])
@@ -40,8 +39,9 @@ public struct Schedule: Hashable, Sendable {
 
   /// The last occurrence at or before a wall-clock time; nil when there is none.
   public func last(onOrBefore time: CivilDateTime) -> CivilDateTime? {
-    if recurrence.contains(time.date), let at = times.last(where: { $0 <= time.time }) {
-      return CivilDateTime(time.date, at)
+    let count = times.prefixLength { $0 <= time.time }
+    if count > 0, recurrence.contains(time.date) {
+      return CivilDateTime(time.date, times[count - 1])
     }
     return recurrence.last(onOrBefore: time.date.adding(days: -1)).map {
       CivilDateTime($0, times[times.count - 1])
@@ -49,7 +49,21 @@ public struct Schedule: Hashable, Sendable {
   }
 
   public func contains(_ occurrence: CivilDateTime) -> Bool {
-    times.contains(occurrence.time) && recurrence.contains(occurrence.date)
+    let index = times.prefixLength { $0 < occurrence.time }
+    return index < times.count && times[index] == occurrence.time
+      && recurrence.contains(occurrence.date)
+  }
+}
+
+extension [CivilTime] {
+  /// How many at the beginning fulfill a condition that none after them does: a binary search.
+  fileprivate func prefixLength(_ isBefore: (CivilTime) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }
 

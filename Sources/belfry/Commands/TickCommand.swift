@@ -156,10 +156,11 @@ struct TickCommand: AsyncParsableCommand {
     }) {
       let title = Printable.text(group[0].title)
       let last = group[group.count - 1].occurrence.spoken
+      let more = group[0].detail.map { ", \(Printable.text($0))" } ?? ""
       Console.line(
         group.count == 1
-          ? "\(what): \(title), \(last)."
-          : "\(what): \(title), \(group.count) times from \(group[0].occurrence.spoken) to \(last)."
+          ? "\(what): \(title), \(last)\(more)."
+          : "\(what): \(title), \(group.count) times from \(group[0].occurrence.spoken) to \(last)\(more)."
       )
     }
   }
