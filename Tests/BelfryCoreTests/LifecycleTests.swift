@@ -70,7 +70,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(again.transition.events.isEmpty)
   }
 
-  @Test("a clock that was ahead by less than a day leaves no floor that silences an alarm of every minute")
+  @Test("a clock ahead by less than a day leaves no floor that silences later occurrences")
   func manyMissedByAClockAhead() throws {
     let wrong = instant("2026-01-02T20:00:10Z")
     let ahead = Timeline(try everyMinute(), zone: .utc, at: wrong)
@@ -82,7 +82,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(right.firings.map(\.occurrence) == [civil("2026-01-02T00:01")])
   }
 
-  @Test("of a strict alarm's occurrences the latest thousands wait, and none is left out of the log")
+  @Test("of a strict alarm the latest thousands wait, and the log has the others")
   func manyMissedOfAStrictAlarm() throws {
     let now = instant("2026-03-01T00:00:10Z")
     let first = try everyMinute(strict: true)
@@ -99,7 +99,8 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     var (later, next) = (alarm, now)
     for _ in 0..<50 {
       next = next.adding(seconds: 60)
-      later = timeline(later).evaluate(at: next, settings: plus, firings: Firings())
+      later =
+        timeline(later).evaluate(at: next, settings: plus, firings: Firings())
         .transition.alarm
     }
     #expect(later.progress.occurrences.count <= 2_001)
