@@ -53,7 +53,7 @@ struct Correspondence {
   /// The requests that are known, and how many of today's were taken.
   private var known: Set<Identifier>
   private var acceptedToday: Int
-  /// How often what was taken rings on each day; nil until it is asked for.
+  /// The number of times that accepted requests ring on each day; nil until it is needed.
   private var knownRings: [CivilDate: Int]?
 
   init(_ partner: Partnership, desk: any RequestDesk, at now: Instant) {
@@ -64,8 +64,8 @@ struct Correspondence {
     acceptedToday = partner.received.count { $0.alarm != nil && desk.isToday($0.received) }
   }
 
-  /// For so long a name is remembered that is gone from the mailbox, in seconds. A request that is put there again after
-  /// that is judged by its time, and the alarm that it made once stays what it was.
+  /// For so long a name is remembered that is gone from the mailbox, in seconds. A request that is put there again
+  /// after that is judged by its time, and the alarm that it made once stays what it was.
   static let memory: Int64 = 400 * 86_400
   /// So many of them, however much a partner sends.
   private static let mostNames = 20_000
@@ -349,7 +349,7 @@ struct Correspondence {
     return entry.isOver
   }
 
-  /// How often what was taken rings on each day.
+  /// The number of times that accepted requests ring on each day.
   private mutating func ringsByDay() -> [CivilDate: Int] {
     if let knownRings { return knownRings }
     let standing = partner.received.filter { $0.alarm != nil && !$0.isOver }
@@ -497,7 +497,7 @@ struct Correspondence {
   }
 }
 
-/// What has become of a partner's alarm at a moment, as its sender is to hear it.
+/// The state of a partner's alarm at a moment, as it is reported to the sender.
 struct AlarmEvent: Hashable, Sendable {
   let state: PartnerReceipt.State
   let at: Instant
@@ -508,7 +508,7 @@ struct AlarmEvent: Hashable, Sendable {
 }
 
 extension ReceivedRequest {
-  /// Whether it does not ring any more, as far as was reported.
+  /// True if it does not ring any more, as far as was reported.
   fileprivate var isSettled: Bool {
     switch standing?.state {
     case .acknowledged, .skipped, .missed: request.repeats == nil
@@ -541,7 +541,7 @@ protocol RequestDesk: AnyObject {
     _ request: PartnerRequest, _ limits: PartnerLimits, accepted: Int,
     rings: @autoclosure () -> [CivilDate: Int]
   ) -> PartnerVerdict
-  /// How often requests ring together on each day.
+  /// Returns the number of times that requests ring together on each day.
   func ringsByDay(_ requests: [PartnerRequest]) -> [CivilDate: Int]
   func isToday(_ moment: Instant) -> Bool
   /// Sees to it that the alarm is set, if it is not there; returns why it cannot be.

@@ -17,7 +17,7 @@ public struct Envelope: Hashable, Sendable {
   private static let version: UInt8 = 1
   private static let keySize = 65
   private static let tagSize = 16
-  /// What messages are padded to, so that their kinds cannot be told apart by their size. The largest is for 1,000
+  /// The sizes to which messages are padded, so that their size does not reveal their kind. The largest is for 1,000
   /// characters of the most intricate writing.
   static let sizes = [1024, 2048, 4096, 8192, 40_960]
   /// Nothing larger is looked at.

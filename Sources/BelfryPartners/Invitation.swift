@@ -41,7 +41,7 @@ public struct Invitation: Hashable, Sendable {
   /// Why a text is no invitation.
   public struct Malformed: Error, Hashable, Sendable {
     public let reason: String
-    /// Whether the mailbox's URL holds a password or a token, so that the rest was not looked at.
+    /// True if the mailbox's URL holds a password or a token. The rest was not read then.
     public let holdsCredentials: Bool
 
     init(reason: String, holdsCredentials: Bool = false) {

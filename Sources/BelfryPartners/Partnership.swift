@@ -193,7 +193,7 @@ public struct SentRequest: Hashable, Sendable {
 
   public var state: PartnerReceipt.State? { standing?.state }
 
-  /// Whether its alarm is set and has not been answered.
+  /// True if its alarm is set and has not been answered.
   var isAhead: Bool { state == .scheduled || state == .snoozed }
 
   /// Whether nothing more is to be heard of it.

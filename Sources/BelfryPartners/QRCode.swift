@@ -11,7 +11,7 @@ public struct QRCode: Hashable, Sendable {
   private static let encoder = "libqrencode.so.4"
   private static let images = "libpng16.so.16"
 
-  /// What draws is not installed, or cannot do what is asked.
+  /// The program that draws is not installed, or lacks a feature.
   public struct Failure: Error, Hashable, Sendable {
     public let reason: String
     /// The package to install; nil where that is not the trouble.

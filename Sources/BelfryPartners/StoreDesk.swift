@@ -7,7 +7,7 @@ final class StoreDesk: RequestDesk {
   private let store: Store
   private let settings: Settings
   let ways: String?
-  /// What is to be set.
+  /// The alarms to set.
   private var made: [Alarm] = []
 
   init(store: Store, settings: Settings, ways: String?) {

@@ -91,7 +91,7 @@ public struct Tick: Sendable {
     claims = Claims(store: store, keeper: keeper, ledger: ledger)
   }
 
-  /// How long an evaluation may take in all.
+  /// The most time for one evaluation.
   private static let limit = Duration.seconds(120)
 
   /// - Parameter telling: whether anybody is told. Otherwise what the clock has settled and what others have told is
@@ -131,7 +131,7 @@ public struct Tick: Sendable {
 
   // MARK: Evaluating
 
-  /// What one look at the alarms finds.
+  /// The result of evaluating the alarms once.
   struct Look: Sendable {
     var tellings: [Telling] = []
     var callouts: [Callout] = []
@@ -140,7 +140,7 @@ public struct Tick: Sendable {
     var completed: [TickReport.Item] = []
     var transitions: [Transition] = []
     var upkeep: [Evaluation.Upkeep] = []
-    /// What the store said of the evaluation; nil when it was not asked.
+    /// The store's answer to the evaluation; nil when it was not asked.
     var evaluated: Store.Evaluated?
   }
 
@@ -340,8 +340,8 @@ public struct Tick: Sendable {
       message: CommitMessage(event, of: alarm, device: store.device))
   }
 
-  /// When something rang, for the log. The ledger is written shortly after the delivery, and an answer can come before
-  /// that: in the log the firing comes first.
+  /// The time of a delivery, for the log. The ledger is written shortly after the delivery, and an answer can come
+  /// before that: in the log the firing comes first.
   private func moment(of firing: Firings.Firing) -> Instant {
     min(store.context.now, max(firing.due, firing.at.adding(seconds: -1)))
   }

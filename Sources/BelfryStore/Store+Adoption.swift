@@ -4,7 +4,7 @@ import Git
 
 /// This device in the place of another: after a restore from a backup, or on a machine that was set up anew.
 extension Store {
-  /// What came of taking another device's place over.
+  /// The result of adopting another device.
   public struct Adoption: Sendable {
     public let old: Device
     /// The alarms that named the other, as they are now.
@@ -13,7 +13,7 @@ extension Store {
 
   /// Puts this device in another's place in every alarm, and notes that the other is replaced, as one commit.
   ///
-  /// What it was, whose it was and that it places calls is taken over where this device says nothing of that.
+  /// The kind, the owner and the right to place calls are adopted where this device has none of its own.
   public func adopt(_ old: Device) throws -> Adoption {
     try locked {
       let writer = try StoreWriter(self)

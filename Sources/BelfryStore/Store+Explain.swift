@@ -39,7 +39,7 @@ extension Store {
       decisions.first { $0.subject == subject && $0.kept == value }
     }
 
-    /// What it decided about a part of the list of backups, if that stands.
+    /// Returns its decision about a part of the list of backups, if that value still stands.
     func backupDecision(keptIn alarm: Alarm) -> MergeDecision? {
       decisions.first {
         if case .backup(let part) = $0.subject {

@@ -3,9 +3,9 @@ import Git
 import Glibc
 import Synchronization
 
-/// Which devices are alive, as far as this store can tell.
+/// The devices that are alive, as far as this store can tell.
 extension Store {
-  /// What is known of the devices now.
+  /// The devices' presence at the present time.
   public var presence: DevicePresence {
     let evidence = presenceCache.evidence(
       for: [local.alive, path + "/devices"], at: context.now, read: readEvidence)
@@ -75,7 +75,7 @@ final class PresenceCache: Sendable {
     let evidence: Evidence
   }
 
-  /// How long evidence is kept while its files stay the same, in seconds: the log may have more by then.
+  /// The time in seconds for which presence is cached while its files stay the same: the log may have more by then.
   private static let lifetime: Int64 = 30
 
   private let entry = Mutex<Entry?>(nil)

@@ -169,7 +169,7 @@ extension Store {
     }
   }
 
-  /// Where the branch stands while a commit of the past is checked out: that of another name on which Belfry wrote last,
+  /// The branch to read while a commit of the past is checked out: that of another name on which Belfry wrote last,
   /// when it is ahead.
   private func branchHead(_ repository: Repository) throws -> ObjectID? {
     let head = try repository.commit(of: "refs/heads/\(Repository.branch)")

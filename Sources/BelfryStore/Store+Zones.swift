@@ -34,8 +34,8 @@ extension Store {
   /// The zone in which an alarm's civil times are meant on this device.
   ///
   /// 1. An alarm with a zone of its own: that one.
-  /// 2. An alarm with a cascade: the zone of the first device, as the alarm's record has it; on the first device the one
-  ///    that it is in.
+  /// 2. An alarm with a cascade: the zone of the first device, as the alarm's record has it; on the first device the
+  ///    one that it is in.
   /// 3. Else the zone that this device is in. The same where this system does not know the zone.
   public func zone(of alarm: Alarm) -> TimeZoneRules {
     let zones = context.zones
@@ -77,7 +77,7 @@ extension Store {
     return alarm.cascadeZone
   }
 
-  /// Whether this device's record names the zone that it is in. A record that is not valid is not this question's.
+  /// True if this device's record names its current zone. An invalid record counts as one that does.
   var isZoneRecorded: Bool {
     guard let record = try? recordOfThisDevice() else { return true }
     return record.zone == context.zones.recordedName(at: context.now)

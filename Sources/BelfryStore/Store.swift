@@ -14,7 +14,7 @@ public final class Store: Sendable {
   /// This clone's own identifier.
   public let device: Identifier
   let local: LocalState
-  /// What was last found out of the other devices.
+  /// The presence of the other devices, as last computed.
   let presenceCache: PresenceCache
   /// Why this clone could not be given an identity, when it could not: it can be read, not written to.
   let adoptionFailure: (any Error)?

@@ -18,7 +18,7 @@ import Glibc
 /// 3. Head's version is no record: the file's version is committed again.
 /// 4. Somebody has edited or removed the file: that is left to `Absorption` and `Tidying`.
 ///
-/// When `seen` is not known, all of head is compared with the work tree: what is missing is written, and records that
+/// Without a known `seen`, all of head is compared with the work tree: missing files are written, and records that
 /// head lacks are committed.
 struct WorkTreeUpdate {
   private let writer: StoreWriter
@@ -83,7 +83,8 @@ struct WorkTreeUpdate {
     try absorbEdits()
   }
 
-  /// The blob that the file at a path would be; an inner nil where there is no file, an outer one where it cannot be read.
+  /// The blob that the file at a path would be; an inner nil where there is no file, an outer one where it cannot be
+  /// read.
   private func lyingBlob(_ path: String) -> ObjectID?? {
     do {
       let file = try DurableFile.read("\(store.path)/\(path)", limit: AlarmRecord.largest)
@@ -173,7 +174,7 @@ extension StoreWriter {
   /// Brings the work tree in line with the branch if something other than Belfry has moved it, and puts back what that
   /// took away.
   ///
-  /// What cannot be read now is compared again by the next writer.
+  /// A file that cannot be read now is compared again by the next writer.
   func reconcile() throws {
     guard let head = try head(), head != reconciled else { return }
     let seen = reconciled

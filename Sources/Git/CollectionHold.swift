@@ -73,8 +73,8 @@ struct CollectionLock: Sendable {
   /// Identifies the store among those that share a repository's objects: two work trees have a lock each.
   private let store: UInt64
 
-  /// How long a lock of another host is respected, in seconds. A store is collected in less, and git's own twelve
-  /// hours would stop every write meanwhile.
+  /// The time in seconds for which a lock of another host is respected. A store is collected in less, and git's own
+  /// twelve hours would stop every write meanwhile.
   private static let foreignTimeout: Int64 = 900
 
   init(_ repository: Repository) {
@@ -124,7 +124,7 @@ struct CollectionLock: Sendable {
   // MARK: The note
 
   private struct Note {
-    /// What `gc.pid` says.
+    /// The content of `gc.pid`.
     var text: String
     var store: UInt64
     var process: ProcessIdentity

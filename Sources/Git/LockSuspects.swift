@@ -5,11 +5,11 @@ import Glibc
 struct LockSuspects: Sendable {
   /// The folders of the repository, without symbolic links.
   var folders: [String]
-  /// Who may enter the work tree.
+  /// The owner and mode of the work tree, which decide who may enter it.
   var workTree: Permissions
-  /// Who may write to the `.git` folder.
+  /// The owner and mode of the `.git` folder, which decide who may write to it.
   var gitDirectory: Permissions
-  /// When the lock was last changed, in seconds since the epoch; nil when it is not there.
+  /// The time of the lock's last change, in seconds since the epoch; nil when it is not there.
   var lockChanged: Int64?
 
   /// The owner and mode of a folder.

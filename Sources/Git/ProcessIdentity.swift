@@ -6,7 +6,7 @@ import Glibc
 public struct ProcessIdentity: Hashable, Sendable {
   /// The process number within `namespace`.
   public let number: Int32
-  /// When the process started, in clock ticks since the machine did.
+  /// The start of the process, in clock ticks since the machine's.
   public let started: UInt64
   /// The kernel's identifier for the time since the machine started.
   public let boot: String
@@ -46,7 +46,7 @@ public struct ProcessIdentity: Hashable, Sendable {
     return ProcessIdentity.startTicks(of: number) == started ? .running : .gone
   }
 
-  /// When a process started, in clock ticks since the machine did; nil when there is no such process, or only a
+  /// Returns the start of a process, in clock ticks since the machine's; nil when there is no such process, or only a
   /// zombie.
   static func startTicks(of number: Int32) -> UInt64? {
     guard let line = try? DurableFile.readStream("/proc/\(number)/stat"),

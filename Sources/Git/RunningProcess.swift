@@ -18,7 +18,7 @@ struct RunningProcess: Sendable {
   var user: UInt32
   var groups: Set<UInt32>
   var workingDirectory: Folder
-  /// When it started, in seconds since the epoch by this machine's present clock; nil when that is not known.
+  /// The time of its start, in seconds since the epoch by this machine's present clock; nil when that is not known.
   var started: Int64?
 
   // MARK: Git

@@ -116,7 +116,7 @@ extension RemoteURL {
   /// The text for people and other programs to see: without credentials.
   public var shown: String { URLMask.masked(url: text) }
 
-  /// Whether it holds something that may be a secret.
+  /// True if it holds something that may be a secret.
   public var holdsCredentials: Bool { URLMask.holdsCredentials(text) }
 
   /// Returns a text, such as an error of git's, with this URL's password and the credentials of every URL masked.

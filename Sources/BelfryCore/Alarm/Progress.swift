@@ -139,7 +139,7 @@ public struct OccurrenceRecord: Hashable, Sendable {
     self.schedule = schedule
   }
 
-  /// Whether the clock alone has settled it, and nobody has answered: missed, or left out in a pause. What is done by
+  /// True for an occurrence that the clock alone has settled: missed, or left out in a pause. One that is done by
   /// itself somebody has stopped.
   var isSettledByClock: Bool { state == .missed || (state == .skipped && auto) }
 

@@ -34,7 +34,7 @@ public struct Backup: Hashable, Sendable {
     }
   }
 
-  /// What stood until a moment.
+  /// A list as it stood until a moment.
   public struct Version: Hashable, Sendable {
     public let plan: Plan
     /// The moment of the edit that replaced it.
@@ -48,7 +48,7 @@ public struct Backup: Hashable, Sendable {
 
   /// The parts that somebody has set; another has its default value, or is no target.
   public let registers: [Part: Register]
-  /// What stood before, the latest eight, the oldest first: what was due then goes by it.
+  /// The latest eight earlier versions, the oldest first. Occurrences that were due then go by them.
   public let earlier: [Version]
   private let current: Plan
 
@@ -131,7 +131,7 @@ public struct Backup: Hashable, Sendable {
 }
 
 extension Backup.Plan {
-  /// What registers make together.
+  /// The list that registers make together.
   fileprivate init(_ registers: [Backup.Part: Backup.Register]) {
     self = Backup.Plan().with(registers)
   }

@@ -18,10 +18,10 @@ extension Backup {
       self.targets = targets
     }
 
-    /// Whether any number is to be called.
+    /// True if a telephone number is in the list.
     public var calls: Bool { targets.contains(where: \.isPhone) }
 
-    /// Whether anybody is to ring after the first device.
+    /// True if the list is on and has targets.
     public var isActive: Bool { isOn && !targets.isEmpty }
 
     /// The place of a device in the list, the first is 1; nil when it has none.
@@ -29,7 +29,7 @@ extension Backup {
       targets.firstIndex { $0.device == device }.map { $0 + 1 }
     }
 
-    /// When each would ring of what is due at a moment, if nobody ever answers.
+    /// Returns the time at which each target would ring for an occurrence that nobody answers.
     public func preview(due: Instant) -> [(target: BackupTarget, at: Instant)] {
       targets.enumerated().map { index, target in
         (target, due.adding(seconds: Int64(index + 1) * interval))

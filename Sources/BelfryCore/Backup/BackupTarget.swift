@@ -16,15 +16,15 @@ public enum BackupTarget: Hashable, Sendable {
     }
   }
 
-  /// Whether it is called.
+  /// True for a telephone number.
   public var isPhone: Bool {
     if case .phone = self { true } else { false }
   }
 
-  /// Whether it is reached through whichever device can, and not by a device's own ringing.
+  /// True for a target without a device of its own: any device that can reaches it.
   public var isRemote: Bool { device == nil }
 
-  /// What tells it from the others of a list, and names what is agreed on about it.
+  /// The identity of the target within a list, and in what devices agree on about it.
   public var key: String {
     switch self {
     case .device(let id): "device \(id)"
@@ -39,9 +39,9 @@ public struct BackupPerson: Hashable, Sendable {
   public var name: String
   /// A device of the store that is theirs; nil where they are reached by `address`.
   public var device: Identifier?
-  /// How they are reached otherwise, as the hook `person` understands it: an address such as `https://ntfy.sh/…`.
+  /// The address at which the hook `person` reaches them, such as `https://ntfy.sh/…`.
   public var address: String?
-  /// What rings there, in words: `iPhone`.
+  /// The device that rings there, in words: `iPhone`.
   public var gadget: String?
 
   /// The longest name and the longest address, in characters.
@@ -62,7 +62,7 @@ extension BackupTarget {
   /// The longest message that a call adds, in characters.
   public static let longestMessage = 500
 
-  /// What rings, in words: `Watch`, `Jen's iPhone`, `(555) 123-4567`.
+  /// The target in words: `Watch`, `Jen's iPhone`, `(555) 123-4567`.
   ///
   /// - Parameter names: what people call the devices.
   public func label(_ names: [Identifier: String]) -> String {
@@ -78,7 +78,7 @@ extension BackupTarget {
     }
   }
 
-  /// What happens, in words: `Alarm on Watch`, `Call (555) 123-4567`.
+  /// The action in words: `Alarm on Watch`, `Call (555) 123-4567`.
   public func deed(_ names: [Identifier: String]) -> String {
     switch self {
     case .phone: "Call \(label(names))"

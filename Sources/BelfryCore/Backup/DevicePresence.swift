@@ -13,7 +13,7 @@
 public struct DevicePresence: Hashable, Sendable {
   /// The devices that are known to be alive, each with the moment at which its evidence stops counting.
   public private(set) var aliveUntil: [Identifier: Instant] = [:]
-  /// When each other device was last heard of: its latest heartbeat, log entry or edit of its own record.
+  /// The time of each other device's latest heartbeat, log entry or edit of its own record.
   public private(set) var lastHeard: [Identifier: Instant] = [:]
   /// The devices that were replaced by a person's decision and have not been heard of since, each with its successor.
   public private(set) var replacements: [Identifier: Identifier] = [:]
@@ -22,7 +22,7 @@ public struct DevicePresence: Hashable, Sendable {
   /// The devices that were replaced and have been heard of since, each with its successor.
   public private(set) var returned: [Identifier: Identifier] = [:]
 
-  /// How long a log entry counts of a device that has never sent a heartbeat, in seconds.
+  /// The age in seconds up to which a log entry counts as a sign of life of a device that has never sent a heartbeat.
   public static let recordHorizon: Int64 = 86_400
 
   /// - Parameters:

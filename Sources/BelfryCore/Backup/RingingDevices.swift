@@ -1,4 +1,4 @@
-/// Which devices ring for an alarm at its time.
+/// The devices that ring for an alarm at its time.
 extension Alarm {
   /// Why a device rings for an alarm at the alarm's time.
   public enum RingingRole: Hashable, Sendable {
@@ -39,7 +39,7 @@ extension Alarm {
     return devices
   }
 
-  /// When the last of the alarm's devices that are alive stops counting as alive, unless it is heard of again; nil when
+  /// The time at which the last of the alarm's live devices stops counting as alive without another heartbeat; nil when
   /// none is, or the alarm is for every device.
   func silence(_ viewer: Viewer, _ plan: Backup.Plan?) -> Instant? {
     guard let presence = viewer.presence else { return nil }

@@ -16,9 +16,9 @@ public struct SignsOfLife: Hashable, Sendable {
   /// When this device last said so itself, and which commit it had then.
   public var told: Instant?
   public var toldHead: String?
-  /// How often each device has promised to be heard of, in seconds; missing for one that has promised nothing.
+  /// The heartbeat interval that each device has promised, in seconds; missing for one that has promised nothing.
   public var every: [Identifier: Int64]
-  /// When this device last exchanged heartbeats, the latest last.
+  /// The times at which this device last exchanged heartbeats, the latest last.
   public private(set) var exchanges: [Instant]
 
   public init(
@@ -49,7 +49,7 @@ public struct SignsOfLife: Hashable, Sendable {
   /// The intervals that a device can promise, in seconds.
   public static let promises: ClosedRange<Int64> = spacingInWindow...86_400
 
-  /// How long a device counts as alive after its last heartbeat, in seconds.
+  /// The time for which a device counts as alive after its last heartbeat, in seconds.
   public func trust(of device: Identifier) -> Int64 {
     max(SignsOfLife.trust, 2 * (every[device] ?? 0) + 900)
   }

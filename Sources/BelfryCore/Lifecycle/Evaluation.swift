@@ -12,12 +12,12 @@ public struct Evaluation: Hashable, Sendable {
   public var rehearsal: Instant?
   /// Who is to be called or sent word now by whichever device can.
   public var callouts: [Callout] = []
-  /// What is to be recorded though nothing has happened to an occurrence.
+  /// Changes of the record that belong to no occurrence.
   public var upkeep: [Upkeep] = []
   /// When the alarm needs the next look; nil when never.
   public var nextWake: Instant?
 
-  /// Whether the alarm's record is to be written.
+  /// True if the alarm's record has to be written.
   public var needsCommit: Bool { !transition.events.isEmpty || !upkeep.isEmpty }
 
   public enum Upkeep: Hashable, Sendable {
@@ -128,8 +128,8 @@ extension Timeline {
     cascade(of: current.civil).flatMap { ownStep(in: $0) } ?? 0
   }
 
-  /// When this device is to look again at what rings on others only: once none of them is known to be alive, it rings
-  /// here.
+  /// The time at which this device evaluates again an alarm of other devices: once none of them is known to be alive,
+  /// it rings here.
   private func silenceElsewhere(after now: Instant) -> Instant? {
     guard !ringsHere, let viewer else { return nil }
     let plan = alarm.backup?.plan

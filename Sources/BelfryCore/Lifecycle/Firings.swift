@@ -113,8 +113,8 @@ public struct Firings: Hashable, Sendable {
     self[Key(alarm: alarm, occurrence: occurrence)] = Firing(due: due, at: at)
   }
 
-  /// Takes over what a later note says; of one occurrence the later telling counts, at the same moment that of the later
-  /// note. What one of them knows to be logged is logged.
+  /// Takes over what a later note says; of one occurrence the later telling counts, at the same moment that of the
+  /// later note. What one of them knows to be logged is logged.
   public mutating func merge(_ other: Firings) {
     firings.merge(other.firings) { ours, theirs in
       var result = ours.at <= theirs.at ? theirs : ours
@@ -136,7 +136,7 @@ public struct Firings: Hashable, Sendable {
     firings = firings.filter { $0.value.at >= moment }
   }
 
-  /// How long a process that lives may take between its claim and what came of it, in seconds. Every hook and every
+  /// The time in seconds that a live process may take between its claim and the recorded outcome. Every hook and every
   /// retry has ended long before; whoever takes longer hangs, and must not keep others from delivering.
   public static let leaseLength: Int64 = 300
 

@@ -39,8 +39,8 @@ extension Timeline {
   /// The alarm with another pause, or none.
   ///
   /// 1. What had come due in the pause before is skipped.
-  /// 2. A cascade that rings or is snoozed is silenced on all its devices: its occurrence is skipped, too. Any other alarm
-  ///    that rings goes on.
+  /// 2. A cascade that rings or is snoozed is silenced on all its devices: its occurrence is skipped, too. Any other
+  ///    alarm that rings goes on.
   public func paused(
     _ pause: Pause?, at now: Instant, settings: Settings, firings: Firings
   ) -> Transition {
@@ -79,7 +79,7 @@ extension Timeline {
       .map(pause.covers) ?? false
   }
 
-  /// What has come due in a pause and nobody has answered, newest first. Of many only the latest: those before them
+  /// The unanswered occurrences that came due in a pause, newest first. Of many only the latest: those before them
   /// stay silent without a record.
   func unsettledByPause(at now: Instant) -> [CivilDateTime] {
     guard let pause = alarm.pause else { return [] }

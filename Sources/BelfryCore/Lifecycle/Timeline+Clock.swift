@@ -1,4 +1,4 @@
-/// What a clock that was ahead has left behind.
+/// Progress that a device recorded while its clock was ahead.
 extension Timeline {
   /// The alarm without what was settled at a time that has not come; nil where nothing was.
   ///

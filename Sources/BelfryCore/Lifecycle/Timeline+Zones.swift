@@ -1,4 +1,4 @@
-/// What devices in different time zones may record of an alarm that each rings by its own wall clock.
+/// The rules by which devices in different time zones settle an alarm that each rings by its own wall clock.
 ///
 /// ```
 /// Kiritimati, UTC+14   09:00 rings ─ 09:30 silent                                       missed is recorded
@@ -13,17 +13,18 @@
 /// 3. An answer that a person gave anywhere counts everywhere.
 /// 4. A snooze elsewhere of an occurrence that has not come here does not make it ring early.
 extension Timeline {
-  /// When an occurrence has come in every zone in which a device rings for it.
+  /// The time at which an occurrence has come in every zone in which a device rings for it.
   func comesEverywhere(_ civil: CivilDateTime) -> Instant {
     otherZones.reduce(zone.instant(of: civil)) { max($0, $1.instant(of: civil)) }
   }
 
-  /// Whether an occurrence has come on this device: it is due, or has rung before the device changed its zone.
+  /// Returns true when an occurrence has come on this device: it is due, or has rung before the device changed its
+  /// zone.
   func hasCome(_ civil: CivilDateTime, at moment: Instant, firings: Firings) -> Bool {
     occurrence(civil).at <= moment || hasRung(civil, firings)
   }
 
-  /// Whether an occurrence has rung on this device.
+  /// Returns true when an occurrence has rung on this device.
   func hasRung(_ civil: CivilDateTime, _ firings: Firings) -> Bool {
     switch firings[Firings.Key(alarm: alarm.id, occurrence: civil)]?.kind {
     case .ringing, .followUp: return true
@@ -31,14 +32,14 @@ extension Timeline {
     }
   }
 
-  /// Whether the clock has settled an occurrence that has not come: where a device in a zone further ahead did, or
-  /// one whose clock was ahead.
+  /// Returns true when the clock has settled an occurrence that has not come: where a device in a zone further ahead
+  /// did, or one whose clock was ahead.
   func isPremature(_ record: OccurrenceRecord, _ civil: CivilDateTime) -> Bool {
     guard record.isSettledByClock, let since = record.since else { return false }
     return since < occurrence(civil).at || clock.map { isAhead(record, at: $0) } ?? false
   }
 
-  /// Whether the clock has settled an occurrence at a time that has not come.
+  /// Returns true when the clock has settled an occurrence at a time that has not come.
   func isAhead(_ record: OccurrenceRecord, at now: Instant) -> Bool {
     guard record.isSettledByClock, let since = record.since else { return false }
     return since > now.adding(seconds: Cascade.skew)
@@ -51,8 +52,8 @@ extension Timeline {
     return everywhere.map { min($0.civil, current.civil) }
   }
 
-  /// The occurrences that were missed here and may still come elsewhere, oldest first, and when the first of them can be
-  /// recorded as missed; those done by themselves included.
+  /// The occurrences that were missed here and may still come elsewhere, oldest first, and when the first of them can
+  /// be recorded as missed; those done by themselves included.
   func unsettled(
     before current: Occurrence, at now: Instant
   ) -> (missed: [CivilDateTime], next: Instant?) {
@@ -68,14 +69,14 @@ extension Timeline {
     return (missed.reversed(), next)
   }
 
-  /// When an unanswered occurrence may be recorded as missed: after its ringing has ended in every zone.
+  /// The time at which an unanswered occurrence may be recorded as missed: its ringing has ended in every zone.
   func mayBeMissed(_ civil: CivilDateTime, settings: Settings) -> Instant? {
     otherZones.isEmpty ? nil : comesEverywhere(civil).adding(seconds: settings.ringTimeout)
   }
 }
 
 extension Alarm {
-  /// For so long a cascade that was changed still has its zone, in seconds: what is due goes by the list as it stood.
+  /// The time in seconds for which a changed cascade keeps its zone: due occurrences go by the list as it stood.
   private static let cascadeAftermath: Int64 = 86_400
 
   /// The name of the zone that all devices follow because of a cascade; nil where each follows its own, or the alarm

@@ -9,7 +9,7 @@ public struct Timeline: Sendable {
   public let otherZones: [TimeZoneRules]
   /// The clock of the device that looks; nil where any recorded time counts as possible.
   let clock: Instant?
-  /// Whether a correction of the progress is to be recorded, as a clock that was ahead had settled what has not come.
+  /// True if the record needs a correction, as a clock that was ahead had settled occurrences that have not come.
   public let isCorrected: Bool
   /// Why it rings at the alarm's time; nil when it does not.
   public let role: Alarm.RingingRole?
@@ -60,8 +60,8 @@ public struct Timeline: Sendable {
       isCorrected: corrected.map { $0.generation <= Timeline.mostCorrections } ?? false)
   }
 
-  /// So many corrections are recorded at once, later ones with what else happens: a device whose clock stays wrong is
-  /// not to make all others write at every sync.
+  /// The number of corrections that are recorded at once, later ones with the next change: a device whose clock stays
+  /// wrong is not to make all others write at every sync.
   private static let mostCorrections = 100
 
   /// The same of another version of the alarm.

@@ -22,7 +22,7 @@ extension Backup.Register {
     }
   }
 
-  /// What two values of one part are compared by where their stamps do not tell.
+  /// The order of two values of one part with equal stamps.
   private var order: (Int, String, Int64) {
     switch value {
     case .removed: (0, "", 0)

@@ -1,13 +1,15 @@
 /// Texts that a person takes for each other: `Alex` with a Cyrillic А, `AIex` with a capital I.
 ///
-/// The method is the skeleton of Unicode Technical Standard #39, "Unicode Security Mechanisms", section 4: each scalar is
-/// replaced by the one that stands for all that look like it, and two texts are confusable when their skeletons are equal.
+/// The method is the skeleton of Unicode Technical Standard #39, "Unicode Security Mechanisms", section 4: each scalar
+/// is replaced by the one that stands for all that look like it, and two texts are confusable when their skeletons are
+/// equal.
 ///
 /// The table is a selection from UTS #39's `confusables.txt`, made by hand: the letters of Greek, Cyrillic, Armenian,
-/// Coptic, Cherokee, Lisu and the phonetic alphabet that look like a letter of ASCII, as these are what the names of people
-/// in a list of partners are imitated with. Beyond it κ, к, η, т and τ are taken for the letters that they stand for in a
-/// hurry. Letters of mathematics, in circles and of full width are reckoned, as they lie in the order of the alphabet.
-/// To extend it, add code points of `confusables.txt` (https://www.unicode.org/Public/security/latest/) to their letter.
+/// Coptic, Cherokee, Lisu and the phonetic alphabet that look like a letter of ASCII, as these are what the names of
+/// people in a list of partners are imitated with. Beyond it κ, к, η, т and τ are taken for the letters that they
+/// stand for in a hurry. Letters of mathematics, in circles and of full width are reckoned, as they lie in the order
+/// of the alphabet. To extend it, add code points of `confusables.txt`
+/// (https://www.unicode.org/Public/security/latest/) to their letter.
 public enum LookAlikes {
   /// Returns true where two texts are not the same, but look the same, in whatever case.
   public static func areConfusable(_ a: String, _ b: String) -> Bool {
@@ -40,7 +42,7 @@ public enum LookAlikes {
     text.unicodeScalars.first.map { $0.isASCII && $0.properties.isAlphabetic } ?? false
   }
 
-  /// Whether a scalar belongs to none of the blocks of Latin.
+  /// Returns true when a scalar belongs to none of the blocks of Latin.
   private static func isOtherScript(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case ..<0x0370, 0x1D00...0x1DBF, 0x1E00...0x1EFF: false

@@ -1,6 +1,7 @@
 /// What a person lets a partner do.
 public struct PartnerLimits: Hashable, Sendable {
-  /// How many requests are taken on one day of the receiver's, and how often all of them together ring on one.
+  /// The number of requests that are accepted on one day of the receiver's, and the number of times that all of them
+  /// together ring on one.
   public var perDay: Int
   /// How many characters a message may have.
   public var longest: Int

@@ -1,8 +1,10 @@
 extension PartnerRequest {
-  /// So many occurrences of a repeated request are held against the limits: more than a year of every day.
+  /// The number of occurrences of a repeated request that are checked against the limits: more than a year of every
+  /// day.
   private static let mostMoments = 400
 
-  /// Returns when it rings from a moment on, in order: the first 400 times. None where this system does not know its zone.
+  /// Returns when it rings from a moment on, in order: the first 400 times. None where this system does not know its
+  /// zone.
   func moments(from start: Instant, zone: (String) -> TimeZoneRules?) -> [Instant] {
     guard let repeats else { return at >= start ? [at] : [] }
     guard let rules = zone(repeats.zone) else { return [] }

@@ -6,8 +6,8 @@ public struct PartnerOrigin: Hashable, Sendable {
   public let partnership: Identifier
   /// The request, by its sender's identifier.
   public let request: Identifier
-  /// When it does not begin to ring, by the receiver's limits; nil for never. In the alarm, so that all of the receiver's
-  /// devices know it.
+  /// The hours in which it does not begin to ring, by the receiver's limits; nil for none. In the alarm, so that all
+  /// of the receiver's devices know it.
   public var quiet: QuietHours?
 
   public init(
@@ -22,8 +22,8 @@ public struct PartnerOrigin: Hashable, Sendable {
   /// The longest name of a partner, in characters as people count them.
   public static let longestName = 40
 
-  /// A name as somebody may choose it: one line, and each part of it can be seen; nil when nothing is left of it, or too
-  /// much.
+  /// A name as somebody may choose it: one line, and each part of it can be seen; nil when nothing is left of it, or
+  /// too much.
   public static func name(_ text: String) -> String? {
     recordedName(text).flatMap { AlarmText.hasInvisible($0) ? nil : $0 }
   }
@@ -37,7 +37,7 @@ public struct PartnerOrigin: Hashable, Sendable {
     return name
   }
 
-  /// What a name must be like, in words.
+  /// The requirements of a name, in words.
   public static let nameRule =
     "At most \(longestName) characters on one line, none of them invisible."
 
@@ -89,7 +89,7 @@ public struct PartnerRequest: Hashable, Sendable {
 
   /// The most characters that any message has, whatever a receiver allows.
   public static let longestMessage = 1000
-  /// So many scalars make up the characters of a text at most, on the average.
+  /// The most Unicode scalars per character of a text, on average.
   public static let scalarsPerCharacter = 8
   /// How long after its time a request may still be set, in seconds, unless its sender says otherwise; and one that
   /// repeats after its first.
@@ -99,7 +99,7 @@ public struct PartnerRequest: Hashable, Sendable {
   /// says.
   public static let longestLateness: Int64 = 86_400
 
-  /// When it is of no use any more, as far as any receiver goes.
+  /// The time from which no receiver accepts it.
   public var latestUse: Instant {
     let longest =
       repeats == nil ? PartnerRequest.longestLateness : PartnerRequest.latenessRepeated
@@ -176,7 +176,7 @@ public struct PartnerReceipt: Hashable, Sendable {
   public let at: Instant
   /// The time of the occurrence that it is about; nil for what is about the request or its alarm.
   public let due: Instant?
-  /// Which reopening of the occurrence it belongs to, as in `OccurrenceRecord`.
+  /// The revision of the occurrence that it belongs to, as in `OccurrenceRecord`.
   public let revision: Int
   public let detail: String?
 

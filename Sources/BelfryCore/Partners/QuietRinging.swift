@@ -1,5 +1,5 @@
 extension Timeline {
-  /// How late an occurrence may begin and still count as on time, in seconds: no scheduler is exact.
+  /// The delay in seconds up to which an occurrence counts as on time: no scheduler is exact.
   static let punctuality: Int64 = 60
 
   /// Holds a partner's alarm that would begin to ring in the receiver's quiet hours back until they end.
@@ -35,7 +35,7 @@ extension Timeline {
     return isOnTime ? nil : quiet.end(after: now, local: local)
   }
 
-  /// Whether somebody has given it another time than the partner did, since the quiet hours were noted.
+  /// True if the alarm's time was edited after the quiet hours were recorded.
   private var isScheduledByReceiver: Bool {
     guard let noted = alarm.stamps[.partner] else { return false }
     return [.schedule, .zone].contains { field in

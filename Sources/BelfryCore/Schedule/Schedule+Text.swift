@@ -44,7 +44,7 @@ extension Schedule {
     return text
   }
 
-  /// Where many times follow each other at one distance: ` every 15 min from 00:00 to 23:45`.
+  /// Many times at one distance, as an interval: ` every 15 min from 00:00 to 23:45`.
   private var regularTimes: String? {
     let minutes = times.map { Int64($0.minuteOfDay) }
     let steps = Set(zip(minutes.dropFirst(), minutes).map { $0 - $1 })

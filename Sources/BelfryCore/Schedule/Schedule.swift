@@ -56,7 +56,7 @@ public struct Schedule: Hashable, Sendable {
 }
 
 extension [CivilTime] {
-  /// How many at the beginning fulfill a condition that none after them does: a binary search.
+  /// Returns the number of leading elements that fulfill a condition, by binary search. None after them may fulfill it.
   fileprivate func prefixLength(_ isBefore: (CivilTime) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -15,7 +15,7 @@ public struct CallHook: Sendable {
   /// How long a call may take, in seconds.
   public static let patience = 150
 
-  /// How long the hook has to hang up when the call is cancelled, in seconds.
+  /// The time in seconds that the hook has to hang up when the call is cancelled.
   private static let grace = 3
 
   /// - Parameters:

@@ -50,7 +50,7 @@ struct Agenda {
   /// Whether any alarm has backups, and whether any is a partner's.
   private(set) var hasBackups = false
   private(set) var hasPartners = false
-  /// Whether the other devices are to know that this one is alive.
+  /// True if this device has to send heartbeats.
   private(set) var needsHeartbeats = false
 
   /// The alarms that need a look at a moment.

@@ -27,7 +27,7 @@ struct DaemonWatch {
   private let ledger: LedgerWriter
   /// Something was told that the disk has not taken yet.
   private var isUnrecorded = false
-  /// When that is written again; nil while the disk hangs, which says when it answers.
+  /// The time of the next attempt to write it; nil while the disk hangs, as a later reply starts one.
   private var nextFlush: Instant?
   private var flushFailures: Int64 = 0
   private var presence = StorePresence()
@@ -49,7 +49,7 @@ struct DaemonWatch {
   /// Where the branch stood after the last sync, and when partners were last told of it.
   private var syncedMark: String?
   private var mailedMark: String?
-  /// When a branch that something else has moved is to be dealt with; nil when there is none.
+  /// The time at which a branch that another program has moved is taken in; nil when there is none.
   private var branchDue: Instant?
   /// The commit of the moved branch that was dealt with last.
   private var handledHead: String?
@@ -91,8 +91,8 @@ struct DaemonWatch {
   private static let hurry = 10
   /// Between an edit and the command that takes it up, in milliseconds: an editor writes more than once.
   private static let editing: Int64 = 500
-  /// Between a move of the branch and the command that brings the work tree in line with it, in milliseconds: Belfry's own
-  /// writes do that themselves.
+  /// Between a move of the branch and the command that brings the work tree in line with it, in milliseconds: Belfry's
+  /// own writes do that themselves.
   private static let branchPause: Int64 = 300
 
   /// - Parameter willAccessLedger: is called before each access to the disk, by the thread that may block.
@@ -253,7 +253,8 @@ struct DaemonWatch {
     return hasReturned
   }
 
-  /// Notices that the store's folder has gone, or is back. Meanwhile alarms ring from memory, and no command is started.
+  /// Notices that the store's folder has gone, or is back. Meanwhile alarms ring from memory, and no command is
+  /// started.
   private mutating func checkStore() {
     switch presence.update(store) {
     case nil: break
@@ -392,8 +393,8 @@ struct DaemonWatch {
       + callRetries.filter { $0.value <= context.now && !calling.contains($0.key) }.map(\.key.alarm)
   }
 
-  /// Whether something is to be told now. A backup, and a device that stands in for others, asks first whether somebody has stopped it, if it has not just done so;
-  /// without an answer it rings.
+  /// Returns true when a notification has to be delivered now. A backup, and a device that stands in for others, first
+  /// syncs to learn of an answer, if it has not just done so; without an answer it rings.
   private mutating func isTold(_ telling: Telling) -> Bool {
     let isInsteadOfOthers = telling.notice.backup != nil || telling.isStandIn
     guard isInsteadOfOthers, isSyncing, !sync.isFresh(at: context.now) else {

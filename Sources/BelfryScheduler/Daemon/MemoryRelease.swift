@@ -9,7 +9,7 @@ struct MemoryRelease {
   private static let delay: Int64 = 10
 
   private var count = 0
-  /// When memory is given back; nil when there is no need.
+  /// The time at which memory is released; nil when there is no need.
   private(set) var due: Instant?
 
   /// Notes deliveries that have begun or ended.

@@ -36,7 +36,7 @@ final class WakeSource: Sendable {
   let wakerFailure: FileError?
   private let notes: Int32
   private let pokes: Int32
-  /// Where signals are written to: the other end of `pokes`.
+  /// The descriptor that signal handlers write to: the other end of `pokes`.
   private let signals: Int32
   /// Why there is no named pipe that commands could write to, when there is none.
   let pokeFailure: FileError?

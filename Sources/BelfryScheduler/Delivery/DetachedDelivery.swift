@@ -35,7 +35,7 @@ public final class DetachedDelivery: NoticeDelivery {
   private let arguments: [String]
   private let timeout: Int
 
-  /// How long the process may take to bring one notice to the person, in seconds: longer than all hooks together may.
+  /// The time in seconds that the process may take to deliver one notification: longer than all hooks together may.
   public static let patience = 180
 
   /// - Parameters:
@@ -189,11 +189,11 @@ public struct Attendant: Sendable {
 
   /// How often it is looked whether what goes on is still wanted.
   private static let look = Duration.seconds(1)
-  /// For so long it rings on while there is no store.
+  /// The time for which it keeps ringing while there is no store.
   private static let absence = Duration.seconds(300)
   /// The pause between two attempts to record the end of deliveries.
   private static let retry = Duration.milliseconds(100)
-  /// How long the one that asked may take to read what came of it.
+  /// The time that the starting process may take to read the outcome.
   private static let reporting = Duration.seconds(5)
   /// How long it stays at most: what still rings then is the next tick's to ring again.
   private static let longest = Duration.seconds(86_400)

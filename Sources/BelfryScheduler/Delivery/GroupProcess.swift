@@ -6,7 +6,7 @@ import SystemPackage
 
 /// One run of a program in a process group of its own.
 ///
-/// When the task that runs it is cancelled, the whole group gets SIGTERM, and SIGKILL once the grace period is over.
+/// A cancelled task sends SIGTERM to the whole group, and SIGKILL once the grace period is over.
 /// Until then its output is read and dropped: a shell that says on standard error that its child was terminated must
 /// not be ended by SIGPIPE before its own trap runs.
 struct GroupProcess: Sendable {
@@ -25,7 +25,7 @@ struct GroupProcess: Sendable {
   let arguments: [String]
   let environment: Subprocess.Environment
   let input: [UInt8]
-  /// How long it may take to end when it is asked to.
+  /// The time between SIGTERM and SIGKILL.
   var grace = Duration.seconds(2)
   /// The most that it may write to standard output, in bytes.
   var outputLimit = GroupProcess.errorLimit
@@ -183,7 +183,7 @@ struct GroupProcess: Sendable {
   }
 }
 
-/// What was read of a process, piece by piece.
+/// The output of a process, read in pieces.
 final class CollectedBytes: Sendable {
   private let content = Mutex<[UInt8]>([])
 

@@ -40,7 +40,7 @@ final class LedgerWriter: Sendable {
   private let willAccess: @Sendable () -> Void
   private let recovered: @Sendable () -> Void
 
-  /// How long the disk may take before something is delivered without it.
+  /// The time to wait for the disk before a delivery goes on without it.
   static let timeout = Duration.seconds(2)
 
   /// - Parameters:

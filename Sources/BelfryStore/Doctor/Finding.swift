@@ -73,7 +73,7 @@ public enum Finding: Sendable {
   case clockBehind(Instant, path: String)
   /// The same by a clock that was ahead: what was recorded last is of the past.
   case writtenAhead(Instant, path: String)
-  /// What has not come is recorded as settled, by a clock that was ahead.
+  /// A clock that was ahead has settled occurrences that have not come.
   case settledAhead(title: String)
   /// A field was stamped more than a day ahead.
   case futureStamp(title: String, Stamp)

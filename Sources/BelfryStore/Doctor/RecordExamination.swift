@@ -102,7 +102,7 @@ public struct RecordExamination: Sendable {
     return findings
   }
 
-  /// Whether the latest commit is of a time that has not come: then the clock of this device may be behind.
+  /// True if the latest commit is dated in the future: then the clock of this device may be behind.
   private func isHeadAhead() throws -> Bool {
     let repository = try store.repository()
     guard let head = try repository.commit(of: "HEAD") else { return false }

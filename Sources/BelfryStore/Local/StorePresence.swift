@@ -1,6 +1,6 @@
 import Glibc
 
-/// Whether a store's folder is where it was opened: a disk can be unmounted, and a folder moved, under a daemon.
+/// A check that a store's folder is where it was opened: a disk can be unmounted, and a folder moved, under a daemon.
 public struct StorePresence: Sendable {
   public enum Change: Hashable, Sendable {
     case left, returned

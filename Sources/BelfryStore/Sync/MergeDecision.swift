@@ -128,7 +128,7 @@ extension MergeDecision {
     }
   }
 
-  /// Where a target comes in the list is no difference.
+  /// The position of a target is no difference.
   private static func backups(
     _ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?
   ) -> [MergeDecision] {

@@ -3,7 +3,7 @@
 /// The waits grow, so that many devices thin out, and are random, so that devices which lost together do not come back
 /// together. What counts is the time, not the number of attempts: each attempt may lose against every other device.
 struct PushRetry {
-  /// How long pushes are usually tried, in milliseconds.
+  /// The time for which pushes are usually tried, in milliseconds.
   static let timeout = 60_000
   /// The longest wait before the second attempt, and before any, in milliseconds.
   private static let (firstWait, longestWait) = (20, 1_000)

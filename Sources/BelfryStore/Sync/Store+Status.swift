@@ -18,7 +18,7 @@ public struct StoreStatus: Sendable {
     public let lastActivity: Instant?
     /// The device that has its place, while nothing is heard of it; nil for most.
     public let successor: Identifier?
-    /// Whether somebody has decided so.
+    /// True if a person has decided so.
     public let isReplaced: Bool
   }
 

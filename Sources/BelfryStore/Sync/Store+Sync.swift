@@ -106,7 +106,7 @@ private struct Synchronising {
   let repository: Repository
   var peers: [Peer]
   var result: SyncResult
-  /// Whether all objects were fetched again, as some could not be read.
+  /// True if all objects were fetched again, as some could not be read.
   private var isRefetched = false
 
   init(store: Store, repository: Repository, peers: [Peer]) {
@@ -197,8 +197,8 @@ private struct Synchronising {
     }
   }
 
-  /// Joins everything that was fetched into the branch that is checked out, whatever it is called here, and returns where
-  /// it stands then.
+  /// Joins everything that was fetched into the branch that is checked out, whatever it is called here, and returns
+  /// where it stands then.
   private mutating func join() throws -> ObjectID? {
     try store.locked {
       let writer = try StoreWriter(store)

@@ -84,7 +84,7 @@ struct ConflictsList: AsyncParsableCommand {
   }
 }
 
-/// What two people wanted differently, with the names that people call devices.
+/// Returns the subject of a decision with devices by their names.
 private func subject(_ decision: MergeDecision, _ names: [Identifier: String]) -> String {
   Printable.text(BackupText.readable(decision.subject.name, names))
 }

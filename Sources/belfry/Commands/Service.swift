@@ -206,7 +206,7 @@ struct ServiceStatus: AsyncParsableCommand {
   }
 }
 
-/// What to do about a daemon that does not respond.
+/// The advice about a daemon that does not respond.
 enum DaemonRemedy {
   static let restart =
     "Restart it: systemctl --user restart belfry. If you started it yourself, end it with kill -9 and start it again."
@@ -253,7 +253,7 @@ struct ServiceManager {
       })
   }
 
-  /// Whether a cron daemon runs; nil where that cannot be told.
+  /// True if a cron daemon runs; nil where that is unknown.
   var cronRuns: Bool? { CronProcess.isRunning(in: context.environment["BELFRY_PROC"] ?? "/proc") }
 
   // MARK: At work
@@ -305,7 +305,7 @@ struct ServiceManager {
     return (units, await isInCrontab)
   }
 
-  /// Whether the user's crontab has Belfry's line.
+  /// True if the user's crontab has Belfry's line.
   var isInCrontab: Bool {
     get async {
       await crontab().contains { !$0.hasPrefix("#") && $0.hasSuffix(ServiceUnits.mark) }

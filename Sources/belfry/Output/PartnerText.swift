@@ -223,7 +223,7 @@ struct PartnerText {
     }
   }
 
-  /// What is odd about a message, in words; nil when nothing is.
+  /// Returns a warning about an odd message; nil when nothing is odd.
   static func oddity(of message: String) -> String? {
     let parts = [
       AlarmText.hasInvisible(message) ? "characters that cannot be seen" : nil,

@@ -13,7 +13,7 @@ struct BackupOutlook {
     /// Whether it would ring, and why that is thought.
     let isThere: Bool
     let reason: String
-    /// How often it has promised to be heard of, in seconds; nil where it has promised nothing.
+    /// The heartbeat interval that it has promised, in seconds; nil where it has promised nothing.
     let every: Int64?
   }
   let alarm: Alarm

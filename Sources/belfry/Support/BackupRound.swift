@@ -48,7 +48,7 @@ struct BackupRound {
       })
   }
 
-  /// What is known of a turn: that it comes, that it was, or that nobody knows.
+  /// The state of a turn: to come, past, or unknown.
   private func mark(_ turn: Cascade.Turn, _ style: Style) -> String {
     if turn.at > now { return "to come" }
     return silent.contains(turn.step)

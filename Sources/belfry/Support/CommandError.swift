@@ -85,7 +85,7 @@ struct CommandError: Error {
       .map { hint(FileError("write", "", number: $0)) }
   }
 
-  /// What to do about a file system without locks.
+  /// The advice about a file system without locks.
   static let withoutLocks =
     "Keep the store on a disk that has locks, such as a local one (--store); on NFS mount it with them."
 
@@ -244,7 +244,7 @@ struct CommandError: Error {
 }
 
 extension RemoteFailure {
-  /// What to do about it.
+  /// The advice to the user.
   fileprivate var hint: String {
     switch kind {
     case .hostKey(.unknown, let url):

@@ -10,7 +10,7 @@ enum CronProcess {
     "\($0)/systemd/system-generators/systemd-crontab-generator"
   }
 
-  /// Whether crontabs are run on this machine; nil when the processes of other users cannot be seen.
+  /// True if a cron daemon runs on this machine; nil when the processes of other users cannot be seen.
   ///
   /// - Parameter folder: the process file system.
   static func isRunning(in folder: String) -> Bool? {
@@ -28,7 +28,7 @@ enum CronProcess {
     }
   }
 
-  /// What to do where no cron daemon runs.
+  /// The advice where no cron daemon runs.
   static let remedy =
     "Start it: sudo service cron start; at every boot: sudo systemctl enable cron. Or run 'belfry daemon' yourself."
 }

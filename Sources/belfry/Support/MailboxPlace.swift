@@ -4,16 +4,17 @@ import BelfryStore
 import Git
 import Glibc
 
-/// What must not be one place: where a store syncs, which its reader knows all of, and a mailbox, which a partner reads.
+/// Checks that keep stores and mailboxes apart: the remote of a store holds everything, and a partner reads the
+/// mailbox.
 enum MailboxPlace {
-  /// Whether a place is a store, or where this one syncs.
+  /// Returns true when a URL is that of a store, or of a remote of this one.
   static func isStores(_ url: String, _ store: Store) throws -> Bool {
     let place = canonical(url)
     if try store.remotes().contains(where: { canonical($0.url) == place }) { return true }
     return place.hasPrefix("/") && access("\(place)/.git/belfry", F_OK) == 0
   }
 
-  /// Whether a place is the mailbox of a partner.
+  /// Returns true when a URL is that of a partner's mailbox.
   static func isMailbox(_ url: String, _ store: Store) -> Bool {
     let place = canonical(url)
     return PartnerBook(store).partners.contains {

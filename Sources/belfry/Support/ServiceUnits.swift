@@ -13,7 +13,7 @@ struct ServiceUnits {
   let store: String
   /// Whether the machine is to be woken for what comes due.
   let wakes: Bool
-  /// Whether the daemon and its hooks run in a sandbox.
+  /// True if the daemon and its hooks run in a sandbox.
   var isSandboxed = false
   /// Variables that the service would otherwise not have.
   let variables: [String: String]

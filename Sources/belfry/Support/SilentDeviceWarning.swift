@@ -37,7 +37,7 @@ struct SilentDeviceWarning {
     return "\(name) was last heard of \(Span.length(age)) ago, so \(list) \(verb) here."
   }
 
-  /// What to do about it.
+  /// The advice to the user.
   var remedy: String {
     let id = silent.device.id.short
     return silent.standIn == store.device
