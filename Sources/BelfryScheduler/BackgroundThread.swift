@@ -1,8 +1,7 @@
 import Glibc
 
-/// A thread for what blocks: the pool that tasks share has as many threads as the machine has cores, and one that
-/// waits is one that nobody else has.
-enum BackgroundThread {
+/// A thread for blocking work, which would otherwise hold up the pool of threads that all tasks share.
+public enum BackgroundThread {
   private final class Work {
     let body: @Sendable () -> Void
 
@@ -11,8 +10,15 @@ enum BackgroundThread {
     }
   }
 
-  /// Runs `body` in a thread of its own.
+  /// Runs `body` in a thread of its own, or on the caller's where the system gives none.
   static func start(_ body: @escaping @Sendable () -> Void) {
+    if !tryStart(body) { body() }
+  }
+
+  /// Runs `body` in a thread of its own.
+  ///
+  /// - Returns: False when the system gives no thread. `body` has not run then.
+  public static func tryStart(_ body: @escaping @Sendable () -> Void) -> Bool {
     var thread = pthread_t()
     let work = Unmanaged.passRetained(Work(body))
     let result = pthread_create(
@@ -22,11 +28,11 @@ enum BackgroundThread {
         Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
         return nil
       }, work.toOpaque())
-    if result == 0 {
-      pthread_detach(thread)
-    } else {
-      // No thread is to be had: the caller does it itself.
-      work.takeRetainedValue().body()
+    guard result == 0 else {
+      work.release()
+      return false
     }
+    pthread_detach(thread)
+    return true
   }
 }

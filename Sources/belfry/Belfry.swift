@@ -26,7 +26,7 @@ enum Main {
       }
       // Dispatch ends the process where it finds none left for its own.
       try Descriptors.ensure(Main.descriptorsOfDispatch)
-      // Sound, as it is handed over: the task alone touches it, and this thread never does again.
+      // Sound: only the task below uses the command from here on. This thread never touches it again.
       nonisolated(unsafe) let handed = parsed
       Task.detached {
         var asynchronous = handed

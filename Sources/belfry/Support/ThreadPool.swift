@@ -1,6 +1,7 @@
 // The interface for executors is not yet a stable one: with other compilers Swift's own executor, Dispatch, is used.
 #if compiler(>=6.3) && compiler(<6.4)
   @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
+  import BelfryScheduler
   import CLinux
   import Glibc
   import Synchronization
@@ -45,7 +46,7 @@
       }
       if wakes { available.signal() }
       guard starts else { return }
-      let isStarted = Thread.start { [self] in work() }
+      let isStarted = BackgroundThread.tryStart { [self] in work() }
       if isStarted { return }
       // The others run it; without any the process can do nothing at all.
       let isAlone = state.withLock { state in
@@ -148,7 +149,7 @@
         return (low == state.entries.count - 1, !state.isRunning)
       }
       if starts {
-        guard Thread.start({ [self] in run(resume) }) else {
+        guard BackgroundThread.tryStart({ [self] in run(resume) }) else {
           fatalError("no thread can be started: \(String(cString: strerror(EAGAIN)))")
         }
       } else if isFirst {
@@ -180,8 +181,10 @@
   }
 
   /// A counting semaphore of the system.
+  ///
+  /// The unchecked conformance is sound: the pointer never changes, and the system lets any thread call
+  /// `sem_post` and `sem_wait` on what it points to.
   private final class Semaphore: @unchecked Sendable {
-    // Sound, as the system's calls on it may come from any thread.
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
     init() { sem_init(semaphore, 0, 0) }
@@ -205,33 +208,6 @@
       limit.tv_sec += Int(end / 1_000_000_000)
       limit.tv_nsec = Int(end % 1_000_000_000)
       while sem_clockwait(semaphore, CLOCK_MONOTONIC, &limit) != 0, errno == EINTR {}
-    }
-  }
-
-  private enum Thread {
-    private final class Work {
-      let body: @Sendable () -> Void
-
-      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-
-    /// Runs `body` in a thread of its own; returns false when the system gives none.
-    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-      var thread = pthread_t()
-      let work = Unmanaged.passRetained(Work(body))
-      let result = pthread_create(
-        &thread, nil,
-        { argument in
-          guard let argument else { return nil }
-          Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
-          return nil
-        }, work.toOpaque())
-      if result != 0 {
-        work.release()
-        return false
-      }
-      pthread_detach(thread)
-      return true
     }
   }
 #endif
