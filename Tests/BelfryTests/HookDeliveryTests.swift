@@ -13,29 +13,12 @@ import Testing
     .firing(late: false), alarm: Identifier("dbbjx53dsdxuce4rkkujxmt7fb")!, title: "Rent",
     note: nil, occurrence: CivilDateTime("2026-11-23T09:00")!, due: "2026-11-23T09:00:00Z")
 
-  private func write(_ sandbox: Sandbox, _ name: String, _ script: String) throws -> String {
-    let path = sandbox.root + "/" + name
-    try FileManager.default.createDirectory(
-      atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-    try sandbox.write("#!/bin/sh\n" + script, to: path, mode: 0o755)
-    return path
-  }
-
-  /// Waits until a file is there; a minute is longer than any busy machine needs.
-  private func wait(for path: String, holding text: String = "") async throws {
-    func isThere() -> Bool {
-      FileManager.default.contents(atPath: path).map { $0.count >= text.utf8.count } ?? false
-    }
-    for _ in 0..<3000 where !isThere() { try await Task.sleep(for: .milliseconds(20)) }
-    #expect(isThere())
-  }
-
   @Test("an answer ends the list of channels: no other hook runs instead of those that it ends")
   func answeredBeforeAnyChannelWorked() async throws {
     let sandbox = try Sandbox()
     for name in ["notify", "ring"] {
-      _ = try write(sandbox, "own/\(name)", "touch '\(sandbox.root)/\(name)'\nexec sleep 600\n")
-      _ = try write(sandbox, "shipped/\(name)", "touch '\(sandbox.root)/shipped-\(name)'\n")
+      _ = try sandbox.script("own/\(name)", "touch '\(sandbox.root)/\(name)'\nexec sleep 600\n")
+      _ = try sandbox.script("shipped/\(name)", "touch '\(sandbox.root)/shipped-\(name)'\n")
     }
     let news = Mutex<[String]>([])
     let attendance = Attendance { item in
@@ -45,8 +28,8 @@ import Testing
       own: sandbox.root + "/own", shipped: [sandbox.root + "/shipped"], timeout: 600,
       attendance: attendance)
     async let outcome = delivery.deliver(notice, snooze: 600)
-    try await wait(for: sandbox.root + "/notify")
-    try await wait(for: sandbox.root + "/ring")
+    #expect(try await sandbox.waitForFile(sandbox.root + "/notify"))
+    #expect(try await sandbox.waitForFile(sandbox.root + "/ring"))
     attendance.withdraw { $0 == notice }
     #expect(await outcome == .withdrawn)
     await attendance.idle()
@@ -60,9 +43,9 @@ import Testing
   @Test("a sound that waits for its turn is registered, and never begins once it was withdrawn")
   func withdrawnWhileItWaits() async throws {
     let sandbox = try Sandbox()
-    _ = try write(sandbox, "own/notify", "echo delivered\nexec sleep 600\n")
-    _ = try write(
-      sandbox, "own/ring", "echo $BELFRY_TITLE >> '\(sandbox.root)/rung'\nexec sleep 600\n")
+    _ = try sandbox.script("own/notify", "echo delivered\nexec sleep 600\n")
+    _ = try sandbox.script(
+      "own/ring", "echo $BELFRY_TITLE >> '\(sandbox.root)/rung'\nexec sleep 600\n")
     let attendance = Attendance { _ in }
     let delivery = HookDelivery(
       own: sandbox.root + "/own", shipped: [], timeout: 600, attendance: attendance,
@@ -72,7 +55,7 @@ import Testing
       .firing(late: false), alarm: notice.alarm, title: "Tea", note: nil,
       occurrence: notice.occurrence, due: notice.due)
     #expect(await delivery.deliver(notice, snooze: 600) == .attended(keeper: delivery.keeper.name))
-    try await wait(for: sandbox.root + "/rung", holding: "Rent\n")
+    #expect(try await sandbox.waitForFile(sandbox.root + "/rung", holding: "Rent\n"))
     #expect(await delivery.deliver(second, snooze: 600) == .attended(keeper: delivery.keeper.name))
     #expect(attendance.notices == [notice, second])
     attendance.withdraw { $0 == second }

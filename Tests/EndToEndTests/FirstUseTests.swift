@@ -232,9 +232,7 @@ import Testing
   }
 
   @Test func likenessIsWarnedOf() async throws {
-    let sandbox = try Sandbox()
-    try await sandbox.plus()
-    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let sandbox = try await Sandbox.withTea()
     let same = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     #expect(same.status == 0)
     #expect(same.err.contains("another Tea with this schedule"))

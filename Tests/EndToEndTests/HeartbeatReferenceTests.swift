@@ -5,9 +5,7 @@ import Testing
 /// What a remote has in the place of the devices' heartbeats.
 @Suite struct HeartbeatReferenceTests {
   private func devices() async throws -> (Sandbox, server: String, remote: String) {
-    let sandbox = try Sandbox()
-    try await sandbox.plus()
-    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let sandbox = try await Sandbox.withTea()
     let server = try await sandbox.secondDevice()
     // The devices know each other.
     _ = try await sandbox.belfry(

@@ -53,9 +53,7 @@ import Testing
   }
 
   private func store() async throws -> Sandbox {
-    let sandbox = try Sandbox()
-    try await sandbox.plus()
-    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let sandbox = try await Sandbox.withTea()
     return sandbox
   }
 

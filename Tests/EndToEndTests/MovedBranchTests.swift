@@ -11,11 +11,7 @@ import Testing
 
   /// A laptop with the alarm Tea, and a server that has added Milk, moved Tea from 09:00 to 08:30 and synced.
   private func devices() async throws -> (Sandbox, server: String) {
-    let sandbox = try Sandbox()
-    try await sandbox.plus()
-    _ = try await sandbox.git("config", "user.name", "Ada")
-    _ = try await sandbox.git("config", "user.email", "ada@example.org")
-    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let sandbox = try await Sandbox.withTea(committing: true)
     let server = try await sandbox.secondDevice()
     for arguments in [
       ["add", "Milk", "--daily", "--at", "10:00"], ["edit", "tea", "--at", "08:30"], ["sync"],

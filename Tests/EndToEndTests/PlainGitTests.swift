@@ -5,11 +5,7 @@ import Testing
 /// git used beside Belfry in every way that people use it: nothing is lost, nothing stops firing.
 @Suite struct PlainGitTests {
   private func store() async throws -> Sandbox {
-    let sandbox = try Sandbox()
-    try await sandbox.plus()
-    _ = try await sandbox.git("config", "user.name", "Ada")
-    _ = try await sandbox.git("config", "user.email", "ada@example.org")
-    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let sandbox = try await Sandbox.withTea(committing: true)
     _ = try await sandbox.belfry(
       "add", "Rent", "--weekly", "mon", "--at", "10:00", now: "2026-11-20T22:42:00Z")
     return sandbox

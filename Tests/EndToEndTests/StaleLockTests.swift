@@ -5,9 +5,7 @@ import Testing
 /// Locks that a process left behind when it died: no write waits for them.
 @Suite struct StaleLockTests {
   private func store() async throws -> Sandbox {
-    let sandbox = try Sandbox()
-    try await sandbox.plus()
-    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let sandbox = try await Sandbox.withTea()
     return sandbox
   }
 

@@ -6,9 +6,7 @@ import Testing
 @Suite struct UnreadableObjectTests {
   /// A laptop with the alarm Tea, and a remote that a server has brought Milk to.
   private func devices() async throws -> (Sandbox, server: String, remote: String) {
-    let sandbox = try Sandbox()
-    try await sandbox.plus()
-    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let sandbox = try await Sandbox.withTea()
     let server = try await sandbox.secondDevice()
     _ = try await sandbox.belfry(
       "add", "Milk", "--daily", now: "2026-11-20T22:43:00Z", store: server, device: "server")

@@ -6,13 +6,20 @@ import Testing
 /// `doctor` knows it.
 @Suite struct UnusualRepositoryTests {
   private func store() async throws -> Sandbox {
-    let sandbox = try Sandbox()
-    try await sandbox.plus()
-    _ = try await sandbox.git("config", "user.name", "Ada")
-    _ = try await sandbox.git("config", "user.email", "ada@example.org")
-    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let sandbox = try await Sandbox.withTea(committing: true)
     _ = try await sandbox.belfry("tick", now: "2026-11-20T22:42:00Z")
     return sandbox
+  }
+
+  /// Edits the note of the alarm Tea without waiting for a lock.
+  private func editNote(
+    _ note: String, in sandbox: Sandbox, _ variables: [String: String]
+  ) async throws -> Sandbox.Output {
+    try await sandbox.run(
+      Sandbox.binary, ["edit", "tea", "--note", note],
+      environment: variables.merging([
+        "TZ": "UTC", "BELFRY_NOW": "2026-11-20T22:44:00Z", "BELFRY_LOCK_TIMEOUT": "0",
+      ]) { $1 })
   }
 
   private func doctor(_ sandbox: Sandbox, _ words: String..., store: String? = nil) async throws
@@ -181,11 +188,7 @@ import Testing
     let index = sandbox.store + "/.git/index.lock"
     try sandbox.write("", to: index)
     try await keepFresh(index, in: sandbox)
-    let busy = try await sandbox.run(
-      Sandbox.binary, ["edit", "tea", "--note", "black"],
-      environment: variables.merging([
-        "TZ": "UTC", "BELFRY_NOW": "2026-11-20T22:44:00Z", "BELFRY_LOCK_TIMEOUT": "0",
-      ]) { $1 })
+    let busy = try await editNote("black", in: sandbox, variables)
     #expect(busy.status == 7, "\(busy.err)")
     #expect(exists(sandbox.store + "/.git/index.lock"))
   }
@@ -200,11 +203,7 @@ import Testing
     try sandbox.write("", to: lock)
     try await keepFresh(lock, in: sandbox)
     let variables = try FaultLibrary.refusing("link", "EPERM", below: sandbox.store, in: sandbox)
-    let edit = try await sandbox.run(
-      Sandbox.binary, ["edit", "tea", "--note", "green"],
-      environment: variables.merging([
-        "TZ": "UTC", "BELFRY_NOW": "2026-11-20T22:44:00Z", "BELFRY_LOCK_TIMEOUT": "0",
-      ]) { $1 })
+    let edit = try await editNote("green", in: sandbox, variables)
     #expect(edit.status == 7, "\(edit.err)")
     _ = try await sandbox.run("/bin/rm", [lock])
     #expect(try sandbox.read(file) == before)

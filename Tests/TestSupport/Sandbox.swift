@@ -191,6 +191,39 @@ public final class Sandbox: Sendable {
     ((try? read(rang)) ?? "").split(separator: "\n").map(String.init)
   }
 
+  /// Writes an executable shell script at a path below `root`, and returns its whole path.
+  public func script(_ name: String, _ text: String) throws -> String {
+    let path = root + "/" + name
+    try FileManager.default.createDirectory(
+      atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+    try write("#!/bin/sh\n" + text, to: path, mode: 0o755)
+    return path
+  }
+
+  /// Waits until a file is there and as long as a text. Returns false after a minute, which is longer than any busy
+  /// machine needs.
+  public func waitForFile(_ path: String, holding text: String = "") async throws -> Bool {
+    func isThere() -> Bool {
+      FileManager.default.contents(atPath: path).map { $0.count >= text.utf8.count } ?? false
+    }
+    for _ in 0..<3000 where !isThere() { try await Task.sleep(for: .milliseconds(20)) }
+    return isThere()
+  }
+
+  /// A sandbox whose store has the alarm Tea, daily at 09:00.
+  ///
+  /// - Parameter committing: gives the store's git a name and an address to commit with.
+  public static func withTea(committing: Bool = false) async throws -> Sandbox {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    if committing {
+      _ = try await sandbox.git("config", "user.name", "Ada")
+      _ = try await sandbox.git("config", "user.email", "ada@example.org")
+    }
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    return sandbox
+  }
+
   /// The file of the only alarm in a store, or of one.
   public func alarmFile(_ id: String? = nil, store: String? = nil) throws -> String {
     let folder = (store ?? self.store) + "/alarms"
