@@ -27,13 +27,6 @@ extension Store {
       ?? Device(id: device, name: context.deviceName, created: context.now)
   }
 
-  /// The people whom devices belong to, as far as they say so.
-  var owners: [Identifier: String] {
-    Dictionary(devices().devices.compactMap { device in device.owner.map { (device.id, $0) } }) {
-      one, _ in one
-    }
-  }
-
   /// The devices that can place calls.
   public var callers: Set<Identifier> {
     Set(currentDevices().filter(\.calls).map(\.id))

@@ -6,27 +6,43 @@ import Synchronization
 /// The devices that are alive, as far as this store can tell.
 extension Store {
   /// The devices' presence at the present time.
-  public var presence: DevicePresence {
-    let evidence = presenceCache.evidence(
-      for: [local.alive, path + "/devices"], at: context.now, read: readEvidence)
-    return DevicePresence(
+  public var presence: DevicePresence { presence(presenceEvidence) }
+
+  func presence(_ evidence: PresenceCache.Evidence) -> DevicePresence {
+    DevicePresence(
       own: device, devices: evidence.devices, heartbeats: evidence.heartbeats,
       activity: evidence.activity, at: context.now)
+  }
+
+  /// The files about other devices, read once for all alarms.
+  var presenceEvidence: PresenceCache.Evidence {
+    presenceCache.evidence(
+      for: [local.alive, path + "/devices"], at: context.now, read: readEvidence)
   }
 
   private func readEvidence() -> PresenceCache.Evidence {
     let devices = devices().devices
     let others = Set(devices.map(\.id)).subtracting([device])
-    if others.isEmpty {
-      return PresenceCache.Evidence(devices: devices, heartbeats: SignsOfLife(), activity: [:])
+    let known = DurableFile.names(in: path + "/devices").compactMap {
+      $0.hasSuffix(".json") ? Identifier($0.dropLast(5)) : nil
     }
-    var heartbeats = signsOfLife
+    let signs = signsOfLife
+    func evidence(
+      _ heartbeats: SignsOfLife, _ activity: [Identifier: Instant]
+    ) -> PresenceCache.Evidence {
+      PresenceCache.Evidence(
+        devices: devices, known: Set(known),
+        owners: Dictionary(
+          devices.compactMap { device in device.owner.map { (device.id, $0) } }
+        ) { one, _ in one },
+        signs: signs, heartbeats: heartbeats, activity: activity)
+    }
+    if others.isEmpty { return evidence(SignsOfLife(), [:]) }
+    var heartbeats = signs
     addHeartbeatsLeftHere(of: others, to: &heartbeats)
     // Those whose heartbeats tell enough need no look into the log.
     let doubtful = others.filter { !heartbeats.isAlive($0, at: context.now) }
-    return PresenceCache.Evidence(
-      devices: devices, heartbeats: heartbeats,
-      activity: doubtful.isEmpty ? [:] : latestEntries(of: doubtful))
+    return evidence(heartbeats, doubtful.isEmpty ? [:] : latestEntries(of: doubtful))
   }
 
   /// Devices that have this store as a remote leave their heartbeats here.
@@ -64,7 +80,15 @@ extension Store {
 /// The evidence of the other devices as it was last read, for as long as nothing suggests that there is more.
 final class PresenceCache: Sendable {
   struct Evidence: Sendable {
+    /// The devices with valid records.
     let devices: [Device]
+    /// All devices that have a record, valid or not.
+    let known: Set<Identifier>
+    /// The people whom devices belong to, as far as the records say so.
+    let owners: [Identifier: String]
+    /// The heartbeats that this device has fetched.
+    let signs: SignsOfLife
+    /// The same with those that other devices have pushed to this store.
     let heartbeats: SignsOfLife
     let activity: [Identifier: Instant]
   }

@@ -100,21 +100,17 @@ extension Store {
   /// This device, as far as an alarm asks who looks; nil for one that rings everywhere.
   private func viewer(of alarm: Alarm) -> Viewer? {
     if alarm.delivery.devices.isEmpty, alarm.backup == nil { return nil }
-    let known = DurableFile.names(in: path + "/devices").compactMap {
-      $0.hasSuffix(".json") ? Identifier($0.dropLast(5)) : nil
+    let evidence = presenceEvidence
+    let presence = presence(evidence)
+    if alarm.backup == nil {
+      return Viewer(device: device, known: evidence.known, presence: presence)
     }
-    let devices = Set(known)
-    if alarm.backup == nil { return Viewer(device: device, known: devices, presence: presence) }
-    let signs = signsOfLife
-    let unreachable = signs.unreachable(devices, at: context.now)
+    let unreachable = evidence.signs.unreachable(evidence.known, at: context.now)
     var viewer = Viewer(
-      device: device, known: devices, unreachable: unreachable,
-      unreachableSince: signs.unreachableSince(unreachable),
+      device: device, known: evidence.known, unreachable: unreachable,
+      unreachableSince: evidence.signs.unreachableSince(unreachable),
       zoneName: context.zones.recordedName(at: context.now), presence: presence)
-    // Only follow-ups need them: the files are not read otherwise.
-    if alarm.progress.occurrences.values.contains(where: { $0.state == .pending }) {
-      viewer.owners = owners
-    }
+    viewer.owners = evidence.owners
     return viewer
   }
 
