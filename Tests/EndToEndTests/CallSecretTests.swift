@@ -169,6 +169,22 @@ import Testing
     #expect(leftovers(sandbox).isEmpty)
   }
 
+  @Test("a call is also ended where it is interrupted before the API's answer was read")
+  func endsByAPIAtOnce() async throws {
+    let sandbox = try Sandbox()
+    let api = try await VoiceAPI(sandbox, answers: ["ringing"])
+    defer { api.stop() }
+    try await http(sandbox, api, token: "secret token")
+    let variables = try surroundings(sandbox)
+    // Reading the answer takes a while.
+    _ = try sandbox.script("bin/tr", "sleep 0.4\nexec /usr/bin/tr \"$@\"\n")
+    let output = try await interrupt(
+      sandbox, "INT", when: "grep -qs queued '\(sandbox.root)'/tmp/belfry-call.*/answer", variables)
+    #expect(output.status == 130, "\(output)")
+    #expect(api.requests.last?["Status"] == "completed", "\(api.requests)")
+    #expect(leftovers(sandbox).isEmpty)
+  }
+
   @Test("a file with secrets that others may read is reported, and made private")
   func openFile() async throws {
     let sandbox = try Sandbox()
