@@ -13,6 +13,12 @@ public enum GitCommand {
     public let status: Int32
     public let output: String
     public let error: String
+
+    public init(status: Int32, output: String, error: String) {
+      self.status = status
+      self.output = output
+      self.error = error
+    }
   }
 
   /// Thrown when git cannot be started.

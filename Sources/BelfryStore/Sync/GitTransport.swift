@@ -280,8 +280,8 @@ extension StoreContext {
 }
 
 extension RemoteFailure {
-  /// How lines begin in which git tells of its progress.
-  private static let chatter = [
+  /// The beginnings of git's progress lines, which may have `remote: ` before them.
+  private static let progress = [
     "Enumerating objects", "Counting objects", "Delta compression", "Compressing objects",
     "Writing objects", "Receiving objects", "Resolving deltas", "Unpacking objects", "Total ",
     "From ", "To ",
@@ -292,7 +292,10 @@ extension RemoteFailure {
   /// - Parameter refusal: what the remote said of the reference, if it came to that.
   public init(explaining outcome: GitCommand.Outcome, refusal: String?, url: RemoteURL) {
     let lines = outcome.error.split(separator: "\n").map { url.masked(String($0)) }
-      .filter { line in !RemoteFailure.chatter.contains { line.hasPrefix($0) } }
+      .filter { line in
+        let bare = line.hasPrefix("remote: ") ? line.dropFirst("remote: ".count) : line[...]
+        return !RemoteFailure.progress.contains { bare.hasPrefix($0) }
+      }
     func line(_ parts: String...) -> String? {
       lines.first { line in parts.contains { line.containsInAnyCase($0) } }
     }
@@ -317,6 +320,8 @@ extension RemoteFailure {
       || line("File size limit exceeded", "file too large") != nil
     {
       self.init(.other, "it sends more than any store holds")
+    } else if let words = line("No space left on device") {
+      self.init(.other, plain(words))
     } else if line("REMOTE HOST IDENTIFICATION HAS CHANGED") != nil {
       self.init(.hostKey(.changed, url), "the host's key is another than the one that is known")
     } else if line("Host key verification failed") != nil {
@@ -349,7 +354,8 @@ extension RemoteFailure {
       let words =
         lines.first { $0.hasPrefix("ssh: ") }
         ?? lines.first { $0.hasPrefix("fatal: ") && !$0.contains("Could not read from remote") }
-        ?? lines.first { $0.hasPrefix("error: ") || $0.hasPrefix("remote: ") } ?? lines.first
+        ?? lines.first { $0.hasPrefix("error: ") } ?? lines.first { $0.hasPrefix("remote: ") }
+        ?? lines.first
       // git:// tells the reason on the line behind.
       let more = lines.first { $0.contains("errno=") }?.split(separator: "errno=").last
         .map { ": \(plain(String($0)))" }
