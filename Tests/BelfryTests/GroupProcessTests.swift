@@ -61,6 +61,21 @@ import Testing
     }
   }
 
+  @Test(
+    "a process that left the group and holds the output open delays nothing",
+    .timeLimit(.minutes(1)))
+  func outputHeldOpen() async throws {
+    let sandbox = try Sandbox()
+    let path = try sandbox.script(
+      "hook", "setsid sleep 300 &\necho $! > '\(sandbox.root)/left'\necho ready\nsleep 600\n")
+    guard case .stopped = await end(path, grace: .milliseconds(200)) else {
+      Issue.record("it was not ended")
+      return
+    }
+    let left = try sandbox.read(sandbox.root + "/left").trimmingCharacters(in: .newlines)
+    _ = try await sandbox.run("/bin/kill", [left])
+  }
+
   @Test("the shipped call hook cleans up when it is ended in the middle of a call")
   func shippedCallHookCleansUp() async throws {
     let sandbox = try Sandbox()

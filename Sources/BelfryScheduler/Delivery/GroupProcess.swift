@@ -45,6 +45,7 @@ struct GroupProcess: Sendable {
     let group = Group(grace)
     // A task that is cancelled would close the pipes at once.
     let task = Task.detached { await self.follow(group, started, output) }
+    group.abandon = { task.cancel() }
     return await withTaskCancellationHandler {
       await task.value
     } onCancel: {
@@ -109,6 +110,8 @@ struct GroupProcess: Sendable {
       var deadline: ContinuousClock.Instant?
       /// Its leader has ended, and its number may be another process's.
       var isOver = false
+      /// Stops following the process.
+      var abandon: (@Sendable () -> Void)?
     }
     private let state = Mutex(State())
     private let grace: Duration
@@ -119,6 +122,15 @@ struct GroupProcess: Sendable {
 
     /// Why it was ended; nil when it was not.
     var reason: Ending? { state.withLock { $0.reason } }
+
+    /// Stops following the process, whose output another process that left the group may hold open.
+    var abandon: (@Sendable () -> Void)? {
+      get { state.withLock { $0.abandon } }
+      set { state.withLock { $0.abandon = newValue } }
+    }
+
+    /// The time between SIGKILL and the end of reading.
+    private static let margin = Duration.milliseconds(500)
 
     func begin(_ leader: pid_t) {
       state.withLock { state in
@@ -142,6 +154,8 @@ struct GroupProcess: Sendable {
         state.withLock { state in
           if let leader = state.leader, !state.isOver { _ = kill(-leader, SIGKILL) }
         }
+        do { try await Task.sleep(for: Group.margin) } catch {}
+        if !state.withLock({ $0.isOver }) { abandon?() }
       }
     }
 
