@@ -24,11 +24,10 @@ public struct ServiceNotifier: Sendable {
   /// The service has started.
   public func ready(_ status: String) { send("READY=1\nSTATUS=\(oneLine(status))") }
 
-  public func show(status: String) { send("STATUS=\(oneLine(status))") }
-
   /// The event loop has turned.
   public func keepAlive() { send("WATCHDOG=1") }
 
+  /// The service is about to end.
   public func stopping() { send("STOPPING=1") }
 
   private func oneLine(_ text: String) -> String { text.replacing("\n", with: " ") }

@@ -208,7 +208,8 @@ public struct Attendant: Sendable {
       group.addTask { await self.watch(attendance, delivery) }
       group.addTask {
         for await item in news { await self.handle(item, delivery) }
-        while self.recordEnds(delivery) {
+        let end = ContinuousClock.now + Attendant.absence
+        while self.recordEnds(delivery), ContinuousClock.now < end {
           do { try await Task.sleep(for: Attendant.retry) } catch { return }
         }
       }
@@ -298,24 +299,27 @@ public struct Attendant: Sendable {
           ["** Your answer to \(notice.title) could not be recorded", "   \(reason)"], bell: true)
       }
     case .failed(let notice):
-      // The next tick tells it again.
-      if let store = (try? open()) ?? nil {
-        Claims(store: store, keeper: delivery.keeper, ledger: ledger).fail(notice)
-      }
+      ended.add(notice, hasFailed: true)
+      _ = recordEnds(delivery)
     // Nobody reads what it would say; `doctor` finds hooks that cannot work.
     case .wayFailed: break
     case .ended(let notice):
-      ended.add(notice)
+      ended.add(notice, hasFailed: false)
       _ = recordEnds(delivery)
     }
   }
 
-  /// Records in the ledger that deliveries have ended; returns true while some have to wait.
+  /// Records in the ledger that deliveries have ended or failed. Returns true while some are not recorded.
   ///
   /// A delivery waits until the tick that handed it over has recorded its outcome. That outcome names this process, so
-  /// that the next tick would ring again once this process is gone.
+  /// that the next tick would ring again once this process is gone, and it would hide an earlier failure.
   private func recordEnds(_ delivery: HookDelivery) -> Bool {
-    guard !ended.isEmpty, let store = (try? open()) ?? nil else { return false }
+    guard !ended.isEmpty || ledger.hasUnwritten, let store = (try? open()) ?? nil else {
+      return false
+    }
+    let claims = Claims(store: store, keeper: delivery.keeper, ledger: ledger)
+    // A full disk may have room again.
+    _ = claims.flush()
     let firings = ledger.firings(store)
     let ready = ended.take { notice in
       let key = Firings.Key(alarm: notice.alarm, occurrence: notice.occurrence)
@@ -325,26 +329,33 @@ public struct Attendant: Sendable {
       }
       return keeper == delivery.keeper.name || !delivery.keeper.isAlive(keeper)
     }
-    if !ready.isEmpty {
-      _ = Claims(store: store, keeper: delivery.keeper, ledger: ledger).settle([], ended: ready)
-    }
-    return !ended.isEmpty
+    for item in ready where item.hasFailed { claims.fail(item.notice) }
+    let over = ready.filter { !$0.hasFailed }.map(\.notice)
+    if !over.isEmpty { _ = claims.settle([], ended: over) }
+    return !ended.isEmpty || ledger.hasUnwritten
   }
 }
 
-/// The deliveries that have ended, and whose end the ledger does not have yet.
+/// The deliveries that have ended or failed, and that the ledger still has as going on.
 private final class EndedNotices: Sendable {
-  private let notices = Mutex<[Notice]>([])
+  struct Item {
+    let notice: Notice
+    /// True if nobody was notified in the end, so that the next tick has to deliver again.
+    let hasFailed: Bool
+  }
+  private let items = Mutex<[Item]>([])
 
-  var isEmpty: Bool { notices.withLock(\.isEmpty) }
+  var isEmpty: Bool { items.withLock(\.isEmpty) }
 
-  func add(_ notice: Notice) { notices.withLock { $0.append(notice) } }
+  func add(_ notice: Notice, hasFailed: Bool) {
+    items.withLock { $0.append(Item(notice: notice, hasFailed: hasFailed)) }
+  }
 
-  /// Removes and returns the notices that fulfill a condition.
-  func take(where isReady: (Notice) -> Bool) -> [Notice] {
-    notices.withLock { notices in
-      let ready = notices.filter(isReady)
-      notices.removeAll { ready.contains($0) }
+  /// Removes and returns the deliveries whose notices fulfill a condition.
+  func take(where isReady: (Notice) -> Bool) -> [Item] {
+    items.withLock { items in
+      let ready = items.filter { isReady($0.notice) }
+      items.removeAll { isReady($0.notice) }
       return ready
     }
   }
