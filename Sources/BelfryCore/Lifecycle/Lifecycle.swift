@@ -92,14 +92,48 @@ extension Timeline {
   private func settleAll(
     upTo last: CivilDateTime, at now: Instant, in transition: inout Transition
   ) {
+    let view = with(transition.alarm)
+    let reopened = Set(view.reopened(at: now))
     for civil in transition.alarm.progress.occurrences.keys.sorted() where civil <= last {
-      switch with(transition.alarm).record(of: civil)?.state {
+      switch view.record(of: civil)?.state {
       case .pending:
         let isDone = !alarm.delivery.strict
         settle(civil, as: isDone ? .done : .missed, auto: isDone, now: now, in: &transition)
-      case .snoozed: settle(civil, as: .missed, now: now, in: &transition)
-      case .open, .missed, .skipped, .done, nil: break
+      case nil where !reopened.contains(civil): break
+      case .snoozed, nil: settle(civil, as: .missed, now: now, in: &transition)
+      case .open, .missed, .skipped, .done: break
       }
+    }
+  }
+
+  /// Returns true when an occurrence up to one still waits for somebody or has to ring.
+  private func hasUnsettled(upTo last: CivilDateTime, at now: Instant) -> Bool {
+    due(at: now).contains { $0.civil <= last && record(of: $0.civil) == nil && !isPaused($0.civil) }
+      || (reopened(at: now) + occurrences(in: .pending) + occurrences(in: .snoozed))
+        .contains { $0 <= last }
+  }
+
+  /// Skips what has come due in a pause and nobody has answered. Of very many only the latest get records and log
+  /// entries of their own, once nothing before them waits any more.
+  ///
+  /// - Parameter occurrences: the newest first.
+  func skip(_ occurrences: [CivilDateTime], at now: Instant, in transition: inout Transition) {
+    let surplus = occurrences.dropFirst(Timeline.mostOccurrences)
+    if let newest = surplus.first, let oldest = surplus.last,
+      !with(transition.alarm).hasUnsettled(upTo: newest, at: now)
+    {
+      let before = "paused, and \(surplus.count - 1) before it, the first on \(oldest.spoken)"
+      transition.events.append(
+        Event(.skipped, newest, auto: true, detail: surplus.count > 1 ? before : "paused"))
+      transition.alarm.progress.raiseFloor(to: newest)
+    }
+    for civil in occurrences.prefix(Timeline.mostOccurrences).reversed() {
+      var record = opened(civil)
+      record.move(to: .skipped, at: now, byPerson: false)
+      record.auto = true
+      transition.alarm.progress.occurrences[civil] = record
+      transition.events.append(
+        Event(.skipped, civil, auto: true, detail: "paused", revision: record.revision))
     }
   }
 
@@ -141,7 +175,8 @@ extension Timeline {
     alarm.delivery.strict ? Timeline.mostWaiting : Timeline.mostOccurrences
   }
 
-  /// Raises the floor over what was settled long ago. It never passes one that is open or pending.
+  /// Raises the floor over what was settled long ago. It passes one that is open or pending only where more than
+  /// `mostWaiting` have records: each of those is settled with an event of its own.
   func compact(_ transition: inout Transition, now: Instant) {
     let waiting = transition.alarm.progress.occurrences.keys.sorted()
       .dropLast(Timeline.mostWaiting)

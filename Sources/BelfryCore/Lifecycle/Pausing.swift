@@ -79,25 +79,9 @@ extension Timeline {
       .map(pause.covers) ?? false
   }
 
-  /// The unanswered occurrences that came due in a pause, newest first. Of many only the latest: those before them
-  /// stay silent without a record.
+  /// The unanswered occurrences that came due in a pause, newest first.
   func unsettledByPause(at now: Instant) -> [CivilDateTime] {
     guard let pause = alarm.pause else { return [] }
-    let latest = due(at: now).lazy.map { $0.civil }.prefix { $0 >= pause.from }
-    return latest.prefix(Timeline.mostOccurrences).filter { isPaused($0) }
-  }
-
-  /// Skips what has come due in a pause and nobody has answered.
-  ///
-  /// - Parameter occurrences: the newest first.
-  func skip(_ occurrences: [CivilDateTime], at now: Instant, in transition: inout Transition) {
-    for civil in occurrences.reversed() {
-      var record = opened(civil)
-      record.move(to: .skipped, at: now, byPerson: false)
-      record.auto = true
-      transition.alarm.progress.occurrences[civil] = record
-      transition.events.append(
-        Event(.skipped, civil, auto: true, detail: "paused", revision: record.revision))
-    }
+    return due(at: now).lazy.map { $0.civil }.prefix { $0 >= pause.from }.filter { isPaused($0) }
   }
 }
