@@ -105,6 +105,68 @@ private let jen = BackupTarget.person(BackupPerson(name: "Jen", address: "https:
     }
   }
 
+  @Test func theFirstDeviceRingsAtTheAlarmsTimeThoughItIsABackupAsWell() throws {
+    let base = try alarm(watch)
+    let ours = edited(base, at: "23:00:00") { $0.targets.append(tablet) }
+    let theirs = edited(base, at: "23:00:01", by: server) { $0.primary = tablet.device }
+    let joined = Alarm.join(ours, theirs)
+    #expect(joined.backup?.plan.targets == [watch])
+    let device = try #require(tablet.device)
+    let viewer = Viewer(device: device, known: [device, try #require(watch.device)])
+    let due = instant("2026-11-27T09:00:00Z")
+    let evaluation = Timeline(joined, zone: .utc, viewer: viewer).evaluate(
+      at: due, settings: Settings(tier: .premium), firings: Firings())
+    #expect(evaluation.firings.map(\.due) == [due])
+    // The entry is kept, and counts again once another device rings first.
+    let back = edited(joined, at: "23:01:00") { $0.primary = laptop }
+    #expect(back.backup?.plan.targets == [watch, tablet])
+  }
+
+  @Test func aBackupThatIsNamedAsTheOnlyDeviceRingsAtTheAlarmsTime() throws {
+    var alarm = edited(try alarm(watch), at: "23:00:00") { $0.primary = nil }
+    let device = try #require(watch.device)
+    alarm.delivery.devices = [device]
+    let due = instant("2026-11-27T09:00:00Z")
+    let evaluation = Timeline(
+      alarm, zone: .utc, viewer: Viewer(device: device, known: [device, laptop])
+    ).evaluate(at: due, settings: Settings(tier: .premium), firings: Firings())
+    #expect(evaluation.firings.map(\.due) == [due])
+  }
+
+  @Test func undoingAnAnswerToASnoozeThatIsOverRingsNow() throws {
+    let settings = Settings(tier: .premium)
+    let (due, firings) = (instant("2026-11-23T09:00:00Z"), Firings())
+    let alarm = try rent()
+    let snoozed = try timeline(alarm).answer(
+      .snooze(seconds: 540), at: due.adding(seconds: 300), settings: settings, firings: firings
+    ).alarm
+    let stopped = try timeline(snoozed).answer(
+      .stop, at: due.adding(seconds: 360), settings: settings, firings: firings
+    ).alarm
+    let now = due.adding(seconds: 2_400)
+    let undone = try timeline(stopped).undoing(
+      stopped, before: snoozed, acted: due.adding(seconds: 360), at: now, device: laptop)
+    let evaluation = timeline(undone).evaluate(at: now, settings: settings, firings: firings)
+    // A follow-up of 09:36 has been delivered: only a later firing is.
+    #expect(evaluation.firings.map(\.due) == [now])
+  }
+
+  @Test func peopleWhoseWordsDifferAreDifferent() {
+    func backup(_ person: BackupPerson) -> Backup {
+      Backup(Backup.Plan(targets: [.person(person)]))
+    }
+    let one = backup(BackupPerson(name: "Jen", address: "x y"))
+    let two = backup(BackupPerson(name: "Jen", address: "x", gadget: "y"))
+    #expect(Backup.join(one, two) == Backup.join(two, one))
+  }
+
+  @Test(arguments: [Int64.min, Int64.max, 0])
+  func noPositionIsTooLargeForARecord(_ position: Int64) throws {
+    let backup = Backup(
+      Backup.Plan(targets: [watch, jen]), positions: [watch.key: position, jen.key: position])
+    #expect(backup.plan.targets == [watch, jen])
+  }
+
   @Test func whatRingsGoesByTheListsOfBothSides() throws {
     let base = try alarm(watch)
     let ours = edited(base, at: "23:00:00") { $0.targets.append(tablet) }

@@ -6,7 +6,7 @@ import Testing
 /// The reason that is given when git could not reach or update a remote.
 @Suite struct RemoteFailureTests {
   private func reason(_ error: String) throws -> String {
-    let url = try (RemoteURL("/srv/alarms.git")
+    let url = try RemoteURL("/srv/alarms.git")
     return RemoteFailure(
       explaining: GitCommand.Outcome(status: 1, output: "", error: error), refusal: nil, url: url
     ).reason

@@ -53,7 +53,7 @@ extension Progress {
     if armed.isImplausible(at: now) { result.armed = past }
     if cleared?.isImplausible(at: now) == true { result.cleared = nil }
     if rehearsal?.isImplausible(at: now) == true { result.rehearsal = nil }
-    // What is settled below a floor has come a week before.
+    // The floor lies below occurrences that have come.
     if let floor, floor >= limit { result.floor = civil(-1) }
     for (occurrence, record) in occurrences where record.since?.isImplausible(at: now) == true {
       if occurrence > limit || record.isSettledByClock {
@@ -142,6 +142,16 @@ public struct OccurrenceRecord: Hashable, Sendable {
   /// True for an occurrence that the clock alone has settled: missed, or left out in a pause. One that is done by
   /// itself somebody has stopped.
   var isSettledByClock: Bool { state == .missed || (state == .skipped && auto) }
+
+  /// Moves the end of a snooze that is over to the present, so that the alarm rings again now.
+  mutating func endSnooze(at now: Instant) {
+    guard let until, until <= now else { return }
+    self.until = now
+    if let last = naps.indices.max(by: { naps[$0].until < naps[$1].until }) {
+      naps[last] = Cascade.Snooze(at: naps[last].at, until: now, by: naps[last].by)
+      naps.sort(by: Cascade.precedes)
+    }
+  }
 
   /// Changes the state.
   ///

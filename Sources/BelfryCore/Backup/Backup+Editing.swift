@@ -23,14 +23,15 @@ extension Backup {
   }
 
   /// The positions of the targets, by key.
-  public var positions: [String: Int64] {
-    var result: [String: Int64] = [:]
-    for (part, register) in registers {
-      if case .target(let key) = part, case .target(_, let position) = register.value {
-        result[key] = position
-      }
-    }
-    return result
+  private var positions: [String: Int64] {
+    Dictionary(uniqueKeysWithValues: allTargets.map { ($0.target.key, $0.position) })
+  }
+
+  /// All targets with their positions, in order, also those that `plan` leaves out.
+  public var allTargets: [(target: BackupTarget, position: Int64)] {
+    registers.values.compactMap { register in
+      if case .target(let target, let position) = register.value { (target, position) } else { nil }
+    }.sorted { ($0.position, $0.target.key) < ($1.position, $1.target.key) }
   }
 
   /// The parts that somebody has edited since an earlier version without stamping them: the value differs under the

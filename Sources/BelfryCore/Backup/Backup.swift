@@ -2,7 +2,8 @@
 ///
 /// Two devices may edit it without knowing of each other, so each part of it is a register of its own, with the stamp
 /// of its last edit: whether it is on, the interval, the first device, and every one of the targets. `plan` is what
-/// they make together. See `join` for how two versions become one.
+/// they make together: it leaves out a target whose device rings first or has an earlier place. See `join` for how two
+/// versions become one.
 public struct Backup: Hashable, Sendable {
   /// One part, which is edited as a whole.
   public enum Part: Hashable, Sendable {
@@ -23,6 +24,7 @@ public struct Backup: Hashable, Sendable {
     case removed
   }
 
+  /// A part's value with the stamp of its last edit.
   public struct Register: Hashable, Sendable {
     public let value: Value
     /// The last edit; nil for a value that nobody has stamped, which is older than any other.
@@ -156,6 +158,9 @@ extension Backup.Plan {
       }
     }
     plan.targets += added.sorted { ($0.position, $0.key) < ($1.position, $1.key) }.map(\.target)
+    // Two devices can have given one device two places: each rings once, as early as it can.
+    var places = Set([plan.primary].compactMap { $0 })
+    plan.targets.removeAll { target in target.device.map { !places.insert($0).inserted } ?? false }
     return plan
   }
 }

@@ -53,12 +53,4 @@ extension Alarm {
     guard let plan = backup?.plan(at: due), plan.isActive else { return nil }
     return plan
   }
-
-  /// Returns true when a device rings at the alarm's time, and not as a backup of a list, while every device counts as
-  /// alive: the first two rules of `role(of:seenBy:plan:)`.
-  public func ringsFirst(
-    on device: Identifier, known: Set<Identifier>, plan: Backup.Plan?
-  ) -> Bool {
-    role(of: device, seenBy: Viewer(device: device, known: known), plan: plan) != nil
-  }
 }

@@ -96,9 +96,11 @@ extension BackupTarget {
     case .device: key
     case .person(let person):
       key
-        + [person.device.map { " on \($0)" }, person.address.map { " at \($0)" }, person.gadget]
-        .compactMap { $0 }.joined(separator: " ")
-    case .phone(_, let message): key + (message.map { " saying \($0)" } ?? "")
+        + [
+          person.device.map { " on \($0)" }, person.address.map { " at \"\($0)\"" },
+          person.gadget.map { " as \"\($0)\"" },
+        ].compactMap { $0 }.joined()
+    case .phone(_, let message): key + (message.map { " saying \"\($0)\"" } ?? "")
     }
   }
 }

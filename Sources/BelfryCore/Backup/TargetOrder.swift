@@ -31,9 +31,8 @@ enum TargetOrder {
       case (let low, nil):
         (start, step) = (low ?? 0, gap)
       }
-      guard step > 0 || free.isEmpty, abs(start) <= largest - gap * (count + 1) else {
-        return free.isEmpty
-      }
+      if free.isEmpty { return true }
+      guard step > 0, abs(start) <= largest - gap * (count + 1) else { return false }
       for (index, key) in free.enumerated() { result[key] = start + step * Int64(index + 1) }
       free = []
       return true
@@ -58,7 +57,7 @@ enum TargetOrder {
   /// The most keys that are in order already: the longest ascending subsequence.
   private static func longestAscent(_ keys: [String], _ old: [String: Int64]) -> [String] {
     let known = keys.compactMap { key in
-      old[key].flatMap { abs($0) <= largest ? (position: $0, key: key) : nil }
+      old[key].flatMap { (-largest...largest).contains($0) ? (position: $0, key: key) : nil }
     }
     var best: [[String]] = []
     for (index, item) in known.enumerated() {

@@ -39,11 +39,12 @@ extension Timeline {
 
   /// The place of a device in a cascade: 0 when it rings first; nil when it has none.
   private func step(of device: Identifier, _ plan: Backup.Plan) -> Int? {
-    guard let viewer else { return plan.step(of: device) ?? (device == plan.primary ? 0 : nil) }
+    guard let viewer else { return device == plan.primary ? 0 : plan.step(of: device) }
     // An answer that a silent device gave speaks for its place.
     let device = viewer.holder(of: device)
-    if let step = plan.step(of: device, seenBy: viewer) { return step }
-    return alarm.role(of: device, seenBy: viewer, plan: plan) == nil ? nil : 0
+    // A backup may also be the device that rings at the alarm's time.
+    if alarm.role(of: device, seenBy: viewer, plan: plan) != nil { return 0 }
+    return plan.step(of: device, seenBy: viewer)
   }
 
   /// This device's place in the cascade of an occurrence.

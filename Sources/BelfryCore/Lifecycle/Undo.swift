@@ -96,6 +96,8 @@ extension Timeline {
       restored.followUps = max(restored.followUps, current.followUps)
       restored.exhausted = false
       if restored.state == .open { restored.since = now }
+      // A snooze that is over rings now: a delivery of its own end may be recorded already.
+      if restored.state == .snoozed { restored.endSnooze(at: now) }
       // Cleared meanwhile, it would not count.
       if let cleared = alarm.progress.cleared, let since = restored.since, since <= cleared {
         restored.revived = max(now, Instant(milliseconds: cleared.milliseconds + 1))

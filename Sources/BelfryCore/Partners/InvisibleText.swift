@@ -28,6 +28,7 @@ extension AlarmText {
     }
   }
 
+  /// Returns true when a text has characters that nobody sees.
   public static func hasInvisible(_ text: String) -> Bool {
     // Most text is ASCII, which has none.
     !text.utf8.allSatisfy { $0 < 0x80 } && !invisible(in: Array(text.unicodeScalars)).isEmpty

@@ -64,14 +64,13 @@ public enum BackupRecord {
 
   static func encode(_ backup: Backup) -> JSON {
     var members = encode(backup.plan)
-    let positions = backup.positions
     func stamp(_ part: Backup.Part) -> JSON? {
       backup.registers[part]?.stamp.map { JSON($0) }
     }
     members["targets"] = .array(
-      backup.plan.targets.map { target in
+      backup.allTargets.map { target, position in
         var item = encode(target).object ?? [:]
-        item["order"] = positions[target.key].map { .integer($0) }
+        item["order"] = .integer(position)
         item["stamp"] = stamp(.target(target.key))
         return .object(item)
       })
