@@ -162,7 +162,7 @@ enum SplitIndex {
       words -= 1
       let run = Int(marker >> 1 & 0xFFFF_FFFF) * 64
       guard bit + run <= size + 64 else { throw IndexFile.Failure.unsupported }
-      if marker & 1 == 1 { set.formUnion(bit..<min(bit + run, size)) }
+      if marker & 1 == 1 { set.formUnion(min(bit, size)..<min(bit + run, size)) }
       bit += run
       let literals = Int(marker >> 33)
       guard literals <= words else { throw IndexFile.Failure.unsupported }
