@@ -134,18 +134,21 @@ extension Repository {
   }
 
   private func rewriteIndex(_ changes: [String: IndexFile.Entry?]) throws {
-    func rewrite() throws(GitError) -> Int32 {
+    func rewrite() throws(GitError) -> (code: Int32, isRead: Bool) {
       try with { repository throws(GitError) in
         Repository.rewriteIndex(of: repository, changes)
       }
     }
-    var code = try rewrite()
-    if code != 0, code != GIT_ELOCKED.rawValue, indexDamage() == nil {
+    var (code, isRead) = try rewrite()
+    if code != 0, code != GIT_ELOCKED.rawValue, !isRead, indexDamage() == nil {
       // Whole, and of a form that libgit2 does not know, such as a sparse index.
       let path = gitDirectory + "index"
       guard access(path + ".lock", F_OK) != 0 else { throw IndexFile.Failure.busy }
-      _ = unlink(path)
-      code = try rewrite()
+      let aside = scratch + "/unknown-index"
+      guard rename(path, aside) == 0 else { throw FileError("move", path) }
+      code = try rewrite().code
+      // A full disk takes no new index; the old one has what was staged.
+      if code == 0 { _ = unlink(aside) } else { _ = rename(aside, path) }
     }
     if code == GIT_ELOCKED.rawValue { throw IndexFile.Failure.busy }
     guard code == 0 else {
@@ -155,16 +158,17 @@ extension Repository {
     }
   }
 
-  /// Returns libgit2's code: 0 when the index is written.
+  /// Returns libgit2's code, 0 when the index is written, and whether libgit2 could read the old one.
   private static func rewriteIndex(
     of repository: OpaquePointer, _ changes: [String: IndexFile.Entry?]
-  ) -> Int32 {
+  ) -> (code: Int32, isRead: Bool) {
     var index: OpaquePointer?
     var code = git_repository_index(&index, repository)
-    guard code == 0 else { return code }
+    guard code == 0 else { return (code, false) }
     defer { git_index_free(index) }
     code = git_index_read(index, 1)
-    if code == 0, git_index_entrycount(index) == 0 { code = readHead(into: index, repository) }
+    guard code == 0 else { return (code, false) }
+    if git_index_entrycount(index) == 0 { code = readHead(into: index, repository) }
     for (path, change) in changes where code == 0 {
       guard let change else {
         code = git_index_remove_bypath(index, path)
@@ -176,7 +180,7 @@ extension Repository {
         return git_index_add(index, &entry)
       }
     }
-    return code == 0 ? git_index_write(index) : code
+    return (code == 0 ? git_index_write(index) : code, true)
   }
 
   private static func readHead(into index: OpaquePointer?, _ repository: OpaquePointer) -> Int32 {
