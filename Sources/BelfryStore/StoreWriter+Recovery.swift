@@ -26,7 +26,7 @@ extension StoreWriter {
       try takeBack(journal.files, tree: tree)
     } else {
       try finish(
-        wanted, tree: tree, isMoved: try journal.head != head(),
+        wanted, tree: tree, begun: journal.head,
         message: recoveredMessage(journal.message))
     }
     store.local.endJournal()
@@ -43,17 +43,20 @@ extension StoreWriter {
     return message + (message.hasSuffix("\n") ? "" : "\n") + "\(CommitMessage.recovered): true\n"
   }
 
-  /// - Parameter isMoved: the branch has been moved since.
+  /// - Parameter begun: the commit at which the branch stood when the write began. Where it has moved since, the files
+  ///   are joined with what has been committed.
   private func finish(
-    _ wanted: [String: [UInt8]], tree: ObjectID?, isMoved: Bool, message: String
+    _ wanted: [String: [UInt8]], tree: ObjectID?, begun: ObjectID?, message: String
   ) throws {
+    let isMoved = try begun != head()
+    let base = isMoved ? begun.flatMap { try? repository.commit($0).tree } : nil
     var files: [String: [UInt8]?] = [:]
     var edited: Set<String> = []
     for (path, bytes) in wanted {
       let committed = try tree.flatMap { try repository.blob(at: path, in: $0) }
       let id = Repository.blobID(bytes)
       if committed == id { continue }
-      let content = isMoved ? joined(path, bytes, committed) : bytes
+      let content = isMoved ? joined(path, bytes, committed, base: base) : bytes
       // Somebody has written something later since.
       if Repository.blobID(content) == committed { continue }
       files[path] = .some(content)
@@ -66,23 +69,30 @@ extension StoreWriter {
       }
     }
     if files.isEmpty { return }
-    let here = try head()
     do {
       try commit(files, keeping: edited, message: message)
     } catch {
-      // Still to be finished, by the next writer.
+      // The next writer finishes it, and joins it as well where the branch has moved.
       try store.local.beginJournal(
-        wanted.map { ($0.key, Repository.blobID($0.value)) }, head: here, message: message)
+        wanted.map { ($0.key, Repository.blobID($0.value)) }, head: begun, message: message)
       throw error
     }
   }
 
-  /// What an interrupted write wanted, with what has been committed since.
-  private func joined(_ path: String, _ bytes: [UInt8], _ committed: ObjectID?) -> [UInt8] {
+  /// Returns the join of the version that an interrupted write wanted and the one that has been committed since.
+  ///
+  /// - Parameter base: the tree from which both were made: it tells what somebody has edited without a stamp.
+  private func joined(
+    _ path: String, _ bytes: [UInt8], _ committed: ObjectID?, base: ObjectID?
+  ) -> [UInt8] {
     guard let kind = RecordPath(path), let committed,
       let known = try? repository.blob(committed, limit: kind.largest)
     else { return bytes }
-    return RecordJoin(kind, ours: .success(bytes), theirs: .success(known)).bytes ?? bytes
+    let join = RecordJoin(kind, ours: .success(bytes), theirs: .success(known)) {
+      let before = base.flatMap { (try? repository.blob(at: path, in: $0)) ?? nil }
+      return before.flatMap { try? repository.blob($0, limit: kind.largest) }
+    }
+    return join.bytes ?? bytes
   }
 
   /// Gives files that hold what was refused HEAD's version again.

@@ -52,10 +52,7 @@ import Testing
       .compactMap { $0["title"] as? String }.sorted()
   }
 
-  private func store() async throws -> Sandbox {
-    let sandbox = try await Sandbox.withTea()
-    return sandbox
-  }
+  private func store() async throws -> Sandbox { try await Sandbox.withTea() }
 
   @Test(
     "undo takes the interrupted command back, not an acknowledged one before it",
@@ -112,6 +109,40 @@ import Testing
       let undo = try await sandbox.belfry("undo", "--skip", "1", now: "2026-11-20T22:45:00Z")
       #expect(undo.out.contains("Undid: Deleted: Tea"), "\(undo.out)\(undo.err)")
     }
+  }
+
+  @Test("what was committed after an interrupted write stays, also where finishing it fails once")
+  func finishedAtTheSecondAttempt() async throws {
+    let sandbox = try await Sandbox.withTea(committing: true)
+    try await interrupt(
+      sandbox, at: .journal, now: "2026-11-20T22:42:00Z", "edit", "tea", "--note", "green")
+    let file = try sandbox.alarmFile()
+    try sandbox.write(try sandbox.read(file).replacing("\"Tea\"", with: "\"Coffee\""), to: file)
+    _ = try await sandbox.git("commit", "-qam", "By hand")
+    // Another git is at work and holds the branch: the first attempt fails.
+    let lock = sandbox.store + "/.git/refs/heads/main.lock"
+    let busy = try await sandbox.run(
+      "/bin/sh",
+      [
+        "-c",
+        """
+        mkfifo '\(sandbox.root)/input'; cd '\(sandbox.store)'
+        git hash-object --stdin <'\(sandbox.root)/input' >/dev/null & exec 3>'\(sandbox.root)/input'
+        touch -d '+1 hour' '\(lock)'
+        '\(Sandbox.binary)' add Milk --daily; status=$?
+        rm -f '\(lock)'; exec 3>&-; wait; exit $status
+        """,
+      ],
+      environment: [
+        "TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": "2026-11-20T22:43:00Z",
+        "BELFRY_LOCK_TIMEOUT": "0",
+      ])
+    #expect(busy.status == 7, "\(busy.out)\(busy.err)")
+    let add = try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:44:00Z")
+    #expect(add.status == 0, "\(add.err)")
+    #expect(try await titles(sandbox) == ["Coffee", "Milk"])
+    let show = try await sandbox.belfry("show", "coffee", "--json", now: "2026-11-20T22:45:00Z")
+    #expect(show.object["note"] as? String == "green", "\(show.out)")
   }
 
   @Test("an alarm is found under the title of an interrupted edit")
