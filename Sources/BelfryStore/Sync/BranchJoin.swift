@@ -47,7 +47,17 @@ struct BranchJoin {
   /// 1. It is in our history: nothing to do.
   /// 2. The joined tree is the commit's, and our history is in its own: fast-forward.
   /// 3. Else a merge commit, made of nothing but its parents: every device makes the same one.
+  ///
+  /// Throws `StoreError.unreadableObject` when a commit, a tree or a record is missing or damaged here.
   func join(_ theirs: ObjectID) throws -> Outcome {
+    do {
+      return try joined(theirs)
+    } catch let error as GitError where error.isUnreadable {
+      throw StoreError.unreadableObject(reason: error.description)
+    }
+  }
+
+  private func joined(_ theirs: ObjectID) throws -> Outcome {
     var outcome = Outcome()
     for _ in 0..<20 {
       let ours = try writer.head()
@@ -131,6 +141,9 @@ extension StoreWriter {
         // Of no use to anybody.
       } catch StoreError.unreadableObject {
         // It stays until its objects can be read: the device that left it counts on it.
+        continue
+      } catch StoreError.tooLarge {
+        // It holds up neither other devices nor this one.
         continue
       }
       try repository.removeReference(name, at: commit)

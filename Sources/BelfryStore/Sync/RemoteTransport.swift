@@ -51,24 +51,34 @@ extension RemoteTransport {
     at url: String, into repository: Repository
   ) async throws -> (branch: String, commit: ObjectID)? {
     if let commit = try await fetch(Repository.branch) {
-      do {
-        try BranchJoin.expectStore(commit, at: url, repository)
-      } catch StoreError.unreadableObject {
-        // What comes of it is seen when the objects are read.
-        _ = try? await refetch(Repository.branch)
-        try BranchJoin.expectStore(commit, at: url, repository)
-      }
+      try await expectStore(commit, of: Repository.branch, at: url, repository)
       return (Repository.branch, commit)
     }
     let others = try await branches()
     for branch in others.prefix(Self.mostBranches) {
-      guard let commit = try await fetch(branch),
-        (try? BranchJoin.expectStore(commit, at: url, repository)) != nil
-      else { continue }
+      guard let commit = try await fetch(branch) else { continue }
+      do {
+        try await expectStore(commit, of: branch, at: url, repository)
+      } catch StoreError.remoteIsNoStore {
+        continue
+      }
       return (branch, commit)
     }
     if others.isEmpty { return nil }
-    throw StoreError.remoteIsNoStore(url: url)
+    throw StoreError.remoteIsNoStore(url: URLMask.masked(url: url))
+  }
+
+  /// Throws unless a branch is that of a store. Its objects are fetched again where they cannot be read here.
+  private func expectStore(
+    _ commit: ObjectID, of branch: String, at url: String, _ repository: Repository
+  ) async throws {
+    do {
+      try BranchJoin.expectStore(commit, at: url, repository)
+    } catch StoreError.unreadableObject {
+      // Whether it helped shows when the objects are read.
+      _ = try? await refetch(branch)
+      try BranchJoin.expectStore(commit, at: url, repository)
+    }
   }
 }
 

@@ -100,6 +100,8 @@ private struct Synchronising {
     let transport: Result<any RemoteTransport, any Error>
     /// The commit at which its branch stands; nil when it has none.
     var theirs: ObjectID?
+    /// The branch that was fetched from it.
+    var branch = Repository.branch
     var isFetched = false
   }
   let store: Store
@@ -131,7 +133,7 @@ private struct Synchronising {
       isRefetched = true
       _ = try await each(reachable) { peer in
         // What comes of it is seen when the objects are read.
-        _ = try? await peer.transport.get().refetch(Repository.branch)
+        _ = try? await peer.transport.get().refetch(peer.branch)
       }
       ours = try join()
     }
@@ -192,7 +194,10 @@ private struct Synchronising {
     for (index, value) in fetched {
       peers[index].theirs = value.theirs
       peers[index].isFetched = true
-      if let branch = value.branch { result.exchanges[index].branch = branch }
+      if let branch = value.branch {
+        result.exchanges[index].branch = branch
+        peers[index].branch = branch
+      }
       if value.wasRewound { result.exchanges[index].wasRewound = true }
     }
   }
