@@ -66,7 +66,8 @@ public struct MailRound: Sendable {
         try settle(url, failure: nil)
       } catch {
         report.failures.append((url, error))
-        try settle(url, failure: words(error))
+        // The news must be returned also where a full disk takes no note: their mail is not read again.
+        try? settle(url, failure: words(error))
       }
     }
     return report
