@@ -13,6 +13,8 @@ final class MemoryMailbox: Mailbox {
   private let mail = Mutex<[String: [UInt8]]>([:])
   /// What is larger than any envelope.
   private let unfit = Mutex<Set<String>>([])
+  /// True while the host refuses to remove anything.
+  let refusesRemovals = Mutex(false)
   /// Runs before the mailbox takes and removes mail.
   let beforeExchange = Mutex<(@Sendable () throws -> Void)?>(nil)
 
@@ -39,11 +41,12 @@ final class MemoryMailbox: Mailbox {
   func exchange(put: [String: [UInt8]], remove: [String]) async throws -> MailboxOutcome {
     let before = beforeExchange.withLock { $0 }
     try before?()
+    let removed = refusesRemovals.withLock { $0 } ? [] : remove
     mail.withLock { mail in
-      for name in remove { mail[name] = nil }
+      for name in removed { mail[name] = nil }
       for (name, bytes) in put where mail[name] == nil { mail[name] = bytes }
     }
-    return MailboxOutcome(put: Set(put.keys))
+    return MailboxOutcome(put: Set(put.keys), removed: Set(removed))
   }
 }
 
