@@ -276,11 +276,12 @@ public struct MailRound: Sendable {
     var reports: [Identifier: AlarmReport] = [:]
     var story: [Identifier: [AlarmEvent]] = [:]
     let firings = store.firings()
+    let reader = store.alarmReader()
     // Newest first: what is older than the oldest of them tells nothing of any.
     for entry in store.log() {
       if entry.at < oldest.adding(seconds: -Instant.tolerance) { break }
       guard wanted.contains(entry.alarm) else { continue }
-      if reports[entry.alarm] == nil, let alarm = try store.alarm(entry.alarm) {
+      if reports[entry.alarm] == nil, let alarm = try reader.alarm(entry.alarm) {
         reports[entry.alarm] = AlarmReport(alarm, zone: store.timeline(alarm).zone)
       }
       let unheard = entry.occurrence.map {

@@ -17,7 +17,8 @@ struct BackupCheck {
   }
 
   func diagnoses() throws -> [Diagnosis] {
-    let alarms = try store.overview().cards.compactMap { try store.alarm($0.id) }
+    let reader = store.alarmReader()
+    let alarms = try store.overview().cards.compactMap { try reader.alarm($0.id) }
       .filter { $0.enabled && !$0.isDeleted && $0.backup?.plan.isActive == true }
     let calls = try callers(alarms)
     if alarms.isEmpty { return calls }

@@ -21,7 +21,8 @@ struct BackupStatus: ParsableCommand {
     let context = try common.context(parent.root)
     let store = try context.open()
     let cards = try alarm.map { [try context.find($0, in: store)] } ?? context.overview(store)
-    let alarms = try cards.compactMap { try store.alarm($0.id) }
+    let reader = store.alarmReader()
+    let alarms = try cards.compactMap { try reader.alarm($0.id) }
     let rounds = try alarms.compactMap { try BackupRound($0, in: store) }
     let outlooks =
       alarms
