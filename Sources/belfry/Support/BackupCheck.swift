@@ -23,7 +23,7 @@ struct BackupCheck {
     let calls = try callers(alarms)
     if alarms.isEmpty { return calls }
     let now = context.storeContext.now
-    let near = alarms.compactMap { BackupOutlook($0, in: store) }
+    let near = BackupOutlook.all(alarms, in: store)
       .filter { $0.next.at.seconds(since: now) <= BackupCheck.horizon }
       .sorted { ($0.next.at, $0.alarm.title) < ($1.next.at, $1.alarm.title) }
     if near.isEmpty {

@@ -24,9 +24,7 @@ struct BackupStatus: ParsableCommand {
     let reader = store.alarmReader()
     let alarms = try cards.compactMap { try reader.alarm($0.id) }
     let rounds = try alarms.compactMap { try BackupRound($0, in: store) }
-    let outlooks =
-      alarms
-      .compactMap { BackupOutlook($0, in: store) }
+    let outlooks = BackupOutlook.all(alarms, in: store)
       .sorted { ($0.next.at, $0.alarm.title) < ($1.next.at, $1.alarm.title) }
     if common.json {
       return Console.write(
