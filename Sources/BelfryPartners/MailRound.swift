@@ -66,7 +66,8 @@ public struct MailRound: Sendable {
         try settle(url, failure: nil)
       } catch {
         report.failures.append((url, error))
-        try settle(url, failure: words(error))
+        // The news must be returned also where a full disk takes no note: their mail is not read again.
+        try? settle(url, failure: words(error))
       }
     }
     return report
@@ -74,12 +75,14 @@ public struct MailRound: Sendable {
 
   private func look(into url: String, _ report: inout Report) async throws {
     let now = store.context.now
-    let isWanted = partners(of: url).contains { partner in
+    let partners = partners(of: url)
+    let isWanted = partners.contains { partner in
       !partner.inboxes(at: now).isEmpty || !partner.post.isEmpty || !partner.leftovers.isEmpty
     }
     guard isWanted else { return }
     let mailbox = try mailbox(url)
     defer { close(mailbox) }
+    let leftovers = partners.reduce(into: Set<String>()) { $0.formUnion($1.leftovers) }
     let all = try await mailbox.list()
     var byAddress: [String: [String: String]] = [:]
     for (name, object) in all {
@@ -91,7 +94,7 @@ public struct MailRound: Sendable {
     let content = wanted.isEmpty ? [:] : try await mailbox.fetch(wanted)
     let ways = content.isEmpty ? nil : await ways()
     let failure = try take(url, content, wanted, ways: ways, &report)
-    try await leave(url, mailbox, all)
+    try await leave(url, mailbox, all, gone: leftovers.filter { all[$0] == nil })
     if let failure { throw failure }
   }
 
@@ -186,7 +189,11 @@ public struct MailRound: Sendable {
   }
 
   /// Leaves what is to be told, and takes away what is done.
-  private func leave(_ url: String, _ mailbox: any Mailbox, _ all: [String: String]) async throws {
+  ///
+  /// - Parameter gone: the leftovers that were known before the listing `all`, and that it does not have.
+  private func leave(
+    _ url: String, _ mailbox: any Mailbox, _ all: [String: String], gone: Set<String>
+  ) async throws {
     let partners = partners(of: url)
     var put: [String: [UInt8]] = [:]
     var remove: Set<String> = []
@@ -202,8 +209,7 @@ public struct MailRound: Sendable {
         }
       }
     }
-    let isClean = partners.allSatisfy(\.leftovers.isEmpty)
-    if put.isEmpty, remove.isEmpty, isClean { return }
+    if put.isEmpty, remove.isEmpty, gone.isEmpty { return }
     let outcome =
       put.isEmpty && remove.isEmpty
       ? MailboxOutcome() : try await mailbox.exchange(put: put, remove: remove.sorted())
@@ -214,7 +220,8 @@ public struct MailRound: Sendable {
         }
         partner.sent[index].isPosted = true
       }
-      partner.leftovers = []
+      // Another process may have added more since the listing.
+      partner.leftovers.subtract(gone.union(outcome.removed))
       partner.post.removeAll { outcome.put.contains($0.name) }
     }
     if let refusal = outcome.refusal {
@@ -269,11 +276,12 @@ public struct MailRound: Sendable {
     var reports: [Identifier: AlarmReport] = [:]
     var story: [Identifier: [AlarmEvent]] = [:]
     let firings = store.firings()
+    let reader = store.alarmReader()
     // Newest first: what is older than the oldest of them tells nothing of any.
     for entry in store.log() {
       if entry.at < oldest.adding(seconds: -Instant.tolerance) { break }
       guard wanted.contains(entry.alarm) else { continue }
-      if reports[entry.alarm] == nil, let alarm = try store.alarm(entry.alarm) {
+      if reports[entry.alarm] == nil, let alarm = try reader.alarm(entry.alarm) {
         reports[entry.alarm] = AlarmReport(alarm, zone: store.timeline(alarm).zone)
       }
       let unheard = entry.occurrence.map {

@@ -15,16 +15,18 @@ public protocol Mailbox: Sendable {
 
   /// Leaves envelopes, and takes others away.
   ///
-  /// - Returns: which of `put` lie there now, and why others do not.
+  /// - Returns: which of `put` lie there now and why others do not, and which of `remove` were removed.
   func exchange(put: [String: [UInt8]], remove: [String]) async throws -> MailboxOutcome
 }
 
 public struct MailboxOutcome: Sendable {
   public var put: Set<String> = []
+  public var removed: Set<String> = []
   public var refusal: String?
 
-  public init(put: Set<String> = [], refusal: String? = nil) {
+  public init(put: Set<String> = [], removed: Set<String> = [], refusal: String? = nil) {
     self.put = put
+    self.removed = removed
     self.refusal = refusal
   }
 }
@@ -182,11 +184,13 @@ public struct GitMailbox: Mailbox {
   public func exchange(put: [String: [UInt8]], remove: [String]) async throws -> MailboxOutcome {
     var result = MailboxOutcome()
     let puts = try put.sorted { $0.key < $1.key }.map { name, bytes in
-      (name: name, text: "\(try repository.writeBlob(bytes)):\(GitMailbox.prefix)\(name)")
+      Specification(
+        name: name, text: "\(try repository.writeBlob(bytes)):\(GitMailbox.prefix)\(name)")
     }
-    var specifications =
-      puts.map { (name: Optional($0.name), text: $0.text) }
-      + remove.sorted().map { (name: nil, text: ":\(GitMailbox.prefix)\($0)") }
+    let removals = remove.sorted().map {
+      Specification(name: $0, text: ":\(GitMailbox.prefix)\($0)", isRemoval: true)
+    }
+    var specifications = puts + removals
     var attempts = 0
     while !specifications.isEmpty {
       let part = Array(specifications.prefix(GitMailbox.batch))
@@ -195,16 +199,19 @@ public struct GitMailbox: Mailbox {
       if lines.isEmpty, outcome.status != 0 {
         // git sends nothing at all where one that is to be taken away is gone already.
         guard outcome.error.contains("remote ref does not exist"),
-          part.contains(where: { $0.name == nil })
+          part.contains(where: \.isRemoval)
         else { throw failure(outcome) }
-        specifications.removeAll { $0.name == nil }
+        specifications.removeAll(where: \.isRemoval)
         continue
       }
-      var again: [(name: String?, text: String)] = []
+      var again: [Specification] = []
       for item in part {
-        guard let name = item.name else { continue }
+        let name = item.name
         let refusal = lines["\(GitMailbox.prefix)\(name)"] ?? .some("git says nothing of it")
-        if let refusal, attempts < GitMailbox.mostAttempts, GitMailbox.isRace(refusal) {
+        if item.isRemoval {
+          // A refused one is tried again by the next round.
+          if refusal == nil { result.removed.insert(name) }
+        } else if let refusal, attempts < GitMailbox.mostAttempts, GitMailbox.isRace(refusal) {
           again.append(item)
         } else if let refusal, !GitMailbox.isThere(refusal) {
           result.refusal = refusal
@@ -221,6 +228,13 @@ public struct GitMailbox: Mailbox {
       }
     }
     return result
+  }
+
+  /// One reference that a push is to create or remove.
+  private struct Specification {
+    let name: String
+    let text: String
+    var isRemoval = false
   }
 
   private func push(_ specifications: [String]) async throws -> GitCommand.Outcome {

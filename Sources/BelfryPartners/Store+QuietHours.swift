@@ -9,9 +9,11 @@ extension Store {
   @discardableResult public func note(
     _ quiet: QuietHours?, in alarms: [Identifier]
   ) throws -> Int {
-    guard try alarms.contains(where: { try alarm($0).map { isOther($0, quiet) } ?? false }) else {
-      return 0
+    let reader = alarmReader()
+    let hasOther = try alarms.contains { id in
+      try reader.alarm(id).map { isOther($0, quiet) } ?? false
     }
+    guard hasOther else { return 0 }
     return try update(alarms) { alarms in
       let changed = alarms.filter { isOther($0, quiet) }.map { before in
         var after = before

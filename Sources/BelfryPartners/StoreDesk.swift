@@ -9,6 +9,8 @@ final class StoreDesk: RequestDesk {
   let ways: String?
   /// The alarms to set.
   private var made: [Alarm] = []
+  /// Reads the alarms until the next write; nil where none was read since the last.
+  private var reader: Store.AlarmReader?
 
   init(store: Store, settings: Settings, ways: String?) {
     self.store = store
@@ -18,6 +20,12 @@ final class StoreDesk: RequestDesk {
 
   private var now: Instant { store.context.now }
   private var zones: ZoneLibrary { store.context.zones }
+
+  private func stored(_ alarm: Identifier) throws -> Alarm? {
+    let reader = self.reader ?? store.alarmReader()
+    self.reader = reader
+    return try reader.alarm(alarm)
+  }
 
   func judge(
     _ request: PartnerRequest, _ limits: PartnerLimits, accepted: Int,
@@ -42,7 +50,7 @@ final class StoreDesk: RequestDesk {
     _ request: PartnerRequest, as alarm: Identifier, from origin: PartnerOrigin
   ) throws -> PartnerRefusal? {
     // Another device of this person's was faster, or this one has died over it.
-    if try store.alarm(alarm) != nil { return nil }
+    if try stored(alarm) != nil { return nil }
     do {
       made.append(
         try request.alarm(
@@ -55,7 +63,7 @@ final class StoreDesk: RequestDesk {
   }
 
   func standing(_ alarm: Identifier) throws -> AlarmStanding? {
-    guard !made.contains(where: { $0.id == alarm }), let known = try store.alarm(alarm) else {
+    guard !made.contains(where: { $0.id == alarm }), let known = try stored(alarm) else {
       return nil
     }
     return known.isDeleted ? .deleted : known.enabled ? .stands : .off
@@ -64,18 +72,21 @@ final class StoreDesk: RequestDesk {
   func cancel(_ alarm: Identifier, why: String) throws {
     // It came together with what takes it back.
     made.removeAll { $0.id == alarm }
+    reader = nil
     _ = try store.delete(alarm, why: why) { self.message("\($0.title): \(why)", of: [$0]) }
   }
 
   func revoke(_ alarms: [Identifier], by name: String) throws -> Int {
     let unset = made.count { alarms.contains($0.id) }
     made.removeAll { alarms.contains($0.id) }
+    reader = nil
     return try store.delete(alarms, why: "\(name) is no partner any more").count + unset
   }
 
   /// Commits what is to be set. Throws what the store does: then nothing is.
   func commit() throws {
     guard let first = made.first else { return }
+    reader = nil
     let entries = store.entries(
       made.map { alarm in
         (Event(.created, detail: "asked by \(alarm.partner?.name ?? "a partner")"), alarm)

@@ -101,8 +101,10 @@ extension Store {
         device: device, lastHeard: presence.lastHeard[device.id] ?? device.created,
         standIn: presence.standIns[device.id], alarms: [])
     }
+    let reader = alarmReader()
     for id in armedIdentifiers().sorted() where mentionsDevices(id) {
-      guard let alarm = (try? alarm(id)) ?? nil, alarm.enabled, !alarm.isDeleted else { continue }
+      guard let alarm = (try? reader.alarm(id)) ?? nil, alarm.enabled, !alarm.isDeleted
+      else { continue }
       let named = alarm.delivery.devices.union(
         (alarm.backup?.plan.isActive == true ? alarm.backup?.plan.targets : nil)?
           .compactMap(\.device) ?? [])

@@ -28,7 +28,8 @@ extension Store {
   ///   - why: what the log and the commit say of it.
   ///   - isFinal: whether 'belfry undo' must not restore them.
   public func delete(_ ids: [Identifier], why: String, isFinal: Bool = false) throws -> [Alarm] {
-    guard try ids.contains(where: { try alarm($0)?.isDeleted == false }) else { return [] }
+    let reader = alarmReader()
+    guard try ids.contains(where: { try reader.alarm($0)?.isDeleted == false }) else { return [] }
     return try update(ids) { alarms in
       let deleted = alarms.map { $0.deleted() }
       guard let first = deleted.first else { return (nil, []) }

@@ -32,6 +32,25 @@ extension Store {
   /// One alarm, from its file, or the last good version of it.
   public func alarm(_ id: Identifier) throws -> Alarm? { try alarm(id, pendingVersions()) }
 
+  /// A reader of several alarms that looks once for the versions which the work tree lacks.
+  ///
+  /// It is made for one pass over some alarms: what moves the branch afterwards is not looked for again.
+  public struct AlarmReader {
+    private let store: Store
+    private let pending: PendingVersions?
+
+    fileprivate init(_ store: Store) {
+      self.store = store
+      pending = store.pendingVersions()
+    }
+
+    /// Returns what `Store.alarm(_:)` does.
+    public func alarm(_ id: Identifier) throws -> Alarm? { try store.alarm(id, pending) }
+  }
+
+  /// Returns a reader for a pass over several alarms.
+  public func alarmReader() -> AlarmReader { AlarmReader(self) }
+
   /// Alarms in full, for all cards.
   public func alarms(_ cards: [Card]) throws -> [Identifier: Alarm] {
     var result: [Identifier: Alarm] = [:]

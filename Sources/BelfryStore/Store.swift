@@ -272,6 +272,26 @@ public final class Store: Sendable {
   /// and what rings is what the branch has.
   public var past: String? { local.readDetachedHead() }
 
+  /// The name of the branch to return to while a commit of the past is checked out; nil when it is not known.
+  ///
+  /// `main` where there is one, else a branch with the commit at which Belfry left the checked-out branch.
+  public var presentBranch: String? { (try? repository()).flatMap { presentBranch($0) } }
+
+  func presentBranch(_ repository: Repository) -> String? {
+    let folder = "refs/heads/"
+    let main = folder + Repository.branch
+    // A damaged reference stays the one to mend and to return to.
+    if repository.referenceFile(main) != nil || ((try? repository.commit(of: main)) ?? nil) != nil {
+      return Repository.branch
+    }
+    guard let seen = local.readSeen(), let branches = try? repository.references(under: folder)
+    else { return nil }
+    let holders = branches.filter { (try? repository.isAncestor(seen, of: $0.value)) == true }
+    // A branch at that very commit comes before those that have moved on from it.
+    let name = holders.keys.sorted().first { holders[$0] == seen } ?? holders.keys.min()
+    return name.map { String($0.dropFirst(folder.count)) }
+  }
+
   /// The settings; the defaults where there are none, with the reason when the file is not valid.
   public func settings() throws -> (settings: Settings, problem: RecordProblem?) {
     do {

@@ -34,7 +34,9 @@ final class StoreWriter {
     }
     let operation = try repository.operation()
     guard operation == .none else { throw StoreError.operationInProgress(operation) }
-    guard let branch = try repository.headBranch() else { throw StoreError.detachedHead }
+    guard let branch = try repository.headBranch() else {
+      throw StoreError.detachedHead(branch: store.presentBranch(repository))
+    }
     self.branch = branch
     signature = try store.signature(repository)
     hold = try StoreWriter.holdOff(repository, patience: store.context.patience)

@@ -13,6 +13,10 @@ final class MemoryMailbox: Mailbox {
   private let mail = Mutex<[String: [UInt8]]>([:])
   /// What is larger than any envelope.
   private let unfit = Mutex<Set<String>>([])
+  /// True while the host refuses to remove anything.
+  let refusesRemovals = Mutex(false)
+  /// Runs before the mailbox takes and removes mail.
+  let beforeExchange = Mutex<(@Sendable () throws -> Void)?>(nil)
 
   var all: [String: [UInt8]] { mail.withLock { $0 } }
 
@@ -35,11 +39,14 @@ final class MemoryMailbox: Mailbox {
   }
 
   func exchange(put: [String: [UInt8]], remove: [String]) async throws -> MailboxOutcome {
+    let before = beforeExchange.withLock { $0 }
+    try before?()
+    let removed = refusesRemovals.withLock { $0 } ? [] : remove
     mail.withLock { mail in
-      for name in remove { mail[name] = nil }
+      for name in removed { mail[name] = nil }
       for (name, bytes) in put where mail[name] == nil { mail[name] = bytes }
     }
-    return MailboxOutcome(put: Set(put.keys))
+    return MailboxOutcome(put: Set(put.keys), removed: Set(removed))
   }
 }
 
@@ -81,12 +88,17 @@ final class Person {
     get throws { try store.allAlarms().alarms.filter { !$0.isDeleted } }
   }
 
-  @discardableResult
-  func round() async throws -> MailRound.Report {
+  /// A round that may fail to reach the mailbox.
+  func attempt() async throws -> MailRound.Report {
     let mailbox = mailbox
-    let report = try await MailRound(
+    return try await MailRound(
       try store, settings: settings, ways: { "by test" }, mailbox: { _ in mailbox }
     ).run()
+  }
+
+  @discardableResult
+  func round() async throws -> MailRound.Report {
+    let report = try await attempt()
     if let failure = report.failures.first { throw failure.error }
     return report
   }

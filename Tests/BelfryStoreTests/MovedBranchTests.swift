@@ -52,6 +52,9 @@ import Testing
     withExtendedLifetime(writer) {}
     func titles() throws -> [String] { try store.overview().cards.map(\.title).sorted() }
     #expect(try titles() == ["Milk", "Tea"])
+    let reader = store.alarmReader()
+    let read = try store.overview().cards.compactMap { try reader.alarm($0.id)?.title }
+    #expect(read.sorted() == ["Milk", "Tea"])
     #expect(try store.armedIdentifiers().count == 1)
     try store.commit(try change("Bread", store))
     #expect(try titles() == ["Bread", "Milk", "Tea"])

@@ -464,6 +464,13 @@ import Testing
     try await sync(sandbox, [sandbox.store], now: "2026-11-22T20:00:20Z")
     let after = try await backup(sandbox, "status", "--json", now: "2026-11-22T20:00:20Z")
     #expect(after.array.first?["live"] as? Int == 1, "\(after.out)")
+    // Of several alarms each is judged by its own list.
+    _ = try await sandbox.belfry(
+      "add", "Flight", "--daily", "--at", "06:00", now: "2026-11-22T20:00:21Z")
+    _ = try await backup(
+      sandbox, "flight", "add", "device", "Watch", now: "2026-11-22T20:00:22Z")
+    let both = try await backup(sandbox, "status", "--json", now: "2026-11-22T20:00:23Z")
+    #expect(both.array.map { $0["live"] as? Int } == [1, 0], "\(both.out)")
   }
 
   @Test("status tells how far it has come while it rings")

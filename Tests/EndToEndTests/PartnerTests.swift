@@ -394,6 +394,32 @@ import Testing
     #expect(!file.contains("\"key\""))
   }
 
+  @Test("parting deletes an alarm that was accepted during the prompt")
+  func partingDuringAnAcceptance() async throws {
+    let (chris, alex) = (try await person(), try await person())
+    try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
+    #expect(try await chris.partner("send", "Alex", "Nap", "--at", "12:30").status == 0)
+    let sandbox = alex.sandbox
+    let state = sandbox.home + "/.local/state/belfry"
+    try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+    try sandbox.write("", to: state + "/welcomed")
+    let shown = sandbox.root + "/terminal"
+    try sandbox.write("", to: shown)
+    let line = """
+      { until grep -qF '[y/N]' '\(shown)'; do sleep 0.02; done
+        '\(Sandbox.binary)' partner sync >/dev/null
+        '\(Sandbox.binary)' list --json > '\(sandbox.root)/accepted'
+        printf 'y\\n'; } |
+        script -qfec "stty cols 80 rows 24; '\(Sandbox.binary)' partner remove Chris" '\(shown)'
+      """
+    let parted = try await sandbox.run(
+      "/bin/sh", ["-c", line],
+      environment: ["TZ": "UTC", "BELFRY_NOW": PartnerTests.now, "TERM": "xterm-256color"])
+    #expect(try sandbox.read(sandbox.root + "/accepted").contains("From Chris"))
+    #expect(parted.out.contains("1 of their alarms was deleted"), "\(parted.out)")
+    #expect(try await alex.list().isEmpty)
+  }
+
   @Test("re-pairing takes the place of the same person's earlier keys")
   func rePairing() async throws {
     let (chris, alex) = (try await person(), try await person())

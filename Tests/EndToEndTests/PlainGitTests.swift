@@ -141,6 +141,35 @@ import Testing
     #expect(try await sandbox.belfry("done", "milk", now: "2026-11-21T09:35:00Z").status == 0)
   }
 
+  @Test func theWayBackFromThePastNamesTheBranchOfTheStore() async throws {
+    let sandbox = try await store()
+    _ = try await sandbox.git("branch", "-m", "main", "master")
+    _ = try await sandbox.git("branch", "aside", "HEAD~1")
+    _ = try await sandbox.belfry(
+      "add", "Milk", "--daily", "--at", "09:30", now: "2026-11-20T22:44:00Z")
+    _ = try await sandbox.git("checkout", "-q", "--detach", "HEAD~1")
+    let list = try await sandbox.belfry("list", now: "2026-11-20T22:50:00Z")
+    #expect(list.err.contains("what the branch master has"), "\(list.err)")
+    #expect(list.err.contains("belfry git -- checkout master"), "\(list.err)")
+    let add = try await sandbox.belfry("add", "Bread", "--daily")
+    #expect(add.status == 1)
+    #expect(add.err.contains("not on its branch master"), "\(add.err)")
+    #expect(add.err.contains("'belfry git -- checkout master'"), "\(add.err)")
+    let doctor = try await sandbox.belfry("doctor", now: "2026-11-20T22:51:00Z")
+    #expect(doctor.out.contains("belfry git -- checkout master"), "\(doctor.out)")
+    #expect(!doctor.out.contains("heads/main"), "\(doctor.out)")
+    // A repair makes no branch that the store does not have.
+    _ = try await sandbox.belfry("doctor", "--repair", now: "2026-11-20T22:52:00Z")
+    let branches = try await sandbox.git("for-each-ref", "--format=%(refname:short)", "refs/heads")
+    #expect(branches.out == "aside\nmaster\n")
+    // Nothing says which branch it was.
+    try FileManager.default.removeItem(atPath: sandbox.store + "/.git/belfry/seen")
+    let unknown = try await sandbox.belfry("add", "Bread", "--daily")
+    #expect(unknown.err.contains("'belfry git -- checkout -'"), "\(unknown.err)")
+    _ = try await sandbox.git("checkout", "-q", "master")
+    #expect(try await titles(sandbox) == ["Milk", "Rent", "Tea"])
+  }
+
   @Test func stashRebaseAndCollectionsAreNoTrouble() async throws {
     let sandbox = try await store()
     let file = try sandbox.alarmFile()

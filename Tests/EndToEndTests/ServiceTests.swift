@@ -116,6 +116,70 @@ import Testing
     #expect(try sandbox.read(sandbox.root + "/table") == "0 5 * * * backup\n")
   }
 
+  @Test(
+    "a crontab that cannot be read is not replaced",
+    arguments: [
+      // A failure, more than 1 MiB, and Latin-1.
+      "echo 'crontab: cannot open your crontab: Permission denied' >&2; exit 1",
+      "yes '0 5 * * * backup' | head -c 1100000", "printf '# caf\\351\\n'",
+    ])
+  func unreadableCrontab(listing: String) async throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.script(
+      "bin/crontab",
+      """
+      case $1 in
+      -l) \(listing) ;;
+      -) cat > '\(sandbox.root)/table' ;;
+      esac
+      """)
+    let path = [
+      "PATH": "\(sandbox.root)/bin:/usr/bin:/bin", "XDG_RUNTIME_DIR": sandbox.root,
+    ]
+    let install = try await sandbox.belfry("service", "install", environment: path)
+    #expect(install.status == 1)
+    #expect(install.err.contains("your crontab cannot be read"), "\(install.err)")
+    #expect(install.err.contains("crontab -e': * * * * * "), "\(install.err)")
+    let uninstall = try await sandbox.belfry("service", "uninstall", environment: path)
+    #expect(uninstall.status == 1)
+    #expect(uninstall.err.contains("your crontab cannot be read"), "\(uninstall.err)")
+    let status = try await sandbox.belfry("service", "status", environment: path)
+    #expect(status.status == 4)
+    #expect(status.err.contains("nothing looks at the clock"), "\(status.err)")
+    #expect(!FileManager.default.fileExists(atPath: sandbox.root + "/table"))
+  }
+
+  @Test("a user without a crontab gets one, and the lines of a long one are kept")
+  func crontabIsKept() async throws {
+    let sandbox = try Sandbox()
+    let table = sandbox.root + "/table"
+    _ = try sandbox.script(
+      "bin/crontab",
+      """
+      case $1 in
+      -l) cat '\(table)' 2>/dev/null || { echo 'no crontab for ada' >&2; exit 1; } ;;
+      -) cat > '\(table)' ;;
+      esac
+      """)
+    let processes = sandbox.root + "/proc"
+    try process("init", number: 1, in: processes)
+    try process("cron", number: 42, in: processes)
+    let path = [
+      "PATH": "\(sandbox.root)/bin:/usr/bin:/bin", "XDG_RUNTIME_DIR": sandbox.root,
+      "BELFRY_PROC": processes,
+    ]
+    let first = try await sandbox.belfry("service", "install", environment: path)
+    #expect(first.status == 0, "\(first.err)")
+    #expect(try sandbox.read(table).split(separator: "\n").count == 1)
+    // More than 64 KiB.
+    let long = String(repeating: "0 5 * * * backup of every folder\n", count: 4000)
+    try sandbox.write(long, to: table)
+    let second = try await sandbox.belfry("service", "install", environment: path)
+    #expect(second.status == 0, "\(second.err)")
+    let lines = try sandbox.read(table)
+    #expect(lines.hasPrefix(long) && lines.split(separator: "\n").count == 4001)
+  }
+
   /// Makes a process in a stand-in for /proc.
   private func process(_ name: String, number: Int, in folder: String) throws {
     try FileManager.default.createDirectory(

@@ -25,8 +25,8 @@ public enum Finding: Sendable {
   /// So many that git becomes slow.
   case manyLooseObjects(Int)
   case operation(Repository.Operation)
-  /// A commit of the past is checked out.
-  case past(String)
+  /// A commit of the past is checked out; the branch to return to, nil when it is not known.
+  case past(String, branch: String?)
   /// A branch of another name than the usual one is checked out; whether there is one of that name, too.
   case otherBranch(String, hasMain: Bool)
   /// A write was interrupted: the next one finishes it.

@@ -30,7 +30,9 @@ public struct Repair: Sendable {
     if Reference.brokenHead(store) != nil { try mendHead(quarantine) }
     let repository = try store.repository()
     try mendPackedReferences(repository, quarantine)
-    let branch = try repository.headBranch() ?? "refs/heads/\(Repository.branch)"
+    let branch =
+      try repository.headBranch()
+      ?? "refs/heads/\(store.presentBranch(repository) ?? Repository.branch)"
     for lock in repository.locks(of: branch)
     where repository.removeAbandonedLock(lock, olderThan: 0) {
       report(.lock(path: lock))

@@ -33,9 +33,11 @@ public struct RepositoryExamination: Sendable {
     } catch {
       return findings + [.unreadable(path: store.path + "/.git", reason: error.message)]
     }
-    let branch = try repository.headBranch() ?? "refs/heads/\(Repository.branch)"
+    let head = try repository.headBranch()
+    let present = head == nil ? store.presentBranch(repository) : nil
+    let branch = head ?? "refs/heads/\(present ?? Repository.branch)"
     let main = "refs/heads/\(Repository.branch)"
-    if branch != main {
+    if head != nil, branch != main {
       let hasMain = ((try? repository.commit(of: main)) ?? nil) != nil
       findings.append(.otherBranch(branch, hasMain: hasMain))
     }
@@ -43,7 +45,7 @@ public struct RepositoryExamination: Sendable {
     if operation != .none {
       findings.append(.operation(operation))
     } else if let commit = store.past {
-      findings.append(.past(commit))
+      findings.append(.past(commit, branch: present))
     }
     if let packed = repository.packedReferences, packed.isDamaged {
       findings.append(.packedReferencesDamaged(path: packed.path, lines: packed.damagedLines))

@@ -19,8 +19,8 @@ public enum StoreError: Error, Sendable {
   case gitBusy(path: String, by: GitUser?)
   /// The user's own git has begun a merge or a rebase and not ended it.
   case operationInProgress(Repository.Operation)
-  /// HEAD names no branch: a commit of the past is checked out.
-  case detachedHead
+  /// HEAD names no branch: a commit of the past is checked out. The branch to return to; nil when it is not known.
+  case detachedHead(branch: String?)
   /// A record of this store is not one; `path` is relative to the store.
   case badRecord(path: String, RecordError)
   /// No record has this path.

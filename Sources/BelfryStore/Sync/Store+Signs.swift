@@ -127,20 +127,30 @@ extension Store {
     return hasBackups ? SignsOfLife.spacingInWindow : SignsOfLife.spacing
   }
 
-  /// The devices that are known not to have had an alarm's list of backups as it is here when they last said that they
-  /// are there.
-  public func devicesWithoutBackups(of alarm: Alarm, _ signs: SignsOfLife) -> Set<Identifier> {
-    guard let repository = try? repository() else { return [] }
-    return Set(
-      signs.has.filter { _, commit in
-        guard let id = ObjectID(hexadecimal: commit), let tree = try? repository.commit(id).tree
-        else { return false }
-        guard let blob = (try? repository.blob(at: AlarmRecord.path(alarm.id), in: tree)) ?? nil,
-          let bytes = try? repository.blob(blob, limit: AlarmRecord.largest),
-          let theirs = try? AlarmRecord.decode(bytes, id: alarm.id, now: context.now)
-        else { return true }
-        return theirs.backup?.plan != alarm.backup?.plan
-      }.keys)
+  /// The devices that, by their last heartbeats, are known not to have had the alarms' lists of backups as they are here:
+  /// a set for each alarm's identifier.
+  public func devicesWithoutBackups(
+    of alarms: [Alarm], _ signs: SignsOfLife
+  ) -> [Identifier: Set<Identifier>] {
+    guard let repository = try? repository() else { return [:] }
+    var result: [Identifier: Set<Identifier>] = [:]
+    for (device, commit) in signs.has {
+      guard let id = ObjectID(hexadecimal: commit), let tree = try? repository.commit(id).tree
+      else { continue }
+      for alarm in alarms where !hasBackups(of: alarm, repository, in: tree) {
+        result[alarm.id, default: []].insert(device)
+      }
+    }
+    return result
+  }
+
+  /// True if a commit's tree has an alarm's list of backups as it is here.
+  private func hasBackups(of alarm: Alarm, _ repository: Repository, in tree: ObjectID) -> Bool {
+    guard let blob = (try? repository.blob(at: AlarmRecord.path(alarm.id), in: tree)) ?? nil,
+      let bytes = try? repository.blob(blob, limit: AlarmRecord.largest),
+      let theirs = try? AlarmRecord.decode(bytes, id: alarm.id, now: context.now)
+    else { return false }
+    return theirs.backup?.plan == alarm.backup?.plan
   }
 }
 

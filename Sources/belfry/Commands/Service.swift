@@ -265,7 +265,14 @@ struct ServiceManager {
       return .cron
     }
     // The other form would look at the clock too.
-    _ = try await uninstall()
+    _ = try await removeUnits()
+    do {
+      _ = try await removeCrontabLine()
+    } catch let error as CommandError {
+      // Two that look at the clock do no harm.
+      Console.error("belfry: warning: \(error.message)")
+      Console.error(ServiceManager.removalByHand)
+    }
     try DurableFile.makeFolder(folder, mode: 0o755)
     for (name, text) in units.files {
       try DurableFile.write(
@@ -276,8 +283,23 @@ struct ServiceManager {
     return .systemd
   }
 
-  /// Takes everything away, and returns what there was.
+  /// Removes the units and the line of the crontab. Returns the names of those that there were.
+  ///
+  /// - Throws: `CommandError` when the crontab cannot be read, which then stays as it is.
   func uninstall() async throws -> [String] {
+    var removed = try await removeUnits()
+    do {
+      if try await removeCrontabLine() { removed.append("the line of the crontab") }
+    } catch let error as CommandError {
+      let units =
+        removed.isEmpty ? "" : "\(removed.joined(separator: ", ")) removed, but "
+      throw CommandError(error.code, units + error.message, hint: error.hint)
+    }
+    return removed
+  }
+
+  /// Removes the units. Returns the names of those that there were.
+  private func removeUnits() async throws -> [String] {
     var removed: [String] = []
     for name in ServiceUnits.all where access("\(folder)/\(name)", F_OK) == 0 {
       // One that was never started can be removed all the same.
@@ -286,12 +308,20 @@ struct ServiceManager {
       removed.append(name)
     }
     if !removed.isEmpty { _ = await run("systemctl", ["--user", "daemon-reload"]) }
-    let lines = await crontab()
-    if lines.contains(where: { $0.hasSuffix(ServiceUnits.mark) }) {
-      try await setCrontab(lines.filter { !$0.hasSuffix(ServiceUnits.mark) })
-      removed.append("the line of the crontab")
-    }
     return removed
+  }
+
+  /// Removes Belfry's line from the crontab. Returns false where there was none.
+  private func removeCrontabLine() async throws -> Bool {
+    let lines: [String]
+    do {
+      lines = try await crontab() ?? []
+    } catch let error as CommandError {
+      throw CommandError(error.code, error.message, hint: ServiceManager.removalByHand)
+    }
+    guard lines.contains(where: { $0.hasSuffix(ServiceUnits.mark) }) else { return false }
+    try await setCrontab(lines.filter { !$0.hasSuffix(ServiceUnits.mark) })
+    return true
   }
 
   func status() async -> (units: [(name: String, state: String)], isInCrontab: Bool) {
@@ -305,10 +335,11 @@ struct ServiceManager {
     return (units, await isInCrontab)
   }
 
-  /// True if the user's crontab has Belfry's line.
+  /// True if the user's crontab has Belfry's line; false also for a crontab that cannot be read.
   var isInCrontab: Bool {
     get async {
-      await crontab().contains { !$0.hasPrefix("#") && $0.hasSuffix(ServiceUnits.mark) }
+      let lines = (try? await crontab()) ?? []
+      return lines.contains { !$0.hasPrefix("#") && $0.hasSuffix(ServiceUnits.mark) }
     }
   }
 
@@ -356,9 +387,17 @@ struct ServiceManager {
   // MARK: The crontab
 
   private func installCrontab(_ units: ServiceUnits) async throws {
-    let lines = await crontab().filter { !$0.hasSuffix(ServiceUnits.mark) }
+    let known: [String]?
     do {
-      try await setCrontab(lines + [units.crontab])
+      known = try await crontab()
+    } catch let error as CommandError {
+      throw CommandError(
+        error.code, error.message,
+        hint: "Add this line to it yourself, with 'crontab -e': \(units.crontab)")
+    }
+    do {
+      guard let known else { throw ServiceManager.noCron }
+      try await setCrontab(known.filter { !$0.hasSuffix(ServiceUnits.mark) } + [units.crontab])
     } catch let error as CommandError {
       throw CommandError(
         .failed, error.message,
@@ -366,10 +405,46 @@ struct ServiceManager {
     }
   }
 
-  private func crontab() async -> [String] {
-    let text = await run("crontab", ["-l"]) ?? ""
-    return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-      .reversed().drop { $0.isEmpty }.reversed()
+  private static let noCron = CommandError(
+    .failed, "neither systemd nor cron is to be had for you here.", hint: "Install cron.")
+
+  private static let removalByHand =
+    "If it has a line that ends in '\(ServiceUnits.mark)', remove it yourself: crontab -e"
+
+  /// The largest crontab that is read, in bytes.
+  private static let largestCrontab = 1 << 20
+
+  /// Returns the lines of the user's crontab; nil where the program `crontab` is not installed.
+  ///
+  /// - Throws: `CommandError` when the crontab cannot be read. It may have lines of the user's, so it must not be
+  ///   replaced.
+  private func crontab() async throws -> [String]? {
+    guard hasCrontabProgram else { return nil }
+    let outcome = await TimedProcess.run(
+      .name("crontab"), ["-l"], variables: ["LC_ALL": "C"], seconds: 30,
+      limit: ServiceManager.largestCrontab)
+    let reason: String
+    switch outcome {
+    case .ended(0, let output, _):
+      if let text = String(validating: output, as: UTF8.self) {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        while lines.last?.isEmpty == true { lines.removeLast() }
+        return lines
+      }
+      reason = "it is not UTF-8"
+    case .ended(1, _, let error) where error.contains("no crontab"): return []
+    case .ended(let status, _, let error):
+      reason = error.split(separator: "\n").first.map(String.init) ?? "exit status \(status)"
+    case .timedOut: reason = "'crontab -l' timed out after 30 s"
+    case .failed(let words): reason = words
+    }
+    throw CommandError(
+      .failed, "your crontab cannot be read, so it was not changed: \(Printable.text(reason)).")
+  }
+
+  private var hasCrontabProgram: Bool {
+    (context.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+      .contains { access("\($0)/crontab", X_OK) == 0 }
   }
 
   private func setCrontab(_ lines: [String]) async throws {
@@ -377,8 +452,7 @@ struct ServiceManager {
       .name("crontab"), ["-"], input: Array((lines.joined(separator: "\n") + "\n").utf8),
       seconds: 60)
     if case .ended(0, _, _) = outcome { return }
-    throw CommandError(
-      .failed, "neither systemd nor cron is to be had for you here.", hint: "Install cron.")
+    throw ServiceManager.noCron
   }
 
   /// What a program says; nil when it is not there or fails.

@@ -123,11 +123,11 @@ enum DoctorText {
       return problem(
         "store", "git has begun a \(operation) and not finished it: nothing can be written.",
         "Finish it, or give it up: belfry git -- status")
-    case .past(let commit):
+    case .past(let commit, let branch):
       return problem(
         "store",
         "A commit of the past is checked out, \(commit.prefix(8)): nothing can be written.",
-        "Come back: belfry git -- checkout \(Repository.branch)")
+        "Come back: \(CommandError.checkout(branch))")
     case .otherBranch(let name, let hasMain):
       let branch = name.hasPrefix("refs/heads/") ? String(name.dropFirst(11)) : name
       return note(

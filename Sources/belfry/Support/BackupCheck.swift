@@ -17,12 +17,13 @@ struct BackupCheck {
   }
 
   func diagnoses() throws -> [Diagnosis] {
-    let alarms = try store.overview().cards.compactMap { try store.alarm($0.id) }
+    let reader = store.alarmReader()
+    let alarms = try store.overview().cards.compactMap { try reader.alarm($0.id) }
       .filter { $0.enabled && !$0.isDeleted && $0.backup?.plan.isActive == true }
     let calls = try callers(alarms)
     if alarms.isEmpty { return calls }
     let now = context.storeContext.now
-    let near = alarms.compactMap { BackupOutlook($0, in: store) }
+    let near = BackupOutlook.all(alarms, in: store)
       .filter { $0.next.at.seconds(since: now) <= BackupCheck.horizon }
       .sorted { ($0.next.at, $0.alarm.title) < ($1.next.at, $1.alarm.title) }
     if near.isEmpty {

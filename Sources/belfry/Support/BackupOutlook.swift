@@ -25,13 +25,33 @@ struct BackupOutlook {
   /// The backups that would ring.
   var live: Int { members.count { $0.target != nil && $0.isThere } }
 
-  /// Nil for an alarm that has no backups, or does not come.
-  init?(_ alarm: Alarm, in store: Store) {
+  /// Returns the outlooks of those alarms that have backups and come.
+  ///
+  /// The devices and the daemon are asked once for all of them.
+  static func all(_ alarms: [Alarm], in store: Store) -> [BackupOutlook] {
     let now = store.context.now
-    guard alarm.enabled, !alarm.isDeleted, let plan = alarm.backup?.plan, plan.isActive,
-      let next = store.timeline(alarm).next(after: now)
-    else { return nil }
-    let witness = Witness(store, alarm)
+    var coming: [(alarm: Alarm, plan: Backup.Plan, next: Timeline.Occurrence)] = []
+    for alarm in alarms {
+      guard alarm.enabled, !alarm.isDeleted, let plan = alarm.backup?.plan, plan.isActive,
+        let next = store.timeline(alarm).next(after: now)
+      else { continue }
+      coming.append((alarm, plan, next))
+    }
+    // The daemon may take seconds to answer.
+    if coming.isEmpty { return [] }
+    var witness = Witness(store)
+    let uninformed = store.devicesWithoutBackups(of: coming.map { $0.alarm }, witness.signs)
+    return coming.map { item in
+      witness.interval = item.plan.interval
+      witness.uninformed = uninformed[item.alarm.id] ?? []
+      return BackupOutlook(item.alarm, item.plan, item.next, witness, in: store)
+    }
+  }
+
+  private init(
+    _ alarm: Alarm, _ plan: Backup.Plan, _ next: Timeline.Occurrence, _ witness: Witness,
+    in store: Store
+  ) {
     let primary = plan.primary ?? store.device
     var members = [witness.member(nil, primary, at: next.at)]
     for (target, at) in plan.preview(due: next.at) {
@@ -53,22 +73,20 @@ struct BackupOutlook {
     let signs: SignsOfLife
     let presence: DevicePresence
     let devices: [Device]
-    /// Between two backups, in seconds.
-    let interval: Int64
     let isWatched: Bool
     let hasRemote: Bool
-    /// Those that are known not to have the list as it is.
-    let uninformed: Set<Identifier>
+    /// The time between two backups of the alarm in question, in seconds.
+    var interval = Backup.interval
+    /// The devices that are known not to have the alarm's list as it is.
+    var uninformed: Set<Identifier> = []
 
-    init(_ store: Store, _ alarm: Alarm) {
+    init(_ store: Store) {
       now = store.context.now
       own = store.device
       devices = store.devices().devices
       names = devices.names
       signs = store.signsOfLife
       presence = store.presence
-      interval = alarm.backup?.plan.interval ?? Backup.interval
-      uninformed = store.devicesWithoutBackups(of: alarm, signs)
       isWatched = store.daemonState().isRunning || store.hasTickedLately
       hasRemote = store.hasRemote
     }

@@ -221,9 +221,10 @@ struct CommandContext {
       Console.error(
         "belfry: warning: the store is at a commit of the past, \(Printable.text(String(commit.prefix(8)))), and read-only."
       )
+      let branch = store.presentBranch
+      let name = branch.map { "the branch \(Printable.text($0)) has" } ?? "Belfry wrote last"
       Console.error(
-        "What rings is what the branch \(Repository.branch) has; back to it: belfry git -- checkout \(Repository.branch)"
-      )
+        "What rings is what \(name); back to it: \(CommandError.checkout(branch))")
     }
     if !storeContext.zones.works {
       Console.error(

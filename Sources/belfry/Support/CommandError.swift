@@ -89,6 +89,11 @@ struct CommandError: Error {
   static let withoutLocks =
     "Keep the store on a disk that has locks, such as a local one (--store); on NFS mount it with them."
 
+  /// Returns the command that leaves a commit of the past for a branch; nil stands for what was checked out before.
+  static func checkout(_ branch: String?) -> String {
+    "belfry git -- checkout \(branch.map { Printable.text($0) } ?? "-")"
+  }
+
   private static func hint(_ error: FileError) -> String {
     switch error.number {
     case _ where error.operation == "lock" && [ENOLCK, ENOSYS, ENOTSUP].contains(error.number):
@@ -146,10 +151,11 @@ struct CommandError: Error {
         hint: name == "operation"
           ? "Finish it or give it up: see 'belfry git -- status'."
           : "Finish it with 'belfry git -- \(name) --continue', or give it up with --abort.")
-    case .detachedHead:
+    case .detachedHead(let branch):
+      let name = branch.map { "its branch \(Printable.text($0))" } ?? "a branch"
       self.init(
-        .failed, "the store is not on its branch \(Repository.branch), so it is read-only.",
-        hint: "Come back to it with 'belfry git -- checkout \(Repository.branch)'.")
+        .failed, "the store is not on \(name), so it is read-only.",
+        hint: "Come back to it with '\(CommandError.checkout(branch))'.")
     case .badRecord(let path, let reason):
       self.init(
         .failed, "\(Printable.text(path)) is not valid: \(Printable.text(reason.words)).",

@@ -21,11 +21,10 @@ struct BackupStatus: ParsableCommand {
     let context = try common.context(parent.root)
     let store = try context.open()
     let cards = try alarm.map { [try context.find($0, in: store)] } ?? context.overview(store)
-    let alarms = try cards.compactMap { try store.alarm($0.id) }
+    let reader = store.alarmReader()
+    let alarms = try cards.compactMap { try reader.alarm($0.id) }
     let rounds = try alarms.compactMap { try BackupRound($0, in: store) }
-    let outlooks =
-      alarms
-      .compactMap { BackupOutlook($0, in: store) }
+    let outlooks = BackupOutlook.all(alarms, in: store)
       .sorted { ($0.next.at, $0.alarm.title) < ($1.next.at, $1.alarm.title) }
     if common.json {
       return Console.write(

@@ -130,7 +130,18 @@ struct PartnerLimitsCommand: ParsableCommand {
   func run() throws {
     let place = try PartnerPlace(common, parent.root)
     let partner = try place.find(self.partner)
-    var limits = partner.limits
+    let limited = try place.change(partner.id) { partner in
+      try apply(to: &partner.limits)
+      return partner
+    }
+    // What is set already keeps them, too, on all devices.
+    try place.store.note(
+      limited.limits.quiet, in: limited.received.filter { !$0.isOver }.compactMap(\.alarm))
+    PartnerSwitching.show(limited, place, json: common.json)
+  }
+
+  /// Changes the limits that the options name.
+  private func apply(to limits: inout PartnerLimits) throws {
     if let perDay {
       guard PartnerLimits.perDays.contains(perDay) else {
         throw CommandError(
@@ -163,14 +174,6 @@ struct PartnerLimitsCommand: ParsableCommand {
           hint: "Write them as 23:00-06:00, or off.")
       }
     }
-    let limited = try place.change(partner.id) { partner in
-      partner.limits = limits
-      return partner
-    }
-    // What is set already keeps them, too, on all devices.
-    try place.store.note(
-      limits.quiet, in: partner.received.filter { !$0.isOver }.compactMap(\.alarm))
-    PartnerSwitching.show(limited, place, json: common.json)
   }
 }
 
@@ -328,10 +331,14 @@ struct PartnerRemove: AsyncParsableCommand {
         throw CommandError(.failed, "nothing was changed.", hint: "Answer y to part.")
       }
     }
-    let cancelled = try place.store.delete(
-      set.compactMap(\.alarm), why: "parted from \(partner.name)", isFinal: true
-    ).count
-    try place.change(partner.id) { try $0.end(at: place.now) }
+    let cancelled = try place.change(partner.id) { partner in
+      // The daemon may have accepted more during the prompt. The keys go last: a failed deletion can be repeated.
+      let deleted = try place.store.delete(
+        partner.received.filter { !$0.isOver }.compactMap(\.alarm),
+        why: "parted from \(partner.name)", isFinal: true)
+      try partner.end(at: place.now)
+      return deleted.count
+    }
     let document = JSON.object([
       "partner": .string(partner.name), "cancelled": .integer(Int64(cancelled)),
     ])

@@ -1,0 +1,60 @@
+import BelfryCore
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import BelfryPartners
+
+/// Rounds of mail that fail halfway, or beside another process.
+@Suite struct MailRoundTests {
+  @Test("news that were collected are returned although the disk takes nothing afterwards")
+  func newsOutliveAFullDisk() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask()
+    try await pair.chris.round()
+    // In the place of the temporary file every write fails.
+    let obstacle = try pair.alex.book.folder + "/new"
+    pair.mailbox.beforeExchange.withLock {
+      $0 = {
+        try FileManager.default.createDirectory(
+          atPath: obstacle, withIntermediateDirectories: true)
+      }
+    }
+    let report = try await pair.alex.attempt()
+    #expect(!report.news.isEmpty)
+    #expect(report.failures.count == 1)
+    pair.mailbox.beforeExchange.withLock { $0 = nil }
+    try FileManager.default.removeItem(atPath: obstacle)
+    #expect(try await pair.alex.round().news.isEmpty)
+    #expect(try pair.alex.alarms.count == 1)
+  }
+
+  @Test("mail of a former partner stays noted until the mailbox has removed it")
+  func leftovers() async throws {
+    let pair = try await Pair()
+    let request = try pair.chris.ask()
+    try await pair.chris.round()
+    try pair.chris.change { try $0.end(at: pair.chris.now) }
+    let names = try pair.chris.partner.leftovers
+    let name = try #require(names.first { $0.hasSuffix(request.id.text) })
+    pair.mailbox.refusesRemovals.withLock { $0 = true }
+    try await pair.chris.round()
+    #expect(pair.mailbox.all[name] != nil)
+    #expect(try pair.chris.partner.leftovers.contains(name))
+    pair.mailbox.refusesRemovals.withLock { $0 = false }
+    // Another process adds a name after the listing.
+    let book = try pair.chris.book
+    pair.mailbox.put("another/name", [1])
+    pair.mailbox.beforeExchange.withLock {
+      $0 = { _ = try book.change { partners in partners[0].leftovers.insert("another/name") } }
+    }
+    try await pair.chris.round()
+    pair.mailbox.beforeExchange.withLock { $0 = nil }
+    #expect(pair.mailbox.all[name] == nil)
+    #expect(try pair.chris.partner.leftovers == ["another/name"])
+    try await pair.chris.round()
+    #expect(pair.mailbox.all["another/name"] == nil)
+    #expect(try pair.chris.partner.leftovers.isEmpty)
+  }
+}
