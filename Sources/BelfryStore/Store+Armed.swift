@@ -22,7 +22,7 @@ extension Store {
   public func with(_ context: StoreContext) -> Store {
     Store(
       path: path, context: context, device: device, local: local, adoptionFailure: adoptionFailure,
-      presenceCache: presenceCache)
+      presenceCache: presenceCache, deviceZones: deviceZones)
   }
 
   /// The alarms that have files.

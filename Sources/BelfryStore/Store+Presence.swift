@@ -9,9 +9,11 @@ extension Store {
   public var presence: DevicePresence { presence(presenceEvidence) }
 
   func presence(_ evidence: PresenceCache.Evidence) -> DevicePresence {
-    DevicePresence(
-      own: device, devices: evidence.devices, heartbeats: evidence.heartbeats,
-      activity: evidence.activity, at: context.now)
+    presenceCache.presence(by: evidence, at: context.now) {
+      DevicePresence(
+        own: device, devices: evidence.devices, heartbeats: evidence.heartbeats,
+        activity: evidence.activity, at: context.now)
+    }
   }
 
   /// The files about other devices, read once for all alarms.
@@ -79,7 +81,7 @@ extension Store {
 
 /// The evidence of the other devices as it was last read, for as long as nothing suggests that there is more.
 final class PresenceCache: Sendable {
-  struct Evidence: Sendable {
+  final class Evidence: Sendable {
     /// The devices with valid records.
     let devices: [Device]
     /// All devices that have a record, valid or not.
@@ -91,6 +93,18 @@ final class PresenceCache: Sendable {
     /// The same with those that other devices have pushed to this store.
     let heartbeats: SignsOfLife
     let activity: [Identifier: Instant]
+
+    init(
+      devices: [Device], known: Set<Identifier>, owners: [Identifier: String], signs: SignsOfLife,
+      heartbeats: SignsOfLife, activity: [Identifier: Instant]
+    ) {
+      self.devices = devices
+      self.known = known
+      self.owners = owners
+      self.signs = signs
+      self.heartbeats = heartbeats
+      self.activity = activity
+    }
   }
 
   private struct Entry: Sendable {
@@ -103,6 +117,19 @@ final class PresenceCache: Sendable {
   private static let lifetime: Int64 = 30
 
   private let entry = Mutex<Entry?>(nil)
+  private let latest = Mutex<(evidence: Evidence, at: Instant, presence: DevicePresence)?>(nil)
+
+  /// The presence that follows from evidence at a moment, computed once for all alarms.
+  func presence(
+    by evidence: Evidence, at now: Instant, compute: () -> DevicePresence
+  ) -> DevicePresence {
+    if let known = latest.withLock({ $0 }), known.evidence === evidence, known.at == now {
+      return known.presence
+    }
+    let presence = compute()
+    latest.withLock { $0 = (evidence, now, presence) }
+    return presence
+  }
 
   /// The evidence, read anew when one of the files that it rests on has changed.
   func evidence(

@@ -7,10 +7,13 @@ import Synchronization
 final class DeviceZones: Sendable {
   private struct Known {
     let signature: FileSignature
+    let readAt: Instant
     /// Nil for a device whose record names none, or one that this system does not know.
     let zones: [Identifier: TimeZoneRules?]
   }
   private let known = Mutex<Known?>(nil)
+  /// The time in seconds for which zones are cached while the folder stays the same: a record can be edited in place.
+  private static let lifetime: Int64 = 30
 
   /// The zones of all devices of a store.
   func zones(of store: Store) -> [Identifier: TimeZoneRules?] {
@@ -18,12 +21,17 @@ final class DeviceZones: Sendable {
     guard stat(store.path + "/devices", &status) == 0 else { return [:] }
     let signature = FileSignature(status)
     return known.withLock { known in
-      if let known, known.signature == signature { return known.zones }
+      if let known, known.signature == signature,
+        abs(store.context.now.seconds(since: known.readAt)) <= DeviceZones.lifetime
+      {
+        return known.zones
+      }
       let zones = store.devices().devices.map { device in
         (device.id, device.zone.flatMap { store.context.zones.zone(recorded: $0) })
       }
       let read = Known(
-        signature: signature, zones: Dictionary(zones, uniquingKeysWith: { $1 }))
+        signature: signature, readAt: store.context.now,
+        zones: Dictionary(zones, uniquingKeysWith: { $1 }))
       known = read
       return read.zones
     }

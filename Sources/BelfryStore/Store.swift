@@ -18,12 +18,14 @@ public final class Store: Sendable {
   let presenceCache: PresenceCache
   /// Why this clone could not be given an identity, when it could not: it can be read, not written to.
   let adoptionFailure: (any Error)?
-  let deviceZones = DeviceZones()
+  let deviceZones: DeviceZones
 
   init(
     path: String, context: StoreContext, device: Identifier, local: LocalState,
-    adoptionFailure: (any Error)? = nil, presenceCache: PresenceCache = PresenceCache()
+    adoptionFailure: (any Error)? = nil, presenceCache: PresenceCache = PresenceCache(),
+    deviceZones: DeviceZones = DeviceZones()
   ) {
+    self.deviceZones = deviceZones
     self.presenceCache = presenceCache
     self.path = path
     self.context = context
@@ -383,7 +385,10 @@ public final class Store: Sendable {
   ) throws {
     try locked {
       let (changes, logged) = try body(firings())
-      for change in changes { try StoreWriter(self).commit(change) }
+      if !changes.isEmpty {
+        let writer = try StoreWriter(self)
+        for change in changes { try writer.commit(change) }
+      }
       if logged.isEmpty { return }
       let noted = updateFirings { firings in
         for key in logged { firings[key]?.isLogged = true }

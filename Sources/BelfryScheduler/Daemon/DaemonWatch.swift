@@ -380,7 +380,7 @@ struct DaemonWatch {
       reportLedger(claimed.failure)
       for telling in claimed.result { start(telling) }
     }
-    withdraw()
+    withdraw(ids)
   }
 
   /// How long a backup waits for news of the others before it rings without, in seconds.
@@ -432,8 +432,10 @@ struct DaemonWatch {
     }
   }
 
-  private mutating func withdraw() {
-    let notices = attendance.notices
+  /// Ends the notifications of some alarms that are out of date.
+  private mutating func withdraw(_ ids: [Identifier]) {
+    let ids = Set(ids)
+    let notices = attendance.notices.filter { ids.contains($0.alarm) }
     if notices.isEmpty { return }
     let firings = claims.firings
     let unwanted = notices.filter { !agenda.isWanted($0, present, firings: firings) }
