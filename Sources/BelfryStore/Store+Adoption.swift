@@ -6,6 +6,7 @@ import Git
 extension Store {
   /// The result of adopting another device.
   public struct Adoption: Sendable {
+    /// The device whose place was taken.
     public let old: Device
     /// The alarms that named the other, as they are now.
     public let alarms: [Alarm]
@@ -83,7 +84,9 @@ extension Store {
 
   /// A device that is not known to be alive, and the alarms for which another rings in its place.
   public struct SilentDevice: Sendable {
+    /// The device that nothing is heard of.
     public let device: Device
+    /// The time of its latest sign of life.
     public let lastHeard: Instant
     /// The device that has its place meanwhile; nil where every device rings.
     public let standIn: Identifier?

@@ -101,7 +101,8 @@ public final class Store: Sendable {
 
   /// What a store keeps for itself beside its records; nil where there is no store.
   static func localState(of path: String) -> LocalState? {
-    let local = LocalState(gitDirectory: path + "/.git")
+    guard let folder = try? gitFolder(named: path + "/.git", in: path) else { return nil }
+    let local = LocalState(gitDirectory: folder)
     return isFolder(local.folder) ? local : nil
   }
 
@@ -138,8 +139,12 @@ public final class Store: Sendable {
     guard status.st_uid == context.user else {
       throw StoreError.foreignOwner(path: git, user: status.st_uid)
     }
-    if status.st_mode & S_IFMT == S_IFDIR { return git }
-    // A linked work tree: a file that names the folder.
+    return try gitFolder(named: git, in: path)
+  }
+
+  /// The folder that `.git` of a work tree is, or names where the work tree is a linked one.
+  private static func gitFolder(named git: String, in path: String) throws -> String {
+    if isFolder(git) { return git }
     guard let file = try DurableFile.read(git, limit: 4096),
       case let text = String(decoding: file.bytes, as: UTF8.self), text.hasPrefix("gitdir: ")
     else { throw StoreError.notAStore(path: path) }

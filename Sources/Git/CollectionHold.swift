@@ -8,6 +8,7 @@ import Glibc
 public struct CollectionHold: ~Copyable {
   private let lock: CollectionLock
 
+  /// The reason that collection could not be held off.
   public enum Failure: Error, Sendable {
     /// A collection is running; nil when its process is not known yet.
     case collecting(GitUser?)

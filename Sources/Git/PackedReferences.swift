@@ -4,12 +4,14 @@ import Glibc
 ///
 /// A single line of another form makes git and libgit2 refuse all references.
 public struct PackedReferences: Sendable {
+  /// The path of the file.
   public let path: String
   /// The number of lines that are not of the file's form.
   public let damagedLines: Int
   /// A file with the references of the others.
   public let mended: [UInt8]
 
+  /// True if a line is no reference.
   public var isDamaged: Bool { damagedLines > 0 }
 
   /// Reads the content of a file.

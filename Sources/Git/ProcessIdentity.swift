@@ -13,6 +13,7 @@ public struct ProcessIdentity: Hashable, Sendable {
   /// The inode of the PID namespace that `number` belongs to.
   public let namespace: UInt64
 
+  /// An identity as another process has recorded it.
   public init(number: Int32, started: UInt64, boot: String, namespace: UInt64) {
     self.number = number
     self.started = started
@@ -32,6 +33,7 @@ public struct ProcessIdentity: Hashable, Sendable {
       namespace: UInt64(status.st_ino))
   }()
 
+  /// The state of a process as this one can tell it.
   public enum Presence: Sendable {
     case running, gone
     /// The process belongs to a PID namespace, such as a container's, that the observer cannot see.

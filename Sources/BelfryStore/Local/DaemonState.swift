@@ -8,6 +8,7 @@ public enum DaemonState: Hashable, Sendable {
   /// The process exists, but its event loop has not turned for longer than it promised: nothing rings.
   case unresponsive(process: String)
 
+  /// True if a daemon runs and responds.
   public var isRunning: Bool {
     if case .running = self { true } else { false }
   }

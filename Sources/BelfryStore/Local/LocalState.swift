@@ -21,12 +21,7 @@ struct LocalState: Sendable {
   }
 
   /// The folder of the objects; that of a linked work tree is in the repository that it belongs to.
-  var objects: String {
-    guard let common = DurableFile.firstLine(of: gitDirectory + "/commondir") else {
-      return gitDirectory + "/objects"
-    }
-    return (common.hasPrefix("/") ? common : "\(gitDirectory)/\(common)") + "/objects"
-  }
+  var objects: String { commonDirectory + "/objects" }
 
   /// The commit that is checked out instead of a branch; nil when a branch is, as always but when a
   /// person looks at the past, or rebases.

@@ -2,6 +2,7 @@ import Glibc
 
 /// A check that a store's folder is where it was opened: a disk can be unmounted, and a folder moved, under a daemon.
 public struct StorePresence: Sendable {
+  /// A change of where the folder is.
   public enum Change: Hashable, Sendable {
     case left, returned
   }
@@ -9,8 +10,10 @@ public struct StorePresence: Sendable {
   /// Seconds between two checks while the store is away.
   public static let interval: Int64 = 5
 
+  /// True while the folder is gone.
   public private(set) var isAway = false
 
+  /// The presence of a folder that is there.
   public init() {}
 
   /// Checks the folder; returns what has changed since the last check, nil when nothing has.

@@ -70,7 +70,7 @@ extension Store {
       return nil
     }
     // No name that a person chose is in a reference's.
-    let key = Repository.blobID(Array("\(alarm) \(occurrence) \(target.key)".utf8))
+    let key = Repository.blobID(Array(Store.callKey(alarm, occurrence, target).utf8))
     return CallClaims(
       repository, try GitTransport(repository, remote, context: context),
       folder: "refs/belfry/calls/\(key)/", device: device)

@@ -101,17 +101,19 @@ struct GitTransport: RemoteTransport {
     if outcome.status != 0 { throw failure(outcome) }
   }
 
+  /// The words of refusals that mean that another device was faster.
+  private static let races = [
+    "fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref",
+    "incorrect old value", "already exists", "stale info",
+  ]
+
   func push(_ commit: ObjectID, to branch: String) async throws -> PushOutcome {
     let outcome = try await push("\(commit):refs/heads/\(branch)")
     if outcome.status == 0 { return .moved }
     let refusal = GitTransport.refusal(outcome) ?? ""
     if refusal.contains("branch is currently checked out") { return .checkedOut }
-    let races = [
-      "fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref",
-      "incorrect old value", "reference already exists", "stale info",
-    ]
-    // What a hook of the remote's says is on other lines.
-    if races.contains(where: { refusal.contains($0) }) {
+    // The words of a hook of the remote are on other lines.
+    if GitTransport.races.contains(where: { refusal.contains($0) }) {
       if url.transport == .path { removeAbandonedLocks(of: branch) }
       return .elsewhere
     }
@@ -176,11 +178,7 @@ struct GitTransport: RemoteTransport {
     ])
     if outcome.status == 0 { return true }
     let refusal = GitTransport.refusal(outcome) ?? ""
-    let races = [
-      "stale info", "already exists", "cannot lock ref", "failed to update ref", "fetch first",
-      "non-fast-forward", "incorrect old value",
-    ]
-    if races.contains(where: { refusal.contains($0) }) { return false }
+    if GitTransport.races.contains(where: { refusal.contains($0) }) { return false }
     throw failure(outcome)
   }
 
