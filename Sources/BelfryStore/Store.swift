@@ -326,11 +326,22 @@ public final class Store: Sendable {
     devices().devices.names
   }
 
-  /// What this device has rung for.
-  public func firings() -> Firings {
+  /// The deliveries of this device, without those that a clock ahead has recorded.
+  public func firings() -> Firings { recordedFirings().possible(at: context.now) }
+
+  /// The same; removes for good what a clock ahead has recorded. Once its time had come it would hide that the alarm has
+  /// not rung since.
+  public func presentFirings() -> Firings {
+    let recorded = recordedFirings()
+    let present = recorded.possible(at: context.now)
+    if recorded != present { _ = updateFirings { _ in } }
+    return present
+  }
+
+  private func recordedFirings() -> Firings {
     var firings = local.readFirings(local.firings)
     if let spare = spareFirings { firings.merge(local.readFirings(spare)) }
-    return firings.possible(at: context.now)
+    return firings
   }
 
   /// Where firings are noted while the disk takes nothing: rather there than to ring at every tick.
@@ -368,8 +379,8 @@ public final class Store: Sendable {
     } catch let reason {
       failure = reason
     }
-    let before = firings()
-    var firings = before
+    let before = recordedFirings()
+    var firings = before.possible(at: context.now)
     let result = body(&firings)
     do {
       if firings != before { try write(firings) }

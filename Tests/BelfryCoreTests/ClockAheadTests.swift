@@ -28,6 +28,25 @@ import Testing
     Timeline(alarm, zone: .utc, at: moment)
   }
 
+  @Test("a floor that a clock ahead has raised in one zone silences no other zone")
+  func floorInAnotherZone() throws {
+    // Eight days ahead in Kiritimati, UTC+14: the floor lies in the past there once the clock is right again.
+    let kiritimati = try zone("Pacific/Kiritimati")
+    var alarm = try daily()
+    alarm.progress.floor = civil("2026-11-22T09:00")
+    alarm.progress.occurrences = [
+      civil("2026-11-29T09:00"): OccurrenceRecord(.missed, since: now.adding(seconds: 8 * 86_400))
+    ]
+    let corrected = Timeline(alarm, zone: kiritimati, at: now).evaluate(
+      at: now, settings: settings, firings: Firings()
+    ).transition.alarm
+    // In Pago Pago, UTC-11, the occurrence comes ten hours later.
+    let due = instant("2026-11-22T20:00:00Z")
+    let there = Timeline(corrected, zone: try zone("Pacific/Pago_Pago"), at: due)
+    #expect(
+      there.evaluate(at: due, settings: settings, firings: Firings()).firings.map(\.due) == [due])
+  }
+
   @Test("each day of a month rings after a clock was a month ahead", arguments: [false, true])
   func rings(isRecorded: Bool) throws {
     var alarm = ticked(ticked(try daily(), ahead: 20 * 86_400), ahead: 30 * 86_400)

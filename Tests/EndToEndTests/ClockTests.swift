@@ -40,6 +40,18 @@ import Testing
       try await ring(sandbox, at: "2026-12-20T09:00:00Z").contains("Pills 2026-12-20T09:00"))
   }
 
+  @Test("an alarm that rang by a clock ahead rings at its time, also where that is noticed late")
+  func rangTooEarly() async throws {
+    let sandbox = try await Sandbox.withTea()
+    _ = try await sandbox.belfry("tick", now: "2026-11-21T09:20:00Z")
+    #expect(sandbox.rings.count == 1)
+    // The clock is right again; the machine sleeps over the alarm's time.
+    _ = try await sandbox.belfry("tick", now: "2026-11-21T08:00:00Z")
+    #expect(sandbox.rings.count == 1)
+    _ = try await sandbox.belfry("tick", now: "2026-11-21T09:40:00Z")
+    #expect(sandbox.rings.count == 2, "\(sandbox.rings)")
+  }
+
   @Test("doctor names what a clock that was ahead has settled, and --repair arms it again")
   func repair() async throws {
     let sandbox = try await sandbox()

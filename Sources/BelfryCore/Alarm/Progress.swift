@@ -35,7 +35,7 @@ extension Progress {
   /// still to ring counts as settled; at most what came due within the last day rings once more. The result stands
   /// over the wrong one wherever the two are joined.
   ///
-  /// 1. `armed` and `floor` come back to a day ago, `cleared` is forgotten.
+  /// 1. `armed` comes back to a day ago, `cleared` is forgotten, and the floor is at most a day ago.
   /// 2. What became at a time ahead of an occurrence that has not come is forgotten, and so is any that the clock alone
   ///    has settled then.
   /// 3. An answer at a time ahead to one that has come stays, as of now, and a snooze ends now.
@@ -53,8 +53,6 @@ extension Progress {
     if armed.isImplausible(at: now) { result.armed = past }
     if cleared?.isImplausible(at: now) == true { result.cleared = nil }
     if rehearsal?.isImplausible(at: now) == true { result.rehearsal = nil }
-    // The floor lies below occurrences that have come.
-    if let floor, floor >= limit { result.floor = civil(-1) }
     for (occurrence, record) in occurrences where record.since?.isImplausible(at: now) == true {
       if occurrence > limit || record.isSettledByClock {
         result.occurrences[occurrence] = nil
@@ -70,6 +68,8 @@ extension Progress {
     where occurrence > limit && record.state == .open && record.exhausted {
       result.occurrences[occurrence] = nil
     }
+    // The same clock may have raised the floor over occurrences that have come here and not yet elsewhere.
+    if let floor, floor >= limit || result != self { result.floor = min(floor, civil(-1)) }
     if result == self { return nil }
     result.generation += 1
     return result

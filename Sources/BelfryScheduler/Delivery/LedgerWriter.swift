@@ -73,7 +73,7 @@ final class LedgerWriter: Sendable {
 
   /// Returns the ledger, with what the disk has not taken.
   func firings(_ store: Store) -> Firings {
-    let read = access { store.firings() }
+    let read = access { store.presentFirings() }
     return state.withLock { state in
       if let read { state.known = read }
       var firings = state.known
