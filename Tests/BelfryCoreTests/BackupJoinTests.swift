@@ -167,6 +167,22 @@ private let jen = BackupTarget.person(BackupPerson(name: "Jen", address: "https:
     #expect(backup.plan.targets == [watch, jen])
   }
 
+  @Test func takingBackTheFirstAdditionLeavesOnWhatOthersHaveAdded() throws {
+    let base = try rent()
+    let ours = edited(base, at: "23:00:00") { plan in
+      plan.isOn = true
+      plan.primary = laptop
+      plan.targets = [watch]
+    }
+    let both = edited(ours, at: "23:01:00", by: server) { $0.targets.append(jen) }
+    let undone = try timeline(both).undoing(
+      ours, before: base, acted: at("23:00:00"), at: at("23:02:00"), device: laptop)
+    #expect(undone.backup?.plan == Backup.Plan(isOn: true, primary: laptop, targets: [jen]))
+    let alone = try timeline(ours).undoing(
+      ours, before: base, acted: at("23:00:00"), at: at("23:02:00"), device: laptop)
+    #expect(alone.backup?.plan == Backup.Plan())
+  }
+
   @Test func whatRingsGoesByTheListsOfBothSides() throws {
     let base = try alarm(watch)
     let ours = edited(base, at: "23:00:00") { $0.targets.append(tablet) }

@@ -70,6 +70,9 @@ def leaves(command, path=()):
     for sub in below:
         yield from leaves(sub, (*path, sub["commandName"]))
 
+def identity(device):
+    return json.loads((device.store / ".git/belfry/device.json").read_text())["id"]
+
 def mirror(source, target):
     """Makes a folder the same as another. Folders stay, as a store whose folder is another one is another device's."""
     def kind(path): return "link" if path.is_symlink() else "folder" if path.is_dir() else "file" if path.exists() else None
@@ -194,7 +197,7 @@ class Verbs:
                 return ["calls", "http", "--url", f"https://host{number}.example/Calls.json", "--account", "AC1",
                         "--token-file", place, "--from", "+15557654321"]
         if kind.startswith("backup "):
-            return self.backup_words(kind, records.get(self.quiet, {}).get("backup", {}).get("targets", []))
+            return self.backup_words(device, kind, records.get(self.quiet, {}).get("backup", {}))
         if kind.startswith("partner "):
             return self.partner_words(device, kind)
         if kind.startswith("remote "):
@@ -210,12 +213,16 @@ class Verbs:
         """The remotes that were added while commands were killed."""
         return sorted(re.findall(r'\[remote "(other[0-9]+)"\]\n\s*url', (device.store / ".git/config").read_text()))
 
-    def backup_words(self, kind, targets):
+    def backup_words(self, device, kind, backup):
+        targets = backup.get("targets", [])
         if kind == "backup test":
             return ["backup", self.rehearsed, "test"]
         if kind == "backup add device":
-            # The one that is not first; it is refused where it is in the list.
-            return None if any("device" in target for target in targets) else ["backup", self.quiet, "add", "device", "beta"]
+            # The one that is not first; it is refused where it is in the list. Without a first device that is this one.
+            if any("device" in target for target in targets):
+                return None
+            first = backup.get("primary") or identity(device)
+            return ["backup", self.quiet, "add", "device", next(d.name for d in self.devices if identity(d) != first)]
         if kind in ("backup add person", "backup add phone") and len(targets) < 5:
             number = f"555123{self.steps % 10000:04}"
             return ["backup", self.quiet, "add"] + (

@@ -99,11 +99,16 @@ extension Backup {
   }
 
   /// The list with what led from one version to another taken back; nil when a part of that was changed since.
+  ///
+  /// Where the first addition is taken back that switched the list on, it stays on for what others have added since.
   func undoing(_ after: Backup?, before: Backup?) -> Backup? {
     let (after, before) = (after ?? Backup(), before ?? Backup())
     let parts = Set(after.registers.keys).union(before.registers.keys)
       .filter { after.value(of: $0) != before.value(of: $0) }
     guard parts.allSatisfy({ value(of: $0) == after.value(of: $0) }) else { return nil }
-    return taking(parts, from: before)
+    let undone = taking(parts, from: before)
+    let wasFirst = before.plan.targets.isEmpty && !after.plan.targets.isEmpty
+    guard wasFirst, !undone.plan.targets.isEmpty else { return undone }
+    return taking(parts.subtracting([.on, .primary]), from: before)
   }
 }

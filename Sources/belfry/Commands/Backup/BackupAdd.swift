@@ -16,7 +16,7 @@ struct BackupAdd: ParsableCommand {
 extension BackupEditing {
   /// Adds a target at the end. The first of all switches the backup on.
   func add(_ target: BackupTarget) throws {
-    let isFirst = try alarm.backup == nil
+    let isFirst = try (alarm.backup?.plan ?? Backup.Plan()) == Backup.Plan()
     let label = Printable.text(target.label(names))
     let presence = store.presence
     let (alarm, _) = try change("\(label) added") { plan in
