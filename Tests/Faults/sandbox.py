@@ -8,6 +8,7 @@ from pathlib import Path
 
 LIMIT = 120  # seconds that one process may take
 SHOWN = 10  # instances of one failure that are printed
+SILENCE = 60  # seconds between two lines of progress where no terminal shows it
 Outcome = namedtuple("Outcome", "code out err seconds")  # a negative code is the signal that ended it
 KILLED = -signal.SIGKILL
 AROUND = ("clock", "time zones", "hooks", "notifications", "deliveries", "battery", "backup", "calls", "tick")  # what `doctor` looks at beside the store
@@ -267,6 +268,7 @@ class Report:
         self.chance = random.Random(f"{scenario} {self.seed}")
         self.failures, self.notes, self.counts = {}, {}, Counter()
         self.kept, self.start = [], time.monotonic()
+        self.told = self.start
 
     def fail(self, promise, *instances):
         self.failures.setdefault(promise, []).extend(instances)
@@ -283,6 +285,9 @@ class Report:
     def progress(self, line):
         if sys.stderr.isatty():
             print(f"\r\033[K{self.scenario}: {line}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() - self.told > SILENCE:
+            self.told = time.monotonic()
+            print(f"{self.scenario}: {line}", file=sys.stderr, flush=True)
 
     def print(self, summary):
         if sys.stderr.isatty():
@@ -313,6 +318,8 @@ def play(scenario, body):
         except Unusable as reason:
             report.fail("the scenario could not go on", str(reason))
             summary = "Given up."
+    except KeyboardInterrupt:
+        summary = "Interrupted."
     except BaseException:
         sandbox.remove()
         raise
