@@ -16,7 +16,7 @@ public struct CallHook: Sendable {
   public static let patience = 150
 
   /// The time in seconds that the hook has to hang up when the call is cancelled.
-  private static let grace = 3
+  private static let grace = 10
 
   /// - Parameters:
   ///   - folders: where the hook may be, the first first.
