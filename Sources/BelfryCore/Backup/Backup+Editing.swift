@@ -98,9 +98,9 @@ extension Backup {
     return Backup(registers: registers, earlier: earlier)
   }
 
-  /// The list with what led from one version to another taken back; nil when a part of that was changed since.
+  /// Returns the list without the changes between two versions; nil when one of the changed parts was edited since.
   ///
-  /// Where the first addition is taken back that switched the list on, it stays on for what others have added since.
+  /// The first addition switches a list on. Undoing it leaves the list on while it still has targets that others added.
   func undoing(_ after: Backup?, before: Backup?) -> Backup? {
     let (after, before) = (after ?? Backup(), before ?? Backup())
     let parts = Set(after.registers.keys).union(before.registers.keys)

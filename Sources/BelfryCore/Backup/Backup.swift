@@ -200,7 +200,7 @@ extension Backup.Part {
 }
 
 extension Backup.Value {
-  /// The value as text, for comparing and for telling a person; without the position of a target.
+  /// The value as text, which is compared and shown. The position of a target is left out.
   public var text: String {
     switch self {
     case .on(let isOn): isOn ? "on" : "off"

@@ -113,8 +113,8 @@ public struct Firings: Hashable, Sendable {
     self[Key(alarm: alarm, occurrence: occurrence)] = Firing(due: due, at: at)
   }
 
-  /// Takes over what a later note says; of one occurrence the later telling counts, at the same moment that of the
-  /// later note. What one of them knows to be logged is logged.
+  /// Adds the deliveries of another ledger. Of two deliveries for one occurrence the later one is kept, and at the same
+  /// moment that of `other`. It counts as logged if either ledger has it as logged.
   public mutating func merge(_ other: Firings) {
     firings.merge(other.firings) { ours, theirs in
       var result = ours.at <= theirs.at ? theirs : ours

@@ -55,18 +55,6 @@ public struct Schedule: Hashable, Sendable {
   }
 }
 
-extension [CivilTime] {
-  /// Returns the number of leading elements that fulfill a condition, by binary search. None after them may fulfill it.
-  fileprivate func prefixLength(_ isBefore: (CivilTime) -> Bool) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
-}
-
 /// Why parts do not make a schedule.
 public enum ScheduleError: Error, Equatable, Sendable {
   case noTimes

@@ -1,4 +1,4 @@
-// Integer arithmetic and digits, for dates on both sides of the epoch.
+// Integer arithmetic, digits and searching, for dates on both sides of the epoch.
 
 extension BinaryInteger {
   /// The quotient rounded towards negative infinity.
@@ -10,6 +10,18 @@ extension BinaryInteger {
   /// The remainder of `floorDivided(by:)`: from 0 up to the divisor.
   func floorRemainder(by divisor: Self) -> Self {
     self - floorDivided(by: divisor) * divisor
+  }
+}
+
+extension Array {
+  /// Returns the number of leading elements that fulfill a condition, by binary search. None after them may fulfill it.
+  func prefixLength(_ isBefore: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }
 

@@ -61,13 +61,7 @@ public struct TimeZoneRules: Sendable, Equatable {
       return tail.offset(at: seconds)
     }
     // The number of transitions at or before the moment is the index of its offset.
-    var low = 0
-    var high = transitions.count
-    while low < high {
-      let middle = (low + high) / 2
-      if transitions[middle] <= seconds { low = middle + 1 } else { high = middle }
-    }
-    return Int(offsets[low])
+    return Int(offsets[transitions.prefixLength { $0 <= seconds }])
   }
 
   /// What the wall clock shows at a moment, to the minute.
