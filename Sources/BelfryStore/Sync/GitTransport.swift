@@ -104,7 +104,7 @@ struct GitTransport: RemoteTransport {
   /// The words of refusals that mean that another device was faster.
   private static let races = [
     "fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref",
-    "incorrect old value", "already exists", "stale info",
+    "incorrect old value", "reference already exists", "stale info",
   ]
 
   func push(_ commit: ObjectID, to branch: String) async throws -> PushOutcome {
@@ -178,7 +178,8 @@ struct GitTransport: RemoteTransport {
     ])
     if outcome.status == 0 { return true }
     let refusal = GitTransport.refusal(outcome) ?? ""
-    if GitTransport.races.contains(where: { refusal.contains($0) }) { return false }
+    let races = GitTransport.races + ["already exists"]
+    if races.contains(where: { refusal.contains($0) }) { return false }
     throw failure(outcome)
   }
 
