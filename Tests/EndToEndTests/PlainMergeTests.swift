@@ -220,6 +220,38 @@ import Testing
     #expect(after.contains("bare = false") && before.contains("bare = false"))
   }
 
+  @Test(
+    "an installation that was interrupted after any hook's file is completed by the next, and can be removed"
+  )
+  func installAgain() async throws {
+    let (sandbox, hooks) = try await store()
+    let config = sandbox.store + "/.git/config"
+    try sandbox.write("#!/bin/sh\nexit 0\n", to: hooks + "/post-merge", mode: 0o755)
+    _ = try await sandbox.belfry("hooks", "install")
+    let whole = (try sandbox.read(config), try files(hooks))
+    // The files are there, and their identifiers are not yet in git's configuration.
+    for name in ["pre-commit", "post-merge"] {
+      _ = try await sandbox.git("config", "--unset", "belfry.hook-\(name)")
+    }
+    let install = try await sandbox.belfry("hooks", "install")
+    #expect(install.out.contains("pre-commit: installed\n"), "\(install.out)")
+    #expect(try files(hooks) == whole.1)
+    #expect(
+      Set(try sandbox.read(config).split(separator: "\n")) == Set(whole.0.split(separator: "\n")))
+    // The hook of before has been moved aside, and nothing is in its place yet.
+    try FileManager.default.removeItem(atPath: hooks + "/post-merge")
+    _ = try await sandbox.git("config", "--unset", "belfry.hook-pre-commit")
+    _ = try await sandbox.belfry("hooks", "uninstall")
+    #expect(try files(hooks) == ["post-merge"])
+    #expect(try sandbox.read(hooks + "/post-merge") == "#!/bin/sh\nexit 0\n")
+    #expect(!(try sandbox.read(config)).contains("hook-"))
+  }
+
+  private func files(_ folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder).filter { !$0.hasSuffix(".sample") }
+      .sorted()
+  }
+
   @Test func aCommitOfAnInvalidRecordIsRefused() async throws {
     let (sandbox, hooks) = try await store()
     _ = try await sandbox.belfry("hooks", "install")

@@ -42,13 +42,33 @@ struct GitHooks {
     case missing, installed, changed, other
   }
 
-  /// How a hook stands.
+  /// The state of a hook.
+  ///
+  /// Its file is written before the identifier in git's configuration. So the file counts as installed, too, when it
+  /// equals the shipped one: an installation was interrupted between the two.
   func state(of name: String) throws -> State {
     guard let file = try DurableFile.read("\(folder)/\(name)", limit: 1 << 20) else {
       return .missing
     }
-    guard let known = try repository.configuration(key(name)) else { return .other }
-    return Repository.blobID(file.bytes).description == known ? .installed : .changed
+    let known = try repository.configuration(key(name))
+    if Repository.blobID(file.bytes).description == known { return .installed }
+    if let content = try? shippedContent(name), content == file.bytes { return .installed }
+    return known == nil ? .other : .changed
+  }
+
+  /// The content of a shipped hook; nil where the shipped hooks are not found.
+  private func shippedContent(_ name: String) throws -> [UInt8]? {
+    guard let shipped else { return nil }
+    // Some of the shipped ones are links to one file.
+    var path = "\(shipped)/\(name)"
+    if let resolved = realpath(path, nil) {
+      path = String(cString: resolved)
+      free(resolved)
+    }
+    guard let file = try DurableFile.read(path, limit: 1 << 20) else {
+      throw FileError("read", path, number: ENOENT)
+    }
+    return file.bytes
   }
 
   /// Whether a hook that was there before is called.
@@ -69,7 +89,7 @@ struct GitHooks {
 
   /// Puts all of them there; returns what was done with each.
   func install() throws -> [(name: String, words: String)] {
-    guard let shipped else {
+    guard shipped != nil else {
       throw CommandError(
         .failed, "the shipped hooks are not where the binary looks for them.",
         hint: "Copy the folder 'hooks' to PREFIX/libexec/belfry, as the README says.")
@@ -79,19 +99,12 @@ struct GitHooks {
     try repository.setConfiguration(
       "merge.belfry.driver", to: ServiceUnits.shellQuoted(command) + GitHooks.driverArguments)
     try DurableFile.makeFolder(folder)
-    return try GitHooks.names.map { ($0, try install($0, from: shipped)) }
+    return try GitHooks.names.compactMap { name in
+      try shippedContent(name).map { (name, try install(name, $0)) }
+    }
   }
 
-  private func install(_ name: String, from shipped: String) throws -> String {
-    // Some of the shipped ones are links to one file.
-    var path = "\(shipped)/\(name)"
-    if let resolved = realpath(path, nil) {
-      path = String(cString: resolved)
-      free(resolved)
-    }
-    guard let content = try DurableFile.read(path, limit: 1 << 20)?.bytes else {
-      throw FileError("read", path, number: ENOENT)
-    }
+  private func install(_ name: String, _ content: [UInt8]) throws -> String {
     let state = try state(of: name)
     if state == .other || state == .changed {
       guard !isChained(name) else { return "left as it is: there is another, and one before it" }
@@ -117,19 +130,21 @@ struct GitHooks {
   }
 
   private func uninstall(_ name: String) throws -> String {
-    switch try state(of: name) {
-    case .missing: return "not there"
-    case .other: return "left as it is: not Belfry's"
-    case .changed: return "left as it is: somebody has changed it"
-    case .installed: break
-    }
+    let state = try state(of: name)
     let file = "\(folder)/\(name)"
-    if isChained(name) {
+    // An installation that was interrupted may have moved the hook of before aside and put nothing in its place.
+    if state == .installed || state == .missing, isChained(name) {
       guard rename(aside(name), file) == 0 else { throw FileError("move", aside(name)) }
-    } else if unlink(file) != 0 {
+    } else if state == .installed, unlink(file) != 0 {
       throw FileError("remove", file)
     }
+    // Also what a removal that was interrupted left in git's configuration.
     try repository.setConfiguration(key(name), to: nil)
-    return "removed"
+    return switch state {
+    case .installed: "removed"
+    case .missing: "not there"
+    case .other: "left as it is: not Belfry's"
+    case .changed: "left as it is: somebody has changed it"
+    }
   }
 }
