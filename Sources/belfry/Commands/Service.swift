@@ -419,7 +419,7 @@ struct ServiceManager {
   /// - Throws: `CommandError` when the crontab cannot be read. It may have lines of the user's, so it must not be
   ///   replaced.
   private func crontab() async throws -> [String]? {
-    guard hasCrontabProgram else { return nil }
+    guard context.hasProgram("crontab") else { return nil }
     let outcome = await TimedProcess.run(
       .name("crontab"), ["-l"], variables: ["LC_ALL": "C"], seconds: 30,
       limit: ServiceManager.largestCrontab)
@@ -440,11 +440,6 @@ struct ServiceManager {
     }
     throw CommandError(
       .failed, "your crontab cannot be read, so it was not changed: \(Printable.text(reason)).")
-  }
-
-  private var hasCrontabProgram: Bool {
-    (context.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-      .contains { access("\($0)/crontab", X_OK) == 0 }
   }
 
   private func setCrontab(_ lines: [String]) async throws {

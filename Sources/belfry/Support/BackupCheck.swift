@@ -105,7 +105,7 @@ struct BackupCheck {
           remedy: "Set one up, or take it back: belfry help calls")
       ]
     }
-    let missing = programs(provider).filter { !isInstalled($0.program) }
+    let missing = programs(provider).filter { !context.hasProgram($0.program) }
     if let first = missing.first {
       return result + [
         Diagnosis(
@@ -121,10 +121,5 @@ struct BackupCheck {
     case .sip: [("baresip", "baresip-core"), ("espeak-ng", "espeak-ng"), ("sox", "sox")]
     case .http: [("curl", "curl")]
     }
-  }
-
-  private func isInstalled(_ program: String) -> Bool {
-    (context.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-      .contains { access("\($0)/\(program)", X_OK) == 0 }
   }
 }

@@ -480,6 +480,12 @@ struct CommandContext {
   /// The folder of the user's own hooks; nil without a home.
   private var ownHooks: String? { (try? configuration).map { $0 + "/hooks/deliver" } }
 
+  /// Returns true when a program is in one of the folders of `PATH`.
+  func hasProgram(_ name: String) -> Bool {
+    (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+      .contains { access("\($0)/\(name)", X_OK) == 0 }
+  }
+
   /// A hook of the user's own; nil where there is none that can be run.
   func ownHook(_ name: String) -> String? {
     guard let path = ownHooks.map({ "\($0)/\(name)" }), access(path, X_OK) == 0 else { return nil }
