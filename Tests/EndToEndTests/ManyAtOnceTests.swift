@@ -31,22 +31,22 @@ import Testing
   }
 
   @Test(
-    "three hundred alarms with the longest notes, due in one minute, are all delivered by one tick")
-  func hundredsWithLongNotes() async throws {
+    "a thousand alarms with the longest notes, due in one minute, are all delivered by one tick")
+  func thousandWithLongNotes() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
-    try await add(300, to: sandbox)
+    try await add(1000, to: sandbox)
     try sandbox.write(
       "#!/bin/sh\necho \"$BELFRY_TITLE\" >> '\(sandbox.rang)'\n", to: sandbox.hooks + "/notify",
       mode: 0o755)
     try FileManager.default.createSymbolicLink(
       atPath: sandbox.hooks + "/ring", withDestinationPath: "/bin/true")
     let tick = try await sandbox.run(
-      "/usr/bin/timeout", ["240", Sandbox.binary, "tick", "--json"],
+      "/usr/bin/timeout", ["500", Sandbox.binary, "tick", "--json"],
       environment: ["BELFRY_NOW": "2026-11-23T09:00:00Z", "TZ": "UTC", "BELFRY_DEVICE": "laptop"])
     #expect(tick.status == 0, "\(tick.err.suffix(1000))")
-    #expect((tick.object["fired"] as? [Any])?.count == 300)
-    #expect(Set(sandbox.rings).count == 300)
+    #expect((tick.object["fired"] as? [Any])?.count == 1000)
+    #expect(Set(sandbox.rings).count == 1000)
     let again = try await sandbox.belfry("tick", "--json", now: "2026-11-23T09:00:30Z")
     #expect((again.object["fired"] as? [Any])?.isEmpty == true)
   }
