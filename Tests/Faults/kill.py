@@ -34,6 +34,7 @@ class Scenario:
         self.remote = sandbox.data / "remote.git"
         self.devices = [Device(sandbox, name, self.clock) for name in ("alpha", "beta")]
         self.views, self.probes, self.steps = {}, {}, 0
+        self.cut_off = set()  # devices whose latest tick was killed
         self.counts, self.durations = Counter(), {kind: [] for kind in WEIGHTS}
         # No value is used twice, so that each says when it was written (but undoing may write one again): the steps
         # that wrote each value, and the value written last.
@@ -227,7 +228,7 @@ class Scenario:
             self.judge_sync(fail, new, was, fields)
             self.judge_progress(fail, before, after, changed)
         elif command.kind == "tick":
-            self.judge_tick(fail, outcome, new, changed, fields)
+            self.judge_tick(fail, device, outcome, new, changed, fields)
         else:
             self.judge_change(fail, command, outcome, new, changed, fields, was)
         if outcome.code == KILLED and (new or changed):
@@ -293,7 +294,7 @@ class Scenario:
             kind = "acknowledged" if outcome.code == 0 else "killed"
             fail(f"half of a change is there, or another one ({kind})", details)
 
-    def judge_tick(self, fail, outcome, new, changed, fields):
+    def judge_tick(self, fail, device, outcome, new, changed, fields):
         """The clock settles occurrences of any alarm, and edits none."""
         details = self.spoken(new, changed, fields)
         if fields:
@@ -304,9 +305,12 @@ class Scenario:
         if outcome.code == 0:
             fired = {(item["alarm"], item["occurrence"]) for item in json.loads(outcome.out)["fired"]}
             noted = {(entry["alarm"], entry["occurrence"]) for entry in new.values() if entry["action"] == "fired"}
-            # A tick also notes what an earlier one that was killed has claimed.
-            if fired - noted:
+            # The first tick after one that was killed also notes what that one has claimed.
+            if fired - noted or noted - fired and device not in self.cut_off:
                 fail("an acknowledged firing is not in the log", f"fired {sorted(fired)}, noted {sorted(noted)}")
+            self.cut_off.discard(device)
+        elif outcome.code == KILLED:
+            self.cut_off.add(device)
 
     def judge_sync(self, fail, new, was, fields):
         """A sync brings what the other device wrote, and takes nothing back."""
