@@ -10,12 +10,12 @@ public struct TickReport: Sendable {
     public let occurrence: CivilDateTime
     /// When it was due.
     public let due: Instant
-    /// More, in words: that no backup was answered either.
+    /// More, in words: that the cascade was unanswered either.
     public let detail: String?
   }
 
   /// What rang, what was asked and what was said ahead, with what each hook said when none of them worked.
-  public var delivered: [(notice: Notice, outcome: DeliveryOutcome)] = []
+  public var delivered: [(notification: Notification, outcome: DeliveryOutcome)] = []
   /// What people answered at once, through the delivery.
   public var answered: [(alarm: Alarm, event: Event)] = []
   public var missed: [Item] = []
@@ -63,8 +63,8 @@ extension TickReport {
 /// that hangs silences no other.
 public struct Tick: Sendable {
   let store: Store
-  let delivery: any NoticeDelivery
-  private let claims: Claims
+  let delivery: any NotificationDelivery
+  private let leases: DeliveryLeases
   private let width: Int
   private let patience: Duration
 
@@ -72,23 +72,25 @@ public struct Tick: Sendable {
   ///   - width: how many notices are delivered at once: so many that one which hangs holds up no other.
   ///   - patience: how long a store that cannot be written to is waited for before something is delivered.
   public init(
-    _ store: Store, delivery: any NoticeDelivery, keeper: Keeper = .thisProcess, width: Int = 256,
+    _ store: Store, delivery: any NotificationDelivery, leaseOwner: LeaseOwner = .thisProcess,
+    width: Int = 256,
     patience: Duration = .seconds(1)
   ) {
     self.init(
-      store, delivery: delivery, keeper: keeper, width: width, patience: patience,
-      ledger: LedgerWriter())
+      store, delivery: delivery, leaseOwner: leaseOwner, width: width, patience: patience,
+      ledgerWriter: LedgerWriter())
   }
 
   init(
-    _ store: Store, delivery: any NoticeDelivery, keeper: Keeper = .thisProcess, width: Int = 256,
-    patience: Duration = .seconds(1), ledger: LedgerWriter
+    _ store: Store, delivery: any NotificationDelivery, leaseOwner: LeaseOwner = .thisProcess,
+    width: Int = 256,
+    patience: Duration = .seconds(1), ledgerWriter: LedgerWriter
   ) {
     self.width = width
     self.patience = patience
     self.store = store
     self.delivery = delivery
-    claims = Claims(store: store, keeper: keeper, ledger: ledger)
+    leases = DeliveryLeases(store: store, leaseOwner: leaseOwner, ledgerWriter: ledgerWriter)
   }
 
   /// The most time for one evaluation.
@@ -96,28 +98,28 @@ public struct Tick: Sendable {
 
   /// - Parameter telling: whether anybody is told. Otherwise what the clock has settled and what others have told is
   ///   recorded, and nothing else: for a daemon that tells by itself.
-  public func run(telling: Bool = true) async throws -> TickReport {
+  public func run(pendingDelivery: Bool = true) async throws -> TickReport {
     var report = TickReport()
-    HookNotes(folder: store.hookNotes, keeper: claims.keeper).endLeftovers()
+    HookNotes(folder: store.hookNotes, leaseOwner: leases.leaseOwner).endLeftovers()
     let (settings, problem) = try store.settings()
-    let firings = claims.firings
-    let evaluation = BlockingWorker().start { Result { try evaluate(settings, firings) } }
+    let ledger = leases.ledger
+    let evaluation = BlockingWorker().start { Result { try evaluate(settings, ledger) } }
     var delivered: [Delivered] = []
     // A store that is locked, or whose disk hangs, holds back no alarm. Why it cannot be read either, the evaluation says.
-    let patience = claims.ledger.isStuck ? .zero : patience
-    if telling, await evaluation.value(within: patience) == nil,
-      let look = try? look(at: store.alarmsToEvaluate(), settings, firings)
+    let patience = leases.ledgerWriter.isStuck ? .zero : patience
+    if pendingDelivery, await evaluation.value(within: patience) == nil,
+      let look = try? look(at: store.alarmsToEvaluate(), settings, ledger)
     {
-      delivered = await tell(look.tellings, settings, &report)
+      delivered = await tell(look.pendingDeliveries, settings, &report)
     }
     guard let look = try await evaluation.value(within: Tick.limit)?.get() else {
       report.failures.append(DiskTimeout(limit: Tick.limit))
       return report
     }
     report.take(look, problem, store)
-    if telling { delivered += await tell(look.tellings, settings, &report) }
+    if pendingDelivery { delivered += await tell(look.pendingDeliveries, settings, &report) }
     do {
-      if claims.ledger.isStuck { throw DiskTimeout(limit: LedgerWriter.timeout) }
+      if leases.ledgerWriter.isStuck { throw DiskTimeout(limit: LedgerWriter.timeout) }
       try log(settings)
       try answer(delivered, settings, &report)
       try lookAhead(delivered, settings, &report)
@@ -125,7 +127,7 @@ public struct Tick: Sendable {
       report.failures.append(error)
     }
     await summarize(&report)
-    if !claims.ledger.isStuck { store.noteTick() }
+    if !leases.ledgerWriter.isStuck { store.noteTick() }
     return report
   }
 
@@ -133,7 +135,7 @@ public struct Tick: Sendable {
 
   /// The result of evaluating the alarms once.
   struct Look: Sendable {
-    var tellings: [Telling] = []
+    var pendingDeliveries: [PendingDelivery] = []
     var callouts: [Callout] = []
     var wakes: [Identifier: Instant] = [:]
     var missed: [TickReport.Item] = []
@@ -145,24 +147,25 @@ public struct Tick: Sendable {
   }
 
   /// Finds what is to be told, and commits what the clock has settled.
-  private func evaluate(_ settings: Settings, _ firings: Firings) throws -> Look {
+  private func evaluate(_ settings: Settings, _ ledger: DeliveryLedger) throws -> Look {
     var look = Look()
     let evaluated = try store.evaluate { alarms in
-      look = self.look(at: alarms, settings, firings)
+      look = self.look(at: alarms, settings, ledger)
       return change(look.transitions, look.upkeep)
     }
     look.evaluated = evaluated
     return look
   }
 
-  private func look(at alarms: [Alarm], _ settings: Settings, _ firings: Firings) -> Look {
+  private func look(at alarms: [Alarm], _ settings: Settings, _ ledger: DeliveryLedger) -> Look {
     var look = Look()
     for alarm in alarms {
       let timeline = store.timeline(alarm)
       let evaluation = timeline.evaluate(
-        at: store.context.now, settings: settings, firings: firings)
+        at: store.context.now, settings: settings, ledger: ledger)
       look.wakes[alarm.id] = evaluation.nextWake
-      look.tellings += evaluation.tellings(of: alarm, settings: settings, in: store)
+      look.pendingDeliveries += evaluation.pendingDeliveries(
+        of: alarm, settings: settings, in: store)
       look.callouts += evaluation.callouts.map { Callout(alarm: alarm.id, $0) }
       if !evaluation.needsCommit { continue }
       look.transitions.append(evaluation.transition)
@@ -176,7 +179,7 @@ public struct Tick: Sendable {
         if event.action == .done { look.completed.append(item) }
       }
     }
-    look.tellings.sort { ($0.due, $0.alarm.title) < ($1.due, $1.alarm.title) }
+    look.pendingDeliveries.sort { ($0.due, $0.alarm.title) < ($1.due, $1.alarm.title) }
     return look
   }
 
@@ -195,7 +198,7 @@ public struct Tick: Sendable {
       transitions.flatMap { transition in transition.events.map { ($0, transition.alarm) } })
     let parts = [
       (LogEntry.Action.missed, "missed"), (.done, "completed by themselves"),
-      (.exhausted, "without an answer to any backup"),
+      (.exhausted, "unanswered by the whole cascade"),
       (.skipped, "skipped in a pause"),
     ]
     .map { action, words in (entries.count { $0.action == action }, words) }
@@ -221,35 +224,37 @@ public struct Tick: Sendable {
 
   // MARK: Delivering
 
-  private typealias Delivered = (telling: Telling, outcome: DeliveryOutcome)
+  private typealias Delivered = (pendingDelivery: PendingDelivery, outcome: DeliveryOutcome)
 
-  /// Claims, delivers, and notes what came of it; returns what was delivered or tried.
+  /// DeliveryLeases, delivers, and notes what came of it; returns what was delivered or tried.
   private func tell(
-    _ tellings: [Telling], _ settings: Settings, _ report: inout TickReport
+    _ pendingDeliveries: [PendingDelivery], _ settings: Settings, _ report: inout TickReport
   ) async -> [Delivered] {
-    let claimed = claims.claim(tellings)
+    let claimed = leases.claim(pendingDeliveries)
     let outcomes = await deliver(claimed.result, settings)
-    let all = zip(claimed.result, outcomes).map { (telling: $0, outcome: $1) }
-    let noted = claims.settle(all)
+    let all = zip(claimed.result, outcomes).map { (pendingDelivery: $0, outcome: $1) }
+    let noted = leases.settle(all)
     report.failures += [claimed.failure, noted.failure].compactMap { $0 }.prefix(1)
     let delivered = all.compactMap { item in
-      item.outcome.map { (telling: item.telling, outcome: $0) }
+      item.outcome.map { (pendingDelivery: item.pendingDelivery, outcome: $0) }
     }
-    report.delivered += delivered.map { ($0.telling.notice, $0.outcome) }
+    report.delivered += delivered.map { ($0.pendingDelivery.notification, $0.outcome) }
     return delivered
   }
 
   /// Delivers side by side, and returns what came of each in order; nil for what nobody had to be told any more.
-  private func deliver(_ tellings: [Telling], _ settings: Settings) async -> [DeliveryOutcome?] {
+  private func deliver(_ pendingDeliveries: [PendingDelivery], _ settings: Settings) async
+    -> [DeliveryOutcome?]
+  {
     await withTaskGroup(of: (Int, DeliveryOutcome?).self) { group in
-      var outcomes = [DeliveryOutcome?](repeating: nil, count: tellings.count)
-      for (index, item) in tellings.enumerated() {
+      var outcomes = [DeliveryOutcome?](repeating: nil, count: pendingDeliveries.count)
+      for (index, item) in pendingDeliveries.enumerated() {
         if index >= width, let (done, outcome) = await group.next() {
           outcomes[done] = outcome
         }
         group.addTask {
           guard isWanted(item, settings) else { return (index, nil) }
-          let outcome = await delivery.deliver(item.notice, snooze: settings.snooze)
+          let outcome = await delivery.deliver(item.notification, snooze: settings.snooze)
           return (index, outcome == .withdrawn ? nil : outcome)
         }
       }
@@ -259,21 +264,21 @@ public struct Tick: Sendable {
   }
 
   /// Whether somebody is still to be told: they may have answered since the evaluation.
-  private func isWanted(_ telling: Telling, _ settings: Settings) -> Bool {
-    store.isWanted(telling.notice, settings, claims.firings)
+  private func isWanted(_ pendingDelivery: PendingDelivery, _ settings: Settings) -> Bool {
+    store.isWanted(pendingDelivery.notification, settings, leases.ledger)
   }
 
   /// Tells what was missed, in one summary; what nobody sees is in the list.
   private func summarize(_ report: inout TickReport) async {
     guard let first = report.missed.first else { return }
-    let notice = Notice(
+    let notification = Notification(
       .missed(
         report.missed.map {
-          Notice.Missed(
+          Notification.Missed(
             alarm: $0.alarm, title: $0.title, occurrence: $0.occurrence, detail: $0.detail)
         }), alarm: first.alarm, title: first.title, note: nil, occurrence: first.occurrence,
       due: store.context.zones.text(first.due))
-    report.summary = await delivery.deliver(notice, snooze: 0)
+    report.summary = await delivery.deliver(notification, snooze: 0)
   }
 
   // MARK: Recording
@@ -281,11 +286,13 @@ public struct Tick: Sendable {
   /// Commits what this device has told, as far as the log does not have it yet: firings together, follow-ups one by
   /// one.
   private func log(_ settings: Settings) throws {
-    func unlogged(_ firings: Firings) -> [(key: Firings.Key, value: Firings.Firing)] {
-      firings.firings.filter { !$0.value.isLogged && $0.value.standing != .claimed }
+    func unlogged(_ ledger: DeliveryLedger) -> [(
+      key: DeliveryLedger.Key, value: DeliveryLedger.Firing
+    )] {
+      ledger.ledger.filter { !$0.value.isLogged && $0.value.standing != .claimed }
         .sorted { ($0.value.due, $0.key) < ($1.value.due, $1.key) }
     }
-    let known = unlogged(store.firings())
+    let known = unlogged(store.ledger())
     if known.isEmpty { return }
     // An alarm counts its own follow-ups: the same one is remembered once.
     for (key, firing) in known {
@@ -293,12 +300,12 @@ public struct Tick: Sendable {
         try remember(number, of: key, settings)
       }
     }
-    try store.logDeliveries { firings in
+    try store.logDeliveries { ledger in
       var fired: [(Event, Alarm)] = []
       var moments: [Instant] = []
       var changes: [Store.Change] = []
-      var logged: [Firings.Key] = []
-      for (key, firing) in unlogged(firings) {
+      var logged: [DeliveryLedger.Key] = []
+      for (key, firing) in unlogged(ledger) {
         switch (firing.kind, firing.standing) {
         case (.ringing, _):
           if let alarm = try store.alarm(key.alarm) {
@@ -342,11 +349,11 @@ public struct Tick: Sendable {
 
   /// The time of a delivery, for the log. The ledger is written shortly after the delivery, and an answer can come
   /// before that: in the log the firing comes first.
-  private func moment(of firing: Firings.Firing) -> Instant {
+  private func moment(of firing: DeliveryLedger.Firing) -> Instant {
     min(store.context.now, max(firing.due, firing.at.adding(seconds: -1)))
   }
 
-  private func remember(_ number: Int, of key: Firings.Key, _ settings: Settings) throws {
+  private func remember(_ number: Int, of key: DeliveryLedger.Key, _ settings: Settings) throws {
     try store.update(key.alarm, includingDeleted: true) { alarm in
       let timeline = store.timeline(alarm)
       let followUp = timeline.followUp(number, of: key.occurrence, settings: settings)
@@ -358,12 +365,12 @@ public struct Tick: Sendable {
   private func lookAhead(
     _ delivered: [Delivered], _ settings: Settings, _ report: inout TickReport
   ) throws {
-    let firings = claims.firings
-    for id in Set(delivered.map(\.telling.alarm.id)) {
+    let ledger = leases.ledger
+    for id in Set(delivered.map(\.pendingDelivery.alarm.id)) {
       guard let alarm = try store.alarm(id) else { continue }
       report.wakes[id] =
         store.timeline(alarm).evaluate(
-          at: store.context.now, settings: settings, firings: firings
+          at: store.context.now, settings: settings, ledger: ledger
         ).nextWake
     }
   }
@@ -377,7 +384,8 @@ public struct Tick: Sendable {
     for (item, outcome) in delivered {
       guard case .delivered(.answer(let answer)?) = outcome else { continue }
       guard
-        let (alarm, event) = try store.give(answer, to: item.notice, settings, loggedAt: moment)
+        let (alarm, event) = try store.give(
+          answer, to: item.notification, settings, loggedAt: moment)
       else { continue }
       report.answered.append((alarm, event))
     }
@@ -389,12 +397,13 @@ extension Store {
   ///
   /// - Parameter moment: the time of the log entry; nil for now.
   public func give(
-    _ answer: Answer, to notice: Notice, _ settings: Settings, loggedAt moment: Instant? = nil
+    _ answer: Answer, to notification: Notification, _ settings: Settings,
+    loggedAt moment: Instant? = nil
   ) throws -> (alarm: Alarm, event: Event)? {
-    let firings = firings()
-    let transition = try update(notice.alarm, includingDeleted: true) { alarm in
+    let ledger = ledger()
+    let transition = try update(notification.alarm, includingDeleted: true) { alarm in
       let transition = try? timeline(alarm).answer(
-        answer, to: notice.occurrence, at: context.now, settings: settings, firings: firings)
+        answer, to: notification.occurrence, at: context.now, settings: settings, ledger: ledger)
       return (transition.flatMap { change($0, at: moment) }, transition)
     }
     guard let transition, let event = transition.events.last else { return nil }

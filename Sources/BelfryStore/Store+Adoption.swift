@@ -19,7 +19,7 @@ extension Store {
     try locked {
       let writer = try StoreWriter(self)
       try writer.absorb()
-      try Tidying(writer).commitDevices()
+      try DailyAudit(writer).commitDevices()
       var files: [String: [UInt8]?] = [:]
       var changed: [Alarm] = []
       for id in armedIdentifiers() {
@@ -109,7 +109,7 @@ extension Store {
       guard let alarm = (try? reader.alarm(id)) ?? nil, alarm.enabled, !alarm.isDeleted
       else { continue }
       let named = alarm.delivery.devices.union(
-        (alarm.backup?.plan.isActive == true ? alarm.backup?.plan.targets : nil)?
+        (alarm.cascade?.plan.isActive == true ? alarm.cascade?.plan.targets : nil)?
           .compactMap(\.device) ?? [])
       if named.isEmpty { continue }
       let ringsInstead = timeline(alarm).role == .standIn

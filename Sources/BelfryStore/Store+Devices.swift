@@ -8,7 +8,7 @@ extension Store {
     try locked {
       let writer = try StoreWriter(self)
       try writer.absorb()
-      try Tidying(writer).commitDevices()
+      try DailyAudit(writer).commitDevices()
       let before = ownDevice
       var after = before
       body(&after)

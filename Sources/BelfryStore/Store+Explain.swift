@@ -39,11 +39,11 @@ extension Store {
       decisions.first { $0.subject == subject && $0.kept == value }
     }
 
-    /// Returns its decision about a part of the list of backups, if that value still stands.
-    func backupDecision(keptIn alarm: Alarm) -> MergeDecision? {
+    /// Returns its decision about a part of the cascade, if that value still stands.
+    func cascadeDecision(keptIn alarm: Alarm) -> MergeDecision? {
       decisions.first {
-        if case .backup(let part) = $0.subject {
-          alarm.backup?.value(of: part).text == $0.kept
+        if case .cascade(let part) = $0.subject {
+          alarm.cascade?.value(of: part).text == $0.kept
         } else {
           false
         }
@@ -123,7 +123,7 @@ extension Store {
       name: field.rawValue, value: alarm.text(of: field), stamp: alarm.stamps[field],
       origin: origin.map { SetAside.Origin($0.commit) },
       decision: versions.lazy.compactMap { version in
-        if field == .backup { return version.backupDecision(keptIn: alarm) }
+        if field == .cascade { return version.cascadeDecision(keptIn: alarm) }
         return version.decision(.field(field), keeping: alarm.text(of: field))
       }.first)
   }

@@ -28,9 +28,9 @@ extension Store {
     let known = DurableFile.names(in: path + "/devices").compactMap {
       $0.hasSuffix(".json") ? Identifier($0.dropLast(5)) : nil
     }
-    let signs = signsOfLife
+    let signs = deviceHeartbeats
     func evidence(
-      _ heartbeats: SignsOfLife, _ activity: [Identifier: Instant]
+      _ heartbeats: DeviceHeartbeats, _ activity: [Identifier: Instant]
     ) -> PresenceCache.Evidence {
       PresenceCache.Evidence(
         devices: devices, known: Set(known),
@@ -39,7 +39,7 @@ extension Store {
         ) { one, _ in one },
         signs: signs, heartbeats: heartbeats, activity: activity)
     }
-    if others.isEmpty { return evidence(SignsOfLife(), [:]) }
+    if others.isEmpty { return evidence(DeviceHeartbeats(), [:]) }
     var heartbeats = signs
     addHeartbeatsLeftHere(of: others, to: &heartbeats)
     // Those whose heartbeats tell enough need no look into the log.
@@ -48,7 +48,9 @@ extension Store {
   }
 
   /// Devices that have this store as a remote leave their heartbeats here.
-  private func addHeartbeatsLeftHere(of others: Set<Identifier>, to heartbeats: inout SignsOfLife) {
+  private func addHeartbeatsLeftHere(
+    of others: Set<Identifier>, to heartbeats: inout DeviceHeartbeats
+  ) {
     var status = stat()
     guard stat("\(local.gitDirectory)/\(Store.alive.dropLast())", &status) == 0,
       let repository = try? repository()
@@ -89,14 +91,15 @@ final class PresenceCache: Sendable {
     /// The people whom devices belong to, as far as the records say so.
     let owners: [Identifier: String]
     /// The heartbeats that this device has fetched.
-    let signs: SignsOfLife
+    let signs: DeviceHeartbeats
     /// The same with those that other devices have pushed to this store.
-    let heartbeats: SignsOfLife
+    let heartbeats: DeviceHeartbeats
     let activity: [Identifier: Instant]
 
     init(
-      devices: [Device], known: Set<Identifier>, owners: [Identifier: String], signs: SignsOfLife,
-      heartbeats: SignsOfLife, activity: [Identifier: Instant]
+      devices: [Device], known: Set<Identifier>, owners: [Identifier: String],
+      signs: DeviceHeartbeats,
+      heartbeats: DeviceHeartbeats, activity: [Identifier: Instant]
     ) {
       self.devices = devices
       self.known = known

@@ -6,26 +6,26 @@ extension Store {
   /// All alarms as a list shows them, and what is wrong with any.
   public struct Overview: Sendable {
     /// Those that are not deleted, in no particular order.
-    public var cards: [Card]
+    public var summaries: [AlarmSummary]
     public var problems: [RecordProblem]
   }
 
   /// The alarms as they stand now. Takes no lock and never waits.
   public func overview() throws -> Overview {
-    let view = try CardView(self)
-    let cards = view.cards()
+    let view = try AlarmIndex(self)
+    let summaries = view.summaries()
     view.save()
     let problems = view.problems + [try settings().problem].compactMap { $0 }
-    return Overview(cards: cards.filter { !$0.isDeleted }, problems: problems)
+    return Overview(summaries: summaries.filter { !$0.isDeleted }, problems: problems)
   }
 
   /// The alarms with a title, or with their next occurrence at a moment, as they were when somebody last
   /// looked: for a hint, not for a decision. Costs the same however many files there are.
-  public func likely(titled title: String, comingAt moment: Instant) throws -> [Card] {
+  public func likely(titled title: String, comingAt moment: Instant) throws -> [AlarmSummary] {
     guard let file = readCards() else {
-      return try overview().cards.filter { $0.title == title || $0.status.next?.at == moment }
+      return try overview().summaries.filter { $0.title == title || $0.status.next?.at == moment }
     }
-    return file.rows(titled: title, orChangingAt: moment).compactMap { file.card($0) }
+    return file.rows(titled: title, orChangingAt: moment).compactMap { file.summary($0) }
       .filter { !$0.isDeleted }
   }
 
@@ -52,17 +52,17 @@ extension Store {
   public func alarmReader() -> AlarmReader { AlarmReader(self) }
 
   /// Alarms in full, for all cards.
-  public func alarms(_ cards: [Card]) throws -> [Identifier: Alarm] {
+  public func alarms(_ summaries: [AlarmSummary]) throws -> [Identifier: Alarm] {
     var result: [Identifier: Alarm] = [:]
     let pending = pendingVersions()
-    for card in cards { result[card.id] = try alarm(card.id, pending) }
+    for summary in summaries { result[summary.id] = try alarm(summary.id, pending) }
     return result
   }
 
   /// All alarms in full, deleted ones too, and what is wrong with any.
   public func allAlarms() throws -> (alarms: [Alarm], problems: [RecordProblem]) {
-    let view = try CardView(self)
-    return (Array(try alarms(view.cards()).values), view.problems)
+    let view = try AlarmIndex(self)
+    return (Array(try alarms(view.summaries()).values), view.problems)
   }
 
   /// All devices, and what is wrong with the record of any.
@@ -97,40 +97,40 @@ extension Store {
   /// Where an alarm stands now.
   public func status(_ alarm: Alarm) throws -> AlarmStatus {
     timeline(alarm).status(
-      at: context.now, settings: try settings().settings, firings: firings())
+      at: context.now, settings: try settings().settings, ledger: ledger())
   }
 
   public func timeline(_ alarm: Alarm) -> Timeline {
     Timeline(
-      alarm, zone: zone(of: alarm), at: context.now, viewer: viewer(of: alarm),
+      alarm, zone: zone(of: alarm), at: context.now, deviceContext: deviceContext(of: alarm),
       otherZones: otherZones(of: alarm),
       local: alarm.partner?.quiet == nil ? nil : context.zones.local)
   }
 
   /// What was told here of the battery.
-  public var nudgeNotes: NudgeNotes { local.readNudges() }
+  public var batteryWarningHistory: BatteryWarningHistory { local.readBatteryWarnings() }
 
   /// Keeps what was told here of the battery.
-  public func keep(_ notes: NudgeNotes) throws { try local.write(notes) }
+  public func keep(_ notes: BatteryWarningHistory) throws { try local.write(notes) }
 
   /// Whether this device is one of those that ring for an alarm.
   public func ringsHere(_ alarm: Alarm) -> Bool { timeline(alarm).ringsHere }
 
   /// This device, as far as an alarm asks who looks; nil for one that rings everywhere.
-  private func viewer(of alarm: Alarm) -> Viewer? {
-    if alarm.delivery.devices.isEmpty, alarm.backup == nil { return nil }
+  private func deviceContext(of alarm: Alarm) -> DeviceContext? {
+    if alarm.delivery.devices.isEmpty, alarm.cascade == nil { return nil }
     let evidence = presenceEvidence
     let presence = presence(evidence)
-    if alarm.backup == nil {
-      return Viewer(device: device, known: evidence.known, presence: presence)
+    if alarm.cascade == nil {
+      return DeviceContext(device: device, known: evidence.known, presence: presence)
     }
     let unreachable = evidence.signs.unreachable(evidence.known, at: context.now)
-    var viewer = Viewer(
+    var deviceContext = DeviceContext(
       device: device, known: evidence.known, unreachable: unreachable,
       unreachableSince: evidence.signs.unreachableSince(unreachable),
       zoneName: context.zones.recordedName(at: context.now), presence: presence)
-    viewer.owners = evidence.owners
-    return viewer
+    deviceContext.owners = evidence.owners
+    return deviceContext
   }
 
   /// The alarm that a person means: its identifier, its title, or a part of either that is unique.
@@ -139,23 +139,23 @@ extension Store {
   /// of a title; else a part of what a partner says in an alarm. Throws `.noSuchAlarm`, or `.ambiguousAlarm` when several match equally well.
   ///
   /// - Returns: the alarm's card, and what is wrong with records that were looked at.
-  public func resolve(_ name: String) throws -> (card: Card, problems: [RecordProblem]) {
+  public func resolve(_ name: String) throws -> (summary: AlarmSummary, problems: [RecordProblem]) {
     if let id = Identifier(name), let alarm = try? alarm(id), !alarm.isDeleted {
-      return (Card(alarm, status: try status(alarm)), [])
+      return (AlarmSummary(alarm, status: try status(alarm)), [])
     }
-    let view = try CardView(self)
+    let view = try AlarmIndex(self)
     view.save()
     let wanted = name.lowercased()
-    var cards = view.cards(matching: wanted).filter { !$0.isDeleted }
-    if cards.isEmpty, !wanted.isEmpty {
+    var summaries = view.summaries(matching: wanted).filter { !$0.isDeleted }
+    if summaries.isEmpty, !wanted.isEmpty {
       // All that one partner has set has one title.
-      cards = view.cards().filter { card in
-        !card.isDeleted && card.title.hasPrefix(PartnerOrigin.titlePrefix)
-          && card.note?.lowercased().contains(wanted) == true
+      summaries = view.summaries().filter { summary in
+        !summary.isDeleted && summary.title.hasPrefix(PartnerOrigin.titlePrefix)
+          && summary.note?.lowercased().contains(wanted) == true
       }
     }
-    let exact = cards.filter { $0.title.lowercased() == wanted }
-    let matches = exact.isEmpty ? cards : exact
+    let exact = summaries.filter { $0.title.lowercased() == wanted }
+    let matches = exact.isEmpty ? summaries : exact
     if matches.count == 1 { return (matches[0], view.problems) }
     if matches.isEmpty { throw StoreError.noSuchAlarm(name) }
     throw StoreError.ambiguousAlarm(
@@ -213,7 +213,9 @@ extension Store {
   func lastGood(_ id: Identifier) throws -> (alarm: Alarm, blob: ObjectID)? {
     let repository = try repository()
     var known: ObjectID?
-    if let cards = readCards(), let index = cards.index(of: id) { known = cards.row(index)?.blob }
+    if let summaries = readCards(), let index = summaries.index(of: id) {
+      known = summaries.row(index)?.blob
+    }
     guard
       let (bytes, blob) = try lastGoodVersion(of: AlarmRecord.path(id), repository, known: known)
     else { return nil }
@@ -285,10 +287,10 @@ extension Store {
 
   // MARK: Cards
 
-  func readCards() -> CardFile? {
+  func readCards() -> AlarmIndexFile? {
     // A cache that cannot be read is made anew.
-    (try? DurableFile.read(local.cards, limit: 1 << 30)).flatMap { $0 }.flatMap {
-      CardFile($0.bytes, written: FileSignature($0.status).modified)
+    (try? DurableFile.read(local.summaries, limit: 1 << 30)).flatMap { $0 }.flatMap {
+      AlarmIndexFile($0.bytes, written: FileSignature($0.status).modified)
     }
   }
 
@@ -298,15 +300,15 @@ extension Store {
   /// The row and card of an alarm whose file is as it was written.
   func row(
     _ alarm: Alarm, blob: ObjectID, status file: stat, settings: Settings
-  ) -> (row: CardFile.Row, card: Card) {
+  ) -> (row: AlarmIndexFile.Row, summary: AlarmSummary) {
     // What has rung matters to what counts for no later moment; which warnings were given does.
-    let firings = alarm.delivery.warnings == nil ? Firings() : self.firings()
-    let card = Card(
-      alarm, status: timeline(alarm).status(at: context.now, settings: settings, firings: firings))
+    let ledger = alarm.delivery.warnings == nil ? DeliveryLedger() : self.ledger()
+    let summary = AlarmSummary(
+      alarm, status: timeline(alarm).status(at: context.now, settings: settings, ledger: ledger))
     return (
-      CardFile.Row(
+      AlarmIndexFile.Row(
         id: alarm.id, signature: FileSignature(file), blob: blob, validFrom: context.now,
-        validUntil: isZoneKnown(alarm) ? card.status.validUntil : context.now), card
+        validUntil: isZoneKnown(alarm) ? summary.status.validUntil : context.now), summary
     )
   }
 
@@ -319,14 +321,14 @@ extension Store {
   func updateCards(
     files: [String: [UInt8]?], blobs: [String: ObjectID?], written: [String: stat]
   ) {
-    guard let cards = readCards(), cards.fingerprint == fingerprint,
+    guard let summaries = readCards(), summaries.fingerprint == fingerprint,
       let settings = try? settings().settings
     else {
       // A store whose cards are missing gets them now: they are what a removed record is missed by.
-      try? CardView(self).save()
+      try? AlarmIndex(self).save()
       return
     }
-    var changes: [Identifier: (row: CardFile.Row, card: Card)?] = [:]
+    var changes: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?] = [:]
     for (path, content) in files {
       guard case .alarm(let id) = RecordPath(path) else { continue }
       // A file that was left as it lies stays unsettled: its card knows the version before.
@@ -339,28 +341,29 @@ extension Store {
   }
 
   /// Replaces some of the cards, if there are any at all.
-  func keep(_ changes: [Identifier: (row: CardFile.Row, card: Card)?]) {
-    guard !changes.isEmpty, let cards = readCards() else { return }
+  func keep(_ changes: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?]) {
+    guard !changes.isEmpty, let summaries = readCards() else { return }
     saveCards(
-      CardFile.bytes(
-        from: cards, replacing: changes, folder: cards.folder, fingerprint: cards.fingerprint))
+      AlarmIndexFile.bytes(
+        from: summaries, replacing: changes, folder: summaries.folder,
+        fingerprint: summaries.fingerprint))
   }
 
   func saveCards(_ bytes: [UInt8]) {
     // A cache: when it cannot be written, the next reader does without.
     _ = try? DurableFile.write(
-      bytes, to: local.cards, temporary: local.temporaryCards, syncing: false)
+      bytes, to: local.summaries, temporary: local.temporaryCards, syncing: false)
   }
 }
 
 /// The cards as they are on disk, corrected by a look at every record's file.
-struct CardView {
+struct AlarmIndex {
   private let store: Store
-  private let file: CardFile?
+  private let file: AlarmIndexFile?
   private let folder: FileSignature?
-  private var corrected: [Identifier: Card?] = [:]
+  private var corrected: [Identifier: AlarmSummary?] = [:]
   /// What can be kept for the next reader.
-  private var changes: [Identifier: (row: CardFile.Row, card: Card)?] = [:]
+  private var changes: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?] = [:]
   private(set) var problems: [RecordProblem] = []
   /// The alarms whose files have changed, come or gone since they were last committed by Belfry.
   private(set) var unsettled: [Identifier] = []
@@ -380,7 +383,7 @@ struct CardView {
     let statusesHold = file?.fingerprint == store.fingerprint
     let scan: FolderScan?
     do {
-      scan = try FolderScan.scan(store.path + "/alarms", cards: file)
+      scan = try FolderScan.scan(store.path + "/alarms", summaries: file)
     } catch let error as FileError where file != nil && !Store.isOurs(error) {
       // The folder cannot be read; each alarm is known from the history.
       scan = nil
@@ -439,7 +442,7 @@ struct CardView {
     let ids = Set(doubtful).union(changed).union(gone).sorted()
     if ids.isEmpty { return }
     let settings = try store.settings().settings
-    let firings = store.firings()
+    let ledger = store.ledger()
     for id in ids {
       let path = AlarmRecord.path(id)
       switch try store.readAlarm(id) {
@@ -459,7 +462,7 @@ struct CardView {
         } else {
           unsettled.append(id)
         }
-        keep(alarm, settings: settings, firings: firings)
+        keep(alarm, settings: settings, ledger: ledger)
         if !store.isZoneKnown(alarm) {
           problems.append(RecordProblem(path: path, kind: .unknownZone(alarm.zone.text)))
         }
@@ -470,7 +473,7 @@ struct CardView {
         let good = (try? store.lastGood(id, pending)) ?? nil
         problems.append(
           RecordProblem(path: path, kind: .invalid(error, lastGood: good != nil)))
-        if let good { keep(good, settings: settings, firings: firings) }
+        if let good { keep(good, settings: settings, ledger: ledger) }
       case .missing where store.past != nil:
         // It was not there yet.
         break
@@ -481,24 +484,24 @@ struct CardView {
           problems.append(RecordProblem(path: path, kind: .removed))
         }
         if let good = (try? store.lastGood(id, pending)) ?? nil {
-          keep(good, settings: settings, firings: firings)
+          keep(good, settings: settings, ledger: ledger)
         }
       }
       if corrected[id] == nil { corrected[id] = .some(nil) }
     }
   }
 
-  private mutating func keep(_ alarm: Alarm, settings: Settings, firings: Firings) {
-    corrected[alarm.id] = Card(
+  private mutating func keep(_ alarm: Alarm, settings: Settings, ledger: DeliveryLedger) {
+    corrected[alarm.id] = AlarmSummary(
       alarm,
       status: store.timeline(alarm).status(
-        at: store.context.now, settings: settings, firings: firings))
+        at: store.context.now, settings: settings, ledger: ledger))
   }
 
   /// All cards.
-  func cards() -> [Card] {
+  func summaries() -> [AlarmSummary] {
     let known = file.map { file in
-      Chunks.map(file.count) { range in range.compactMap { file.card($0) } }
+      Chunks.map(file.count) { range in range.compactMap { file.summary($0) } }
     }
     if corrected.isEmpty { return known ?? [] }
     return (known ?? []).filter { corrected[$0.id] == nil } + corrected.values.compactMap { $0 }
@@ -507,14 +510,16 @@ struct CardView {
   /// The cards whose title holds a text, in any case, or whose identifier starts with it.
   ///
   /// - Parameter wanted: lower case.
-  func cards(matching wanted: String) -> [Card] {
-    func matches(_ card: Card) -> Bool {
-      card.id.text.hasPrefix(wanted) || card.title.lowercased().contains(wanted)
+  func summaries(matching wanted: String) -> [AlarmSummary] {
+    func matches(_ summary: AlarmSummary) -> Bool {
+      summary.id.text.hasPrefix(wanted) || summary.title.lowercased().contains(wanted)
     }
     guard !wanted.isEmpty else { return [] }
     // Of other letters than ASCII's the case is more than a bit.
-    guard let file, wanted.utf8.allSatisfy({ $0 < 0x80 }) else { return cards().filter(matches) }
-    return file.rows(matching: Array(wanted.utf8)).compactMap { file.card($0) }
+    guard let file, wanted.utf8.allSatisfy({ $0 < 0x80 }) else {
+      return summaries().filter(matches)
+    }
+    return file.rows(matching: Array(wanted.utf8)).compactMap { file.summary($0) }
       .filter { corrected[$0.id] == nil } + corrected.values.compactMap { $0 }.filter(matches)
   }
 
@@ -525,7 +530,7 @@ struct CardView {
     // Cards that begin without a record that is missing would never miss it again.
     if file == nil, !unsettled.isEmpty { return }
     store.saveCards(
-      CardFile.bytes(
+      AlarmIndexFile.bytes(
         from: file, replacing: changes, folder: folder,
         fingerprint: store.fingerprint))
   }

@@ -14,7 +14,7 @@ extension Store {
   ) throws -> [(alarm: Alarm, occurrence: CivilDateTime)] {
     try locked {
       let writer = try StoreWriter(self)
-      try SettingsAbsorption(writer).absorb()
+      try SettingsHandEditImport(writer).absorb()
       var record = try settingsRecord()
       var settings = try self.settings().settings
       let value = value ?? Settings()[keyPath: setting.value]
@@ -57,12 +57,12 @@ extension Store {
   private func completePending(
     _ writer: StoreWriter, into files: inout [String: [UInt8]?]
   ) throws -> [(alarm: Alarm, occurrence: CivilDateTime)] {
-    let view = try CardView(self)
-    try Absorption(writer).absorb(view.unsettled)
+    let view = try AlarmIndex(self)
+    try HandEditImport(writer).absorb(view.unsettled)
     var completed: [(alarm: Alarm, occurrence: CivilDateTime)] = []
-    for card in try CardView(self).cards()
-    where !card.status.pending.isEmpty && !view.broken.contains(card.id) {
-      guard let alarm = try alarm(card.id) else { continue }
+    for summary in try AlarmIndex(self).summaries()
+    where !summary.status.pending.isEmpty && !view.broken.contains(summary.id) {
+      guard let alarm = try alarm(summary.id) else { continue }
       let transition = timeline(alarm).completingPending(at: context.now)
       guard let change = change(transition) else { continue }
       files.merge(change.files) { $1 }

@@ -52,7 +52,7 @@ extension Store {
       let writer = try StoreWriter(self)
       let tier = try settings().settings.tier
       if let limit = tier.alarmLimit {
-        let count = try CardView(self).cards().count { !$0.isDeleted }
+        let count = try AlarmIndex(self).summaries().count { !$0.isDeleted }
         if count + change.alarms.count > limit {
           throw StoreError.alarmLimit(tier: tier, limit: limit)
         }
@@ -72,7 +72,7 @@ extension Store {
   ) throws -> Result {
     try locked {
       let writer = try StoreWriter(self)
-      try Absorption(writer).absorb([id])
+      try HandEditImport(writer).absorb([id])
       switch try readAlarm(id) {
       case .good(let alarm, _):
         // An edit would bring it back.
@@ -94,7 +94,7 @@ extension Store {
   ) throws -> Result {
     try locked {
       let writer = try StoreWriter(self)
-      try Absorption(writer).absorb(ids)
+      try HandEditImport(writer).absorb(ids)
       let alarms = try ids.compactMap { id -> Alarm? in
         // What a person wrote there must not be lost under what we would write, and an edit would bring a deleted one back.
         if case .good(let alarm, _) = try readAlarm(id), !alarm.isDeleted { alarm } else { nil }
@@ -121,7 +121,7 @@ extension Store {
   ///
   /// - Parameter body: is called once with them, and says what is to be committed, together.
   public func evaluate(_ body: ([Alarm]) throws -> Change?) throws -> Evaluated {
-    let view = try CardView(self)
+    let view = try AlarmIndex(self)
     if view.due.isEmpty, view.unsettled.isEmpty, settingsAreSettled, past == nil, !hasIncoming,
       isZoneRecorded, movedHead == nil || adoptionFailure != nil, !local.hasJournal
     {
@@ -133,10 +133,10 @@ extension Store {
         let writer = try StoreWriter(self)
         if hasIncoming { _ = try writer.takeIncoming() }
         // Somebody may have written while we waited.
-        let before = try CardView(self)
+        let before = try AlarmIndex(self)
         before.save()
-        if !before.unsettled.isEmpty { try Absorption(writer).absorb(before.unsettled) }
-        try SettingsAbsorption(writer).absorb()
+        if !before.unsettled.isEmpty { try HandEditImport(writer).absorb(before.unsettled) }
+        try SettingsHandEditImport(writer).absorb()
         try recordZone(writer)
         if let change = try body(alarms(before))?.leavingOut(before.broken) {
           try writer.commit(change)
@@ -151,9 +151,9 @@ extension Store {
 
   /// Returns the alarms whose status may have changed, as they lie: for whoever cannot wait until the store can be
   /// written to.
-  public func alarmsToEvaluate() throws -> [Alarm] { try lyingAlarms(CardView(self)) }
+  public func alarmsToEvaluate() throws -> [Alarm] { try lyingAlarms(AlarmIndex(self)) }
 
-  private func lyingAlarms(_ view: CardView) throws -> [Alarm] {
+  private func lyingAlarms(_ view: AlarmIndex) throws -> [Alarm] {
     try past == nil ? alarms(view) : branchAlarms() ?? alarms(view)
   }
 
@@ -178,7 +178,7 @@ extension Store {
     return (try? repository.isAncestor(head, of: seen)) == true ? seen : head
   }
 
-  private func alarms(_ view: CardView) throws -> [Alarm] {
+  private func alarms(_ view: AlarmIndex) throws -> [Alarm] {
     let pending = pendingVersions()
     return try Set(view.due + view.unsettled).sorted().compactMap { try alarm($0, pending) }
   }
@@ -231,7 +231,7 @@ extension StoreWriter {
 }
 
 /// Takes hand edits up: what an editor, a script or another git wrote into the work tree.
-struct Absorption {
+struct HandEditImport {
   private let writer: StoreWriter
   private var store: Store { writer.store }
 
@@ -251,22 +251,26 @@ struct Absorption {
   ///   known whether the branch has them.
   func absorb(_ ids: [Identifier], isBranchUnknown: Bool = false) throws {
     if ids.isEmpty { return }
-    let cards = store.readCards()
+    let summaries = store.readCards()
     let committed: [Identifier: ObjectID]
     if ids.count == 1, let id = ids.first, !isBranchUnknown {
       // The common case, an alarm that is as it was, is seen without looking into the history.
-      if let cards, let index = cards.index(of: id), isUnchanged(cards, index, id) { return }
+      if let summaries, let index = summaries.index(of: id), isUnchanged(summaries, index, id) {
+        return
+      }
       committed = try Store.committedAlarms(writer.repository, only: id)
     } else {
       committed = try Store.committedAlarms(writer.repository)
     }
 
     var files: [String: [UInt8]?] = [:]
-    var clean: [Identifier: (row: CardFile.Row, card: Card)?] = [:]
+    var clean: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?] = [:]
     var edits: [(alarm: Alarm, fields: [Alarm.Field], isNew: Bool)] = []
     let settings = try store.settings().settings
     for id in ids {
-      let known = cards.flatMap { cards in cards.index(of: id).flatMap { cards.row($0)?.blob } }
+      let known = summaries.flatMap { summaries in
+        summaries.index(of: id).flatMap { summaries.row($0)?.blob }
+      }
       let head = committed[id]
       switch try store.readAlarm(id) {
       case .bad: continue
@@ -337,10 +341,10 @@ struct Absorption {
     }
   }
 
-  private func isUnchanged(_ cards: CardFile, _ index: Int, _ id: Identifier) -> Bool {
+  private func isUnchanged(_ summaries: AlarmIndexFile, _ index: Int, _ id: Identifier) -> Bool {
     var status = stat()
     return lstat("\(store.path)/\(AlarmRecord.path(id))", &status) == 0
-      && FileSignature(status) == cards.signature(index)
+      && FileSignature(status) == summaries.signature(index)
   }
 
   private func version(_ blob: ObjectID?, _ id: Identifier) throws -> Alarm? {

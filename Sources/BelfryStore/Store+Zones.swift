@@ -47,7 +47,8 @@ extension Store {
   /// 3. Else the zone that this device is in. The same where this system does not know the zone.
   public func zone(of alarm: Alarm) -> TimeZoneRules {
     let zones = context.zones
-    guard let name = alarm.cascadeZone(at: context.now), alarm.backup?.plan.primary != device else {
+    guard let name = alarm.cascadeZone(at: context.now), alarm.cascade?.plan.primary != device
+    else {
       return zones.zone(of: alarm)
     }
     return zones.zone(recorded: name) ?? zones.local
@@ -63,7 +64,7 @@ extension Store {
     let own = context.zones.recordedName(at: context.now)
     var result: [TimeZoneRules] = []
     for (id, zone) in devices where id != device {
-      let isInCascade = alarm.backup?.plan.step(of: id) != nil
+      let isInCascade = alarm.cascade?.plan.step(of: id) != nil
       guard isInCascade || alarm.delivery.rings(on: id, known: known) else { continue }
       let zone = zone ?? .farthestBehind
       if zone.name != own, !result.contains(where: { $0.name == zone.name }) { result.append(zone) }
@@ -81,7 +82,7 @@ extension Store {
   /// yet, and each goes by its own clock.
   public func cascadeZoneName(of alarm: Alarm) -> String? {
     if case .named(let name) = alarm.zone { return name }
-    guard alarm.backup?.plan.primary != device else { return zoneName(of: device) }
+    guard alarm.cascade?.plan.primary != device else { return zoneName(of: device) }
     return alarm.cascadeZone
   }
 
@@ -94,7 +95,7 @@ extension Store {
   /// Lets this device's record name the zone that it is in.
   func recordZone(_ writer: StoreWriter) throws {
     guard !isZoneRecorded else { return }
-    try Tidying(writer).commitDevices()
+    try DailyAudit(writer).commitDevices()
     guard var device = try recordOfThisDevice() else { return }
     let name = context.zones.recordedName(at: context.now)
     device.zone = name

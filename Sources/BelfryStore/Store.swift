@@ -174,7 +174,7 @@ public final class Store: Sendable {
   // MARK: Making
 
   private static func create(_ path: String, context: StoreContext) throws {
-    let site = try StoreSite(path, context: context)
+    let site = try StoreBuilder(path, context: context)
     do {
       try site.finish()
     } catch {
@@ -221,7 +221,7 @@ public final class Store: Sendable {
       files, message: CommitMessage(message ?? "Add the device \(device.name)", device: id))
     try local.setIdentity(id, machine: context.machine)
     var signs = local.readSignsOfLife()
-    guard signs != SignsOfLife() else { return }
+    guard signs != DeviceHeartbeats() else { return }
     signs.forgetOwn()
     // Otherwise the first heartbeat of the new device only comes later.
     try? local.write(signs)
@@ -327,21 +327,21 @@ public final class Store: Sendable {
   }
 
   /// The deliveries of this device, without those that a clock ahead has recorded.
-  public func firings() -> Firings { recordedFirings().possible(at: context.now) }
+  public func ledger() -> DeliveryLedger { recordedFirings().possible(at: context.now) }
 
   /// The same; removes for good what a clock ahead has recorded. Once its time had come it would hide that the alarm has
   /// not rung since.
-  public func presentFirings() -> Firings {
+  public func presentFirings() -> DeliveryLedger {
     let recorded = recordedFirings()
     let present = recorded.possible(at: context.now)
     if recorded != present { _ = updateFirings { _ in } }
     return present
   }
 
-  private func recordedFirings() -> Firings {
-    var firings = local.readFirings(local.firings)
-    if let spare = spareFirings { firings.merge(local.readFirings(spare)) }
-    return firings
+  private func recordedFirings() -> DeliveryLedger {
+    var ledger = local.readFirings(local.ledger)
+    if let spare = spareFirings { ledger.merge(local.readFirings(spare)) }
+    return ledger
   }
 
   /// Where firings are noted while the disk takes nothing: rather there than to ring at every tick.
@@ -351,13 +351,13 @@ public final class Store: Sendable {
 
   /// What came of changing what this device has rung for.
   public struct FiringsUpdate<Result> {
-    public let firings: Firings
+    public let ledger: DeliveryLedger
     public let result: Result
     /// Why it could not be noted, when it could not.
     public let failure: (any Error)?
 
-    public init(firings: Firings, result: Result, failure: (any Error)?) {
-      self.firings = firings
+    public init(ledger: DeliveryLedger, result: Result, failure: (any Error)?) {
+      self.ledger = ledger
       self.result = result
       self.failure = failure
     }
@@ -370,7 +370,9 @@ public final class Store: Sendable {
   ///
   /// Nothing keeps an alarm from ringing: where the notes cannot be locked or written, `body` has had its say all the
   /// same, and the reason is returned.
-  public func updateFirings<Result>(_ body: (inout Firings) -> Result) -> FiringsUpdate<Result> {
+  public func updateFirings<Result>(_ body: (inout DeliveryLedger) -> Result) -> FiringsUpdate<
+    Result
+  > {
     var failure: (any Error)?
     var lock: StoreLock?
     do {
@@ -380,15 +382,15 @@ public final class Store: Sendable {
       failure = reason
     }
     let before = recordedFirings()
-    var firings = before.possible(at: context.now)
-    let result = body(&firings)
+    var ledger = before.possible(at: context.now)
+    let result = body(&ledger)
     do {
-      if firings != before { try write(firings) }
+      if ledger != before { try write(ledger) }
     } catch let reason {
       failure = reason
     }
     withExtendedLifetime(lock) {}
-    return FiringsUpdate(firings: firings, result: result, failure: failure)
+    return FiringsUpdate(ledger: ledger, result: result, failure: failure)
   }
 
   /// Commits log entries of deliveries that the log lacks, and marks those deliveries as logged.
@@ -397,29 +399,29 @@ public final class Store: Sendable {
   ///
   /// - Parameter body: gets the ledger as it is under the lock, and returns what to commit and what is logged by that.
   public func logDeliveries(
-    _ body: (Firings) throws -> (changes: [Change], logged: [Firings.Key])
+    _ body: (DeliveryLedger) throws -> (changes: [Change], logged: [DeliveryLedger.Key])
   ) throws {
     try locked {
-      let (changes, logged) = try body(firings())
+      let (changes, logged) = try body(ledger())
       if !changes.isEmpty {
         let writer = try StoreWriter(self)
         for change in changes { try writer.commit(change) }
       }
       if logged.isEmpty { return }
-      let noted = updateFirings { firings in
-        for key in logged { firings[key]?.isLogged = true }
+      let noted = updateFirings { ledger in
+        for key in logged { ledger[key]?.isLogged = true }
       }
       if let failure = noted.failure { throw failure }
     }
   }
 
   /// Notes what has rung, durably.
-  private func write(_ firings: Firings) throws {
-    var kept = firings
+  private func write(_ ledger: DeliveryLedger) throws {
+    var kept = ledger
     // Every tick reads them all. One that rings on unanswered for longer than that rings once more.
     kept.forget(before: context.now.adding(seconds: -40 * 86_400))
     do {
-      try local.write(kept, to: local.firings)
+      try local.write(kept, to: local.ledger)
       if let spareFirings { _ = unlink(spareFirings) }
     } catch {
       guard let spareFirings else { throw error }

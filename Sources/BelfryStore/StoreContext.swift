@@ -70,5 +70,5 @@ public enum StoreNotice: Hashable, Sendable {
   /// A lock was taken away that a git left which died.
   case unlocked(path: String)
   /// Records that a merge of git's could not settle were joined: their paths, and what is left to do.
-  case joined([String], MergeMending.Rest)
+  case joined([String], MergeConflictResolver.Rest)
 }

@@ -30,7 +30,7 @@ final class StoreWriter {
     self.store = store
     repository = try store.repository()
     if Repository.mayBeUnmerged(repository.gitDirectory) {
-      try MergeMending(store, repository).mend()
+      try MergeConflictResolver(store, repository).mend()
     }
     let operation = try repository.operation()
     guard operation == .none else { throw StoreError.operationInProgress(operation) }
@@ -139,7 +139,7 @@ final class StoreWriter {
     return isMoved
   }
 
-  /// Writes files, lets `commit` make the commit that holds them, and brings index and cards in step.
+  /// Writes files, lets `commit` make the commit that holds them, and brings index and summaries in step.
   ///
   /// - Parameters:
   ///   - kept: files that are committed, but left as they lie in the work tree.
@@ -159,7 +159,7 @@ final class StoreWriter {
       blobs[path] = .some(
         try known[path] ?? files[path]?.map { try repository.writeBlob($0) } ?? nil)
     }
-    var placement = Placement(store, keeping: kept)
+    var placement = WorkTreeTransaction(store, keeping: kept)
     try store.local.beginJournal(
       paths.map { ($0, blobs[$0] ?? nil) }, head: try head(), message: message)
     let result: ObjectID
@@ -189,7 +189,7 @@ final class StoreWriter {
   }
 
   /// Undoes what a failed write has placed; what cannot be undone now is by the next writer.
-  private func putBack(_ placement: inout Placement) {
+  private func putBack(_ placement: inout WorkTreeTransaction) {
     var isWhole = placement.putBack()
     if placement.isIndexed, !repository.restoreIndex() {
       do {
@@ -225,7 +225,7 @@ final class StoreWriter {
       } catch IndexFile.Failure.busy {
         return nil
       } catch IndexFile.Failure.unmerged {
-        try MergeMending(store, repository).mend()
+        try MergeConflictResolver(store, repository).mend()
         return try repository.updateIndex(changes)
       }
     }

@@ -12,11 +12,11 @@ import Glibc
 ///
 /// For each record that differs between the two:
 ///
-/// 1. Head lacks it, or has a version that loses something: see `Healing`.
+/// 1. Head lacks it, or has a version that loses something: see `BranchRestoration`.
 /// 2. The file is as in `seen`, or neither has one: head's version is written. If head's version is a hand edit that
 ///    somebody has committed without a stamp, it is taken up as one.
 /// 3. Head's version is no record: the file's version is committed again.
-/// 4. Somebody has edited or removed the file: that is left to `Absorption` and `Tidying`.
+/// 4. Somebody has edited or removed the file: that is left to `HandEditImport` and `DailyAudit`.
 ///
 /// Without a known `seen`, all of head is compared with the work tree: missing files are written, and records that
 /// head lacks are committed.
@@ -46,7 +46,7 @@ struct WorkTreeUpdate {
   mutating func run(from seen: ObjectID) throws {
     let tree = try repository.commit(head).tree
     let changes = try repository.changedFiles(from: repository.commit(seen).tree, to: tree)
-    let healing = try Healing(repository).files(seen: seen, head: head)
+    let healing = try BranchRestoration(repository).files(seen: seen, head: head)
     isComplete = healing.isComplete
     lost = healing.files
     var unedited: Set<String> = []
@@ -135,29 +135,29 @@ struct WorkTreeUpdate {
     let alarms = edits.keys.compactMap { kind -> Identifier? in
       if case .alarm(let id) = kind { id } else { nil }
     }
-    try Absorption(writer).absorb(alarms.sorted())
-    if edits[.settings] != nil { try SettingsAbsorption(writer).absorb() }
+    try HandEditImport(writer).absorb(alarms.sorted())
+    if edits[.settings] != nil { try SettingsHandEditImport(writer).absorb() }
   }
 
   // MARK: From an unknown commit
 
   /// Updates the work tree when it is not known which commit it was last in line with.
   mutating func run() throws {
-    let view = try CardView(store)
-    let cards = store.readCards()
+    let view = try AlarmIndex(store)
+    let summaries = store.readCards()
     let committed = try repository.changedFiles(from: nil, to: repository.commit(head).tree)
     for change in committed {
       guard let kind = RecordPath(change.path), let blob = change.after,
         access("\(store.path)/\(change.path)", F_OK) != 0
       else { continue }
       // An alarm with a card had a file, which somebody has removed.
-      if case .alarm(let id) = kind, cards?.index(of: id) != nil { continue }
+      if case .alarm(let id) = kind, summaries?.index(of: id) != nil { continue }
       guard let bytes = content(blob, kind), kind.error(in: bytes) == nil else { continue }
       missing[change.path] = bytes
       blobs[change.path] = blob
     }
     if !missing.isEmpty { try writer.write(missing.mapValues { $0 }, known: blobs) { _ in head } }
-    try Absorption(writer).absorb(view.unsettled, isBranchUnknown: true)
+    try HandEditImport(writer).absorb(view.unsettled, isBranchUnknown: true)
     let tracked = Set(committed.map(\.path))
     let untracked = store.recordFiles().filter { path in
       switch RecordPath(path) {
@@ -165,8 +165,8 @@ struct WorkTreeUpdate {
       case .alarm, .settings, .attributes, nil: false
       }
     }
-    _ = try Tidying(writer).commit(untracked)
-    try SettingsAbsorption(writer).absorb(isBranchUnknown: true)
+    _ = try DailyAudit(writer).commit(untracked)
+    try SettingsHandEditImport(writer).absorb(isBranchUnknown: true)
   }
 }
 

@@ -15,9 +15,8 @@ enum Main {
     #if compiler(>=6.3) && compiler(<6.4)
       ThreadPool.install()
     #endif
-    var arguments = Array(CommandLine.arguments.dropFirst())
+    let arguments = Array(CommandLine.arguments.dropFirst())
     do {
-      arguments = try BackupCommand.arranged(arguments)
       try Belfry.checkHelp(arguments)
       var command = try Belfry.parseAsRoot(arguments)
       guard let parsed = command as? any AsyncParsableCommand else {
@@ -73,7 +72,7 @@ struct Belfry: ParsableCommand {
         subcommands: [Service.self, DaemonCommand.self, Poke.self, BatteryCommand.self]),
       CommandGroup(
         name: "WHEN A DEVICE STAYS SILENT",
-        subcommands: [BackupCommand.self, Calls.self]),
+        subcommands: [CascadeCommand.self, Calls.self]),
       CommandGroup(name: "PARTNERS", subcommands: [PartnerCommand.self]),
       CommandGroup(
         name: "HISTORY", subcommands: [Log.self, Stats.self, GitPassthrough.self]),

@@ -49,48 +49,48 @@ import Testing
   /// An alarm in a state, the moment at which it is, and what this device has rung for.
   private static func make(
     _ situation: Situation, strict: Bool = false
-  ) throws -> (Alarm, Instant, Firings) {
+  ) throws -> (Alarm, Instant, DeliveryLedger) {
     var alarm = try rent()
     alarm.delivery.strict = strict || situation == .ringingAgain
-    var firings = Firings()
+    var ledger = DeliveryLedger()
     let monday = civil("2026-11-23T09:00")
     func answer(_ answer: Answer, at now: Instant) throws {
-      alarm = try timeline(alarm).answer(answer, at: now, settings: plus, firings: firings).alarm
+      alarm = try timeline(alarm).answer(answer, at: now, settings: plus, ledger: ledger).alarm
     }
     let before = due.adding(seconds: -60)
-    if situation == .upcoming { return (alarm, before, firings) }
+    if situation == .upcoming { return (alarm, before, ledger) }
     if situation == .skippedAhead {
       try answer(.skip(), at: before)
-      return (alarm, before, firings)
+      return (alarm, before, ledger)
     }
     if situation == .finished {
       alarm.schedule = try schedule(.once(date("2026-11-23")), "09:00")
     }
-    firings.record(alarm.id, monday, due: due, at: due)
+    ledger.record(alarm.id, monday, due: due, at: due)
     switch situation {
     case .ringing: break
     case .snoozed: try answer(.snooze(seconds: 540), at: due)
     case .pending: try answer(.stop, at: due)
     case .ringingAgain:
       try answer(.stop, at: due)
-      firings.record(
+      ledger.record(
         alarm.id, monday, due: due.adding(seconds: 1800), at: due.adding(seconds: 1800))
-      return (alarm, due.adding(seconds: 1860), firings)
+      return (alarm, due.adding(seconds: 1860), ledger)
     case .missed:
       alarm =
         timeline(alarm).evaluate(
-          at: due.adding(seconds: 1800), settings: plus, firings: firings
+          at: due.adding(seconds: 1800), settings: plus, ledger: ledger
         ).transition.alarm
-      return (alarm, due.adding(seconds: 1801), firings)
+      return (alarm, due.adding(seconds: 1801), ledger)
     case .done, .finished: try answer(.done(), at: due)
     case .autoCompleted:
       try answer(.stop, at: due)
       let friday = instant("2026-11-27T09:00:00Z")
       alarm =
-        timeline(alarm).evaluate(at: friday, settings: plus, firings: firings).transition.alarm
-      firings.record(alarm.id, civil("2026-11-27T09:00"), due: friday, at: friday)
+        timeline(alarm).evaluate(at: friday, settings: plus, ledger: ledger).transition.alarm
+      ledger.record(alarm.id, civil("2026-11-27T09:00"), due: friday, at: friday)
       try answer(.done(), at: friday)
-      return (alarm, friday, firings)
+      return (alarm, friday, ledger)
     case .disabled:
       let earlier = alarm
       alarm.enabled = false
@@ -98,19 +98,19 @@ import Testing
     case .deleted: alarm = alarm.deleted()
     case .upcoming, .skippedAhead: break
     }
-    return (alarm, due.adding(seconds: 1), firings)
+    return (alarm, due.adding(seconds: 1), ledger)
   }
 
   @Test(arguments: Situation.allCases, Action.allCases)
   func everyStateAndEveryAction(_ situation: Situation, _ action: Action) throws {
     let row = try #require(ActionTable.table.first { $0.0 == situation })
     let column = try #require(Action.allCases.firstIndex(of: action))
-    let (alarm, now, firings) = try ActionTable.make(situation)
+    let (alarm, now, ledger) = try ActionTable.make(situation)
     let view = timeline(alarm)
     var result = "-"
     do {
       let transition = try view.answer(
-        action.answer, at: now, settings: ActionTable.plus, firings: firings)
+        action.answer, at: now, settings: ActionTable.plus, ledger: ledger)
       let event = try #require(transition.events.last)
       let occurrence = try #require(event.occurrence)
       let record = transition.alarm.progress.occurrences[occurrence]
@@ -126,9 +126,9 @@ import Testing
       (.done, .active), (.autoCompleted, .active), (.disabled, .disabled), (.deleted, .disabled),
       (.finished, .finished),
     ] {
-      let (alarm, now, firings) = try ActionTable.make(situation)
+      let (alarm, now, ledger) = try ActionTable.make(situation)
       #expect(
-        timeline(alarm).status(at: now, settings: ActionTable.plus, firings: firings).state
+        timeline(alarm).status(at: now, settings: ActionTable.plus, ledger: ledger).state
           == state,
         "\(situation)")
     }
@@ -137,9 +137,9 @@ import Testing
   @Test(arguments: Situation.allCases)
   func onTheFreeTierAStopIsDone(_ situation: Situation) throws {
     guard situation == .ringing || situation == .snoozed else { return }
-    let (alarm, now, firings) = try ActionTable.make(situation)
+    let (alarm, now, ledger) = try ActionTable.make(situation)
     let transition = try timeline(alarm).answer(
-      .stop, at: now, settings: Settings(), firings: firings)
+      .stop, at: now, settings: Settings(), ledger: ledger)
     #expect(transition.events.map(\.action) == [.done])
   }
 
@@ -162,11 +162,11 @@ import Testing
     ]
     for (situation, text, phase) in phases {
       for action in Action.allCases {
-        let (alarm, now, firings) = try ActionTable.make(situation)
+        let (alarm, now, ledger) = try ActionTable.make(situation)
         var isAllowed = true
         do {
           _ = try timeline(alarm).answer(
-            action.answer, to: civil(text), at: now, settings: ActionTable.plus, firings: firings)
+            action.answer, to: civil(text), at: now, settings: ActionTable.plus, ledger: ledger)
         } catch {
           #expect(error == .wrongPhase(civil(text), phase))
           isAllowed = false

@@ -78,26 +78,26 @@ import Testing
     #expect(predict(.nan, drain: 8, hours: 6).unknown == .level)
     #expect(predict(30, drain: 8, hours: -1).unknown == .time)
     #expect(predict(30, drain: 8, hours: .nan).risk == .safe)
-    #expect(BatteryNudge(predict(30, drain: nil, hours: 6)) == nil)
+    #expect(BatteryWarning(predict(30, drain: nil, hours: 6)) == nil)
   }
 
   @Test("only what is at risk has a nudge, in words of its own")
-  func nudges() throws {
-    let critical = try #require(BatteryNudge(predict(34, drain: 8, hours: 6)))
+  func batteryWarnings() throws {
+    let critical = try #require(BatteryWarning(predict(34, drain: 8, hours: 6)))
     #expect(critical.title == "Alarm at Risk")
     #expect(critical.headline == "Estimated battery at alarm: 0%")
     #expect(critical.action == "Plug in now.")
-    let warning = try #require(BatteryNudge(predict(55, drain: 6, hours: 7)))
+    let warning = try #require(BatteryWarning(predict(55, drain: 6, hours: 7)))
     #expect(warning.title == "Low Battery Warning")
     #expect(warning.headline == "Estimated battery at alarm: 13%")
     #expect(warning.action == "Consider plugging in.")
-    #expect(BatteryNudge(predict(80, drain: 3, hours: 8)) == nil)
+    #expect(BatteryWarning(predict(80, drain: 3, hours: 8)) == nil)
   }
 }
 
 /// What was told is not told again.
-@Suite struct NudgeNotesTests {
-  private let key = NudgeNotes.Key(
+@Suite struct BatteryWarningHistoryTests {
+  private let key = BatteryWarningHistory.Key(
     alarm: Identifier(high: 0, low: 1), occurrence: CivilDateTime("2026-11-24T05:00")!)
 
   private func left(_ level: Double) -> BatteryPrediction {
@@ -108,16 +108,16 @@ import Testing
 
   /// Tells of what a row of predictions brings, ten minutes apart, and returns what was told.
   private func told(_ levels: [Double?]) -> [BatteryPrediction.Risk] {
-    var notes = NudgeNotes()
+    var notes = BatteryWarningHistory()
     var told: [BatteryPrediction.Risk] = []
     for (index, level) in levels.enumerated() {
       let now = evening.adding(seconds: Int64(index) * 600)
       // Nil: on the charger.
       let worse = notes.worsened(
         level.map { [key: left($0)] } ?? [:], isCharging: level == nil, at: now)
-      guard let nudge = worse[key] else { continue }
-      told.append(nudge.risk)
-      notes.note(nudge, of: key, at: now)
+      guard let batteryWarning = worse[key] else { continue }
+      told.append(batteryWarning.risk)
+      notes.note(batteryWarning, of: key, at: now)
     }
     return told
   }
@@ -148,16 +148,16 @@ import Testing
   }
 
   @Test func whatReachedNobodyIsToldAgain() {
-    var notes = NudgeNotes()
+    var notes = BatteryWarningHistory()
     #expect(notes.worsened([key: left(3)], isCharging: false, at: evening)[key] != nil)
     #expect(notes.worsened([key: left(3)], isCharging: false, at: evening)[key] != nil)
   }
 
   @Test func anotherOccurrenceIsAnotherMatter() {
-    var notes = NudgeNotes()
-    let nudge = BatteryNudge(left(3))!
-    notes.note(nudge, of: key, at: evening)
-    let next = NudgeNotes.Key(
+    var notes = BatteryWarningHistory()
+    let batteryWarning = BatteryWarning(left(3))!
+    notes.note(batteryWarning, of: key, at: evening)
+    let next = BatteryWarningHistory.Key(
       alarm: key.alarm, occurrence: CivilDateTime("2026-11-25T05:00")!)
     #expect(notes.worsened([next: left(3)], isCharging: false, at: evening)[next] != nil)
     #expect(notes.told.isEmpty)

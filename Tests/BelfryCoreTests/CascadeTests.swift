@@ -54,8 +54,8 @@ private struct Story: CustomTestStringConvertible, Sendable {
     return "\(seconds / 60)" + (rest == 0 ? "" : ":\(rest < 10 ? "0" : "")\(rest)")
   }
 
-  private static func plan(_ list: String, every interval: Int64) -> Backup.Plan {
-    Backup.Plan(
+  private static func plan(_ list: String, every interval: Int64) -> Cascade.Plan {
+    Cascade.Plan(
       isOn: true, interval: interval, primary: phone,
       targets: list.map { letter in
         letter == "C"
@@ -64,9 +64,9 @@ private struct Story: CustomTestStringConvertible, Sendable {
       })
   }
 
-  private static func cascade(_ story: Story, signals: [Substring]) -> Cascade {
+  private static func cascadeRun(_ story: Story, signals: [Substring]) -> CascadeRun {
     let plan = plan(story.list, every: story.interval)
-    var snoozes: [Cascade.Snooze] = []
+    var snoozes: [CascadeRun.Snooze] = []
     var ended: Instant?
     for signal in signals {
       let parts = signal.split(separator: "@")
@@ -78,7 +78,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
       } else {
         let minutes = Int64(what.dropFirst()) ?? 9
         snoozes.append(
-          Cascade.Snooze(at: at, until: at.adding(seconds: minutes * 60), by: device))
+          CascadeRun.Snooze(at: at, until: at.adding(seconds: minutes * 60), by: device))
       }
     }
     let away = Set(
@@ -87,48 +87,49 @@ private struct Story: CustomTestStringConvertible, Sendable {
           story.list.distance(from: story.list.startIndex, to: $0) + 1
         }
       })
-    return Cascade(due: due, plan: plan, snoozes: snoozes, ended: ended, unreachable: away) { id in
+    return CascadeRun(due: due, plan: plan, snoozes: snoozes, ended: ended, unreachable: away) {
+      id in
       plan.step(of: id) ?? (id == phone ? 0 : nil)
     }
   }
 
-  private static func rings(_ cascade: Cascade, _ list: String) -> String {
+  private static func rings(_ cascadeRun: CascadeRun, _ list: String) -> String {
     let letters = ["P"] + list.map(String.init)
-    var rings = cascade.turns.map { "\(letters[$0.step])@\(text($0.at))" }
-    if let exhausted = cascade.exhausted { rings.append("E@\(text(exhausted))") }
+    var rings = cascadeRun.turns.map { "\(letters[$0.step])@\(text($0.at))" }
+    if let exhausted = cascadeRun.exhausted { rings.append("E@\(text(exhausted))") }
     return rings.isEmpty ? "-" : rings.joined(separator: " ")
   }
 
   private static let stories: [Story] = [
     // Silence.
     Story("nobody answers", "WHJ", "", "P@0 W@2 H@4 J@6 E@8"),
-    Story("one backup", "W", "", "P@0 W@2 E@4"),
-    Story("two backups", "WH", "", "P@0 W@2 H@4 E@6"),
+    Story("one step", "W", "", "P@0 W@2 E@4"),
+    Story("two steps", "WH", "", "P@0 W@2 H@4 E@6"),
     Story("a call is a step like others", "WC", "", "P@0 W@2 C@4 E@6"),
     Story("another interval", "WH", "", every: 30, "P@0 W@0:30 H@1 E@1:30"),
     Story("nobody in the list", "", "", "P@0 E@2"),
     // Stop at each step.
     Story("stopped at once", "WHJ", "P✕@0:05", "P@0"),
     Story("stopped on the first", "WHJ", "P✕@1", "P@0"),
-    Story("stopped the moment before the first backup", "WHJ", "P✕@1:59", "P@0"),
-    Story("stopped at the first backup's very moment", "WHJ", "P✕@2", "P@0"),
-    Story("stopped on backup 1", "WHJ", "W✕@3", "P@0 W@2"),
-    Story("stopped on backup 2", "WHJ", "H✕@5", "P@0 W@2 H@4"),
-    Story("stopped on backup 3", "WHJ", "J✕@7", "P@0 W@2 H@4 J@6"),
-    Story("stopped on backup 1 while backup 2 rings", "WHJ", "W✕@4:30", "P@0 W@2 H@4"),
-    Story("stopped on the first while backup 2 rings", "WHJ", "P✕@5", "P@0 W@2 H@4"),
+    Story("stopped the moment before the first step", "WHJ", "P✕@1:59", "P@0"),
+    Story("stopped at the first step's very moment", "WHJ", "P✕@2", "P@0"),
+    Story("stopped on step 1", "WHJ", "W✕@3", "P@0 W@2"),
+    Story("stopped on step 2", "WHJ", "H✕@5", "P@0 W@2 H@4"),
+    Story("stopped on step 3", "WHJ", "J✕@7", "P@0 W@2 H@4 J@6"),
+    Story("stopped on step 1 while step 2 rings", "WHJ", "W✕@4:30", "P@0 W@2 H@4"),
+    Story("stopped on the first while step 2 rings", "WHJ", "P✕@5", "P@0 W@2 H@4"),
     Story("stopped by a device that is in no list", "WHJ", "x✕@3", "P@0 W@2"),
     Story("stopped after all had their time", "WHJ", "J✕@30", "P@0 W@2 H@4 J@6"),
     Story("stopped twice: the first counts", "WHJ", "H✕@5 W✕@3", "P@0 W@2"),
     Story("stopped before its time, by a clock that is 90 s ahead", "WHJ", "P✕@-1:20", "-"),
     // Snooze at each step, then silence.
     Story("snoozed on the first", "WHJ", "Ps@1", "P@0 P@10 W@12 H@14 J@16 E@18"),
-    Story("snoozed on backup 1", "WHJ", "Ws@3", "P@0 W@2 W@12 H@14 J@16 E@18"),
-    Story("snoozed on backup 2", "WHJ", "Hs@5", "P@0 W@2 H@4 H@14 J@16 E@18"),
-    Story("snoozed on backup 3", "WHJ", "Js@7", "P@0 W@2 H@4 J@6 J@16 E@18"),
-    Story("snoozed on backup 1 while backup 2 rings", "WHJ", "Ws@5", "P@0 W@2 H@4 W@14 J@16 E@18"),
+    Story("snoozed on step 1", "WHJ", "Ws@3", "P@0 W@2 W@12 H@14 J@16 E@18"),
+    Story("snoozed on step 2", "WHJ", "Hs@5", "P@0 W@2 H@4 H@14 J@16 E@18"),
+    Story("snoozed on step 3", "WHJ", "Js@7", "P@0 W@2 H@4 J@6 J@16 E@18"),
+    Story("snoozed on step 1 while step 2 rings", "WHJ", "Ws@5", "P@0 W@2 H@4 W@14 J@16 E@18"),
     Story(
-      "snoozed on the first while backup 1 rings", "WHJ", "Ps@3", "P@0 W@2 P@12 H@14 J@16 E@18"),
+      "snoozed on the first while step 1 rings", "WHJ", "Ps@3", "P@0 W@2 P@12 H@14 J@16 E@18"),
     Story("snoozed by a device that is in no list", "WHJ", "xs@3", "P@0 W@2 W@12 H@14 J@16 E@18"),
     Story("snoozed for twenty minutes", "WH", "Ws20@3", "P@0 W@2 W@23 H@25 E@27"),
     Story("snoozed after all had their time", "WH", "Hs@20", "P@0 W@2 H@4 H@29 E@31"),
@@ -138,7 +139,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
       "snoozed five times", "WH", "Ws@3 Ws@12:30 Ws@22 Ws@31:30 Ws@41",
       "P@0 W@2 W@12 W@21:30 W@31 W@40:30 W@50 H@52 E@54"),
     Story(
-      "snoozed on backup 1, then on backup 2", "WHJ", "Ws@3 Hs@15",
+      "snoozed on step 1, then on step 2", "WHJ", "Ws@3 Hs@15",
       "P@0 W@2 W@12 H@14 H@24 J@26 E@28"),
     Story("snoozed, then stopped in the pause", "WHJ", "Ws@3 W✕@5", "P@0 W@2"),
     Story("snoozed, then stopped on the same", "WHJ", "Ws@3 W✕@13", "P@0 W@2 W@12"),
@@ -155,28 +156,28 @@ private struct Story: CustomTestStringConvertible, Sendable {
       "P@0 P@7:30 W@9:30 H@11:30 E@13:30"),
     Story("a stop known late ends what was reckoned without it", "WHJ", "Hs@5 P✕@1", "P@0"),
     Story(
-      "a clock 90 s behind snoozes on backup 1", "WH", "Ws@2:30", "P@0 W@2 W@11:30 H@13:30 E@15:30"),
+      "a clock 90 s behind snoozes on step 1", "WH", "Ws@2:30", "P@0 W@2 W@11:30 H@13:30 E@15:30"),
     Story("a snooze that was over when it was known", "WH", "Ws@3", "P@0 W@2 W@12 H@14 E@16"),
     // Those who are known not to be there.
-    Story("backup 1 is away", "WHJ", "", away: "W", "P@0 W@2 H@2 J@4 E@6"),
-    Story("backups 1 and 2 are away", "WHJ", "", away: "WH", "P@0 W@2 H@2 J@2 E@4"),
-    Story("backup 2 is away", "WHJ", "", away: "H", "P@0 W@2 H@4 J@4 E@6"),
+    Story("step 1 is away", "WHJ", "", away: "W", "P@0 W@2 H@2 J@4 E@6"),
+    Story("steps 1 and 2 are away", "WHJ", "", away: "WH", "P@0 W@2 H@2 J@2 E@4"),
+    Story("step 2 is away", "WHJ", "", away: "H", "P@0 W@2 H@4 J@4 E@6"),
     Story("the last is away", "WHJ", "", away: "J", "P@0 W@2 H@4 J@6 E@8"),
     Story("all are away", "WHJ", "", away: "WHJ", "P@0 W@2 H@2 J@2 E@4"),
-    Story("backup 1 is away, stopped on backup 2", "WHJ", "H✕@3", away: "W", "P@0 W@2 H@2"),
+    Story("step 1 is away, stopped on step 2", "WHJ", "H✕@3", away: "W", "P@0 W@2 H@2"),
     Story(
-      "backup 1 is away, snoozed on backup 2", "WHJ", "Hs@3", away: "W",
+      "step 1 is away, snoozed on step 2", "WHJ", "Hs@3", away: "W",
       "P@0 W@2 H@2 H@12 J@14 E@16"),
   ]
 
   @Test("who rings when", arguments: stories)
   fileprivate func timeline(_ story: Story) {
     let signals = story.signals.split(separator: " ")
-    let cascade = CascadeTests.cascade(story, signals: signals)
-    #expect(CascadeTests.rings(cascade, story.list) == story.expected)
+    let cascadeRun = CascadeTests.cascadeRun(story, signals: signals)
+    #expect(CascadeTests.rings(cascadeRun, story.list) == story.expected)
     // It does not matter in which order signals come.
-    let turned = CascadeTests.cascade(story, signals: signals.reversed())
-    #expect(turned == cascade)
+    let turned = CascadeTests.cascadeRun(story, signals: signals.reversed())
+    #expect(turned == cascadeRun)
   }
 
   @Test func thereAreManyTimelines() {
@@ -184,12 +185,12 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(Set(CascadeTests.stories.map(\.name)).count == CascadeTests.stories.count)
   }
 
-  @Test("what stands at each moment of one that is snoozed on backup 1 and then not answered")
+  @Test("what stands at each moment of one that is snoozed on step 1 and then not answered")
   func standings() {
     let story = Story("", "WHJ", "Ws@3", "")
-    let cascade = CascadeTests.cascade(story, signals: ["Ws@3"])
-    func standing(_ at: Substring) -> Cascade.Standing {
-      cascade.standing(at: CascadeTests.moment(at))
+    let cascadeRun = CascadeTests.cascadeRun(story, signals: ["Ws@3"])
+    func standing(_ at: Substring) -> CascadeRun.DeliveryState {
+      cascadeRun.standing(at: CascadeTests.moment(at))
     }
     #expect(standing("-1") == .ahead)
     #expect(standing("3") == .paused(until: CascadeTests.moment("12")))
@@ -199,7 +200,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(standing("17:59") == .ringing([1, 2, 3]))
     #expect(standing("18") == .exhausted)
     #expect(
-      CascadeTests.cascade(story, signals: ["W✕@13"]).standing(at: CascadeTests.moment("14"))
+      CascadeTests.cascadeRun(story, signals: ["W✕@13"]).standing(at: CascadeTests.moment("14"))
         == .resolved)
   }
 
@@ -214,22 +215,24 @@ private struct Story: CustomTestStringConvertible, Sendable {
       return "\(who)\(random.one(in: 4) ? what : "s")@\(random.int(0...40)):\(random.int(10...59))"
     }
     let away = random.one(in: 2) ? "" : "W"
-    let cascade = CascadeTests.cascade(
+    let cascadeRun = CascadeTests.cascadeRun(
       Story("", list, "", away: away, ""), signals: signals)
     #expect(
-      cascade
-        == CascadeTests.cascade(Story("", list, "", away: away, ""), signals: signals.shuffled()))
-    if let ended = cascade.ended {
-      #expect(cascade.turns.allSatisfy { $0.at < ended })
+      cascadeRun
+        == CascadeTests.cascadeRun(Story("", list, "", away: away, ""), signals: signals.shuffled())
+    )
+    if let ended = cascadeRun.ended {
+      #expect(cascadeRun.turns.allSatisfy { $0.at < ended })
     } else {
-      #expect(Set(cascade.turns.map(\.step)) == Set(0...list.count), "\(signals)")
-      #expect(cascade.turns.first == Cascade.Turn(step: 0, at: CascadeTests.due))
+      #expect(Set(cascadeRun.turns.map(\.step)) == Set(0...list.count), "\(signals)")
+      #expect(cascadeRun.turns.first == CascadeRun.Turn(step: 0, at: CascadeTests.due))
     }
     #expect(
-      cascade.turns.map(\.at) == cascade.turns.map(\.at).sorted(), "\(signals) \(cascade.turns)")
+      cascadeRun.turns.map(\.at) == cascadeRun.turns.map(\.at).sorted(),
+      "\(signals) \(cascadeRun.turns)")
     // The first time that each is tried keeps the list's order.
     var firsts: [Int] = []
-    for turn in cascade.turns where !firsts.contains(turn.step) { firsts.append(turn.step) }
+    for turn in cascadeRun.turns where !firsts.contains(turn.step) { firsts.append(turn.step) }
     #expect(firsts == firsts.sorted())
   }
 }
@@ -242,8 +245,8 @@ private struct Story: CustomTestStringConvertible, Sendable {
   private func alarm(persistent: Bool = false, strict: Bool = false) throws -> Alarm {
     var alarm = try rent(persistent: persistent)
     alarm.delivery.strict = strict
-    alarm.backup = Backup(
-      Backup.Plan(isOn: true, primary: phone, targets: [.device(watch), .device(speaker)]))
+    alarm.cascade = Cascade(
+      Cascade.Plan(isOn: true, primary: phone, targets: [.device(watch), .device(speaker)]))
     return alarm
   }
 
@@ -251,7 +254,8 @@ private struct Story: CustomTestStringConvertible, Sendable {
     -> Timeline
   {
     Timeline(
-      alarm, zone: .utc, viewer: Viewer(device: device, known: devices, unreachable: away))
+      alarm, zone: .utc,
+      deviceContext: DeviceContext(device: device, known: devices, unreachable: away))
   }
 
   private func at(_ time: String) -> Instant { instant("2026-11-23T\(time)Z") }
@@ -260,16 +264,16 @@ private struct Story: CustomTestStringConvertible, Sendable {
   /// Lives through minutes on one device as a daemon does; returns when it rings.
   private func rings(
     _ alarm: inout Alarm, _ device: Identifier, from: String, to: String,
-    firings: inout Firings, away: Set<Identifier> = []
+    ledger: inout DeliveryLedger, away: Set<Identifier> = []
   ) -> [String] {
     var (now, result) = (at(from), [String]())
     while now <= at(to) {
       let evaluation = timeline(alarm, device, away: away)
-        .evaluate(at: now, settings: settings, firings: firings)
+        .evaluate(at: now, settings: settings, ledger: ledger)
       alarm = evaluation.transition.alarm
-      for firing in evaluation.firings {
+      for firing in evaluation.ledger {
         result.append("\(now)".dropFirst(11).prefix(8) + " step \(firing.step)")
-        firings.record(alarm.id, firing.occurrence, due: firing.due, at: now)
+        ledger.record(alarm.id, firing.occurrence, due: firing.due, at: now)
       }
       guard let wake = evaluation.nextWake else { break }
       now = max(wake, now.adding(seconds: 1))
@@ -281,50 +285,50 @@ private struct Story: CustomTestStringConvertible, Sendable {
     for (device, expected) in [
       (phone, "09:00:00 step 0"), (watch, "09:02:00 step 1"), (speaker, "09:04:00 step 2"),
     ] {
-      var (alarm, firings) = (try alarm(), Firings())
+      var (alarm, ledger) = (try alarm(), DeliveryLedger())
       #expect(
-        rings(&alarm, device, from: "08:00:00", to: "09:20:00", firings: &firings) == [expected])
+        rings(&alarm, device, from: "08:00:00", to: "09:20:00", ledger: &ledger) == [expected])
     }
   }
 
   @Test func whoIsInNoListRingsWithTheFirstUnlessOthersAreNamed() throws {
-    var (alarm, firings) = (try alarm(), Firings())
+    var (alarm, ledger) = (try alarm(), DeliveryLedger())
     #expect(timeline(alarm, laptop).ringsHere)
     #expect(
-      rings(&alarm, laptop, from: "08:00:00", to: "09:20:00", firings: &firings)
+      rings(&alarm, laptop, from: "08:00:00", to: "09:20:00", ledger: &ledger)
         == ["09:00:00 step 0"])
     var named = try self.alarm()
     named.delivery.devices = [phone]
-    var none = Firings()
-    #expect(rings(&named, laptop, from: "08:00:00", to: "09:20:00", firings: &none) == [])
+    var none = DeliveryLedger()
+    #expect(rings(&named, laptop, from: "08:00:00", to: "09:20:00", ledger: &none) == [])
   }
 
   @Test func withoutAFirstDeviceItsHomeRings() throws {
     var alarm = try alarm()
-    // An edit has named a backup as the only one that rings.
+    // An edit has named a later step as the only one that rings.
     alarm.delivery.devices = [watch]
     func ringsFirst(_ device: Identifier) -> Bool {
-      let viewer = Viewer(device: device, known: devices)
-      return alarm.role(of: device, seenBy: viewer, plan: alarm.backup?.plan) != nil
+      let deviceContext = DeviceContext(device: device, known: devices)
+      return alarm.role(of: device, seenBy: deviceContext, plan: alarm.cascade?.plan) != nil
     }
     #expect(ringsFirst(phone) && !ringsFirst(watch))
-    alarm.backup?.plan.primary = nil
+    alarm.cascade?.plan.primary = nil
     #expect(ringsFirst(watch))
   }
 
   @Test func stopMakesItPendingAndNobodyRings() throws {
-    var (alarm, firings) = (try alarm(), Firings())
-    #expect(rings(&alarm, watch, from: "08:00:00", to: "09:03:00", firings: &firings).count == 1)
+    var (alarm, ledger) = (try alarm(), DeliveryLedger())
+    #expect(rings(&alarm, watch, from: "08:00:00", to: "09:03:00", ledger: &ledger).count == 1)
     alarm = try timeline(alarm, watch)
-      .answer(.stop, at: at("09:03:00"), settings: settings, firings: firings).alarm
+      .answer(.stop, at: at("09:03:00"), settings: settings, ledger: ledger).alarm
     #expect(alarm.progress.occurrences[occurrence]?.state == .pending)
     #expect(alarm.progress.occurrences[occurrence]?.by == watch)
-    var none = Firings()
-    #expect(rings(&alarm, speaker, from: "09:03:00", to: "09:20:00", firings: &none) == [])
+    var none = DeliveryLedger()
+    #expect(rings(&alarm, speaker, from: "09:03:00", to: "09:20:00", ledger: &none) == [])
     // It is asked where it rang first, and where it was stopped; not on the others.
     func asks(_ device: Identifier) -> Bool {
       !timeline(alarm, device).evaluate(
-        at: at("09:34:00"), settings: settings, firings: Firings()
+        at: at("09:34:00"), settings: settings, ledger: DeliveryLedger()
       ).followUps.isEmpty
     }
     #expect(asks(phone) && asks(watch) && !asks(speaker))
@@ -333,26 +337,26 @@ private struct Story: CustomTestStringConvertible, Sendable {
   @Test("a follow-up goes to the owner's devices, not to another person who stopped the alarm")
   func followUpsGoToTheOwner() throws {
     var alarm = try alarm()
-    alarm.backup = Backup(
-      Backup.Plan(
+    alarm.cascade = Cascade(
+      Cascade.Plan(
         isOn: true, primary: phone,
         targets: [
-          .device(watch), .person(BackupPerson(name: "Jen", device: tablet)), .device(speaker),
+          .device(watch), .person(CascadePerson(name: "Jen", device: tablet)), .device(speaker),
         ]))
     let known: Set = [phone, watch, speaker, tablet]
     func asking(stoppedOn stopper: Identifier, _ owners: [Identifier: String] = [:]) throws -> Set<
       Identifier
     > {
       func timeline(_ alarm: Alarm, _ device: Identifier) -> Timeline {
-        var viewer = Viewer(device: device, known: known)
-        viewer.owners = owners
-        return Timeline(alarm, zone: .utc, viewer: viewer)
+        var deviceContext = DeviceContext(device: device, known: known)
+        deviceContext.owners = owners
+        return Timeline(alarm, zone: .utc, deviceContext: deviceContext)
       }
       let stopped = try timeline(alarm, stopper)
-        .answer(.stop, at: at("09:03:00"), settings: settings, firings: Firings()).alarm
+        .answer(.stop, at: at("09:03:00"), settings: settings, ledger: DeliveryLedger()).alarm
       return known.filter { device in
         !timeline(stopped, device).evaluate(
-          at: at("09:34:00"), settings: settings, firings: Firings()
+          at: at("09:34:00"), settings: settings, ledger: DeliveryLedger()
         ).followUps.isEmpty
       }
     }
@@ -367,14 +371,14 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(try asking(stoppedOn: watch, owners) == [phone, watch])
   }
 
-  @Test("a strict alarm that its owner stopped on a backup rings again there")
+  @Test("a strict alarm that its owner stopped on a step rings again there")
   func strictAlarmsRingAgainWhereTheyWereStopped() throws {
     let stopped = try timeline(alarm(strict: true), watch)
-      .answer(.stop, at: at("09:03:00"), settings: settings, firings: Firings()).alarm
+      .answer(.stop, at: at("09:03:00"), settings: settings, ledger: DeliveryLedger()).alarm
     func ringing(_ device: Identifier) -> [CivilDateTime] {
       timeline(stopped, device)
-        .evaluate(at: at("09:34:00"), settings: settings, firings: Firings())
-        .firings.map(\.occurrence)
+        .evaluate(at: at("09:34:00"), settings: settings, ledger: DeliveryLedger())
+        .ledger.map(\.occurrence)
     }
     #expect(ringing(phone) == [occurrence])
     #expect(ringing(watch) == [occurrence])
@@ -382,46 +386,46 @@ private struct Story: CustomTestStringConvertible, Sendable {
   }
 
   @Test func onTheFreeTierStopIsDone() throws {
-    var (alarm, firings) = (try alarm(), Firings())
-    _ = rings(&alarm, phone, from: "08:00:00", to: "09:01:00", firings: &firings)
+    var (alarm, ledger) = (try alarm(), DeliveryLedger())
+    _ = rings(&alarm, phone, from: "08:00:00", to: "09:01:00", ledger: &ledger)
     let free = Settings(tier: .free)
     alarm = try timeline(alarm, phone)
-      .answer(.stop, at: at("09:01:00"), settings: free, firings: firings).alarm
+      .answer(.stop, at: at("09:01:00"), settings: free, ledger: ledger).alarm
     #expect(alarm.progress.occurrences[occurrence]?.state == .done)
     #expect(
-      timeline(alarm, watch).cascade(of: occurrence)?.standing(at: at("09:05:00")) == .resolved)
+      timeline(alarm, watch).cascadeRun(of: occurrence)?.standing(at: at("09:05:00")) == .resolved)
   }
 
   @Test func snoozeSilencesAllAndTheSameRingsAgain() throws {
-    var (alarm, firings) = (try alarm(), Firings())
-    #expect(rings(&alarm, watch, from: "08:00:00", to: "09:03:00", firings: &firings).count == 1)
+    var (alarm, ledger) = (try alarm(), DeliveryLedger())
+    #expect(rings(&alarm, watch, from: "08:00:00", to: "09:03:00", ledger: &ledger).count == 1)
     alarm = try timeline(alarm, watch)
-      .answer(.snooze(seconds: 540), at: at("09:03:00"), settings: settings, firings: firings).alarm
-    var own = firings
+      .answer(.snooze(seconds: 540), at: at("09:03:00"), settings: settings, ledger: ledger).alarm
+    var own = ledger
     var copy = alarm
     #expect(
-      rings(&copy, watch, from: "09:03:01", to: "09:20:00", firings: &own) == ["09:12:00 step 1"])
-    var (others, second) = (Firings(), alarm)
+      rings(&copy, watch, from: "09:03:01", to: "09:20:00", ledger: &own) == ["09:12:00 step 1"])
+    var (others, second) = (DeliveryLedger(), alarm)
     #expect(
-      rings(&second, speaker, from: "09:03:01", to: "09:20:00", firings: &others)
+      rings(&second, speaker, from: "09:03:01", to: "09:20:00", ledger: &others)
         == ["09:14:00 step 2"])
     // The first had its turn before.
-    var (first, third) = (Firings(), alarm)
+    var (first, third) = (DeliveryLedger(), alarm)
     first.record(alarm.id, occurrence, due: at("09:00:00"), at: at("09:00:00"))
-    #expect(rings(&third, phone, from: "09:03:01", to: "09:20:00", firings: &first) == [])
+    #expect(rings(&third, phone, from: "09:03:01", to: "09:20:00", ledger: &first) == [])
   }
 
   @Test func exhaustedIsRecordedAndLateMissed() throws {
-    var (alarm, firings) = (try alarm(), Firings())
+    var (alarm, ledger) = (try alarm(), DeliveryLedger())
     var events: [Event] = []
     var now = at("08:59:00")
     while now < at("10:00:00") {
       let evaluation = timeline(alarm, phone).evaluate(
-        at: now, settings: settings, firings: firings)
+        at: now, settings: settings, ledger: ledger)
       alarm = evaluation.transition.alarm
       events += evaluation.transition.events
-      for firing in evaluation.firings {
-        firings.record(alarm.id, firing.occurrence, due: firing.due, at: now)
+      for firing in evaluation.ledger {
+        ledger.record(alarm.id, firing.occurrence, due: firing.due, at: now)
       }
       guard let wake = evaluation.nextWake, wake < at("10:00:00") else { break }
       now = max(wake, now.adding(seconds: 1))
@@ -430,77 +434,81 @@ private struct Story: CustomTestStringConvertible, Sendable {
       }
     }
     #expect(events.map(\.action) == [.exhausted, .missed])
-    #expect(events.first?.detail == "all 2 backups have had their time")
-    #expect(events.last?.detail == "nobody answered any backup")
+    #expect(events.first?.detail == "all 2 steps of the cascade were unanswered")
+    #expect(events.last?.detail == "the whole cascade was unanswered")
   }
 
   @Test func missingTheFirstDoesNotSilenceTheOthers() throws {
     // A ring time-out that is shorter than the list.
     let short = Settings(tier: .plus, ringTimeout: 60)
-    var (alarm, firings) = (try alarm(), Firings())
-    firings.record(alarm.id, occurrence, due: at("09:00:00"), at: at("09:00:00"))
+    var (alarm, ledger) = (try alarm(), DeliveryLedger())
+    ledger.record(alarm.id, occurrence, due: at("09:00:00"), at: at("09:00:00"))
     let evaluation = timeline(alarm, phone)
-      .evaluate(at: at("09:03:00"), settings: short, firings: firings)
+      .evaluate(at: at("09:03:00"), settings: short, ledger: ledger)
     alarm = evaluation.transition.alarm
     #expect(evaluation.transition.events.isEmpty)
     #expect(
-      timeline(alarm, speaker).evaluate(at: at("09:04:00"), settings: short, firings: Firings())
-        .firings.map(\.step) == [2])
+      timeline(alarm, speaker).evaluate(
+        at: at("09:04:00"), settings: short, ledger: DeliveryLedger()
+      )
+      .ledger.map(\.step) == [2])
   }
 
   @Test func aDeviceThatWakesInTheMiddleRingsAtOnce() throws {
-    var (alarm, firings) = (try alarm(), Firings())
+    var (alarm, ledger) = (try alarm(), DeliveryLedger())
     #expect(
-      rings(&alarm, watch, from: "09:05:30", to: "09:20:00", firings: &firings)
+      rings(&alarm, watch, from: "09:05:30", to: "09:20:00", ledger: &ledger)
         == ["09:05:30 step 1"])
   }
 
   @Test func whatHasBegunGoesOnThoughItWasEarly() throws {
-    var (alarm, firings) = (try alarm(), Firings())
+    var (alarm, ledger) = (try alarm(), DeliveryLedger())
     // The watch is known to be away, so the speaker rings in its place.
     #expect(
-      rings(&alarm, speaker, from: "08:00:00", to: "09:03:00", firings: &firings, away: [watch])
+      rings(&alarm, speaker, from: "08:00:00", to: "09:03:00", ledger: &ledger, away: [watch])
         == ["09:02:00 step 2"])
     // It is back.
-    #expect(timeline(alarm, speaker).hasTurn(at: occurrence, at("09:03:00"), firings))
-    #expect(rings(&alarm, speaker, from: "09:03:01", to: "09:20:00", firings: &firings) == [])
+    #expect(timeline(alarm, speaker).hasTurn(at: occurrence, at("09:03:00"), ledger))
+    #expect(rings(&alarm, speaker, from: "09:03:01", to: "09:20:00", ledger: &ledger) == [])
   }
 
   @Test func theListAsItStoodWhenDueCounts() throws {
     var before = try alarm()
-    before.stamps[.backup] = Stamp(time: at("08:00:00"), device: phone)
+    before.stamps[.cascade] = Stamp(time: at("08:00:00"), device: phone)
     var edited = before
-    edited.backup?.plan.targets = [.device(speaker)]
+    edited.cascade?.plan.targets = [.device(speaker)]
     let after = edited.stamped(against: before, at: at("09:01:00"), device: phone)
-    var (alarm, firings) = (after, Firings())
+    var (alarm, ledger) = (after, DeliveryLedger())
     #expect(
-      rings(&alarm, speaker, from: "09:01:00", to: "09:20:00", firings: &firings)
+      rings(&alarm, speaker, from: "09:01:00", to: "09:20:00", ledger: &ledger)
         == ["09:04:00 step 2"])
     // The next one goes by the new list.
-    #expect(alarm.backupPlan(at: instant("2026-11-27T09:00:00Z"))?.targets == [.device(speaker)])
+    #expect(alarm.cascadePlan(at: instant("2026-11-27T09:00:00Z"))?.targets == [.device(speaker)])
     // Switched off in the middle it goes on as well.
     var off = before
-    off.backup?.plan.isOn = false
+    off.cascade?.plan.isOn = false
     let switched = off.stamped(against: before, at: at("09:01:00"), device: phone)
-    #expect(switched.backupPlan(at: at("09:00:00")) != nil)
-    #expect(switched.backupPlan(at: at("09:30:00")) == nil)
+    #expect(switched.cascadePlan(at: at("09:00:00")) != nil)
+    #expect(switched.cascadePlan(at: at("09:30:00")) == nil)
   }
 
   @Test func callsAreDueAtTheirTurnAndNotAfterAStop() throws {
     var alarm = try alarm()
-    let number = BackupTarget.phone(try PhoneNumber("5551234567"), message: nil)
-    alarm.backup?.plan.targets = [.device(watch), number]
-    func callouts(_ alarm: Alarm, _ time: String) -> [BackupTarget] {
-      timeline(alarm, speaker).evaluate(at: at(time), settings: settings, firings: Firings())
+    let number = CascadeTarget.phone(try PhoneNumber("5551234567"), message: nil)
+    alarm.cascade?.plan.targets = [.device(watch), number]
+    func callouts(_ alarm: Alarm, _ time: String) -> [CascadeTarget] {
+      timeline(alarm, speaker).evaluate(at: at(time), settings: settings, ledger: DeliveryLedger())
         .callouts.map(\.target)
     }
     #expect(callouts(alarm, "09:03:59") == [])
     #expect(callouts(alarm, "09:04:00") == [number])
     let stopped = try timeline(alarm, watch)
-      .answer(.stop, at: at("09:03:00"), settings: settings, firings: Firings()).alarm
+      .answer(.stop, at: at("09:03:00"), settings: settings, ledger: DeliveryLedger()).alarm
     #expect(callouts(stopped, "09:04:00") == [])
     let snoozed = try timeline(alarm, watch)
-      .answer(.snooze(seconds: 540), at: at("09:03:00"), settings: settings, firings: Firings())
+      .answer(
+        .snooze(seconds: 540), at: at("09:03:00"), settings: settings, ledger: DeliveryLedger()
+      )
       .alarm
     #expect(callouts(snoozed, "09:13:59") == [])
     #expect(callouts(snoozed, "09:14:00") == [number])
@@ -510,28 +518,28 @@ private struct Story: CustomTestStringConvertible, Sendable {
     var alarm = try alarm()
     alarm.progress.rehearsal = at("07:00:00")
     func rehearses(_ device: Identifier, _ time: String = "07:00:05") -> Bool {
-      timeline(alarm, device).evaluate(at: at(time), settings: settings, firings: Firings())
+      timeline(alarm, device).evaluate(at: at(time), settings: settings, ledger: DeliveryLedger())
         .rehearsal != nil
     }
     #expect(rehearses(phone) && rehearses(watch) && rehearses(speaker))
     #expect(!rehearses(watch, "07:15:00"))
-    var told = Firings()
-    told[Firings.Key(alarm: alarm.id, occurrence: Timeline.rehearsalKey(at("07:00:00")))] =
-      Firings.Firing(.rehearsal, due: at("07:00:00"), at: at("07:00:05"))
+    var told = DeliveryLedger()
+    told[DeliveryLedger.Key(alarm: alarm.id, occurrence: Timeline.rehearsalKey(at("07:00:00")))] =
+      DeliveryLedger.Firing(.rehearsal, due: at("07:00:00"), at: at("07:00:05"))
     #expect(
-      timeline(alarm, watch).evaluate(at: at("07:00:10"), settings: settings, firings: told)
+      timeline(alarm, watch).evaluate(at: at("07:00:10"), settings: settings, ledger: told)
         .rehearsal == nil)
   }
 
   @Test func onlyWhoCouldHaveBeenHeardOfIsAway() {
-    let signs = SignsOfLife(
+    let signs = DeviceHeartbeats(
       asked: at("09:00:00"), seen: [watch: at("08:58:00"), speaker: at("08:30:00")])
     #expect(signs.unreachable([watch, speaker, tablet], at: at("09:01:00")) == [speaker, tablet])
     // The remote has not answered since.
     #expect(signs.unreachable([watch, speaker], at: at("09:10:00")) == [])
-    #expect(SignsOfLife().unreachable([watch], at: at("09:00:00")) == [])
+    #expect(DeviceHeartbeats().unreachable([watch], at: at("09:00:00")) == [])
     // A clock 90 s ahead is no sign from the future.
-    let ahead = SignsOfLife(asked: at("09:00:00"), seen: [watch: at("09:01:30")])
+    let ahead = DeviceHeartbeats(asked: at("09:00:00"), seen: [watch: at("09:01:30")])
     #expect(ahead.unreachable([watch], at: at("09:00:30")) == [])
     #expect(signs.isAlive(speaker, at: at("09:30:00")))
     #expect(!signs.isAlive(speaker, at: at("09:50:00")))
@@ -592,35 +600,36 @@ private struct Story: CustomTestStringConvertible, Sendable {
 
   @Test func whoCannotAskCallsInItsOwnTime() {
     let second = CallElection(rank: 1, callers: 2, due: due)
-    #expect(second.move(at: due, claims: nil, tried: 0) == .wait(until: due.adding(seconds: 90)))
-    #expect(second.move(at: due.adding(seconds: 90), claims: nil, tried: 0) == .call)
-    #expect(second.move(at: due.adding(seconds: 91), claims: nil, tried: 1) == .over)
+    #expect(second.move(at: due, leases: nil, tried: 0) == .wait(until: due.adding(seconds: 90)))
+    #expect(second.move(at: due.adding(seconds: 90), leases: nil, tried: 0) == .call)
+    #expect(second.move(at: due.adding(seconds: 91), leases: nil, tried: 1) == .over)
   }
 
   @Test func whoCanAskWaitsForTheOthers() {
     let first = CallElection(rank: 0, callers: 3, due: due)
     let second = CallElection(rank: 1, callers: 3, due: due)
-    #expect(first.move(at: due, claims: [], tried: 0) == .claim(term: 1))
-    #expect(second.move(at: due, claims: [], tried: 0) == .wait(until: due.adding(seconds: 10)))
+    #expect(first.move(at: due, leases: [], tried: 0) == .claim(term: 1))
+    #expect(second.move(at: due, leases: [], tried: 0) == .wait(until: due.adding(seconds: 10)))
     let claimed = [
       CallElection.Claim(term: 1, seen: due, outcome: nil)
     ]
     #expect(
-      second.move(at: due.adding(seconds: 60), claims: claimed, tried: 0)
+      second.move(at: due.adding(seconds: 60), leases: claimed, tried: 0)
         == .wait(until: due.adding(seconds: 190)))
     // Whoever claimed it has died.
     #expect(
-      second.move(at: due.adding(seconds: 190), claims: claimed, tried: 0) == .claim(term: 2))
+      second.move(at: due.adding(seconds: 190), leases: claimed, tried: 0) == .claim(term: 2))
     let failed = [CallElection.Claim(term: 1, seen: due, outcome: .failed)]
-    #expect(second.move(at: due.adding(seconds: 25), claims: failed, tried: 0) == .claim(term: 2))
+    #expect(second.move(at: due.adding(seconds: 25), leases: failed, tried: 0) == .claim(term: 2))
     let answered = [CallElection.Claim(term: 1, seen: due, outcome: .answered)]
-    #expect(second.move(at: due.adding(seconds: 60), claims: answered, tried: 0) == .over)
+    #expect(second.move(at: due.adding(seconds: 60), leases: answered, tried: 0) == .over)
     let used = [CallElection.Claim(term: 3, seen: due, outcome: .failed)]
-    #expect(second.move(at: due.adding(seconds: 60), claims: used, tried: 0) == .over)
+    #expect(second.move(at: due.adding(seconds: 60), leases: used, tried: 0) == .over)
   }
 
   @Test func theListComesFirst() throws {
-    let plan = Backup.Plan(isOn: true, primary: phone, targets: [.device(speaker), .device(watch)])
+    let plan = Cascade.Plan(
+      isOn: true, primary: phone, targets: [.device(speaker), .device(watch)])
     #expect(
       CallElection.callers(of: plan, able: [watch, phone, laptop, speaker])
         == [speaker, watch, phone])

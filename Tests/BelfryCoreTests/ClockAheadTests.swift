@@ -20,7 +20,7 @@ import Testing
   private func ticked(_ alarm: Alarm, ahead seconds: Int64) -> Alarm {
     let wrong = now.adding(seconds: seconds)
     return Timeline(alarm, zone: .utc, at: wrong).evaluate(
-      at: wrong, settings: settings, firings: Firings()
+      at: wrong, settings: settings, ledger: DeliveryLedger()
     ).transition.alarm
   }
 
@@ -38,13 +38,15 @@ import Testing
       civil("2026-11-29T09:00"): OccurrenceRecord(.missed, since: now.adding(seconds: 8 * 86_400))
     ]
     let corrected = Timeline(alarm, zone: kiritimati, at: now).evaluate(
-      at: now, settings: settings, firings: Firings()
+      at: now, settings: settings, ledger: DeliveryLedger()
     ).transition.alarm
     // In Pago Pago, UTC-11, the occurrence comes ten hours later.
     let due = instant("2026-11-22T20:00:00Z")
     let there = Timeline(corrected, zone: try zone("Pacific/Pago_Pago"), at: due)
     #expect(
-      there.evaluate(at: due, settings: settings, firings: Firings()).firings.map(\.due) == [due])
+      there.evaluate(at: due, settings: settings, ledger: DeliveryLedger()).ledger.map(\.due) == [
+        due
+      ])
   }
 
   @Test("each day of a month rings after a clock was a month ahead", arguments: [false, true])
@@ -53,11 +55,11 @@ import Testing
     // So much was settled that most of it is dropped below the floor.
     #expect(alarm.progress.floor.map { $0 > tomorrow } == true)
     let seen = view(alarm, at: now)
-    let status = seen.status(at: now, settings: settings, firings: Firings())
+    let status = seen.status(at: now, settings: settings, ledger: DeliveryLedger())
     #expect(status.next?.civil == tomorrow)
     #expect(!status.missed.contains { $0 >= tomorrow })
     #expect(status.validUntil == now)
-    let evaluation = seen.evaluate(at: now, settings: settings, firings: Firings())
+    let evaluation = seen.evaluate(at: now, settings: settings, ledger: DeliveryLedger())
     #expect(evaluation.upkeep == [.rearmed] && evaluation.needsCommit)
     if isRecorded {
       let corrected = evaluation.transition.alarm
@@ -69,8 +71,8 @@ import Testing
     for day in 0..<35 {
       let due = instant("2026-11-23T09:00:00Z").adding(seconds: Int64(day) * 86_400)
       let evaluation = view(alarm, at: due).evaluate(
-        at: due, settings: settings, firings: Firings())
-      #expect(evaluation.firings.map(\.due) == [due], "day \(day)")
+        at: due, settings: settings, ledger: DeliveryLedger())
+      #expect(evaluation.ledger.map(\.due) == [due], "day \(day)")
       if isRecorded { alarm = evaluation.transition.alarm }
     }
   }
@@ -86,8 +88,8 @@ import Testing
     let due = instant("2026-11-23T09:00:00Z")
     #expect(!view(alarm, at: due).isCorrected)
     let evaluation = view(alarm, at: due).evaluate(
-      at: due, settings: settings, firings: Firings())
-    #expect(evaluation.firings.map(\.occurrence) == [tomorrow])
+      at: due, settings: settings, ledger: DeliveryLedger())
+    #expect(evaluation.ledger.map(\.occurrence) == [tomorrow])
   }
 
   @Test("what a clock that was ahead has skipped in a pause comes when the pause is ended")
@@ -97,7 +99,7 @@ import Testing
       let skipped = ticked(try daily(pause: pause), ahead: ahead)
       #expect(skipped.progress.occurrences[tomorrow]?.state == .skipped)
       let resumed = view(skipped, at: now).paused(
-        nil, at: now, settings: settings, firings: Firings()
+        nil, at: now, settings: settings, ledger: DeliveryLedger()
       ).alarm
       #expect(view(resumed, at: now).next(after: now)?.civil == tomorrow, "\(ahead) s")
     }
@@ -108,7 +110,7 @@ import Testing
   func answered() throws {
     let wrong = now.adding(seconds: 30 * 86_400)
     let alarm = try view(ticked(try daily(), ahead: 30 * 86_400), at: wrong).answer(
-      .done(), at: wrong, settings: settings, firings: Firings()
+      .done(), at: wrong, settings: settings, ledger: DeliveryLedger()
     ).alarm
     let ahead = civil("2026-12-22T09:00")
     #expect(alarm.progress.occurrences[ahead]?.state == .done)
@@ -119,12 +121,13 @@ import Testing
   }
 
   @Test("what rang by a clock that was ahead rings again when it is due")
-  func firings() {
-    var firings = Firings()
-    let key = Firings.Key(alarm: laptop, occurrence: tomorrow)
-    firings[key] = Firings.Firing(due: now.adding(seconds: 86_400), at: now.adding(seconds: 86_400))
-    #expect(firings.possible(at: now)[key] == nil)
-    #expect(firings.possible(at: now.adding(seconds: 86_340))[key] != nil)
+  func ledger() {
+    var ledger = DeliveryLedger()
+    let key = DeliveryLedger.Key(alarm: laptop, occurrence: tomorrow)
+    ledger[key] = DeliveryLedger.Firing(
+      due: now.adding(seconds: 86_400), at: now.adding(seconds: 86_400))
+    #expect(ledger.possible(at: now)[key] == nil)
+    #expect(ledger.possible(at: now.adding(seconds: 86_340))[key] != nil)
   }
 
   @Test("what was settled less than a day ahead is reopened over any record of it")

@@ -23,7 +23,7 @@ import Testing
     activity: [Identifier: Instant] = [:], own: Identifier? = nil, at now: Instant
   ) -> DevicePresence {
     DevicePresence(
-      own: own ?? new, devices: devices, heartbeats: SignsOfLife(seen: seen, every: every),
+      own: own ?? new, devices: devices, heartbeats: DeviceHeartbeats(seen: seen, every: every),
       activity: activity, at: now)
   }
 
@@ -104,12 +104,13 @@ import Testing
     if standIns { devices.append(self.device(new, "laptop", created: "2026-11-23T08:00:00Z")) }
     let presence = DevicePresence(
       own: device, devices: devices,
-      heartbeats: SignsOfLife(
+      heartbeats: DeviceHeartbeats(
         seen: Dictionary(uniqueKeysWithValues: alive.map { ($0, at("08:59:00")) })),
       at: at("09:00:00"))
     return Timeline(
       alarm, zone: .utc,
-      viewer: Viewer(device: device, known: Set(devices.map(\.id)), presence: presence))
+      deviceContext: DeviceContext(
+        device: device, known: Set(devices.map(\.id)), presence: presence))
   }
 
   private func alarm(on devices: Set<Identifier>) throws -> Alarm {
@@ -131,10 +132,10 @@ import Testing
     let silent = instant("2026-11-25T09:00:00Z")
     let presence = DevicePresence(
       own: other, devices: [device(old, "laptop"), device(other, "server")],
-      heartbeats: SignsOfLife(seen: [old: at("08:00:00")]), at: silent)
+      heartbeats: DeviceHeartbeats(seen: [old: at("08:00:00")]), at: silent)
     #expect(
       lonely.role(
-        of: other, seenBy: Viewer(device: other, known: [old, other], presence: presence),
+        of: other, seenBy: DeviceContext(device: other, known: [old, other], presence: presence),
         plan: nil) == .standIn)
   }
 
@@ -153,29 +154,29 @@ import Testing
   @Test func aDeviceThatFallsSilentWhileItRingsIsLookedAtAgain() throws {
     let alarm = try alarm(on: [other])
     let evaluation = timeline(alarm, new, alive: [other])
-      .evaluate(at: at("09:00:00"), settings: Settings(), firings: Firings())
-    #expect(evaluation.firings.isEmpty)
+      .evaluate(at: at("09:00:00"), settings: Settings(), ledger: DeliveryLedger())
+    #expect(evaluation.ledger.isEmpty)
     // 08:59 and 75 minutes.
     #expect(evaluation.nextWake == at("10:14:00"))
   }
 
-  @Test func theStandInHasTheTurnOfASilentBackup() throws {
+  @Test func standInTakesTheStepOfASilentDevice() throws {
     var alarm = try alarm(on: [])
-    alarm.backup = Backup(
-      Backup.Plan(isOn: true, primary: other, targets: [.device(old), .device(laptop)]))
+    alarm.cascade = Cascade(
+      Cascade.Plan(isOn: true, primary: other, targets: [.device(old), .device(laptop)]))
     let occurrence = civil("2026-11-23T09:00")
     let view = timeline(alarm, new, alive: [other])
-    let cascade = try #require(view.cascade(of: occurrence))
-    #expect(view.ownStep(in: cascade) == 1)
+    let cascadeRun = try #require(view.cascadeRun(of: occurrence))
+    #expect(view.ownStep(in: cascadeRun) == 1)
     #expect(!view.ringsHere)
     // Once the old one is back it has its own turn, and the new one rings first: rather twice than never.
     let back = timeline(alarm, new, alive: [other, old])
-    #expect(back.ownStep(in: try #require(back.cascade(of: occurrence))) == 0)
+    #expect(back.ownStep(in: try #require(back.cascadeRun(of: occurrence))) == 0)
   }
 
-  @Test func theStandInOfTheFirstDeviceRingsFirstAlthoughABackupIsAlive() throws {
+  @Test func standInOfTheFirstDeviceRingsFirstThoughAStepIsAlive() throws {
     var alarm = try alarm(on: [old])
-    alarm.backup = Backup(Backup.Plan(isOn: true, primary: old, targets: [.device(other)]))
+    alarm.cascade = Cascade(Cascade.Plan(isOn: true, primary: old, targets: [.device(other)]))
     #expect(timeline(alarm, new, alive: [other]).role == .standIn)
   }
 
@@ -183,24 +184,24 @@ import Testing
 
   @Test func adoptingTakesTheSamePlaceEverywhere() throws {
     var alarm = try alarm(on: [old, other])
-    alarm.backup = Backup(
-      Backup.Plan(
+    alarm.cascade = Cascade(
+      Cascade.Plan(
         isOn: true, primary: other,
         targets: [
-          .device(laptop), .person(BackupPerson(name: "Jen", device: old)), .device(new),
+          .device(laptop), .person(CascadePerson(name: "Jen", device: old)), .device(new),
         ]))
     let after = try #require(alarm.replacing(old, by: new, at: at("10:00:00")))
     #expect(after.delivery.devices == [new, other])
     #expect(
-      after.backup?.plan.targets == [
-        .device(laptop), .person(BackupPerson(name: "Jen", device: new)),
+      after.cascade?.plan.targets == [
+        .device(laptop), .person(CascadePerson(name: "Jen", device: new)),
       ])
-    #expect(after.stamps[.backup]?.device == new && after.stamps[.delivery]?.device == new)
+    #expect(after.stamps[.cascade]?.device == new && after.stamps[.delivery]?.device == new)
     #expect(after.replacing(old, by: new, at: at("10:00:00")) == nil)
-    // Who rings first is no backup of itself.
-    alarm.backup?.plan.primary = new
+    // Who rings first is no later step.
+    alarm.cascade?.plan.primary = new
     let first = try #require(alarm.replacing(old, by: new, at: at("10:00:00")))
-    #expect(first.backup?.plan.targets == [.device(laptop)])
+    #expect(first.cascade?.plan.targets == [.device(laptop)])
   }
 
   @Test func adoptionJoinsWithWhatWasEditedElsewhere() throws {

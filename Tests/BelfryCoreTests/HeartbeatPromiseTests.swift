@@ -7,18 +7,18 @@ import Testing
   private func at(_ text: String) -> Instant { instant("2026-11-23T\(text)Z") }
 
   @Test func aDeviceIsJudgedByItsOwnPromise() {
-    let signs = SignsOfLife(
+    let signs = DeviceHeartbeats(
       asked: at("09:00:00"), seen: [laptop: at("08:30:00"), server: at("08:30:00")],
       every: [server: 1800])
     #expect(signs.unreachable([laptop, server], at: at("09:00:30")) == [laptop])
-    let late = SignsOfLife(
+    let late = DeviceHeartbeats(
       asked: at("10:00:00"), seen: [server: at("08:30:00")], every: [server: 1800])
     #expect(late.unreachable([server], at: at("10:00:30")) == [server])
     #expect(late.unreachableSince([server]) == [server: at("09:35:00")])
   }
 
   @Test func thePromiseIsTheSecondLongestGapBetweenExchanges() {
-    var signs = SignsOfLife()
+    var signs = DeviceHeartbeats()
     #expect(signs.promise == 1800)
     for minute in stride(from: 0, to: 60, by: 10) {
       signs.noteExchange(at: at("07:00:00").adding(seconds: Int64(minute) * 60))
@@ -30,7 +30,7 @@ import Testing
     signs.noteExchange(at: instant("2026-11-24T08:00:00Z"))
     #expect(signs.promise == 600)
     // A minute is heard of every four at most.
-    var often = SignsOfLife()
+    var often = DeviceHeartbeats()
     for minute in 0..<9 {
       often.noteExchange(at: at("07:00:00").adding(seconds: Int64(minute) * 60))
     }
@@ -44,15 +44,15 @@ import Testing
     let (watch, speaker) = (laptop, server)
     var alarm = try rent(persistent: false)
     let primary = Identifier("phoneaaaaaaaaaaaaaaaaaaaaa")!
-    alarm.backup = Backup(
-      Backup.Plan(isOn: true, primary: primary, targets: [.device(watch), .device(speaker)]))
+    alarm.cascade = Cascade(
+      Cascade.Plan(isOn: true, primary: primary, targets: [.device(watch), .device(speaker)]))
     func turn(since: Instant) -> Instant? {
       Timeline(
         alarm, zone: .utc,
-        viewer: Viewer(
+        deviceContext: DeviceContext(
           device: speaker, known: [primary, watch, speaker], unreachable: [watch],
           unreachableSince: [watch: since])
-      ).cascade(of: civil("2026-11-23T09:00"))?.turns.last?.at
+      ).cascadeRun(of: civil("2026-11-23T09:00"))?.turns.last?.at
     }
     #expect(turn(since: at("08:59:00")) == at("09:02:00"))
     #expect(turn(since: at("09:01:00")) == at("09:04:00"))

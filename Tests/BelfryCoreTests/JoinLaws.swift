@@ -26,7 +26,7 @@ import Testing
       dismissed: random.one(in: 2), revived: random.one(in: 2) ? nil : moment(&random),
       schedule: random.one(in: 2) ? nil : stamp(&random),
       naps: (0..<random.int(0...2)).map { _ in
-        Cascade.Snooze(
+        CascadeRun.Snooze(
           at: moment(&random), until: moment(&random),
           by: random.one(in: 2) ? nil : random.pick(devices))
       }.sorted { ($0.at, $0.until, $0.by?.text ?? "") < ($1.at, $1.until, $1.by?.text ?? "") }
@@ -34,23 +34,23 @@ import Testing
       exhausted: random.one(in: 2), by: random.one(in: 2) ? nil : random.pick(devices))
   }
 
-  /// A list of backups with few parts and few stamps, removed targets among them.
-  private func backup(_ random: inout SeededGenerator) -> Backup {
-    let targets = devices.map { BackupTarget.device($0) }
+  /// The plan of a cascade with few parts and few stamps, removed targets among them.
+  private func cascade(_ random: inout SeededGenerator) -> Cascade {
+    let targets = devices.map { CascadeTarget.device($0) }
     let present = targets.filter { _ in random.one(in: 2) }
     let parts =
-      [Backup.Part.on, .every, .primary] + targets.map { .target($0.key) }
-    var stamps: [Backup.Part: Stamp] = [:]
+      [Cascade.Part.on, .every, .primary] + targets.map { .target($0.key) }
+    var stamps: [Cascade.Part: Stamp] = [:]
     for part in parts where !random.one(in: 4) { stamps[part] = stamp(&random) }
-    return Backup(
-      Backup.Plan(
+    return Cascade(
+      Cascade.Plan(
         isOn: random.one(in: 2), interval: random.pick([60, 120]),
         primary: random.pick([nil, devices[0]]),
         targets: random.one(in: 2) ? present : present.reversed()),
       stamps: stamps,
       earlier: (0..<random.int(0...10)).map {
-        Backup.Version(
-          plan: Backup.Plan(isOn: random.one(in: 2)), until: origin.adding(seconds: Int64($0)))
+        Cascade.Version(
+          plan: Cascade.Plan(isOn: random.one(in: 2)), until: origin.adding(seconds: Int64($0)))
       })
   }
 
@@ -73,7 +73,7 @@ import Testing
         .daily(.init(interval: random.int(1...2), start: date("2026-11-20"))), "09:00")
     }
     if random.one(in: 2) {
-      alarm.backup = backup(&random)
+      alarm.cascade = cascade(&random)
     }
     alarm.cascadeZone = random.pick([nil, "Europe/Berlin", "UTC-08:00"])
     if random.one(in: 2) {
@@ -123,7 +123,7 @@ import Testing
     expectLaws(versions, seed: seed, Alarm.join)
     // The parts on their own: what is combined may hide what is not.
     expectLaws(versions.map(\.progress), seed: seed, Progress.join)
-    expectLaws((0..<3).map { _ in backup(&random) }, seed: seed, Backup.join)
+    expectLaws((0..<3).map { _ in cascade(&random) }, seed: seed, Cascade.join)
   }
 
   @Test(arguments: 0..<1024 as Range<UInt64>)

@@ -22,10 +22,10 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
   let monday = civil("2026-11-23T09:00")
   let friday = civil("2026-11-27T09:00")
 
-  private func rung(_ alarm: Alarm, at: Instant? = nil) -> Firings {
-    var firings = Firings()
-    firings.record(alarm.id, monday, due: due, at: at ?? due)
-    return firings
+  private func rung(_ alarm: Alarm, at: Instant? = nil) -> DeliveryLedger {
+    var ledger = DeliveryLedger()
+    ledger.record(alarm.id, monday, due: due, at: at ?? due)
+    return ledger
   }
 
   @Test(
@@ -55,8 +55,8 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
   func manyMissed() throws {
     let now = instant("2026-01-06T00:00:10Z")
     let evaluation = timeline(try everyMinute()).evaluate(
-      at: now, settings: plus, firings: Firings())
-    #expect(evaluation.firings.map(\.occurrence) == [civil("2026-01-06T00:00")])
+      at: now, settings: plus, ledger: DeliveryLedger())
+    #expect(evaluation.ledger.map(\.occurrence) == [civil("2026-01-06T00:00")])
     let events = evaluation.transition.events
     #expect(events.count == 501)
     #expect(events.first?.action == .missed)
@@ -66,7 +66,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(evaluation.transition.alarm.progress.occurrences.count <= 500)
     // All of them are settled, for good.
     let again = timeline(evaluation.transition.alarm).evaluate(
-      at: now, settings: plus, firings: Firings())
+      at: now, settings: plus, ledger: DeliveryLedger())
     #expect(again.transition.events.isEmpty)
   }
 
@@ -74,12 +74,12 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
   func manyMissedByAClockAhead() throws {
     let wrong = instant("2026-01-02T20:00:10Z")
     let ahead = Timeline(try everyMinute(), zone: .utc, at: wrong)
-      .evaluate(at: wrong, settings: plus, firings: Firings())
+      .evaluate(at: wrong, settings: plus, ledger: DeliveryLedger())
     #expect(ahead.transition.alarm.progress.floor != nil)
     let now = instant("2026-01-02T00:01:00Z")
     let right = Timeline(ahead.transition.alarm, zone: .utc, at: now)
-      .evaluate(at: now, settings: plus, firings: Firings())
-    #expect(right.firings.map(\.occurrence) == [civil("2026-01-02T00:01")])
+      .evaluate(at: now, settings: plus, ledger: DeliveryLedger())
+    #expect(right.ledger.map(\.occurrence) == [civil("2026-01-02T00:01")])
   }
 
   @Test("of a strict alarm the latest thousands wait, and the log has the others")
@@ -87,9 +87,9 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let now = instant("2026-01-06T00:00:10Z")
     let first = try everyMinute(strict: true)
     let stopped = try timeline(first).answer(
-      .stop, at: instant("2026-01-01T00:01:30Z"), settings: plus, firings: Firings()
+      .stop, at: instant("2026-01-01T00:01:30Z"), settings: plus, ledger: DeliveryLedger()
     ).alarm
-    let evaluation = timeline(stopped).evaluate(at: now, settings: plus, firings: Firings())
+    let evaluation = timeline(stopped).evaluate(at: now, settings: plus, ledger: DeliveryLedger())
     let alarm = evaluation.transition.alarm
     #expect((1_900...2_001).contains(alarm.progress.occurrences.count))
     let given = evaluation.transition.events.filter { $0.action == .missed }.prefix(2)
@@ -100,7 +100,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     for _ in 0..<50 {
       next = next.adding(seconds: 60)
       later =
-        timeline(later).evaluate(at: next, settings: plus, firings: Firings())
+        timeline(later).evaluate(at: next, settings: plus, ledger: DeliveryLedger())
         .transition.alarm
     }
     #expect(later.progress.occurrences.count <= 2_001)
@@ -112,62 +112,62 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     var alarm = try everyMinute()
     alarm.pause = Pause(from: civil("2026-01-02T00:00"), until: civil("2026-01-06T00:00"))
     var now = instant("2026-01-05T12:00:10Z")
-    let paused = timeline(alarm).evaluate(at: now, settings: plus, firings: Firings())
+    let paused = timeline(alarm).evaluate(at: now, settings: plus, ledger: DeliveryLedger())
     #expect(paused.transition.alarm.progress.occurrences.count <= 1_000)
     #expect(paused.transition.events.count <= 1_002)
     let again = timeline(paused.transition.alarm).evaluate(
-      at: now, settings: plus, firings: Firings())
+      at: now, settings: plus, ledger: DeliveryLedger())
     #expect(again.transition.events.first?.detail?.hasPrefix("paused, and ") == true)
     #expect(again.transition.events.count == 501)
     let third = timeline(again.transition.alarm).evaluate(
-      at: now, settings: plus, firings: Firings())
+      at: now, settings: plus, ledger: DeliveryLedger())
     #expect(third.transition.events.isEmpty)
     // What the pause left out stays left out when it ends early.
     var resumed = third.transition.alarm
     resumed.pause = nil
-    let open = timeline(resumed).evaluate(at: now, settings: plus, firings: Firings())
-    #expect(open.firings.isEmpty && open.transition.events.isEmpty)
+    let open = timeline(resumed).evaluate(at: now, settings: plus, ledger: DeliveryLedger())
+    #expect(open.ledger.isEmpty && open.transition.events.isEmpty)
     now = instant("2026-01-06T00:00:00Z")
     let over = timeline(third.transition.alarm).evaluate(
-      at: now, settings: plus, firings: Firings())
-    #expect(over.firings.map(\.occurrence) == [civil("2026-01-06T00:00")])
+      at: now, settings: plus, ledger: DeliveryLedger())
+    #expect(over.ledger.map(\.occurrence) == [civil("2026-01-06T00:00")])
   }
 
   @Test func waitsUntilItsTime() throws {
     let evaluation = timeline(try rent()).evaluate(
-      at: due.adding(seconds: -1), settings: free, firings: Firings())
-    #expect(evaluation.firings.isEmpty)
+      at: due.adding(seconds: -1), settings: free, ledger: DeliveryLedger())
+    #expect(evaluation.ledger.isEmpty)
     #expect(evaluation.nextWake == due)
     #expect(evaluation.transition.events.isEmpty)
   }
 
   @Test func ringsOnceAtItsTime() throws {
     let alarm = try rent()
-    let evaluation = timeline(alarm).evaluate(at: due, settings: free, firings: Firings())
-    #expect(evaluation.firings.first?.occurrence == monday)
-    #expect(evaluation.firings.first?.due == due)
-    #expect(evaluation.firings.first?.late == false)
+    let evaluation = timeline(alarm).evaluate(at: due, settings: free, ledger: DeliveryLedger())
+    #expect(evaluation.ledger.first?.occurrence == monday)
+    #expect(evaluation.ledger.first?.due == due)
+    #expect(evaluation.ledger.first?.late == false)
     let again = timeline(alarm).evaluate(
-      at: due.adding(seconds: 60), settings: free, firings: rung(alarm))
-    #expect(again.firings.isEmpty)
+      at: due.adding(seconds: 60), settings: free, ledger: rung(alarm))
+    #expect(again.ledger.isEmpty)
     #expect(again.nextWake == due.adding(seconds: 1800))
   }
 
   @Test func ringsLateWithinTheGraceAndIsMissedBeyond() throws {
     let alarm = try rent()
     let late = timeline(alarm).evaluate(
-      at: due.adding(seconds: 12 * 3600), settings: free, firings: Firings())
-    #expect(late.firings.first?.late == true)
+      at: due.adding(seconds: 12 * 3600), settings: free, ledger: DeliveryLedger())
+    #expect(late.ledger.first?.late == true)
     let missed = timeline(alarm).evaluate(
-      at: due.adding(seconds: 12 * 3600 + 1), settings: free, firings: Firings())
-    #expect(missed.firings.isEmpty)
+      at: due.adding(seconds: 12 * 3600 + 1), settings: free, ledger: DeliveryLedger())
+    #expect(missed.ledger.isEmpty)
     #expect(missed.transition.events == [Event(.missed, monday)])
   }
 
   @Test func afterDowntimeOnlyTheLatestRings() throws {
     let evaluation = timeline(try rent()).evaluate(
-      at: instant("2026-12-04T10:00:00Z"), settings: free, firings: Firings())
-    #expect(evaluation.firings.first?.occurrence == civil("2026-12-04T09:00"))
+      at: instant("2026-12-04T10:00:00Z"), settings: free, ledger: DeliveryLedger())
+    #expect(evaluation.ledger.first?.occurrence == civil("2026-12-04T09:00"))
     #expect(
       evaluation.transition.events
         == [monday, friday, civil("2026-11-30T09:00")].map { Event(.missed, $0) })
@@ -177,24 +177,24 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let alarm = try rent()
     let later = due.adding(seconds: 1800)
     #expect(
-      timeline(alarm).evaluate(at: later, settings: free, firings: rung(alarm)).transition.events
+      timeline(alarm).evaluate(at: later, settings: free, ledger: rung(alarm)).transition.events
         == [Event(.missed, monday)])
     let persistent = try rent(persistent: true)
     #expect(
-      timeline(persistent).evaluate(at: later, settings: free, firings: rung(persistent)).transition
+      timeline(persistent).evaluate(at: later, settings: free, ledger: rung(persistent)).transition
         .events.isEmpty)
     #expect(
-      timeline(persistent).status(at: later, settings: free, firings: rung(persistent)).state
+      timeline(persistent).status(at: later, settings: free, ledger: rung(persistent)).state
         == .ringing)
   }
 
   @Test func stopIsDoneOnFreeAndPendingOnPlus() throws {
     let alarm = try rent()
-    let done = try timeline(alarm).answer(.stop, at: due, settings: free, firings: rung(alarm))
+    let done = try timeline(alarm).answer(.stop, at: due, settings: free, ledger: rung(alarm))
     #expect(done.events == [Event(.done, monday)])
-    let pending = try timeline(alarm).answer(.stop, at: due, settings: plus, firings: rung(alarm))
+    let pending = try timeline(alarm).answer(.stop, at: due, settings: plus, ledger: rung(alarm))
     #expect(pending.events == [Event(.stopped, monday)])
-    let status = timeline(pending.alarm).status(at: due, settings: plus, firings: rung(alarm))
+    let status = timeline(pending.alarm).status(at: due, settings: plus, ledger: rung(alarm))
     #expect(status.state == .pending)
     #expect(
       status.pending == [
@@ -203,38 +203,38 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
       ])
     #expect(status.next?.civil == friday)
     let confirmed = try timeline(pending.alarm).answer(
-      .done(), at: due.adding(seconds: 600), settings: plus, firings: rung(alarm))
+      .done(), at: due.adding(seconds: 600), settings: plus, ledger: rung(alarm))
     #expect(confirmed.events == [Event(.done, monday)])
   }
 
   @Test func snoozeRingsAgainEachTime() throws {
     var alarm = try rent()
-    var firings = rung(alarm)
+    var ledger = rung(alarm)
     var now = due
     for count in 1...3 {
       alarm = try timeline(alarm).answer(
-        .snooze(seconds: 540), at: now, settings: free, firings: firings
+        .snooze(seconds: 540), at: now, settings: free, ledger: ledger
       ).alarm
-      let status = timeline(alarm).status(at: now, settings: free, firings: firings)
+      let status = timeline(alarm).status(at: now, settings: free, ledger: ledger)
       #expect(status.state == .snoozed)
       #expect(status.snooze?.count == count)
       #expect(
-        timeline(alarm).evaluate(at: now.adding(seconds: 539), settings: free, firings: firings)
-          .firings.isEmpty)
+        timeline(alarm).evaluate(at: now.adding(seconds: 539), settings: free, ledger: ledger)
+          .ledger.isEmpty)
       now = now.adding(seconds: 540)
-      let again = timeline(alarm).evaluate(at: now, settings: free, firings: firings)
-      #expect(again.firings.first?.due == now)
-      firings.record(alarm.id, monday, due: now, at: now)
+      let again = timeline(alarm).evaluate(at: now, settings: free, ledger: ledger)
+      #expect(again.ledger.first?.due == now)
+      ledger.record(alarm.id, monday, due: now, at: now)
     }
   }
 
   @Test func theNextOccurrenceCompletesAPendingOne() throws {
     let alarm = try timeline(rent()).answer(
-      .stop, at: due, settings: plus, firings: rung(try rent())
+      .stop, at: due, settings: plus, ledger: rung(try rent())
     ).alarm
     let evaluation = timeline(alarm).evaluate(
-      at: instant("2026-11-27T09:00:00Z"), settings: plus, firings: Firings())
-    #expect(evaluation.firings.first?.occurrence == friday)
+      at: instant("2026-11-27T09:00:00Z"), settings: plus, ledger: DeliveryLedger())
+    #expect(evaluation.ledger.first?.occurrence == friday)
     #expect(evaluation.transition.events == [Event(.done, monday, auto: true)])
     #expect(evaluation.transition.alarm.progress.occurrences[monday]?.auto == true)
   }
@@ -245,33 +245,38 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     for answer in [Answer.stop, .done(), .snooze(seconds: 60)] {
       #expect(throws: refusal) {
         try timeline(alarm).answer(
-          answer, at: due.adding(seconds: -60), settings: free, firings: Firings())
+          answer, at: due.adding(seconds: -60), settings: free, ledger: DeliveryLedger())
       }
     }
   }
 
   @Test func doneTwiceIsRefused() throws {
-    let done = try timeline(rent()).answer(.done(), at: due, settings: free, firings: Firings())
-      .alarm
+    let done = try timeline(rent()).answer(
+      .done(), at: due, settings: free, ledger: DeliveryLedger()
+    )
+    .alarm
     #expect(throws: LifecycleError.self) {
-      try timeline(done).answer(.done(), at: due, settings: free, firings: Firings())
+      try timeline(done).answer(.done(), at: due, settings: free, ledger: DeliveryLedger())
     }
   }
 
   @Test func disablingClearsWhatIsPendingForGood() throws {
-    let pending = try timeline(rent()).answer(.stop, at: due, settings: plus, firings: Firings())
-      .alarm
+    let pending = try timeline(rent()).answer(
+      .stop, at: due, settings: plus, ledger: DeliveryLedger()
+    )
+    .alarm
     var off = pending
     off.enabled = false
     off = off.stamped(against: pending, at: due.adding(seconds: 60), device: laptop)
     #expect(
-      timeline(off).status(at: due.adding(seconds: 61), settings: plus, firings: Firings()).state
+      timeline(off).status(at: due.adding(seconds: 61), settings: plus, ledger: DeliveryLedger())
+        .state
         == .disabled)
     var on = off
     on.enabled = true
     on = on.stamped(against: off, at: due.adding(seconds: 120), device: laptop)
     let status = timeline(on).status(
-      at: due.adding(seconds: 121), settings: plus, firings: Firings())
+      at: due.adding(seconds: 121), settings: plus, ledger: DeliveryLedger())
     #expect(status.state == .active)
     #expect(status.next?.civil == friday)
   }
@@ -281,18 +286,21 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     var after = before
     after.schedule = try schedule(.daily(.init(start: date("2026-11-01"))), "08:00")
     after = after.stamped(against: before, at: due, device: laptop)
-    #expect(timeline(after).evaluate(at: due, settings: free, firings: Firings()).firings.isEmpty)
+    #expect(
+      timeline(after).evaluate(at: due, settings: free, ledger: DeliveryLedger()).ledger.isEmpty)
     #expect(timeline(after).next(after: due)?.civil == civil("2026-11-24T08:00"))
   }
 
   @Test func editingTheScheduleKeepsWhatIsPending() throws {
-    let pending = try timeline(rent()).answer(.stop, at: due, settings: plus, firings: Firings())
-      .alarm
+    let pending = try timeline(rent()).answer(
+      .stop, at: due, settings: plus, ledger: DeliveryLedger()
+    )
+    .alarm
     var after = pending
     after.schedule = try schedule(.daily(.init(start: date("2026-11-01"))), "08:00")
     after = after.stamped(against: pending, at: due.adding(seconds: 60), device: laptop)
     #expect(
-      timeline(after).status(at: due.adding(seconds: 61), settings: plus, firings: Firings())
+      timeline(after).status(at: due.adding(seconds: 61), settings: plus, ledger: DeliveryLedger())
         .pending
         .map(\.occurrence) == [monday])
   }
@@ -328,11 +336,12 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let night = Timeline(alarm, zone: newYork)
     let first = instant("2026-11-01T05:30:00Z")
     #expect(
-      night.evaluate(at: first, settings: free, firings: Firings()).firings.first?.due == first)
-    let done = try night.answer(.done(), at: first, settings: free, firings: Firings()).alarm
+      night.evaluate(at: first, settings: free, ledger: DeliveryLedger()).ledger.first?.due == first
+    )
+    let done = try night.answer(.done(), at: first, settings: free, ledger: DeliveryLedger()).alarm
     let second = first.adding(seconds: 3600)
     let after = Timeline(done, zone: newYork)
-    #expect(after.evaluate(at: second, settings: free, firings: Firings()).firings.isEmpty)
+    #expect(after.evaluate(at: second, settings: free, ledger: DeliveryLedger()).ledger.isEmpty)
     #expect(after.next(after: second)?.civil == civil("2026-11-02T01:30"))
   }
 
@@ -344,9 +353,9 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
       zone: .floating, delivery: .init(), at: instant("2026-03-08T00:00:00Z"), device: laptop)
     let night = Timeline(alarm, zone: newYork)
     let evaluation = night.evaluate(
-      at: instant("2026-03-08T07:00:00Z"), settings: free, firings: Firings())
+      at: instant("2026-03-08T07:00:00Z"), settings: free, ledger: DeliveryLedger())
     // Both names mean one moment: it fires once, and none of them counts as missed.
-    #expect(evaluation.firings.first?.occurrence == civil("2026-03-08T03:00"))
+    #expect(evaluation.ledger.first?.occurrence == civil("2026-03-08T03:00"))
     #expect(evaluation.transition.events.isEmpty)
     // Nor are two announced.
     let coming = night.upcoming(after: instant("2026-03-08T01:00:00Z")).prefix(2).map(\.civil)
@@ -357,7 +366,8 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     var alarm = try rent()
     var now = due
     for _ in 0..<40 {
-      alarm = try timeline(alarm).answer(.done(), at: now, settings: free, firings: Firings()).alarm
+      alarm = try timeline(alarm).answer(.done(), at: now, settings: free, ledger: DeliveryLedger())
+        .alarm
       now = try #require(timeline(alarm).next(after: now)).at
     }
     #expect(alarm.progress.occurrences.count <= 6)
@@ -444,7 +454,8 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     var alarm = alarm
     if !here { alarm.delivery.devices = [laptop] }
     return Timeline(
-      alarm, zone: .utc, viewer: Viewer(device: here ? laptop : server, known: [laptop, server]))
+      alarm, zone: .utc,
+      deviceContext: DeviceContext(device: here ? laptop : server, known: [laptop, server]))
   }
 
   private var vacation: Pause {
@@ -455,29 +466,31 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let view = timeline(try daily(vacation))
     let now = instant("2026-11-23T12:00:00Z")
     #expect(view.next(after: instant("2026-11-21T00:00:00Z"))?.civil == civil("2026-11-24T09:00"))
-    let status = view.status(at: now, settings: settings, firings: Firings())
+    let status = view.status(at: now, settings: settings, ledger: DeliveryLedger())
     #expect(status.pausedUntil == civil("2026-11-24T00:00"))
     // Somebody has to log it.
     #expect(status.validUntil == now)
-    let evaluation = view.evaluate(at: now, settings: settings, firings: Firings())
-    #expect(evaluation.firings.isEmpty)
+    let evaluation = view.evaluate(at: now, settings: settings, ledger: DeliveryLedger())
+    #expect(evaluation.ledger.isEmpty)
     let skipped = evaluation.transition.events.filter { $0.action == .skipped }
     #expect(skipped.compactMap(\.occurrence) == [21, 22, 23].map { civil("2026-11-\($0)T09:00") })
     // A second look finds nothing more.
     let again = timeline(evaluation.transition.alarm)
-      .evaluate(at: now, settings: settings, firings: Firings())
+      .evaluate(at: now, settings: settings, ledger: DeliveryLedger())
     #expect(again.transition.events.filter { $0.action == .skipped }.isEmpty)
     // It wakes for each of them, and when it is over.
     #expect(
-      view.evaluate(at: instant("2026-11-21T10:00:00Z"), settings: settings, firings: Firings())
-        .nextWake == instant("2026-11-22T09:00:00Z"))
+      view.evaluate(
+        at: instant("2026-11-21T10:00:00Z"), settings: settings, ledger: DeliveryLedger()
+      )
+      .nextWake == instant("2026-11-22T09:00:00Z"))
   }
 
   @Test func itComesAgainByItself() throws {
     let now = instant("2026-11-24T09:00:00Z")
     let evaluation = timeline(try daily(vacation))
-      .evaluate(at: now, settings: settings, firings: Firings())
-    #expect(evaluation.firings.map(\.occurrence) == [civil("2026-11-24T09:00")])
+      .evaluate(at: now, settings: settings, ledger: DeliveryLedger())
+    #expect(evaluation.ledger.map(\.occurrence) == [civil("2026-11-24T09:00")])
     // What was not paused, and nobody was there for, was missed.
     let missed = evaluation.transition.events.filter { $0.action == .missed }
     #expect(missed.compactMap(\.occurrence) == [civil("2026-11-20T09:00")])
@@ -486,24 +499,25 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
   @Test func endedEarlyItSkipsWhatHadComeDue() throws {
     let now = instant("2026-11-22T12:00:00Z")
     let transition = timeline(try daily(vacation)).paused(
-      nil, at: now, settings: settings, firings: Firings())
+      nil, at: now, settings: settings, ledger: DeliveryLedger())
     #expect(transition.alarm.pause == nil)
     #expect(transition.events.map(\.action) == [.skipped, .skipped, .resumed])
     let after = timeline(transition.alarm)
     #expect(after.next(after: now)?.civil == civil("2026-11-23T09:00"))
-    let status = after.status(at: now, settings: settings, firings: Firings())
+    let status = after.status(at: now, settings: settings, ledger: DeliveryLedger())
     #expect(status.missed == [civil("2026-11-20T09:00")])
   }
 
   @Test func whatRingsOrWaitsGoesOn() throws {
     let alarm = try daily()
     let due = instant("2026-11-20T09:00:00Z")
-    let pending = try timeline(alarm).answer(.stop, at: due, settings: settings, firings: Firings())
+    let pending = try timeline(alarm).answer(
+      .stop, at: due, settings: settings, ledger: DeliveryLedger())
     let paused = timeline(pending.alarm).paused(
       Pause(from: civil("2026-11-20T09:10"), until: civil("2026-11-24T00:00")),
-      at: due.adding(seconds: 600), settings: settings, firings: Firings())
+      at: due.adding(seconds: 600), settings: settings, ledger: DeliveryLedger())
     let status = timeline(paused.alarm).status(
-      at: due.adding(seconds: 700), settings: settings, firings: Firings())
+      at: due.adding(seconds: 700), settings: settings, ledger: DeliveryLedger())
     #expect(status.state == .pending)
     #expect(status.pausedUntil != nil)
   }
@@ -512,21 +526,21 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let plan = try #require(WarningPlan("1h,2h,10m"))
     #expect(plan.description == "2h,1h,10m")
     let view = timeline(try daily(warnings: plan))
-    func warning(_ text: String, _ firings: Firings = Firings()) -> Instant? {
-      view.evaluate(at: instant(text), settings: settings, firings: firings).warnings.first?.due
+    func warning(_ text: String, _ ledger: DeliveryLedger = DeliveryLedger()) -> Instant? {
+      view.evaluate(at: instant(text), settings: settings, ledger: ledger).warnings.first?.due
     }
     // 20 November's were due before the alarm was made, but for the last.
     #expect(warning("2026-11-20T08:30:00Z") == nil)
     #expect(warning("2026-11-20T08:50:00Z") == instant("2026-11-20T08:50:00Z"))
     #expect(warning("2026-11-21T08:20:00Z") == instant("2026-11-21T08:00:00Z"))
-    var told = Firings()
-    let key = Firings.Key(alarm: view.alarm.id, occurrence: civil("2026-11-21T09:00"))
-    told[key] = Firings.Firing(
+    var told = DeliveryLedger()
+    let key = DeliveryLedger.Key(alarm: view.alarm.id, occurrence: civil("2026-11-21T09:00"))
+    told[key] = DeliveryLedger.Firing(
       .warning, due: instant("2026-11-21T08:00:00Z"), at: instant("2026-11-21T08:20:00Z"))
     #expect(warning("2026-11-21T08:20:00Z", told) == nil)
     #expect(warning("2026-11-21T08:50:00Z", told) == instant("2026-11-21T08:50:00Z"))
     let next = view.evaluate(
-      at: instant("2026-11-21T08:20:00Z"), settings: settings, firings: told
+      at: instant("2026-11-21T08:20:00Z"), settings: settings, ledger: told
     ).nextWake
     #expect(next == instant("2026-11-21T08:50:00Z"))
   }
@@ -539,13 +553,14 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
   @Test func onDevicesThatAreNotNamedNothingRings() throws {
     let now = instant("2026-11-20T09:00:00Z")
     let elsewhere = timeline(try daily(), here: false)
-    let evaluation = elsewhere.evaluate(at: now, settings: settings, firings: Firings())
-    #expect(evaluation.firings.isEmpty)
+    let evaluation = elsewhere.evaluate(at: now, settings: settings, ledger: DeliveryLedger())
+    #expect(evaluation.ledger.isEmpty)
     // It rings all the same, and can be answered.
     #expect(
-      elsewhere.status(at: now, settings: settings, firings: Firings()).state == .ringing)
+      elsewhere.status(at: now, settings: settings, ledger: DeliveryLedger()).state == .ringing)
     #expect(
-      try elsewhere.answer(.done(), at: now, settings: settings, firings: Firings()).events.last?
+      try elsewhere.answer(.done(), at: now, settings: settings, ledger: DeliveryLedger()).events
+        .last?
         .action == .done)
     // Its end is looked for, and told of.
     #expect(evaluation.nextWake == now.adding(seconds: settings.grace))

@@ -22,7 +22,7 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
   private func rings(_ alarm: Alarm, _ time: String, local: TimeZoneRules = .utc) -> Bool {
     let now = instant(time)
     return !Timeline(alarm, zone: .utc, at: now, local: local)
-      .evaluate(at: now, settings: settings, firings: Firings()).firings.isEmpty
+      .evaluate(at: now, settings: settings, ledger: DeliveryLedger()).ledger.isEmpty
   }
 
   @Test("what comes late waits for the end of the quiet hours, and rings then")
@@ -34,10 +34,10 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     #expect(!rings(alarm, "2026-11-22T23:00:01Z") && !rings(alarm, "2026-11-23T03:00:00Z"))
     let now = instant("2026-11-23T03:00:00Z")
     let timeline = Timeline(alarm, zone: .utc, at: now, local: .utc)
-    let evaluation = timeline.evaluate(at: now, settings: settings, firings: Firings())
+    let evaluation = timeline.evaluate(at: now, settings: settings, ledger: DeliveryLedger())
     #expect(evaluation.nextWake == instant("2026-11-23T06:00:00Z"))
     #expect(evaluation.transition.events.isEmpty)
-    let status = timeline.status(at: now, settings: settings, firings: Firings())
+    let status = timeline.status(at: now, settings: settings, ledger: DeliveryLedger())
     #expect(status.state == .snoozed && status.snooze?.count == 0)
     #expect(status.comes?.at == instant("2026-11-23T06:00:00Z"))
     #expect(rings(alarm, "2026-11-23T06:00:00Z"))
@@ -59,12 +59,12 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
   @Test("what the receiver decides rings: a snooze, another time, an answer that was taken back")
   func theReceiversOwn() throws {
     let alarm = try alarm("22:55", quiet: hours)
-    var firings = Firings()
+    var ledger = DeliveryLedger()
     let due = instant("2026-11-22T22:55:00Z")
-    firings.record(alarm.id, civil("2026-11-22T22:55"), due: due, at: due)
+    ledger.record(alarm.id, civil("2026-11-22T22:55"), due: due, at: due)
     let view = Timeline(alarm, zone: .utc, local: .utc)
     let snoozed = try view.answer(
-      .snooze(seconds: 600), at: due.adding(seconds: 10), settings: settings, firings: firings)
+      .snooze(seconds: 600), at: due.adding(seconds: 10), settings: settings, ledger: ledger)
     #expect(rings(snoozed.alarm, "2026-11-22T23:05:10Z"))
     var edited = alarm
     edited.schedule = try Schedule(.once(date("2026-11-22")), times: [CivilTime("23:30")!])
@@ -76,15 +76,16 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
   func calls() throws {
     var alarm = try alarm("22:50", quiet: hours)
     let number = try PhoneNumber("5551234567")
-    alarm.backup = Backup(
-      Backup.Plan(
+    alarm.cascade = Cascade(
+      Cascade.Plan(
         isOn: true, interval: 120, primary: laptop, targets: [.phone(number, message: nil)]))
     func callouts(_ time: String) -> Int {
       let now = instant(time)
       return Timeline(
-        alarm, zone: .utc, at: now, viewer: Viewer(device: server, known: [laptop, server]),
+        alarm, zone: .utc, at: now,
+        deviceContext: DeviceContext(device: server, known: [laptop, server]),
         local: .utc
-      ).evaluate(at: now, settings: settings, firings: Firings()).callouts.count
+      ).evaluate(at: now, settings: settings, ledger: DeliveryLedger()).callouts.count
     }
     #expect(callouts("2026-11-22T22:52:00Z") == 1)
     #expect(callouts("2026-11-22T23:30:00Z") == 0)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ReplicaSimulation {
   private struct Device {
     var alarm: Alarm
-    var firings = Firings()
+    var ledger = DeliveryLedger()
     /// What can be taken back: the alarm before and after, when, and the entries.
     var undoable: [(before: Alarm, after: Alarm, acted: Instant, entries: [LogEntry])] = []
   }
@@ -35,11 +35,11 @@ import Testing
       let index = random.int(0...2)
       var device = devices[index]
       let evaluation = timeline(device.alarm).evaluate(
-        at: now, settings: settings, firings: device.firings)
+        at: now, settings: settings, ledger: device.ledger)
       device.alarm = evaluation.transition.alarm
       _ = note(evaluation.transition, at: now)
-      for firing in evaluation.firings {
-        device.firings.record(device.alarm.id, firing.occurrence, due: firing.due, at: now)
+      for firing in evaluation.ledger {
+        device.ledger.record(device.alarm.id, firing.occurrence, due: firing.due, at: now)
       }
       for followUp in evaluation.followUps {
         if let reminded = timeline(device.alarm).reminded(followUp) {
@@ -52,7 +52,7 @@ import Testing
       ])
       let before = device.alarm
       if let transition = try? timeline(device.alarm).answer(
-        answer, at: now, settings: settings, firings: device.firings)
+        answer, at: now, settings: settings, ledger: device.ledger)
       {
         for event in transition.events where !event.auto {
           if event.action == .done { confirmed.insert(event.occurrence!) }
@@ -109,8 +109,8 @@ import Testing
     // Nobody rings again for what is settled, whoever settled it.
     for device in devices {
       let evaluation = timeline(joined).evaluate(
-        at: now, settings: settings, firings: device.firings)
-      for firing in evaluation.firings {
+        at: now, settings: settings, ledger: device.ledger)
+      for firing in evaluation.ledger {
         #expect(!confirmed.contains(firing.occurrence), "seed \(seed)")
       }
     }

@@ -11,7 +11,7 @@ import Testing
   /// One alarm's world: its record, its log, and what has been seen of it.
   private struct World {
     var alarm: Alarm
-    var firings = Firings()
+    var ledger = DeliveryLedger()
     var log: [LogEntry] = []
     /// What was fired, by its moment and the reopenings of the occurrence until then.
     var fired: [String: Int] = [:]
@@ -74,7 +74,7 @@ import Testing
     var world = World(alarm: try YearSimulation.alarm(&random, seed))
     var settings = Settings(tier: .plus)
     var now = YearSimulation.start
-    var wake = world.view.evaluate(at: now, settings: settings, firings: Firings()).nextWake
+    var wake = world.view.evaluate(at: now, settings: settings, ledger: DeliveryLedger()).nextWake
     while now < YearSimulation.end {
       // Mostly the next look that the last tick named, at times much later: the device was asleep.
       let planned = max(wake ?? YearSimulation.end, now.adding(seconds: 60))
@@ -82,12 +82,12 @@ import Testing
         random.one(in: 15) ? planned.adding(seconds: Int64(random.int(60...3 * 86_400))) : planned
       if random.one(in: 60) { settings.tier = settings.tier == .free ? .plus : .free }
       let view = world.view
-      let evaluation = view.evaluate(at: now, settings: settings, firings: world.firings)
+      let evaluation = view.evaluate(at: now, settings: settings, ledger: world.ledger)
       world.take(evaluation.transition, at: now)
-      for firing in evaluation.firings {
+      for firing in evaluation.ledger {
         let revision = world.alarm.progress.occurrences[firing.occurrence]?.revision ?? 0
         world.fired["\(firing.occurrence) \(firing.due.rfc3339) \(revision)", default: 0] += 1
-        world.firings.record(world.alarm.id, firing.occurrence, due: firing.due, at: now)
+        world.ledger.record(world.alarm.id, firing.occurrence, due: firing.due, at: now)
         world.take(
           Transition(alarm: world.alarm, events: [Event(.fired, firing.occurrence)]), at: now)
         // Those of strict alarms ring instead of asking.
@@ -102,9 +102,9 @@ import Testing
         #expect(world.view.reminded(followUp) == nil)
       }
       for _ in 0..<random.int(1...3) { act(&world, &random, settings, &now) }
-      let again = world.view.evaluate(at: now, settings: settings, firings: world.firings)
+      let again = world.view.evaluate(at: now, settings: settings, ledger: world.ledger)
       let isIdle =
-        again.firings.isEmpty && again.followUps.isEmpty && again.transition.events.isEmpty
+        again.ledger.isEmpty && again.followUps.isEmpty && again.transition.events.isEmpty
       wake = isIdle ? again.nextWake : now
       if world.isOff { wake = now.adding(seconds: Int64(random.int(1...20)) * 86_400) }
     }
@@ -128,7 +128,7 @@ import Testing
     case 0...14:
       guard
         let transition = try? world.view.answer(
-          random.pick(answers), at: now, settings: settings, firings: world.firings)
+          random.pick(answers), at: now, settings: settings, ledger: world.ledger)
       else { return }
       let count = world.log.count
       world.take(transition, at: now)

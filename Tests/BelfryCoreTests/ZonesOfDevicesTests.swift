@@ -34,34 +34,34 @@ import Testing
 
   private func rung(
     _ alarm: Alarm, _ occurrence: CivilDateTime, at moment: Instant
-  ) -> Firings {
-    var firings = Firings()
-    firings.record(alarm.id, occurrence, due: moment, at: moment)
-    return firings
+  ) -> DeliveryLedger {
+    var ledger = DeliveryLedger()
+    ledger.record(alarm.id, occurrence, due: moment, at: moment)
+    return ledger
   }
 
   @Test("an occurrence is recorded as missed once it has rung out in every zone")
   func missedLast() throws {
     let alarm = try daily()
-    let firings = rung(alarm, first, at: cameAhead)
+    let ledger = rung(alarm, first, at: cameAhead)
     // Its ringing has ended here, and nobody has answered: it is shown, and not recorded.
     let ended = cameAhead.adding(seconds: 1800)
-    let early = try ahead(alarm).evaluate(at: ended, settings: settings, firings: firings)
-    #expect(early.transition.events.isEmpty && early.firings.isEmpty)
-    let status = try ahead(alarm).status(at: ended, settings: settings, firings: firings)
+    let early = try ahead(alarm).evaluate(at: ended, settings: settings, ledger: ledger)
+    #expect(early.transition.events.isEmpty && early.ledger.isEmpty)
+    let status = try ahead(alarm).status(at: ended, settings: settings, ledger: ledger)
     #expect(status.state == .missed && status.missed == [first])
     #expect(early.nextWake.map { $0 <= cameBehind.adding(seconds: 1800) } == true)
     // The next one comes here before the first comes there.
     let next = instant("2026-11-23T19:00:00Z")
-    let superseded = try ahead(alarm).evaluate(at: next, settings: settings, firings: firings)
+    let superseded = try ahead(alarm).evaluate(at: next, settings: settings, ledger: ledger)
     #expect(superseded.transition.events.isEmpty)
-    #expect(superseded.firings.map(\.occurrence) == [second])
-    let both = try ahead(alarm).status(at: next, settings: settings, firings: firings)
+    #expect(superseded.ledger.map(\.occurrence) == [second])
+    let both = try ahead(alarm).status(at: next, settings: settings, ledger: ledger)
     #expect(both.state == .ringing && both.missed == [first])
     // It is settled when the second has come everywhere.
     let everywhere = instant("2026-11-24T20:00:00Z")
     let late = try ahead(alarm).evaluate(
-      at: everywhere, settings: settings, firings: rung(alarm, second, at: next))
+      at: everywhere, settings: settings, ledger: rung(alarm, second, at: next))
     #expect(late.transition.events.first == Event(.missed, first))
   }
 
@@ -71,7 +71,7 @@ import Testing
     let view = Timeline(alarm, zone: try zone("Pacific/Kiritimati"))
     let evaluation = view.evaluate(
       at: cameAhead.adding(seconds: 1800), settings: settings,
-      firings: rung(alarm, first, at: cameAhead))
+      ledger: rung(alarm, first, at: cameAhead))
     #expect(evaluation.transition.events == [Event(.missed, first)])
   }
 
@@ -83,12 +83,12 @@ import Testing
     let view = try behind(alarm)
     let before = cameBehind.adding(seconds: -60)
     #expect(view.next(after: before)?.civil == first)
-    #expect(view.status(at: before, settings: settings, firings: Firings()).missed.isEmpty)
-    let evaluation = view.evaluate(at: cameBehind, settings: settings, firings: Firings())
-    #expect(evaluation.firings.map(\.occurrence) == [first])
+    #expect(view.status(at: before, settings: settings, ledger: DeliveryLedger()).missed.isEmpty)
+    let evaluation = view.evaluate(at: cameBehind, settings: settings, ledger: DeliveryLedger())
+    #expect(evaluation.ledger.map(\.occurrence) == [first])
     // An answer here stands over the record that came too early, however they are joined.
     let stopped = try view.answer(
-      .stop, at: cameBehind, settings: settings, firings: rung(alarm, first, at: cameBehind)
+      .stop, at: cameBehind, settings: settings, ledger: rung(alarm, first, at: cameBehind)
     ).alarm
     let joined = Alarm.join(alarm, stopped)
     #expect(joined == Alarm.join(stopped, alarm))
@@ -100,11 +100,11 @@ import Testing
     let alarm = try daily()
     let answered = try ahead(alarm).answer(
       stops ? .stop : .done(), at: cameAhead, settings: settings,
-      firings: rung(alarm, first, at: cameAhead)
+      ledger: rung(alarm, first, at: cameAhead)
     ).alarm
     let evaluation = try behind(answered).evaluate(
-      at: cameBehind, settings: settings, firings: Firings())
-    #expect(evaluation.firings.isEmpty)
+      at: cameBehind, settings: settings, ledger: DeliveryLedger())
+    #expect(evaluation.ledger.isEmpty)
     // Nor is it announced there.
     #expect(try behind(answered).next(after: cameBehind.adding(seconds: -60))?.civil == second)
   }
@@ -113,11 +113,11 @@ import Testing
   func pending() throws {
     let alarm = try daily()
     let stopped = try ahead(alarm).answer(
-      .stop, at: cameAhead, settings: settings, firings: rung(alarm, first, at: cameAhead)
+      .stop, at: cameAhead, settings: settings, ledger: rung(alarm, first, at: cameAhead)
     ).alarm
     func events(_ moment: String) throws -> [Event] {
       try ahead(stopped).evaluate(
-        at: instant(moment), settings: settings, firings: Firings()
+        at: instant(moment), settings: settings, ledger: DeliveryLedger()
       ).transition.events
     }
     #expect(try events("2026-11-23T19:00:00Z").isEmpty)
@@ -128,17 +128,18 @@ import Testing
   @Test("a follow-up is asked where it has rung, and not where it has not come")
   func followUps() throws {
     let alarm = try daily()
-    let firings = rung(alarm, first, at: cameAhead)
+    let ledger = rung(alarm, first, at: cameAhead)
     let stopped = try ahead(alarm).answer(
-      .stop, at: cameAhead, settings: settings, firings: firings
+      .stop, at: cameAhead, settings: settings, ledger: ledger
     ).alarm
     let later = cameAhead.adding(seconds: 1800)
-    let here = try ahead(stopped).evaluate(at: later, settings: settings, firings: firings)
+    let here = try ahead(stopped).evaluate(at: later, settings: settings, ledger: ledger)
     #expect(here.followUps.map(\.occurrence) == [first])
-    let there = try behind(stopped).evaluate(at: later, settings: settings, firings: Firings())
+    let there = try behind(stopped).evaluate(
+      at: later, settings: settings, ledger: DeliveryLedger())
     #expect(there.followUps.isEmpty)
     #expect(
-      try behind(stopped).evaluate(at: cameBehind, settings: settings, firings: Firings())
+      try behind(stopped).evaluate(at: cameBehind, settings: settings, ledger: DeliveryLedger())
         .followUps.map(\.occurrence) == [first])
   }
 
@@ -149,53 +150,55 @@ import Testing
     alarm.schedule = try schedule(.daily(.init(start: date("2026-11-22"))), "09:00")
     let snoozed = try ahead(alarm).answer(
       .snooze(seconds: 540), to: first, at: cameAhead, settings: settings,
-      firings: rung(alarm, first, at: cameAhead)
+      ledger: rung(alarm, first, at: cameAhead)
     ).alarm
     // The day before rings here, an hour after the first came there.
     let yesterday = instant("2026-11-22T20:00:00Z")
     let evaluation = try behind(snoozed).evaluate(
-      at: yesterday, settings: settings, firings: Firings())
-    #expect(evaluation.firings.map(\.occurrence) == [civil("2026-11-22T09:00")])
+      at: yesterday, settings: settings, ledger: DeliveryLedger())
+    #expect(evaluation.ledger.map(\.occurrence) == [civil("2026-11-22T09:00")])
     #expect(evaluation.transition.events.isEmpty)
     // The snoozed one rings here at its own time.
     let own = try behind(snoozed).evaluate(
       at: cameBehind, settings: settings,
-      firings: rung(snoozed, civil("2026-11-22T09:00"), at: yesterday))
-    #expect(own.firings.map(\.occurrence) == [first] && own.firings.first?.due == cameBehind)
+      ledger: rung(snoozed, civil("2026-11-22T09:00"), at: yesterday))
+    #expect(own.ledger.map(\.occurrence) == [first] && own.ledger.first?.due == cameBehind)
   }
 
   @Test("a device that travels west in a snooze rings at the end of the snooze")
   func snoozedAndTravelled() throws {
     let alarm = try daily()
-    let firings = rung(alarm, first, at: cameAhead)
+    let ledger = rung(alarm, first, at: cameAhead)
     let snoozed = try ahead(alarm).answer(
-      .snooze(seconds: 3600), at: cameAhead, settings: settings, firings: firings
+      .snooze(seconds: 3600), at: cameAhead, settings: settings, ledger: ledger
     ).alarm
     let end = cameAhead.adding(seconds: 3600)
-    let evaluation = try behind(snoozed).evaluate(at: end, settings: settings, firings: firings)
-    #expect(evaluation.firings.map(\.due) == [end])
+    let evaluation = try behind(snoozed).evaluate(at: end, settings: settings, ledger: ledger)
+    #expect(evaluation.ledger.map(\.due) == [end])
   }
 
   @Test("what a pause leaves out is skipped once it has come in every zone")
   func paused() throws {
     let pause = Pause(from: civil("2026-11-22T12:00"), until: civil("2026-11-23T12:00"))
     let alarm = try daily(pause: pause)
-    let early = try ahead(alarm).evaluate(at: cameAhead, settings: settings, firings: Firings())
-    #expect(early.transition.events.isEmpty && early.firings.isEmpty)
+    let early = try ahead(alarm).evaluate(
+      at: cameAhead, settings: settings, ledger: DeliveryLedger())
+    #expect(early.transition.events.isEmpty && early.ledger.isEmpty)
     #expect(early.nextWake.map { $0 <= cameBehind } == true)
-    let late = try ahead(alarm).evaluate(at: cameBehind, settings: settings, firings: Firings())
+    let late = try ahead(alarm).evaluate(
+      at: cameBehind, settings: settings, ledger: DeliveryLedger())
     #expect(late.transition.events.map(\.action) == [.skipped])
     // Ended early where it has come: it is skipped there, and comes where it had not.
     let ended = try ahead(alarm).paused(
-      nil, at: cameAhead.adding(seconds: 60), settings: settings, firings: Firings()
+      nil, at: cameAhead.adding(seconds: 60), settings: settings, ledger: DeliveryLedger()
     ).alarm
     #expect(
       try ahead(ended).evaluate(
-        at: cameAhead.adding(seconds: 120), settings: settings, firings: Firings()
-      ).firings.isEmpty)
+        at: cameAhead.adding(seconds: 120), settings: settings, ledger: DeliveryLedger()
+      ).ledger.isEmpty)
     #expect(
-      try behind(ended).evaluate(at: cameBehind, settings: settings, firings: Firings())
-        .firings.map(\.occurrence) == [first])
+      try behind(ended).evaluate(at: cameBehind, settings: settings, ledger: DeliveryLedger())
+        .ledger.map(\.occurrence) == [first])
   }
 
   @Test("a persistent alarm that rings in the zone farthest behind is ended by no other device")
@@ -203,10 +206,10 @@ import Testing
     let alarm = try daily(persistent: true)
     let now = cameBehind.adding(seconds: 7200)
     let elsewhere = try ahead(alarm).evaluate(
-      at: now, settings: settings, firings: rung(alarm, second, at: now)
+      at: now, settings: settings, ledger: rung(alarm, second, at: now)
     ).transition.alarm
     let here = try behind(elsewhere).status(
-      at: now, settings: settings, firings: rung(alarm, first, at: cameBehind))
+      at: now, settings: settings, ledger: rung(alarm, first, at: cameBehind))
     #expect(here.state == .ringing && here.current == first)
   }
 }
@@ -216,9 +219,9 @@ import Testing
   private let settings = Settings(tier: .plus)
   private let now = instant("2026-11-22T20:00:00Z")
 
-  private func cascade(zone: String?) throws -> Alarm {
+  private func cascadeRun(zone: String?) throws -> Alarm {
     var alarm = try rent()
-    alarm.backup = Backup(Backup.Plan(isOn: true, primary: laptop, targets: [.device(server)]))
+    alarm.cascade = Cascade(Cascade.Plan(isOn: true, primary: laptop, targets: [.device(server)]))
     alarm.cascadeZone = zone
     return alarm
   }
@@ -228,8 +231,8 @@ import Testing
   ) -> Evaluation {
     Timeline(
       alarm, zone: .utc,
-      viewer: Viewer(device: device, known: [laptop, server], zoneName: zone)
-    ).evaluate(at: now, settings: settings, firings: Firings())
+      deviceContext: DeviceContext(device: device, known: [laptop, server], zoneName: zone)
+    ).evaluate(at: now, settings: settings, ledger: DeliveryLedger())
   }
 
   @Test(
@@ -239,7 +242,7 @@ import Testing
     ])
   func recorded(before: String?) throws {
     let evaluation = evaluation(
-      try cascade(zone: before), on: laptop, in: "America/Los_Angeles")
+      try cascadeRun(zone: before), on: laptop, in: "America/Los_Angeles")
     #expect(evaluation.needsCommit && evaluation.transition.events.isEmpty)
     #expect(evaluation.upkeep == [.cascadeZone("America/Los_Angeles")])
     let alarm = evaluation.transition.alarm
@@ -253,21 +256,21 @@ import Testing
   @Test("no other device records its zone, nor does the first of an alarm with a zone of its own")
   func notRecorded() throws {
     #expect(
-      !evaluation(try cascade(zone: "America/Los_Angeles"), on: server, in: "UTC").needsCommit)
-    var named = try cascade(zone: nil)
+      !evaluation(try cascadeRun(zone: "America/Los_Angeles"), on: server, in: "UTC").needsCommit)
+    var named = try cascadeRun(zone: nil)
     named.zone = .named("Europe/Berlin")
     #expect(!evaluation(named, on: laptop, in: "UTC").needsCommit)
-    var off = try cascade(zone: nil)
-    off.backup?.plan.isOn = false
+    var off = try cascadeRun(zone: nil)
+    off.cascade?.plan.isOn = false
     #expect(!evaluation(off, on: laptop, in: "UTC").needsCommit)
   }
 
   @Test("the zone holds for what rings when the cascade is switched off, and no longer")
   func aftermath() throws {
-    let before = try cascade(zone: "America/Los_Angeles")
+    let before = try cascadeRun(zone: "America/Los_Angeles")
     #expect(before.cascadeZone(at: now) == "America/Los_Angeles")
     var off = before
-    off.backup?.plan.isOn = false
+    off.cascade?.plan.isOn = false
     off = off.stamped(against: before, at: now, device: server)
     #expect(off.cascadeZone(at: now.adding(seconds: 3600)) == "America/Los_Angeles")
     #expect(off.cascadeZone(at: now.adding(seconds: 90_000)) == nil)
@@ -275,56 +278,58 @@ import Testing
 
   @Test("recording a zone brings no deleted alarm back")
   func deleted() throws {
-    let alarm = try cascade(zone: nil)
+    let alarm = try cascadeRun(zone: nil)
     let recorded = evaluation(alarm, on: laptop, in: "Europe/Berlin").transition.alarm
     #expect(Alarm.join(alarm.deleted(), recorded).isDeleted)
   }
 
   @Test("a pause that begins while a cascade rings silences all its devices")
   func pausedWhileRinging() throws {
-    let alarm = try cascade(zone: "UTC")
+    let alarm = try cascadeRun(zone: "UTC")
     let due = instant("2026-11-23T09:00:00Z")
     let at = due.adding(seconds: 60)
     func view(_ alarm: Alarm, _ device: Identifier) -> Timeline {
-      Timeline(alarm, zone: .utc, viewer: Viewer(device: device, known: [laptop, server]))
+      Timeline(
+        alarm, zone: .utc, deviceContext: DeviceContext(device: device, known: [laptop, server]))
     }
-    var firings = Firings()
-    firings.record(alarm.id, civil("2026-11-23T09:00"), due: due, at: due)
+    var ledger = DeliveryLedger()
+    ledger.record(alarm.id, civil("2026-11-23T09:00"), due: due, at: due)
     let pause = Pause(from: civil("2026-11-23T09:01"), until: civil("2026-11-30T00:00"))
     let transition = view(alarm, laptop).paused(
-      pause, at: at, settings: settings, firings: firings)
+      pause, at: at, settings: settings, ledger: ledger)
     #expect(transition.events.map(\.action) == [.skipped, .paused])
-    for (device, notes) in [(laptop, firings), (server, Firings())] {
+    for (device, notes) in [(laptop, ledger), (server, DeliveryLedger())] {
       for seconds: Int64 in [60, 120, 240, 1800] {
         let moment = due.adding(seconds: seconds)
         let evaluation = view(transition.alarm, device).evaluate(
-          at: moment, settings: settings, firings: notes)
-        #expect(evaluation.firings.isEmpty && evaluation.callouts.isEmpty)
+          at: moment, settings: settings, ledger: notes)
+        #expect(evaluation.ledger.isEmpty && evaluation.callouts.isEmpty)
         let status = view(transition.alarm, device).status(
-          at: moment, settings: settings, firings: notes)
+          at: moment, settings: settings, ledger: notes)
         #expect(status.state == .paused)
       }
     }
   }
 
-  @Test("a pause ends a cascade that is snoozed, and one whose backups have not begun")
+  @Test("a pause ends a cascade that is snoozed, and one whose steps have not begun")
   func pausedInASnooze() throws {
-    let alarm = try cascade(zone: "UTC")
+    let alarm = try cascadeRun(zone: "UTC")
     let due = instant("2026-11-23T09:00:00Z")
     func view(_ alarm: Alarm, _ device: Identifier) -> Timeline {
-      Timeline(alarm, zone: .utc, viewer: Viewer(device: device, known: [laptop, server]))
+      Timeline(
+        alarm, zone: .utc, deviceContext: DeviceContext(device: device, known: [laptop, server]))
     }
     let snoozed = try view(alarm, laptop).answer(
-      .snooze(seconds: 540), at: due, settings: settings, firings: Firings()
+      .snooze(seconds: 540), at: due, settings: settings, ledger: DeliveryLedger()
     ).alarm
     let pause = Pause(from: civil("2026-11-23T09:01"), until: civil("2026-11-30T00:00"))
     let paused = view(snoozed, server).paused(
-      pause, at: due.adding(seconds: 60), settings: settings, firings: Firings()
+      pause, at: due.adding(seconds: 60), settings: settings, ledger: DeliveryLedger()
     ).alarm
     for device in [laptop, server] {
       let evaluation = view(paused, device).evaluate(
-        at: due.adding(seconds: 900), settings: settings, firings: Firings())
-      #expect(evaluation.firings.isEmpty)
+        at: due.adding(seconds: 900), settings: settings, ledger: DeliveryLedger())
+      #expect(evaluation.ledger.isEmpty)
     }
   }
 }

@@ -149,12 +149,12 @@ import Testing
   @Test("no nonce comes twice, also when a backup of the keys is put back")
   func noncesNeverRepeat() async throws {
     let pair = try await Pair()
-    let backup = try pair.chris.partner
+    let cascade = try pair.chris.partner
     var seen: Set<[UInt8]> = []
     let message = PartnerMessage.confirmed.encoded(sent: pair.chris.now)
     for _ in 0..<2000 {
       // The same state, the same message, the same name, again and again.
-      let restored = try #require(PartnershipRecord.decode(PartnershipRecord.encode(backup)))
+      let restored = try #require(PartnershipRecord.decode(PartnershipRecord.encode(cascade)))
       let bytes = try #require(restored.channel).seal(message, place: "same").bytes
       // The encapsulated key makes the nonce and the key that it is used with.
       #expect(seen.insert(Array(bytes[1..<66])).inserted)

@@ -80,7 +80,7 @@ final class Person {
     }
   }
 
-  var book: PartnerBook { get throws { PartnerBook(try store) } }
+  var book: PartnerStore { get throws { PartnerStore(try store) } }
   var partner: Partnership { get throws { try book.partners[0] } }
 
   /// The alarms that stand.
@@ -89,15 +89,15 @@ final class Person {
   }
 
   /// A round that may fail to reach the mailbox.
-  func attempt() async throws -> MailRound.Report {
+  func attempt() async throws -> MailboxSync.Report {
     let mailbox = mailbox
-    return try await MailRound(
+    return try await MailboxSync(
       try store, settings: settings, ways: { "by test" }, mailbox: { _ in mailbox }
     ).run()
   }
 
   @discardableResult
-  func round() async throws -> MailRound.Report {
+  func round() async throws -> MailboxSync.Report {
     let report = try await attempt()
     if let failure = report.failures.first { throw failure.error }
     return report

@@ -21,7 +21,7 @@ extension Person {
     let store = try store
     try store.update(try alarm.id) { alarm in
       let transition = try store.timeline(alarm).answer(
-        answer, to: nil, at: now, settings: settings, firings: Firings())
+        answer, to: nil, at: now, settings: settings, ledger: DeliveryLedger())
       return (store.change(transition), ())
     }
   }
@@ -44,7 +44,7 @@ extension Pair {
   /// Another device of Alex's, with the keys and a store of its own that has not synced.
   func secondDevice() throws -> Person {
     let desk = try Person(mailbox, now: alex.now.rfc3339)
-    let keys = try #require(PartnerBook.imported(PartnerBook.exported([try alex.partner])))
+    let keys = try #require(PartnerStore.imported(PartnerStore.exported([try alex.partner])))
     try desk.book.change { $0 = keys }
     return desk
   }

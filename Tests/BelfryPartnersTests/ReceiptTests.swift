@@ -82,9 +82,9 @@ import Testing
     for person in [pair.chris, pair.alex] { try await person.round() }
     let device = try pair.alex.store.device
     pair.pass(to: "2026-11-22T12:10:00Z")
-    try pair.alex.edit("backup: added Mom's phone, +49 30 123456") { alarm in
-      alarm.backup = Backup(
-        Backup.Plan(isOn: true, interval: 120, primary: device, targets: []))
+    try pair.alex.edit("cascade: added Mom's phone, +49 30 123456") { alarm in
+      alarm.cascade = Cascade(
+        Cascade.Plan(isOn: true, interval: 120, primary: device, targets: []))
     }
     pair.pass(to: "2026-11-22T12:11:00Z")
     try pair.alex.edit("delivery") { $0.delivery.devices = [device] }

@@ -46,8 +46,8 @@ import Testing
     pair.pass(to: "2026-11-22T16:45:00Z")
     let later = try pair.alex.store
     let evaluation = later.timeline(try pair.alex.alarm).evaluate(
-      at: pair.alex.now, settings: pair.alex.settings, firings: Firings())
-    #expect(evaluation.firings.isEmpty)
+      at: pair.alex.now, settings: pair.alex.settings, ledger: DeliveryLedger())
+    #expect(evaluation.ledger.isEmpty)
     #expect(evaluation.nextWake == Instant(rfc3339: "2026-11-22T17:00:00Z"))
     // The partner hears nothing of it.
     for person in [pair.alex, pair.chris] { try await person.round() }

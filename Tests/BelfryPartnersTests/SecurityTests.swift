@@ -394,7 +394,7 @@ extension PartnerNews.Event {
     let other = try Person(pair.mailbox)
     try await Pair.join(carol, other)
     try pair.alex.ask("for Chris")
-    let theirs = try #require(PartnerBook.imported(PartnerBook.exported([try other.partner])))
+    let theirs = try #require(PartnerStore.imported(PartnerStore.exported([try other.partner])))
     try pair.alex.book.change { $0 += theirs }
     pair.pass(to: "2026-11-25T12:00:00Z")
     try pair.chris.change { try $0.end(at: pair.chris.now, successor: theirs[0].id) }

@@ -50,10 +50,10 @@ import Testing
     #expect(push.status == 0, "\(push.err)")
     try writer.commit(try change("Tea", store))
     withExtendedLifetime(writer) {}
-    func titles() throws -> [String] { try store.overview().cards.map(\.title).sorted() }
+    func titles() throws -> [String] { try store.overview().summaries.map(\.title).sorted() }
     #expect(try titles() == ["Milk", "Tea"])
     let reader = store.alarmReader()
-    let read = try store.overview().cards.compactMap { try reader.alarm($0.id)?.title }
+    let read = try store.overview().summaries.compactMap { try reader.alarm($0.id)?.title }
     #expect(read.sorted() == ["Milk", "Tea"])
     #expect(try store.armedIdentifiers().count == 1)
     try store.commit(try change("Bread", store))

@@ -8,7 +8,7 @@ import Testing
 @Suite struct RecordFuzzing {
   private static let alarm = """
     {
-      "backup": {
+      "cascade": {
         "earlier": [ { "every": 60, "on": true, "targets": [], "until": "2026-11-20T22:40:00Z" } ],
         "every": 90, "on": true, "primary": "laptopaaaaaaaaaaaaaaaaaaaa",
         "removed": { "person Jen": "2026-11-20T22:41:00.000Z-0000-laptopaaaaaaaaaaaaaaaaaaaa" },
@@ -138,8 +138,8 @@ import Testing
         let timeline = Timeline(alarm, zone: zones.zone(of: alarm))
         for tier in Settings.Tier.allCases {
           let settings = Settings(tier: tier)
-          _ = timeline.status(at: now, settings: settings, firings: Firings())
-          let evaluation = timeline.evaluate(at: now, settings: settings, firings: Firings())
+          _ = timeline.status(at: now, settings: settings, ledger: DeliveryLedger())
+          let evaluation = timeline.evaluate(at: now, settings: settings, ledger: DeliveryLedger())
           let after = Timeline(evaluation.transition.alarm, zone: timeline.zone)
           for answer in [
             Answer.stop, .done(early: true), .snooze(seconds: 31_622_400), .skip(.count(5)),
@@ -147,7 +147,7 @@ import Testing
           ] {
             guard
               let transition = try? after.answer(
-                answer, at: now, settings: settings, firings: Firings())
+                answer, at: now, settings: settings, ledger: DeliveryLedger())
             else { continue }
             _ = try? Timeline(transition.alarm, zone: timeline.zone).undoing(
               transition.alarm, before: alarm, acted: now, at: now, device: device)

@@ -76,22 +76,22 @@ import Testing
     }
   }
 
-  @Test func backupsAreWrittenAsTheyWereRead() throws {
+  @Test func cascadesRoundTrip() throws {
     var alarm = try decode(text)
     let one = try #require(Identifier("laptopaaaaaaaaaaaaaaaaaaaa"))
     let two = try #require(Identifier("serveraaaaaaaaaaaaaaaaaaaa"))
-    alarm.backup = Backup(
-      Backup.Plan(
+    alarm.cascade = Cascade(
+      Cascade.Plan(
         isOn: true, interval: 90, primary: one,
         targets: [
           .device(two),
-          .person(BackupPerson(name: "Jen", address: "https://ntfy.sh/x", gadget: "Pixel")),
+          .person(CascadePerson(name: "Jen", address: "https://ntfy.sh/x", gadget: "Pixel")),
           .phone(try PhoneNumber("+442079460958"), message: "Room 412"),
-        ]), earlier: [Backup.Version(plan: Backup.Plan(isOn: true), until: now)])
+        ]), earlier: [Cascade.Version(plan: Cascade.Plan(isOn: true), until: now)])
     alarm.progress.rehearsal = now
     alarm.progress.occurrences[CivilDateTime("2026-12-04T09:00")!] = OccurrenceRecord(
       .snoozed, since: now, until: now.adding(seconds: 540), snoozes: 1,
-      naps: [Cascade.Snooze(at: now, until: now.adding(seconds: 540), by: two)], exhausted: true,
+      naps: [CascadeRun.Snooze(at: now, until: now.adding(seconds: 540), by: two)], exhausted: true,
       by: two)
     let written = String(decoding: AlarmRecord.encode(alarm), as: UTF8.self)
     #expect(try decode(written) == alarm)

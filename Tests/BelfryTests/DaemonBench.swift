@@ -15,9 +15,9 @@ final class DaemonBench: @unchecked Sendable {
   private let queue = Mutex<[DaemonEvent]>([])
   private let clock: Mutex<Instant>
   private let zone: Mutex<String>
-  private let news = Mutex<[DaemonNews]>([])
-  private var watch: DaemonWatch?
-  private(set) var attendance = Attendance { _ in }
+  private let news = Mutex<[DaemonLogEvent]>([])
+  private var watch: DaemonLoop?
+  private(set) var activeDeliveries = ActiveDeliveries { _ in }
   /// Blocks whoever writes the ledger, like a disk that hangs.
   let disk = Gate()
 
@@ -82,24 +82,25 @@ final class DaemonBench: @unchecked Sendable {
   func start() async throws {
     try note()
     let store = try Store.open(sandbox.store, context: context()).store
-    attendance = Attendance { self.tell(.news($0)) }
+    activeDeliveries = ActiveDeliveries { self.tell(.news($0)) }
     // A keeper of another life than the one before.
     let name = UUID().uuidString
-    let keeper = Keeper(name: name) { $0 == name }
-    var watch = DaemonWatch(
+    let leaseOwner = LeaseOwner(name: name) { $0 == name }
+    var watch = DaemonLoop(
       store: store,
-      surroundings: Daemon.Surroundings(
+      dependencies: Daemon.Dependencies(
         command: sandbox.root + "/command", syncs: false, wakesMachine: false,
         context: { _ in self.context() },
         hooks: {
           HookDelivery(
-            own: self.sandbox.hooks, shipped: [], timeout: self.patience, attendance: $0,
-            keeper: keeper)
+            own: self.sandbox.hooks, shipped: [], timeout: self.patience, activeDeliveries: $0,
+            leaseOwner: leaseOwner)
         },
         gauge: BatteryGauge(
           supplies: PowerSupplies(root: sandbox.power),
           log: BatteryLog(path: sandbox.root + "/state/battery")),
-        log: { item in self.news.withLock { $0.append(item) } }), attendance: attendance,
+        log: { item in self.news.withLock { $0.append(item) } }),
+      activeDeliveries: activeDeliveries,
       willAccessLedger: { self.disk.pass() }, tell: { self.tell($0) })
     watch.begin()
     self.watch = watch
@@ -166,7 +167,7 @@ final class DaemonBench: @unchecked Sendable {
     }
   }
 
-  var log: [DaemonNews] { news.withLock { $0 } }
+  var log: [DaemonLogEvent] { news.withLock { $0 } }
 }
 
 /// Lets threads pass, or holds them while it is closed.

@@ -135,11 +135,11 @@ import Testing
     try bench.sandbox.write("", to: bench.sandbox.root + "/stay")
     try await bench.start()
     try await bench.wait(until: "2026-11-20T09:00:05Z")
-    #expect(bench.attendance.notices.count == 1)
+    #expect(bench.activeDeliveries.notifications.count == 1)
     _ = try await bench.sandbox.run(bench.sandbox.root + "/command", command)
     try await bench.handle(.poke)
-    await bench.attendance.idle()
-    #expect(bench.attendance.notices.isEmpty)
+    await bench.activeDeliveries.idle()
+    #expect(bench.activeDeliveries.notifications.isEmpty)
   }
 
   @Test("a hook that stayed and died with its daemon is run again, one that had ended is not")
@@ -155,12 +155,12 @@ import Testing
     try await bench.handle(.poke)
     try await bench.wait(until: "2026-11-20T10:00:05Z")
     #expect(bench.rings.count == 2)
-    let abandoned = bench.attendance
+    let abandoned = bench.activeDeliveries
     try await bench.start()
     #expect(bench.rings.count == 3)
     #expect(bench.rings.last == "firing Tea 2026-11-20T10:00 false")
     await abandoned.close()
-    await bench.attendance.close()
+    await bench.activeDeliveries.close()
   }
 
   @Test("an answer that comes after the sound was heard counts")
@@ -172,7 +172,7 @@ import Testing
       "#!/bin/sh\nsleep 1\necho done\n", to: bench.sandbox.hooks + "/notify", mode: 0o755)
     try await bench.start()
     try await bench.wait(until: "2026-11-20T09:00:05Z")
-    await bench.attendance.idle()
+    await bench.activeDeliveries.idle()
     try await bench.handle(.poke)
     let log = try await bench.belfry("log", "--json").array.compactMap { $0["action"] as? String }
     #expect(log.contains("done"), "\(log)")
@@ -190,11 +190,11 @@ import Testing
       "#!/bin/sh\necho delivered\nexec sleep 600\n", to: bench.sandbox.hooks + "/ring", mode: 0o755)
     try await bench.start()
     try await bench.wait(until: "2026-11-20T09:00:05Z")
-    for _ in 0..<600 where !bench.attendance.notices.isEmpty {
+    for _ in 0..<600 where !bench.activeDeliveries.notifications.isEmpty {
       try await Task.sleep(for: .milliseconds(100))
     }
-    #expect(bench.attendance.notices.isEmpty)
-    await bench.attendance.close()
+    #expect(bench.activeDeliveries.notifications.isEmpty)
+    await bench.activeDeliveries.close()
     let list = try await bench.belfry("list", "--json").array
     #expect(list.count == 8 && list.allSatisfy { $0["state"] as? String == "active" })
   }
@@ -225,7 +225,7 @@ import Testing
       mode: 0o755)
     try await bench.start()
     try await bench.wait(until: "2026-11-20T09:00:05Z")
-    await bench.attendance.idle()
+    await bench.activeDeliveries.idle()
     try bench.sandbox.write(working, to: bench.sandbox.hooks + "/notify", mode: 0o755)
     try await bench.handle(.poke)
     try await bench.wait(until: "2026-11-20T09:02:00Z")
@@ -258,30 +258,30 @@ import Testing
     try bench.sandbox.write(
       "#!/bin/sh\n[ \"$BELFRY_KIND\" != nudge ]\n", to: bench.sandbox.hooks + "/notify", mode: 0o755
     )
-    func nudged() -> [String] {
+    func batteryWarned() -> [String] {
       ((try? bench.sandbox.read(bench.sandbox.root + "/nudged")) ?? "").split(separator: "\n")
         .map(String.init)
     }
     try bench.sandbox.battery(80, drain: 3)
     try await bench.start()
     try await bench.wait(until: "2026-11-20T23:20:00Z")
-    #expect(nudged() == [])
+    #expect(batteryWarned() == [])
     try bench.sandbox.battery(60, drain: 8)
     try bench.sandbox.write("", to: bench.sandbox.root + "/broken")
     try await bench.wait(until: "2026-11-20T23:45:00Z")
-    #expect(nudged().count > 1 && Set(nudged()) == ["warning Standup"])
+    #expect(batteryWarned().count > 1 && Set(batteryWarned()) == ["warning Standup"])
     try FileManager.default.removeItem(atPath: bench.sandbox.root + "/broken")
     try await bench.wait(until: "2026-11-20T23:50:00Z")
-    let told = nudged().count
+    let told = batteryWarned().count
     try await bench.wait(until: "2026-11-21T00:20:00Z")
-    #expect(nudged().count == told)
+    #expect(batteryWarned().count == told)
     try bench.sandbox.battery(30, drain: 8)
     try await bench.wait(until: "2026-11-21T01:30:00Z")
-    #expect(nudged().count == told + 1 && nudged().last == "critical Standup")
+    #expect(batteryWarned().count == told + 1 && batteryWarned().last == "critical Standup")
     // Another life of the daemon's knows what was told.
     try await bench.start()
     try await bench.wait(until: "2026-11-21T01:50:00Z")
-    #expect(nudged().count == told + 1)
+    #expect(batteryWarned().count == told + 1)
   }
 
   @Test("a tick beside the daemon rings nothing again")

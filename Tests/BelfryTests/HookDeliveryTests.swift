@@ -9,7 +9,7 @@ import Testing
 
 /// Hooks that are ended, because the alarm was answered while they ran.
 @Suite struct HookDeliveryTests {
-  private let notice = Notice(
+  private let notification = Notification(
     .firing(late: false), alarm: Identifier("dbbjx53dsdxuce4rkkujxmt7fb")!, title: "Rent",
     note: nil, occurrence: CivilDateTime("2026-11-23T09:00")!, due: "2026-11-23T09:00:00Z")
 
@@ -21,19 +21,19 @@ import Testing
       _ = try sandbox.script("shipped/\(name)", "touch '\(sandbox.root)/shipped-\(name)'\n")
     }
     let news = Mutex<[String]>([])
-    let attendance = Attendance { item in
+    let activeDeliveries = ActiveDeliveries { item in
       if case .wayFailed(_, let reasons) = item { news.withLock { $0 += reasons } }
     }
     let delivery = HookDelivery(
       own: sandbox.root + "/own", shipped: [sandbox.root + "/shipped"], timeout: 600,
-      attendance: attendance)
-    async let outcome = delivery.deliver(notice, snooze: 600)
+      activeDeliveries: activeDeliveries)
+    async let outcome = delivery.deliver(notification, snooze: 600)
     #expect(try await sandbox.waitForFile(sandbox.root + "/notify"))
     #expect(try await sandbox.waitForFile(sandbox.root + "/ring"))
-    attendance.withdraw { $0 == notice }
+    activeDeliveries.withdraw { $0 == notification }
     #expect(await outcome == .withdrawn)
-    await attendance.idle()
-    #expect(attendance.notices.isEmpty)
+    await activeDeliveries.idle()
+    #expect(activeDeliveries.notifications.isEmpty)
     for name in ["notify", "ring"] {
       #expect(!FileManager.default.fileExists(atPath: "\(sandbox.root)/shipped-\(name)"))
     }
@@ -46,25 +46,31 @@ import Testing
     _ = try sandbox.script("own/notify", "echo delivered\nexec sleep 600\n")
     _ = try sandbox.script(
       "own/ring", "echo $BELFRY_TITLE >> '\(sandbox.root)/rung'\nexec sleep 600\n")
-    let attendance = Attendance { _ in }
+    let activeDeliveries = ActiveDeliveries { _ in }
     let delivery = HookDelivery(
-      own: sandbox.root + "/own", shipped: [], timeout: 600, attendance: attendance,
+      own: sandbox.root + "/own", shipped: [], timeout: 600, activeDeliveries: activeDeliveries,
       soundWait: .seconds(3600))
     // The first sound says nothing, so that the second waits for its turn.
-    let second = Notice(
-      .firing(late: false), alarm: notice.alarm, title: "Tea", note: nil,
-      occurrence: notice.occurrence, due: notice.due)
-    #expect(await delivery.deliver(notice, snooze: 600) == .attended(keeper: delivery.keeper.name))
+    let second = Notification(
+      .firing(late: false), alarm: notification.alarm, title: "Tea", note: nil,
+      occurrence: notification.occurrence, due: notification.due)
+    #expect(
+      await delivery.deliver(notification, snooze: 600)
+        == .attended(leaseOwner: delivery.leaseOwner.name))
     #expect(try await sandbox.waitForFile(sandbox.root + "/rung", holding: "Rent\n"))
-    #expect(await delivery.deliver(second, snooze: 600) == .attended(keeper: delivery.keeper.name))
-    #expect(attendance.notices == [notice, second])
-    attendance.withdraw { $0 == second }
-    while attendance.notices.contains(second) { try await Task.sleep(for: .milliseconds(5)) }
-    await attendance.close()
+    #expect(
+      await delivery.deliver(second, snooze: 600) == .attended(leaseOwner: delivery.leaseOwner.name)
+    )
+    #expect(activeDeliveries.notifications == [notification, second])
+    activeDeliveries.withdraw { $0 == second }
+    while activeDeliveries.notifications.contains(second) {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    await activeDeliveries.close()
     #expect(try sandbox.read(sandbox.root + "/rung") == "Rent\n")
     // What comes after the end of all ends at once.
     #expect(await delivery.deliver(second, snooze: 600) == .withdrawn)
-    await attendance.idle()
+    await activeDeliveries.idle()
     #expect(try sandbox.read(sandbox.root + "/rung") == "Rent\n")
   }
 }

@@ -43,7 +43,7 @@ import Testing
           alarms: [alarm], entries: store.entries([Event(.created)], of: alarm),
           message: CommitMessage(Event(.created), of: alarm, device: store.device)))
     }
-    let alarms = try store.overview().cards.map(\.id).sorted()
+    let alarms = try store.overview().summaries.map(\.id).sorted()
     #expect(alarms.count == 4)
 
     // The hook's own folder: it is reached, and answers nothing.
@@ -52,7 +52,7 @@ import Testing
     let delivery = HookDelivery(own: sandbox.hooks, shipped: [])
     while now < start.adding(seconds: 30 * 86_400) {
       let report = try await Tick(
-        open(), delivery: delivery, ledger: LedgerWriter(timeout: .seconds(120))
+        open(), delivery: delivery, ledgerWriter: LedgerWriter(timeout: .seconds(120))
       ).run()
       #expect(report.failures.isEmpty)
       #expect(report.problems.isEmpty)
@@ -72,7 +72,7 @@ import Testing
       ])
       try store.update(id) { alarm in
         let transition = try? store.timeline(alarm).answer(
-          answer, at: store.context.now, settings: settings, firings: store.firings())
+          answer, at: store.context.now, settings: settings, ledger: store.ledger())
         return (transition.flatMap(store.change), ())
       }
     }

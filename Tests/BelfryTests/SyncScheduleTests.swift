@@ -47,7 +47,7 @@ import Testing
     #expect(schedule.next(.ringing, now: start) == after(15))
   }
 
-  @Test func whereBackupsMayRingNewsComesFast() {
+  @Test func syncsOftenWhileAStepIsNear() {
     var schedule = SyncSchedule()
     schedule.begin(at: start)
     schedule.end(at: start, succeeded: true)

@@ -31,19 +31,19 @@ import Testing
   }
 
   /// Notes headlines, and does something at each.
-  private final class Person: NoticeDelivery {
+  private final class Person: NotificationDelivery {
     private let told = Mutex<[String]>([])
-    private let react: @Sendable (Notice) async throws -> Void
+    private let react: @Sendable (Notification) async throws -> Void
 
-    init(_ react: @escaping @Sendable (Notice) async throws -> Void) {
+    init(_ react: @escaping @Sendable (Notification) async throws -> Void) {
       self.react = react
     }
 
     var headlines: [String] { told.withLock { $0 } }
 
-    func deliver(_ notice: Notice, snooze: Int64) async -> DeliveryOutcome {
-      told.withLock { $0.append(notice.headline) }
-      try? await react(notice)
+    func deliver(_ notification: Notification, snooze: Int64) async -> DeliveryOutcome {
+      told.withLock { $0.append(notification.headline) }
+      try? await react(notification)
       return .delivered(nil)
     }
   }
@@ -73,8 +73,8 @@ import Testing
       _ = try await sandbox.belfry("stop", "Alarm \(number)", now: "2026-11-23T09:00:10Z")
     }
     // More alarms than are told of at once: the first to hear of its own answers the last one.
-    let person = Person { notice in
-      guard notice.title == "Alarm 10" else { return }
+    let person = Person { notification in
+      guard notification.title == "Alarm 10" else { return }
       _ = try await sandbox.belfry("done", "Alarm 19", now: "2026-11-23T09:30:10Z")
     }
     _ = try await Tick(
@@ -89,26 +89,29 @@ import Testing
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Rent", "--daily", "--at", "09:00")
     let store = try store(sandbox, at: "2026-11-23T09:00:05Z")
-    let card = try #require(try store.overview().cards.first)
+    let summary = try #require(try store.overview().summaries.first)
     let due = Instant(rfc3339: "2026-11-23T09:00:00Z")!
-    let key = Firings.Key(alarm: card.id, occurrence: CivilDateTime("2026-11-23T09:00")!)
+    let key = DeliveryLedger.Key(alarm: summary.id, occurrence: CivilDateTime("2026-11-23T09:00")!)
     _ = store.updateFirings {
-      $0[key] = Firings.Firing(due: due, at: due, standing: .claimed, keeper: "somebody")
+      $0[key] = DeliveryLedger.Firing(due: due, at: due, standing: .claimed, leaseOwner: "somebody")
     }
     let person = Person { _ in }
     // As long as it lives, it is about it.
-    let alive = Keeper(name: "me") { _ in true }
+    let alive = LeaseOwner(name: "me") { _ in true }
     #expect(
-      try await Tick(store, delivery: person, keeper: alive, ledger: unhurried).run().delivered
+      try await Tick(store, delivery: person, leaseOwner: alive, ledgerWriter: unhurried).run()
+        .delivered
         .isEmpty)
-    let dead = Keeper(name: "me") { $0 == "me" }
+    let dead = LeaseOwner(name: "me") { $0 == "me" }
     #expect(
-      try await Tick(store, delivery: person, keeper: dead, ledger: unhurried).run().delivered.count
+      try await Tick(store, delivery: person, leaseOwner: dead, ledgerWriter: unhurried).run()
+        .delivered.count
         == 1)
-    #expect(store.firings()[key]?.attempts == 2)
-    #expect(store.firings()[key]?.standing == .delivered)
+    #expect(store.ledger()[key]?.attempts == 2)
+    #expect(store.ledger()[key]?.standing == .delivered)
     #expect(
-      try await Tick(store, delivery: person, keeper: dead, ledger: unhurried).run().delivered
+      try await Tick(store, delivery: person, leaseOwner: dead, ledgerWriter: unhurried).run()
+        .delivered
         .isEmpty)
     #expect(person.headlines.filter { $0 == "Rent" }.count == 1)
   }
@@ -118,13 +121,13 @@ import Testing
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Rent", "--daily", "--at", "09:00")
     let store = try store(sandbox, at: "2026-11-23T09:00:05Z")
-    let seen = Mutex<Firings.Firing.Standing?>(nil)
-    let person = Person { notice in
-      guard notice.kind == .firing(late: false) else { return }
-      let key = Firings.Key(alarm: notice.alarm, occurrence: notice.occurrence)
-      seen.withLock { $0 = store.firings()[key]?.standing }
+    let seen = Mutex<DeliveryLedger.Firing.DeliveryState?>(nil)
+    let person = Person { notification in
+      guard notification.kind == .firing(late: false) else { return }
+      let key = DeliveryLedger.Key(alarm: notification.alarm, occurrence: notification.occurrence)
+      seen.withLock { $0 = store.ledger()[key]?.standing }
     }
-    _ = try await Tick(store, delivery: person, ledger: unhurried).run()
+    _ = try await Tick(store, delivery: person, ledgerWriter: unhurried).run()
     #expect(seen.withLock { $0 } == .claimed)
   }
 
@@ -134,23 +137,25 @@ import Testing
     _ = try await sandbox.belfry("add", "Rent", "--daily", "--at", "09:00")
     let claimed = Instant(rfc3339: "2026-11-23T09:00:05Z")!
     let before = try store(sandbox, at: "2026-11-23T09:05:05Z")
-    let card = try #require(try before.overview().cards.first)
-    let key = Firings.Key(alarm: card.id, occurrence: CivilDateTime("2026-11-23T09:00")!)
+    let summary = try #require(try before.overview().summaries.first)
+    let key = DeliveryLedger.Key(alarm: summary.id, occurrence: CivilDateTime("2026-11-23T09:00")!)
     _ = before.updateFirings {
-      $0[key] = Firings.Firing(
+      $0[key] = DeliveryLedger.Firing(
         due: Instant(rfc3339: "2026-11-23T09:00:00Z")!, at: claimed, standing: .claimed,
-        keeper: "somebody")
+        leaseOwner: "somebody")
     }
     let person = Person { _ in }
-    let alive = Keeper(name: "me") { _ in true }
+    let alive = LeaseOwner(name: "me") { _ in true }
     #expect(
-      try await Tick(before, delivery: person, keeper: alive, ledger: unhurried).run().delivered
+      try await Tick(before, delivery: person, leaseOwner: alive, ledgerWriter: unhurried).run()
+        .delivered
         .isEmpty)
     let after = try store(sandbox, at: "2026-11-23T09:05:07Z")
     #expect(
-      try await Tick(after, delivery: person, keeper: alive, ledger: unhurried).run().delivered
+      try await Tick(after, delivery: person, leaseOwner: alive, ledgerWriter: unhurried).run()
+        .delivered
         .count == 1)
-    #expect(after.firings()[key]?.keeper == nil)
+    #expect(after.ledger()[key]?.leaseOwner == nil)
   }
 
   @Test("A tick that hangs in a delivery silences no other tick")
@@ -165,11 +170,11 @@ import Testing
       for await _ in release {}
     }
     let first = try store(sandbox, at: "2026-11-23T09:00:05Z")
-    async let report = Tick(first, delivery: hanging, ledger: unhurried).run()
+    async let report = Tick(first, delivery: hanging, ledgerWriter: unhurried).run()
     for await _ in reached { break }
     let person = Person { _ in }
     _ = try await Tick(
-      store(sandbox, at: "2026-11-23T09:01:05Z"), delivery: person, ledger: unhurried
+      store(sandbox, at: "2026-11-23T09:01:05Z"), delivery: person, ledgerWriter: unhurried
     ).run()
     #expect(person.headlines == ["Tea"])
     releases.finish()
@@ -187,9 +192,9 @@ import Testing
     disk.close()
     let (told, tells) = AsyncStream.makeStream(of: Void.self)
     let person = Person { _ in tells.finish() }
-    let ledger = LedgerWriter(timeout: .milliseconds(50)) { disk.pass() }
+    let ledgerWriter = LedgerWriter(timeout: .milliseconds(50)) { disk.pass() }
     let tick = Tick(
-      try store(sandbox, at: "2026-11-23T09:00:05Z"), delivery: person, ledger: ledger)
+      try store(sandbox, at: "2026-11-23T09:00:05Z"), delivery: person, ledgerWriter: ledgerWriter)
     // Without a limit on the claim nobody would ever be told.
     let report = try await tick.run()
     for await _ in told {}
@@ -198,7 +203,7 @@ import Testing
     disk.open()
     // It is not known to have been told: rather twice than never.
     let again = Tick(
-      try store(sandbox, at: "2026-11-23T09:00:35Z"), delivery: person, ledger: unhurried)
+      try store(sandbox, at: "2026-11-23T09:00:35Z"), delivery: person, ledgerWriter: unhurried)
     #expect(try await again.run().failures.isEmpty)
   }
 
@@ -216,7 +221,7 @@ import Testing
     }
     let tick = Tick(
       try Store.open(sandbox.store, context: context).store, delivery: person,
-      patience: .milliseconds(50), ledger: unhurried)
+      patience: .milliseconds(50), ledgerWriter: unhurried)
     let report = try await tick.run()
     close(lock)
     #expect(person.headlines.first == "Rent" && !person.headlines.dropFirst().contains("Rent"))

@@ -25,13 +25,14 @@ import Testing
     try await sandbox.belfry("list", now: BatteryTests.evening)
   }
 
-  private func nudges(_ sandbox: Sandbox) async throws -> [String: [String: Any]] {
+  private func batteryWarnings(_ sandbox: Sandbox) async throws -> [String: [String: Any]] {
     let list = try await sandbox.belfry("list", "--json", now: BatteryTests.evening)
     return Dictionary(
       uniqueKeysWithValues: list.array.compactMap { alarm in
-        guard let title = alarm["title"] as? String, let nudge = alarm["nudge"] as? [String: Any]
+        guard let title = alarm["title"] as? String,
+          let batteryWarning = alarm["nudge"] as? [String: Any]
         else { return nil }
-        return (title, nudge)
+        return (title, batteryWarning)
       })
   }
 
@@ -81,12 +82,13 @@ import Testing
       "enable", "comp", "--no-animation", input: "", now: BatteryTests.evening)
     let lines = enable.out.split(whereSeparator: \.isNewline).map(String.init)
     let first = try #require(lines.firstIndex { $0.contains("Enabled Competition") })
-    let card = Array(lines[(first + 1)...].prefix(3))
-    #expect(card.count == 3 && card.allSatisfy { $0.contains(BatteryTests.red) }, "\(enable.out)")
-    #expect(card[0].contains("⚠ Alarm at Risk"))
+    let summary = Array(lines[(first + 1)...].prefix(3))
+    #expect(
+      summary.count == 3 && summary.allSatisfy { $0.contains(BatteryTests.red) }, "\(enable.out)")
+    #expect(summary[0].contains("⚠ Alarm at Risk"))
     // Bold, and alone in that.
-    #expect(card[1].contains("\u{1B}[1mEstimated battery at alarm: 0%\u{1B}[0m"))
-    #expect(card[2].hasSuffix("Plug in now."))
+    #expect(summary[1].contains("\u{1B}[1mEstimated battery at alarm: 0%\u{1B}[0m"))
+    #expect(summary[2].hasSuffix("Plug in now."))
     #expect(!enable.out.contains("\u{1B}[3A"))
   }
 
@@ -108,9 +110,9 @@ import Testing
       Array(lines.suffix(3)) == [
         "  ▌ ⚠ Alarm at Risk", "  ▌ Estimated battery at alarm: 0%", "  ▌ Plug in now.",
       ])
-    let nudge = try #require(try await nudges(sandbox)["Competition"])
+    let batteryWarning = try #require(try await batteryWarnings(sandbox)["Competition"])
     #expect(
-      NSDictionary(dictionary: nudge) == [
+      NSDictionary(dictionary: batteryWarning) == [
         "risk": "critical", "predicted": 0, "headline": "Estimated battery at alarm: 0%",
         "action": "Plug in now.",
       ])
@@ -160,7 +162,7 @@ import Testing
       #expect(outputs[0] == outputs[1])
       #expect(!outputs[0].localizedCaseInsensitiveContains("battery"))
     }
-    #expect(try await nudges(sandbox).isEmpty)
+    #expect(try await batteryWarnings(sandbox).isEmpty)
   }
 
   @Test("story 3: a charger in between leaves no stale warning")
@@ -181,13 +183,13 @@ import Testing
       _ = try await sandbox.belfry(
         "add", title, "--daily", "--at", time, now: "2026-11-23T12:00:00Z")
     }
-    let nudges = try await nudges(sandbox)
+    let batteryWarnings = try await batteryWarnings(sandbox)
     // 6 hours: 6%; 8 and 11 hours: nothing.
-    #expect(nudges["Competition"]?["risk"] as? String == "warning")
-    #expect(nudges["Competition"]?["predicted"] as? Int == 6)
-    #expect(nudges["School run"]?["risk"] as? String == "critical")
-    #expect(nudges["Weekly review"]?["risk"] as? String == "critical")
-    #expect(nudges["Tea"] == nil && nudges.count == 3)
+    #expect(batteryWarnings["Competition"]?["risk"] as? String == "warning")
+    #expect(batteryWarnings["Competition"]?["predicted"] as? Int == 6)
+    #expect(batteryWarnings["School run"]?["risk"] as? String == "critical")
+    #expect(batteryWarnings["Weekly review"]?["risk"] as? String == "critical")
+    #expect(batteryWarnings["Tea"] == nil && batteryWarnings.count == 3)
     let parts = try await list(sandbox).out.components(separatedBy: "\n\n")
     #expect(parts.map { $0.contains("▌") } == [false, true, true, true], "\(parts)")
   }
@@ -200,11 +202,11 @@ import Testing
     _ = try await sandbox.belfry("disable", "comp", now: BatteryTests.evening)
     let enable = try await sandbox.onTerminal(
       "enable", "comp", "--no-animation", input: "", now: BatteryTests.evening)
-    let card = enable.out.split(whereSeparator: \.isNewline).filter { $0.contains("▌") }
-    #expect(card.count == 3 && card.allSatisfy { $0.contains(BatteryTests.orange) })
-    #expect(card.first?.contains("⚠ Low Battery Warning") == true)
-    #expect(card.dropFirst().first?.contains("Estimated battery at alarm: 13%") == true)
-    #expect(card.last?.hasSuffix("Consider plugging in.") == true)
+    let summary = enable.out.split(whereSeparator: \.isNewline).filter { $0.contains("▌") }
+    #expect(summary.count == 3 && summary.allSatisfy { $0.contains(BatteryTests.orange) })
+    #expect(summary.first?.contains("⚠ Low Battery Warning") == true)
+    #expect(summary.dropFirst().first?.contains("Estimated battery at alarm: 13%") == true)
+    #expect(summary.last?.hasSuffix("Consider plugging in.") == true)
     #expect(!enable.out.contains(BatteryTests.red))
   }
 
@@ -232,7 +234,7 @@ import Testing
     #expect(edit.status == 0, "\(edit.err)")
     _ = try await sandbox.belfry(
       "add", "Rent", "--monthly", "1", "--at", "09:00", now: "2026-11-23T12:05:00Z")
-    #expect(try await nudges(sandbox).isEmpty)
+    #expect(try await batteryWarnings(sandbox).isEmpty)
   }
 
   @Test("without a battery there is no word of it, and doctor says why")
@@ -261,7 +263,7 @@ import Testing
     let unknown = try #require(try await doctor())
     #expect(unknown["level"] as? String == "note")
     #expect((unknown["message"] as? String)?.contains("how fast is not known yet") == true)
-    #expect(try await nudges(sandbox).isEmpty)
+    #expect(try await batteryWarnings(sandbox).isEmpty)
   }
 
   @Test("where the kernel tells nothing a real UPower is asked")
@@ -303,8 +305,9 @@ import Testing
         "BELFRY_NOW": BatteryTests.evening, "TZ": "UTC", "BELFRY_DEVICE": "laptop",
         "BELFRY_POWER_SUPPLY": "/nowhere",
       ])
-    let nudge = list.array.first?["nudge"] as? [String: Any]
-    #expect(nudge?["headline"] as? String == "Estimated battery at alarm: 0%", "\(list.out)")
+    let batteryWarning = list.array.first?["nudge"] as? [String: Any]
+    #expect(
+      batteryWarning?["headline"] as? String == "Estimated battery at alarm: 0%", "\(list.out)")
   }
 
   // MARK: The battery's own page
@@ -353,7 +356,7 @@ import Testing
     guard uptime > 3_700_000 else { return }  // A machine that has just started knows no hour.
     #expect(learned.object["drainFrom"] as? String == "measured", "\(learned.out)")
     #expect(abs((learned.object["drain"] as? Double ?? 0) - 12) < 1)
-    #expect(try await nudges(sandbox)["Competition"]?["risk"] as? String == "critical")
+    #expect(try await batteryWarnings(sandbox)["Competition"]?["risk"] as? String == "critical")
   }
 
   // MARK: The night
@@ -365,7 +368,7 @@ import Testing
       to: sandbox.hooks + "/nudge", mode: 0o755)
   }
 
-  private func nudged(_ sandbox: Sandbox) -> [String] {
+  private func batteryWarned(_ sandbox: Sandbox) -> [String] {
     ((try? sandbox.read(sandbox.root + "/nudged")) ?? "").split(separator: "\n").map(String.init)
   }
 
@@ -378,7 +381,7 @@ import Testing
       #expect(tick.status == 0, "\(tick.err)")
     }
     try await tick("23T23:00")
-    #expect(nudged(sandbox) == [])
+    #expect(batteryWarned(sandbox) == [])
     // It falls faster than it did.
     for (time, level, drain) in [
       ("23T23:10", 62.0, 8.0), ("23T23:20", 61, 8), ("24T00:10", 40, 8), ("24T00:20", 39, 8),
@@ -386,8 +389,8 @@ import Testing
       try sandbox.battery(level, drain: drain)
       try await tick(time)
     }
-    #expect(nudged(sandbox).map { $0.split(separator: " ")[0] } == ["warning", "critical"])
-    #expect(nudged(sandbox).allSatisfy { $0.hasSuffix(" Competition") })
+    #expect(batteryWarned(sandbox).map { $0.split(separator: " ")[0] } == ["warning", "critical"])
+    #expect(batteryWarned(sandbox).allSatisfy { $0.hasSuffix(" Competition") })
     let told = try await sandbox.belfry(
       "tick", "--json", now: "2026-11-24T00:21:00Z")
     #expect(told.object["nudge"] == nil)
@@ -402,7 +405,7 @@ import Testing
     try sandbox.battery(20, drain: 8)
     let again = try await sandbox.belfry("tick", "--json", now: "2026-11-24T00:40:00Z")
     #expect((again.object["nudge"] as? [String: Any])?["risk"] as? String == "critical")
-    #expect(nudged(sandbox).count == 3)
+    #expect(batteryWarned(sandbox).count == 3)
     #expect(FileManager.default.fileExists(atPath: sandbox.home + "/.local/state/belfry/battery"))
   }
 
@@ -416,7 +419,7 @@ import Testing
       sleep 1; kill $!; wait $!
       """
     _ = try await sandbox.run("/usr/bin/timeout", ["60", "sh", "-c", script])
-    #expect(nudged(sandbox) == ["critical 0 Competition"], "\(sandbox.daemonLog)")
+    #expect(batteryWarned(sandbox) == ["critical 0 Competition"], "\(sandbox.daemonLog)")
     #expect(sandbox.daemonLog.contains("warned of the battery: Estimated battery at alarm: 0%"))
   }
 }

@@ -11,7 +11,7 @@ import Testing
   }
 
   /// Where the hook has its folders, and programs stand that note how the real ones are called.
-  private func surroundings(_ sandbox: Sandbox, noting programs: [String] = []) throws -> [String:
+  private func dependencies(_ sandbox: Sandbox, noting programs: [String] = []) throws -> [String:
     String]
   {
     let bin = sandbox.root + "/bin"
@@ -63,7 +63,7 @@ import Testing
     try await http(sandbox, api, token: token)
     let call = try await sandbox.run(
       Sandbox.binary, ["calls", "try", "5551234567"],
-      environment: try surroundings(sandbox, noting: ["curl"]))
+      environment: try dependencies(sandbox, noting: ["curl"]))
     #expect(call.status == 0, "\(call.err)")
     #expect(api.requests.map { $0["password"] } == [token])
     #expect(api.requests.first?["To"] == "+15551234567")
@@ -84,7 +84,7 @@ import Testing
       "calls", "sip", "--server", "127.0.0.1:\(telephone.port)", "--user", "belfry")
     let call = try await sandbox.run(
       Sandbox.binary, ["calls", "try", "5551234567"],
-      environment: try surroundings(sandbox, noting: ["baresip", "espeak-ng", "sox"]))
+      environment: try dependencies(sandbox, noting: ["baresip", "espeak-ng", "sox"]))
     #expect(call.status == 6 && call.err.contains("it was busy"), "\(call.err)")
     let arguments = try sandbox.read(sandbox.root + "/arguments")
     #expect(arguments.contains("-f "))
@@ -106,7 +106,7 @@ import Testing
     // Once it dials, the file with the password is gone.
     let output = try await interrupt(
       sandbox, signal, when: "grep -qs connecting '\(sandbox.root)'/tmp/belfry-call.*/log",
-      try surroundings(sandbox))
+      try dependencies(sandbox))
     #expect(output.status == ["INT": 130, "TERM": 143, "HUP": 129][signal], "\(output)")
     #expect(output.err.contains("the call was ended"), "\(output.err)")
     #expect(!output.out.contains("nothing to interrupt"))
@@ -125,7 +125,7 @@ import Testing
     // SIGKILL leaves nobody to clean up.
     let log = "grep -qs connecting '\(sandbox.root)'/tmp/belfry-call.*/log"
     let output = try await interrupt(
-      sandbox, "KILL", when: log, try surroundings(sandbox))
+      sandbox, "KILL", when: log, try dependencies(sandbox))
     #expect(output.status == 137 && !output.out.contains("nothing to interrupt"), "\(output)")
     let found = try await sandbox.run("/bin/grep", ["-rl", "s3kr1t", sandbox.root + "/tmp"])
     #expect(found.out.isEmpty, "\(found.out)")
@@ -145,7 +145,7 @@ import Testing
     let output = try await interrupt(
       sandbox, "INT",
       when: "grep -qs 'established' '\(sandbox.root)'/tmp/belfry-call.*/log",
-      try surroundings(sandbox))
+      try dependencies(sandbox))
     #expect(output.status == 130, "\(output)")
     // It ends for the other side as well, long before the message does.
     let heard = try #require(try await telephone.heard())
@@ -161,7 +161,7 @@ import Testing
     let api = try await VoiceAPI(sandbox, answers: ["ringing"])
     defer { api.stop() }
     try await http(sandbox, api, token: "secret token")
-    let variables = try surroundings(sandbox)
+    let variables = try dependencies(sandbox)
     if isReadSlowly {
       _ = try sandbox.script("bin/tr", "sleep 0.4\nexec /usr/bin/tr \"$@\"\n")
     }

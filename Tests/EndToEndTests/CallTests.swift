@@ -69,10 +69,11 @@ import Testing
     _ = try await sandbox.belfry("remote", "add", "origin", remote, now: now)
     _ = try await sandbox.belfry("sync", now: now)
     _ = try await sandbox.belfry(
-      "backup", "tea", "add", "phone", "5551234567", "--message", "Room \"412\".", now: now)
+      "cascade", "add", "tea", "phone", "5551234567", "--message", "Room \"412\".", now: now)
     let id = String((try sandbox.alarmFile() as NSString).lastPathComponent.dropLast(5))
     let place = try await sandbox.belfry(
-      "backup", "place", id, "--occurrence", "2026-11-23T05:00", "--target", "phone +15551234567",
+      "cascade", "contact", id, "--occurrence", "2026-11-23T05:00", "--target",
+      "phone +15551234567",
       "--due", "2026-11-23T05:02:00Z", now: "2026-11-23T05:02:00Z")
     #expect(place.status == 0, "\(place.err)")
     let requests = api.requests
@@ -120,7 +121,7 @@ import Testing
     #expect(call.status == 4)
     #expect(call.err.contains("cannot place calls yet"))
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "05:00")
-    _ = try await sandbox.belfry("backup", "tea", "add", "phone", "5551234567")
+    _ = try await sandbox.belfry("cascade", "add", "tea", "phone", "5551234567")
     let doctor = try await sandbox.belfry("doctor")
     #expect(doctor.out.contains("no device of this store can"), "\(doctor.out)")
     for wrong in [

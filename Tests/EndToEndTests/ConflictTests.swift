@@ -18,44 +18,44 @@ import Testing
     }
   }
 
-  @Test func backupsAddedOnTwoDevicesBothStay() async throws {
+  @Test func stepsAddedOnTwoDevicesBothStay() async throws {
     let (sandbox, server) = try await pair()
     try await sync(sandbox, server, at: "2026-11-20T22:50:00Z")
     let here = sandbox.store
     let added = [
       try await sandbox.belfry(
-        "backup", "rent", "add", "phone", "5551234567", now: "2026-11-20T23:00:00Z"),
+        "cascade", "add", "rent", "phone", "5551234567", now: "2026-11-20T23:00:00Z"),
       try await sandbox.belfry(
-        "backup", "rent", "on", "--every", "3m", now: "2026-11-20T23:00:10Z"),
+        "cascade", "on", "rent", "--every", "3m", now: "2026-11-20T23:00:10Z"),
       try await sandbox.belfry(
-        "backup", "rent", "add", "person", "Jen", "--address", "https://ntfy.sh/jen",
+        "cascade", "add", "rent", "person", "Jen", "--address", "https://ntfy.sh/jen",
         now: "2026-11-20T23:01:00Z", store: server),
       try await sandbox.belfry(
-        "backup", "rent", "on", "--every", "5m", now: "2026-11-20T23:01:10Z", store: server),
+        "cascade", "on", "rent", "--every", "5m", now: "2026-11-20T23:01:10Z", store: server),
     ]
     for edit in added { #expect(edit.status == 0, "\(edit.err)") }
     try await sync(sandbox, server, at: "2026-11-20T23:04:00Z")
     for store in [here, server] {
       let list = try await sandbox.belfry(
-        "backup", "rent", "list", now: "2026-11-20T23:05:00Z", store: store)
+        "cascade", "list", "rent", now: "2026-11-20T23:05:00Z", store: store)
       #expect(list.out.contains("Jen") && list.out.contains("(555) 123-4567"), "\(list.out)")
       #expect(list.out.contains("5 min"), "\(list.out)")
     }
     // What only one could have is told of, and can be taken back, with everybody's additions.
     let conflicts = try await sandbox.belfry("conflicts", "--json", now: "2026-11-20T23:05:00Z")
     let every = try #require(
-      conflicts.array.first { $0["field"] as? String == "backup.every" }, "\(conflicts.out)")
+      conflicts.array.first { $0["field"] as? String == "cascade.every" }, "\(conflicts.out)")
     #expect(every["kept"] as? String == "5m" && every["discarded"] as? String == "3m")
     let number = try #require(every["number"] as? Int)
     let restore = try await sandbox.belfry(
       "conflicts", "restore", "\(number)", now: "2026-11-20T23:06:00Z")
     #expect(restore.status == 0 && restore.out.contains("3m"), "\(restore.out)\(restore.err)")
-    let list = try await sandbox.belfry("backup", "rent", "list", now: "2026-11-20T23:07:00Z")
+    let list = try await sandbox.belfry("cascade", "list", "rent", now: "2026-11-20T23:07:00Z")
     #expect(list.out.contains("Jen") && list.out.contains("3 min"), "\(list.out)")
     // The next undo is of that, and not of the additions.
     let undo = try await sandbox.belfry("undo", now: "2026-11-20T23:08:00Z")
     #expect(undo.status == 0, "\(undo.err)")
-    let after = try await sandbox.belfry("backup", "rent", "list", now: "2026-11-20T23:09:00Z")
+    let after = try await sandbox.belfry("cascade", "list", "rent", now: "2026-11-20T23:09:00Z")
     #expect(after.out.contains("Jen") && after.out.contains("5 min"), "\(after.out)")
   }
 
@@ -276,9 +276,9 @@ import Testing
     _ = try await sandbox.belfry("add", "Rent", "--daily")
     let server = try await sandbox.secondDevice()
     _ = try await sandbox.belfry("remote", "add", "gone", sandbox.root + "/gone.git")
-    let backup = sandbox.root + "/backup.git"
-    _ = try await sandbox.git("init", "-q", "--bare", backup, in: sandbox.root)
-    _ = try await sandbox.belfry("remote", "add", "backup", backup)
+    let cascade = sandbox.root + "/backup.git"
+    _ = try await sandbox.git("init", "-q", "--bare", cascade, in: sandbox.root)
+    _ = try await sandbox.belfry("remote", "add", "backup", cascade)
     _ = try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:50:00Z")
     let sync = try await sandbox.belfry("sync", "--json", now: "2026-11-20T22:51:00Z")
     #expect(sync.status == 6)
@@ -289,7 +289,7 @@ import Testing
     #expect(
       try await sandbox.belfry("list", now: "2026-11-20T22:53:00Z", store: server).out.contains(
         "Milk"))
-    let main = try await sandbox.git("rev-parse", "main", in: backup).out
+    let main = try await sandbox.git("rev-parse", "main", in: cascade).out
     #expect(try await sandbox.git("rev-parse", "HEAD").out == main)
     #expect(try await sandbox.belfry("sync", "nowhere").status == 1)
   }

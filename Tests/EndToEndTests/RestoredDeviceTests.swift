@@ -183,8 +183,8 @@ import Testing
     #expect(sandbox.rings == ["Pills 2026-11-23T09:00"])
   }
 
-  @Test("a restored backup rings in the turn of its old self, and is found by its name")
-  func cascade() async throws {
+  @Test("a restored device rings at the step of its old identity and is found by its name")
+  func cascadeRun() async throws {
     let sandbox = try Sandbox()
     let now = RestoredDeviceTests.evening
     _ = try await sandbox.belfry("tier", "plus", now: now)
@@ -198,7 +198,7 @@ import Testing
     for (store, name) in [(watch, "Watch"), (sandbox.store, "laptop")] {
       _ = try await sandbox.belfry("sync", now: now, store: store, device: name)
     }
-    let add = try await sandbox.belfry("backup", "add", "device", "Standup", "Watch", now: now)
+    let add = try await sandbox.belfry("cascade", "add", "Standup", "device", "Watch", now: now)
     #expect(add.status == 0, "\(add.err)")
     _ = try await sandbox.belfry("sync", now: now)
     _ = try await sandbox.belfry("sync", now: now, store: watch, device: "Watch")
@@ -214,14 +214,14 @@ import Testing
     _ = try await sandbox.belfry("sync", now: "2026-11-23T05:03:00Z")
     // The one that is there is meant.
     let again = try await sandbox.belfry(
-      "backup", "add", "device", "Standup", "Watch", now: "2026-11-23T05:04:00Z")
+      "cascade", "add", "Standup", "device", "Watch", now: "2026-11-23T05:04:00Z")
     #expect(again.status == 2 && again.err.contains("belfry device adopt"), "\(again.err)")
     let adopt = try await sandbox.belfry(
       "device", "adopt", "Watch", now: "2026-11-23T05:05:00Z", store: watch, device: "Watch")
     #expect(adopt.status == 0, "\(adopt.err)")
     let list = try await sandbox.belfry(
-      "backup", "list", "Standup", "--json", now: "2026-11-23T05:06:00Z", store: watch,
+      "cascade", "list", "Standup", "--json", now: "2026-11-23T05:06:00Z", store: watch,
       device: "Watch")
-    #expect((list.object["backups"] as? [Any])?.count == 1, "\(list.out)")
+    #expect((list.object["targets"] as? [Any])?.count == 1, "\(list.out)")
   }
 }

@@ -1,7 +1,7 @@
 """Four devices with a daemon each and one remote: an alarm comes due, and the first device dies, is stopped, snoozed or
-cut off. The backups ring in their order and at their times, and nobody begins to ring once they know that it was stopped.
+cut off. The steps ring in their order and at their times, and nobody begins to ring once they know that it was stopped.
 
-The backups are 14 seconds apart instead of two minutes; all else is as people have it.
+The steps are 14 seconds apart instead of two minutes; all else is as people have it.
 """
 import os, signal, subprocess, threading, time
 from contextlib import suppress
@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from sandbox import Clock, Device, Unusable, brief, play
 
-STEP = 14  # seconds between one backup and the next
+STEP = 14  # seconds between one step and the next
 LEAD = 18  # seconds before the alarm at which all are watching
 DUE = datetime(2026, 11, 23, 5, 30)
 NAMES = ["phone", "watch", "homepod", "jen"]
@@ -49,12 +49,12 @@ class Story:
         for device in NAMES:
             self.devices[device] = self.device(sandbox, device)
         first = self.devices["phone"]
-        first.must("backup", "tea", "on", "--every", f"{STEP}s", now=self.text(1))
+        first.must("cascade", "on", "tea", "--every", f"{STEP}s", now=self.text(1))
         for _ in range(2):
             for one in self.devices.values():
                 one.must("sync", now=self.text(2))
         for device in NAMES[1:]:
-            first.must("backup", "tea", "add", "device", device, now=self.text(3))
+            first.must("cascade", "add", "tea", "device", device, now=self.text(3))
         for one in self.devices.values():
             one.must("sync", now=self.text(4))
 
@@ -205,7 +205,7 @@ class Story:
 # --- The stories ---
 
 def dead_before(story):
-    """The first device dies before its time: each backup rings at its own, and it is recorded that all have."""
+    """The first device dies before its time: each step rings at its own, and it is recorded that all have."""
     story.start(*NAMES)
     story.until(-8)
     story.kill("phone")
@@ -218,7 +218,7 @@ def dead_before(story):
     story.expect_silenced("watch", "homepod", "jen", by=4 * STEP + 36)
 
 def dead_while_ringing(story):
-    """The first device dies while it rings; stopped on backup 1 nobody else rings."""
+    """The first device dies while it rings; stopped on step 1 nobody else rings."""
     story.start(*NAMES)
     story.until(5)
     story.kill("phone")
@@ -228,8 +228,8 @@ def dead_while_ringing(story):
     story.expect(("phone", 0), ("watch", STEP))
     story.expect_silenced("watch", by=STEP + 9)
 
-def stopped_on_backup_2(story):
-    """Nobody answers until backup 2 is stopped: backup 3 never rings, and all fall silent."""
+def stopped_on_step_2(story):
+    """Nobody answers until step 2 is stopped: step 3 never rings, and all fall silent."""
     story.start(*NAMES)
     story.until(2 * STEP + 3)
     story.say("homepod", "stop", "tea")
@@ -238,7 +238,7 @@ def stopped_on_backup_2(story):
     story.expect_silenced("phone", "watch", "homepod", by=3 * STEP + 5)
 
 def snoozed_then_silence(story):
-    """Snoozed on backup 1: all are silent, it alone rings again, and only then backup 2."""
+    """Snoozed on step 1: all are silent, it alone rings again, and only then step 2."""
     story.start("watch", "homepod", "jen")
     story.until(STEP + 4)
     story.say("watch", "snooze", "tea", "20s")
@@ -252,7 +252,7 @@ def snoozed_then_silence(story):
     story.expect(("watch", STEP), ("watch", again), ("homepod", again + STEP))
 
 def remote_gone(story):
-    """The remote is gone at the time: backups ring though it was stopped, and say why; once it is back all is silent."""
+    """The remote is gone at the time: steps ring though it was stopped, and say why; once it is back all is silent."""
     story.start(*NAMES)
     story.until(-6)
     story.cut(*NAMES)
@@ -265,7 +265,7 @@ def remote_gone(story):
     story.expect_silenced("watch", "homepod", by=4 * STEP)
 
 def partition(story):
-    """Backup 2 is cut off from the others: it alone rings though it was stopped on backup 1."""
+    """Step 2 is cut off from the others: it alone rings though it was stopped on step 1."""
     story.start("watch", "homepod", "jen")
     story.until(-6)
     story.cut("homepod")
@@ -278,7 +278,7 @@ def partition(story):
     story.expect_silenced("homepod", by=4 * STEP + 8)
 
 def woken_after_the_stop(story):
-    """Backup 2 sleeps over its time and wakes after the stop: it asks before it rings, and does not."""
+    """Step 2 sleeps over its time and wakes after the stop: it asks before it rings, and does not."""
     story.start(*NAMES)
     story.until(3)
     story.pause("homepod")
@@ -289,7 +289,7 @@ def woken_after_the_stop(story):
     story.until(4 * STEP + 4)
     story.expect(("phone", 0), ("watch", STEP))
 
-STORIES = [dead_before, dead_while_ringing, stopped_on_backup_2, snoozed_then_silence, remote_gone, partition,
+STORIES = [dead_before, dead_while_ringing, stopped_on_step_2, snoozed_then_silence, remote_gone, partition,
            woken_after_the_stop]
 SIDE_BY_SIDE = 7
 

@@ -11,7 +11,7 @@ SHOWN = 10  # instances of one failure that are printed
 SILENCE = 60  # seconds between two lines of progress where no terminal shows it
 Outcome = namedtuple("Outcome", "code out err seconds")  # a negative code is the signal that ended it
 KILLED = -signal.SIGKILL
-AROUND = ("clock", "time zones", "hooks", "notifications", "deliveries", "battery", "backup", "calls", "tick")  # what `doctor` looks at beside the store
+AROUND = ("clock", "time zones", "hooks", "notifications", "deliveries", "battery", "cascade", "calls", "tick")  # what `doctor` looks at beside the store
 
 class Unusable(Exception):
     """The scenario cannot go on."""

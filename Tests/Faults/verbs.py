@@ -18,10 +18,9 @@ COVERED = {
     "add": ["add"], "edit": ["title", "note", "times"], "delete": ["delete"], "enable": ["enable"],
     "disable": ["disable"], "pause": ["pause", "pause all"], "resume": ["resume", "resume all"], "tick": ["tick"],
     "stop": ["stop"], "done": ["done"], "snooze": ["snooze"], "skip": ["skip"], "unskip": ["unskip"],
-    "dismiss": ["dismiss"], "undo": ["undo"], "poke": ["poke"], "backup on": ["backup on"],
-    "backup off": ["backup off"], "backup add device": ["backup add device"],
-    "backup add person": ["backup add person"], "backup add phone": ["backup add phone"],
-    "backup remove": ["backup remove"], "backup move": ["backup move"], "backup test": ["backup test"],
+    "dismiss": ["dismiss"], "undo": ["undo"], "poke": ["poke"], "cascade on": ["cascade on"],
+    "cascade off": ["cascade off"], "cascade add": ["cascade add device", "cascade add person", "cascade add phone"],
+    "cascade remove": ["cascade remove"], "cascade move": ["cascade move"], "cascade test": ["cascade test"],
     "calls sip": ["calls sip"], "calls http": ["calls http"], "calls off": ["calls off"],
     "partner invite": ["partner invite"], "partner limits": ["partner limits"], "partner mute": ["partner mute"],
     "partner unmute": ["partner unmute"], "partner remove": ["partner remove"], "partner sync": ["partner sync"],
@@ -33,13 +32,13 @@ COVERED = {
 # The verbs that write nothing that is kept.
 READING = {
     "list", "next", "show", "pending", "log", "stats", "catalog", "explain", "export", "status", "ring",
-    "service status", "battery status", "battery predict", "backup list", "backup preview", "backup status",
-    "backup add choice", "calls show", "partner list", "partner log", "partner keys export", "settings show",
+    "service status", "battery status", "battery predict", "cascade list", "cascade preview", "cascade status",
+    "calls show", "partner list", "partner log", "partner keys export", "settings show",
     "settings get", "sounds list", "sounds play", "remote list", "conflicts list", "hooks status",
 }
 # The verbs that write and are tested in another way, each with the reason.
 ELSEWHERE = {
-    "daemon": "Tests/Faults/run daemon", "attend": "Tests/Faults/run daemon", "backup place": "Tests/Faults/run cascade",
+    "daemon": "Tests/Faults/run daemon", "attend": "Tests/Faults/run daemon", "cascade contact": "Tests/Faults/run cascade",
     "service install": "writes units, not the store", "service uninstall": "writes units, not the store",
     "git": "the user's own git", "merge-driver": "writes a file of git's", "hooks check": "called by git",
     "device adopt": "needs a device that is gone; one commit, as an edit is",
@@ -51,7 +50,7 @@ ELSEWHERE = {
 }
 # Kinds that may answer that it is not possible now.
 REFUSABLE = {"done", "stop", "snooze", "skip", "unskip", "dismiss", "undo", "restore", "resume", "resume all",
-             "backup test", "enable", "disable"}
+             "cascade test", "enable", "disable"}
 # Kinds that act on one thing after the other, so that a part may be there: each part is whole.
 STEPWISE = {"tick", "poke", "sync", "partner sync", "repair"}
 # Kinds that change files of this device's beside the store: a part may be there, and the same call completes it.
@@ -61,7 +60,7 @@ MOST = 6  # alarms of a device
 SHARE = 0.4  # so many calls are to end before they are killed, so that most kills come while something is written
 
 def leaves(command, path=()):
-    """The verbs of a command as the parser lists them: `backup add device`."""
+    """The verbs of a command as the parser lists them: `cascade add device`."""
     below = [sub for sub in command.get("subcommands", []) if sub["commandName"] != "help"]
     options = {argument["valueName"] for argument in command.get("arguments", [])} - {"store", "json", "version", "help"}
     # `device` has a subcommand, and does something itself.
@@ -144,7 +143,7 @@ class Verbs:
                 device.must("add", f"{device.name} {number}", "--daily", "--at", self.times(), "--persistent")
         for device in (alpha, beta, alpha, beta):
             device.must("sync")
-        alpha.must("backup", self.rehearsed, "add", "device", "beta")
+        alpha.must("cascade", "add", self.rehearsed, "device", "beta")
         self.startup = min(alpha.run("--version").seconds for _ in range(3))
         # How long the kinds take, before any is killed.
         for kind in self.kinds * 2:
@@ -196,8 +195,8 @@ class Verbs:
             case "calls http":
                 return ["calls", "http", "--url", f"https://host{number}.example/Calls.json", "--account", "AC1",
                         "--token-file", place, "--from", "+15557654321"]
-        if kind.startswith("backup "):
-            return self.backup_words(device, kind, records.get(self.quiet, {}).get("backup", {}))
+        if kind.startswith("cascade "):
+            return self.cascade_words(device, kind, records.get(self.quiet, {}).get("cascade", {}))
         if kind.startswith("partner "):
             return self.partner_words(device, kind)
         if kind.startswith("remote "):
@@ -213,26 +212,26 @@ class Verbs:
         """The remotes that were added while commands were killed."""
         return sorted(re.findall(r'\[remote "(other[0-9]+)"\]\n\s*url', (device.store / ".git/config").read_text()))
 
-    def backup_words(self, device, kind, backup):
-        targets = backup.get("targets", [])
-        if kind == "backup test":
-            return ["backup", self.rehearsed, "test"]
-        if kind == "backup add device":
+    def cascade_words(self, device, kind, cascade):
+        targets = cascade.get("targets", [])
+        if kind == "cascade test":
+            return ["cascade", "test", self.rehearsed]
+        if kind == "cascade add device":
             # The one that is not first; it is refused where it is in the list. Without a first device that is this one.
             if any("device" in target for target in targets):
                 return None
-            first = backup.get("primary") or identity(device)
-            return ["backup", self.quiet, "add", "device", next(d.name for d in self.devices if identity(d) != first)]
-        if kind in ("backup add person", "backup add phone") and len(targets) < 5:
+            first = cascade.get("primary") or identity(device)
+            return ["cascade", "add", self.quiet, "device", next(d.name for d in self.devices if identity(d) != first)]
+        if kind in ("cascade add person", "cascade add phone") and len(targets) < 5:
             number = f"555123{self.steps % 10000:04}"
-            return ["backup", self.quiet, "add"] + (
+            return ["cascade", "add", self.quiet] + (
                 ["phone", number] if kind.endswith("phone")
                 else ["person", f"Person {self.steps}", "--address", "https://ntfy.sh/nobody"])
-        if kind == "backup move":
-            return ["backup", self.quiet, "move", str(len(targets)), "1"] if len(targets) > 1 else None
-        if kind in ("backup on", "backup off"):
-            return ["backup", self.quiet, kind.split()[1]] if targets else None
-        return ["backup", self.quiet, "remove", "1"] if targets else None
+        if kind == "cascade move":
+            return ["cascade", "move", self.quiet, str(len(targets)), "1"] if len(targets) > 1 else None
+        if kind in ("cascade on", "cascade off"):
+            return ["cascade", kind.split()[1], self.quiet] if targets else None
+        return ["cascade", "remove", self.quiet, "1"] if targets else None
 
     def partner_words(self, device, kind):
         if kind == "partner sync":

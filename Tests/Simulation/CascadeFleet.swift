@@ -5,7 +5,7 @@ import Foundation
 import Git
 import TestSupport
 
-/// Some devices over the hour in which an alarm with backups comes due: machines sleep and die, networks are cut and
+/// Some devices over the hour in which an alarm with a cascade comes due: machines sleep and die, networks are cut and
 /// lose answers, clocks are up to 90 seconds off or were weeks ahead before, the devices are in different time zones, the
 /// first may have travelled, and somebody stops it, snoozes or pauses it, or nobody does.
 ///
@@ -22,7 +22,7 @@ final class CascadeFleet {
   private(set) var story: [String] = []
   private var alarm: Identifier!
   /// What the people of this story do.
-  private let mood: Mood
+  private let urgency: SyncUrgency
   /// When each device's store first knew that somebody has stopped it, in true time.
   private var knows: [Int: Instant] = [:]
   /// What was heard so far, by device.
@@ -55,7 +55,7 @@ final class CascadeFleet {
   /// An alarm for one device only, which the restored one is, if any.
   private var named: Identifier?
 
-  private enum Mood: CaseIterable {
+  private enum SyncUrgency: CaseIterable {
     case silence, stop, snooze, snoozeThenStop, pause
   }
 
@@ -64,7 +64,7 @@ final class CascadeFleet {
   ]
 
   /// What the remote has of the calls, and how often each number was called.
-  private var claims: [String: [Int: CallElection.Claim.Outcome?]] = [:]
+  private var leases: [String: [Int: CallElection.Claim.Outcome?]] = [:]
   private var seen: [String: Instant] = [:]
   private var calls: [String: Int] = [:]
   /// A call that goes on: until when, and what comes of it.
@@ -80,7 +80,7 @@ final class CascadeFleet {
     let home = random.pick(CascadeFleet.zones)
     due = ZoneLibrary(variable: home).local.instant(of: CascadeFleet.occurrence)
     time = due.adding(seconds: -7200)
-    mood = random.pick(Mood.allCases)
+    urgency = random.pick(SyncUrgency.allCases)
     let root = sandbox.root
     hub = "\(root)/hub.git"
     _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", hub, in: root)
@@ -121,7 +121,7 @@ final class CascadeFleet {
     for _ in 0..<2 { for device in devices { try await sync(device) } }
     let store = try devices[0].store(at: time)
     try store.set(.tier, to: .word("plus"))
-    var targets: [BackupTarget] = []
+    var targets: [CascadeTarget] = []
     for device in devices.dropFirst() where !random.one(in: 4) {
       targets.append(.device(try device.store(at: time).device))
     }
@@ -135,9 +135,9 @@ final class CascadeFleet {
         .daily(.init(start: CascadeFleet.occurrence.date)), times: [CascadeFleet.occurrence.time]),
       zone: .floating, delivery: .init(persistent: random.one(in: 2)), at: devices[0].now(time),
       device: store.device)
-    alarm.backup = Backup(
-      Backup.Plan(isOn: true, primary: store.device, targets: targets))
-    alarm.stamps[.backup] = alarm.stamps[.title]
+    alarm.cascade = Cascade(
+      Cascade.Plan(isOn: true, primary: store.device, targets: targets))
+    alarm.stamps[.cascade] = alarm.stamps[.title]
     if random.one(in: 2) {
       alarm.cascadeZone = store.zoneName(of: store.device)
       alarm.stamps[.cascadeZone] = alarm.stamps[.title]
@@ -153,7 +153,7 @@ final class CascadeFleet {
     try setUpCron()
     try restoreOne()
     note(
-      "\(mood); zones: \(devices.map(\.zone)); backups: \(targets.map(\.key)); callers: \(store.callers.count)"
+      "\(urgency); zones: \(devices.map(\.zone)); targets: \(targets.map(\.key)); callers: \(store.callers.count)"
     )
   }
 
@@ -196,7 +196,7 @@ final class CascadeFleet {
           continue
         }
         let isDue = device.nextWake <= device.now(time)
-        // As the daemon does: often while a backup may have to ring, and before it does.
+        // As the daemon does: often while a cascade step may have to ring, and before it does.
         if isDue || random.one(in: 2) { try await sync(device) }
         if isDue || random.one(in: 6) { try await tick(device) }
         try call(from: device)
@@ -243,8 +243,8 @@ final class CascadeFleet {
       let store = try device.store(at: time)
       let isCron = cron[index] != nil
       _ = try await store.sync(
-        sign: isCron ? store.heartbeatSpacing : SignsOfLife.spacingInWindow,
-        promise: isCron ? nil : SignsOfLife.spacingInWindow
+        sign: isCron ? store.heartbeatSpacing : DeviceHeartbeats.spacingInWindow,
+        promise: isCron ? nil : DeviceHeartbeats.spacingInWindow
       ) {
         SimulatedTransport(
           network: network, device: index, repository: $0, remote: $1, moment: {})
@@ -258,24 +258,25 @@ final class CascadeFleet {
   private func tick(_ device: SimulatedDevice) async throws {
     let store = try device.store(at: time)
     let report = try await Tick(
-      store, delivery: device.person, keeper: device.keeper, patience: .seconds(3600)
+      store, delivery: device.person, leaseOwner: device.leaseOwner, patience: .seconds(3600)
     ).run()
     for failure in report.failures { throw failure }
     device.nextWake = report.nextWake ?? .distantFuture
     let all = device.person.heard
     for item in all.dropFirst(heard[device.index] ?? 0) {
-      if item.notice.alarm == named { namedRings.insert(device.index) }
-      guard item.notice.alarm == alarm else { continue }
-      guard case .firing = item.notice.kind, item.notice.occurrence == CascadeFleet.occurrence
+      if item.notification.alarm == named { namedRings.insert(device.index) }
+      guard item.notification.alarm == alarm else { continue }
+      guard case .firing = item.notification.kind,
+        item.notification.occurrence == CascadeFleet.occurrence
       else { continue }
       rings.append((device.index, time))
-      let step = item.notice.backup?.step ?? 0
+      let step = item.notification.cascade?.step ?? 0
       turns.append(
         Turn(
-          device: device.index, step: step, due: Instant(rfc3339: item.notice.due) ?? time))
+          device: device.index, step: step, due: Instant(rfc3339: item.notification.due) ?? time))
       note("device\(device.index) rings, step \(step)")
       // Where its owner is, when it is due there; of healthy devices one after the other.
-      let turn = wasDisturbed ? due : due.adding(seconds: Int64(step) * Backup.interval)
+      let turn = wasDisturbed ? due : due.adding(seconds: Int64(step) * Cascade.interval)
       if device.now(time) < turn {
         throw Violation("device\(device.index), step \(step), rings at \(time), before its turn")
       }
@@ -304,7 +305,7 @@ final class CascadeFleet {
   /// Somebody who hears one of the devices answers, if they are to.
   private func answer() async throws {
     let wants: Answer?
-    switch mood {
+    switch urgency {
     case .silence: wants = nil
     case .stop: wants = isStopped ? nil : .stop
     case .snooze: wants = snoozes < 3 ? .snooze(seconds: 540) : nil
@@ -323,18 +324,18 @@ final class CascadeFleet {
       let status = try store.status(alarm)
       return status.state == .ringing && status.current == CascadeFleet.occurrence
         && store.timeline(alarm).hasTurn(
-          at: CascadeFleet.occurrence, store.context.now, store.firings())
+          at: CascadeFleet.occurrence, store.context.now, store.ledger())
     }
     guard let device = ringing.isEmpty ? nil : random.pick(ringing) else { return }
     let store = try device.store(at: time)
     let settings = try store.settings().settings
-    if mood == .pause {
+    if urgency == .pause {
       try pause(store, settings)
     } else {
       try store.update(alarm) { before in
         let transition = try store.timeline(before).answer(
           wants, to: CascadeFleet.occurrence, at: store.context.now, settings: settings,
-          firings: store.firings())
+          ledger: store.ledger())
         return (store.change(transition), ())
       }
     }
@@ -350,7 +351,7 @@ final class CascadeFleet {
       let here = view.zone.civil(at: now)
       let transition = view.paused(
         Pause(from: here, until: CivilDateTime(minuteNumber: here.minuteNumber + 7 * 1440)),
-        at: now, settings: settings, firings: store.firings())
+        at: now, settings: settings, ledger: store.ledger())
       let after = transition.alarm.stamped(against: before, at: now, device: store.device)
       return (store.change(Transition(alarm: after, events: transition.events)), ())
     }
@@ -362,10 +363,10 @@ final class CascadeFleet {
   private func call(from device: SimulatedDevice) throws {
     let store = try device.store(at: time)
     guard let alarm = try store.alarm(alarm),
-      let plan = alarm.backupPlan(at: due)
+      let plan = alarm.cascadePlan(at: due)
     else { return }
     let evaluation = store.timeline(alarm).evaluate(
-      at: store.context.now, settings: try store.settings().settings, firings: store.firings())
+      at: store.context.now, settings: try store.settings().settings, ledger: store.ledger())
     for callout in evaluation.callouts where callout.occurrence == CascadeFleet.occurrence {
       let callers = CallElection.callers(
         for: callout.target, of: plan, among: store.devices().devices)
@@ -377,7 +378,7 @@ final class CascadeFleet {
         guard talk.end <= time else { continue }
         talking[own] = nil
         if let term = talk.term, reaches(device) {
-          claims[callout.target.key, default: [:]][term] = .some(talk.outcome)
+          leases[callout.target.key, default: [:]][term] = .some(talk.outcome)
         }
         if talk.outcome == .answered { note.isOver = true }
         try store.keep(note, of: key)
@@ -385,14 +386,14 @@ final class CascadeFleet {
       if note.isOver { continue }
       let election = CallElection(rank: rank, callers: callers.count, due: callout.due)
       let now = store.context.now
-      switch election.move(at: now, claims: read(callout.target, device, now), tried: note.tried) {
+      switch election.move(at: now, leases: read(callout.target, device, now), tried: note.tried) {
       case .wait: break
       case .over:
         note.isOver = true
         try store.keep(note, of: key)
       case .claim(let term):
-        guard claims[callout.target.key]?[term] == nil, reaches(device) else { break }
-        claims[callout.target.key, default: [:]][term] = .some(nil)
+        guard leases[callout.target.key]?[term] == nil, reaches(device) else { break }
+        leases[callout.target.key, default: [:]][term] = .some(nil)
         // The answer may be lost: nobody has the try then.
         if random.one(in: 8) { break }
         try place(callout.target, term, &note, key, own, store, device)
@@ -402,7 +403,7 @@ final class CascadeFleet {
   }
 
   private func place(
-    _ target: BackupTarget, _ term: Int?, _ note: inout Store.CallNote, _ key: String,
+    _ target: CascadeTarget, _ term: Int?, _ note: inout Store.CallNote, _ key: String,
     _ own: String, _ store: Store, _ device: SimulatedDevice
   ) throws {
     if let known = knows[device.index] {
@@ -422,10 +423,10 @@ final class CascadeFleet {
 
   /// What a device can learn of the tries.
   private func read(
-    _ target: BackupTarget, _ device: SimulatedDevice, _ now: Instant
+    _ target: CascadeTarget, _ device: SimulatedDevice, _ now: Instant
   ) -> [CallElection.Claim]? {
     guard reaches(device) else { return nil }
-    return (claims[target.key] ?? [:]).map { term, outcome in
+    return (leases[target.key] ?? [:]).map { term, outcome in
       let name = "\(device.index) \(target.key) \(term) \(outcome.map(\.rawValue) ?? "")"
       seen[name] = seen[name] ?? now
       return CallElection.Claim(
@@ -438,17 +439,17 @@ final class CascadeFleet {
   func check() throws {
     let store = try devices[0].store(at: time)
     // Without anybody in the list there is no cascade, and its zone is of no use.
-    if let alarm = try store.alarm(self.alarm), alarm.backup?.plan.isActive == true,
+    if let alarm = try store.alarm(self.alarm), alarm.cascade?.plan.isActive == true,
       let zone = alarm.cascadeZone, zone != devices[0].zone
     {
       throw Violation(
         "the cascade is in the zone \(zone), and its first device in \(devices[0].zone)")
     }
-    guard let alarm = try store.alarm(alarm), let plan = alarm.backupPlan(at: due) else {
-      if try devices[0].store(at: time).alarm(self.alarm)?.backup?.plan.targets.isEmpty == true {
+    guard let alarm = try store.alarm(alarm), let plan = alarm.cascadePlan(at: due) else {
+      if try devices[0].store(at: time).alarm(self.alarm)?.cascade?.plan.targets.isEmpty == true {
         return
       }
-      throw Violation("the alarm has lost its backups")
+      throw Violation("the alarm has lost its cascade")
     }
     for (number, count) in calls where count > CallElection.most {
       throw Violation("\(number) was called \(count) times")

@@ -178,7 +178,7 @@ final class Fleet {
       try await device.crashing { moment in
         device.person.onDelivery(moment)
         _ = try await Tick(
-          store, delivery: device.person, keeper: device.keeper, patience: .seconds(3600)
+          store, delivery: device.person, leaseOwner: device.leaseOwner, patience: .seconds(3600)
         ).run()
       }
       device.person.onDelivery {}
@@ -188,7 +188,7 @@ final class Fleet {
     let expected = try expectedRings(on: device, store)
     let heard = device.person.heard.count
     let report = try await Tick(
-      store, delivery: device.person, keeper: device.keeper, patience: .seconds(3600)
+      store, delivery: device.person, leaseOwner: device.leaseOwner, patience: .seconds(3600)
     ).run()
     for failure in report.failures { throw failure }
     for problem in report.problems { throw Violation("device\(device.index): \(problem)") }
@@ -196,8 +196,10 @@ final class Fleet {
     try expectNothingSettledAhead(on: device)
     device.lastLook = abs(device.skew) <= 90 ? store.context.now : nil
     device.nextWake = report.nextWake ?? .distantFuture
-    for (notice, _) in report.delivered {
-      note("device\(device.index) \(notice.kind) \(notice.title) \(notice.occurrence)")
+    for (notification, _) in report.delivered {
+      note(
+        "device\(device.index) \(notification.kind) \(notification.title) \(notification.occurrence)"
+      )
     }
     for item in report.missed {
       note("device\(device.index) missed \(item.title) \(item.occurrence)")
@@ -208,10 +210,10 @@ final class Fleet {
   /// the latest occurrence of each steady alarm.
   private func expectedRings(
     on device: SimulatedDevice, _ store: Store
-  ) throws -> [Firings.Key] {
+  ) throws -> [DeliveryLedger.Key] {
     guard let lastLook = device.lastLook else { return [] }
     let now = store.context.now
-    var result: [Firings.Key] = []
+    var result: [DeliveryLedger.Key] = []
     for id in steady {
       guard let alarm = try store.alarm(id), alarm.enabled, !alarm.isDeleted else { continue }
       let view = store.timeline(alarm)
@@ -222,7 +224,7 @@ final class Fleet {
       guard due > lastLook, due <= now, due > alarm.progress.armed, now.seconds(since: due) < 40_000
       else { continue }
       if view.record(of: civil) == nil {
-        result.append(Firings.Key(alarm: id, occurrence: civil))
+        result.append(DeliveryLedger.Key(alarm: id, occurrence: civil))
       }
     }
     return result
@@ -230,10 +232,10 @@ final class Fleet {
 
   /// Rang where it was due, when it was due there.
   private func expectRang(
-    _ expected: [Firings.Key], on device: SimulatedDevice, after count: Int
+    _ expected: [DeliveryLedger.Key], on device: SimulatedDevice, after count: Int
   ) throws {
     let heard = device.person.heard.dropFirst(count).map {
-      Firings.Key(alarm: $0.notice.alarm, occurrence: $0.notice.occurrence)
+      DeliveryLedger.Key(alarm: $0.notification.alarm, occurrence: $0.notification.occurrence)
     }
     let store = try device.store(at: time)
     for key in expected where !heard.contains(key) {
@@ -455,7 +457,7 @@ final class Fleet {
       let end = CivilDateTime(minuteNumber: here.minuteNumber + days * 1440)
       let transition = timeline.paused(
         before.pause == nil ? Pause(from: here, until: end) : nil, at: now,
-        settings: settings, firings: store.firings())
+        settings: settings, ledger: store.ledger())
       let after = transition.alarm.stamped(against: before, at: now, device: store.device)
       let change = Store.Change(
         alarms: [after], entries: store.entries(transition.events, of: after),
@@ -477,7 +479,7 @@ final class Fleet {
     try store.update(id) { before in
       guard
         let transition = try? store.timeline(before).answer(
-          answer, at: store.context.now, settings: settings, firings: store.firings()),
+          answer, at: store.context.now, settings: settings, ledger: store.ledger()),
         let change = store.change(transition)
       else { return (nil, ()) }
       try self.ledger.answered(answer, before: before, transition)
@@ -557,7 +559,7 @@ final class Fleet {
 
   private func tickToItsEnd(_ device: SimulatedDevice) async throws {
     let report = try await Tick(
-      device.store(at: time), delivery: device.person, keeper: device.keeper,
+      device.store(at: time), delivery: device.person, leaseOwner: device.leaseOwner,
       patience: .seconds(3600)
     ).run()
     for failure in report.failures { throw failure }
@@ -584,7 +586,7 @@ final class Fleet {
   ) throws {
     guard let alarm = end.alarms[id] else { throw Violation("a steady alarm is gone") }
     let known = Set(
-      heard.filter { $0.notice.alarm == id }.map(\.notice.occurrence)
+      heard.filter { $0.notification.alarm == id }.map(\.notification.occurrence)
         + end.log.filter { $0.alarm == id && [.missed, .done, .skipped].contains($0.action) }
         .compactMap(\.occurrence))
     // At the edges a zone decides.

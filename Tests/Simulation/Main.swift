@@ -35,8 +35,8 @@ enum Main {
     exit(failed == 0 ? 0 : 1)
   }
 
-  /// The hour of an alarm with backups.
-  private static func cascade(_ seed: UInt64, tells: Bool) async -> Bool {
+  /// The hour of an alarm with a cascade.
+  private static func cascadeRun(_ seed: UInt64, tells: Bool) async -> Bool {
     do {
       let fleet = try await CascadeFleet(seed: seed)
       defer { if tells { print(fleet.story.joined(separator: "\n")) } }
@@ -58,7 +58,7 @@ enum Main {
 
   private static func run(_ seed: UInt64, tells: Bool) async -> Bool {
     do {
-      guard await cascade(seed, tells: tells) else { return false }
+      guard await cascadeRun(seed, tells: tells) else { return false }
       let fleet = try await Fleet(seed: seed)
       defer { if tells { print(fleet.story.joined(separator: "\n")) } }
       do {

@@ -6,11 +6,14 @@ import Git
 import Synchronization
 import TestSupport
 
+/// Foundation has a type of the same name.
+typealias Notification = BelfryScheduler.Notification
+
 /// A person's eyes and ears: takes note of everything that reaches them.
-final class Person: NoticeDelivery {
+final class Person: NotificationDelivery {
   struct Heard: Hashable, Sendable {
     let device: Int
-    let notice: Notice
+    let notification: Notification
   }
   private let state = Mutex<(heard: [Heard], moment: @Sendable () -> Void)>(([], {}))
   private let device: Int
@@ -27,9 +30,9 @@ final class Person: NoticeDelivery {
     state.withLock { $0.moment = moment }
   }
 
-  func deliver(_ notice: Notice, snooze: Int64) async -> DeliveryOutcome {
+  func deliver(_ notification: Notification, snooze: Int64) async -> DeliveryOutcome {
     let moment = state.withLock { state in
-      state.heard.append(Heard(device: device, notice: notice))
+      state.heard.append(Heard(device: device, notification: notification))
       return state.moment
     }
     moment()
@@ -67,9 +70,9 @@ final class SimulatedDevice {
   }
 
   /// A process of its own for each tick: what one leaves that dies is the next one's.
-  var keeper: Keeper {
+  var leaseOwner: LeaseOwner {
     let name = "process \(numbers.next())"
-    return Keeper(name: name) { $0 == name }
+    return LeaseOwner(name: name) { $0 == name }
   }
 
   func now(_ time: Instant) -> Instant { time.adding(seconds: skew) }

@@ -12,8 +12,8 @@ public struct Alarm: Hashable, Sendable {
   /// When it does not come, by a person's wish.
   public var pause: Pause?
   /// Who rings when the first device stays silent; nil while nobody has thought of it.
-  public var backup: Backup?
-  /// The time zone that all devices of a cascade follow while the alarm's zone is `floating`: that of the first
+  public var cascade: Cascade?
+  /// The time zone that all devices of a cascadeRun follow while the alarm's zone is `floating`: that of the first
   /// device, which updates it when it travels. An IANA name, or `UTC-08:00` where the zone has no name; nil while
   /// the first device has not recorded it.
   public var cascadeZone: String?
@@ -32,12 +32,12 @@ public struct Alarm: Hashable, Sendable {
 
   /// The fields a person edits, as records name them.
   public enum Field: String, CaseIterable, Comparable, Sendable {
-    case backup, cascadeZone, delivery, enabled, note, partner, pause, schedule, title, zone
+    case cascade, cascadeZone, delivery, enabled, note, partner, pause, schedule, title, zone
 
     /// Most alarms never had it, and have no stamp of it.
     var isOptional: Bool {
       switch self {
-      case .pause, .backup, .cascadeZone, .partner: true
+      case .pause, .cascade, .cascadeZone, .partner: true
       case .delivery, .enabled, .note, .schedule, .title, .zone: false
       }
     }
@@ -101,7 +101,7 @@ public struct Alarm: Hashable, Sendable {
   public init(
     id: Identifier, title: String, note: String? = nil, enabled: Bool = true, schedule: Schedule,
     zone: Zone = .floating, delivery: Delivery = Delivery(), pause: Pause? = nil,
-    backup: Backup? = nil, cascadeZone: String? = nil, partner: PartnerOrigin? = nil,
+    cascade: Cascade? = nil, cascadeZone: String? = nil, partner: PartnerOrigin? = nil,
     progress: Progress,
     stamps: [Field: Stamp] = [:],
     deletion: [Field: Stamp]? = nil,
@@ -115,7 +115,7 @@ public struct Alarm: Hashable, Sendable {
     self.zone = zone
     self.delivery = delivery
     self.pause = pause
-    self.backup = backup
+    self.cascade = cascade
     self.cascadeZone = cascadeZone
     self.partner = partner
     self.progress = progress
@@ -137,7 +137,7 @@ public struct Alarm: Hashable, Sendable {
   /// The latest stamp in the record: the next edit's must be later.
   public var latestStamp: Stamp? {
     (Array(stamps.values) + Array((deletion ?? [:]).values)
-      + (backup?.registers.values.compactMap(\.stamp) ?? [])).max()
+      + (cascade?.registers.values.compactMap(\.stamp) ?? [])).max()
   }
 
   /// The value of a field as text, for comparing and for telling a person.
@@ -156,7 +156,7 @@ public struct Alarm: Hashable, Sendable {
         + (delivery.devices.isEmpty
           ? "" : ", on \(delivery.devices.map(\.text).sorted().joined(separator: " "))")
     case .pause: pause.map { "from \($0.from) until \($0.until)" } ?? ""
-    case .backup: backup?.canonicalText ?? ""
+    case .cascade: cascade?.canonicalText ?? ""
     case .cascadeZone: cascadeZone ?? ""
     case .partner:
       partner.map { origin in
@@ -176,8 +176,8 @@ public struct Alarm: Hashable, Sendable {
     case .zone: zone = other.zone
     case .delivery: delivery = other.delivery
     case .pause: pause = other.pause
-    case .backup where backup == nil: backup = other.backup
-    case .backup: backup?.plan = other.backup?.plan ?? Backup.Plan()
+    case .cascade where cascade == nil: cascade = other.cascade
+    case .cascade: cascade?.plan = other.cascade?.plan ?? Cascade.Plan()
     case .cascadeZone: cascadeZone = other.cascadeZone
     case .partner: partner = other.partner
     }

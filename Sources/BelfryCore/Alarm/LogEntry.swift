@@ -28,7 +28,7 @@ public struct LogEntry: Hashable, Sendable {
     case created, edited, enabled, disabled, deleted, paused, resumed
     case fired, stopped, reminded, snoozed, done, skipped, unskipped, missed, dismissed, cleared
     case undone
-    /// Of an alarm with backups: all have had their time; one was called, or sent word; it was rehearsed.
+    /// Of an alarm with a cascade: all have had their time; one was called, or sent word; it was rehearsed.
     case exhausted, called, rehearsed
   }
 

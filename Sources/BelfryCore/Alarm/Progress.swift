@@ -10,7 +10,7 @@ public struct Progress: Hashable, Sendable {
   public var occurrences: [CivilDateTime: OccurrenceRecord]
   /// How often it had to be put right after a device with a wrong clock: a higher one stands whole.
   public var generation: Int
-  /// When somebody last asked for a rehearsal of the backups.
+  /// When somebody last asked for a rehearsal of the cascade.
   public var rehearsal: Instant?
 
   public init(
@@ -63,7 +63,7 @@ extension Progress {
         if record.revived != nil { result.occurrences[occurrence]?.revived = now }
       }
     }
-    // A cascade whose last backup has had its time has come.
+    // A cascade whose last step has had its time has come.
     for (occurrence, record) in result.occurrences
     where occurrence > limit && record.state == .open && record.exhausted {
       result.occurrences[occurrence] = nil
@@ -97,11 +97,11 @@ public struct OccurrenceRecord: Hashable, Sendable {
   public var revived: Instant?
   /// Skipped ahead: the stamp of the schedule that the skip was made for.
   public var schedule: Stamp?
-  /// Snoozed, of an alarm with backups: each word of it, in order. Who rings next is reckoned from them.
-  public var naps: [Cascade.Snooze]
-  /// All backups have had their time, and nobody had answered.
+  /// Snoozed, of an alarm with a cascade: each word of it, in order. Who rings next is reckoned from them.
+  public var naps: [CascadeRun.Snooze]
+  /// All steps have had their time, and nobody had answered.
   public var exhausted: Bool
-  /// Stopped, of an alarm with backups: the device that it was stopped on, which is asked too whether it was done.
+  /// Stopped, of an alarm with a cascade: the device that it was stopped on, which is asked too whether it was done.
   public var by: Identifier?
 
   /// So many snoozes of one occurrence are remembered: more than a day of nine minutes each.
@@ -121,7 +121,7 @@ public struct OccurrenceRecord: Hashable, Sendable {
   public init(
     _ state: State, revision: Int = 0, since: Instant? = nil, until: Instant? = nil,
     snoozes: Int = 0, followUps: Int = 0, auto: Bool = false, dismissed: Bool = false,
-    revived: Instant? = nil, schedule: Stamp? = nil, naps: [Cascade.Snooze] = [],
+    revived: Instant? = nil, schedule: Stamp? = nil, naps: [CascadeRun.Snooze] = [],
     exhausted: Bool = false, by: Identifier? = nil
   ) {
     self.naps = naps
@@ -148,8 +148,8 @@ public struct OccurrenceRecord: Hashable, Sendable {
     guard let until, until <= now else { return }
     self.until = now
     if let last = naps.indices.max(by: { naps[$0].until < naps[$1].until }) {
-      naps[last] = Cascade.Snooze(at: naps[last].at, until: now, by: naps[last].by)
-      naps.sort(by: Cascade.precedes)
+      naps[last] = CascadeRun.Snooze(at: naps[last].at, until: now, by: naps[last].by)
+      naps.sort(by: CascadeRun.precedes)
     }
   }
 

@@ -2,23 +2,23 @@
 extension Alarm {
   /// Returns the alarm with one device in another's place, as an edit of now; nil where the other has no place in it.
   ///
-  /// The successor has the same place in `delivery.devices` and in the list of backups. Where it had a place of its own
+  /// The successor has the same place in `delivery.devices` and in the list of cascades. Where it had a place of its own
   /// in the list, it keeps only that of the other.
   public func replacing(
     _ old: Identifier, by new: Identifier, at now: Instant
   ) -> Alarm? {
     var alarm = self
     if alarm.delivery.devices.remove(old) != nil { alarm.delivery.devices.insert(new) }
-    if var plan = alarm.backup?.plan {
+    if var plan = alarm.cascade?.plan {
       plan.replace(old, by: new)
-      alarm.backup?.plan = plan
+      alarm.cascade?.plan = plan
     }
     if alarm.changedFields(from: self).isEmpty { return nil }
     return alarm.stamped(against: self, at: now, device: new)
   }
 }
 
-extension Backup.Plan {
+extension Cascade.Plan {
   /// Puts one device in another's place.
   fileprivate mutating func replace(_ old: Identifier, by new: Identifier) {
     if let index = targets.firstIndex(where: { $0.device == old }) {
@@ -32,14 +32,14 @@ extension Backup.Plan {
       primary = new
       targets.removeAll { $0.device == new }
     } else if primary == new {
-      // Who rings first is no backup of itself.
+      // Who rings first is no later step.
       targets.removeAll { $0.device == new }
     }
   }
 }
 
-extension BackupTarget {
-  fileprivate func replacingDevice(by new: Identifier) -> BackupTarget {
+extension CascadeTarget {
+  fileprivate func replacingDevice(by new: Identifier) -> CascadeTarget {
     switch self {
     case .device: return .device(new)
     case .person(var person):

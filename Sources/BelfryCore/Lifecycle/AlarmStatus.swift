@@ -100,9 +100,9 @@ enum Ringing: Equatable {
   ///   - due: when it is to ring.
   ///   - firing: what is known of that; nil when this device has not rung for it.
   ///   - ringsHere: whether it rings on this device at all.
-  ///   - lasting: until when it rings at least, as backups are still to be tried.
+  ///   - lasting: until when it rings at least, as cascade steps are still to be tried.
   init(
-    due: Instant, _ firing: Firings.Firing?, alarm: Alarm, ringsHere: Bool, now: Instant,
+    due: Instant, _ firing: DeliveryLedger.Firing?, alarm: Alarm, ringsHere: Bool, now: Instant,
     settings: Settings, lasting: Instant? = nil
   ) {
     let latest = max(due.adding(seconds: settings.grace), lasting ?? due)
@@ -129,16 +129,16 @@ extension Timeline {
   /// Where the alarm stands.
   ///
   /// In this order: deleted or disabled; ringing; snoozed; pending; missed; paused; active; finished.
-  public func status(at now: Instant, settings: Settings, firings: Firings) -> AlarmStatus {
+  public func status(at now: Instant, settings: Settings, ledger: DeliveryLedger) -> AlarmStatus {
     if !alarm.enabled || alarm.isDeleted { return AlarmStatus(state: .disabled) }
     let next = self.next(after: now)
     var status = AlarmStatus(
       state: next == nil ? .finished : .active, next: next,
-      pending: pending(at: now, settings: settings, firings: firings),
+      pending: pending(at: now, settings: settings, ledger: ledger),
       missed: missed(at: now),
       skipped: skippedAhead(at: now), pausedUntil: pausedUntil(at: now),
       validUntil: next?.at ?? .distantFuture)
-    let (warning, nextWarning) = warnings(at: now, firings: firings)
+    let (warning, nextWarning) = warnings(at: now, ledger: ledger)
     for change in [warning == nil ? nextWarning : now, nextPauseChange(at: now)] {
       if let change { status.validUntil = min(status.validUntil, change) }
     }
@@ -146,7 +146,7 @@ extension Timeline {
     if let skipped = status.skipped.first {
       status.validUntil = min(status.validUntil, occurrence(skipped).at)
     }
-    // A rehearsal of its backups is every tick's to look at, as long as it is one.
+    // A rehearsal of its cascade is every tick's to look at, as long as it is one.
     if isRehearsing(at: now) { status.validUntil = now }
     // So are a wrong clock's traces, and the zone of a cascade.
     if isCorrected || zoneToRecord != nil { status.validUntil = now }
@@ -160,14 +160,14 @@ extension Timeline {
     }
 
     var ringing: Ringing?
-    let current = current(at: now, firings: firings)
+    let current = current(at: now, ledger: ledger)
     if let current {
       let (missed, change) = unsettled(before: current, at: now)
       if !missed.isEmpty { status.missed = (status.missed + missed).sorted() }
       if let change { status.validUntil = min(status.validUntil, change) }
     }
     if let open = current.flatMap({
-      self.ringing($0, at: now, settings: settings, firings: firings)
+      self.ringing($0, at: now, settings: settings, ledger: ledger)
     }) {
       ringing = open.ringing
       status.current = open.civil
@@ -186,7 +186,7 @@ extension Timeline {
     switch ringing {
     case .toRing, .ringing, .unheard, .waiting: status.state = .ringing
     default:
-      if let again = ringingAgain(at: now, settings: settings, firings: firings) {
+      if let again = ringingAgain(at: now, settings: settings, ledger: ledger) {
         status.state = .ringing
         status.current = again
         status.validUntil = now
@@ -207,21 +207,21 @@ extension Timeline {
 
   /// How an occurrence stands against the clock; nil when it is answered.
   func ringing(
-    _ current: Occurrence, at now: Instant, settings: Settings, firings: Firings
+    _ current: Occurrence, at now: Instant, settings: Settings, ledger: DeliveryLedger
   ) -> (civil: CivilDateTime, ringing: Ringing)? {
     let known = record(of: current.civil)
     guard known == nil || known?.state == .snoozed else { return nil }
-    if let cascade = cascade(of: current.civil) {
+    if let cascadeRun = cascadeRun(of: current.civil) {
       let ringing = ringing(
-        cascade, of: current.civil, at: now, settings: settings, firings: firings)
+        cascadeRun, of: current.civil, at: now, settings: settings, ledger: ledger)
       return (current.civil, held(ringing, current, at: now))
     }
     // Snoozed where it came earlier, it rings here at its own time.
-    let hasRung = hasRung(current.civil, firings)
+    let hasRung = hasRung(current.civil, ledger)
     let until = known?.until.map { hasRung ? $0 : max($0, current.at) }
     let due = until ?? ringsAgain(current, at: now) ?? current.at
     let ringing = Ringing(
-      due: due, firings.firing(alarm.id, current.civil, due: due), alarm: alarm,
+      due: due, ledger.firing(alarm.id, current.civil, due: due), alarm: alarm,
       ringsHere: ringsHere, now: now, settings: settings)
     return (current.civil, held(ringing, current, at: now))
   }
@@ -235,12 +235,12 @@ extension Timeline {
   }
 
   private func pending(
-    at now: Instant, settings: Settings, firings: Firings
+    at now: Instant, settings: Settings, ledger: DeliveryLedger
   ) -> [AlarmStatus.Pending] {
     occurrences(in: .pending).compactMap { civil in
       guard let record = record(of: civil) else { return nil }
       let outlook = followUps(
-        of: civil, record, at: now, settings: settings, firings: firings)
+        of: civil, record, at: now, settings: settings, ledger: ledger)
       return AlarmStatus.Pending(
         occurrence: civil, since: record.since ?? occurrence(civil).at,
         followUpsSent: outlook.sent, nextFollowUp: outlook.overdue?.due ?? outlook.next)
@@ -249,11 +249,11 @@ extension Timeline {
 
   /// The latest pending occurrence of a strict alarm that rings again.
   private func ringingAgain(
-    at now: Instant, settings: Settings, firings: Firings
+    at now: Instant, settings: Settings, ledger: DeliveryLedger
   ) -> CivilDateTime? {
     occurrences(in: .pending).last { civil in
       guard let record = record(of: civil) else { return false }
-      switch reringing(of: civil, record, at: now, settings: settings, firings: firings)?.ringing {
+      switch reringing(of: civil, record, at: now, settings: settings, ledger: ledger)?.ringing {
       case .toRing, .ringing, .unheard, .waiting: return true
       case .snoozed, .missed, nil: return false
       }

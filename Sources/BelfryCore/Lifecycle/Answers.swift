@@ -69,9 +69,9 @@ extension Timeline {
   /// - Parameter occurrence: the one that is meant; nil for the one that the alarm is about.
   public func answer(
     _ answer: Answer, to occurrence: CivilDateTime? = nil, at now: Instant, settings: Settings,
-    firings: Firings
+    ledger: DeliveryLedger
   ) throws(LifecycleError) -> Transition {
-    let status = self.status(at: now, settings: settings, firings: firings)
+    let status = self.status(at: now, settings: settings, ledger: ledger)
     if status.state == .disabled { throw .notPossible(.disabled, next: nil) }
     if case .skip = answer, case .once = alarm.schedule.recurrence { throw .oneTime }
     if case .snooze = answer, !settings.snoozeEnabled { throw .snoozeIsOff }
@@ -188,8 +188,8 @@ extension Timeline {
       record.move(to: .snoozed, at: now)
       record.until = until
       record.snoozes += 1
-      if alarm.backup != nil {
-        let nap = Cascade.Snooze(at: now, until: until, by: viewer?.device)
+      if alarm.cascade != nil {
+        let nap = CascadeRun.Snooze(at: now, until: until, by: deviceContext?.device)
         record.naps = Array((record.naps + [nap]).suffix(OccurrenceRecord.mostNaps))
       }
       action = .snoozed
@@ -199,7 +199,7 @@ extension Timeline {
       action = .stopped
     case .stop where settings.tier.confirmsCompletion:
       record.move(to: .pending, at: now)
-      if alarm.backup != nil { record.by = viewer?.device }
+      if alarm.cascade != nil { record.by = deviceContext?.device }
       action = .stopped
     case .stop:
       record.move(to: .done, at: now)

@@ -24,8 +24,8 @@ extension Alarm {
   /// - Parameter earlier: nil when there is none.
   public func fieldsEditedByHand(since earlier: Alarm?) -> [Field] {
     Field.allCases.filter { field in
-      if field == .backup, let backup {
-        return !backup.partsEdited(since: earlier?.backup).isEmpty
+      if field == .cascade, let cascade {
+        return !cascade.partsEdited(since: earlier?.cascade).isEmpty
       }
       guard let stamp = stamps[field] else {
         return !field.isOptional || text(of: field) != earlier?.text(of: field) ?? ""
@@ -46,10 +46,10 @@ extension Alarm {
     let stamp = Stamp.next(
       after: [latestStamp, earlier?.latestStamp].compactMap { $0 }.max(), now: now, device: device)
     for field in edited { alarm.stamps[field] = stamp }
-    if edited.contains(.backup) {
+    if edited.contains(.cascade) {
       // What is due already goes by the list as it stood.
-      alarm.backup = (alarm.backup ?? Backup()).stamped(
-        against: earlier?.backup, at: now, by: { _ in stamp })
+      alarm.cascade = (alarm.cascade ?? Cascade()).stamped(
+        against: earlier?.cascade, at: now, by: { _ in stamp })
     }
     guard let earlier else { return alarm }
     let changed = Set(edited).intersection(changedFields(from: earlier))
@@ -70,9 +70,9 @@ extension Alarm {
       guard stamps[field] == nil || stamps[field] == base.stamps[field] else { continue }
       result.stamps[field] = Stamp.first(after: base.stamps[field], of: id)
     }
-    if backup != nil || base.backup != nil {
-      result.backup = (backup ?? Backup()).stamped(
-        against: base.backup, at: nil, by: { Stamp.first(after: $0, of: id) })
+    if cascade != nil || base.cascade != nil {
+      result.cascade = (cascade ?? Cascade()).stamped(
+        against: base.cascade, at: nil, by: { Stamp.first(after: $0, of: id) })
     }
     return result
   }
@@ -90,12 +90,12 @@ extension Alarm {
     return result
   }
 
-  /// The alarm with some parts of its list of backups as another version has them, as an edit of now.
+  /// The alarm with some parts of its cascade as another version has them, as an edit of now.
   public func taking(
-    _ parts: [Backup.Part], from other: Alarm, at now: Instant, device: Identifier
+    _ parts: [Cascade.Part], from other: Alarm, at now: Instant, device: Identifier
   ) -> Alarm {
     var edited = self
-    edited.backup = (backup ?? Backup()).taking(parts, from: other.backup)
+    edited.cascade = (cascade ?? Cascade()).taking(parts, from: other.cascade)
     return edited.stamped(against: self, at: now, device: device)
   }
 

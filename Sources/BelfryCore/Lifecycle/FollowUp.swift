@@ -86,12 +86,12 @@ extension Timeline {
   ///   - firings: with what this device has told or tried in vain; nil for what is due to all devices.
   func followUps(
     of civil: CivilDateTime, _ record: OccurrenceRecord, at now: Instant, settings: Settings,
-    firings: Firings? = nil
+    ledger: DeliveryLedger? = nil
   ) -> FollowUpOutlook {
     let plan = (alarm.delivery.followUps ?? settings.followUps).seconds
     let since = record.since ?? occurrence(civil).at
     let tried = plan.lastIndex {
-      firings?.firing(alarm.id, civil, due: since.adding(seconds: $0))?.isSettled(at: now) == true
+      ledger?.firing(alarm.id, civil, due: since.adding(seconds: $0))?.isSettled(at: now) == true
     }
     var outlook = FollowUpOutlook(sent: max(record.followUps, tried.map { $0 + 1 } ?? 0))
     for (index, seconds) in plan.enumerated() where index >= outlook.sent {
@@ -112,13 +112,13 @@ extension Timeline {
   /// Nil unless the alarm is strict and a follow-up of the pending occurrence is overdue.
   func reringing(
     of civil: CivilDateTime, _ record: OccurrenceRecord, at now: Instant, settings: Settings,
-    firings: Firings
+    ledger: DeliveryLedger
   ) -> (followUp: FollowUp, ringing: Ringing)? {
     guard alarm.delivery.strict, settings.tier != .free, record.state == .pending,
       let overdue = followUps(of: civil, record, at: now, settings: settings).overdue
     else { return nil }
     // However long ago it was due: it stays pending all the same.
-    let firing = firings.firing(alarm.id, civil, due: overdue.due)
+    let firing = ledger.firing(alarm.id, civil, due: overdue.due)
     if firing == nil { return (overdue, .toRing(due: overdue.due)) }
     return (
       overdue,

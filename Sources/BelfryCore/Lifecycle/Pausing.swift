@@ -42,12 +42,12 @@ extension Timeline {
   /// 2. A cascade that rings or is snoozed is silenced on all its devices: its occurrence is skipped, too. Any other
   ///    alarm that rings goes on.
   public func paused(
-    _ pause: Pause?, at now: Instant, settings: Settings, firings: Firings
+    _ pause: Pause?, at now: Instant, settings: Settings, ledger: DeliveryLedger
   ) -> Transition {
     var transition = Transition(alarm: alarm, events: [])
     skip(unsettledByPause(at: now), at: now, in: &transition)
     if let pause, pause.covers(zone.civil(at: now)),
-      let ringing = ringingCascade(at: now, settings: settings, firings: firings)
+      let ringing = ringingCascade(at: now, settings: settings, ledger: ledger)
     {
       var record = opened(ringing)
       record.move(to: .skipped, at: now)
@@ -63,11 +63,11 @@ extension Timeline {
 
   /// The occurrence of a cascade that rings on any device, or is snoozed.
   private func ringingCascade(
-    at now: Instant, settings: Settings, firings: Firings
+    at now: Instant, settings: Settings, ledger: DeliveryLedger
   ) -> CivilDateTime? {
-    let status = status(at: now, settings: settings, firings: firings)
+    let status = status(at: now, settings: settings, ledger: ledger)
     guard status.state == .ringing || status.state == .snoozed, let current = status.current,
-      let cascade = cascade(of: current), cascade.ended == nil
+      let cascadeRun = cascadeRun(of: current), cascadeRun.ended == nil
     else { return nil }
     return current
   }

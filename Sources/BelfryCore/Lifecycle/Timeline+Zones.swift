@@ -20,13 +20,13 @@ extension Timeline {
 
   /// Returns true when an occurrence has come on this device: it is due, or has rung before the device changed its
   /// zone.
-  func hasCome(_ civil: CivilDateTime, at moment: Instant, firings: Firings) -> Bool {
-    occurrence(civil).at <= moment || hasRung(civil, firings)
+  func hasCome(_ civil: CivilDateTime, at moment: Instant, ledger: DeliveryLedger) -> Bool {
+    occurrence(civil).at <= moment || hasRung(civil, ledger)
   }
 
   /// Returns true when an occurrence has rung on this device.
-  func hasRung(_ civil: CivilDateTime, _ firings: Firings) -> Bool {
-    switch firings[Firings.Key(alarm: alarm.id, occurrence: civil)]?.kind {
+  func hasRung(_ civil: CivilDateTime, _ ledger: DeliveryLedger) -> Bool {
+    switch ledger[DeliveryLedger.Key(alarm: alarm.id, occurrence: civil)]?.kind {
     case .ringing, .followUp: return true
     case .warning, .rehearsal, nil: return false
     }
@@ -42,7 +42,7 @@ extension Timeline {
   /// Returns true when the clock has settled an occurrence at a time that has not come.
   func isAhead(_ record: OccurrenceRecord, at now: Instant) -> Bool {
     guard record.isSettledByClock, let since = record.since else { return false }
-    return since > now.adding(seconds: Cascade.skew)
+    return since > now.adding(seconds: CascadeRun.skew)
   }
 
   /// The occurrence before which the clock may settle what is open: the latest that has come in every zone.
@@ -82,10 +82,10 @@ extension Alarm {
   /// The name of the zone that all devices follow because of a cascade; nil where each follows its own, or the alarm
   /// has a zone of its own.
   public func cascadeZone(at now: Instant) -> String? {
-    guard zone == .floating, let backup else { return nil }
+    guard zone == .floating, let cascade else { return nil }
     let isInForce =
-      backup.plan.isActive
-      || backup.earlier.contains {
+      cascade.plan.isActive
+      || cascade.earlier.contains {
         $0.plan.isActive && now.seconds(since: $0.until) < Alarm.cascadeAftermath
       }
     return isInForce ? cascadeZone : nil
@@ -93,7 +93,7 @@ extension Alarm {
 
   /// The zone that the alarm's times are shown with: `floating` where they are meant on each device's own clock.
   public var shownZone: String {
-    guard zone == .floating, backup?.plan.isActive == true, let cascadeZone else {
+    guard zone == .floating, cascade?.plan.isActive == true, let cascadeZone else {
       return zone.text
     }
     return cascadeZone
@@ -105,7 +105,7 @@ extension Alarm {
   ///   - device: the device that looks.
   ///   - zone: the name of the zone that it is in.
   func cascadeZone(toRecordOn device: Identifier, in zone: String) -> String? {
-    guard self.zone == .floating, let plan = backup?.plan, plan.isActive, plan.primary == device,
+    guard self.zone == .floating, let plan = cascade?.plan, plan.isActive, plan.primary == device,
       cascadeZone != zone
     else { return nil }
     return zone
@@ -115,14 +115,14 @@ extension Alarm {
 extension Timeline {
   /// The zone that this device, as the first of a cascade, has to record; nil when there is nothing to record.
   var zoneToRecord: String? {
-    guard let viewer, let name = viewer.zoneName else { return nil }
-    return alarm.cascadeZone(toRecordOn: viewer.device, in: name)
+    guard let deviceContext, let name = deviceContext.zoneName else { return nil }
+    return alarm.cascadeZone(toRecordOn: deviceContext.device, in: name)
   }
 
   /// Records the zone of the first device of a cascade after it was switched on, or the device has travelled.
   func recordZone(at now: Instant, in result: inout Evaluation) {
-    guard let name = zoneToRecord, let viewer else { return }
-    let stamp = Stamp.next(after: alarm.latestStamp, now: now, device: viewer.device)
+    guard let name = zoneToRecord, let deviceContext else { return }
+    let stamp = Stamp.next(after: alarm.latestStamp, now: now, device: deviceContext.device)
     result.transition.alarm.cascadeZone = name
     result.transition.alarm.stamps[.cascadeZone] = stamp
     result.upkeep.append(.cascadeZone(name))

@@ -4,7 +4,7 @@ public struct Timeline: Sendable {
   /// The zone in which the alarm's civil times are meant.
   public let zone: TimeZoneRules
   /// The device that looks; nil for one that rings for whatever is due.
-  public let viewer: Viewer?
+  public let deviceContext: DeviceContext?
   /// The zones of other devices that ring for the alarm by their own wall clocks.
   public let otherZones: [TimeZoneRules]
   /// The clock of the device that looks; nil where any recorded time counts as possible.
@@ -19,44 +19,47 @@ public struct Timeline: Sendable {
   let local: TimeZoneRules?
 
   public init(
-    _ alarm: Alarm, zone: TimeZoneRules, viewer: Viewer? = nil, otherZones: [TimeZoneRules] = [],
+    _ alarm: Alarm, zone: TimeZoneRules, deviceContext: DeviceContext? = nil,
+    otherZones: [TimeZoneRules] = [],
     local: TimeZoneRules? = nil
   ) {
     self.init(
-      alarm, zone: zone, viewer: viewer, otherZones: otherZones, local: local, clock: nil,
+      alarm, zone: zone, deviceContext: deviceContext, otherZones: otherZones, local: local,
+      clock: nil,
       isCorrected: false)
   }
 
   private init(
-    _ alarm: Alarm, zone: TimeZoneRules, viewer: Viewer?, otherZones: [TimeZoneRules],
+    _ alarm: Alarm, zone: TimeZoneRules, deviceContext: DeviceContext?, otherZones: [TimeZoneRules],
     local: TimeZoneRules?, clock: Instant?, isCorrected: Bool
   ) {
     self.alarm = alarm
     self.zone = zone
     self.local = local
-    self.viewer = viewer
+    self.deviceContext = deviceContext
     self.otherZones = otherZones
     self.clock = clock
     self.isCorrected = isCorrected
-    guard let viewer else {
+    guard let deviceContext else {
       role = .intended
       return
     }
-    let plan = alarm.backup?.plan
+    let plan = alarm.cascade?.plan
     role = alarm.role(
-      of: viewer.device, seenBy: viewer, plan: plan?.isActive == true ? plan : nil)
+      of: deviceContext.device, seenBy: deviceContext, plan: plan?.isActive == true ? plan : nil)
   }
 
   /// The same as a device sees it whose clock says `now`: without what one with a wrong clock has put into it.
   public init(
-    _ alarm: Alarm, zone: TimeZoneRules, at now: Instant, viewer: Viewer? = nil,
+    _ alarm: Alarm, zone: TimeZoneRules, at now: Instant, deviceContext: DeviceContext? = nil,
     otherZones: [TimeZoneRules] = [], local: TimeZoneRules? = nil
   ) {
     var alarm = alarm
     let corrected = alarm.progress.corrected(at: now, in: zone)
     if let corrected { alarm.progress = corrected }
     self.init(
-      alarm, zone: zone, viewer: viewer, otherZones: otherZones, local: local, clock: now,
+      alarm, zone: zone, deviceContext: deviceContext, otherZones: otherZones, local: local,
+      clock: now,
       isCorrected: corrected.map { $0.generation <= Timeline.mostCorrections } ?? false)
   }
 
@@ -67,7 +70,8 @@ public struct Timeline: Sendable {
   /// The same of another version of the alarm.
   func with(_ alarm: Alarm) -> Timeline {
     Timeline(
-      alarm, zone: zone, viewer: viewer, otherZones: otherZones, local: local, clock: clock,
+      alarm, zone: zone, deviceContext: deviceContext, otherZones: otherZones, local: local,
+      clock: clock,
       isCorrected: isCorrected)
   }
 
@@ -196,9 +200,9 @@ public struct Timeline: Sendable {
 
   /// The occurrence that the alarm is about now: the latest that is due and not skipped, or one
   /// snoozed or reopened since. Nil when nothing has come due that progress still tells of.
-  func current(at moment: Instant, firings: Firings = Firings()) -> Occurrence? {
+  func current(at moment: Instant, ledger: DeliveryLedger = DeliveryLedger()) -> Occurrence? {
     let latest = due(at: moment).first { !isSkipped($0.civil) }
-    let snoozed = occurrences(in: .snoozed).filter { hasCome($0, at: moment, firings: firings) }
+    let snoozed = occurrences(in: .snoozed).filter { hasCome($0, at: moment, ledger: ledger) }
     // These may come from an earlier schedule or lie before `armed`.
     guard let other = (snoozed + reopened(at: moment)).max() else { return latest }
     if let latest, latest.civil >= other { return latest }

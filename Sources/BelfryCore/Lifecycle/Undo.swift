@@ -44,19 +44,19 @@ extension Timeline {
     let fields = after.changedFields(from: before)
     // By value: an undo of something later has stamped it anew.
     for field in fields
-    where field != .backup && alarm.text(of: field) != after.text(of: field) {
+    where field != .cascade && alarm.text(of: field) != after.text(of: field) {
       throw .changedSince(.field(field))
     }
     var stamped = fields
     if after.isDeleted, !before.isDeleted, stamped.isEmpty { stamped = [.enabled] }
     let stamp = Stamp.next(after: alarm.latestStamp, now: now, device: device)
     for field in stamped {
-      if field == .backup {
+      if field == .cascade {
         // What somebody else has changed in the list since stays.
         guard
-          let backup = (alarm.backup ?? Backup()).undoing(after.backup, before: before.backup)
-        else { throw .changedSince(.field(.backup)) }
-        result.backup = backup.stamped(against: alarm.backup, at: now, by: { _ in stamp })
+          let cascade = (alarm.cascade ?? Cascade()).undoing(after.cascade, before: before.cascade)
+        else { throw .changedSince(.field(.cascade)) }
+        result.cascade = cascade.stamped(against: alarm.cascade, at: now, by: { _ in stamp })
       } else {
         result.take(field, from: before)
       }

@@ -41,7 +41,7 @@ extension Timeline {
   ///    that of the first to come.
   /// 2. What was due when the alarm was made or changed is not given.
   /// 3. What was told on this device, or tried, is not told again.
-  func warnings(at now: Instant, firings: Firings) -> (due: Warning?, next: Instant?) {
+  func warnings(at now: Instant, ledger: DeliveryLedger) -> (due: Warning?, next: Instant?) {
     guard let plan = alarm.delivery.warnings, alarm.enabled, !alarm.isDeleted else {
       return (nil, nil)
     }
@@ -58,7 +58,7 @@ extension Timeline {
         }
       }
       if let warning = overdue, warning.occurrence == occurrence,
-        let told = firings[Firings.Key(alarm: alarm.id, occurrence: occurrence.civil)],
+        let told = ledger[DeliveryLedger.Key(alarm: alarm.id, occurrence: occurrence.civil)],
         told.due > warning.due || told.due == warning.due && told.isSettled(at: now)
       {
         overdue = nil

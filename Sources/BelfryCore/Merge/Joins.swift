@@ -7,8 +7,8 @@ extension Alarm {
   /// Joins two versions of one alarm. Needs no common ancestor; commutative, associative, idempotent.
   ///
   /// 1. **Definition fields**, one by one: the later stamp's value stands. Without a stamp a value is
-  ///    older than any with one; between equal stamps the greater text stands. Of `backup` that goes for each
-  ///    part: see `Backup.join`.
+  ///    older than any with one; between equal stamps the greater text stands. Of `cascade` that goes for each
+  ///    part: see `Cascade.join`.
   /// 2. **Progress**: see `Progress.join`.
   /// 3. **Disabled** stands over the other side's pending: `Timeline` counts none while an alarm is
   ///    disabled, and none older than `progress.cleared` afterwards.
@@ -17,14 +17,14 @@ extension Alarm {
   /// 5. **Unknown keys**: all are kept; between two values the greater text stands.
   public static func join(_ a: Alarm, _ b: Alarm) -> Alarm {
     var result = a
-    for field in Field.allCases where field != .backup && wins(field, b, over: a) {
+    for field in Field.allCases where field != .cascade && wins(field, b, over: a) {
       result.take(field, from: b)
       result.stamps[field] = b.stamps[field]
     }
-    result.backup = [a.backup, b.backup].compactMap { $0 }.reduce(nil) { joined, backup in
-      joined.map { Backup.join($0, backup) } ?? backup
+    result.cascade = [a.cascade, b.cascade].compactMap { $0 }.reduce(nil) { joined, cascade in
+      joined.map { Cascade.join($0, cascade) } ?? cascade
     }
-    result.stamps[.backup] = [a.stamps[.backup], b.stamps[.backup]].compactMap { $0 }.max()
+    result.stamps[.cascade] = [a.stamps[.cascade], b.stamps[.cascade]].compactMap { $0 }.max()
     result.progress = Progress.join(a.progress, b.progress)
     if let deletion = b.deletion {
       result.deletion = (a.deletion ?? [:]).merging(deletion, uniquingKeysWith: max)
@@ -78,7 +78,7 @@ extension OccurrenceRecord {
     if a.state == b.state {
       result.since = [a.since, b.since].compactMap { $0 }.min()
       result.by = [a, b].filter { $0.since == result.since }.compactMap(\.by).min()
-      result.naps = Array(Set(a.naps + b.naps)).sorted(by: Cascade.precedes)
+      result.naps = Array(Set(a.naps + b.naps)).sorted(by: CascadeRun.precedes)
       result.until = [a.until, b.until].compactMap { $0 }.max()
       result.schedule = [a.schedule, b.schedule].compactMap { $0 }.max()
       result.auto = a.auto && b.auto

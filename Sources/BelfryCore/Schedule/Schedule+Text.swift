@@ -1,7 +1,7 @@
 // How a schedule is spoken of. One wording for cards, warnings and commit messages.
 
 extension Schedule {
-  /// One word for a card's badge: `weekly`, `every 2 weeks`, `monthly`, `once` …
+  /// One word for a summary's badge: `weekly`, `every 2 weeks`, `monthly`, `once` …
   public var badge: String {
     func every(_ interval: Int, _ adjective: String, _ unit: String) -> String {
       interval == 1 ? adjective : "every \(interval) \(unit)s"

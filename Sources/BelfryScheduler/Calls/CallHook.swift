@@ -53,7 +53,7 @@ public struct CallHook: Sendable {
 
   /// Calls once, or sends word once.
   public func run(
-    _ target: BackupTarget, message: String, alarm: Alarm, occurrence: CivilDateTime, isTest: Bool
+    _ target: CascadeTarget, message: String, alarm: Alarm, occurrence: CivilDateTime, isTest: Bool
   ) async -> CallOutcome {
     let name: String
     var members: [String: JSON] = [

@@ -1,18 +1,18 @@
 import BelfryCore
 import BelfryStore
 
-/// A backup of an alarm that some device is to call, or to send word to.
+/// A later step of an alarm that some device is to call, or to send word to.
 public struct Callout: Hashable, Sendable {
   public let alarm: Identifier
   public let occurrence: CivilDateTime
-  public let target: BackupTarget
+  public let target: CascadeTarget
   /// When its turn came.
   public let due: Instant
   /// Whether it is only rehearsed.
   public let isTest: Bool
 
   public init(
-    alarm: Identifier, occurrence: CivilDateTime, target: BackupTarget, due: Instant, isTest: Bool
+    alarm: Identifier, occurrence: CivilDateTime, target: CascadeTarget, due: Instant, isTest: Bool
   ) {
     self.alarm = alarm
     self.occurrence = occurrence
@@ -30,14 +30,14 @@ public struct Callout: Hashable, Sendable {
   /// The command that sees to it.
   public var arguments: [String] {
     [
-      "backup", "place", alarm.text, "--occurrence", occurrence.description, "--due",
+      "cascade", "contact", alarm.text, "--occurrence", occurrence.description, "--due",
       due.rfc3339Milliseconds,
     ] + (isTest ? ["--test"] : [])
   }
 
   /// The variable that names the target to that command: every user of the machine can list arguments, and a number or
   /// a person is nobody else's business.
-  public static let targetVariable = "BELFRY_BACKUP_TARGET"
+  public static let targetVariable = "BELFRY_CASCADE_TARGET"
   public var variables: [String: String] { [Callout.targetVariable: target.key] }
 
   /// What is noted of it here.

@@ -4,12 +4,12 @@ import CLinux
 import Glibc
 
 /// What a daemon does, for a log.
-public enum DaemonNews: Sendable {
+public enum DaemonLogEvent: Sendable {
   case started(alarms: Int, next: Instant?)
-  case told(Notice, DeliveryOutcome)
+  case told(Notification, DeliveryOutcome)
   /// One way to reach the person did not work, while another did, and why.
-  case wayFailed(Notice, [String])
-  case answered(Notice, DeliveredAnswer, failure: String?)
+  case wayFailed(Notification, [String])
+  case answered(Notification, DeliveredAnswer, failure: String?)
   /// What could not be noted, or be done by a command, and why.
   case failed(String, why: String)
   case recovered(String)
@@ -32,18 +32,18 @@ public enum DaemonNews: Sendable {
 /// ```
 ///  clock, files, pokes, signals ──▶ look at what is due ──▶ claim ──▶ hooks ──▶ note
 ///                                        │                                        │
-///                              agenda (in memory)            `belfry tick --settle`, `belfry sync`
+///                              alarmQueue (in memory)            `belfry tick --settle`, `belfry sync`
 /// ```
 ///
 /// It rings from what it remembers and never waits for git: everything that is to be recorded is done by commands
 /// of their own, and again until it succeeds.
 public final class Daemon: Sendable {
   /// What the daemon needs from whoever starts it.
-  public struct Surroundings: Sendable {
+  public struct Dependencies: Sendable {
     /// The store's context, as of now; with the time zones read anew where they may have changed.
     public var context: @Sendable (_ rereadingZones: Bool) -> StoreContext
     /// The hooks, attended by somebody.
-    public var hooks: @Sendable (Attendance) -> HookDelivery
+    public var hooks: @Sendable (ActiveDeliveries) -> HookDelivery
     /// The binary, for what commands do.
     public var command: String
     /// How far the system's clock is ahead of the context's, in milliseconds: 0 but for a clock that is made up.
@@ -54,7 +54,7 @@ public final class Daemon: Sendable {
     public var wakesMachine: Bool
     /// What commands get beside the variables of this process.
     public var variables: @Sendable () -> [String: String]
-    public var log: @Sendable (DaemonNews) -> Void
+    public var log: @Sendable (DaemonLogEvent) -> Void
     /// The service manager that watches the event loop; nil when there is none.
     public var notifier: ServiceNotifier?
     /// What reads the battery; nil where nobody is to.
@@ -64,9 +64,9 @@ public final class Daemon: Sendable {
       command: String, clockOffset: Int64 = 0, syncs: Bool, wakesMachine: Bool,
       variables: @escaping @Sendable () -> [String: String] = { [:] },
       context: @escaping @Sendable (_ rereadingZones: Bool) -> StoreContext,
-      hooks: @escaping @Sendable (Attendance) -> HookDelivery,
+      hooks: @escaping @Sendable (ActiveDeliveries) -> HookDelivery,
       gauge: BatteryGauge? = nil, notifier: ServiceNotifier? = nil,
-      log: @escaping @Sendable (DaemonNews) -> Void
+      log: @escaping @Sendable (DaemonLogEvent) -> Void
     ) {
       self.notifier = notifier
       self.gauge = gauge
@@ -82,12 +82,12 @@ public final class Daemon: Sendable {
   }
 
   private let store: Store
-  private let surroundings: Surroundings
+  private let dependencies: Dependencies
   private let heartbeat = Heartbeat()
 
-  public init(_ store: Store, _ surroundings: Surroundings) {
+  public init(_ store: Store, _ dependencies: Dependencies) {
     self.store = store
-    self.surroundings = surroundings
+    self.dependencies = dependencies
   }
 
   /// Runs until it is told to stop. Throws `StoreError.daemonRuns` when the store has one already.
@@ -99,20 +99,22 @@ public final class Daemon: Sendable {
     defer { withExtendedLifetime(lock) {} }
     let source = try WakeSource(
       store: store.path, branch: store.branchFolders, poke: files.poke,
-      wakesMachine: surroundings.wakesMachine)
-    if let failure = source.pokeFailure { surroundings.log(.unreachable(why: "\(failure)")) }
+      wakesMachine: dependencies.wakesMachine)
+    if let failure = source.pokeFailure { dependencies.log(.unreachable(why: "\(failure)")) }
     if let failure = source.wakerFailure {
-      surroundings.log(.failed("waking the machine", why: "\(failure)"))
+      dependencies.log(.failed("waking the machine", why: "\(failure)"))
     }
     let (events, sender) = AsyncStream.makeStream(of: DaemonEvent.self)
     source.start { sender.yield(.wake($0)) }
-    let attendance = Attendance { sender.yield(.news($0)) }
-    var watch = DaemonWatch(store: store, surroundings: surroundings, attendance: attendance) {
+    let activeDeliveries = ActiveDeliveries { sender.yield(.news($0)) }
+    var watch = DaemonLoop(
+      store: store, dependencies: dependencies, activeDeliveries: activeDeliveries
+    ) {
       sender.yield($0)
     }
     watch.begin()
     _ = malloc_trim(0)
-    surroundings.notifier?.ready("Watching \(store.path)")
+    dependencies.notifier?.ready("Watching \(store.path)")
     arm(source, watch, lock)
     for await event in events {
       if case .wake(.stop) = event { break }
@@ -121,12 +123,12 @@ public final class Daemon: Sendable {
         if lock?.isInPlace != true { lock = try takeLock() }
         source.reopen(poke: files.poke)
       }
-      surroundings.notifier?.keepAlive()
+      dependencies.notifier?.keepAlive()
       arm(source, watch, lock)
     }
-    surroundings.notifier?.stopping()
-    await attendance.close()
-    surroundings.log(.stopped)
+    dependencies.notifier?.stopping()
+    await activeDeliveries.close()
+    dependencies.log(.stopped)
   }
 
   /// The lock of the store's daemon; nil, which is reported, where the store cannot be locked.
@@ -134,18 +136,18 @@ public final class Daemon: Sendable {
     switch try store.lockForDaemon() {
     case .success(let lock): return lock
     case .failure(let failure):
-      surroundings.log(.unlocked(why: "\(failure)"))
+      dependencies.log(.unlocked(why: "\(failure)"))
       return nil
     }
   }
 
-  private func arm(_ source: WakeSource, _ watch: DaemonWatch, _ lock: DaemonLock?) {
+  private func arm(_ source: WakeSource, _ watch: DaemonLoop, _ lock: DaemonLock?) {
     func real(_ moment: Instant) -> Instant {
-      Instant(milliseconds: moment.milliseconds + surroundings.clockOffset)
+      Instant(milliseconds: moment.milliseconds + dependencies.clockOffset)
     }
     var wake = watch.nextWake
-    if let interval = surroundings.notifier?.interval {
-      let now = surroundings.context(false).now.milliseconds
+    if let interval = dependencies.notifier?.interval {
+      let now = dependencies.context(false).now.milliseconds
       wake = min(wake, Instant(milliseconds: now + Int64(interval * 1000)))
     }
     source.arm(real(wake), ring: watch.nextRing.map(real))
@@ -156,14 +158,14 @@ public final class Daemon: Sendable {
 /// Something that a daemon has to see to.
 enum DaemonEvent: Sendable {
   case wake(WakeSource.Wake)
-  case news(Attendance.News)
+  case news(ActiveDeliveries.News)
   /// The disk answers, which had not in time.
   case diskAnswers
-  case told(Telling, DeliveryOutcome?)
+  case told(PendingDelivery, DeliveryOutcome?)
   /// What was told is to be noted.
   case note
   /// The answer to a notice is in the store, or was given up.
-  case recorded(Notice)
+  case recorded(Notification)
   /// What the history knows of alarms that have no valid file.
   case history([ArmedRecord])
   case settled(failure: String?)
@@ -177,5 +179,5 @@ enum DaemonEvent: Sendable {
   /// How the battery stands.
   case sampled(BatteryGauge.Sampling)
   /// What came of telling somebody of the battery.
-  case nudged(NudgeRound.Telling, Notice, DeliveryOutcome)
+  case batteryWarned(BatteryAlerting.PendingDelivery, Notification, DeliveryOutcome)
 }

@@ -4,8 +4,8 @@ import BelfryCore
 /// seldom otherwise.
 struct SyncSchedule {
   /// The seconds between two syncs, by how things stand.
-  static func interval(_ mood: Agenda.Mood) -> Int64 {
-    switch mood {
+  static func interval(_ urgency: AlarmQueue.SyncUrgency) -> Int64 {
+    switch urgency {
     case .cascading: 5
     case .ringing: 15
     case .waiting: 60
@@ -27,18 +27,18 @@ struct SyncSchedule {
   private(set) var isRunning = false
 
   /// When the next one is due; nil while one runs.
-  func next(_ mood: Agenda.Mood, now: Instant) -> Instant? {
+  func next(_ urgency: AlarmQueue.SyncUrgency, now: Instant) -> Instant? {
     if isRunning { return nil }
     guard let lastEnd else { return now }
     // Who cannot be reached is not asked every few seconds, however much there is to tell.
-    // But where backups ring for want of news.
+    // But where cascade steps ring for want of news.
     let interval =
-      failures == 0 || mood == .cascading
-      ? SyncSchedule.interval(mood)
+      failures == 0 || urgency == .cascading
+      ? SyncSchedule.interval(urgency)
       : max(15, min(SyncSchedule.mostPatience, 15 << min(failures - 1, 6)))
     let regular = lastEnd.adding(seconds: interval)
     guard let changed, failures == 0 else { return regular }
-    return min(regular, changed.adding(seconds: mood == .cascading ? 0 : SyncSchedule.settling))
+    return min(regular, changed.adding(seconds: urgency == .cascading ? 0 : SyncSchedule.settling))
   }
 
   /// Whether it has been tried to learn what others have done so lately that another try would tell nothing new.

@@ -29,7 +29,7 @@ public struct AnswerRecorder: Sendable {
   private static let mostTries = 1_440
 
   /// Records an answer, again and again while the store cannot be written to; returns why it could not, in words.
-  public func record(_ answer: DeliveredAnswer, to notice: Notice) async -> String? {
+  public func record(_ answer: DeliveredAnswer, to notification: Notification) async -> String? {
     guard case .answer(let answer) = answer else { return nil }
     var reason: String?
     for attempt in 0..<AnswerRecorder.mostTries {
@@ -42,7 +42,7 @@ public struct AnswerRecorder: Sendable {
         }
       }
       let outcome = await TimedProcess.run(
-        .path(FilePath(command)), arguments(answer, notice), variables: variables(),
+        .path(FilePath(command)), arguments(answer, notification), variables: variables(),
         seconds: AnswerRecorder.patience)
       switch outcome {
       // It was not there any more, or had been answered meanwhile.
@@ -56,7 +56,7 @@ public struct AnswerRecorder: Sendable {
     return reason
   }
 
-  private func arguments(_ answer: Answer, _ notice: Notice) -> [String] {
+  private func arguments(_ answer: Answer, _ notification: Notification) -> [String] {
     let verb: [String] =
       switch answer {
       case .stop: ["stop"]
@@ -67,7 +67,10 @@ public struct AnswerRecorder: Sendable {
       case .dismiss: ["dismiss"]
       }
     var arguments =
-      verb + ["--store", store, "--occurrence", notice.occurrence.description, notice.alarm.text]
+      verb + [
+        "--store", store, "--occurrence", notification.occurrence.description,
+        notification.alarm.text,
+      ]
     if case .snooze(let seconds) = answer { arguments.append(Span.code(seconds)) }
     return arguments
   }

@@ -15,7 +15,7 @@ import SystemPackage
 /// ```
 ///
 /// Neither side waits for the other to read, however much is due at once.
-public final class DetachedDelivery: NoticeDelivery {
+public final class DetachedDelivery: NotificationDelivery {
   /// A delivery whose outcome is awaited.
   private struct Waiting {
     let continuation: CheckedContinuation<DeliveryOutcome, Never>
@@ -48,7 +48,7 @@ public final class DetachedDelivery: NoticeDelivery {
     self.timeout = timeout
   }
 
-  public func deliver(_ notice: Notice, snooze: Int64) async -> DeliveryOutcome {
+  public func deliver(_ notification: Notification, snooze: Int64) async -> DeliveryOutcome {
     await withCheckedContinuation { continuation in
       let reason: String? = state.withLock { state in
         if state.input == nil, state.failure == nil { start(&state) }
@@ -64,7 +64,7 @@ public final class DetachedDelivery: NoticeDelivery {
         input.send(
           JSON.object([
             "number": .integer(Int64(number)), "snooze": .integer(snooze),
-            "notice": notice.handover,
+            "notice": notification.handover,
           ]).line)
         return nil
       }
@@ -134,8 +134,8 @@ public final class DetachedDelivery: NoticeDelivery {
 
 extension DeliveryOutcome {
   fileprivate init?(handover json: JSON) {
-    if let keeper = json["keeper"]?.string {
-      self = .attended(keeper: keeper)
+    if let leaseOwner = json["keeper"]?.string {
+      self = .attended(leaseOwner: leaseOwner)
     } else if json["withdrawn"]?.bool == true {
       self = .withdrawn
     } else if let reasons = json["reasons"]?.array {
@@ -152,7 +152,7 @@ extension DeliveryOutcome {
   fileprivate func handover(_ number: Int64) -> JSON {
     var members: [String: JSON] = ["number": .integer(number)]
     switch self {
-    case .attended(let keeper): members["keeper"] = .string(keeper)
+    case .attended(let leaseOwner): members["keeper"] = .string(leaseOwner)
     case .withdrawn: members["withdrawn"] = true
     case .undelivered(let reasons): members["reasons"] = .array(reasons.map { .string($0) })
     case .delivered(.remind): members["remind"] = true
@@ -168,19 +168,19 @@ extension DeliveryOutcome {
 }
 
 /// The other end of it: delivers what it is handed, and stays until all of it is over.
-public struct Attendant: Sendable {
+public struct DeliveryHelper: Sendable {
   private let open: @Sendable () throws -> Store?
-  private let hooks: @Sendable (Attendance) -> HookDelivery
+  private let hooks: @Sendable (ActiveDeliveries) -> HookDelivery
   private let recorder: AnswerRecorder
-  private let ledger = LedgerWriter()
-  private let ended = EndedNotices()
+  private let ledgerWriter = LedgerWriter()
+  private let ended = EndedNotifications()
 
   /// - Parameters:
   ///   - open: the store as it is now; nil when it is gone.
   ///   - hooks: the hooks, attended by somebody.
   public init(
     recorder: AnswerRecorder, open: @escaping @Sendable () throws -> Store?,
-    hooks: @escaping @Sendable (Attendance) -> HookDelivery
+    hooks: @escaping @Sendable (ActiveDeliveries) -> HookDelivery
   ) {
     self.recorder = recorder
     self.open = open
@@ -200,21 +200,21 @@ public struct Attendant: Sendable {
 
   /// Reads notices from standard input, a line each, until its end, and then waits until nothing goes on any more.
   public func run() async {
-    let (news, sender) = AsyncStream.makeStream(of: Attendance.News.self)
-    let attendance = Attendance { sender.yield($0) }
-    let delivery = hooks(attendance)
+    let (news, sender) = AsyncStream.makeStream(of: ActiveDeliveries.News.self)
+    let activeDeliveries = ActiveDeliveries { sender.yield($0) }
+    let delivery = hooks(activeDeliveries)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.deliver(delivery) }
-      group.addTask { await self.watch(attendance, delivery) }
+      group.addTask { await self.watch(activeDeliveries, delivery) }
       group.addTask {
         for await item in news { await self.handle(item, delivery) }
-        let end = ContinuousClock.now + Attendant.absence
+        let end = ContinuousClock.now + DeliveryHelper.absence
         while self.recordEnds(delivery), ContinuousClock.now < end {
-          do { try await Task.sleep(for: Attendant.retry) } catch { return }
+          do { try await Task.sleep(for: DeliveryHelper.retry) } catch { return }
         }
       }
       await group.next()
-      await attendance.idle()
+      await activeDeliveries.idle()
       // Those that watch end with it; what was answered is still to be recorded.
       sender.finish()
       await group.next()
@@ -226,17 +226,17 @@ public struct Attendant: Sendable {
     // Who asked may have gone.
     let output = PipeWriter(.standardOutput)
     await withTaskGroup(of: Void.self) { group in
-      for await line in Attendant.lines() {
+      for await line in DeliveryHelper.lines() {
         guard let json = try? JSON(parsing: line), let number = json["number"]?.integer,
           let snooze = json["snooze"]?.integer,
-          let notice = json["notice"].flatMap({ Notice(handover: $0) })
+          let notification = json["notice"].flatMap({ Notification(handover: $0) })
         else { continue }
         group.addTask {
-          output.send(await delivery.deliver(notice, snooze: snooze).handover(number).line)
+          output.send(await delivery.deliver(notification, snooze: snooze).handover(number).line)
         }
       }
     }
-    _ = await output.flush(within: Attendant.reporting)
+    _ = await output.flush(within: DeliveryHelper.reporting)
   }
 
   /// The lines of standard input, read by a thread of its own.
@@ -260,30 +260,32 @@ public struct Attendant: Sendable {
     return lines
   }
 
-  private func watch(_ attendance: Attendance, _ delivery: HookDelivery) async {
-    let end = ContinuousClock.now + Attendant.longest
+  private func watch(_ activeDeliveries: ActiveDeliveries, _ delivery: HookDelivery) async {
+    let end = ContinuousClock.now + DeliveryHelper.longest
     var away: ContinuousClock.Instant?
     while !Task.isCancelled {
       do {
-        try await Task.sleep(for: Attendant.look)
+        try await Task.sleep(for: DeliveryHelper.look)
       } catch {
         return
       }
       _ = recordEnds(delivery)
-      let notices = attendance.notices
-      if notices.isEmpty { continue }
-      if ContinuousClock.now > end { attendance.withdraw { _ in true } }
+      let notifications = activeDeliveries.notifications
+      if notifications.isEmpty { continue }
+      if ContinuousClock.now > end { activeDeliveries.withdraw { _ in true } }
       do {
         guard let store = try open() else {
           // Its disk may come back; whoever removed the store wants nothing of it any more.
           let since = away ?? ContinuousClock.now
           away = since
-          if ContinuousClock.now > since + Attendant.absence { attendance.withdraw { _ in true } }
+          if ContinuousClock.now > since + DeliveryHelper.absence {
+            activeDeliveries.withdraw { _ in true }
+          }
           continue
         }
         away = nil
-        let (settings, firings) = (try store.settings().settings, store.firings())
-        attendance.withdraw { !store.isWanted($0, settings, firings) }
+        let (settings, ledger) = (try store.settings().settings, store.ledger())
+        activeDeliveries.withdraw { !store.isWanted($0, settings, ledger) }
       } catch {
         // What cannot be read now may be read later; until then it rings.
         continue
@@ -291,20 +293,21 @@ public struct Attendant: Sendable {
     }
   }
 
-  private func handle(_ news: Attendance.News, _ delivery: HookDelivery) async {
+  private func handle(_ news: ActiveDeliveries.News, _ delivery: HookDelivery) async {
     switch news {
-    case .answered(let notice, let answer):
-      if let reason = await recorder.record(answer, to: notice) {
+    case .answered(let notification, let answer):
+      if let reason = await recorder.record(answer, to: notification) {
         _ = delivery.terminals?.show(
-          ["** Your answer to \(notice.title) could not be recorded", "   \(reason)"], bell: true)
+          ["** Your answer to \(notification.title) could not be recorded", "   \(reason)"],
+          bell: true)
       }
-    case .failed(let notice):
-      ended.add(notice, hasFailed: true)
+    case .failed(let notification):
+      ended.add(notification, hasFailed: true)
       _ = recordEnds(delivery)
     // Nobody reads what it would say; `doctor` finds hooks that cannot work.
     case .wayFailed: break
-    case .ended(let notice):
-      ended.add(notice, hasFailed: false)
+    case .ended(let notification):
+      ended.add(notification, hasFailed: false)
       _ = recordEnds(delivery)
     }
   }
@@ -314,32 +317,34 @@ public struct Attendant: Sendable {
   /// A delivery waits until the tick that handed it over has recorded its outcome. That outcome names this process, so
   /// that the next tick would ring again once this process is gone, and it would hide an earlier failure.
   private func recordEnds(_ delivery: HookDelivery) -> Bool {
-    guard !ended.isEmpty || ledger.hasUnwritten, let store = (try? open()) ?? nil else {
+    guard !ended.isEmpty || ledgerWriter.hasUnwritten, let store = (try? open()) ?? nil else {
       return false
     }
-    let claims = Claims(store: store, keeper: delivery.keeper, ledger: ledger)
+    let leases = DeliveryLeases(
+      store: store, leaseOwner: delivery.leaseOwner, ledgerWriter: ledgerWriter)
     // A full disk may have room again.
-    _ = claims.flush()
-    let firings = ledger.firings(store)
-    let ready = ended.take { notice in
-      let key = Firings.Key(alarm: notice.alarm, occurrence: notice.occurrence)
-      guard let firing = firings[key], firing.standing == .claimed, let keeper = firing.keeper
+    _ = leases.flush()
+    let ledger = ledgerWriter.ledger(store)
+    let ready = ended.take { notification in
+      let key = DeliveryLedger.Key(alarm: notification.alarm, occurrence: notification.occurrence)
+      guard let firing = ledger[key], firing.standing == .claimed,
+        let leaseOwner = firing.leaseOwner
       else {
         return true
       }
-      return keeper == delivery.keeper.name || !delivery.keeper.isAlive(keeper)
+      return leaseOwner == delivery.leaseOwner.name || !delivery.leaseOwner.isAlive(leaseOwner)
     }
-    for item in ready where item.hasFailed { claims.fail(item.notice) }
-    let over = ready.filter { !$0.hasFailed }.map(\.notice)
-    if !over.isEmpty { _ = claims.settle([], ended: over) }
-    return !ended.isEmpty || ledger.hasUnwritten
+    for item in ready where item.hasFailed { leases.fail(item.notification) }
+    let over = ready.filter { !$0.hasFailed }.map(\.notification)
+    if !over.isEmpty { _ = leases.settle([], ended: over) }
+    return !ended.isEmpty || ledgerWriter.hasUnwritten
   }
 }
 
 /// The deliveries that have ended or failed, and that the ledger still has as going on.
-private final class EndedNotices: Sendable {
+private final class EndedNotifications: Sendable {
   struct Item {
-    let notice: Notice
+    let notification: Notification
     /// True if nobody was notified in the end, so that the next tick has to deliver again.
     let hasFailed: Bool
   }
@@ -347,15 +352,15 @@ private final class EndedNotices: Sendable {
 
   var isEmpty: Bool { items.withLock(\.isEmpty) }
 
-  func add(_ notice: Notice, hasFailed: Bool) {
-    items.withLock { $0.append(Item(notice: notice, hasFailed: hasFailed)) }
+  func add(_ notification: Notification, hasFailed: Bool) {
+    items.withLock { $0.append(Item(notification: notification, hasFailed: hasFailed)) }
   }
 
   /// Removes and returns the deliveries whose notices fulfill a condition.
-  func take(where isReady: (Notice) -> Bool) -> [Item] {
+  func take(where isReady: (Notification) -> Bool) -> [Item] {
     items.withLock { items in
-      let ready = items.filter { isReady($0.notice) }
-      items.removeAll { isReady($0.notice) }
+      let ready = items.filter { isReady($0.notification) }
+      items.removeAll { isReady($0.notification) }
       return ready
     }
   }

@@ -18,20 +18,20 @@ import SystemPackage
 ///
 /// A hook has reached the person once it says `delivered`, gives an answer, or ends well; until then it has
 /// `timeout` seconds. Having said `delivered` it may stay, and is attended until it ends or is not wanted any more.
-public struct HookDelivery: NoticeDelivery {
+public struct HookDelivery: NotificationDelivery {
   /// The folder of the user's own hooks: executables named as the delivery is.
   public let own: String?
   /// The folders that the shipped ones may be in.
   public let shipped: [String]
-  /// What hooks get beside the notice: `BELFRY_COMMAND`, `BELFRY_STORE`, `BELFRY_SOUND` where the alarm names none.
+  /// What hooks get beside the notification: `BELFRY_COMMAND`, `BELFRY_STORE`, `BELFRY_SOUND` where the alarm names none.
   public let variables: [String: String]
   /// How long a hook may take to reach the person, in seconds.
   public let timeout: Int
   /// The last way; nil where there is none.
   public let terminals: Terminals?
   /// Who stays with what goes on.
-  public let attendance: Attendance
-  public let keeper: Keeper
+  public let activeDeliveries: ActiveDeliveries
+  public let leaseOwner: LeaseOwner
   /// Where hooks are noted as long as they run; nil where that is nowhere.
   public let notes: HookNotes?
   /// Noises begin one after the other: of two hundred that are due together one is enough to begin with, and what is
@@ -41,30 +41,30 @@ public struct HookDelivery: NoticeDelivery {
   /// - Parameter soundWait: how long a sound waits for the one before it to begin.
   public init(
     own: String?, shipped: [String], variables: [String: String] = [:], timeout: Int = 30,
-    terminals: Terminals? = nil, attendance: Attendance = Attendance { _ in },
-    keeper: Keeper = .thisProcess, notes: String? = nil, soundWait: Duration = .seconds(5)
+    terminals: Terminals? = nil, activeDeliveries: ActiveDeliveries = ActiveDeliveries { _ in },
+    leaseOwner: LeaseOwner = .thisProcess, notes: String? = nil, soundWait: Duration = .seconds(5)
   ) {
     noise = Turn(patience: soundWait, spacing: .milliseconds(300))
-    self.notes = notes.map { HookNotes(folder: $0, keeper: keeper) }
+    self.notes = notes.map { HookNotes(folder: $0, leaseOwner: leaseOwner) }
     self.own = own
     self.shipped = shipped
     self.variables = variables
     self.timeout = timeout
     self.terminals = terminals
-    self.attendance = attendance
-    self.keeper = keeper
+    self.activeDeliveries = activeDeliveries
+    self.leaseOwner = leaseOwner
   }
 
   // MARK: Delivering
 
-  public func deliver(_ notice: Notice, snooze: Int64) async -> DeliveryOutcome {
+  public func deliver(_ notification: Notification, snooze: Int64) async -> DeliveryOutcome {
     let decision = Decision()
     // Two ways at once: who is not reached by one may be by the other, and one that hangs holds up nothing.
-    attendance.begin(notice) { active in
+    activeDeliveries.begin(notification) { active in
       await withTaskGroup(of: (way: Int, outcome: DeliveryOutcome).self) { group in
-        group.addTask { (0, await show(notice, in: active, snooze: snooze)) }
-        if notice.rings {
-          group.addTask { (1, await sound(notice, in: active, snooze: snooze)) }
+        group.addTask { (0, await show(notification, in: active, snooze: snooze)) }
+        if notification.rings {
+          group.addTask { (1, await sound(notification, in: active, snooze: snooze)) }
         }
         var failures: [Int: [String]] = [:]
         for await (way, outcome) in group {
@@ -73,14 +73,16 @@ public struct HookDelivery: NoticeDelivery {
           case .withdrawn: break
           case .delivered(let answer):
             // Who answers after the other way was heard has answered all the same.
-            if !decision.settle(outcome), let answer { attendance.answered(notice, answer) }
+            if !decision.settle(outcome), let answer {
+              activeDeliveries.answered(notification, answer)
+            }
           case .attended: decision.settle(outcome)
           }
         }
         if active.isOver { decision.settle(.withdrawn) }
         let reasons = failures.sorted { $0.key < $1.key }.flatMap(\.value)
         if !active.isOver, !reasons.isEmpty, !decision.settle(.undelivered(reasons)) {
-          attendance.wayFailed(notice, reasons)
+          activeDeliveries.wayFailed(notification, reasons)
         }
       }
     }
@@ -89,13 +91,13 @@ public struct HookDelivery: NoticeDelivery {
 
   /// Shows a notice: through a hook, else on the terminals.
   private func show(
-    _ notice: Notice, in active: ActiveDelivery, snooze: Int64
+    _ notification: Notification, in active: ActiveDelivery, snooze: Int64
   ) async -> DeliveryOutcome {
-    let outcome = await run(notice.hooks, in: active, snooze: snooze)
+    let outcome = await run(notification.hooks, in: active, snooze: snooze)
     guard case .undelivered(let reasons) = outcome, let terminals else { return outcome }
     if active.isOver { return .withdrawn }
-    if terminals.show(notice.lines, bell: notice.sounds) > 0 {
-      attendance.wayFailed(notice, reasons)
+    if terminals.show(notification.lines, bell: notification.sounds) > 0 {
+      activeDeliveries.wayFailed(notification, reasons)
       return .delivered(nil)
     }
     return .undelivered(reasons + ["no terminal of yours is open"])
@@ -103,7 +105,7 @@ public struct HookDelivery: NoticeDelivery {
 
   /// Makes the noise of a notice, after those that were due before it.
   private func sound(
-    _ notice: Notice, in active: ActiveDelivery, snooze: Int64
+    _ notification: Notification, in active: ActiveDelivery, snooze: Int64
   ) async -> DeliveryOutcome {
     await noise.take { await run(["ring"], in: active, snooze: snooze) } ?? .withdrawn
   }
@@ -121,7 +123,7 @@ public struct HookDelivery: NoticeDelivery {
     where paths.firstIndex(of: path) == index && access(path, F_OK) == 0 {
       let outcome = await run(path, in: active, snooze: snooze)
       guard case .undelivered(let why) = outcome else {
-        if !reasons.isEmpty { attendance.wayFailed(active.notice, reasons) }
+        if !reasons.isEmpty { activeDeliveries.wayFailed(active.notification, reasons) }
         return outcome
       }
       if active.isOver { return .withdrawn }
@@ -135,22 +137,22 @@ public struct HookDelivery: NoticeDelivery {
   private func run(
     _ path: String, in active: ActiveDelivery, snooze: Int64
   ) async -> DeliveryOutcome {
-    let notice = active.notice
+    let notification = active.notification
     let process = HookProcess(
-      path: path, input: notice.json.document,
-      variables: variables.merging(notice.variables) { $1 }
+      path: path, input: notification.json.document,
+      variables: variables.merging(notification.variables) { $1 }
         .merging(["BELFRY_SNOOZE": Span.exact(snooze)]) { $1 },
       notes: notes)
     let decision = Decision()
-    let (keeper, attendance) = (keeper.name, attendance)
+    let (leaseOwner, activeDeliveries) = (leaseOwner.name, activeDeliveries)
     let task = active.start {
       let ending = await process.run { line in
         if line == "delivered" {
-          decision.settle(.attended(keeper: keeper))
+          decision.settle(.attended(leaseOwner: leaseOwner))
         } else if let answer = DeliveredAnswer(line, snooze: snooze),
           !decision.settle(.delivered(answer))
         {
-          attendance.answered(notice, answer)
+          activeDeliveries.answered(notification, answer)
         }
       }
       let reason: String
@@ -163,7 +165,7 @@ public struct HookDelivery: NoticeDelivery {
       }
       // One that gives up after it had reached the person, unasked, has them told anew.
       if !decision.settle(.undelivered(["\(path): \(reason)"])), !Task.isCancelled {
-        attendance.failed(notice)
+        activeDeliveries.failed(notification)
       }
     }
     guard let task else { return .withdrawn }

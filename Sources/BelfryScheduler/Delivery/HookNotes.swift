@@ -6,13 +6,13 @@ import Glibc
 public struct HookNotes: Sendable {
   /// The folder that the notes are in.
   let folder: String
-  let keeper: Keeper
+  let leaseOwner: LeaseOwner
   /// Writes and removes the notes in order: a disk that hangs holds back no alarm.
   private let worker = BlockingWorker()
 
-  public init(folder: String, keeper: Keeper) {
+  public init(folder: String, leaseOwner: LeaseOwner) {
     self.folder = folder
-    self.keeper = keeper
+    self.leaseOwner = leaseOwner
   }
 
   /// The note of one that runs.
@@ -25,13 +25,13 @@ public struct HookNotes: Sendable {
 
   /// Notes a process group by its leader. One that cannot be noted matters only to whoever is killed.
   func begin(_ leader: pid_t) -> Note {
-    let path = "\(folder)/\(Keeper.identity(of: "\(leader)"))"
-    worker.enqueue { [folder, keeper] in
+    let path = "\(folder)/\(LeaseOwner.identity(of: "\(leader)"))"
+    worker.enqueue { [folder, leaseOwner] in
       _ = mkdir(folder, 0o700)
       let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
       guard file >= 0 else { return }
       defer { close(file) }
-      let text = Array(keeper.name.utf8)
+      let text = Array(leaseOwner.name.utf8)
       _ = write(file, text, text.count)
     }
     return Note(path: path, worker: worker)
@@ -41,10 +41,12 @@ public struct HookNotes: Sendable {
   public func endLeftovers() {
     for name in DurableFile.names(in: folder) {
       let path = "\(folder)/\(name)"
-      guard let owner = DurableFile.firstLine(of: path), !keeper.isAlive(owner) else { continue }
+      guard let owner = DurableFile.firstLine(of: path), !leaseOwner.isAlive(owner) else {
+        continue
+      }
       // A number that was given to another process since is not the one that was noted.
       if let leader = name.split(separator: "-").first.flatMap({ pid_t($0) }), leader > 1,
-        Keeper.identity(of: "\(leader)") == name
+        LeaseOwner.identity(of: "\(leader)") == name
       {
         _ = kill(-leader, SIGTERM)
       }

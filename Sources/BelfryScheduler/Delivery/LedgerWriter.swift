@@ -25,9 +25,9 @@ struct DiskTimeout: Error, CustomStringConvertible {
 final class LedgerWriter: Sendable {
   private struct State {
     /// The ledger as it was last read or written.
-    var known = Firings()
+    var known = DeliveryLedger()
     /// The ledger with what the disk has not taken; nil when it has taken all.
-    var unwritten: Firings?
+    var unwritten: DeliveryLedger?
     /// The number of the last access.
     var last = 0
     /// The accesses that run, and those of them that were given up.
@@ -65,46 +65,46 @@ final class LedgerWriter: Sendable {
   /// Keeps the ledger as it was last known, for when its file cannot be read any more.
   func holdInMemory() {
     state.withLock { state in
-      var firings = state.known
-      if let unwritten = state.unwritten { firings.merge(unwritten) }
-      state.unwritten = firings
+      var ledger = state.known
+      if let unwritten = state.unwritten { ledger.merge(unwritten) }
+      state.unwritten = ledger
     }
   }
 
   /// Returns the ledger, with what the disk has not taken.
-  func firings(_ store: Store) -> Firings {
+  func ledger(_ store: Store) -> DeliveryLedger {
     let read = access { store.presentFirings() }
     return state.withLock { state in
       if let read { state.known = read }
-      var firings = state.known
-      if let unwritten = state.unwritten { firings.merge(unwritten) }
-      return firings
+      var ledger = state.known
+      if let unwritten = state.unwritten { ledger.merge(unwritten) }
+      return ledger
     }
   }
 
   /// Changes the ledger: on the disk, or else in memory, with the reason.
   func update<Result: Sendable>(
-    _ store: Store, _ body: @escaping @Sendable (inout Firings) -> Result
+    _ store: Store, _ body: @escaping @Sendable (inout DeliveryLedger) -> Result
   ) -> Store.FiringsUpdate<Result> {
     let unwritten = state.withLock { $0.unwritten }
     let update = access {
-      store.updateFirings { firings in
-        if let unwritten { firings.merge(unwritten) }
-        return body(&firings)
+      store.updateFirings { ledger in
+        if let unwritten { ledger.merge(unwritten) }
+        return body(&ledger)
       }
     }
     return state.withLock { state in
       if let update {
-        if update.failure == nil { state.known = update.firings }
-        state.unwritten = update.failure == nil ? nil : update.firings
+        if update.failure == nil { state.known = update.ledger }
+        state.unwritten = update.failure == nil ? nil : update.ledger
         return update
       }
-      var firings = state.known
-      if let unwritten { firings.merge(unwritten) }
-      let result = body(&firings)
-      state.unwritten = firings
+      var ledger = state.known
+      if let unwritten { ledger.merge(unwritten) }
+      let result = body(&ledger)
+      state.unwritten = ledger
       return Store.FiringsUpdate(
-        firings: firings, result: result, failure: DiskTimeout(limit: timeout))
+        ledger: ledger, result: result, failure: DiskTimeout(limit: timeout))
     }
   }
 

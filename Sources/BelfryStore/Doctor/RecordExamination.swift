@@ -13,8 +13,8 @@ public struct RecordExamination: Sendable {
   // MARK: Records
 
   public func records() async throws -> [Finding] {
-    let view = try CardView(store)
-    let cards = view.cards()
+    let view = try AlarmIndex(store)
+    let summaries = view.summaries()
     var findings: [Finding] = view.problems.map { .record($0) }
     if let problem = try store.settings().problem { findings.append(.record(problem)) }
     let (devices, badDevices) = store.devices()
@@ -29,7 +29,7 @@ public struct RecordExamination: Sendable {
     if !dropped.isEmpty { findings.append(.dropped(dropped)) }
     findings.append(
       .records(
-        alarms: cards.count { !$0.isDeleted }, deleted: cards.count { $0.isDeleted },
+        alarms: summaries.count { !$0.isDeleted }, deleted: summaries.count { $0.isDeleted },
         devices: devices.count))
     return findings
   }
@@ -68,7 +68,7 @@ public struct RecordExamination: Sendable {
   }
 
   private func alarms() throws -> [Identifier: Alarm] {
-    try store.alarms(CardView(store).cards())
+    try store.alarms(AlarmIndex(store).summaries())
   }
 
   // MARK: Time

@@ -20,21 +20,21 @@ extension Repair {
       report(.restored(dropped.keys.sorted()))
     }
     try removeUnusable(quarantine, writer)
-    let unsettled = try CardView(store).unsettled
+    let unsettled = try AlarmIndex(store).unsettled
     let missing = unsettled.map(AlarmRecord.path)
       .filter { access("\(store.path)/\($0)", F_OK) != 0 }
-    try Absorption(writer).absorb(unsettled)
+    try HandEditImport(writer).absorb(unsettled)
     let restored = missing.filter { access("\(store.path)/\($0)", F_OK) == 0 }
     if !restored.isEmpty { report(.restored(restored)) }
-    try SettingsAbsorption(writer).absorb()
+    try SettingsHandEditImport(writer).absorb()
 
     let changes = try await WorkTreeChanges(store)
     try restore(changes.removed, writer)
-    let committed = try Tidying(writer).commit(changes.uncommitted)
+    let committed = try DailyAudit(writer).commit(changes.uncommitted)
     if !committed.isEmpty { report(.committed(committed)) }
     try rearm(writer)
     try restoreAnswers(writer)
-    try CardView(store).save()
+    try AlarmIndex(store).save()
   }
 
   /// Moves what lies in a record's place and is none out of the way; what was good before comes back.
@@ -77,14 +77,14 @@ extension Repair {
   }
 
   private func restore(_ paths: [String], _ writer: StoreWriter) throws {
-    let restored = try Tidying(writer).restore(paths)
+    let restored = try DailyAudit(writer).restore(paths)
     if !restored.isEmpty { report(.restored(restored)) }
   }
 
   /// Arms alarms again for which a clock that was ahead has settled what has not come.
   private func rearm(_ writer: StoreWriter) throws {
-    for card in try CardView(store).cards() where !card.isDeleted {
-      guard case .good(let alarm, _) = try store.readAlarm(card.id), alarm.enabled,
+    for summary in try AlarmIndex(store).summaries() where !summary.isDeleted {
+      guard case .good(let alarm, _) = try store.readAlarm(summary.id), alarm.enabled,
         let rearmed = store.timeline(alarm).rearmed(alarm, at: store.context.now)
       else { continue }
       try writer.commit(

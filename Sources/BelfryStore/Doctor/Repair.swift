@@ -57,7 +57,7 @@ public struct Repair: Sendable {
     try await mendGraph(repository, quarantine)
     try await mendIndex(repository, quarantine, isStale: isMoved)
     // The cards tell what is committed by what they were told; now everything is looked at again.
-    _ = unlink(store.local.cards)
+    _ = unlink(store.local.summaries)
     try await mendRecords(quarantine)
   }
 

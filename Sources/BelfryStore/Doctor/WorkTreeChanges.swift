@@ -51,7 +51,7 @@ struct Dropped {
     var files: [String: [UInt8]] = [:]
     // Where the branch has stood, and somebody has moved it away from.
     for place in repository.reflog(branch).prefix(Dropped.places) {
-      guard let changes = try? Healing(repository).files(seen: place, head: head).files
+      guard let changes = try? BranchRestoration(repository).files(seen: place, head: head).files
       else { continue }
       for (path, content) in changes where files[path] == nil { files[path] = content }
     }

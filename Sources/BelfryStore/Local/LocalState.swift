@@ -37,14 +37,14 @@ struct LocalState: Sendable {
   /// A named pipe: what is written to it wakes the daemon.
   var poke: String { folder + "/poke" }
   var packLock: String { folder + "/pack.lock" }
-  var cards: String { folder + "/cards" }
+  var summaries: String { folder + "/cards" }
   /// The paths of a write that has begun and not ended.
   var journal: String { folder + "/journal" }
   /// The signature of the settings as they were last committed.
   var settings: String { folder + "/settings" }
   private var seen: String { folder + "/seen" }
   private var device: String { folder + "/device.json" }
-  var firings: String { folder + "/firings.json" }
+  var ledger: String { folder + "/firings.json" }
 
   /// A place for a file that is about to be renamed into the store, for holders of a lock: what a process
   /// that died left there is overwritten.
@@ -91,34 +91,36 @@ struct LocalState: Sendable {
     return stat(folder, &status) == 0 ? Int64(bitPattern: UInt64(status.st_ino)) : nil
   }
 
-  // MARK: Firings
+  // MARK: DeliveryLedger
 
   /// What this device has rung for. A file that cannot be read counts as none: rather ring twice.
-  func readFirings(_ path: String) -> Firings {
+  func readFirings(_ path: String) -> DeliveryLedger {
     guard let file = try? DurableFile.read(path, limit: 64 << 20),
       let list = (try? JSON(parsing: file.bytes))?.array
-    else { return Firings() }
-    var result = Firings()
+    else { return DeliveryLedger() }
+    var result = DeliveryLedger()
     for item in list {
       guard let alarm = item["alarm"]?.identifier, let occurrence = item["occurrence"]?.occurrence,
         let due = item["due"]?.instant, let at = item["at"]?.instant
       else { continue }
-      result[Firings.Key(alarm: alarm, occurrence: occurrence)] = Firings.Firing(
+      result[DeliveryLedger.Key(alarm: alarm, occurrence: occurrence)] = DeliveryLedger.Firing(
         LocalState.kind(item), due: due, at: at, attempts: Int(item["attempts"]?.integer ?? 1),
-        standing: item["standing"]?.string.flatMap { Firings.Firing.Standing(rawValue: $0) }
+        standing: item["standing"]?.string.flatMap {
+          DeliveryLedger.Firing.DeliveryState(rawValue: $0)
+        }
           ?? .delivered,
-        keeper: item["keeper"]?.string, isLogged: item["logged"]?.bool ?? true)
+        leaseOwner: item["keeper"]?.string, isLogged: item["logged"]?.bool ?? true)
     }
     return result
   }
 
-  private static func kind(_ item: JSON) -> Firings.Firing.Kind {
+  private static func kind(_ item: JSON) -> DeliveryLedger.Firing.Kind {
     if item["warning"]?.bool == true { return .warning }
     if item["rehearsal"]?.bool == true { return .rehearsal }
     return item["followUp"]?.integer.map { .followUp(Int($0)) } ?? .ringing
   }
 
-  private static func members(_ kind: Firings.Firing.Kind) -> [String: JSON?] {
+  private static func members(_ kind: DeliveryLedger.Firing.Kind) -> [String: JSON?] {
     switch kind {
     case .ringing: [:]
     case .followUp(let number): ["followUp": .integer(Int64(number))]
@@ -127,43 +129,44 @@ struct LocalState: Sendable {
     }
   }
 
-  func write(_ value: Firings, to path: String) throws {
-    let list = value.firings.sorted { $0.key < $1.key }.map { key, firing in
+  func write(_ value: DeliveryLedger, to path: String) throws {
+    let list = value.ledger.sorted { $0.key < $1.key }.map { key, firing in
       JSON.object(
         omittingNil: [
           "alarm": JSON(key.alarm), "occurrence": JSON(key.occurrence), "due": JSON(firing.due),
           "at": JSON(firing.at), "standing": .string(firing.standing.rawValue),
           "attempts": firing.attempts == 1 ? nil : .integer(Int64(firing.attempts)),
-          "keeper": firing.keeper.map { .string($0) }, "logged": firing.isLogged ? nil : false,
+          "keeper": firing.leaseOwner.map { .string($0) }, "logged": firing.isLogged ? nil : false,
         ].merging(LocalState.members(firing.kind)) { $1 })
     }
     try DurableFile.write(
       JSON.array(list).document, to: path,
-      temporary: path == firings ? temporary("firings") : "\(path).new")
+      temporary: path == ledger ? temporary("firings") : "\(path).new")
   }
 
-  // MARK: Nudges
+  // MARK: BatteryWarnings
 
-  private var nudges: String { folder + "/nudges.json" }
+  private var batteryWarnings: String { folder + "/nudges.json" }
 
   /// What was told of the battery. A file that cannot be read counts as none: rather told twice.
-  func readNudges() -> NudgeNotes {
-    guard let file = try? DurableFile.read(nudges, limit: 1 << 20),
+  func readBatteryWarnings() -> BatteryWarningHistory {
+    guard let file = try? DurableFile.read(batteryWarnings, limit: 1 << 20),
       let list = (try? JSON(parsing: file.bytes))?.array
-    else { return NudgeNotes() }
-    var told: [NudgeNotes.Key: NudgeNotes.Told] = [:]
+    else { return BatteryWarningHistory() }
+    var told: [BatteryWarningHistory.Key: BatteryWarningHistory.Told] = [:]
     for item in list {
       guard let alarm = item["alarm"]?.identifier, let occurrence = item["occurrence"]?.occurrence,
         let risk = item["risk"]?.string.flatMap({ BatteryPrediction.Risk(rawValue: $0) }),
         let at = item["at"]?.instant
       else { continue }
-      told[NudgeNotes.Key(alarm: alarm, occurrence: occurrence)] = NudgeNotes.Told(
-        risk: risk, at: at, isOver: item["over"]?.bool ?? false)
+      told[BatteryWarningHistory.Key(alarm: alarm, occurrence: occurrence)] =
+        BatteryWarningHistory.Told(
+          risk: risk, at: at, isOver: item["over"]?.bool ?? false)
     }
-    return NudgeNotes(told)
+    return BatteryWarningHistory(told)
   }
 
-  func write(_ notes: NudgeNotes) throws {
+  func write(_ notes: BatteryWarningHistory) throws {
     let list = notes.told.map { key, told in
       JSON.object([
         "alarm": JSON(key.alarm), "occurrence": JSON(key.occurrence),
@@ -171,7 +174,8 @@ struct LocalState: Sendable {
       ])
     }
     try DurableFile.write(
-      JSON.array(list).document, to: nudges, temporary: "\(nudges).new-\(getpid())",
+      JSON.array(list).document, to: batteryWarnings,
+      temporary: "\(batteryWarnings).new-\(getpid())",
       syncing: false)
   }
 
@@ -180,14 +184,14 @@ struct LocalState: Sendable {
   var alive: String { folder + "/alive.json" }
 
   /// What is known of the other devices. A file that cannot be read counts as none.
-  func readSignsOfLife() -> SignsOfLife {
+  func readSignsOfLife() -> DeviceHeartbeats {
     guard let file = try? DurableFile.read(alive, limit: 1 << 20),
       let json = try? JSON(parsing: file.bytes)
-    else { return SignsOfLife() }
+    else { return DeviceHeartbeats() }
     let seen = (json["seen"]?.object ?? [:]).compactMap { key, value in
       Identifier(key).flatMap { id in value.instant.map { (id, $0) } }
     }
-    return SignsOfLife(
+    return DeviceHeartbeats(
       asked: json["asked"]?.instant, silent: json["silent"]?.instant,
       seen: Dictionary(seen) { max($0, $1) },
       has: (json["has"]?.object ?? [:]).reduce(into: [:]) { result, item in
@@ -195,13 +199,13 @@ struct LocalState: Sendable {
       }, told: json["told"]?.instant, toldHead: json["toldHead"]?.string,
       every: (json["every"]?.object ?? [:]).reduce(into: [:]) { result, item in
         guard let id = Identifier(item.key), let seconds = item.value.integer,
-          SignsOfLife.promises.contains(seconds)
+          DeviceHeartbeats.promises.contains(seconds)
         else { return }
         result[id] = seconds
       }, exchanges: (json["exchanges"]?.array ?? []).compactMap(\.instant).sorted())
   }
 
-  func write(_ signs: SignsOfLife) throws {
+  func write(_ signs: DeviceHeartbeats) throws {
     let seen = signs.seen.map { ($0.key.text, JSON($0.value)) }
     let has = signs.has.map { ($0.key.text, JSON.string($0.value)) }
     let every = signs.every.map { ($0.key.text, JSON.integer($0.value)) }

@@ -6,8 +6,8 @@ import BelfryCore
 /// |---|---|---|
 /// | `format` | 1 | – |
 /// | `id` | the file's name | – |
-/// | `title`, `note`, `enabled`, `schedule`, `zone`, `delivery`, `pause`, `backup`, `partner` | the definition | each by its stamp |
-/// | `cascadeZone` | the time zone that all devices of a cascade follow, recorded by its first device: an IANA name, or `UTC-08:00` | by its stamp; overrules no deletion |
+/// | `title`, `note`, `enabled`, `schedule`, `zone`, `delivery`, `pause`, `cascade`, `partner` | the definition | each by its stamp |
+/// | `cascadeZone` | the time zone that all devices of a cascadeRun follow, recorded by its first device: an IANA name, or `UTC-08:00` | by its stamp; overrules no deletion |
 /// | `stamps` | each field's last edit | with its field |
 /// | `progress` | `armed`, `cleared`, `floor`, `rehearsal`, `occurrences`; `generation` | maxima; occurrences by revision and rank; a higher generation whole |
 /// | `deleted` | the stamps that a deletion had seen | maximum of each |
@@ -39,7 +39,7 @@ public enum AlarmRecord {
     var extras: [String: String] = [:]
     let delivery = try decodeDelivery(&reader, &extras)
     let pause = try decodePause(&reader, &extras)
-    let backup = try BackupRecord.decode(&reader, &extras)
+    let cascade = try CascadeRecord.decode(&reader, &extras)
     let cascadeZone = try reader.optional(
       "cascadeZone", ZoneLibrary.nameInRecord, "the name of a time zone, or UTC-08:00")
     let partner = try decodePartner(&reader, &extras)
@@ -54,7 +54,7 @@ public enum AlarmRecord {
     extras.merge(reader.remaining()) { $1 }
     return Alarm(
       id: id, title: title, note: note, enabled: enabled, schedule: schedule,
-      zone: zone ?? .floating, delivery: delivery, pause: pause, backup: backup,
+      zone: zone ?? .floating, delivery: delivery, pause: pause, cascade: cascade,
       cascadeZone: cascadeZone, partner: partner,
       progress: progress, stamps: stamps ?? [:], deletion: deletion, extras: extras)
   }
@@ -154,7 +154,7 @@ public enum AlarmRecord {
       dismissed: try reader.optional("dismissed", \.bool, "true or false") ?? false,
       revived: try reader.optional("revived", \.instant, "an instant"),
       schedule: try reader.optional("schedule", \.stamp, "a stamp"),
-      naps: try reader.optional("naps", BackupRecord.naps, "a list of snoozes") ?? [],
+      naps: try reader.optional("naps", CascadeRecord.naps, "a list of snoozes") ?? [],
       exhausted: try reader.optional("exhausted", \.bool, "true or false") ?? false,
       by: try reader.optional("by", \.identifier, "an identifier"))
   }
@@ -187,7 +187,7 @@ public enum AlarmRecord {
         "devices": alarm.delivery.devices.isEmpty
           ? nil : .array(alarm.delivery.devices.sorted().map { JSON($0) }),
       ]), "pause": alarm.pause.map { .object(["from": JSON($0.from), "until": JSON($0.until)]) },
-      "backup": alarm.backup.map(BackupRecord.encode),
+      "cascade": alarm.cascade.map(CascadeRecord.encode),
       "cascadeZone": alarm.cascadeZone.map { .string($0) }, "partner": alarm.partner.map(encode),
       "progress": .object(omittingNil: [
         "armed": JSON(alarm.progress.armed), "cleared": alarm.progress.cleared.map { JSON($0) },
@@ -220,7 +220,7 @@ public enum AlarmRecord {
       "auto": record.auto ? true : nil, "dismissed": record.dismissed ? true : nil,
       "revived": record.revived.map { JSON($0) },
       "schedule": record.schedule.map { JSON($0) },
-      "naps": record.naps.isEmpty ? nil : .array(record.naps.map(BackupRecord.encode)),
+      "naps": record.naps.isEmpty ? nil : .array(record.naps.map(CascadeRecord.encode)),
       "exhausted": record.exhausted ? true : nil, "by": record.by.map { JSON($0) },
     ])
   }

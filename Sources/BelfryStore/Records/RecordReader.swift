@@ -62,7 +62,8 @@ struct RecordReader {
     let place = path + (key.map { [$0] } ?? [])
     return RecordError(
       reason,
-      line: JSONPlace.line(of: place, in: document) ?? JSONPlace.line(of: path, in: document))
+      line: JSONLineFinder.line(of: place, in: document)
+        ?? JSONLineFinder.line(of: path, in: document))
   }
 
   private func name(_ key: String) -> String { (path + [key]).joined(separator: ".") }

@@ -25,7 +25,7 @@ public struct CallClaims: Sendable {
     return result
   }
 
-  /// Claims a try; returns whether this device was the first.
+  /// DeliveryLeases a try; returns whether this device was the first.
   public func claim(_ term: Int, at now: Instant) async throws -> Bool {
     try await transport.create(commit("Calling", now), as: "\(folder)\(term)")
   }
@@ -62,7 +62,7 @@ extension Store {
   ///
   /// Every device takes the same remote where it can: `origin`, else the first by name.
   public func callClaims(
-    _ alarm: Identifier, _ occurrence: CivilDateTime, _ target: BackupTarget
+    _ alarm: Identifier, _ occurrence: CivilDateTime, _ target: CascadeTarget
   ) throws -> CallClaims? {
     let repository = try repository()
     let remotes = try repository.remotes()
@@ -94,7 +94,7 @@ extension Store {
 
   /// What tells one call from another: an alarm, an occurrence and a target.
   public static func callKey(
-    _ alarm: Identifier, _ occurrence: CivilDateTime, _ target: BackupTarget
+    _ alarm: Identifier, _ occurrence: CivilDateTime, _ target: CascadeTarget
   ) -> String { "\(alarm) \(occurrence) \(target.key)" }
 
   /// Keeps other processes of this device from seeing to the same call, as long as the lock is held; nil while one does.

@@ -6,8 +6,8 @@ public struct MergeDecision: Hashable, Sendable {
   /// What two people wanted differently.
   public enum Subject: Hashable, Comparable, Sendable {
     case field(Alarm.Field)
-    /// One part of the list of backups, each of which joins on its own.
-    case backup(Backup.Part)
+    /// One part of the cascade, each of which joins on its own.
+    case cascade(Cascade.Part)
     /// Whether the alarm is deleted at all.
     case deletion
     /// What became of an occurrence.
@@ -15,11 +15,11 @@ public struct MergeDecision: Hashable, Sendable {
     /// A setting, by its key.
     case setting(String)
 
-    /// As commits and documents name it: `title`, `backup.every`, `deleted`, `2026-11-23T09:00`, `snooze`.
+    /// As commits and documents name it: `title`, `cascade.every`, `deleted`, `2026-11-23T09:00`, `snooze`.
     public var name: String {
       switch self {
       case .field(let field): field.rawValue
-      case .backup(let part): part.name
+      case .cascade(let part): part.name
       case .deletion: "deleted"
       case .occurrence(let civil): civil.description
       case .setting(let key): key
@@ -34,8 +34,8 @@ public struct MergeDecision: Hashable, Sendable {
         self = .deletion
       } else if let field = Alarm.Field(rawValue: name) {
         self = .field(field)
-      } else if let part = Backup.Part(name: name) {
-        self = .backup(part)
+      } else if let part = Cascade.Part(name: name) {
+        self = .cascade(part)
       } else if let civil = CivilDateTime(name) {
         self = .occurrence(civil)
       } else {
@@ -106,7 +106,7 @@ extension MergeDecision {
   ///
   /// - Parameter base: the version that both came from; nil when there is none.
   static func all(_ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?) -> [MergeDecision] {
-    fields(a, b, joined: joined, base: base) + backups(a, b, joined: joined, base: base)
+    fields(a, b, joined: joined, base: base) + cascades(a, b, joined: joined, base: base)
       + occurrences(a, b, joined: joined, base: base)
       + [deletion(a, b, joined: joined, base: base)].compactMap { $0 }
   }
@@ -114,8 +114,8 @@ extension MergeDecision {
   private static func fields(
     _ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?
   ) -> [MergeDecision] {
-    // Nobody edits the zone of a cascade: its first device records it. Backups: see below.
-    Alarm.Field.allCases.filter { $0 != .cascadeZone && $0 != .backup }.compactMap { field in
+    // Nobody edits the zone of a cascade: its first device records it. Cascades: see below.
+    Alarm.Field.allCases.filter { $0 != .cascadeZone && $0 != .cascade }.compactMap { field in
       let (one, two, before) = (a.text(of: field), b.text(of: field), base?.text(of: field))
       guard one != two, before != one, before != two else { return nil }
       let isFirstKept = joined.text(of: field) == one
@@ -129,20 +129,20 @@ extension MergeDecision {
   }
 
   /// The position of a target is no difference.
-  private static func backups(
+  private static func cascades(
     _ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?
   ) -> [MergeDecision] {
-    guard let ours = a.backup, let theirs = b.backup else { return [] }
+    guard let ours = a.cascade, let theirs = b.cascade else { return [] }
     return Set(ours.registers.keys).intersection(theirs.registers.keys).compactMap { part in
       let (one, two) = (ours.registers[part], theirs.registers[part])
-      let before = base?.backup?.registers[part]
+      let before = base?.cascade?.registers[part]
       guard let one, let two, one.value.text != two.value.text, before?.value != one.value,
         before?.value != two.value
       else { return nil }
-      let isFirstKept = joined.backup?.value(of: part).text == one.value.text
+      let isFirstKept = joined.cascade?.value(of: part).text == one.value.text
       let (winner, loser) = isFirstKept ? (one, two) : (two, one)
       return MergeDecision(
-        alarm: a.id, title: joined.title, subject: .backup(part), kept: winner.value.text,
+        alarm: a.id, title: joined.title, subject: .cascade(part), kept: winner.value.text,
         discarded: loser.value.text, keptStamp: winner.stamp, discardedStamp: loser.stamp,
         isFirstKept: isFirstKept, rule: one.stamp == two.stamp ? .greaterText : .laterEdit)
     }.sorted { $0.subject < $1.subject }

@@ -10,7 +10,7 @@ extension Store {
   ) async throws -> (store: Store, result: SyncResult) {
     let remote = Remote(name: "origin", url: url)
     _ = try GitTransport.check(url)
-    let site = try StoreSite(path, context: context)
+    let site = try StoreBuilder(path, context: context)
     var result = SyncResult()
     result.exchanges = [SyncResult.Exchange(remote: remote)]
     do {

@@ -134,8 +134,8 @@ extension Store {
     switch (record, decision.subject) {
     case (.alarm(let alarm)?, .field(let field)):
       "\(alarm.text(of: field)) \(alarm.stamps[field]?.description ?? "")"
-    case (.alarm(let alarm)?, .backup(let part)):
-      alarm.backup?.registers[part].map { "\($0.value.text) \($0.stamp?.description ?? "")" }
+    case (.alarm(let alarm)?, .cascade(let part)):
+      alarm.cascade?.registers[part].map { "\($0.value.text) \($0.stamp?.description ?? "")" }
     case (.alarm(let alarm)?, .deletion):
       "\(alarm.isDeleted) \(alarm.latestStamp?.description ?? "")"
     case (.alarm(let alarm)?, .occurrence(let civil)):
@@ -155,7 +155,7 @@ extension Store {
     guard let alarm = try alarm(id) else { return false }
     return switch decision.subject {
     case .field(let field): alarm.text(of: field) == decision.discarded
-    case .backup(let part): alarm.backup?.value(of: part).text == decision.discarded
+    case .cascade(let part): alarm.cascade?.value(of: part).text == decision.discarded
     case .deletion: alarm.isDeleted == (decision.rule == .unseenEdit)
     case .occurrence(let civil):
       alarm.progress.occurrences[civil]?.state.rawValue == decision.discarded
@@ -187,7 +187,7 @@ extension Store {
       return Transition(
         alarm: alarm.taking([field], from: other, at: context.now, device: device),
         events: [Event(.edited, detail: field.rawValue)])
-    case .backup(let part):
+    case .cascade(let part):
       return Transition(
         alarm: alarm.taking([part], from: other, at: context.now, device: device),
         events: [Event(.edited, detail: part.name)])

@@ -46,7 +46,7 @@ extension Store {
     let repository = try repository()
     let reference = try repository.headBranch()
     let head = try repository.commit(of: reference ?? "HEAD")
-    let view = try CardView(self)
+    let view = try AlarmIndex(self)
     view.save()
     let remotes = try repository.remotes().map { remote in
       StoreStatus.RemoteStatus(

@@ -51,7 +51,7 @@ extension Store {
   /// - Parameters:
   ///   - names: the remotes; all when none is named.
   ///   - sign: after how many seconds this device says again that it is there; nil for not at all.
-  ///   - promise: how often it promises to be heard of while a backup may have to ring, in seconds; nil where only its
+  ///   - promise: how often it promises to be heard of while a cascade step may have to ring, in seconds; nil where only its
   ///     past syncs tell.
   ///   - pushTimeout: how long pushes that lose against other devices are tried again, in milliseconds; nil for as long
   ///     as usual.
@@ -208,14 +208,14 @@ private struct Synchronising {
     try store.locked {
       let writer = try StoreWriter(store)
       try writer.absorb()
-      try Tidying(writer).commitDevices()
+      try DailyAudit(writer).commitDevices()
       for outcome in try writer.takeIncoming() { result.add(outcome) }
       for index in reachable {
         guard let theirs = peers[index].theirs else { continue }
         do {
           let outcome = try BranchJoin(writer).join(theirs)
           result.add(outcome, to: index)
-          if outcome.fetched > 0 { notice(theirs) }
+          if outcome.fetched > 0 { notification(theirs) }
         } catch let error as StoreError {
           if case .unreadableObject = error, !isRefetched { throw error }
           // What this remote has cannot be joined; another's can.
@@ -227,7 +227,7 @@ private struct Synchronising {
     }
   }
 
-  private mutating func notice(_ commit: ObjectID) {
+  private mutating func notification(_ commit: ObjectID) {
     guard let time = (try? repository.commit(commit).time).map({ Instant(seconds: $0) }),
       time.isImplausible(at: store.context.now)
     else { return }

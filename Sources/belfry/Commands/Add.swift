@@ -50,7 +50,7 @@ struct Add: ParsableCommand {
       zone: zone,
       delivery: try delivery.changed(Alarm.Delivery(), devices: DeviceDirectory(store)), at: now,
       device: store.device)
-    let status = store.timeline(alarm).status(at: now, settings: settings, firings: Firings())
+    let status = store.timeline(alarm).status(at: now, settings: settings, ledger: DeliveryLedger())
     guard let next = status.next else {
       throw CommandError(
         .usage, "\(schedule.summary) has no occurrence ahead.", hint: "Name a time that is to come."
@@ -66,26 +66,27 @@ struct Add: ParsableCommand {
     if let warning = delivery.warning(settings.tier) { Console.error(warning) }
 
     let output = AlarmOutput(
-      store: store, style: context.style, nudges: Nudges(context, store, alarm, status))
+      store: store, style: context.style,
+      batteryWarnings: BatteryWarnings(context, store, alarm, status))
     if common.json { return output.print(output.json(alarm, status)) }
     Console.line(
       "Added \(Printable.text(title)) (\(alarm.id.short)): \(output.next(alarm, status)).")
-    context.show(output.nudges[alarm.id], isStill: motion.noAnimation)
+    context.show(output.batteryWarnings[alarm.id], isStill: motion.noAnimation)
   }
 
   /// Says when there is one like it, or one at the same minute; both are made all the same.
   private func warn(
-    _ store: Store, _ alarm: Alarm, _ next: Timeline.Occurrence, _ cards: [Card]
+    _ store: Store, _ alarm: Alarm, _ next: Timeline.Occurrence, _ summaries: [AlarmSummary]
   ) throws {
-    for card in cards where card.title == alarm.title {
-      if let other = try store.alarm(card.id), other.schedule.hasSameTimes(as: alarm.schedule) {
+    for summary in summaries where summary.title == alarm.title {
+      if let other = try store.alarm(summary.id), other.schedule.hasSameTimes(as: alarm.schedule) {
         Console.error(
-          "belfry: warning: there is another \(Printable.text(card.title)) with this schedule: \(card.id.short)."
+          "belfry: warning: there is another \(Printable.text(summary.title)) with this schedule: \(summary.id.short)."
         )
         return
       }
     }
-    let same = cards.filter { $0.status.next?.at == next.at }
+    let same = summaries.filter { $0.status.next?.at == next.at }
     guard let first = same.first else { return }
     let more = same.count > 1 ? " and \(same.count - 1) more" : ""
     Console.error(

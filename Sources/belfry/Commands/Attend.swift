@@ -18,14 +18,14 @@ struct Attend: AsyncParsableCommand {
     let context = try CommandContext(store: self.store ?? root.store)
     Descriptors.raiseLimit()
     let opened = ElapsedTime()
-    await Attendant(
+    await DeliveryHelper(
       recorder: AnswerRecorder(
         command: context.executable ?? "belfry", store: context.storePath,
         variables: { context.backgroundVariables(after: opened) }),
       open: {
         try Store.existing(context.storePath, context: context.present(after: opened).storeContext)
       },
-      hooks: { context.hooks(attendance: $0) }
+      hooks: { context.hooks(activeDeliveries: $0) }
     ).run()
   }
 }

@@ -57,12 +57,12 @@ struct BatteryStatus: ParsableCommand {
   /// What rings here in the next 24 hours, the first first.
   private func near(_ store: Store, _ context: CommandContext) throws -> [BatteryText.Near] {
     let now = context.storeContext.now
-    return try context.overview(store).compactMap { card in
-      guard let comes = card.status.comes, comes.at > now,
-        comes.at <= now.adding(seconds: Nudges.horizon),
-        let alarm = try store.alarm(card.id), store.ringsHere(alarm)
+    return try context.overview(store).compactMap { summary in
+      guard let comes = summary.status.comes, comes.at > now,
+        comes.at <= now.adding(seconds: BatteryWarnings.horizon),
+        let alarm = try store.alarm(summary.id), store.ringsHere(alarm)
       else { return nil }
-      return BatteryText.Near(alarm: card.id, title: card.title, comes: comes)
+      return BatteryText.Near(alarm: summary.id, title: summary.title, comes: comes)
     }.sorted { ($0.comes.at, $0.title) < ($1.comes.at, $1.title) }
   }
 }

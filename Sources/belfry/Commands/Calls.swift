@@ -163,7 +163,7 @@ struct CallsHTTP: ParsableCommand {
       throw CommandError(
         .usage, "--account holds no colon, and no blank.", hint: "As your provider names it.")
     }
-    let from = try BackupText.phone(from)
+    let from = try CascadeText.phone(from)
     let token = try Calls.secret(tokenFile, "--token-file")
     try CallSetup(common, parent.root).set(
       .http(url: address.text, account: account, token: token, from: from))
@@ -209,7 +209,7 @@ struct CallsTry: AsyncParsableCommand {
   @ParentCommand var parent: Calls
 
   func run() async throws {
-    let number = try BackupText.phone(number)
+    let number = try CascadeText.phone(number)
     let context = try common.context(parent.root)
     let store = try context.open()
     guard try context.callProvider != nil || context.ownHook("call") != nil else {
@@ -262,7 +262,7 @@ private struct CallSetup {
   func set(_ provider: CallProvider?, calls: Bool = true) throws {
     try CallProvider.write(provider, to: context.callsFile)
     let device = try store.describeDevice { $0.calls = calls }
-    if json { return Console.write(BackupText.json(device).document) }
+    if json { return Console.write(CascadeText.json(device).document) }
     Console.line(
       calls
         ? "This device places calls: \(Printable.text(provider?.words ?? "by a hook of your own"))."

@@ -59,7 +59,7 @@ struct ConflictsList: AsyncParsableCommand {
     let time = stamp?.time ?? origin?.time
     let parts =
       [
-        "\"\(BackupText.readable(value, names))\""
+        "\"\(CascadeText.readable(value, names))\""
           + (device.map { " by \(Printable.text($0))" } ?? "")
       ]
       + [time.map { zone.civil(at: $0).spoken }, origin.map { "commit \($0.commit.short)" }]
@@ -86,7 +86,7 @@ struct ConflictsList: AsyncParsableCommand {
 
 /// Returns the subject of a decision with devices by their names.
 private func subject(_ decision: MergeDecision, _ names: [Identifier: String]) -> String {
-  Printable.text(BackupText.readable(decision.subject.name, names))
+  Printable.text(CascadeText.readable(decision.subject.name, names))
 }
 
 struct ConflictsRestore: AsyncParsableCommand {
@@ -124,7 +124,7 @@ struct ConflictsRestore: AsyncParsableCommand {
     }
     let names = store.deviceNames()
     Console.line(
-      "\(Printable.text(decision.title)), \(subject(decision, names)): now \"\(BackupText.readable(decision.shown(decision.discarded), names))\"."
+      "\(Printable.text(decision.title)), \(subject(decision, names)): now \"\(CascadeText.readable(decision.shown(decision.discarded), names))\"."
     )
   }
 }
@@ -177,7 +177,7 @@ struct Explain: AsyncParsableCommand {
     _ part: Explanation.Part, label: String, _ names: [Identifier: String], _ zone: TimeZoneRules
   ) {
     let value =
-      label == part.value ? "" : " \"\(Printable.text(BackupText.readable(part.value, names)))\""
+      label == part.value ? "" : " \"\(Printable.text(CascadeText.readable(part.value, names)))\""
     let device = (part.stamp?.device ?? part.origin?.device).map { names[$0] ?? $0.short }
     let by = device.map { " by \(Printable.text($0))" } ?? ""
     let at = (part.stamp?.time ?? part.origin?.time).map { ", \(zone.civil(at: $0).spoken)" } ?? ""
@@ -186,7 +186,7 @@ struct Explain: AsyncParsableCommand {
     Console.line("  \(label)\(value)\(by)\(at)\(commit)")
     if let decision = part.decision {
       Console.line(
-        "    stands over \"\(Printable.text(BackupText.readable(decision.discarded, names)))\", because \(decision.rule.words)"
+        "    stands over \"\(Printable.text(CascadeText.readable(decision.discarded, names)))\", because \(decision.rule.words)"
       )
     }
   }

@@ -44,7 +44,7 @@ struct DaemonCommand: AsyncParsableCommand {
     let zones = Mutex(context.storeContext.zones)
     let daemon = Daemon(
       store,
-      Daemon.Surroundings(
+      Daemon.Dependencies(
         command: command, clockOffset: context.clockOffset, syncs: sync, wakesMachine: wake,
         variables: { context.backgroundVariables(after: opened) },
         context: { rereadingZones in
@@ -55,7 +55,7 @@ struct DaemonCommand: AsyncParsableCommand {
           }
           return present
         },
-        hooks: { context.hooks(attendance: $0) }, gauge: context.gauge,
+        hooks: { context.hooks(activeDeliveries: $0) }, gauge: context.gauge,
         notifier: notifier,
         log: { DaemonLog(context.present(after: opened)).write($0) }))
     try await daemon.run()
@@ -91,32 +91,34 @@ private struct DaemonLog {
     self.context = context
   }
 
-  func write(_ news: DaemonNews) {
+  func write(_ news: DaemonLogEvent) {
     let isJournal = context.environment["JOURNAL_STREAM"]?.isEmpty == false
     let time = isJournal ? "" : context.storeContext.zones.text(context.storeContext.now) + " "
     for line in lines(news) { Console.error("\(time)belfry: \(line)") }
   }
 
-  private func lines(_ news: DaemonNews) -> [String] {
+  private func lines(_ news: DaemonLogEvent) -> [String] {
     switch news {
     case .started(let alarms, let next):
       let when = next.map { "; next look: \(context.storeContext.zones.text($0))" } ?? ""
       return ["watching \(alarms) \(alarms == 1 ? "alarm" : "alarms")\(when)."]
-    case .told(let notice, let outcome):
-      let what = "\(Printable.text(notice.headline)) (\(notice.alarm.short), \(notice.occurrence))"
+    case .told(let notification, let outcome):
+      let what =
+        "\(Printable.text(notification.headline)) (\(notification.alarm.short), \(notification.occurrence))"
       switch outcome {
-      case .delivered, .attended: return ["\(verb(notice)) \(what)."]
+      case .delivered, .attended: return ["\(verb(notification)) \(what)."]
       case .withdrawn: return []
       case .undelivered(let reasons):
         return ["warning: nobody could be told of \(what):"]
           + reasons.map { "  \(Printable.text($0))" }
       }
-    case .wayFailed(let notice, let reasons):
-      let what = "\(Printable.text(notice.headline)) (\(notice.alarm.short), \(notice.occurrence))"
+    case .wayFailed(let notification, let reasons):
+      let what =
+        "\(Printable.text(notification.headline)) (\(notification.alarm.short), \(notification.occurrence))"
       return ["warning: one way to tell of \(what) failed, another worked:"]
         + reasons.map { "  \(Printable.text($0))" }
-    case .answered(let notice, let answer, let failure):
-      let title = Printable.text(notice.title)
+    case .answered(let notification, let answer, let failure):
+      let title = Printable.text(notification.title)
       if let failure {
         return [
           "warning: the answer to \(title) could not be recorded: \(Printable.text(failure))."
@@ -147,14 +149,15 @@ private struct DaemonLog {
     }
   }
 
-  private func verb(_ notice: Notice) -> String {
-    switch notice.kind {
+  private func verb(_ notification: Notification) -> String {
+    switch notification.kind {
     case .firing(let late):
-      notice.backup.map { "rang as backup \($0.step):" } ?? (late ? "rang late:" : "rang:")
+      notification.cascade.map { "rang as cascade step \($0.step):" }
+        ?? (late ? "rang late:" : "rang:")
     case .followUp: "asked:"
     case .warning: "said ahead:"
     case .missed: "told:"
-    case .nudge: "warned of the battery:"
+    case .batteryWarning: "warned of the battery:"
     case .rehearsal: "rehearsed:"
     case .word: "told:"
     }

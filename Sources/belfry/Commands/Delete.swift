@@ -18,22 +18,22 @@ struct Delete: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let store = try context.open()
-    let card = try context.find(alarm, in: store)
-    let title = Printable.text(card.title)
+    let summary = try context.find(alarm, in: store)
+    let title = Printable.text(summary.title)
     if !yes, Style.canAsk {
-      Console.prompt("Delete \(title) (\(card.id.short), \(card.badge))?")
+      Console.prompt("Delete \(title) (\(summary.id.short), \(summary.badge))?")
       guard Console.confirmed() else {
         throw CommandError(.failed, "nothing was deleted.", hint: "Answer y to delete it.")
       }
     }
-    guard let deleted = try store.delete(card.id) else {
-      throw StoreError.noSuchAlarm(card.id.text)
+    guard let deleted = try store.delete(summary.id) else {
+      throw StoreError.noSuchAlarm(summary.id.text)
     }
     let output = AlarmOutput(store: store, style: context.style)
     if common.json {
       output.print(output.json(deleted, AlarmStatus(state: .disabled), event: Event(.deleted)))
     } else {
-      Console.line("Deleted \(title). Its history stays: belfry log \(card.id.short)")
+      Console.line("Deleted \(title). Its history stays: belfry log \(summary.id.short)")
     }
   }
 }

@@ -8,7 +8,7 @@ struct DeviceAdopt: ParsableCommand {
     usage: "belfry device adopt NAME|ID [--force]",
     discussion: """
       For a device that was restored from a backup or set up anew: it has a new identity, and alarms name the old one. \
-      Every alarm and every list of backups names this device instead, and nothing waits for the old one any more. \
+      Every alarm and every cascade names this device instead, and nothing waits for the old one any more. \
       'belfry undo' takes it back.
 
         belfry device adopt laptop

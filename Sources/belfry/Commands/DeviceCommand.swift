@@ -9,7 +9,7 @@ struct DeviceCommand: ParsableCommand {
       Others show it by this name; 'belfry status' lists all devices.
 
         belfry device --name Watch --kind watch
-        belfry device --owner Jen        # it is Jen's: 'belfry backup ALARM add person Jen' rings here
+        belfry device --owner Jen        # then 'belfry cascade add ALARM person Jen' rings here
         belfry device adopt Watch        # this one has come in the place of a Watch that is gone
       """, subcommands: [DeviceAdopt.self])
 
@@ -29,10 +29,10 @@ struct DeviceCommand: ParsableCommand {
 
   func run() throws {
     let name = try self.name.map {
-      try BackupText.plain($0, longest: DeviceRecord.longestName, "--name")
+      try CascadeText.plain($0, longest: DeviceRecord.longestName, "--name")
     }
     let owner = try self.owner.map {
-      $0.isEmpty ? "" : try BackupText.plain($0, longest: BackupPerson.longestName, "--owner")
+      $0.isEmpty ? "" : try CascadeText.plain($0, longest: CascadePerson.longestName, "--owner")
     }
     let kind = try self.kind.map { text in
       guard let kind = Device.Kind(rawValue: text.lowercased()) else {
@@ -62,7 +62,7 @@ struct DeviceCommand: ParsableCommand {
       Console.error("belfry: warning: another device is called \(Printable.text(device.name)) too.")
       Console.error("Give one of them another name: belfry device --name NAME")
     }
-    if common.json { return Console.write(BackupText.json(device).document) }
+    if common.json { return Console.write(CascadeText.json(device).document) }
     Console.line("This device is \(Printable.text(device.name)) (\(device.id.short)).")
     Console.line("  kind   \(device.kind?.rawValue ?? "not said: --kind")")
     Console.line("  owner  \(device.owner.map { Printable.text($0) } ?? "not said: --owner")")

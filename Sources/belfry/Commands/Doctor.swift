@@ -12,7 +12,7 @@ struct Doctor: AsyncParsableCommand {
     abstract: "Check everything, and mend what can be mended.",
     discussion: """
       Looks at the store, its records and log, the clock and the time zones, the hooks, how you are notified, \
-      who looks at the clock, the battery, the devices, the backups, and the remotes. The exit status is 0 only when all is well.
+      who looks at the clock, the battery, the devices, the cascades, and the remotes. The exit status is 0 only when all is well.
 
       --repair takes dead locks away, gives the branch a whole commit, restores damaged objects from the work \
       tree or a remote, puts records back, and arms alarms again that a clock which was ahead had settled. What it cannot use it moves to .git/belfry/quarantine.
@@ -97,12 +97,13 @@ struct Doctor: AsyncParsableCommand {
 
 /// One part of a check, run in a process of its own: it prints a diagnosis on each line, as JSON.
 enum Examination: String, ExpressibleByArgument {
-  case store, records, log, time, hooks, notifications, clockwork, battery, backup, partners,
+  case store, records, log, time, hooks, notifications, clockwork, battery, cascade, partners,
     remotes,
     repair
 
   static let checks: [Examination] = [
-    .store, .records, .log, .time, .hooks, .notifications, .clockwork, .battery, .backup, .partners,
+    .store, .records, .log, .time, .hooks, .notifications, .clockwork, .battery, .cascade,
+    .partners,
     .remotes,
   ]
 
@@ -122,7 +123,7 @@ enum Examination: String, ExpressibleByArgument {
       case .notifications: await notifications(context)
       case .clockwork: await clockwork(store, context) + deliveries(store, context)
       case .battery: [await battery(context)]
-      case .backup: DeviceCheck(store).diagnoses() + (try BackupCheck(store, context).diagnoses())
+      case .cascade: DeviceCheck(store).diagnoses() + (try CascadeCheck(store, context).diagnoses())
       case .partners: try await PartnerCheck(store, context).diagnoses()
       case .remotes: try await remotes(store, context)
       case .repair: []
@@ -202,7 +203,7 @@ enum Examination: String, ExpressibleByArgument {
 
   /// What rings and reached nobody.
   private func deliveries(_ store: Store, _ context: CommandContext) -> [Diagnosis] {
-    let unheard = store.firings().firings.filter { $0.value.standing == .undelivered }
+    let unheard = store.ledger().ledger.filter { $0.value.standing == .undelivered }
       .sorted { $0.key < $1.key }
     return unheard.compactMap { key, firing in
       guard let alarm = (try? store.alarm(key.alarm)) ?? nil, let status = try? store.status(alarm),
@@ -284,7 +285,7 @@ enum Examination: String, ExpressibleByArgument {
     if standing.reading.isCharging {
       return Diagnosis("battery", .fine, "\(percent), charging.")
     }
-    let outlook = standing.forecast?.outlook(until: now.adding(seconds: Nudges.horizon))
+    let outlook = standing.forecast?.outlook(until: now.adding(seconds: BatteryWarnings.horizon))
     guard outlook?.awake != nil else {
       return Diagnosis(
         "battery", .note,
@@ -312,7 +313,7 @@ enum Examination: String, ExpressibleByArgument {
       let name = Printable.text(remote.name)
       do {
         try await store.reach(remote)
-        let place = RemotePlace.shown(remote.url)
+        let place = RemoteURLInput.shown(remote.url)
         result.append(Diagnosis("remotes", .fine, "\(name) is reached: \(place)."))
       } catch {
         let failure = CommandError(explaining: error)
@@ -328,7 +329,7 @@ enum Examination: String, ExpressibleByArgument {
         Diagnosis(
           "remotes", .note,
           "The URL of \(Printable.text(remote.name)) holds a password or a token, in plain text in .git/config.",
-          remedy: RemotePlace.credentialHint(remote)))
+          remedy: RemoteURLInput.credentialHint(remote)))
     }
     let zones = context.storeContext.zones
     for remote in remotes {

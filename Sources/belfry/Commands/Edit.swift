@@ -41,8 +41,8 @@ struct Edit: ParsableCommand {
         .usage, "there is nothing to change.", hint: "Name it: see 'belfry help edit'.")
     }
     let store = try context.open()
-    let card = try context.find(alarm, in: store)
-    let (result, fields) = try store.update(card.id) { before in
+    let summary = try context.find(alarm, in: store)
+    let (result, fields) = try store.update(summary.id) { before in
       var after = before
       if let title { after.title = title }
       if let note { after.note = note }
@@ -60,13 +60,14 @@ struct Edit: ParsableCommand {
     }
     let status = try store.status(result)
     let output = AlarmOutput(
-      store: store, style: context.style, nudges: Nudges(context, store, result, status))
+      store: store, style: context.style,
+      batteryWarnings: BatteryWarnings(context, store, result, status))
     if common.json { return output.print(output.json(result, status)) }
     let words =
       fields.isEmpty
       ? "Nothing has changed" : "Changed \(fields.map(\.rawValue).joined(separator: ", "))"
     Console.line("\(words) of \(Printable.text(result.title)): \(output.next(result, status)).")
-    context.show(output.nudges[result.id], isStill: motion.noAnimation)
+    context.show(output.batteryWarnings[result.id], isStill: motion.noAnimation)
   }
 }
 

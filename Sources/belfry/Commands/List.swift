@@ -14,24 +14,27 @@ struct List: ParsableCommand {
     let context = try common.context(root)
     let store = try context.open()
     context.warnAboutDaemon(store)
-    let cards = CardOrder.sorted(try context.overview(store))
+    let summaries = AlarmOrder.sorted(try context.overview(store))
     let output = AlarmOutput(
       store: store, style: context.style,
-      nudges: Nudges(context, store, cards.map { ($0.id, $0.status) }))
+      batteryWarnings: BatteryWarnings(context, store, summaries.map { ($0.id, $0.status) }))
     SilentDeviceWarning.tell(store)
     if common.json {
-      let alarms = try store.alarms(cards)
+      let alarms = try store.alarms(summaries)
       return output.print(
-        .array(cards.compactMap { card in alarms[card.id].map { output.json($0, card.status) } }))
+        .array(
+          summaries.compactMap { summary in
+            alarms[summary.id].map { output.json($0, summary.status) }
+          }))
     }
-    if cards.isEmpty {
+    if summaries.isEmpty {
       return Console.write(output.empty)
     }
-    let parts = Chunks.map(cards.count) { range in
+    let parts = Chunks.map(summaries.count) { range in
       var text = ""
       for index in range {
         if index > 0 { text += "\n" }
-        output.append(cards[index], to: &text)
+        output.append(summaries[index], to: &text)
       }
       return [text]
     }
@@ -40,18 +43,21 @@ struct List: ParsableCommand {
 }
 
 /// The order of a list: what is most urgent first, then what comes first.
-private enum CardOrder {
-  static func sorted(_ cards: [Card]) -> [Card] {
+private enum AlarmOrder {
+  static func sorted(_ summaries: [AlarmSummary]) -> [AlarmSummary] {
     // Small keys move faster than cards.
-    let keys = cards.enumerated().map { index, card in
-      (rank: rank(card.status.state), next: card.status.next?.at.milliseconds ?? .max, index: index)
+    let keys = summaries.enumerated().map { index, summary in
+      (
+        rank: rank(summary.status.state), next: summary.status.next?.at.milliseconds ?? .max,
+        index: index
+      )
     }
     return keys.sorted { a, b in
       if a.rank != b.rank { return a.rank < b.rank }
       if a.next != b.next { return a.next < b.next }
-      let (x, y) = (cards[a.index], cards[b.index])
+      let (x, y) = (summaries[a.index], summaries[b.index])
       return x.title != y.title ? x.title < y.title : x.id < y.id
-    }.map { cards[$0.index] }
+    }.map { summaries[$0.index] }
   }
 
   private static func rank(_ state: AlarmStatus.State) -> Int {

@@ -27,8 +27,8 @@ struct Next: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let store = try context.open()
-    let cards = try alarm.map { [try context.find($0, in: store)] } ?? context.overview(store)
-    let items = try coming(cards, store, after: context.storeContext.now)
+    let summaries = try alarm.map { [try context.find($0, in: store)] } ?? context.overview(store)
+    let items = try coming(summaries, store, after: context.storeContext.now)
     let output = AlarmOutput(store: store, style: context.style)
     if common.json {
       return output.print(
@@ -52,18 +52,20 @@ struct Next: ParsableCommand {
   ///
   /// The alarm whose next is later than that of `count` others has none among the first: only so many
   /// records are read.
-  private func coming(_ cards: [Card], _ store: Store, after now: Instant) throws -> [Item] {
+  private func coming(_ summaries: [AlarmSummary], _ store: Store, after now: Instant) throws
+    -> [Item]
+  {
     // Small keys sort faster than cards.
-    let first = cards.indices
+    let first = summaries.indices
       .compactMap { index in
-        cards[index].status.next.map { (at: $0.at.milliseconds, index: index) }
+        summaries[index].status.next.map { (at: $0.at.milliseconds, index: index) }
       }
       .sorted { $0 < $1 }
       .prefix(count)
-      .map { cards[$0.index] }
+      .map { summaries[$0.index] }
     var items: [Item] = []
-    for card in first {
-      guard let alarm = try store.alarm(card.id), alarm.enabled else { continue }
+    for summary in first {
+      guard let alarm = try store.alarm(summary.id), alarm.enabled else { continue }
       items += store.timeline(alarm).upcoming(after: now).prefix(count)
         .map { Item(alarm: alarm, occurrence: $0) }
     }

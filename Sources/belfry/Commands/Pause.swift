@@ -8,7 +8,7 @@ struct PauseCommand: ParsableCommand {
     abstract: "Let an alarm, or all, be silent until a day: for a vacation.",
     discussion: """
       What comes due meanwhile is logged as skipped; on that day it comes again by itself. What rings already, or
-      waits to be confirmed, goes on; a cascade of backups that rings falls silent on all devices, and counts as skipped.
+      waits to be confirmed, goes on; a cascade that rings falls silent on all devices and counts as skipped.
 
         belfry pause pills --until 2026-12-28
         belfry pause --all --until 2027-01-04    # what is paused for longer stays so
@@ -98,11 +98,11 @@ private struct Pausing {
     _ name: String?, _ pause: (Timeline, Instant) throws -> BelfryCore.Pause?
   ) throws {
     let store = try context.open()
-    let cards = try name.map { [try context.find($0, in: store)] } ?? context.overview(store)
+    let summaries = try name.map { [try context.find($0, in: store)] } ?? context.overview(store)
     let settings = try store.settings().settings
-    let firings = store.firings()
+    let ledger = store.ledger()
     var left: [Alarm] = []
-    let changed: [Alarm] = try store.update(cards.map(\.id).sorted()) { alarms in
+    let changed: [Alarm] = try store.update(summaries.map(\.id).sorted()) { alarms in
       left = []
       var changed: [Alarm] = []
       var events: [(Event, Alarm)] = []
@@ -115,7 +115,7 @@ private struct Pausing {
           continue
         }
         let transition = timeline.paused(
-          wanted, at: context.storeContext.now, settings: settings, firings: firings)
+          wanted, at: context.storeContext.now, settings: settings, ledger: ledger)
         let after = transition.alarm.stamped(
           against: alarm, at: context.storeContext.now, device: store.device)
         changed.append(after)

@@ -14,22 +14,22 @@ struct Pending: ParsableCommand {
     let store = try context.open()
     let output = AlarmOutput(store: store, style: context.style)
     let items = try context.overview(store)
-      .flatMap { card in card.status.pending.map { (card: card, pending: $0) } }
-      .sorted { ($0.pending.since, $0.card.id) < ($1.pending.since, $1.card.id) }
+      .flatMap { summary in summary.status.pending.map { (summary: summary, pending: $0) } }
+      .sorted { ($0.pending.since, $0.summary.id) < ($1.pending.since, $1.summary.id) }
     if common.json {
       return output.print(
         .array(
           items.map { item in
             guard case .object(var members) = output.json(item.pending) else { return .null }
-            members["alarm"] = JSON(item.card.id)
-            members["title"] = .string(item.card.title)
+            members["alarm"] = JSON(item.summary.id)
+            members["title"] = .string(item.summary.title)
             return .object(members)
           }))
     }
     if items.isEmpty { return Console.line("Nothing is pending.") }
     for (index, item) in items.enumerated() {
       if index > 0 { Console.line("") }
-      Console.write(output.pending(item.card, item.pending))
+      Console.write(output.pending(item.summary, item.pending))
     }
   }
 }

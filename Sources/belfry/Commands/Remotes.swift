@@ -40,20 +40,20 @@ struct RemoteAdd: ParsableCommand {
         hint: "Use letters, digits, '.', '_' and '-'.")
     }
     let store = try context.open()
-    let remote = Remote(name: name, url: RemotePlace.absolute(url))
-    if MailboxPlace.isMailbox(remote.url, store) {
+    let remote = Remote(name: name, url: RemoteURLInput.absolute(url))
+    if MailboxURL.isMailbox(remote.url, store) {
       throw CommandError(
         .usage,
-        "\(RemotePlace.shown(remote.url)) is the mailbox of a partner, who could read all of your store there.",
+        "\(RemoteURLInput.shown(remote.url)) is the mailbox of a partner, who could read all of your store there.",
         hint: "Make a repository of its own for the store: git init --bare")
     }
     try store.addRemote(remote)
-    RemotePlace.warnOfCredentials(remote)
+    RemoteURLInput.warnOfCredentials(remote)
     if common.json {
       Console.write(remote.json.document)
     } else {
       Console.line(
-        "Added the remote \(name): \(RemotePlace.shown(remote.url)). Sync with 'belfry sync'.")
+        "Added the remote \(name): \(RemoteURLInput.shown(remote.url)). Sync with 'belfry sync'.")
     }
   }
 }
@@ -72,7 +72,7 @@ struct RemoteList: ParsableCommand {
     }
     if remotes.isEmpty { Console.line("No remotes. Add one with 'belfry remote add origin URL'.") }
     for remote in remotes {
-      Console.line("\(Printable.text(remote.name))  \(RemotePlace.shown(remote.url))")
+      Console.line("\(Printable.text(remote.name))  \(RemoteURLInput.shown(remote.url))")
     }
   }
 }
@@ -105,7 +105,7 @@ extension Remote {
 }
 
 /// Where a remote is, as a person types it.
-enum RemotePlace {
+enum RemoteURLInput {
   /// The place as a person may see it, without credentials.
   static func shown(_ url: String) -> String { Printable.text(URLMask.masked(url: url)) }
 

@@ -42,21 +42,21 @@ struct RingLoop {
   private var elapsed: Int64 { opened.milliseconds }
 
   /// What rings at a moment, in a store that is read anew.
-  private func ringing() throws -> (store: Store, cards: [Card]) {
+  private func ringing() throws -> (store: Store, summaries: [AlarmSummary]) {
     let store = try context.later(by: elapsed).open(welcome: false)
-    let cards = try store.overview().cards.filter {
+    let summaries = try store.overview().summaries.filter {
       $0.status.state == .ringing && (only == nil || $0.id == only)
     }
-    return (store, cards.sorted { ($0.title, $0.id) < ($1.title, $1.id) })
+    return (store, summaries.sorted { ($0.title, $0.id) < ($1.title, $1.id) })
   }
 
   func runIfRinging() async throws {
-    if try !ringing().cards.isEmpty, Style.canAsk { try await run() }
+    if try !ringing().summaries.isEmpty, Style.canAsk { try await run() }
   }
 
   func run() async throws {
-    let (store, cards) = try ringing()
-    if cards.isEmpty { throw try nothingRings(store) }
+    let (store, summaries) = try ringing()
+    if summaries.isEmpty { throw try nothingRings(store) }
     guard let session = TerminalSession(isColoured: context.style.isColoured) else {
       throw CommandError(
         .failed, "the firing screen needs a terminal.",
@@ -79,14 +79,15 @@ struct RingLoop {
   }
 
   private func nothingRings(_ store: Store) throws -> CommandError {
-    let cards = try store.overview().cards.filter { only == nil || $0.id == only }
+    let summaries = try store.overview().summaries.filter { only == nil || $0.id == only }
     let output = AlarmOutput(store: store, style: context.style)
-    let next = cards.flatMap { card in
-      [card.status.next?.at, card.status.snooze?.until].compactMap { $0 }
+    let next = summaries.flatMap { summary in
+      [summary.status.next?.at, summary.status.snooze?.until].compactMap { $0 }
     }.min()
     let hint = next.map { "The next time is \(output.when($0))." } ?? "Nothing is to come."
     let what =
-      only == nil ? "nothing rings" : "\(Printable.text(cards.first?.title ?? "it")) does not ring"
+      only == nil
+      ? "nothing rings" : "\(Printable.text(summaries.first?.title ?? "it")) does not ring"
     return CommandError(.notPossible, "\(what).", hint: hint)
   }
 
@@ -95,9 +96,9 @@ struct RingLoop {
     var said: [String] = []
     var lastKey: Character?
     while session.endingSignal == nil {
-      let (store, cards) = try ringing()
-      guard let card = cards.first else { return said }
-      let alarm = try store.alarm(card.id)
+      let (store, summaries) = try ringing()
+      guard let summary = summaries.first else { return said }
+      let alarm = try store.alarm(summary.id)
       let loop = Sound.chosen(alarm?.delivery.sound ?? settings.sound).map {
         SoundLoop($0, isRising: settings.soundRising, lock: context.soundLock)
       }
@@ -105,13 +106,13 @@ struct RingLoop {
         if let loop { await RingLoop.sound(loop, player) }
       }
       defer { noise.cancel() }
-      let position = cards.count > 1 ? "1 of \(cards.count)" : nil
+      let position = summaries.count > 1 ? "1 of \(summaries.count)" : nil
       switch try ask(
-        session, card, settings, position: position, isFromPartner: alarm?.partner != nil,
+        session, summary, settings, position: position, isFromPartner: alarm?.partner != nil,
         heldSince: lastKey)
       {
       case .left: return said + ["It rings on: belfry ring"]
-      case .gone: said.append("\(Printable.text(card.title)): answered elsewhere, or over.")
+      case .gone: said.append("\(Printable.text(summary.title)): answered elsewhere, or over.")
       case .answered(let lines, let key):
         said += lines
         lastKey = key
@@ -139,7 +140,7 @@ struct RingLoop {
   ///
   /// - Parameter heldSince: the key that answered the one before. As long as it is held, it answers nothing.
   private func ask(
-    _ session: TerminalSession, _ card: Card, _ settings: Settings, position: String?,
+    _ session: TerminalSession, _ summary: AlarmSummary, _ settings: Settings, position: String?,
     isFromPartner: Bool, heldSince: Character?
   ) throws -> Ending {
     var reader = KeyReader()
@@ -150,7 +151,8 @@ struct RingLoop {
     while session.endingSignal == nil {
       let size = session.size
       var screen = screen(
-        card, settings, position: position, progress: hold.progress(at: elapsed), message: message)
+        summary, settings, position: position, progress: hold.progress(at: elapsed),
+        message: message)
       screen.isFromPartner = isFromPartner
       session.show(screen.lines(columns: size.columns, rows: size.rows, context.style))
       for event in reader.read(session.read(milliseconds: 100)) {
@@ -166,18 +168,20 @@ struct RingLoop {
             continue
           }
           guard let answer = answer(key, settings) else { continue }
-          if let lines = try give(answer, card, settings, &message) { return .answered(lines, key) }
+          if let lines = try give(answer, summary, settings, &message) {
+            return .answered(lines, key)
+          }
         default: continue
         }
       }
       hold.advance(to: elapsed)
-      if hold.isComplete, let lines = try give(.stop, card, settings, &message) {
+      if hold.isComplete, let lines = try give(.stop, summary, settings, &message) {
         return .answered(lines, " ")
       }
       if elapsed - looked >= 1000 {
         looked = elapsed
-        let now = try ringing().cards.first { $0.id == card.id }
-        if now?.status.current != card.status.current { return .gone }
+        let now = try ringing().summaries.first { $0.id == summary.id }
+        if now?.status.current != summary.status.current { return .gone }
       }
     }
     return .left
@@ -185,13 +189,13 @@ struct RingLoop {
 
   /// The snoozes that are offered: none that goes beyond the next occurrence, but for the usual one.
   private func snoozes(
-    _ card: Card, _ settings: Settings, _ now: Instant
+    _ summary: AlarmSummary, _ settings: Settings, _ now: Instant
   ) -> [(key: Character, seconds: Int64)] {
     guard settings.snoozeEnabled else { return [] }
     let longer: [(key: Character, seconds: Int64)] = [("1", 3600), ("2", 86_400), ("3", 604_800)]
     return [("z", settings.snooze)]
       + longer.filter { item in
-        card.status.next.map { now.adding(seconds: item.seconds) < $0.at } ?? true
+        summary.status.next.map { now.adding(seconds: item.seconds) < $0.at } ?? true
       }
   }
 
@@ -210,11 +214,11 @@ struct RingLoop {
 
   /// Gives an answer. A refusal is shown, and the alarm rings on.
   private func give(
-    _ answer: Answer, _ card: Card, _ settings: Settings, _ message: inout String?
+    _ answer: Answer, _ summary: AlarmSummary, _ settings: Settings, _ message: inout String?
   ) throws -> [String]? {
     let later = context.later(by: elapsed)
     let store = try later.open(welcome: false)
-    let answering = Answering(card, card.status.current, in: store, settings: settings, later)
+    let answering = Answering(summary, summary.status.current, in: store, settings: settings, later)
     do {
       let (transition, status) = try answering.give(answer)
       return answering.words(transition, status)
@@ -229,18 +233,22 @@ struct RingLoop {
   }
 
   private func screen(
-    _ card: Card, _ settings: Settings, position: String?, progress: Double, message: String?
+    _ summary: AlarmSummary, _ settings: Settings, position: String?, progress: Double,
+    message: String?
   ) -> FiringScreen {
-    let civil = card.status.current ?? CivilDateTime(minuteNumber: 0)
+    let civil = summary.status.current ?? CivilDateTime(minuteNumber: 0)
     let output = AlarmOutput(
       now: context.later(by: elapsed).storeContext.now, zones: context.storeContext.zones,
       style: context.style)
     let zone =
-      card.zone == "floating" || card.zone == output.zones.local.name ? "" : " \(card.zone)"
+      summary.zone == "floating" || summary.zone == output.zones.local.name
+      ? "" : " \(summary.zone)"
     return FiringScreen(
-      title: card.title, badge: card.badge, note: card.note, time: civil.time.description,
+      title: summary.title, badge: summary.badge, note: summary.note, time: civil.time.description,
       subtitle: "\(civil.date.spoken)\(zone)", position: position,
-      snoozes: snoozes(card, settings, output.now).map { "[\($0.key)] \(Span.exact($0.seconds))" },
+      snoozes: snoozes(summary, settings, output.now).map {
+        "[\($0.key)] \(Span.exact($0.seconds))"
+      },
       slideToStop: settings.slideToStop, progress: progress, message: message)
   }
 }

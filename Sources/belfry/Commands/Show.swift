@@ -12,24 +12,25 @@ struct Show: ParsableCommand {
   @ParentCommand var root: Belfry
 
   /// Who rings when the first device stays silent.
-  private func backups(
+  private func cascades(
     _ alarm: Alarm, _ names: [Identifier: String]
   ) -> [(String, String)] {
-    guard let plan = alarm.backup?.plan, !plan.targets.isEmpty else { return [] }
+    guard let plan = alarm.cascade?.plan, !plan.targets.isEmpty else { return [] }
     let list = plan.targets.map { $0.label(names) }.joined(separator: " → ")
-    return [("backup", plan.isOn ? list : "off (\(list))")]
+    return [("cascade", plan.isOn ? list : "off (\(list))")]
   }
 
   func run() throws {
     let context = try common.context(root)
     let store = try context.open()
-    let card = try context.find(self.alarm, in: store)
-    guard let alarm = try store.alarm(card.id) else { throw StoreError.noSuchAlarm(self.alarm) }
+    let summary = try context.find(self.alarm, in: store)
+    guard let alarm = try store.alarm(summary.id) else { throw StoreError.noSuchAlarm(self.alarm) }
     let status = try store.status(alarm)
     let output = AlarmOutput(
-      store: store, style: context.style, nudges: Nudges(context, store, alarm, status))
+      store: store, style: context.style,
+      batteryWarnings: BatteryWarnings(context, store, alarm, status))
     if common.json { return output.print(output.json(alarm, status)) }
-    Console.write(output.card(Card(alarm, status: status)))
+    Console.write(output.summary(AlarmSummary(alarm, status: status)))
     var rows = [
       ("identifier", alarm.id.text), ("schedule", alarm.schedule.summary),
       ("zone", alarm.zone.text),
@@ -47,7 +48,7 @@ struct Show: ParsableCommand {
     let devices = alarm.delivery.devices.map { names[$0] ?? $0.short }.sorted()
     rows.append(
       ("rings on", devices.isEmpty ? "every device" : devices.joined(separator: ", ")))
-    rows += backups(alarm, names)
+    rows += cascades(alarm, names)
     let coming = store.timeline(alarm).upcoming(after: context.storeContext.now).prefix(3)
     for (index, occurrence) in (alarm.enabled ? Array(coming) : []).enumerated() {
       rows.append((index == 0 ? "comes" : "", output.when(occurrence.civil, zone: alarm.zone.text)))

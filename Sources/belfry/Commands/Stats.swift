@@ -21,32 +21,32 @@ struct Stats: ParsableCommand {
     let store = try context.open()
     let settings = try context.settings(store)
     let output = AlarmOutput(store: store, style: context.style)
-    let cards =
+    let summaries =
       try alarm.map { [try context.find($0, in: store)] }
       ?? context.overview(store).sorted { ($0.title, $0.id) < ($1.title, $1.id) }
     let entries = Dictionary(
-      grouping: store.log(of: cards.count == 1 ? cards[0].id : nil) { path, error in
+      grouping: store.log(of: summaries.count == 1 ? summaries[0].id : nil) { path, error in
         Console.error(
           "belfry: warning: \(Printable.text(path)) is not valid: \(Printable.text(error.words)).")
       }, by: \.alarm)
-    let all = cards.map { card in
+    let all = summaries.map { summary in
       (
-        card: card,
+        summary: summary,
         statistics: Statistics(
-          entries[card.id] ?? [], skipBreaksStreak: settings.skipBreaksStreak)
+          entries[summary.id] ?? [], skipBreaksStreak: settings.skipBreaksStreak)
       )
     }
     if common.json {
-      let list = try all.map { try json($0.card, $0.statistics, store, output) }
+      let list = try all.map { try json($0.summary, $0.statistics, store, output) }
       return output.print(alarm == nil ? .array(list) : list[0])
     }
     if all.isEmpty { return Console.line("No alarms yet.") }
     let today = store.context.zones.local.civil(at: store.context.now).date
     if alarm != nil {
-      let (card, statistics) = all[0]
+      let (summary, statistics) = all[0]
       Console.write(
         StatsText.alarm(
-          card, statistics, lateness: try lateness(card, statistics, store), output))
+          summary, statistics, lateness: try lateness(summary, statistics, store), output))
       Console.write("\n" + HeatMap([statistics]).text(until: today, context.style))
     } else {
       Console.write(StatsText.table(all, output))
@@ -57,9 +57,9 @@ struct Stats: ParsableCommand {
 
   /// Seconds after the due time at which each was done, ascending.
   private func lateness(
-    _ card: Card, _ statistics: Statistics, _ store: Store
+    _ summary: AlarmSummary, _ statistics: Statistics, _ store: Store
   ) throws -> [Int64] {
-    guard let alarm = try store.alarm(card.id) else { return [] }
+    guard let alarm = try store.alarm(summary.id) else { return [] }
     let zone = store.timeline(alarm).zone
     return statistics.lateness { zone.instant(of: $0) }
   }
@@ -67,11 +67,11 @@ struct Stats: ParsableCommand {
   /// `{alarm, title, streak, longestStreak, done, skipped, missed, autoCompleted, lastDone?,
   /// medianLatenessSeconds?}`
   private func json(
-    _ card: Card, _ statistics: Statistics, _ store: Store, _ output: AlarmOutput
+    _ summary: AlarmSummary, _ statistics: Statistics, _ store: Store, _ output: AlarmOutput
   ) throws -> JSON {
-    let late = try lateness(card, statistics, store)
+    let late = try lateness(summary, statistics, store)
     return .object(omittingNil: [
-      "alarm": JSON(card.id), "title": .string(card.title),
+      "alarm": JSON(summary.id), "title": .string(summary.title),
       "streak": .integer(Int64(statistics.streak)),
       "longestStreak": .integer(Int64(statistics.longestStreak)),
       "done": .integer(Int64(statistics.count(.done))),

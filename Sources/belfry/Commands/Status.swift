@@ -49,7 +49,7 @@ struct Status: ParsableCommand {
             : "\(count(counts.ahead, "commit")) to send, \(counts.behind) to take in"
         } ?? "never synced with"
       Console.line(
-        "  \(Printable.text(remote.remote.name))  \(RemotePlace.shown(remote.remote.url)): \(state)"
+        "  \(Printable.text(remote.remote.name))  \(RemoteURLInput.shown(remote.remote.url)): \(state)"
       )
     }
     Console.line("Devices:")

@@ -38,9 +38,9 @@ private func setEnabled(
   _ enabled: Bool, _ name: String, _ context: CommandContext, json: Bool, isStill: Bool
 ) throws {
   let store = try context.open()
-  let card = try context.find(name, in: store)
+  let summary = try context.find(name, in: store)
   var cleared: [CivilDateTime] = []
-  let (alarm, fields) = try store.update(card.id) { before in
+  let (alarm, fields) = try store.update(summary.id) { before in
     var after = before
     after.enabled = enabled
     let (change, result) = try store.edited(before, after, as: enabled ? .enabled : .disabled)
@@ -49,7 +49,8 @@ private func setEnabled(
   }
   let status = try store.status(alarm)
   let output = AlarmOutput(
-    store: store, style: context.style, nudges: Nudges(context, store, alarm, status))
+    store: store, style: context.style,
+    batteryWarnings: BatteryWarnings(context, store, alarm, status))
   if json {
     return output.print(output.json(alarm, status, event: Event(enabled ? .enabled : .disabled)))
   }
@@ -66,5 +67,5 @@ private func setEnabled(
       )
     }
   }
-  context.show(output.nudges[alarm.id], isStill: isStill)
+  context.show(output.batteryWarnings[alarm.id], isStill: isStill)
 }

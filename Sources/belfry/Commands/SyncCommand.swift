@@ -32,7 +32,7 @@ struct SyncCommand: AsyncParsableCommand {
     let context = try common.context(root)
     let line = TransferLine()
     let store = try context.transferring(line).open(welcome: false, creates: false)
-    if mail, !plan, remotes.isEmpty, !PartnerBook(store).isEmpty {
+    if mail, !plan, remotes.isEmpty, !PartnerStore(store).isEmpty {
       // What partners have set is to be synced with the rest.
       let isAlone = try store.remotes().isEmpty
       try await lookIntoMailboxes(context, isAlone: isAlone)
@@ -45,8 +45,8 @@ struct SyncCommand: AsyncParsableCommand {
     }
     // Where cron ticks and syncs, nobody else says that the device is there.
     let sign = signOfLife ?? store.heartbeatSpacing
-    // A daemon syncs whenever a backup may have to ring; cron keeps its own times.
-    let promise = signOfLife.map { _ in SignsOfLife.spacingInWindow }
+    // A daemon syncs whenever a cascade step may have to ring; cron keeps its own times.
+    let promise = signOfLife.map { _ in DeviceHeartbeats.spacingInWindow }
     let result = try await reaching(store, line, context) {
       try await store.sync(remotes, sign: sign, promise: promise)
     }
@@ -60,7 +60,7 @@ struct SyncCommand: AsyncParsableCommand {
   /// - Parameter isAlone: there is no remote to sync with: what fails here fails the command.
   private func lookIntoMailboxes(_ context: CommandContext, isAlone: Bool) async throws {
     let report = try await Watchdog.limit {
-      try await PartnerPlace(context, creates: false).round()
+      try await PartnerSession(context, creates: false).round()
     }
     if !common.json { PartnerText(context).tell(report.news) }
     for failure in report.failures {
@@ -204,11 +204,11 @@ struct Clone: AsyncParsableCommand {
     }
     let line = TransferLine()
     defer { line.clear() }
-    let remote = Remote(name: "origin", url: RemotePlace.absolute(url))
+    let remote = Remote(name: "origin", url: RemoteURLInput.absolute(url))
     let (store, result) = try await Store.clone(
       remote.url, to: context.storePath, context: context.transferring(line).storeContext)
     line.clear()
-    RemotePlace.warnOfCredentials(remote)
+    RemoteURLInput.warnOfCredentials(remote)
     result.tell()
     let count = try context.overview(store).count
     if common.json {
@@ -287,7 +287,7 @@ extension MergeDecision {
   func sentence(_ names: [Identifier: String]) -> String {
     let by = keptStamp.flatMap { names[$0.device] }.map { " of \(Printable.text($0))" } ?? ""
     return
-      "\(Printable.text(title)), \(Printable.text(subject.name)): kept \"\(BackupText.readable(shown(kept), names))\"\(by) over \"\(BackupText.readable(shown(discarded), names))\"."
+      "\(Printable.text(title)), \(Printable.text(subject.name)): kept \"\(CascadeText.readable(shown(kept), names))\"\(by) over \"\(CascadeText.readable(shown(discarded), names))\"."
   }
 
   /// A value for a person to see: a setting's is JSON.

@@ -32,29 +32,29 @@ struct TickCommand: AsyncParsableCommand {
     let context = try common.context(root)
     let store = try context.open(welcome: false, creates: false)
     let report = try await Tick(store, delivery: TickCommand.delivery(context))
-      .run(telling: !settle)
+      .run(pendingDelivery: !settle)
     context.tell(report.problems)
     let output = AlarmOutput(store: store, style: context.style)
-    let nudge =
+    let batteryWarning =
       settle || store.daemonProcess != nil ? nil : await lookAtBattery(context, store)
     if common.json {
-      output.print(json(report, nudge, output))
+      output.print(json(report, batteryWarning, output))
     } else if !quiet {
       print(report, output)
-      if let nudge {
+      if let batteryWarning {
         Console.line(
-          "Warned of the battery: \(Printable.text(nudge.title)). \(Printable.text(nudge.headline))."
+          "Warned of the battery: \(Printable.text(batteryWarning.title)). \(Printable.text(batteryWarning.headline))."
         )
       }
     }
     if !report.delivered.isEmpty {
-      SilentDeviceWarning.tell(store, about: Set(report.delivered.map(\.notice.alarm)))
+      SilentDeviceWarning.tell(store, about: Set(report.delivered.map(\.notification.alarm)))
     }
-    for (notice, outcome) in report.delivered {
+    for (notification, outcome) in report.delivered {
       guard case .undelivered(let reasons) = outcome else { continue }
       // The last way left: the terminal of whoever ran this, or cron's mail.
       Console.error(
-        "\u{07}belfry: warning: no notification could be shown for \(Printable.text(notice.headline))"
+        "\u{07}belfry: warning: no notification could be shown for \(Printable.text(notification.headline))"
       )
       for reason in reasons { Console.error("  \(Printable.text(reason))") }
     }
@@ -88,17 +88,17 @@ struct TickCommand: AsyncParsableCommand {
 
   /// Tells somebody whose battery will not last, and returns what they were told. That it cannot is no failure of the
   /// tick's.
-  private func lookAtBattery(_ context: CommandContext, _ store: Store) async -> Notice? {
+  private func lookAtBattery(_ context: CommandContext, _ store: Store) async -> Notification? {
     let tick = Tick(store, delivery: TickCommand.delivery(context))
-    let report = await tick.lookAtBattery(context.gauge) { (try? store.overview().cards) ?? [] }
+    let report = await tick.lookAtBattery(context.gauge) { (try? store.overview().summaries) ?? [] }
     if let failure = report.failure {
       Console.error(
         "belfry: warning: what the battery tells is not kept: \(CommandError.words(failure))")
     }
-    guard let (notice, outcome) = report.nudge else { return nil }
-    guard case .undelivered(let reasons) = outcome else { return notice }
+    guard let (notification, outcome) = report.batteryWarning else { return nil }
+    guard case .undelivered(let reasons) = outcome else { return notification }
     Console.error(
-      "\u{07}belfry: warning: nobody could be told of the battery: \(Printable.text(notice.headline)), \(Printable.text(notice.title))."
+      "\u{07}belfry: warning: nobody could be told of the battery: \(Printable.text(notification.headline)), \(Printable.text(notification.title))."
     )
     for reason in reasons { Console.error("  \(Printable.text(reason))") }
     return nil
@@ -112,29 +112,29 @@ struct TickCommand: AsyncParsableCommand {
   }
 
   /// Through a process that stays when this one has ended; where the binary cannot be found, as long as this one runs.
-  private static func delivery(_ context: CommandContext) -> any NoticeDelivery {
+  private static func delivery(_ context: CommandContext) -> any NotificationDelivery {
     guard let command = context.executable else { return context.hooks() }
     return DetachedDelivery(command: command, arguments: ["attend", "--store", context.storePath])
   }
 
   private func print(_ report: TickReport, _ output: AlarmOutput) {
-    for (notice, _) in report.delivered {
-      let title = Printable.text(notice.title)
-      let id = notice.alarm.short
-      switch notice.kind {
+    for (notification, _) in report.delivered {
+      let title = Printable.text(notification.title)
+      let id = notification.alarm.short
+      switch notification.kind {
       case .firing(let late):
         Console.line(
-          "Fired: \(title), \(notice.occurrence.spoken)\(late ? " (late)" : ""). Answer: belfry done|stop|snooze|skip \(id)"
+          "Fired: \(title), \(notification.occurrence.spoken)\(late ? " (late)" : ""). Answer: belfry done|stop|snooze|skip \(id)"
         )
       case .followUp(let followUp):
         let last = followUp.isLast ? ", the last" : ""
         Console.line(
-          "Asked (\(followUp.number) of \(followUp.count)\(last)): \(Printable.text(notice.headline)) Answer: belfry done \(id)"
+          "Asked (\(followUp.number) of \(followUp.count)\(last)): \(Printable.text(notification.headline)) Answer: belfry done \(id)"
         )
       case .warning:
-        Console.line("Ahead: \(title), \(notice.occurrence.spoken).")
-      case .rehearsal: Console.line("A test of the backups: \(title).")
-      case .missed, .nudge, .word: break
+        Console.line("Ahead: \(title), \(notification.occurrence.spoken).")
+      case .rehearsal: Console.line("A test of the cascade: \(title).")
+      case .missed, .batteryWarning, .word: break
       }
     }
     for (alarm, event) in report.answered {
@@ -166,20 +166,22 @@ struct TickCommand: AsyncParsableCommand {
   }
 
   /// What a script is told of a nudge.
-  private static let ofNudges: Set = [
+  private static let ofBatteryWarnings: Set = [
     "alarm", "title", "occurrence", "due", "risk", "predicted", "more",
   ]
 
-  /// `{fired, followUps, warnings, answered, missed, autoCompleted, nudge?, nextWake?}`; the nudge is
+  /// `{fired, followUps, warnings, answered, missed, autoCompleted, batteryWarning?, nextWake?}`; the batteryWarning is
   /// `{alarm, title, occurrence, due, risk, predicted, more}`.
-  private func json(_ report: TickReport, _ nudge: Notice?, _ output: AlarmOutput) -> JSON {
-    func notices(_ wanted: (Notice.Kind) -> Bool) -> JSON {
+  private func json(_ report: TickReport, _ batteryWarning: Notification?, _ output: AlarmOutput)
+    -> JSON
+  {
+    func notifications(_ wanted: (Notification.Kind) -> Bool) -> JSON {
       .array(
-        report.delivered.filter { wanted($0.notice.kind) }.map { notice, outcome in
-          guard case .object(var members) = notice.json else { return .null }
+        report.delivered.filter { wanted($0.notification.kind) }.map { notification, outcome in
+          guard case .object(var members) = notification.json else { return .null }
           // What only whoever shows it needs.
           for key in ["kind", "note", "body", "sound"] { members[key] = nil }
-          if case .followUp = notice.kind {} else { members["headline"] = nil }
+          if case .followUp = notification.kind {} else { members["headline"] = nil }
           if case .undelivered = outcome { members["delivered"] = false }
           return .object(members)
         })
@@ -191,9 +193,9 @@ struct TickCommand: AsyncParsableCommand {
       ])
     }
     return .object(omittingNil: [
-      "fired": notices { if case .firing = $0 { true } else { false } },
-      "followUps": notices { if case .followUp = $0 { true } else { false } },
-      "warnings": notices { $0 == .warning },
+      "fired": notifications { if case .firing = $0 { true } else { false } },
+      "followUps": notifications { if case .followUp = $0 { true } else { false } },
+      "warnings": notifications { $0 == .warning },
       "answered": .array(
         report.answered.map { alarm, event in
           .object(omittingNil: [
@@ -204,8 +206,11 @@ struct TickCommand: AsyncParsableCommand {
         }),
       "missed": .array(report.missed.map(item)),
       "autoCompleted": .array(report.autoCompleted.map(item)),
-      "nudge": nudge.map { nudge in
-        .object((nudge.json.object ?? [:]).filter { TickCommand.ofNudges.contains($0.key) })
+      "nudge": batteryWarning.map { batteryWarning in
+        .object(
+          (batteryWarning.json.object ?? [:]).filter {
+            TickCommand.ofBatteryWarnings.contains($0.key)
+          })
       },
       "nextWake": report.nextWake.map { .string(output.zones.text($0)) },
     ])

@@ -7,18 +7,22 @@ struct AlarmOutput: Sendable {
   let zones: ZoneLibrary
   let style: Style
   /// What is said of the battery.
-  let nudges: Nudges
+  let batteryWarnings: BatteryWarnings
 
-  init(now: Instant, zones: ZoneLibrary, style: Style, nudges: Nudges = Nudges()) {
+  init(
+    now: Instant, zones: ZoneLibrary, style: Style,
+    batteryWarnings: BatteryWarnings = BatteryWarnings()
+  ) {
     self.now = now
     self.zones = zones
     self.style = style
-    self.nudges = nudges
+    self.batteryWarnings = batteryWarnings
   }
 
-  init(store: Store, style: Style, nudges: Nudges = Nudges()) {
+  init(store: Store, style: Style, batteryWarnings: BatteryWarnings = BatteryWarnings()) {
     self.init(
-      now: store.context.now, zones: store.context.zones, style: style, nudges: nudges)
+      now: store.context.now, zones: store.context.zones, style: style,
+      batteryWarnings: batteryWarnings)
   }
 
   // MARK: Text
@@ -36,49 +40,51 @@ struct AlarmOutput: Sendable {
   }
 
   /// A card: title and badge, state and what to type, next date and countdown, identifier and note.
-  func append(_ card: Card, to text: inout String) {
-    let status = card.status
+  func append(_ summary: AlarmSummary, to text: inout String) {
+    let status = summary.status
     let muted = status.state == .disabled || status.state == .finished
-    title(card, muted: muted, to: &text)
-    for line in state(card) { append(line, to: &text) }
+    title(summary, muted: muted, to: &text)
+    for line in state(summary) { append(line, to: &text) }
     if status.state != .missed, !status.missed.isEmpty {
-      append([Piece("Missed:", .red)] + list(status.missed, zone: card.zone), to: &text)
+      append([Piece("Missed:", .red)] + list(status.missed, zone: summary.zone), to: &text)
     }
     if !status.skipped.isEmpty {
       append(
-        [Piece("Skips", .yellow)] + list(status.skipped, naming: \.first, zone: card.zone),
+        [Piece("Skips", .yellow)] + list(status.skipped, naming: \.first, zone: summary.zone),
         to: &text)
     }
     if let next = status.next {
-      let when = (status.state == .active ? "" : "next ") + when(next.civil, zone: card.zone)
+      let when = (status.state == .active ? "" : "next ") + when(next.civil, zone: summary.zone)
       append(
         [Piece(when + ","), Piece(" " + Span.until(next.at.seconds(since: now)))], to: &text)
     }
-    var last = card.id.short
-    if let note = card.note?.split(separator: "\n").first {
+    var last = summary.id.short
+    if let note = summary.note?.split(separator: "\n").first {
       last += "  " + Printable.text(String(note).replacing("\t", with: " "))
     }
     text += "  "
     text += style.paint(style.fit(last, indent: 2), .faint)
     text += "\n"
-    if let nudge = nudges[card.id] { text += NudgeText(nudge, style).text }
+    if let batteryWarning = batteryWarnings[summary.id] {
+      text += BatteryWarningText(batteryWarning, style).text
+    }
   }
 
-  func card(_ card: Card) -> String {
+  func summary(_ summary: AlarmSummary) -> String {
     var text = ""
-    append(card, to: &text)
+    append(summary, to: &text)
     return text
   }
 
   /// One occurrence that waits for somebody's word.
-  func pending(_ card: Card, _ pending: AlarmStatus.Pending) -> String {
+  func pending(_ summary: AlarmSummary, _ pending: AlarmStatus.Pending) -> String {
     var text = ""
-    title(card, muted: false, to: &text)
+    title(summary, muted: false, to: &text)
     let waits = Span.length(max(0, now.seconds(since: pending.since)))
     append(
       [
         Piece("Pending:", .brightMagenta),
-        Piece(" \(when(pending.occurrence, zone: card.zone)),"),
+        Piece(" \(when(pending.occurrence, zone: summary.zone)),"),
         Piece(" stopped \(waits) ago"),
       ], to: &text)
     let sent = pending.followUpsSent == 0 ? "" : "follow-up \(pending.followUpsSent) was sent, "
@@ -89,7 +95,7 @@ struct AlarmOutput: Sendable {
             $0 > now ? "\(sent)asks again at \(when($0))" : "\(sent)is to ask since \(when($0))"
           } ?? "\(sent)asks no more")
       ], to: &text)
-    append([Piece("if it is done: belfry done \(card.id.short)", .faint)], to: &text)
+    append([Piece("if it is done: belfry done \(summary.id.short)", .faint)], to: &text)
     return text
   }
 
@@ -126,9 +132,9 @@ struct AlarmOutput: Sendable {
   /// How far to the right badges stand on a terminal, in columns.
   private static let badgeEdge = 72
 
-  private func title(_ card: Card, muted: Bool, to text: inout String) {
-    let badge = "[\(card.badge)]"
-    let title = style.fit(Printable.text(card.title), indent: badge.utf8.count + 1)
+  private func title(_ summary: AlarmSummary, muted: Bool, to text: inout String) {
+    let badge = "[\(summary.badge)]"
+    let title = style.fit(Printable.text(summary.title), indent: badge.utf8.count + 1)
     text += style.paint(title, muted ? .faint : .bold)
     var gap = 1
     if let width = style.width {
@@ -136,7 +142,7 @@ struct AlarmOutput: Sendable {
       gap = max(1, edge - TextWidth.of(title) - badge.utf8.count)
     }
     text += String(repeating: " ", count: gap)
-    text += style.paint(badge, muted ? .faint : AlarmOutput.colour(ofBadge: card.badge))
+    text += style.paint(badge, muted ? .faint : AlarmOutput.colour(ofBadge: summary.badge))
     text += "\n"
   }
 
@@ -152,10 +158,10 @@ struct AlarmOutput: Sendable {
   }
 
   /// What a card says of the alarm's state, and what to type: nothing when it is simply waiting.
-  private func state(_ card: Card) -> [[Piece]] {
-    let status = card.status
-    let current = status.current.map { when($0, zone: card.zone) }
-    let id = card.id.short
+  private func state(_ summary: AlarmSummary) -> [[Piece]] {
+    let status = summary.status
+    let current = status.current.map { when($0, zone: summary.zone) }
+    let id = summary.id.short
     switch status.state {
     case .active: return []
     case .ringing:
@@ -173,21 +179,21 @@ struct AlarmOutput: Sendable {
       return [
         [
           Piece("Pending:", .brightMagenta)
-        ] + list(status.pending.map(\.occurrence), zone: card.zone, end: ",") + [
+        ] + list(status.pending.map(\.occurrence), zone: summary.zone, end: ",") + [
           Piece(asks ?? " not confirmed yet")
         ],
         [Piece("if it is done: belfry done \(id)", .faint)],
       ]
     case .missed:
       return [
-        [Piece("Missed:", .red)] + list(status.missed, zone: card.zone),
+        [Piece("Missed:", .red)] + list(status.missed, zone: summary.zone),
         [
           Piece("if it is done: belfry done \(id);", .faint),
           Piece(" if not: belfry dismiss \(id)", .faint),
         ],
       ]
     case .paused:
-      let until = status.pausedUntil.map { " until \(when($0, zone: card.zone))" } ?? ""
+      let until = status.pausedUntil.map { " until \(when($0, zone: summary.zone))" } ?? ""
       return [
         [Piece("Paused", .yellow), Piece(until)],
         [Piece("to end that: belfry resume \(id)", .faint)],
@@ -219,7 +225,7 @@ struct AlarmOutput: Sendable {
   // MARK: JSON
 
   /// `{id, title, note?, enabled, delivery, state, schedule, zone, next?, nextOccurrence?, countdownSeconds?,
-  /// ringing?, pending?, snooze?, missed?, skipped?, pause?, backup?, partner?, nudge?}`; `pending` is the latest, `allPending` all when there are several.
+  /// ringing?, pending?, snooze?, missed?, skipped?, pause?, cascade?, partner?, batteryWarning?}`; `pending` is the latest, `allPending` all when there are several.
   func json(_ alarm: Alarm, _ status: AlarmStatus) -> JSON {
     .object(omittingNil: [
       "id": JSON(alarm.id), "title": .string(alarm.title), "note": alarm.note.map { .string($0) },
@@ -232,12 +238,12 @@ struct AlarmOutput: Sendable {
         "devices": alarm.delivery.devices.isEmpty
           ? nil : .array(alarm.delivery.devices.sorted().map { JSON($0) }),
       ]), "pause": alarm.pause.map { .object(["from": JSON($0.from), "until": JSON($0.until)]) },
-      "backup": alarm.backup.map { BackupRecord.encode(plan: $0.plan) },
-      "cascadeZone": alarm.backup?.plan.isActive == true
+      "cascade": alarm.cascade.map { CascadeRecord.encode(plan: $0.plan) },
+      "cascadeZone": alarm.cascade?.plan.isActive == true
         ? alarm.cascadeZone.map { .string($0) } : nil,
       "partner": alarm.partner.map(AlarmRecord.encode),
       "state": .string(status.state.rawValue),
-      "nudge": nudges[alarm.id].map(NudgeText.json),
+      "nudge": batteryWarnings[alarm.id].map(BatteryWarningText.json),
       "schedule": ScheduleRecord.encode(alarm.schedule), "zone": .string(alarm.zone.text),
       "next": status.next.map { .string(zones.text($0.at)) },
       "nextOccurrence": status.next.map { JSON($0.civil) },
@@ -273,7 +279,7 @@ struct AlarmOutput: Sendable {
       "occurrence": event.occurrence.map { JSON($0) }, "action": .string(event.action.rawValue),
       "state": .string(status.state.rawValue),
       "next": status.next.map { .string(zones.text($0.at)) },
-      "nudge": nudges[alarm.id].map(NudgeText.json),
+      "nudge": batteryWarnings[alarm.id].map(BatteryWarningText.json),
     ]
     if event.action == .snoozed {
       members["until"] = status.snooze.map { .string(zones.text($0.until)) }

@@ -82,7 +82,7 @@ struct BatteryText {
   /// The outlook until the last of the alarms.
   private func outlook(_ standing: BatteryStanding, _ alarms: [Near]) -> DrainOutlook? {
     standing.forecast?.outlook(
-      until: alarms.last?.comes.at ?? now.adding(seconds: Nudges.horizon))
+      until: alarms.last?.comes.at ?? now.adding(seconds: BatteryWarnings.horizon))
   }
 
   private func line(_ alarm: Near, _ standing: BatteryStanding) -> String {

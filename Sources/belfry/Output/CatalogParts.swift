@@ -22,9 +22,10 @@ struct CatalogParts {
   }
 
   var all: [Part] {
-    cards + badges + nudges + [pending, empty, paywall, battery] + pages + [settings] + screens + [
-      statistics, table,
-    ]
+    summaries + badges + batteryWarnings + [pending, empty, paywall, battery] + pages + [settings]
+      + screens + [
+        statistics, table,
+      ]
   }
 
   // MARK: Cards
@@ -33,14 +34,14 @@ struct CatalogParts {
     CivilDateTime(text) ?? CivilDateTime(minuteNumber: 0)
   }
 
-  private func card(_ status: AlarmStatus) -> Card { card("Rent reminder", status) }
+  private func summary(_ status: AlarmStatus) -> AlarmSummary { summary("Rent reminder", status) }
 
-  private func card(
+  private func summary(
     _ title: String, note: String? = "Pay landlord", badge: String = "weekly",
     zone: String = "floating",
     _ status: AlarmStatus
-  ) -> Card {
-    Card(
+  ) -> AlarmSummary {
+    AlarmSummary(
       id: CatalogParts.id,
       title: title, note: note, badge: badge, zone: zone, isDeleted: false, status: status)
   }
@@ -55,7 +56,7 @@ struct CatalogParts {
       nextFollowUp: now.adding(seconds: 300))
   }
 
-  private var cards: [Part] {
+  private var summaries: [Part] {
     let monday = civil("2026-11-23T09:00")
     let states: [(String, AlarmStatus)] = [
       ("active", AlarmStatus(state: .active, next: friday)),
@@ -93,17 +94,17 @@ struct CatalogParts {
       ("disabled", AlarmStatus(state: .disabled)),
       ("finished", AlarmStatus(state: .finished)),
     ]
-    return states.map { Part(name: "card: \($0.0)", text: output.card(card($0.1))) } + [
+    return states.map { Part(name: "card: \($0.0)", text: output.summary(summary($0.1))) } + [
       Part(
         name: "card: wide characters and emoji",
-        text: output.card(
-          card(
+        text: output.summary(
+          summary(
             "薬を飲む 💊 👨‍👩‍👧", note: "朝食の後 ☕️", badge: "daily", AlarmStatus(state: .active, next: friday)))
       ),
       Part(
         name: "card: a title that is too long, another place's time",
-        text: output.card(
-          card(
+        text: output.summary(
+          summary(
             String(repeating: "Rent and other things ", count: 8),
             note: String(repeating: "More words. ", count: 20), badge: "every 3 months",
             zone: "Europe/Berlin", AlarmStatus(state: .active, next: friday)))
@@ -115,8 +116,8 @@ struct CatalogParts {
     ["once", "daily", "weekly", "every 2 weeks", "monthly", "annual"].map { badge in
       Part(
         name: "badge: \(badge)",
-        text: output.card(
-          card(
+        text: output.summary(
+          summary(
             badge.capitalizedFirst, note: nil, badge: badge,
             AlarmStatus(state: .active, next: friday))))
     }
@@ -124,25 +125,26 @@ struct CatalogParts {
 
   // MARK: The battery
 
-  private var nudges: [Part] {
-    func nudge(_ predicted: Double) -> String {
-      BatteryNudge(
+  private var batteryWarnings: [Part] {
+    func batteryWarning(_ predicted: Double) -> String {
+      BatteryWarning(
         BatteryPrediction(level: predicted + 6, drain: 1, hours: 6, isCharging: false)
-      ).map { NudgeText($0, style).text } ?? ""
+      ).map { BatteryWarningText($0, style).text } ?? ""
     }
     let tomorrow = Timeline.Occurrence(
       civil: civil("2026-11-24T05:30"), at: now.adding(seconds: 72_000))
     func alarm(_ title: String) -> String {
-      output.card(
-        card(title, note: nil, badge: "daily", AlarmStatus(state: .active, next: tomorrow)))
+      output.summary(
+        summary(title, note: nil, badge: "daily", AlarmStatus(state: .active, next: tomorrow)))
     }
     return [
-      Part(name: "nudge: critical", text: alarm("Competition") + nudge(-4)),
-      Part(name: "nudge: warning", text: alarm("Competition") + nudge(13)),
+      Part(name: "nudge: critical", text: alarm("Competition") + batteryWarning(-4)),
+      Part(name: "nudge: warning", text: alarm("Competition") + batteryWarning(13)),
       Part(
         name: "nudges: critical, warning, and none",
-        text: alarm("Competition") + nudge(0) + "\n" + alarm("School run") + nudge(13) + "\n"
-          + alarm("Tea") + nudge(40)),
+        text: alarm("Competition") + batteryWarning(0) + "\n" + alarm("School run")
+          + batteryWarning(13) + "\n"
+          + alarm("Tea") + batteryWarning(40)),
     ]
   }
 
@@ -175,9 +177,9 @@ struct CatalogParts {
   private var pending: Part {
     Part(
       name: "pending list",
-      text: output.pending(card(AlarmStatus(state: .pending)), waiting) + "\n"
+      text: output.pending(summary(AlarmStatus(state: .pending)), waiting) + "\n"
         + output.pending(
-          card(AlarmStatus(state: .pending)),
+          summary(AlarmStatus(state: .pending)),
           .init(
             occurrence: civil("2026-11-20T09:00"), since: now.adding(seconds: -259_200),
             followUpsSent: 3)))
@@ -279,12 +281,14 @@ struct CatalogParts {
     return Part(
       name: "statistics",
       text: StatsText.alarm(
-        card(AlarmStatus(state: .active)), sample, lateness: [-600, 120, 86_400], output)
+        summary(AlarmStatus(state: .active)), sample, lateness: [-600, 120, 86_400], output)
         + "\n" + HeatMap([sample]).text(until: today, style))
   }
 
   private var table: Part {
-    let rows = [card(AlarmStatus(state: .active)), card("薬を飲む 💊", AlarmStatus(state: .active))]
+    let rows = [
+      summary(AlarmStatus(state: .active)), summary("薬を飲む 💊", AlarmStatus(state: .active)),
+    ]
     return Part(
       name: "statistics of all", text: StatsText.table(rows.map { ($0, sample) }, output))
   }

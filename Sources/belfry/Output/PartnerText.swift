@@ -28,7 +28,7 @@ struct PartnerText {
       "  * set alarms on your devices, which ring with their words: at most \(limits.perDay) a day, up to \(Span.length(limits.ahead)) ahead\(quiet)",
       "  * see of each whether it is set and could be shown, or which of your limits refused it; whether it rang; whether you stopped, snoozed, skipped, missed or acknowledged it; and whether you changed its time or words, paused, switched off or deleted it",
       "Nothing else: not your alarms, nor anything else in your store. You can do the same on theirs. It holds for a year; limits, muting and parting at any time: belfry help partner",
-      "What is sent is sealed end to end. It lies at \(RemotePlace.shown(mailbox)), whose host sees that something was sent, when, and from where.",
+      "What is sent is sealed end to end. It lies at \(RemoteURLInput.shown(mailbox)), whose host sees that something was sent, when, and from where.",
     ]
   }
 
@@ -50,7 +50,7 @@ struct PartnerText {
       )
     }
     if partner.phase != .ended {
-      lines.append("  mailbox \(RemotePlace.shown(partner.mailbox))")
+      lines.append("  mailbox \(RemoteURLInput.shown(partner.mailbox))")
     }
     if let failure = partner.failure {
       let reached = partner.reached.map { ", reached before, about \(when($0))" } ?? ""
@@ -238,7 +238,7 @@ struct PartnerText {
   }
 
   /// What a person is to be told of, though nothing rings: headline and body; nil for what can wait.
-  func notice(_ news: PartnerNews) -> (headline: String, body: String)? {
+  func notification(_ news: PartnerNews) -> (headline: String, body: String)? {
     switch news.event {
     case .receipt(let receipt, let request):
       switch receipt.state {

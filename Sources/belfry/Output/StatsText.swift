@@ -5,10 +5,10 @@ import BelfryStore
 enum StatsText {
   /// One alarm's.
   static func alarm(
-    _ card: Card, _ statistics: Statistics, lateness: [Int64], _ output: AlarmOutput
+    _ summary: AlarmSummary, _ statistics: Statistics, lateness: [Int64], _ output: AlarmOutput
   ) -> String {
     let style = output.style
-    var text = style.paint(style.fit(Printable.text(card.title)), .bold) + "\n"
+    var text = style.paint(style.fit(Printable.text(summary.title)), .bold) + "\n"
     func row(_ name: String, _ value: String) {
       text += style.fit("  " + name + String(repeating: " ", count: 14 - name.count) + value) + "\n"
     }
@@ -34,14 +34,14 @@ enum StatsText {
 
   /// All alarms', a row each.
   static func table(
-    _ all: [(card: Card, statistics: Statistics)], _ output: AlarmOutput
+    _ all: [(summary: AlarmSummary, statistics: Statistics)], _ output: AlarmOutput
   ) -> String {
     let style = output.style
     // Where there is no room for all columns, the first ones stay.
     var shown = columns[...]
     func width() -> Int { shown.reduce(0) { $0 + $1.1 + 2 } }
     while let columns = style.width, shown.count > 1, width() > columns - 16 { shown.removeLast() }
-    let longest = all.map { TextWidth.of(Printable.text($0.card.title)) }.max() ?? 0
+    let longest = all.map { TextWidth.of(Printable.text($0.summary.title)) }.max() ?? 0
     let room = max(8, (style.width ?? 100) - width() - 1)
     let titles = min(max(longest, 5), room)
     func line(_ title: String, _ cells: [String]) -> String {
@@ -53,12 +53,12 @@ enum StatsText {
       return text
     }
     var text = style.paint(line("", columns.map(\.0)), .faint) + "\n"
-    for (card, statistics) in all {
+    for (summary, statistics) in all {
       let numbers = [
         statistics.streak, statistics.count(.done), statistics.count(.missed),
         statistics.count(.skipped), statistics.count(.autoCompleted), statistics.longestStreak,
       ]
-      text += line(Printable.text(card.title), numbers.map(String.init)) + "\n"
+      text += line(Printable.text(summary.title), numbers.map(String.init)) + "\n"
     }
     return text
   }

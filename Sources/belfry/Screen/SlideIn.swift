@@ -8,8 +8,8 @@ enum SlideIn {
   private static let pause: useconds_t = 25_000
 
   /// Shows a nudge; at once where nothing may move.
-  static func show(_ nudge: BatteryNudge, _ style: Style, isMoving: Bool) {
-    let text = NudgeText(nudge, style)
+  static func show(_ batteryWarning: BatteryWarning, _ style: Style, isMoving: Bool) {
+    let text = BatteryWarningText(batteryWarning, style)
     guard isMoving, let width = style.width, width >= 50 else { return Console.write(text.text) }
     for (number, offset) in offsets.enumerated() {
       let lines = text.lines(offset: 2 + offset)

@@ -27,7 +27,7 @@ struct AnswerOptions: ParsableArguments {
 struct Answering {
   let store: Store
   let output: AlarmOutput
-  let card: Card
+  let summary: AlarmSummary
   let occurrence: CivilDateTime?
   let settings: Settings
 
@@ -40,11 +40,11 @@ struct Answering {
   }
 
   init(
-    _ card: Card, _ occurrence: CivilDateTime?, in store: Store, settings: Settings,
+    _ summary: AlarmSummary, _ occurrence: CivilDateTime?, in store: Store, settings: Settings,
     _ context: CommandContext
   ) {
     self.store = store
-    self.card = card
+    self.summary = summary
     self.occurrence = occurrence
     self.settings = settings
     output = AlarmOutput(store: store, style: context.style)
@@ -52,14 +52,14 @@ struct Answering {
 
   /// What the answer would come to, without giving it.
   func preview(_ answer: Answer) throws -> Transition {
-    guard let alarm = try store.alarm(card.id) else {
-      throw StoreError.noSuchAlarm(card.id.text)
+    guard let alarm = try store.alarm(summary.id) else {
+      throw StoreError.noSuchAlarm(summary.id.text)
     }
     return try transition(answer, alarm)
   }
 
   func give(_ answer: Answer) throws -> (transition: Transition, status: AlarmStatus) {
-    let transition = try store.update(card.id) { alarm in
+    let transition = try store.update(summary.id) { alarm in
       let transition = try self.transition(answer, alarm)
       return (store.change(transition), transition)
     }
@@ -120,7 +120,7 @@ struct Answering {
     do throws(LifecycleError) {
       return try store.timeline(alarm).answer(
         answer, to: occurrence, at: store.context.now, settings: settings,
-        firings: store.firings())
+        ledger: store.ledger())
     } catch {
       throw Refusal(answer, alarm, output).error(error)
     }

@@ -256,41 +256,41 @@ struct CommandContext {
   }
 
   /// The alarms, with what is wrong told on standard error.
-  func overview(_ store: Store) throws -> [Card] {
+  func overview(_ store: Store) throws -> [AlarmSummary] {
     let overview = try store.overview()
     tell(overview.problems)
-    return overview.cards
+    return overview.summaries
   }
 
   /// The alarm that a person means.
-  func find(_ name: String, in store: Store) throws -> Card {
-    let (card, problems) = try store.resolve(name)
+  func find(_ name: String, in store: Store) throws -> AlarmSummary {
+    let (summary, problems) = try store.resolve(name)
     tell(problems)
-    return card
+    return summary
   }
 
   /// The same for an answer: of several the one that rings is meant, if only one does.
-  func findRinging(_ name: String, in store: Store) throws -> Card {
+  func findRinging(_ name: String, in store: Store) throws -> AlarmSummary {
     do {
       return try find(name, in: store)
     } catch let error as StoreError {
       guard case .ambiguousAlarm(_, let matches) = error else { throw error }
       let ids = Set(matches.map(\.id))
-      let ringing = try store.overview().cards.filter {
+      let ringing = try store.overview().summaries.filter {
         ids.contains($0.id) && $0.status.state == .ringing
       }
-      guard ringing.count == 1, let card = ringing.first else { throw error }
-      return card
+      guard ringing.count == 1, let summary = ringing.first else { throw error }
+      return summary
     }
   }
 
   /// Says what the store has mended by itself.
-  private static func tell(_ notice: StoreNotice) {
+  private static func tell(_ notification: StoreNotice) {
     func list(_ paths: [String]) -> String {
       let more = paths.count > 3 ? " and \(paths.count - 3) more" : ""
       return paths.prefix(3).map { Printable.text($0) }.joined(separator: ", ") + more
     }
-    switch notice {
+    switch notification {
     case .restored(let paths):
       Console.error("belfry: warning: \(list(paths)) had been removed; put back.")
     case .healed(let paths):
@@ -421,12 +421,12 @@ struct CommandContext {
   /// Shows what is said of the battery beneath an alarm, if anything is.
   ///
   /// - Parameter isStill: nothing is to move, for this once.
-  func show(_ nudge: BatteryNudge?, isStill: Bool) {
-    guard let nudge else { return }
+  func show(_ batteryWarning: BatteryWarning?, isStill: Bool) {
+    guard let batteryWarning else { return }
     let isMoving =
       !isStill && !ownSettings.reducedMotion
       && !["", "dumb"].contains(environment["TERM"] ?? "")
-    SlideIn.show(nudge, style, isMoving: isMoving)
+    SlideIn.show(batteryWarning, style, isMoving: isMoving)
   }
 
   /// What reads this machine's battery. BELFRY_POWER_SUPPLY names another folder than the kernel's.
@@ -444,7 +444,7 @@ struct CommandContext {
   /// The hooks that reach a person: the user's own, and those that came with the binary.
   ///
   /// - Parameter attendance: who stays with what goes on until it is answered.
-  func hooks(attendance: Attendance = Attendance { _ in }) -> HookDelivery {
+  func hooks(activeDeliveries: ActiveDeliveries = ActiveDeliveries { _ in }) -> HookDelivery {
     // Without a home there are no hooks of the user's own, and the alarm rings all the same.
     let own = ownHooks
     var variables = [
@@ -456,7 +456,7 @@ struct CommandContext {
       own: own, shipped: shippedHooks.map { $0 + "/deliver" }, variables: variables,
       terminals: Terminals(
         user: geteuid(), folder: environment["BELFRY_TERMINALS"] ?? Terminals.systemFolder),
-      attendance: attendance, notes: "\(storePath)/.git/belfry/hooks")
+      activeDeliveries: activeDeliveries, notes: "\(storePath)/.git/belfry/hooks")
   }
 
   // MARK: Calls

@@ -18,7 +18,7 @@ struct PartnerCheck {
   }
 
   func diagnoses() async throws -> [Diagnosis] {
-    let book = PartnerBook(store)
+    let book = PartnerStore(store)
     let (all, unreadable) = book.read()
     let partners = all.filter { $0.phase != .ended }
     var result = unreadable.map {
@@ -33,7 +33,7 @@ struct PartnerCheck {
         result.append(
           Diagnosis(
             "partners", .note,
-            "The URL of the mailbox \(RemotePlace.shown(url)) holds a password or a token.",
+            "The URL of the mailbox \(RemoteURLInput.shown(url)) holds a password or a token.",
             remedy:
               "Re-pair with the URL without it, and a credential helper: belfry partner invite --remote \(Printable.text(URLMask.stripped(url: url)))"
           ))
@@ -50,8 +50,8 @@ struct PartnerCheck {
     return result
   }
 
-  private func reach(_ url: String, _ book: PartnerBook) async -> Diagnosis {
-    let place = RemotePlace.shown(url)
+  private func reach(_ url: String, _ book: PartnerStore) async -> Diagnosis {
+    let place = RemoteURLInput.shown(url)
     do {
       try await book.probe(url)
       return Diagnosis("partners", .fine, "The mailbox is reached: \(place).")

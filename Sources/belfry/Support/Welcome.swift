@@ -50,13 +50,13 @@ struct Welcome {
   private func test() {
     let now = context.storeContext.now
     let local = context.storeContext.zones.local
-    let notice = Notice(
+    let notification = Notification(
       .warning, alarm: context.storeContext.makeIdentifier(),
       title: "This is how Belfry reaches you",
       note: "It was a test: nothing needs an answer.", occurrence: local.civil(at: now),
       due: context.storeContext.zones.text(now))
     let hooks = context.hooks()
-    switch Blocking.run({ await hooks.deliver(notice, snooze: 0) }) {
+    switch Blocking.run({ await hooks.deliver(notification, snooze: 0) }) {
     case .delivered, .attended: Console.line("  It was shown. Did you see it?")
     case .withdrawn: break
     case .undelivered(let reasons):

@@ -43,7 +43,7 @@ struct PartnerList: ParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() throws {
-    let place = try PartnerPlace(common, parent.root)
+    let place = try PartnerSession(common, parent.root)
     let text = PartnerText(place.context)
     let partners = place.partners.filter { $0.phase != .ended }
     if common.json {
@@ -74,7 +74,7 @@ struct PartnerSync: AsyncParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() async throws {
-    let place = try PartnerPlace(common.context(parent.root), creates: false)
+    let place = try PartnerSession(common.context(parent.root), creates: false)
     let report = try await Watchdog.limit { try await place.round() }
     let text = PartnerText(place.context)
     if common.json {
@@ -90,7 +90,7 @@ struct PartnerSync: AsyncParsableCommand {
         Console.line("\(report.waiting) more wait: belfry partner sync")
       }
     }
-    if notify { await PartnerNotices(place).tell(report.news) }
+    if notify { await PartnerNotifications(place).tell(report.news) }
     await place.context.upkeep(place.store)
     guard let failure = report.failures.first else { return }
     for other in report.failures.dropFirst() {
@@ -128,7 +128,7 @@ struct PartnerLimitsCommand: ParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() throws {
-    let place = try PartnerPlace(common, parent.root)
+    let place = try PartnerSession(common, parent.root)
     let partner = try place.find(self.partner)
     let limited = try place.change(partner.id) { partner in
       try apply(to: &partner.limits)
@@ -179,7 +179,7 @@ struct PartnerLimitsCommand: ParsableCommand {
 
 /// What commands share that change how a partner is treated.
 enum PartnerSwitching {
-  static func show(_ partner: Partnership, _ place: PartnerPlace, json: Bool) {
+  static func show(_ partner: Partnership, _ place: PartnerSession, json: Bool) {
     let text = PartnerText(place.context)
     if json { return Console.write(text.json(partner).document) }
     for line in text.lines(partner) { Console.line(line) }
@@ -187,7 +187,7 @@ enum PartnerSwitching {
 
   static func mute(_ name: String, _ isMuted: Bool, _ common: CommonOptions, _ root: Belfry) throws
   {
-    let place = try PartnerPlace(common, root)
+    let place = try PartnerSession(common, root)
     let partner = try place.find(name)
     let muted = try place.change(partner.id) { partner in
       partner.limits.isMuted = isMuted
@@ -241,7 +241,7 @@ struct PartnerRename: ParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() throws {
-    let place = try PartnerPlace(common, parent.root)
+    let place = try PartnerSession(common, parent.root)
     let partner = try place.find(self.partner)
     guard let name = PartnerOrigin.name(self.name) else {
       throw CommandError(
@@ -260,7 +260,7 @@ struct PartnerRename: ParsableCommand {
 /// No two partners go by one name, or by names that look the same.
 enum PartnerNames {
   /// Those of the same name, however it is written.
-  static func namesakes(_ name: String, besides id: Identifier, _ place: PartnerPlace)
+  static func namesakes(_ name: String, besides id: Identifier, _ place: PartnerSession)
     -> [Partnership]
   {
     place.partners.filter {
@@ -269,7 +269,7 @@ enum PartnerNames {
   }
 
   /// One whose name is another, and looks the same.
-  static func lookAlike(_ name: String, besides id: Identifier, _ place: PartnerPlace)
+  static func lookAlike(_ name: String, besides id: Identifier, _ place: PartnerSession)
     -> Partnership?
   {
     place.partners.first {
@@ -279,7 +279,7 @@ enum PartnerNames {
 
   /// Throws when a name looks like that of another partner.
   static func checkLooks(
-    _ name: String, besides id: Identifier, _ place: PartnerPlace, hint: String
+    _ name: String, besides id: Identifier, _ place: PartnerSession, hint: String
   )
     throws
   {
@@ -290,7 +290,7 @@ enum PartnerNames {
       hint: hint)
   }
 
-  static func check(_ name: String, besides id: Identifier, _ place: PartnerPlace) throws {
+  static func check(_ name: String, besides id: Identifier, _ place: PartnerSession) throws {
     try checkLooks(name, besides: id, place, hint: "Choose another name.")
     guard namesakes(name, besides: id, place).isEmpty else {
       throw CommandError(
@@ -318,7 +318,7 @@ struct PartnerRemove: AsyncParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() async throws {
-    let place = try PartnerPlace(common, parent.root)
+    let place = try PartnerSession(common, parent.root)
     let partner = try place.find(self.partner)
     let name = partner.name.isEmpty ? "the invitation" : Printable.text(partner.name)
     let set = partner.received.filter { !$0.isOver && $0.alarm != nil }

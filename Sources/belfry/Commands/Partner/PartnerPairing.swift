@@ -42,7 +42,7 @@ struct PartnerInvite: AsyncParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() async throws {
-    let place = try PartnerPlace(common, parent.root)
+    let place = try PartnerSession(common, parent.root)
     try place.requireTier()
     let mailbox = try await mailbox(place)
     let name = try place.ownName(pairing.ownName)
@@ -91,10 +91,10 @@ struct PartnerInvite: AsyncParsableCommand {
   }
 
   /// The mailbox, once it was seen that it can be reached.
-  private func mailbox(_ place: PartnerPlace) async throws -> String {
+  private func mailbox(_ place: PartnerSession) async throws -> String {
     let url: String
     if let remote {
-      url = RemotePlace.absolute(remote)
+      url = RemoteURLInput.absolute(remote)
     } else {
       let known = place.partners.filter { $0.phase == .active }.map(\.mailbox)
       guard let first = known.first, Set(known).count == 1 else {
@@ -104,11 +104,11 @@ struct PartnerInvite: AsyncParsableCommand {
       }
       url = first
     }
-    try MailboxPlace.refuseCredentials(in: url)
+    try MailboxURL.refuseCredentials(in: url)
     let hint = "Make a repository of its own for the mailbox: git init --bare"
-    try MailboxPlace.checkIsNoStore(url, place.store, hint: hint)
+    try MailboxURL.checkIsNoStore(url, place.store, hint: hint)
     do {
-      try await MailboxPlace.checkHoldsMailOnly(url, place.book, hint: hint)
+      try await MailboxURL.checkHoldsMailOnly(url, place.book, hint: hint)
     } catch let error as CommandError {
       throw error
     } catch {
@@ -140,7 +140,7 @@ struct PartnerInvite: AsyncParsableCommand {
     try DurableFile.write(bytes, to: path, temporary: "\(path).new", mode: 0o600)
   }
 
-  private func show(_ code: QRCode?, _ place: PartnerPlace) {
+  private func show(_ code: QRCode?, _ place: PartnerSession) {
     guard let code else { return }
     if let width = Style.width(STDOUT_FILENO), width < code.columns {
       Console.line("(The QR code needs \(code.columns) columns.)")
@@ -179,7 +179,7 @@ struct PartnerAccept: AsyncParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() async throws {
-    let place = try PartnerPlace(common, parent.root)
+    let place = try PartnerSession(common, parent.root)
     try place.requireTier()
     let invitation = try invitation()
     let text = PartnerText(place.context)
@@ -189,7 +189,7 @@ struct PartnerAccept: AsyncParsableCommand {
         hint: "Ask \(Printable.text(invitation.name)) for another.")
     }
     let another = "Ask \(Printable.text(invitation.name)) for an invitation to another mailbox."
-    try MailboxPlace.checkIsNoStore(invitation.mailbox, place.store, hint: another)
+    try MailboxURL.checkIsNoStore(invitation.mailbox, place.store, hint: another)
     let name = try place.ownName(pairing.ownName)
     let partner = try Partnership.accepting(invitation, as: name, at: place.now)
     if place.partners.contains(where: { $0.id == partner.id }) {
@@ -220,7 +220,7 @@ struct PartnerAccept: AsyncParsableCommand {
       }
     }
     do {
-      try await MailboxPlace.checkHoldsMailOnly(invitation.mailbox, place.book, hint: another)
+      try await MailboxURL.checkHoldsMailOnly(invitation.mailbox, place.book, hint: another)
     } catch let error as CommandError {
       throw error
     } catch {
@@ -283,7 +283,7 @@ struct PartnerConfirm: AsyncParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() async throws {
-    let place = try PartnerPlace(common, parent.root)
+    let place = try PartnerSession(common, parent.root)
     let digits = try code.map(digits)
     _ = try? await place.round()
     let waiting = place.partners.filter { $0.phase == .comparing }
@@ -333,7 +333,7 @@ extension PartnerConfirm {
 
 /// The talk with a person while two devices pair: waiting, comparing the code, confirming it.
 struct PairingDialogue {
-  private let place: PartnerPlace
+  private let place: PartnerSession
   private let id: Identifier
 
   /// Between two looks into the mailbox, in seconds.
@@ -341,7 +341,7 @@ struct PairingDialogue {
   /// How long the other's word is waited for, in seconds: they may be typing.
   private static let patience: Int64 = 120
 
-  init(_ place: PartnerPlace, _ id: Identifier) {
+  init(_ place: PartnerSession, _ id: Identifier) {
     self.place = place
     self.id = id
   }
@@ -367,7 +367,7 @@ struct PairingDialogue {
       until: place.now.adding(seconds: PairingDialogue.patience), { $0.phase == .active })
     Console.line(
       isPaired
-        ? "You and \(name) are partners: belfry partner send \(BackupText.quoted(partner.name)) \"Wake up ❤️\" --at 16:45"
+        ? "You and \(name) are partners: belfry partner send \(CascadeText.quoted(partner.name)) \"Wake up ❤️\" --at 16:45"
         : "\(name) has not confirmed yet; 'belfry partner' tells when.")
   }
 
@@ -475,7 +475,7 @@ struct PartnerKeysExport: ParsableCommand {
 
   func run() throws {
     let root = parent.parent.root
-    let place = try PartnerPlace(CommandContext(store: store ?? root.store))
+    let place = try PartnerSession(CommandContext(store: store ?? root.store))
     let partners =
       try partner.map { [try place.find($0)] } ?? place.partners.filter { $0.phase == .active }
     guard partners.allSatisfy({ $0.phase == .active }), !partners.isEmpty else {
@@ -492,7 +492,7 @@ struct PartnerKeysExport: ParsableCommand {
         .usage, "keys are not shown on a terminal.",
         hint: "Pipe them: belfry partner keys export | ssh HOST belfry partner keys import")
     }
-    Console.write(PartnerBook.exported(partners))
+    Console.write(PartnerStore.exported(partners))
   }
 }
 
@@ -506,11 +506,11 @@ struct PartnerKeysImport: ParsableCommand {
   @ParentCommand var parent: PartnerKeys
 
   func run() throws {
-    let place = try PartnerPlace(CommandContext(store: store ?? parent.parent.root.store))
+    let place = try PartnerSession(CommandContext(store: store ?? parent.parent.root.store))
     try place.requireTier()
     var bytes: [UInt8] = []
     while bytes.count < 1 << 20, let line = readLine(strippingNewline: false) { bytes += line.utf8 }
-    guard let partners = PartnerBook.imported(bytes) else {
+    guard let partners = PartnerStore.imported(bytes) else {
       throw CommandError(
         .usage, "these are no keys.", hint: "They come from 'belfry partner keys export'.")
     }

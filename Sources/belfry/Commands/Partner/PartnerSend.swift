@@ -54,7 +54,7 @@ struct PartnerSend: AsyncParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() async throws {
-    let place = try PartnerPlace(common, parent.root)
+    let place = try PartnerSession(common, parent.root)
     try place.requireTier()
     let partner = try place.active(self.partner)
     let now = place.now
@@ -148,7 +148,7 @@ struct PartnerSend: AsyncParsableCommand {
   // MARK: When
 
   private func time(
-    _ place: PartnerPlace, _ now: Instant
+    _ place: PartnerSession, _ now: Instant
   ) throws -> (at: Instant, repeats: PartnerRequest.Repetition?) {
     let zones = place.context.storeContext.zones
     var rules = zones.local
@@ -259,7 +259,7 @@ struct PartnerRecall: AsyncParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() async throws {
-    let place = try PartnerPlace(common, parent.root)
+    let place = try PartnerSession(common, parent.root)
     let (partner, sent) = try PartnerRequests.find(request, place)
     let text = PartnerText(place.context)
     let words = text.words(sent.request)
@@ -297,7 +297,7 @@ struct PartnerReply: AsyncParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() async throws {
-    let place = try PartnerPlace(common, parent.root)
+    let place = try PartnerSession(common, parent.root)
     guard let origin = try origin(place) else {
       throw CommandError(
         .notPossible, "this alarm is of nobody but you.",
@@ -329,16 +329,16 @@ struct PartnerReply: AsyncParsableCommand {
       json: common.json ? { PartnerLogLine.json(origin.request, place) } : nil)
   }
 
-  private func origin(_ place: PartnerPlace) throws -> PartnerOrigin? {
-    let card = try place.context.find(alarm, in: place.store)
-    return try place.store.alarm(card.id)?.partner
+  private func origin(_ place: PartnerSession) throws -> PartnerOrigin? {
+    let summary = try place.context.find(alarm, in: place.store)
+    return try place.store.alarm(summary.id)?.partner
   }
 }
 
 /// The requests that were made here.
 enum PartnerRequests {
   static func find(
-    _ text: String, _ place: PartnerPlace
+    _ text: String, _ place: PartnerSession
   ) throws -> (partner: Partnership, sent: SentRequest) {
     let all = place.partners.flatMap { partner in partner.sent.map { (partner, $0) } }
     let wanted = text.lowercased()
@@ -379,7 +379,7 @@ struct PartnerLog: ParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() throws {
-    let place = try PartnerPlace(common, parent.root)
+    let place = try PartnerSession(common, parent.root)
     let partners = try partner.map { [try known($0, place)] } ?? place.partners
     let text = PartnerText(place.context)
     var items: [PartnerLogLine] = partners.flatMap { partner in
@@ -411,7 +411,7 @@ struct PartnerLog: ParsableCommand {
 
 extension PartnerLog {
   /// A partner; one of before where there is none any more.
-  private func known(_ name: String, _ place: PartnerPlace) throws -> Partnership {
+  private func known(_ name: String, _ place: PartnerSession) throws -> Partnership {
     if let partner = try? place.find(name) { return partner }
     return try place.find(name, where: { _ in true })
   }
@@ -461,7 +461,7 @@ struct PartnerLogLine {
   }
 
   /// The line of one request, either way; an empty object where it is gone.
-  static func json(_ request: Identifier, _ place: PartnerPlace) -> JSON {
+  static func json(_ request: Identifier, _ place: PartnerSession) -> JSON {
     let text = PartnerText(place.context)
     for partner in place.partners {
       if let sent = partner.sent.first(where: { $0.request.id == request }) {

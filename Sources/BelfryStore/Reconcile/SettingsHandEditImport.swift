@@ -1,0 +1,89 @@
+import BelfryCore
+import Git
+import Glibc
+
+/// Takes hand edits of `settings.json` up, as `HandEditImport` does those of alarms.
+struct SettingsHandEditImport {
+  private let writer: StoreWriter
+  private var store: Store { writer.store }
+
+  init(_ writer: StoreWriter) {
+    self.writer = writer
+  }
+
+  /// Stamps the keys that differ, under the same stamp, from where Belfry left the branch, and commits
+  /// them as the user's edit.
+  ///
+  /// A file that is not valid, or gone, stays as it is; who reads the settings says so.
+  ///
+  /// - Parameter isBranchUnknown: compares with the branch also a file that is as it was last committed.
+  func absorb(isBranchUnknown: Bool = false) throws {
+    if store.settingsAreSettled, !isBranchUnknown { return }
+    let path = "\(store.path)/\(SettingsFile.path)"
+    guard let file = (try? DurableFile.read(path, limit: SettingsFile.largest)) ?? nil,
+      let written = try? SettingsFile.decode(file.bytes)
+    else { return }
+    let tree = try writer.head().map { try writer.repository.commit($0).tree }
+    let blob = try tree.flatMap { try writer.repository.blob(at: SettingsFile.path, in: $0) }
+    let bytes = try blob.map { try writer.repository.blob($0, limit: SettingsFile.largest) }
+    let committed = bytes.flatMap { try? SettingsFile.decode($0) } ?? SettingsRecord()
+    // Another git may have committed the edit already, without a stamp.
+    let base = try seen() ?? committed
+
+    var result = written
+    let seen = (Array(written.stamps.values) + Array(base.stamps.values)).max()
+    let stamp = Stamp.next(after: seen, now: store.context.now, device: store.device)
+    for key in written.keysEditedByHand(since: base) { result.stamps[key] = stamp }
+    result = SettingsRecord.join(SettingsRecord.join(result, base), committed)
+    let encoded = SettingsFile.encode(result)
+    if encoded != bytes || encoded != file.bytes {
+      try writer.commit(
+        [SettingsFile.path: encoded],
+        message: CommitMessage(
+          "Edited by hand: settings", trailers: [("Action", CommitMessage.settings)],
+          device: store.device))
+    }
+    try store.settleSettings()
+  }
+
+  /// The settings where Belfry left the branch; nil when that is not known, or they cannot be read.
+  private func seen() throws -> SettingsRecord? {
+    guard let seen = writer.seen, let tree = try? writer.repository.commit(seen).tree,
+      let blob = try? writer.repository.blob(at: SettingsFile.path, in: tree),
+      let bytes = try? writer.repository.blob(blob, limit: SettingsFile.largest)
+    else { return nil }
+    return try? SettingsFile.decode(bytes)
+  }
+}
+
+extension Store {
+  /// Whether the settings are as they were last committed, or there are none.
+  var settingsAreSettled: Bool {
+    guard let signature = settingsSignature else { return true }
+    let known = (try? DurableFile.read(local.settings, limit: 4096)).flatMap { $0 }
+    return known.map { String(decoding: $0.bytes, as: UTF8.self) } == signature
+  }
+
+  func settleSettings() throws {
+    guard let signature = settingsSignature else { return }
+    try DurableFile.write(
+      Array(signature.utf8), to: local.settings, temporary: local.temporary("settings"),
+      syncing: false)
+  }
+
+  /// Tells one content of the settings' file from another; nil when there is none.
+  var settingsSignature: String? {
+    var status = stat()
+    guard lstat("\(path)/\(SettingsFile.path)", &status) == 0 else { return nil }
+    let signature = FileSignature(status)
+    return "\(signature.size) \(signature.modified) \(signature.changed) \(signature.inode)"
+  }
+}
+
+extension StoreWriter {
+  /// Takes up all hand edits, of alarms and of the settings.
+  func absorb() throws {
+    try HandEditImport(self).absorb(try AlarmIndex(store).unsettled)
+    try SettingsHandEditImport(self).absorb()
+  }
+}

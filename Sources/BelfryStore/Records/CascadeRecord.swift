@@ -1,0 +1,195 @@
+import BelfryCore
+
+/// `cascade` of an alarm's record: `{on, every, primary?, targets, stamps?, removed?, earlier?}`.
+///
+/// Each of `targets` is one of `{device}`, `{person, device?, address?, gadget?}` and `{phone, message?}`, with `order`
+/// and `stamp`; each of `earlier` is a list as it stood, with `until`. `every` is in seconds. `stamps` has those of
+/// `on`, `every` and `primary`, and `removed` those of targets that are in the list no more. Each part joins by its own
+/// stamp.
+public enum CascadeRecord {
+  static func decode(
+    _ reader: inout RecordReader, _ extras: inout [String: String]
+  ) throws(RecordError) -> Cascade? {
+    guard var nested = try reader.nested("cascade") else { return nil }
+    let marks = nested.peek("targets").map(marks) ?? []
+    let plan = Cascade.Plan(
+      isOn: try nested.optional("on", \.bool, "true or false") ?? false,
+      interval: try nested.optional("every", interval, "a number of seconds, 5 to 3600")
+        ?? Cascade.interval,
+      primary: try nested.optional("primary", \.identifier, "an identifier"),
+      targets: try nested.optional(
+        "targets", targets, "a list of devices, people and phones, each once")
+        ?? [])
+    var stamps = try removals(&nested)
+    if var parts = try nested.nested("stamps") {
+      for (key, part) in scalars { stamps[part] = try parts.optional(key, \.stamp, "a stamp") }
+      extras.merge(parts.remaining(under: "cascade/stamps/")) { $1 }
+    }
+    var positions: [String: Int64] = [:]
+    for (target, mark) in zip(plan.targets, marks) {
+      positions[target.key] = mark.order
+      if let stamp = mark.stamp {
+        stamps[.target(target.key)] = max(stamp, stamps[.target(target.key)] ?? stamp)
+      }
+    }
+    let earlier = try nested.optional("earlier", versions, "a list of earlier lists") ?? []
+    extras.merge(nested.remaining(under: "cascade/")) { $1 }
+    return Cascade(plan, stamps: stamps, positions: positions, earlier: earlier)
+  }
+
+  /// The keys of the parts that are no targets.
+  private static let scalars: [(key: String, part: Cascade.Part)] = [
+    ("on", .on), ("every", .every), ("primary", .primary),
+  ]
+
+  /// `removed`: the stamps of removed targets by their keys.
+  private static func removals(
+    _ reader: inout RecordReader
+  ) throws(RecordError) -> [Cascade.Part: Stamp] {
+    guard var nested = try reader.nested("removed") else { return [:] }
+    var stamps: [Cascade.Part: Stamp] = [:]
+    for key in nested.keys {
+      stamps[.target(key)] = try nested.required(key, \.stamp, "a stamp")
+    }
+    return stamps
+  }
+
+  /// The position and the stamp of each of `targets`.
+  private static func marks(_ json: JSON) -> [(order: Int64?, stamp: Stamp?)] {
+    (json.array ?? []).map { ($0["order"]?.integer, $0["stamp"]?.stamp) }
+  }
+
+  /// The list alone, as documents for people's programs have it.
+  public static func encode(plan: Cascade.Plan) -> JSON { .object(encode(plan)) }
+
+  static func encode(_ cascade: Cascade) -> JSON {
+    var members = encode(cascade.plan)
+    func stamp(_ part: Cascade.Part) -> JSON? {
+      cascade.registers[part]?.stamp.map { JSON($0) }
+    }
+    members["targets"] = .array(
+      cascade.allTargets.map { target, position in
+        var item = encode(target).object ?? [:]
+        item["order"] = .integer(position)
+        item["stamp"] = stamp(.target(target.key))
+        return .object(item)
+      })
+    let stamps = Dictionary(
+      uniqueKeysWithValues: scalars.compactMap { key, part in stamp(part).map { (key, $0) } })
+    if !stamps.isEmpty { members["stamps"] = .object(stamps) }
+    var removed: [String: JSON] = [:]
+    for (part, register) in cascade.registers where register.value == .removed {
+      if case .target(let key) = part { removed[key] = stamp(part) }
+    }
+    if !removed.isEmpty { members["removed"] = .object(removed) }
+    if !cascade.earlier.isEmpty {
+      members["earlier"] = .array(
+        cascade.earlier.map { version in
+          .object(encode(version.plan).merging(["until": JSON(version.until)]) { $1 })
+        })
+    }
+    return .object(members)
+  }
+
+  // MARK: Lists
+
+  private static func encode(_ plan: Cascade.Plan) -> [String: JSON] {
+    var members: [String: JSON] = [
+      "on": .bool(plan.isOn), "every": .integer(plan.interval),
+      "targets": .array(plan.targets.map(encode)),
+    ]
+    members["primary"] = plan.primary.map { JSON($0) }
+    return members
+  }
+
+  private static func interval(_ json: JSON) -> Int64? {
+    json.integer.flatMap { Cascade.intervals.contains($0) ? $0 : nil }
+  }
+
+  private static func versions(_ json: JSON) -> [Cascade.Version]? {
+    guard let list = json.array, list.count <= 64 else { return nil }
+    let versions = list.compactMap { item -> Cascade.Version? in
+      guard let until = item["until"]?.instant,
+        let targets = item["targets"].map(targets) ?? []
+      else { return nil }
+      return Cascade.Version(
+        plan: Cascade.Plan(
+          isOn: item["on"]?.bool ?? false,
+          interval: item["every"].flatMap(interval) ?? Cascade.interval,
+          primary: item["primary"]?.identifier, targets: targets), until: until)
+    }
+    return versions.count == list.count ? versions : nil
+  }
+
+  // MARK: Targets
+
+  /// A join of several devices' additions may have more than one person can add.
+  private static let mostTargets = 8 * Cascade.most
+
+  /// Nil unless every one is valid, and each is there once.
+  private static func targets(_ json: JSON) -> [CascadeTarget]? {
+    guard let list = json.array, list.count <= mostTargets else { return nil }
+    let targets = list.compactMap(target)
+    guard targets.count == list.count, Set(targets.map(\.key)).count == targets.count else {
+      return nil
+    }
+    return targets
+  }
+
+  private static func target(_ json: JSON) -> CascadeTarget? {
+    func text(_ key: String, _ longest: Int) -> String?? {
+      guard let value = json[key] else { return .some(nil) }
+      guard let text = plainText(value), !text.isEmpty, text.count <= longest else { return nil }
+      return text
+    }
+    if json["phone"] != nil {
+      guard let number = json["phone"]?.string, let phone = try? PhoneNumber(number),
+        let message = text("message", CascadeTarget.longestMessage)
+      else { return nil }
+      return .phone(phone, message: message)
+    }
+    if json["person"] != nil {
+      guard let name = text("person", CascadePerson.longestName) ?? nil,
+        let address = text("address", CascadePerson.longestAddress),
+        let gadget = text("gadget", CascadePerson.longestName)
+      else { return nil }
+      let device = json["device"]?.identifier
+      if device == nil, json["device"] != nil || address == nil { return nil }
+      return .person(CascadePerson(name: name, device: device, address: address, gadget: gadget))
+    }
+    return json["device"]?.identifier.map { .device($0) }
+  }
+
+  /// `{device}`, `{person, device?, address?, gadget?}` or `{phone, message?}`.
+  static func encode(_ target: CascadeTarget) -> JSON {
+    switch target {
+    case .device(let id): .object(["device": JSON(id)])
+    case .person(let person):
+      .object(omittingNil: [
+        "person": .string(person.name), "device": person.device.map { JSON($0) },
+        "address": person.address.map { .string($0) }, "gadget": person.gadget.map { .string($0) },
+      ])
+    case .phone(let number, let message):
+      .object(omittingNil: [
+        "phone": .string(number.e164), "message": message.map { .string($0) },
+      ])
+    }
+  }
+
+  // MARK: Snoozes
+
+  static func naps(_ json: JSON) -> [CascadeRun.Snooze]? {
+    guard let list = json.array, list.count <= 8 * OccurrenceRecord.mostNaps else { return nil }
+    let naps = list.compactMap { item -> CascadeRun.Snooze? in
+      guard let at = item["at"]?.instant, let until = item["until"]?.instant else { return nil }
+      return CascadeRun.Snooze(at: at, until: until, by: item["by"]?.identifier)
+    }
+    return naps.count == list.count ? naps : nil
+  }
+
+  static func encode(_ nap: CascadeRun.Snooze) -> JSON {
+    .object(omittingNil: [
+      "at": JSON(nap.at), "until": JSON(nap.until), "by": nap.by.map { JSON($0) },
+    ])
+  }
+}

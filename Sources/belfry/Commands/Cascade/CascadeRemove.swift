@@ -1,0 +1,69 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+struct CascadeRemove: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove a step from a cascade.")
+
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @Argument(help: "The step: its number, its name or its phone number.")
+  var step: String
+
+  @Flag(help: "Do not ask for confirmation.")
+  var yes = false
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: CascadeCommand
+
+  func run() throws {
+    let editing = try CascadeEditing(alarm, common, parent.root)
+    let plan = editing.plan(of: try editing.alarm)
+    let target = plan.targets[try editing.target(step, in: plan)]
+    let label = Printable.text(target.label(editing.names))
+    if !yes, Style.canAsk {
+      Console.prompt("Remove \(label) from the cascade of \(editing.title)?")
+      guard Console.confirmed() else {
+        throw CommandError(.failed, "nothing was removed.", hint: "Answer y to remove it.")
+      }
+    }
+    let (alarm, _) = try editing.change("\(label) removed") { plan in
+      plan.targets.removeAll { $0.key == target.key }
+    }
+    editing.tell("Removed \(label).", alarm)
+  }
+}
+
+struct CascadeMove: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "move", abstract: "Move a step of a cascade.")
+
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @Argument(help: ArgumentHelp("The step's number now; the first is 1.", valueName: "from"))
+  var from: Int
+
+  @Argument(help: ArgumentHelp("The step's number afterwards.", valueName: "to"))
+  var to: Int
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: CascadeCommand
+
+  func run() throws {
+    let editing = try CascadeEditing(alarm, common, parent.root)
+    let (alarm, hasChanged) = try editing.change("\(from) moved to \(to)") { plan in
+      for place in [from, to] where !plan.targets.indices.contains(place - 1) {
+        throw CommandError(
+          .usage, "the cascade of \(editing.title) has no step \(place).",
+          hint: plan.targets.isEmpty
+            ? "It is empty: belfry cascade add \(editing.summary.id.short)"
+            : "It has \(plan.targets.count) steps: belfry cascade list \(editing.summary.id.short)")
+      }
+      plan.targets.insert(plan.targets.remove(at: from - 1), at: to - 1)
+    }
+    editing.tell(hasChanged ? "Moved." : "Nothing changed.", alarm)
+  }
+}

@@ -1,0 +1,117 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+struct CascadeStatus: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status", abstract: "Show which steps would ring, as far as is known.",
+    discussion: """
+      Each device sends a heartbeat every half hour, and often shortly before a step may ring. A device without a daemon \
+      announces how often it syncs and is judged by that.
+      """)
+
+  @Argument(help: "The alarm (default: all that have a cascade).")
+  var alarm: String?
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: CascadeCommand
+
+  func run() throws {
+    let context = try common.context(parent.root)
+    let store = try context.open()
+    let summaries = try alarm.map { [try context.find($0, in: store)] } ?? context.overview(store)
+    let reader = store.alarmReader()
+    let alarms = try summaries.compactMap { try reader.alarm($0.id) }
+    let rounds = try alarms.compactMap { try CascadeProgress($0, in: store) }
+    let outlooks = CascadeReadiness.all(alarms, in: store)
+      .sorted { ($0.next.at, $0.alarm.title) < ($1.next.at, $1.alarm.title) }
+    if common.json {
+      return Console.write(
+        JSON.array(rounds.map(\.json) + outlooks.map { json($0, context) }).document)
+    }
+    for round in rounds { Console.write(round.text(context.style)) }
+    if outlooks.isEmpty, rounds.isEmpty {
+      Console.line(
+        alarm == nil
+          ? "No coming alarm has a cascade: belfry help cascade"
+          : why(alarms))
+    }
+    for (index, outlook) in outlooks.enumerated() {
+      if index > 0 || !rounds.isEmpty { Console.line("") }
+      show(outlook, context, store)
+    }
+    for outlook in outlooks where outlook.live == 0 {
+      Console.error(
+        "belfry: warning: as far as is known, no step of the cascade of \(Printable.text(outlook.alarm.title)) would ring."
+      )
+    }
+    if !outlooks.isEmpty, let reason = staleness(store, context) { Console.error(reason) }
+  }
+
+  /// Returns the reason why there is nothing to show for an alarm.
+  private func why(_ alarms: [Alarm]) -> String {
+    guard let alarm = alarms.first else { return "There is no such alarm." }
+    let title = Printable.text(alarm.title)
+    if !alarm.enabled { return "\(title) is disabled: belfry enable \(alarm.id.short)" }
+    guard alarm.cascade?.plan.isActive == true else {
+      return "\(title) has no cascade that is on: belfry cascade list \(alarm.id.short)"
+    }
+    return "\(title) has no further occurrence."
+  }
+
+  /// Returns a warning if the heartbeats were fetched long ago.
+  private func staleness(_ store: Store, _ context: CommandContext) -> String? {
+    guard store.hasRemote, let asked = store.deviceHeartbeats.asked else { return nil }
+    let age = context.storeContext.now.seconds(since: asked)
+    return age < DeviceHeartbeats.spacing
+      ? nil : "The last sync was \(Span.length(age)) ago. Sync for a current view: belfry sync"
+  }
+
+  private func show(_ outlook: CascadeReadiness, _ context: CommandContext, _ store: Store) {
+    let style = context.style
+    let now = context.storeContext.now
+    let zone = store.timeline(outlook.alarm).zone
+    Console.line(
+      "\(Printable.text(outlook.alarm.title)), \(outlook.next.civil.spoken)\(outlook.zoneName.map { " \(Printable.text($0))" } ?? ""), \(Span.until(outlook.next.at.seconds(since: now)))"
+    )
+    let width = outlook.members.map { TextWidth.of(words($0)) }.max() ?? 0
+    for member in outlook.members {
+      let time = CascadeText.clock(zone.civil(at: member.at))
+      let words = words(member)
+      let gap = String(repeating: " ", count: width - TextWidth.of(words))
+      let mark = member.isThere ? style.paint("rings", .green) : style.paint("silent", .red)
+      let pad = member.isThere ? "   " : "  "
+      Console.line(
+        String(repeating: " ", count: max(0, 7 - time.utf8.count))
+          + "\(time)  \(words)\(gap)  \(mark)\(pad)\(Printable.text(member.reason))")
+    }
+  }
+
+  private func words(_ member: CascadeReadiness.Member) -> String {
+    switch member.target {
+    case nil: "\(Printable.text(member.label)), first"
+    case .phone?: "Call \(member.label)"
+    default: Printable.text(member.label)
+    }
+  }
+
+  /// `{alarm, title, occurrence, at, zone?, live, members: [{label, at, first, wouldRing, reason, every?}]}`; of one that rings see
+  /// `CascadeProgress.json`.
+  private func json(_ outlook: CascadeReadiness, _ context: CommandContext) -> JSON {
+    let zones = context.storeContext.zones
+    return .object(omittingNil: [
+      "alarm": JSON(outlook.alarm.id), "title": .string(outlook.alarm.title),
+      "zone": outlook.zoneName.map { .string($0) },
+      "occurrence": JSON(outlook.next.civil), "at": .string(zones.text(outlook.next.at)),
+      "live": .integer(Int64(outlook.live)),
+      "members": .array(
+        outlook.members.map { member in
+          .object(omittingNil: [
+            "label": .string(member.label), "at": .string(zones.text(member.at)),
+            "first": .bool(member.target == nil), "wouldRing": .bool(member.isThere),
+            "reason": .string(member.reason), "every": member.every.map { .integer($0) },
+          ])
+        }),
+    ])
+  }
+}

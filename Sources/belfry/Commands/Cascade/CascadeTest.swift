@@ -1,0 +1,159 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+struct CascadeTest: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "test", abstract: "Ring on every step now, marked as a test.",
+    discussion: """
+      The first device and every step ring for 20 seconds as soon as they sync; a daemon syncs every two minutes. Phone \
+      numbers are called and people get messages, both marked as a test. On a terminal the command waits for reports.
+      """)
+
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @Option(
+    help: ArgumentHelp(
+      "The time to wait for reports (default: 5m on a terminal).", valueName: "time"))
+  var wait: String?
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: CascadeCommand
+
+  /// The time between two checks for reports, in seconds.
+  private static let spacing = 4
+
+  func run() async throws {
+    let timeout = try wait.map { text in
+      guard let seconds = Span.parse(text) else {
+        throw CommandError(
+          .usage, "--wait: '\(Printable.text(text))' is not a length of time.",
+          hint: "For example: 90s or 5m.")
+      }
+      return seconds
+    }
+    let opened = ElapsedTime()
+    let editing = try CascadeEditing(alarm, common, parent.root)
+    let (store, context) = (editing.store, editing.context)
+    let asked = context.storeContext.now
+    let alarm = try ask(editing, at: asked)
+    await sync(store)
+    guard let plan = alarm.cascade?.plan else { return }
+    let seconds = timeout ?? (Style.canAsk && !common.json ? 300 : 0)
+    var waiting = expected(plan, editing.names, store)
+    if !common.json {
+      Console.line(
+        "Started a test of \(editing.title) on \(waiting.map { Printable.text($0.label) }.joined(separator: ", "))."
+      )
+      editing.warn(alarm)
+      if seconds > 0 {
+        Console.error(
+          "Waiting up to \(Span.exact(seconds)) for reports. Ctrl-C stops waiting; the test continues."
+        )
+      }
+    }
+    var heard: [LogEntry] = []
+    while !waiting.isEmpty {
+      for entry in reports(store, alarm.id, since: asked) where !heard.contains(entry) {
+        heard.append(entry)
+        waiting.removeAll { $0.isAnswered(by: entry) }
+        if !common.json { tell(entry, editing.names, since: asked) }
+      }
+      if waiting.isEmpty || opened.milliseconds >= seconds * 1000 { break }
+      try await Task.sleep(for: .seconds(CascadeTest.spacing))
+      await sync(store)
+    }
+    if common.json { Console.write(json(asked, heard, waiting, editing).document) }
+    guard seconds > 0, !waiting.isEmpty else { return }
+    throw CommandError(
+      .failed,
+      "no report yet from \(waiting.map { Printable.text($0.label) }.joined(separator: ", ")).",
+      hint: "See which devices are online: belfry cascade status \(alarm.id.short)")
+  }
+
+  private func ask(_ editing: CascadeEditing, at now: Instant) throws -> Alarm {
+    let id = editing.summary.id.short
+    let store = editing.store
+    let status = try store.status(try editing.alarm)
+    let isNear =
+      status.comes.map { $0.at.seconds(since: now) < Timeline.rehearsalPatience } ?? false
+    if status.state == .ringing || isNear {
+      throw CommandError(
+        .notPossible, "\(editing.title) rings now or soon, so it cannot be tested.",
+        hint: "Try again after the occurrence.")
+    }
+    return try store.update(editing.summary.id) { before in
+      guard before.enabled else {
+        throw CommandError(
+          .notPossible, "\(editing.title) is disabled.", hint: "Enable it: belfry enable \(id)")
+      }
+      guard let plan = before.cascade?.plan, plan.isActive else {
+        throw CommandError(
+          .notPossible, "\(editing.title) has no cascade that is on.",
+          hint: "Add a step: belfry cascade add \(id)")
+      }
+      var after = before
+      after.progress.rehearsal = max(now, before.progress.rehearsal ?? now)
+      let event = Event(.rehearsed, detail: "asked for")
+      let change = Store.Change(
+        alarms: [after], entries: store.entries([event], of: after),
+        message: CommitMessage(event, of: after, device: store.device))
+      return (change, after)
+    }
+  }
+
+  /// Syncs if possible; otherwise the next sync brings the test.
+  private func sync(_ store: Store) async {
+    if store.hasRemote { _ = try? await Watchdog.limit { try await store.sync() } }
+  }
+
+  private func reports(_ store: Store, _ alarm: Identifier, since: Instant) -> [LogEntry] {
+    store.log(of: alarm).prefix { $0.at > since.adding(seconds: -CascadeRun.skew) }
+      .filter { [.rehearsed, .called].contains($0.action) && $0.detail != "asked for" }
+      .sorted { ($0.at, $0.id) < ($1.at, $1.id) }
+  }
+
+  /// A step whose report is expected.
+  private struct Awaited {
+    let label: String
+    let device: Identifier?
+
+    func isAnswered(by entry: LogEntry) -> Bool {
+      if let device { return entry.action == .rehearsed && entry.device == device }
+      return entry.action == .called && (entry.detail?.hasPrefix(label) ?? false)
+    }
+  }
+
+  private func expected(
+    _ plan: Cascade.Plan, _ names: [Identifier: String], _ store: Store
+  ) -> [Awaited] {
+    let primary = plan.primary ?? store.device
+    return [Awaited(label: names[primary] ?? primary.short, device: primary)]
+      + plan.targets.filter { target in
+        // Without a call provider no call is placed.
+        !target.isPhone || !store.callers.isEmpty
+      }.map { Awaited(label: $0.label(names), device: $0.device) }
+  }
+
+  private func tell(_ entry: LogEntry, _ names: [Identifier: String], since: Instant) {
+    let delay = Span.length(max(0, entry.at.seconds(since: since)))
+    Console.line("  \(delay) later: \(Printable.text(entry.detail ?? ""))")
+  }
+
+  /// `{alarm, asked, reports: [{device, at, detail}], silent: […]}`
+  private func json(
+    _ asked: Instant, _ heard: [LogEntry], _ waiting: [Awaited], _ editing: CascadeEditing
+  ) -> JSON {
+    .object([
+      "alarm": JSON(editing.summary.id), "asked": JSON(asked),
+      "reports": .array(
+        heard.map {
+          .object([
+            "device": JSON($0.device), "at": JSON($0.at), "detail": .string($0.detail ?? ""),
+          ])
+        }),
+      "silent": .array(waiting.map { .string($0.label) }),
+    ])
+  }
+}

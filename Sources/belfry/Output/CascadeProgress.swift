@@ -1,0 +1,105 @@
+import BelfryCore
+import BelfryStore
+
+/// How far an alarm with a cascade has come that rings now, or is snoozed.
+struct CascadeProgress {
+  private let alarm: Alarm
+  private let occurrence: CivilDateTime
+  private let cascadeRun: CascadeRun
+  private let labels: [String]
+  /// The steps whose devices are not known to be there.
+  private let silent: Set<Int>
+  private let zone: TimeZoneRules
+  private let now: Instant
+
+  /// Nil for one that does not ring, or has no cascade.
+  init?(_ alarm: Alarm, in store: Store) throws {
+    let status = try store.status(alarm)
+    let timeline = store.timeline(alarm)
+    guard status.state == .ringing || status.state == .snoozed, let current = status.current,
+      let cascadeRun = timeline.cascadeRun(of: current),
+      let plan = alarm.cascadePlan(at: cascadeRun.due)
+    else { return nil }
+    self.alarm = alarm
+    self.cascadeRun = cascadeRun
+    occurrence = current
+    zone = timeline.zone
+    now = store.context.now
+    let names = store.deviceNames()
+    let primary = plan.primary.flatMap { names[$0] } ?? "the first device"
+    labels = ["\(primary), first"] + plan.targets.map { $0.deed(names) }
+    let devices = [plan.primary] + plan.targets.map(\.device)
+    silent = CascadeProgress.silent(devices, of: alarm, at: current, in: store)
+  }
+
+  /// The places of devices that are neither known to be alive nor known to have rung for an occurrence.
+  private static func silent(
+    _ devices: [Identifier?], of alarm: Alarm, at occurrence: CivilDateTime, in store: Store
+  ) -> Set<Int> {
+    let presence = store.presence
+    let signs = store.deviceHeartbeats
+    let fired = Set(
+      store.log(of: alarm.id).prefix(200)
+        .filter { $0.action == .fired && $0.occurrence == occurrence }.map(\.device))
+    return Set(
+      devices.indices.filter { index in
+        guard let device = devices[index].map({ presence.standIns[$0] ?? $0 }) else { return false }
+        if device == store.device || fired.contains(device) { return false }
+        return !signs.isAlive(device, at: store.context.now)
+      })
+  }
+
+  /// The state of a turn: to come, past, or unknown.
+  private func mark(_ turn: CascadeRun.Turn, _ style: Style) -> String {
+    if turn.at > now { return "to come" }
+    return silent.contains(turn.step)
+      ? style.paint("was to ring; not known to be there", .yellow)
+      : style.paint("has had its turn", .faint)
+  }
+
+  private var words: String {
+    switch cascadeRun.standing(at: now) {
+    case .paused(let until): "is snoozed until \(clock(until))"
+    case .exhausted: "rings; every step of the cascade has rung"
+    case .ahead, .ringing, .resolved: "rings, and nobody has answered"
+    }
+  }
+
+  private func clock(_ moment: Instant) -> String {
+    let seconds = moment.seconds % 60
+    return CascadeText.clock(zone.civil(at: moment), seconds: seconds == 0 ? nil : seconds)
+  }
+
+  /// A line for each turn: what has had it, and what is to come if nobody answers.
+  func text(_ style: Style) -> String {
+    var text =
+      Console.fitted("\(Printable.text(alarm.title)), \(occurrence.spoken), \(words).") + "\n"
+    for turn in cascadeRun.turns {
+      let time = clock(turn.at)
+      let pad = String(repeating: " ", count: max(0, 9 - time.utf8.count))
+      text += "\(pad)\(time)  \(Printable.text(labels[turn.step]))  \(mark(turn, style))\n"
+    }
+    return text
+  }
+
+  /// `{alarm, title, occurrence, standing, turns: [{at, label, begun, there}]}`
+  var json: JSON {
+    let standing =
+      switch cascadeRun.standing(at: now) {
+      case .paused: "snoozed"
+      case .exhausted: "exhausted"
+      case .ahead, .ringing, .resolved: "ringing"
+      }
+    return .object([
+      "alarm": JSON(alarm.id), "title": .string(alarm.title), "occurrence": JSON(occurrence),
+      "standing": .string(standing),
+      "turns": .array(
+        cascadeRun.turns.map { turn in
+          .object([
+            "at": JSON(turn.at), "label": .string(labels[turn.step]),
+            "begun": .bool(turn.at <= now), "there": .bool(!silent.contains(turn.step)),
+          ])
+        }),
+    ])
+  }
+}

@@ -1,0 +1,232 @@
+import BelfryCore
+import BelfryStore
+
+/// The cascade of an alarm, as text and as JSON.
+struct CascadeText {
+  let alarm: Alarm
+  let names: [Identifier: String]
+  let devices: [Device]
+  /// The time zone that all devices follow; nil while it is not known.
+  let zoneName: String?
+
+  init(
+    _ alarm: Alarm, names: [Identifier: String], devices: [Device], zoneName: String? = nil
+  ) {
+    self.zoneName = zoneName
+    self.alarm = alarm
+    self.names = names
+    self.devices = devices
+  }
+
+  private var plan: Cascade.Plan { alarm.cascade?.plan ?? Cascade.Plan() }
+
+  /// `5:02`: as a clock shows it.
+  ///
+  /// - Parameter seconds: nil where all are at whole minutes.
+  static func clock(_ time: CivilDateTime, seconds: Int64? = nil) -> String {
+    var text = "\(time.time)"
+    if let seconds { text += seconds < 10 ? ":0\(seconds)" : ":\(seconds)" }
+    return text.hasPrefix("0") ? String(text.dropFirst()) : text
+  }
+
+  /// The same of a moment, with seconds where the list has any.
+  func clock(_ moment: Instant, _ zone: TimeZoneRules) -> String {
+    let isWhole = plan.interval % 60 == 0
+    return CascadeText.clock(zone.civil(at: moment), seconds: isWhole ? nil : moment.seconds % 60)
+  }
+
+  private var primary: String { plan.primary.flatMap { names[$0] } ?? "the first device" }
+
+  // MARK: The list
+
+  /// Whether it is on, and each in its place.
+  var list: String {
+    let title = Printable.text(alarm.title)
+    guard !plan.targets.isEmpty else {
+      return
+        "The cascade of \(title) is \(plan.isOn ? "on, but has no steps" : "off"). Add a step: belfry cascade add \(alarm.id.short)\n"
+    }
+    var text =
+      Console.fitted(
+        plan.isOn
+          ? "Cascade of \(title): on, a step every \(Span.exact(plan.interval)); \(Printable.text(primary)) rings first."
+          : "Cascade of \(title): off.") + "\n"
+    let width = plan.targets.map { TextWidth.of(Printable.text($0.label(names))) }.max() ?? 0
+    for (index, target) in plan.targets.enumerated() {
+      let label = Printable.text(target.label(names))
+      let gap = String(repeating: " ", count: width - TextWidth.of(label) + 2)
+      text +=
+        Console.fitted(CascadeText.trimmed("  \(index + 1)  \(label)\(gap)\(sublabel(target))"))
+        + "\n"
+    }
+    return text
+  }
+
+  private static func trimmed(_ line: String) -> String {
+    var line = line
+    while line.last == " " { line.removeLast() }
+    return line
+  }
+
+  /// What it is, and does.
+  func sublabel(_ target: CascadeTarget) -> String {
+    switch target {
+    case .device(let id):
+      guard names[id] != nil else { return "unknown device" }
+      return devices.first { $0.id == id }?.kind?.rawValue ?? ""
+    case .person(let person):
+      return person.address.map { "Message to \(Printable.text($0))" }
+        ?? "Another person's device"
+    case .phone(_, let message):
+      let words = message.map { ": \"\(Printable.text($0))\"" } ?? ""
+      return "Calls with automated backup message\(words)"
+    }
+  }
+
+  /// `{alarm, title, on, every, primary?, zone?, targets: [{kind, label, sublabel, …}]}`
+  var json: JSON {
+    .object(omittingNil: [
+      "alarm": JSON(alarm.id), "title": .string(alarm.title), "on": .bool(plan.isOn),
+      "every": .integer(plan.interval), "primary": plan.primary.map { JSON($0) },
+      "zone": zoneName.map { .string($0) },
+      "targets": .array(plan.targets.map(json)),
+    ])
+  }
+
+  /// `{kind, label, sublabel?, device?, person?, address?, number?, message?}`
+  func json(_ target: CascadeTarget) -> JSON {
+    let sublabel = sublabel(target)
+    var members: [String: JSON?] = [
+      "label": .string(target.label(names)), "sublabel": sublabel.isEmpty ? nil : .string(sublabel),
+      "device": target.device.map { JSON($0) },
+    ]
+    switch target {
+    case .device: members["kind"] = "device"
+    case .person(let person):
+      members["kind"] = "person"
+      members["person"] = .string(person.name)
+      members["address"] = person.address.map { .string($0) }
+    case .phone(let number, let message):
+      members["kind"] = "phone"
+      members["number"] = .string(number.e164)
+      members["message"] = message.map { .string($0) }
+    }
+    return .object(omittingNil: members)
+  }
+
+  /// `{id, name, kind?, owner?, calls}`
+  static func json(_ device: Device) -> JSON {
+    .object(omittingNil: [
+      "id": JSON(device.id), "name": .string(device.name),
+      "kind": device.kind.map { .string($0.rawValue) }, "owner": device.owner.map { .string($0) },
+      "calls": .bool(device.calls),
+    ])
+  }
+
+  // MARK: The preview
+
+  /// ` Europe/Berlin`: what follows a time that all devices of the cascade use.
+  private var zoneSuffix: String { zoneName.map { " \(Printable.text($0))" } ?? "" }
+
+  /// A line for each: `5:02  Alarm on Watch`.
+  func page(of next: Timeline.Occurrence, in zone: TimeZoneRules) -> String {
+    let title = Printable.text(alarm.title)
+    if plan.targets.isEmpty { return list }
+    var text =
+      Console.fitted(
+        "If \(Printable.text(primary)) stays silent when \(title) comes, \(next.civil.spoken)\(zoneSuffix):"
+      )
+      + "\n"
+    let lines = plan.preview(due: next.at).map { target, at in
+      (clock(at, zone), Printable.text(target.deed(names)))
+    }
+    let width = lines.map { $0.0.utf8.count }.max() ?? 0
+    for (time, deed) in lines {
+      text +=
+        Console.fitted(
+          "  " + String(repeating: " ", count: width - time.utf8.count) + "\(time)  \(deed)") + "\n"
+    }
+    return text
+  }
+
+  /// `[{at, time, zone?, deed, kind, …}]`
+  func preview(of next: Timeline.Occurrence, in zone: TimeZoneRules) -> JSON {
+    .array(
+      plan.preview(due: next.at).map { target, at in
+        guard case .object(var members) = json(target) else { return .null }
+        members["at"] = JSON(at)
+        members["time"] = .string(clock(at, zone))
+        members["zone"] = zoneName.map { .string($0) }
+        members["deed"] = .string(target.deed(names))
+        return .object(members)
+      })
+  }
+
+  /// A list as merges tell of it, with the devices' names and without what stood before; any other text as it is.
+  static func readable(_ text: String, _ names: [Identifier: String]) -> String {
+    var now = text
+    if text.hasPrefix("on, every ") || text.hasPrefix("off, every "),
+      let end = text.firstRange(of: "; before ")
+    {
+      now = String(text[..<end.lowerBound])
+    }
+    return now.split(separator: " ", omittingEmptySubsequences: false).map { word in
+      let bare = word.last == "," ? word.dropLast() : word
+      guard let name = Identifier(bare).flatMap({ names[$0] }) else { return String(word) }
+      return name + (word.last == "," ? "," : "")
+    }.joined(separator: " ")
+  }
+
+  // MARK: What people type
+
+  /// A name as it is to be typed.
+  static func quoted(_ name: String) -> String {
+    let plain = Printable.text(name)
+    let isWord = plain.utf8.allSatisfy {
+      $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: ".")
+        || ($0 < 0x80 && Character(Unicode.Scalar($0)).isLetter)
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+    }
+    return isWord && !plain.isEmpty ? plain : "'\(plain.replacing("'", with: "'\\''"))'"
+  }
+
+  /// A text that shows something, on one line.
+  static func plain(_ text: String, longest: Int, _ what: String) throws -> String {
+    var trimmed = text
+    while trimmed.first?.isWhitespace == true { trimmed.removeFirst() }
+    while trimmed.last?.isWhitespace == true { trimmed.removeLast() }
+    var reason: String?
+    if trimmed.isEmpty { reason = "is empty" }
+    if trimmed.count > longest { reason = "has \(trimmed.count) characters" }
+    if trimmed.unicodeScalars.contains(where: AlarmText.isControl) {
+      reason = "holds a line break or another control character"
+    }
+    if let reason {
+      throw CommandError(
+        .usage, "\(what) \(reason).", hint: "Write at most \(longest) characters on one line.")
+    }
+    return trimmed
+  }
+
+  static func phone(_ text: String) throws -> PhoneNumber {
+    do throws(PhoneNumber.Failure) {
+      return try PhoneNumber(text)
+    } catch {
+      let reason =
+        switch error {
+        case .character(let character): "'\(Printable.text(String(character)))' is in no number"
+        case .tooShort: "it is too short"
+        case .tooLong: "it is too long"
+        case .countryMissing: "it lacks the country's code"
+        case .unknownCountry: "no country has that code"
+        case .badArea: "no area code of North America begins with 0 or 1"
+        case .trunkPrefix: "leave out the 0 after the country's code"
+        case .emergency: "an emergency service is not to be called by a machine"
+        }
+      throw CommandError(
+        .usage, "'\(Printable.text(text))' cannot be called: \(reason).",
+        hint:
+          "Write ten digits as in (555) 123-4567, or + and the country's code: +44 207 946 0958.")
+    }
+  }
+}

@@ -1,0 +1,459 @@
+import BelfryCore
+import BelfryStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import BelfryPartners
+
+/// What goes to and fro between partners.
+@Suite struct CorrespondenceTests {
+  /// When an alarm rings next.
+  private func next(_ person: Person) throws -> Instant? {
+    let store = try person.store
+    guard let alarm = try person.alarms.first else { return nil }
+    return store.timeline(alarm).next(after: person.now)?.at
+  }
+
+  /// Gives an answer to the only alarm.
+  private func answer(_ answer: Answer, _ person: Person) throws {
+    let store = try person.store
+    let alarm = try #require(try person.alarms.first)
+    try store.update(alarm.id) { alarm in
+      let transition = try store.timeline(alarm).answer(
+        answer, to: nil, at: person.now, settings: person.settings, ledger: DeliveryLedger())
+      return (store.change(transition), ())
+    }
+  }
+
+  private func states(_ person: Person) throws -> [PartnerReceipt.State] {
+    try person.partner.sent.flatMap { $0.receipts.map(\.state) }
+  }
+
+  @Test("both see the same code, and names and keys are each other's")
+  func pairing() async throws {
+    let pair = try await Pair()
+    let (chris, alex) = (try pair.chris.partner, try pair.alex.partner)
+    #expect(chris.phase == .active && alex.phase == .active)
+    #expect(chris.name == "Alex" && alex.name == "Chris")
+    #expect(chris.code == alex.code)
+    #expect(chris.code?.count == 7)
+    #expect(chris.channel?.addresses.inbox == alex.channel?.addresses.outbox)
+    #expect(pair.mailbox.all.isEmpty)
+    #expect(chris.validUntil == Instant(rfc3339: "2027-11-22T12:00:00Z"))
+  }
+
+  @Test("a request is set, rings, and is acknowledged: the sender hears each")
+  func aRequest() async throws {
+    let pair = try await Pair()
+    let request = try pair.chris.ask("Wake up from your nap ❤️")
+    #expect(try pair.chris.partner.sent[0].isPosted == false)
+    try await pair.chris.round()
+    #expect(try pair.chris.partner.sent[0].isPosted)
+    let report = try await pair.alex.round()
+    #expect(report.news == [PartnerNews(partner: "Chris", event: .scheduled(request))])
+    let alarm = try #require(try pair.alex.alarms.first)
+    #expect(alarm.title == "From Chris")
+    #expect(alarm.note == "Wake up from your nap ❤️")
+    #expect(alarm.partner?.request == request.id)
+    #expect(try next(pair.alex) == request.at)
+    try await pair.chris.round()
+    #expect(try pair.chris.partner.sent[0].receipts.first?.detail == "by test")
+    pair.pass(to: "2026-11-22T16:46:00Z")
+    let store = try pair.alex.store
+    try store.commit(Event(.fired, CivilDateTime("2026-11-22T16:45")!), of: alarm)
+    try answer(.stop, pair.alex)
+    pair.pass(to: "2026-11-22T16:47:00Z")
+    try answer(.done(at: nil, early: false), pair.alex)
+    try pair.alex.change { try $0.reply("Up!", to: request.id, at: pair.alex.now) }
+    try await pair.alex.round()
+    try await pair.chris.round()
+    #expect(
+      try states(pair.chris).filter { $0 != .reply } == [
+        .scheduled, .rung, .stopped, .acknowledged,
+      ]
+    )
+    #expect(try pair.chris.partner.sent[0].receipts.last { $0.state == .reply }?.detail == "Up!")
+    // All that lay there is gone, and nothing is told twice.
+    try await pair.alex.round()
+    #expect(pair.mailbox.all.isEmpty)
+    #expect(try await pair.chris.round().news.isEmpty)
+  }
+
+  @Test("a request set in UTC+2 and received in UTC-5 rings at the instant")
+  func zonesApart() async throws {
+    let pair = try await Pair(
+      zones: ("Europe/Athens", "America/New_York"), now: "2026-11-06T12:00:00Z")
+    try pair.alex.change { $0.limits.quiet = nil }
+    try pair.chris.ask(at: "2026-11-06T16:45:00+02:00")
+    try await pair.chris.round()
+    try await pair.alex.round()
+    let alarm = try #require(try pair.alex.alarms.first)
+    #expect(try next(pair.alex) == Instant(rfc3339: "2026-11-06T14:45:00Z"))
+    // Shown on the receiver's wall clock.
+    #expect(alarm.zone == .named("America/New_York"))
+    #expect(alarm.schedule.times == [CivilTime("09:45")!])
+  }
+
+  @Test(
+    "in the hour that comes twice it is the right one of the two",
+    arguments: [
+      "2026-11-01T05:30:00Z", "2026-11-01T06:30:00Z",
+    ])
+  func theHourThatComesTwice(_ moment: String) async throws {
+    let pair = try await Pair(zones: ("UTC", "America/New_York"), now: "2026-11-01T03:00:00Z")
+    try pair.alex.change { $0.limits.quiet = nil }
+    try pair.chris.ask(at: moment)
+    try await pair.chris.round()
+    try await pair.alex.round()
+    #expect(try next(pair.alex) == Instant(rfc3339: moment))
+  }
+
+  @Test("a weekly one keeps its wall time through the change of its zone's clocks")
+  func weeklyThroughAChange() async throws {
+    let pair = try await Pair(
+      zones: ("Europe/Berlin", "America/New_York"), now: "2026-10-20T12:00:00Z")
+    let schedule = try Schedule(
+      .weekly([.saturday], Recurrence.Cadence(start: CivilDate("2026-10-20")!)),
+      times: [CivilTime("18:00")!])
+    try pair.chris.ask(
+      at: "2026-10-24T16:00:00Z",
+      repeats: PartnerRequest.Repetition(schedule: schedule, zone: "Europe/Berlin"))
+    try await pair.chris.round()
+    try await pair.alex.round()
+    let alarm = try #require(try pair.alex.alarms.first)
+    let moments = try pair.alex.store.timeline(alarm).upcoming(after: pair.alex.now).prefix(3)
+      .map(\.at.rfc3339)
+    // Summer time ends in Berlin on 25 October, in New York on 1 November.
+    #expect(
+      Array(moments) == ["2026-10-24T16:00:00Z", "2026-10-31T17:00:00Z", "2026-11-07T17:00:00Z"])
+  }
+
+  @Test(
+    "limits: what goes beyond each is refused, and told",
+    arguments: [
+      ("2026-11-22T23:30:00Z", "short", "quiet hours there, 23:00-06:00"),
+      ("2026-11-23T05:59:00Z", "short", "quiet hours there, 23:00-06:00"),
+      ("2026-12-24T12:00:00Z", "short", "more than 31 days ahead"),
+      ("2026-11-22T16:45:00Z", "a message that is far too long", "longer than 20 characters"),
+    ])
+  func limits(_ at: String, _ message: String, _ reason: String) async throws {
+    let pair = try await Pair()
+    try pair.alex.change { $0.limits.longest = 20 }
+    try pair.chris.ask(message, at: at)
+    try await pair.chris.round()
+    try await pair.alex.round()
+    try await pair.chris.round()
+    #expect(try pair.alex.alarms.isEmpty)
+    let receipt = try #require(try pair.chris.partner.sent[0].receipts.last)
+    #expect(receipt.state == .refused)
+    #expect(receipt.detail == reason)
+  }
+
+  @Test("muted, or below the tier: refused; unmuted it is taken")
+  func mutedAndTier() async throws {
+    let pair = try await Pair()
+    try pair.alex.change { $0.limits.isMuted = true }
+    try pair.chris.ask("one")
+    try await pair.chris.round()
+    try await pair.alex.round()
+    try pair.alex.change { $0.limits.isMuted = false }
+    pair.alex.settings = Settings(tier: .plus)
+    try pair.chris.ask("two")
+    try await pair.chris.round()
+    try await pair.alex.round()
+    pair.alex.settings = Settings(tier: .premium)
+    try pair.chris.ask("three")
+    try await pair.chris.round()
+    try await pair.alex.round()
+    try await pair.chris.round()
+    #expect(
+      try pair.chris.partner.sent.map { $0.receipts.last?.detail }
+        == ["muted there", "the tier there has no partners", "by test"])
+    #expect(try pair.alex.alarms.map(\.note) == ["three"])
+  }
+
+  @Test("what comes late rings at once while it may, and is expired then")
+  func late() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask("nap")
+    try await pair.chris.round()
+    pair.pass(to: "2026-11-22T16:50:00Z")
+    try await pair.alex.round()
+    let alarm = try #require(try pair.alex.alarms.first)
+    let status = try pair.alex.store.timeline(alarm).status(
+      at: pair.alex.now, settings: pair.alex.settings, ledger: DeliveryLedger())
+    #expect(status.state == .ringing)
+
+    let other = try await Pair()
+    try other.chris.ask("nap")
+    try await other.chris.round()
+    other.pass(to: "2026-11-22T16:55:00Z")
+    try await other.alex.round()
+    try await other.chris.round()
+    #expect(try other.alex.alarms.isEmpty)
+    #expect(try states(other.chris) == [.expired])
+  }
+
+  @Test("taken back before it came, and after; and one that rang is over")
+  func recalls() async throws {
+    let pair = try await Pair()
+    let first = try pair.chris.ask("first")
+    try pair.chris.change { try $0.recall(first.id, at: pair.chris.now) }
+    try await pair.chris.round()
+    try await pair.alex.round()
+    #expect(try pair.alex.alarms.isEmpty)
+    let second = try pair.chris.ask("second")
+    try await pair.chris.round()
+    try await pair.alex.round()
+    #expect(try pair.alex.alarms.count == 1)
+    try pair.chris.change { try $0.recall(second.id, at: pair.chris.now) }
+    try await pair.chris.round()
+    let report = try await pair.alex.round()
+    #expect(report.news == [PartnerNews(partner: "Chris", event: .recalled(second))])
+    #expect(try pair.alex.alarms.isEmpty)
+    try await pair.chris.round()
+    #expect(try pair.chris.partner.sent.map(\.state) == [.recalled, .recalled])
+  }
+
+  @Test("a recall that overtakes its request keeps it from being set")
+  func aRecallThatComesFirst() async throws {
+    let pair = try await Pair()
+    let request = try pair.chris.ask("late")
+    try await pair.chris.round()
+    let name = try #require(try pair.inbox.first)
+    let bytes = try #require(pair.mailbox.all[name])
+    pair.mailbox.remove(name)
+    try pair.chris.change { try $0.recall(request.id, at: pair.chris.now) }
+    try await pair.chris.round()
+    try await pair.alex.round()
+    pair.mailbox.put(name, bytes)
+    try await pair.alex.round()
+    #expect(try pair.alex.alarms.isEmpty)
+  }
+
+  @Test("parted: the keys are gone, the other side hears it, a request that crosses it is refused")
+  func parting() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask("before")
+    try await pair.chris.round()
+    try await pair.alex.round()
+    try await pair.chris.round()
+    try pair.chris.ask("crossing")
+    try await pair.chris.round()
+    try pair.alex.change { try $0.end(at: pair.alex.now) }
+    try await pair.alex.round()
+    #expect(try pair.alex.partner.key == nil)
+    #expect(try pair.alex.partner.secret == [])
+    let report = try await pair.chris.round()
+    #expect(report.news.contains(PartnerNews(partner: "Alex", event: .unpaired(cancelled: 0))))
+    #expect(try pair.chris.partner.phase == .ended)
+    #expect(try pair.chris.partner.key == nil)
+    #expect(try pair.chris.partner.sent.map(\.state) == [.withdrawn, .refused])
+    try await pair.alex.round()
+    #expect(try pair.alex.alarms.map(\.note) == ["before"])
+    try await pair.chris.round()
+    #expect(pair.mailbox.all.isEmpty)
+  }
+
+  @Test("several devices of one person: the same alarm on each, and what is told is told once")
+  func severalDevices() async throws {
+    let pair = try await Pair()
+    let desk = try Person(pair.mailbox)
+    let keys = try #require(PartnerStore.imported(PartnerStore.exported([try pair.alex.partner])))
+    try desk.book.change { $0 = keys }
+    try pair.chris.ask("nap")
+    try await pair.chris.round()
+    try await pair.alex.round()
+    try await desk.round()
+    let (here, there) = (
+      try #require(try pair.alex.alarms.first), try #require(try desk.alarms.first)
+    )
+    #expect(here.id == there.id)
+    #expect(Alarm.join(here, there).partner == here.partner)
+    try await pair.chris.round()
+    #expect(try states(pair.chris).allSatisfy { $0 == .scheduled })
+    #expect(try pair.chris.partner.faults.isEmpty)
+    // What the mailbox lost another device has still.
+    #expect(try desk.partner.received.count == 1)
+  }
+
+  @Test("several partners: each has addresses, limits and a name of their own")
+  func severalPartners() async throws {
+    let pair = try await Pair()
+    let carol = try Person(pair.mailbox)
+    let made = Partnership.inviting(as: "Carol", mailbox: "/mailbox", at: carol.now)
+    try carol.book.change { $0 = [made] }
+    let invitation = try Invitation(try #require(made.invitation).link)
+    try pair.alex.book.change {
+      $0.append(try Partnership.accepting(invitation, as: "Alex", at: pair.alex.now))
+    }
+    for person in [pair.alex, carol, pair.alex] { try await person.round() }
+    try carol.change { try $0.confirm(at: carol.now) }
+    try pair.alex.book.change { partners in
+      for index in partners.indices { try partners[index].confirm(at: pair.alex.now) }
+    }
+    for person in [carol, pair.alex, carol] { try await person.round() }
+    try pair.alex.book.change { partners in
+      for index in partners.indices where partners[index].name == "Carol" {
+        partners[index].limits.isMuted = true
+      }
+    }
+    try pair.chris.ask("from one")
+    try carol.ask("from the other")
+    for person in [pair.chris, carol, pair.alex, carol, pair.chris] { try await person.round() }
+    #expect(try pair.alex.alarms.map(\.title) == ["From Chris"])
+    #expect(try states(carol) == [.refused])
+    #expect(try states(pair.chris) == [.scheduled])
+    #expect(try pair.alex.book.partners.map(\.name) == ["Carol", "Chris"])
+  }
+
+  @Test("a weekly one that comes after its first time is set, and rings the next time")
+  func aWeeklyOneThatComesLate() async throws {
+    let pair = try await Pair()
+    let schedule = try Schedule(
+      .weekly([.sunday], Recurrence.Cadence(start: CivilDate("2026-11-22")!)),
+      times: [CivilTime("16:45")!])
+    let at = Instant(rfc3339: "2026-11-22T16:45:00Z")!
+    let request = PartnerRequest(
+      id: try pair.chris.store.context.makeIdentifier(), message: "Bins", at: at,
+      repeats: PartnerRequest.Repetition(schedule: schedule, zone: "UTC"),
+      expires: at.adding(seconds: PartnerRequest.latenessRepeated))
+    try pair.chris.change { try $0.post(request, at: pair.chris.now) }
+    try await pair.chris.round()
+    pair.pass(to: "2026-11-25T08:00:00Z")
+    try await pair.alex.round()
+    let alarm = try #require(try pair.alex.alarms.first)
+    let status = try pair.alex.store.timeline(alarm).status(
+      at: pair.alex.now, settings: pair.alex.settings, ledger: DeliveryLedger())
+    #expect(status.state == .active)
+    #expect(status.next?.at == Instant(rfc3339: "2026-11-29T16:45:00Z"))
+  }
+
+  @Test("switched off, deleted, and back: the sender hears each, and can still take it back")
+  func changedByTheReceiver() async throws {
+    let pair = try await Pair()
+    let request = try pair.chris.ask("nap")
+    try await pair.chris.round()
+    try await pair.alex.round()
+    let id = try #require(try pair.alex.alarms.first?.id)
+    func change(_ body: (inout Alarm) -> Void) async throws {
+      let store = try pair.alex.store
+      try store.update(id, includingDeleted: true) { before in
+        var after = before
+        body(&after)
+        after = after.stamped(against: before, at: pair.alex.now, device: store.device)
+        return (
+          Store.Change(
+            alarms: [after], entries: [], message: CommitMessage("Change", device: nil)), ()
+        )
+      }
+      pair.pass(to: pair.alex.now.adding(seconds: 60).rfc3339)
+      try await pair.alex.round()
+      try await pair.chris.round()
+    }
+    try await change { $0.enabled = false }
+    try await change { $0.enabled = true }
+    try await change { $0 = $0.deleted() }
+    try await change { $0.deletion = nil }
+    let receipts = try pair.chris.partner.sent[0].receipts
+    #expect(
+      receipts.map(\.state) == [.scheduled, .withdrawn, .scheduled, .withdrawn, .scheduled])
+    #expect(
+      receipts.dropFirst().map(\.detail) == [
+        "switched off there", "it is back there", "deleted there", "it is back there",
+      ])
+    #expect(!(try pair.chris.partner.sent[0].isOver))
+    try pair.chris.change { try $0.recall(request.id, at: pair.chris.now) }
+    try await pair.chris.round()
+    try await pair.alex.round()
+    #expect(try pair.alex.alarms.isEmpty)
+  }
+
+  @Test("a clock that is years behind loses nothing: it is set when that is right again")
+  func aClockYearsBehind() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask("nap")
+    try await pair.chris.round()
+    pair.alex.now = Instant(rfc3339: "1970-01-01T00:05:00Z")!
+    try await pair.alex.round()
+    #expect(try pair.alex.alarms.isEmpty)
+    #expect(try pair.alex.partner.faults.isEmpty)
+    pair.alex.now = Instant(rfc3339: "2026-11-22T12:05:00Z")!
+    try await pair.alex.round()
+    #expect(try pair.alex.alarms.count == 1)
+  }
+
+  @Test("put there again when nobody remembers it: the alarm that it made stays what it was")
+  func aReplayThatNobodyRemembers() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask("nap")
+    try await pair.chris.round()
+    let name = try #require(try pair.inbox.first)
+    let bytes = try #require(pair.mailbox.all[name])
+    try await pair.alex.round()
+    try answer(.done(at: nil, early: true), pair.alex)
+    let before = try pair.alex.alarms
+    // As after a backup of the book was put back.
+    try pair.alex.change { partner in
+      (partner.seen, partner.received) = ([:], [])
+    }
+    pair.mailbox.put(name, bytes)
+    try await pair.alex.round()
+    #expect(try pair.alex.alarms == before)
+    #expect(try next(pair.alex) == nil)
+  }
+
+  @Test("a round that dies after the alarm was set sets it once")
+  func aRoundThatDies() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask("nap")
+    try await pair.chris.round()
+    let before = try pair.alex.partner
+    try await pair.alex.round()
+    // As if nothing had been noted.
+    try pair.alex.book.change { $0 = [before] }
+    try await pair.alex.round()
+    #expect(try pair.alex.alarms.count == 1)
+    #expect(try pair.alex.partner.received.count == 1)
+  }
+
+  @Test("an invitation is read back as it was written, and nothing else is one")
+  func links() throws {
+    let made = Partnership.inviting(
+      as: "Zoë & Ünal/é", mailbox: "ssh://you@host:2222/srv/a b%20c.git",
+      at: Instant(rfc3339: Pair.start)!)
+    let invitation = try #require(made.invitation)
+    // A mailbox with a space in it is no remote; one without is.
+    #expect(throws: Invitation.Malformed.self) { try Invitation(invitation.link) }
+    let other = try #require(
+      Partnership.inviting(
+        as: "Zoë & Ünal/é", mailbox: "you@host:mail.git", at: Instant(rfc3339: Pair.start)!
+      ).invitation)
+    let read = try Invitation(other.link)
+    #expect(read == other)
+    #expect(read.name == "Zoë & Ünal/é")
+    let link = other.link
+    for bad in [
+      "", "belfry://pair?", "https://example.org", String(link.dropLast(link.count / 2)),
+      link + "&k=x", link.replacing("v=1", with: "v=2"), link.replacing("&s=", with: "&s=AAAA"),
+      link.replacing("&m=", with: "&m=ext::sh"), link.replacing("&n=", with: "&n=%1B"),
+    ] {
+      #expect(throws: Invitation.Malformed.self) { try Invitation(bad) }
+    }
+  }
+
+  @Test("the book is as it was written")
+  func theBook() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask("nap")
+    try await pair.chris.round()
+    try await pair.alex.round()
+    try await pair.chris.round()
+    for partner in [try pair.chris.partner, try pair.alex.partner] {
+      let bytes = PartnershipRecord.encode(partner)
+      let read = try #require(PartnershipRecord.decode(bytes))
+      #expect(PartnershipRecord.encode(read) == bytes)
+    }
+  }
+}

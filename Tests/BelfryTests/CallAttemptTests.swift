@@ -1,0 +1,126 @@
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Who sees to a call, by a clock that moves as it waits.
+@Suite struct CallRoundTests {
+  /// What a round asks for, and how it goes.
+  private final class Desk: Sendable {
+    private struct State {
+      var now = Instant(rfc3339: "2026-11-23T05:02:00Z")!
+      var outcomes: [CallOutcome]
+      var calls: [Instant] = []
+      var records: [String] = []
+      /// Until when somebody is to be called.
+      var wanted: Instant
+    }
+    private let state: Mutex<State>
+    let store: Store
+    let sandbox: Sandbox
+
+    init(_ outcomes: [CallOutcome], wanted: String = "2026-11-23T06:00:00Z") throws {
+      sandbox = try Sandbox()
+      let sandbox = sandbox
+      state = Mutex(State(outcomes: outcomes, wanted: Instant(rfc3339: wanted)!))
+      store = try Store.open(
+        sandbox.root + "/store",
+        context: StoreContext(
+          now: Instant(rfc3339: "2026-11-23T05:02:00Z")!, zones: ZoneLibrary(variable: "UTC"),
+          deviceName: "laptop", user: geteuid(),
+          makeIdentifier: {
+            var generator = SystemRandomNumberGenerator()
+            return .random(using: &generator)
+          }, random: { $0.lowerBound })
+      ).store
+    }
+
+    var calls: [Int64] {
+      let due = Instant(rfc3339: "2026-11-23T05:02:00Z")!
+      return state.withLock { $0.calls.map { $0.seconds(since: due) } }
+    }
+    var records: [String] { state.withLock { $0.records } }
+
+    var dependencies: CallAttempt.Dependencies {
+      CallAttempt.Dependencies(
+        now: { self.state.withLock { $0.now } },
+        sleep: { seconds in self.state.withLock { $0.now = $0.now.adding(seconds: seconds) } },
+        isWanted: { self.state.withLock { $0.now < $0.wanted } },
+        call: {
+          self.state.withLock { state in
+            state.calls.append(state.now)
+            state.now = state.now.adding(seconds: 30)
+            return state.outcomes.isEmpty
+              ? .failed("nobody answered") : state.outcomes.removeFirst()
+          }
+        },
+        record: { attempt, outcome in
+          self.state.withLock { $0.records.append("\(attempt) \(outcome)") }
+        })
+    }
+
+    func run(callers: [Identifier]? = nil) async throws {
+      let target = CascadeTarget.phone(try PhoneNumber("5551234567"), message: nil)
+      let callout = Callout(
+        alarm: Identifier("rentaaaaaaaaaaaaaaaaaaaaaa")!,
+        occurrence: CivilDateTime("2026-11-23T05:00")!, target: target,
+        due: Instant(rfc3339: "2026-11-23T05:02:00Z")!, isTest: false)
+      let round = try #require(
+        CallAttempt(
+          store, callout, callers: callers ?? [store.device], leases: nil, dependencies))
+      try await round.run()
+    }
+  }
+
+  @Test func whoAnswersIsCalledOnce() async throws {
+    let desk = try Desk([.answered])
+    try await desk.run()
+    #expect(desk.calls == [0])
+    // Nor again by a process that comes later.
+    try await desk.run()
+    #expect(desk.calls == [0])
+  }
+
+  @Test func whoDoesNotIsCalledThreeTimes() async throws {
+    let desk = try Desk([])
+    try await desk.run()
+    #expect(desk.calls == [0, 90, 180])
+    #expect(desk.records.count == 3)
+    try await desk.run()
+    #expect(desk.calls.count == 3)
+  }
+
+  @Test func whoHasStoppedItIsNotCalled() async throws {
+    let desk = try Desk([], wanted: "2026-11-23T05:03:00Z")
+    try await desk.run()
+    #expect(desk.calls == [0])
+    let never = try Desk([], wanted: "2026-11-23T05:01:00Z")
+    try await never.run()
+    #expect(never.calls == [])
+  }
+
+  @Test("of two that cannot ask each other each has its own tries")
+  func apart() async throws {
+    let other = Identifier("serveraaaaaaaaaaaaaaaaaaaa")!
+    let first = try Desk([])
+    try await first.run(callers: [first.store.device, other])
+    #expect(first.calls == [0, 180])
+    let second = try Desk([])
+    try await second.run(callers: [other, second.store.device])
+    #expect(second.calls == [90])
+  }
+
+  @Test("a try that a process died over counts")
+  func died() async throws {
+    let desk = try Desk([])
+    let key = Store.callKey(
+      Identifier("rentaaaaaaaaaaaaaaaaaaaaaa")!, CivilDateTime("2026-11-23T05:00")!,
+      .phone(try PhoneNumber("5551234567"), message: nil))
+    try desk.store.keep(Store.CallNote(tried: 2, at: desk.store.context.now), of: key)
+    try await desk.run()
+    #expect(desk.calls.count == 1)
+  }
+}

@@ -1,0 +1,717 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Who rings when the first device stays silent, each by its story, on the binary.
+@Suite struct CascadeCommandTests {
+  private static let now = "2026-11-22T20:00:00Z"
+
+  /// A laptop with an alarm at 05:00, and clones of its store; their folders by name.
+  private func home(
+    _ devices: [String] = ["Watch", "HomePod"], tier: String = "plus"
+  ) async throws -> (sandbox: Sandbox, stores: [String: String]) {
+    let sandbox = try Sandbox()
+    let now = CascadeCommandTests.now
+    _ = try await sandbox.belfry("tier", tier, now: now)
+    _ = try await sandbox.belfry("add", "EMEA Standup", "--daily", "--at", "05:00", now: now)
+    let remote = sandbox.root + "/remote.git"
+    _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", remote, in: sandbox.root)
+    _ = try await sandbox.belfry("remote", "add", "origin", remote, now: now)
+    _ = try await sandbox.belfry("sync", now: now)
+    var stores: [String: String] = [:]
+    for name in devices {
+      let store = "\(sandbox.root)/\(name)"
+      stores[name] = store
+      let clone = try await sandbox.belfry("clone", remote, now: now, store: store, device: name)
+      #expect(clone.status == 0, "\(clone.err)")
+      _ = try await sandbox.belfry("sync", now: now, store: store, device: name)
+    }
+    _ = try await sandbox.belfry("sync", now: now)
+    return (sandbox, stores)
+  }
+
+  private func cascade(
+    _ sandbox: Sandbox, _ words: String..., now: String = CascadeCommandTests.now,
+    store: String? = nil,
+    device: String = "laptop"
+  ) async throws -> Sandbox.Output {
+    try await sandbox.run(
+      Sandbox.binary, ["cascade"] + words,
+      environment: [
+        "TZ": "UTC", "BELFRY_DEVICE": device, "BELFRY_NOW": now,
+        "BELFRY_STORE": store ?? sandbox.store,
+      ])
+  }
+
+  private func sync(_ sandbox: Sandbox, _ stores: [String], now: String = CascadeCommandTests.now)
+    async throws
+  {
+    for store in stores {
+      let sync = try await sandbox.belfry("sync", now: now, store: store)
+      #expect(sync.status == 0, "\(sync.err)")
+    }
+  }
+
+  // MARK: Story 5
+
+  @Test("story 5: the cascade of an alarm is off by default")
+  func story5Off() async throws {
+    let (sandbox, _) = try await home([])
+    let list = try await cascade(sandbox, "list", "emea", "--json")
+    #expect(list.object["on"] as? Bool == false)
+    #expect((list.object["targets"] as? [Any])?.isEmpty == true)
+    let words = try await cascade(sandbox, "list", "emea")
+    #expect(words.out.hasPrefix("The cascade of EMEA Standup is off."))
+  }
+
+  @Test("story 5: what can be added are the devices that there are, and people")
+  func story5Choice() async throws {
+    let (sandbox, stores) = try await home(["Watch", "HomePod", "iPhone"])
+    let phone = try #require(stores["iPhone"])
+    _ = try await sandbox.belfry(
+      "device", "--owner", "Jen", "--kind", "phone", now: CascadeCommandTests.now, store: phone,
+      device: "iPhone")
+    try await sync(sandbox, [phone, sandbox.store])
+    let choice = try await cascade(sandbox, "add", "emea")
+    #expect(choice.out.contains("device Watch"))
+    #expect(choice.out.contains("device HomePod"))
+    #expect(choice.out.contains("person Jen  (iPhone)"))
+    #expect(choice.out.contains("(places a call)"))
+    // The device that rings first is no later step.
+    #expect(!choice.out.contains("laptop"))
+    let own = try await cascade(sandbox, "add", "emea", "device", "laptop")
+    #expect(own.status == 2)
+    #expect(own.err.contains("rings first"))
+  }
+
+  @Test("story 5: the preview for 5:00 with Watch, HomePod and Jen")
+  func story5Preview() async throws {
+    let (sandbox, stores) = try await home(["Watch", "HomePod", "iPhone"])
+    let phone = try #require(stores["iPhone"])
+    _ = try await sandbox.belfry(
+      "device", "--owner", "Jen", now: CascadeCommandTests.now, store: phone, device: "iPhone")
+    try await sync(sandbox, [phone, sandbox.store])
+    for words in [["device", "Watch"], ["device", "HomePod"], ["person", "jen"]] {
+      let add = try await cascade(sandbox, "add", "emea", words[0], words[1])
+      #expect(add.status == 0, "\(add.err)")
+    }
+    let preview = try await cascade(sandbox, "preview", "emea")
+    #expect(
+      preview.out.hasSuffix(
+        "\n  5:02  Alarm on Watch\n  5:04  Alarm on HomePod\n  5:06  Alarm on Jen's iPhone\n"),
+      "\(preview.out)")
+    let json = try await cascade(sandbox, "preview", "emea", "--json")
+    #expect(json.array.map { $0["time"] as? String } == ["5:02", "5:04", "5:06"])
+    // Another order, another time between them.
+    _ = try await cascade(sandbox, "move", "emea", "3", "1")
+    let every = try await cascade(sandbox, "on", "emea", "--every", "90s")
+    #expect(every.out.contains("on, a step every 1 min 30 s"), "\(every.out)")
+    let moved = try await cascade(sandbox, "preview", "emea", "--json")
+    #expect(
+      moved.array.map { $0["deed"] as? String } == [
+        "Alarm on Jen's iPhone", "Alarm on Watch", "Alarm on HomePod",
+      ])
+    #expect(moved.array.map { $0["time"] as? String } == ["5:01:30", "5:03:00", "5:04:30"])
+  }
+
+  @Test("story 5: a telephone number is shown as people write it, and says what it does")
+  func story5Phone() async throws {
+    let (sandbox, _) = try await home([])
+    let add = try await cascade(sandbox, "add", "emea", "phone", "5551234567")
+    #expect(
+      add.out.contains("1  (555) 123-4567  Calls with automated backup message"), "\(add.out)")
+    // Said when it is set up, not first at night.
+    #expect(add.err.contains("no device of this store can place calls"))
+    let again = try await cascade(sandbox, "add", "emea", "phone", "+1 (555) 123-4567")
+    #expect(again.status == 2)
+    #expect(again.err.contains("is already in the cascade"))
+    let other = try await cascade(sandbox, "add", "emea", "phone", "+44 20 7946 0958")
+    #expect(other.out.contains("2  +44 207 946 0958"))
+    for wrong in ["12", "911", "call me", "0301234567", "+999 1234567"] {
+      let refused = try await cascade(sandbox, "add", "emea", "phone", wrong)
+      #expect(refused.status == 2, "\(wrong)")
+      #expect(refused.err.split(separator: "\n").count == 2, "\(refused.err)")
+    }
+    let list = try await cascade(sandbox, "list", "emea", "--json")
+    #expect((list.object["targets"] as? [Any])?.count == 2)
+  }
+
+  @Test("story 5: to remove one asks on a terminal")
+  func story5Remove() async throws {
+    let (sandbox, _) = try await home()
+    _ = try await cascade(sandbox, "add", "emea", "device", "Watch")
+    _ = try await cascade(sandbox, "add", "emea", "phone", "5551234567")
+    let no = try await sandbox.onTerminal(
+      "cascade", "remove", "emea", "Watch", input: "n\n", after: "[y/N]",
+      now: CascadeCommandTests.now)
+    #expect(no.out.contains("Remove Watch from the cascade of EMEA Standup?"), "\(no.out)")
+    #expect(no.out.contains("nothing was removed"))
+    let yes = try await sandbox.onTerminal(
+      "cascade", "remove", "emea", "1", input: "y\n", after: "[y/N]", now: CascadeCommandTests.now)
+    #expect(yes.out.contains("Removed Watch."), "\(yes.out)")
+    let script = try await cascade(sandbox, "remove", "emea", "(555) 123-4567", "--yes", "--json")
+    #expect((script.object["targets"] as? [Any])?.isEmpty == true, "\(script.out)\(script.err)")
+    let gone = try await cascade(sandbox, "remove", "emea", "Watch", "--yes")
+    #expect(gone.status == 2)
+  }
+
+  @Test("what two devices add at once both stays, and each takes back its own")
+  func merged() async throws {
+    let (sandbox, stores) = try await home()
+    let watch = try #require(stores["Watch"])
+    _ = try await cascade(sandbox, "add", "emea", "device", "Watch")
+    try await sync(sandbox, [sandbox.store, watch])
+    _ = try await cascade(sandbox, "add", "emea", "device", "HomePod", now: "2026-11-22T20:01:00Z")
+    _ = try await cascade(
+      sandbox, "add", "emea", "phone", "5551234567", now: "2026-11-22T20:02:00Z", store: watch,
+      device: "Watch")
+    try await sync(sandbox, [sandbox.store, watch, sandbox.store], now: "2026-11-22T20:03:00Z")
+    let here = try await cascade(sandbox, "list", "emea", "--json")
+    let there = try await cascade(sandbox, "list", "emea", "--json", store: watch)
+    #expect(here.out == there.out)
+    #expect(here.out.contains("+15551234567") && here.out.contains("HomePod"), "\(here.out)")
+    let conflicts = try await sandbox.belfry("conflicts", now: "2026-11-22T20:04:00Z")
+    #expect(conflicts.out == "No edit was ever set aside.\n")
+    // Each takes back its own.
+    let undo = try await sandbox.belfry("undo", now: "2026-11-22T20:05:00Z")
+    #expect(undo.status == 0, "\(undo.err)")
+    let left = try await cascade(sandbox, "list", "emea").out
+    #expect(left.contains("555") && left.contains("Watch") && !left.contains("HomePod"), "\(left)")
+  }
+
+  @Test("a list by hand counts, and one that is not valid is named")
+  func byHand() async throws {
+    let (sandbox, _) = try await home()
+    _ = try await cascade(sandbox, "add", "emea", "phone", "5551234567")
+    let file = try sandbox.alarmFile()
+    let text = try sandbox.read(file)
+    try sandbox.write(text.replacing("+15551234567", with: "nobody"), to: file)
+    let wrong = try await sandbox.belfry("list", now: CascadeCommandTests.now)
+    #expect(
+      wrong.err.contains("'cascade.targets'") || wrong.err.contains("'targets'"), "\(wrong.err)")
+    try sandbox.write(text.replacing("+15551234567", with: "+442079460958"), to: file)
+    let list = try await cascade(sandbox, "list", "emea", now: "2026-11-22T20:05:00Z")
+    #expect(list.out.contains("+44 207 946 0958"), "\(list.out)\(list.err)")
+  }
+
+  @Test("wrong arguments are refused with the reason and advice")
+  func words() async throws {
+    let (sandbox, _) = try await home()
+    #expect(try await cascade(sandbox, "emea").out.contains("The cascade of EMEA Standup is off"))
+    #expect(try await cascade(sandbox, "list", "emea").status == 0)
+    #expect(try await cascade(sandbox, "add", "emea", "device", "Watch").status == 0)
+    for (words, code) in [
+      (["foo", "emea"], 2), (["add", "emea", "fax", "12"], 2), (["list", "nosuch"], 3),
+      (["move", "emea", "1", "9"], 2), (["remove", "emea", "9", "--yes"], 2),
+      (["on", "emea", "--every", "1s"], 2), (["on", "emea", "--first", "Watch"], 2),
+      (["add", "emea", "device", "Toaster"], 2), (["test", "emea", "--wait", "x"], 2),
+      (["add", "emea", "phone"], 2), (["add", "emea", "device", "Watch", "--message", "x"], 2),
+    ] as [([String], Int32)] {
+      let output = try await sandbox.run(
+        Sandbox.binary, ["cascade"] + words,
+        environment: [
+          "TZ": "UTC", "BELFRY_NOW": CascadeCommandTests.now, "BELFRY_DEVICE": "laptop",
+        ])
+      #expect(output.status == code, "\(words): \(output.err)")
+      #expect(output.err.split(separator: "\n").count == 2, "\(words): \(output.err)")
+    }
+  }
+
+  // MARK: Story 6
+
+  /// Ticks on a device at a moment; returns what it has rung for.
+  private func tick(
+    _ sandbox: Sandbox, _ store: String, _ device: String, at now: String
+  ) async throws -> [String] {
+    let before = sandbox.rings
+    let tick = try await sandbox.belfry("tick", now: now, store: store, device: device)
+    #expect(tick.status == 0, "\(tick.err)")
+    return Array(sandbox.rings.dropFirst(before.count))
+  }
+
+  /// The alarm with Watch, HomePod and another as cascade steps, known to all of them.
+  private func watched(_ devices: [String] = ["Watch", "HomePod", "iPad"]) async throws
+    -> (sandbox: Sandbox, stores: [String: String])
+  {
+    let (sandbox, stores) = try await home(devices)
+    for device in devices {
+      _ = try await cascade(sandbox, "add", "emea", "device", device)
+    }
+    try await sync(sandbox, [sandbox.store] + devices.compactMap { stores[$0] })
+    return (sandbox, stores)
+  }
+
+  @Test(
+    "story 6: two minutes after the first stays silent the Watch rings, and two later the HomePod")
+  func story6Silence() async throws {
+    let (sandbox, stores) = try await watched()
+    let ring = "EMEA Standup 2026-11-23T05:00"
+    for (device, turn) in [("Watch", "05:02:00"), ("HomePod", "05:04:00"), ("iPad", "05:06:00")] {
+      let store = try #require(stores[device])
+      let before = "2026-11-23T05:0\(Int(turn.dropFirst(3).prefix(2))! - 1):59Z"
+      #expect(try await tick(sandbox, store, device, at: before) == [], "\(device)")
+      #expect(
+        try await tick(sandbox, store, device, at: "2026-11-23T\(turn)Z") == [ring], "\(device)")
+    }
+    // All have had their time: that is recorded.
+    let store = try #require(stores["iPad"])
+    _ = try await tick(sandbox, store, "iPad", at: "2026-11-23T05:09:00Z")
+    let log = try await sandbox.belfry("log", "--json", now: "2026-11-23T05:09:30Z", store: store)
+    let exhausted = try #require(log.array.first { $0["action"] as? String == "exhausted" })
+    #expect(exhausted["detail"] as? String == "all 3 steps of the cascade were unanswered")
+    // And what is missed then is told as such.
+    _ = try await tick(sandbox, store, "iPad", at: "2026-11-23T05:45:00Z")
+    #expect(try sandbox.read(sandbox.missed).contains("The whole cascade was unanswered."))
+  }
+
+  @Test("story 6: stopped on the Watch, the cascade is resolved and the others never ring")
+  func story6Stop() async throws {
+    let (sandbox, stores) = try await watched()
+    let watch = try #require(stores["Watch"])
+    #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:02:00Z").count == 1)
+    let stop = try await sandbox.belfry(
+      "stop", "emea", now: "2026-11-23T05:03:00Z", store: watch, device: "Watch")
+    #expect(stop.status == 0, "\(stop.err)")
+    let others = ["HomePod", "iPad"].compactMap { stores[$0] }
+    try await sync(sandbox, [watch] + others + [sandbox.store], now: "2026-11-23T05:03:05Z")
+    for minute in ["04", "06", "30"] {
+      for store in others {
+        #expect(try await tick(sandbox, store, "x", at: "2026-11-23T05:\(minute):00Z") == [])
+      }
+    }
+    // Stopped is not done.
+    let list = try await sandbox.belfry("list", "--json", now: "2026-11-23T05:10:00Z")
+    #expect(list.array.first?["state"] as? String == "pending")
+  }
+
+  @Test(
+    "story 6: snoozed on the Watch, it rings again after nine minutes, and only then the HomePod")
+  func story6Snooze() async throws {
+    let (sandbox, stores) = try await watched()
+    let (watch, homepod) = (try #require(stores["Watch"]), try #require(stores["HomePod"]))
+    #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:02:00Z").count == 1)
+    _ = try await sandbox.belfry(
+      "snooze", "emea", now: "2026-11-23T05:03:00Z", store: watch, device: "Watch")
+    try await sync(sandbox, [watch, homepod], now: "2026-11-23T05:03:05Z")
+    #expect(try await tick(sandbox, homepod, "HomePod", at: "2026-11-23T05:05:00Z") == [])
+    #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:11:59Z") == [])
+    #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:12:00Z").count == 1)
+    #expect(try await tick(sandbox, homepod, "HomePod", at: "2026-11-23T05:13:59Z") == [])
+    #expect(try await tick(sandbox, homepod, "HomePod", at: "2026-11-23T05:14:00Z").count == 1)
+  }
+
+  @Test("all devices of a cascade ring by the time zone of the first, also when it has travelled")
+  func zones() async throws {
+    let (sandbox, stores) = try await home(["Watch"])
+    let watch = try #require(stores["Watch"])
+    let california = "America/Los_Angeles"
+    // 05:00 in California is 13:00 in UTC, by which the Watch goes.
+    let add = try await sandbox.belfry(
+      "cascade", "add", "emea", "device", "Watch", now: CascadeCommandTests.now, zone: california)
+    #expect(add.status == 0, "\(add.err)")
+    for command in ["preview", "status"] {
+      let shown = try await sandbox.belfry(
+        "cascade", command, "emea", now: CascadeCommandTests.now, zone: california)
+      #expect(shown.out.contains("Mon 23 Nov 2026, 05:00 America/Los_Angeles"), "\(shown.out)")
+    }
+    let doctor = try await sandbox.belfry("doctor", now: CascadeCommandTests.now, zone: california)
+    #expect(doctor.out.contains("05:00 America/Los_Angeles"), "\(doctor.out)")
+    try await sync(sandbox, [sandbox.store, watch])
+    let list = try await sandbox.belfry(
+      "list", "--json", now: CascadeCommandTests.now, store: watch, device: "Watch")
+    #expect(list.array.first?["next"] as? String == "2026-11-23T13:00:00Z", "\(list.out)")
+    #expect(list.array.first?["cascadeZone"] as? String == california)
+    let words = try await sandbox.belfry("list", now: CascadeCommandTests.now, store: watch)
+    #expect(words.out.contains("05:00 America/Los_Angeles"), "\(words.out)")
+    #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:02:00Z") == [])
+    // At its own clock's 05:00 nobody can answer on the Watch, or settle it.
+    let stop = try await sandbox.belfry(
+      "stop", "emea", now: "2026-11-23T05:03:00Z", store: watch, device: "Watch")
+    #expect(stop.status == 4, "\(stop.out)")
+    // The laptop flies to New York, three hours ahead: its next tick records that.
+    _ = try await sandbox.belfry("tick", now: "2026-11-23T06:00:00Z", zone: "America/New_York")
+    try await sync(sandbox, [sandbox.store, watch], now: "2026-11-23T06:01:00Z")
+    #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T10:01:59Z") == [])
+    #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T10:02:00Z").count == 1)
+    // Nobody's word is in the history, so that nothing of it can be undone by mistake.
+    let undo = try await sandbox.belfry("undo", now: "2026-11-23T10:03:00Z", zone: california)
+    #expect(!undo.out.contains("Time zone"), "\(undo.out)")
+  }
+
+  @Test("a pause that begins while the first device rings silences the cascade")
+  func pauseWhileRinging() async throws {
+    let (sandbox, stores) = try await watched(["Watch"])
+    let watch = try #require(stores["Watch"])
+    _ = try await sandbox.belfry("tick", now: "2026-11-23T05:00:00Z")
+    let pause = try await sandbox.belfry(
+      "pause", "emea", "--until", "2026-11-30", now: "2026-11-23T05:01:00Z")
+    #expect(pause.status == 0, "\(pause.err)")
+    try await sync(sandbox, [sandbox.store, watch], now: "2026-11-23T05:01:05Z")
+    for minute in ["02", "04", "30"] {
+      #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:\(minute):00Z") == [])
+    }
+    let list = try await sandbox.belfry("list", "--json", now: "2026-11-23T05:05:00Z", store: watch)
+    #expect(list.array.first?["state"] as? String == "paused")
+  }
+
+  @Test("a cascade step gives the reason why it rings, and that no other device could be asked")
+  func reasons() async throws {
+    let (sandbox, stores) = try await watched(["Watch"])
+    let watch = try #require(stores["Watch"])
+    try sandbox.write(
+      "#!/bin/sh\ncat >/dev/null\nprintf '%s|%s\\n' \"$BELFRY_CASCADE_STEP\" \"$BELFRY_BODY\" >> '\(sandbox.rang)'\n",
+      to: sandbox.hooks + "/notify", mode: 0o755)
+    let body = try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:02:00Z")
+    #expect(
+      body.first
+        == "1|Cascade step 1: not stopped on laptop. That is not certain: this device has not synced since 20:00.",
+      "\(body)")
+  }
+
+  @Test("a cascade step says that the remote cannot be reached only when it was tried")
+  func unreachable() async throws {
+    let (sandbox, stores) = try await watched(["Watch"])
+    let watch = try #require(stores["Watch"])
+    try sandbox.write(
+      "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_BODY\" >> '\(sandbox.rang)'\n",
+      to: sandbox.hooks + "/notify", mode: 0o755)
+    try FileManager.default.moveItem(
+      atPath: sandbox.root + "/remote.git", toPath: sandbox.root + "/away.git")
+    let sync = try await sandbox.belfry(
+      "sync", now: "2026-11-23T05:01:00Z", store: watch, device: "Watch")
+    #expect(sync.status == 6)
+    let body = try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:02:00Z")
+    #expect(body.first?.hasSuffix("the remote cannot be reached since 05:01.") == true, "\(body)")
+  }
+
+  @Test("a device that is known to be away gives its time to the next")
+  func away() async throws {
+    let (sandbox, stores) = try await watched(["Watch", "HomePod"])
+    let homepod = try #require(stores["HomePod"])
+    // The remote was asked just now, and knows nothing of the Watch.
+    try await sync(sandbox, [homepod], now: "2026-11-23T05:01:30Z")
+    #expect(try await tick(sandbox, homepod, "HomePod", at: "2026-11-23T05:01:59Z") == [])
+    #expect(try await tick(sandbox, homepod, "HomePod", at: "2026-11-23T05:02:00Z").count == 1)
+  }
+
+  @Test("healthy steps driven by cron ring one after the other when the first device is dead")
+  func cronOnly() async throws {
+    let (sandbox, stores) = try await watched(["Watch", "HomePod"])
+    let cascades = try ["Watch", "HomePod"].map { ($0, try #require(stores[$0])) }
+    // Half an hour lies between two heartbeats where no daemon runs.
+    for (name, store) in cascades {
+      _ = try await tick(sandbox, store, name, at: "2026-11-23T04:40:00Z")
+      try await sync(sandbox, [store], now: "2026-11-23T04:40:00Z")
+    }
+    for (_, store) in cascades { try await sync(sandbox, [store], now: "2026-11-23T05:01:30Z") }
+    let minutes = ["02", "04"]
+    for (turn, (name, _)) in cascades.enumerated() {
+      let now = "2026-11-23T05:\(minutes[turn]):00Z"
+      for (other, store) in cascades {
+        let rings = try await tick(sandbox, store, other, at: now)
+        #expect(rings.count == (other == name ? 1 : 0), "\(other) at \(now)")
+      }
+    }
+    let status = try await cascade(
+      sandbox, "status", "emea", now: "2026-11-23T04:50:00Z", store: stores["Watch"],
+      device: "Watch")
+    #expect(status.out.contains("and syncs every 30 min"), "\(status.out)")
+  }
+
+  // MARK: Who is there
+
+  @Test("status and doctor tell who would ring tonight, and warn when nobody would")
+  func outlook() async throws {
+    let (sandbox, stores) = try await watched(["Watch", "HomePod"])
+    let watch = try #require(stores["Watch"])
+    let none = try await cascade(sandbox, "status")
+    #expect(none.err.contains("no step of the cascade of EMEA Standup would ring"), "\(none.err)")
+    func doctor() async throws -> [String] {
+      let doctor = try await sandbox.belfry("doctor", "--json", now: CascadeCommandTests.now)
+      let findings = doctor.object["findings"] as? [[String: Any]] ?? []
+      return findings.filter { $0["area"] as? String == "cascade" }
+        .map { "\($0["level"] ?? ""): \($0["message"] ?? "")" }
+    }
+    #expect(
+      try await doctor().contains {
+        $0.hasPrefix("problem") && $0.contains("no step of its cascade would")
+      })
+    // The Watch says that it is there, in a reference of its own: the history knows nothing of it.
+    let before = try await sandbox.git("rev-list", "--count", "main", in: watch).out
+    let sign = try await sandbox.belfry(
+      "sync", "--sign-of-life", "0", now: CascadeCommandTests.now, store: watch, device: "Watch")
+    #expect(sign.status == 0, "\(sign.err)")
+    try await sync(sandbox, [sandbox.store])
+    let some = try await cascade(sandbox, "status", "--json")
+    #expect(some.array.first?["live"] as? Int == 1)
+    let members = some.array.first?["members"] as? [[String: Any]] ?? []
+    #expect(members.map { $0["wouldRing"] as? Bool } == [false, true, false])
+    #expect(try await doctor().contains { $0.contains("1 of 2 steps of its cascade would ring") })
+    #expect(try await sandbox.git("rev-list", "--count", "main", in: watch).out == before)
+    // Two hours later that says nothing any more.
+    let late = try await cascade(sandbox, "status", "--json", now: "2026-11-22T22:00:00Z")
+    #expect(late.array.first?["live"] as? Int == 0)
+  }
+
+  @Test("who is there and does not have the list yet is not counted on")
+  func uninformed() async throws {
+    let (sandbox, stores) = try await home(["Watch"])
+    let watch = try #require(stores["Watch"])
+    _ = try await sandbox.belfry(
+      "sync", "--sign-of-life", "0", now: CascadeCommandTests.now, store: watch, device: "Watch")
+    _ = try await cascade(sandbox, "add", "emea", "device", "Watch")
+    try await sync(sandbox, [sandbox.store])
+    let before = try await cascade(sandbox, "status")
+    #expect(before.out.contains("does not have this list yet"), "\(before.out)")
+    #expect(before.err.contains("no step of the cascade of EMEA Standup would ring"))
+    // It hears of it, and says so: the sign goes out with the next sync.
+    try await sync(sandbox, [watch])
+    _ = try await sandbox.belfry(
+      "sync", "--sign-of-life", "0", now: "2026-11-22T20:00:10Z", store: watch, device: "Watch")
+    try await sync(sandbox, [sandbox.store], now: "2026-11-22T20:00:20Z")
+    let after = try await cascade(sandbox, "status", "--json", now: "2026-11-22T20:00:20Z")
+    #expect(after.array.first?["live"] as? Int == 1, "\(after.out)")
+    // Of several alarms each is judged by its own list.
+    _ = try await sandbox.belfry(
+      "add", "Flight", "--daily", "--at", "06:00", now: "2026-11-22T20:00:21Z")
+    _ = try await cascade(
+      sandbox, "add", "flight", "device", "Watch", now: "2026-11-22T20:00:22Z")
+    let both = try await cascade(sandbox, "status", "--json", now: "2026-11-22T20:00:23Z")
+    #expect(both.array.map { $0["live"] as? Int } == [1, 0], "\(both.out)")
+  }
+
+  @Test("status tells how far it has come while it rings")
+  func round() async throws {
+    let (sandbox, _) = try await watched(["Watch"])
+    _ = try await tick(sandbox, sandbox.store, "laptop", at: "2026-11-23T05:00:00Z")
+    let status = try await cascade(sandbox, "status", "emea", now: "2026-11-23T05:01:00Z")
+    #expect(status.out.contains("rings, and nobody has answered"), "\(status.out)\(status.err)")
+    #expect(status.out.contains("5:00  laptop, first  has had its turn"))
+    #expect(status.out.contains("5:02  Alarm on Watch  to come"))
+    // The Watch has never said that it is there: nobody knows whether it has rung.
+    let later = try await cascade(sandbox, "status", "emea", now: "2026-11-23T05:03:00Z")
+    #expect(
+      later.out.contains("5:02  Alarm on Watch  was to ring; not known to be there"),
+      "\(later.out)")
+    let json = try await cascade(sandbox, "status", "emea", "--json", now: "2026-11-23T05:04:30Z")
+    #expect(json.array.first?["standing"] as? String == "exhausted")
+  }
+
+  @Test("signs of life that a remote makes up are of no consequence")
+  func hostileSigns() async throws {
+    let (sandbox, stores) = try await watched(["Watch"])
+    let watch = try #require(stores["Watch"])
+    let remote = sandbox.root + "/remote.git"
+    let id = try #require(
+      try await sandbox.belfry("device", "--json", now: CascadeCommandTests.now, store: watch)
+        .object["id"]
+        as? String)
+    let script = """
+      cd '\(remote)'
+      blob=$(echo nonsense | git hash-object -w --stdin)
+      tree=$(git mktree </dev/null)
+      export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x
+      late=$(GIT_COMMITTER_DATE='2060-01-01T00:00:00Z' git commit-tree -m x $tree)
+      git update-ref refs/belfry/alive/\(id) $late
+      for i in $(seq 300); do echo "create refs/belfry/alive/stranger$i $blob"; done | git update-ref --stdin
+      git update-ref 'refs/belfry/alive/a/b/$(id)' $blob
+      """
+    let made = try await sandbox.run("/bin/sh", ["-ec", script])
+    #expect(made.status == 0, "\(made.err)")
+    try await sync(sandbox, [sandbox.store])
+    let status = try await cascade(sandbox, "status", "--json")
+    #expect(status.array.first?["live"] as? Int == 0, "\(status.out)")
+    // Stores that fetch from each other hand nothing on.
+    let refs = try await sandbox.git("for-each-ref", "--format=%(refname)", "refs/belfry/alive")
+    #expect(refs.out.isEmpty)
+    #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+  }
+
+  @Test("a rehearsal rings on all of them, marked as a test, and each reports")
+  func rehearsal() async throws {
+    let (sandbox, stores) = try await watched(["Watch"])
+    let watch = try #require(stores["Watch"])
+    try sandbox.write(
+      "#!/bin/sh\ncat >/dev/null\nprintf '%s|%s\\n' \"$BELFRY_KIND\" \"$BELFRY_HEADLINE\" >> '\(sandbox.rang)'\n",
+      to: sandbox.hooks + "/notify", mode: 0o755)
+    let test = try await cascade(sandbox, "test", "emea")
+    #expect(test.status == 0, "\(test.err)")
+    try await sync(sandbox, [watch])
+    let after = "2026-11-22T20:00:30Z"
+    #expect(
+      try await tick(sandbox, watch, "Watch", at: after) == ["rehearsal|Test: EMEA Standup"])
+    #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-22T20:00:40Z") == [])
+    #expect(try await tick(sandbox, sandbox.store, "laptop", at: after).count == 1)
+    try await sync(sandbox, [watch, sandbox.store], now: "2026-11-22T20:01:00Z")
+    let log = try await sandbox.belfry("log", "--json", now: "2026-11-22T20:01:00Z")
+    let reports = log.array.filter { $0["action"] as? String == "rehearsed" }
+      .compactMap { $0["detail"] as? String }
+    #expect(Set(reports) == ["asked for", "rang on Watch", "rang on laptop"])
+    // The alarm itself comes as ever.
+    let list = try await sandbox.belfry("list", "--json", now: "2026-11-22T20:02:00Z")
+    #expect(list.array.first?["nextOccurrence"] as? String == "2026-11-23T05:00")
+    // A quarter of an hour before it rings is no time for a test.
+    let near = try await cascade(sandbox, "test", "emea", now: "2026-11-23T04:50:00Z")
+    #expect(near.status == 4)
+  }
+
+  // MARK: Story 7
+
+  /// A hook that calls by taking notes.
+  private func call(_ sandbox: Sandbox, ending: String = "echo answered") throws {
+    try sandbox.write(
+      """
+      #!/bin/sh
+      cat >/dev/null
+      printf '%s|%s|%s\\n' "$BELFRY_STORE" "$BELFRY_NUMBER" "$BELFRY_MESSAGE" >> '\(sandbox.root)/called'
+      \(ending)
+      """, to: sandbox.hooks + "/call", mode: 0o755)
+  }
+
+  private func calls(_ sandbox: Sandbox, until count: Int) async throws -> [String] {
+    for _ in 0..<200 {
+      let lines = ((try? sandbox.read(sandbox.root + "/called")) ?? "").split(separator: "\n")
+      if lines.count >= count { return lines.map(String.init) }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    return []
+  }
+
+  @Test("story 7: the preview says Call, not Alarm on")
+  func story7Preview() async throws {
+    let (sandbox, _) = try await home()
+    _ = try await cascade(sandbox, "add", "emea", "device", "Watch")
+    _ = try await cascade(sandbox, "add", "emea", "phone", "5551234567")
+    let preview = try await cascade(sandbox, "preview", "emea")
+    #expect(preview.out.hasSuffix("  5:02  Alarm on Watch\n  5:04  Call (555) 123-4567\n"))
+  }
+
+  @Test("story 7: when its turn has come the number is called, and the call says what it is")
+  func story7Call() async throws {
+    let (sandbox, stores) = try await home(["Watch", "server"])
+    _ = try await sandbox.belfry("device", "--owner", "Chris", now: CascadeCommandTests.now)
+    _ = try await cascade(sandbox, "add", "emea", "device", "Watch")
+    _ = try await cascade(
+      sandbox, "add", "emea", "phone", "5551234567", "--message",
+      "Please contact the guest in room 412.")
+    try call(
+      sandbox,
+      ending: "tr '\\0' ' ' </proc/$PPID/cmdline >> '\(sandbox.root)/arguments'; echo answered")
+    let server = try #require(stores["server"])
+    try await sync(sandbox, [sandbox.store, server])
+    let own = try await sandbox.belfry(
+      "calls", "own", now: CascadeCommandTests.now, store: server, device: "server")
+    #expect(own.status == 0, "\(own.err)")
+    try await sync(sandbox, [server, sandbox.store])
+    _ = try await tick(sandbox, server, "server", at: "2026-11-23T05:03:59Z")
+    #expect(!FileManager.default.fileExists(atPath: sandbox.root + "/called"))
+    _ = try await tick(sandbox, server, "server", at: "2026-11-23T05:04:00Z")
+    let called = try await calls(sandbox, until: 1)
+    #expect(
+      called.first?.hasSuffix(
+        "|+15551234567|This is an automated backup alarm from Chris's laptop. EMEA Standup, due at 05:00. Please contact the guest in room 412."
+      ) == true, "\(called)")
+    // What came of it is recorded, and nobody is called again.
+    var details: [String] = []
+    for _ in 0..<100 where details.isEmpty {
+      let log = try await sandbox.belfry(
+        "log", "--json", now: "2026-11-23T05:05:00Z", store: server)
+      details = log.array.filter { $0["action"] as? String == "called" }
+        .compactMap { $0["detail"] as? String }
+    }
+    #expect(details == ["(555) 123-4567: answered, try 1"])
+    // Every user of the machine can list the arguments of its processes.
+    let arguments = try sandbox.read(sandbox.root + "/arguments")
+    #expect(arguments.contains("cascade contact") && !arguments.contains("1234567"), "\(arguments)")
+    _ = try await tick(sandbox, server, "server", at: "2026-11-23T05:05:00Z")
+    try await Task.sleep(for: .milliseconds(500))
+    #expect(try await calls(sandbox, until: 1).count == 1)
+  }
+
+  @Test("of two devices that can, one calls")
+  func election() async throws {
+    let (sandbox, stores) = try await home(["Watch", "HomePod"])
+    for name in ["Watch", "HomePod"] {
+      _ = try await cascade(sandbox, "add", "emea", "device", name)
+    }
+    _ = try await cascade(sandbox, "add", "emea", "phone", "5551234567")
+    try call(sandbox, ending: "sleep 3; echo answered")
+    let all = ["Watch", "HomePod"].compactMap { stores[$0] }
+    try await sync(sandbox, [sandbox.store] + all)
+    for (name, store) in stores {
+      _ = try await sandbox.belfry(
+        "calls", "own", now: CascadeCommandTests.now, store: store, device: name)
+    }
+    try await sync(sandbox, all + all + [sandbox.store])
+    // Late enough that neither waits for the other's turn.
+    let id = try alarm(sandbox)
+    @Sendable func place(_ name: String) async throws -> Sandbox.Output {
+      try await cascade(
+        sandbox, "place", id, "--occurrence", "2026-11-23T05:00", "--target",
+        "phone +15551234567", "--due", "2026-11-23T05:06:00Z", now: "2026-11-23T05:07:00Z",
+        store: stores[name], device: name)
+    }
+    async let one = place("Watch")
+    async let two = place("HomePod")
+    let outcomes = try await [one, two]
+    #expect(outcomes.allSatisfy { $0.status == 0 }, "\(outcomes.map(\.err))")
+    #expect(try await calls(sandbox, until: 1).count == 1)
+    let refs = try await sandbox.git(
+      "for-each-ref", "--format=%(refname)", "refs/belfry/calls", in: sandbox.root + "/remote.git")
+    #expect(
+      refs.out.split(separator: "\n").map { $0.split(separator: "/").last.map(String.init) } == [
+        "1", "1-answered",
+      ], "\(refs.out)")
+  }
+
+  private func alarm(_ sandbox: Sandbox) throws -> String {
+    let file = try sandbox.alarmFile()
+    return String((file as NSString).lastPathComponent.dropLast(5))
+  }
+
+  @Test("another person who stops an alarm is not asked whether it was done; its owner is")
+  func followUp() async throws {
+    let (sandbox, stores) = try await home(["Watch"])
+    let watch = try #require(stores["Watch"])
+    _ = try await sandbox.belfry("device", "--owner", "Chris", now: CascadeCommandTests.now)
+    _ = try await sandbox.belfry(
+      "device", "--owner", "Jen", now: CascadeCommandTests.now, store: watch, device: "Watch")
+    try await sync(sandbox, [watch, sandbox.store])
+    _ = try await cascade(sandbox, "add", "emea", "device", "Watch")
+    try await sync(sandbox, [sandbox.store, watch])
+    _ = try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:02:00Z")
+    let stop = try await sandbox.belfry(
+      "stop", "emea", now: "2026-11-23T05:03:00Z", store: watch, device: "Watch")
+    #expect(stop.status == 0, "\(stop.err)")
+    try await sync(sandbox, [watch, sandbox.store], now: "2026-11-23T05:04:00Z")
+    func asks(_ store: String, _ device: String) async throws -> Int? {
+      let tick = try await sandbox.belfry(
+        "tick", "--json", now: "2026-11-23T05:34:00Z", store: store, device: device)
+      return (tick.object["followUps"] as? [Any])?.count
+    }
+    #expect(try await asks(watch, "Watch") == 0)
+    #expect(try await asks(sandbox.store, "laptop") == 1)
+  }
+
+  @Test("a person without a device of the store gets a message")
+  func person() async throws {
+    let (sandbox, _) = try await home([])
+    let nobody = try await cascade(sandbox, "add", "emea", "person", "Sam")
+    #expect(nobody.status == 2)
+    #expect(nobody.err.contains("Sam owns no device of this store"))
+    _ = try await cascade(
+      sandbox, "add", "emea", "person", "Sam", "--address", "https://ntfy.sh/wake-sam", "--gadget",
+      "Pixel")
+    try sandbox.write(
+      "#!/bin/sh\nprintf '%s|%s|%s\\n' \"$BELFRY_PERSON\" \"$BELFRY_ADDRESS\" \"$BELFRY_MESSAGE\" >> '\(sandbox.root)/called'\n",
+      to: sandbox.hooks + "/person", mode: 0o755)
+    #expect(
+      try await cascade(sandbox, "preview", "emea").out.contains("5:02  Alarm on Sam's Pixel"))
+    _ = try await tick(sandbox, sandbox.store, "laptop", at: "2026-11-23T05:02:00Z")
+    let sent = try await calls(sandbox, until: 1)
+    #expect(
+      sent == [
+        "Sam|https://ntfy.sh/wake-sam|This is an automated backup alarm from laptop. EMEA Standup, due at 05:00."
+      ])
+  }
+}
