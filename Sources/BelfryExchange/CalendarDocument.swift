@@ -1,23 +1,25 @@
 import BelfryCore
 import BelfryStore
 
-/// Alarms as an iCalendar document, and back.
+/// Import and export of alarms as an iCalendar document.
 ///
-/// An alarm becomes an event for each of its times of day, and each rule that its days need (`CalendarRule`), with
-/// an alarm of its own (VALARM). What iCalendar cannot say is in a property of Belfry's own, `X-BELFRY-RECORD`, and is
-/// named in a remark; the property counts as long as the event is as Belfry wrote it.
+/// An alarm becomes one event with a VALARM for each of its times of day and each of its rules (`CalendarRule`). The
+/// property `X-BELFRY-RECORD` contains the complete definition, and a remark names each setting that iCalendar cannot
+/// represent. An import uses the property only if the event is unchanged.
 public struct CalendarDocument {
-  /// The largest document that is read, in bytes.
+  /// The maximum size of a document, in bytes.
   public static let largest = 16 << 20
 
   private let library: CalendarLibrary
 
-  /// Throws `ExchangeError` when libical is not installed.
+  /// Loads libical.
+  ///
+  /// - Throws: `ExchangeError` if libical is not installed.
   public init() throws(ExchangeError) {
     library = try CalendarLibrary()
   }
 
-  /// Whether bytes look like a calendar.
+  /// Returns true if bytes look like an iCalendar document.
   public static func matches(_ bytes: [UInt8]) -> Bool {
     let start = bytes.drop { $0 <= 0x20 || $0 == 0xEF || $0 == 0xBB || $0 == 0xBF }
     return start.starts(with: "BEGIN:VCALENDAR".utf8)
@@ -27,7 +29,10 @@ public struct CalendarDocument {
 
   // MARK: Writing
 
-  /// The document of some alarms; those that are deleted are left out.
+  /// Returns an iCalendar document of the alarms that are not deleted.
+  ///
+  /// - Returns: The document, and a remark for each setting that iCalendar cannot represent.
+  /// - Throws: `ExchangeError` if libical rejects the document.
   public func write(_ alarms: [Alarm]) throws(ExchangeError) -> (bytes: [UInt8], remarks: [Remark])
   {
     var calendar = CalendarComponent("VCALENDAR")
@@ -45,17 +50,17 @@ public struct CalendarDocument {
     return (try library.document(calendar), remarks)
   }
 
-  /// What iCalendar has no words for.
+  /// Returns the settings of an alarm that iCalendar cannot represent, as noun phrases.
   private func losses(_ alarm: Alarm) -> [String] {
     var losses: [String] = []
-    if alarm.delivery.persistent { losses.append("that it rings until it is answered") }
-    if alarm.delivery.strict { losses.append("that each occurrence must be done") }
-    if let plan = alarm.delivery.followUps { losses.append("that it asks after \(plan)") }
-    if let sound = alarm.delivery.sound { losses.append("that it sounds like \(sound)") }
-    if !alarm.enabled { losses.append("that it is disabled: its events have no alarm") }
+    if alarm.delivery.persistent { losses.append("persistent ringing") }
+    if alarm.delivery.strict { losses.append("the strict setting") }
+    if let plan = alarm.delivery.followUps { losses.append("follow-ups after \(plan)") }
+    if let sound = alarm.delivery.sound { losses.append("the sound \(sound)") }
+    if !alarm.enabled { losses.append("the disabled state (its events have no reminder)") }
     let states = Set(alarm.progress.occurrences.values.map(\.state)).subtracting([.open, .skipped])
     if !states.isEmpty {
-      losses.append("what is \(states.sorted().map(\.rawValue).joined(separator: ", "))")
+      losses.append("the state \(states.sorted().map(\.rawValue).joined(separator: ", "))")
     }
     return losses
   }
@@ -72,10 +77,10 @@ public struct CalendarDocument {
     return events
   }
 
-  /// The first day that a rule stands for; nil when it stands for none.
+  /// Returns the first day of a recurrence that a rule covers; nil if there is none.
   private func firstDay(of rule: CalendarRule, _ recurrence: Recurrence) -> CivilDate? {
     var day = recurrence.first(onOrAfter: CivilDate(dayNumber: Int(Int32.min) / 8))
-    // With an interval of months whole lengths may never come: a hundred years tell.
+    // With an interval of months, a month of a given length may never occur. 100 years are enough to tell.
     let end = day.map { $0.year + 100 }
     while let current = day, let end, current.year < end {
       if rule.covers(current) { return current }
@@ -112,7 +117,7 @@ public struct CalendarDocument {
     return event
   }
 
-  /// The alarm's record without what has happened to it.
+  /// Returns the alarm's record without its progress, on one line.
   private func definition(_ alarm: Alarm) -> String {
     let plain = Alarm(
       id: alarm.id, title: alarm.title, note: alarm.note, enabled: alarm.enabled,
@@ -123,11 +128,14 @@ public struct CalendarDocument {
 
   // MARK: Reading
 
-  /// The alarms of a document's events and to-dos, and what was left out.
+  /// Reads alarms from the events and to-dos of a document.
   ///
   /// - Parameters:
-  ///   - now: what was over by then is left out.
-  ///   - zones: which names of zones are known; others count as floating.
+  ///   - bytes: the document.
+  ///   - now: the current time. Items without a future occurrence are left out.
+  ///   - zones: the known time zones. An item in an unknown zone becomes a floating alarm.
+  /// - Returns: The alarms, and a remark for each item that was left out.
+  /// - Throws: `ExchangeError` if the document is not valid.
   public func read(
     _ bytes: [UInt8], now: Instant, zones: ZoneLibrary
   ) throws(ExchangeError) -> (alarms: [ForeignAlarm], leftOut: [Remark]) {
@@ -135,18 +143,18 @@ public struct CalendarDocument {
     var order: [Identifier] = []
     var leftOut: [Remark] = []
     let calendars = try library.read(bytes)
-    let whole = wholeAlarms(calendars.flatMap(\.components))
+    let complete = completeAlarms(calendars.flatMap(\.components))
     for calendar in calendars {
       for item in calendar.components where item.name == "VEVENT" || item.name == "VTODO" {
-        do throws(CalendarRule.Inexpressible) {
+        do throws(CalendarRule.Unsupported) {
           let alarm: ForeignAlarm
-          if let own = own(item), whole.contains(own.id) {
-            alarm = own
+          if let native = nativeAlarm(item), complete.contains(native.id) {
+            alarm = native
           } else {
             alarm = try CalendarItem(item, library).alarm(now: now, zones: zones)
           }
           if var known = alarms[alarm.id] {
-            // Another rule or time of the same alarm.
+            // The event is another rule or time of the same alarm.
             known.skipped = Set(known.skipped + alarm.skipped).sorted()
             alarms[alarm.id] = known
           } else {
@@ -162,14 +170,14 @@ public struct CalendarDocument {
     return (order.compactMap { alarms[$0] }, leftOut)
   }
 
-  /// The alarms all of whose events are as Belfry wrote them; of the others each event counts for itself.
-  private func wholeAlarms(_ items: [CalendarComponent]) -> Set<Identifier> {
+  /// Returns the exported alarms all of whose events are unchanged. Other events are imported one by one.
+  private func completeAlarms(_ items: [CalendarComponent]) -> Set<Identifier> {
     var counts: [Identifier: Int] = [:]
     var alarms: [Identifier: ForeignAlarm] = [:]
     for item in items {
-      guard let own = own(item) else { continue }
-      counts[own.id, default: 0] += 1
-      alarms[own.id] = own
+      guard let native = nativeAlarm(item) else { continue }
+      counts[native.id, default: 0] += 1
+      alarms[native.id] = native
     }
     return Set(
       alarms.values.filter { foreign in
@@ -179,8 +187,8 @@ public struct CalendarDocument {
       }.map(\.id))
   }
 
-  /// The alarm of an event that Belfry wrote, and nobody has changed.
-  private func own(_ item: CalendarComponent) -> ForeignAlarm? {
+  /// Returns the alarm of an event that Belfry has exported; nil if the event is of another origin or was changed.
+  private func nativeAlarm(_ item: CalendarComponent) -> ForeignAlarm? {
     guard let property = item.first(CalendarDocument.recordProperty) else { return nil }
     let bytes = Array(library.text(property.value).utf8)
     guard let id = (try? JSON(parsing: bytes))?["id"]?.identifier,
@@ -192,7 +200,7 @@ public struct CalendarDocument {
     where written.first(name)?.value != item.first(name)?.value {
       return nil
     }
-    // Of rules the parts may be in another order.
+    // Another program may reorder the parts of a rule.
     func parts(_ item: CalendarComponent) -> Set<Substring> {
       Set(item.first("RRULE")?.value.split(separator: ";") ?? [])
     }
@@ -206,19 +214,19 @@ public struct CalendarDocument {
   }
 }
 
-/// Dates and times as iCalendar writes them.
+/// Conversion of dates and times between Belfry and iCalendar.
 enum CalendarTime {
-  /// `20261127T090000`.
+  /// Returns `20261127T090000`.
   static func text(_ civil: CivilDateTime) -> String {
     "\(civil)".filter { $0 != "-" && $0 != ":" } + "00"
   }
 
-  /// `20261127T080000Z`.
+  /// Returns `20261127T080000Z`.
   static func utc(_ instant: Instant) -> String {
     String(instant.rfc3339Milliseconds.filter { $0 != "-" && $0 != ":" }.prefix(15)) + "Z"
   }
 
-  /// A date and time, or a date; the `Z` of UTC does not matter here.
+  /// Parses a date, or a date and time with or without `Z`; nil for any other text.
   static func read(_ text: String) -> (civil: CivilDateTime, isDate: Bool, isUTC: Bool)? {
     let digits = Array(text)
     guard digits.count == 8 || digits.count == 15 || digits.count == 16 else { return nil }
@@ -229,11 +237,12 @@ enum CalendarTime {
     return (civil, digits.count == 8, digits.last == "Z")
   }
 
+  /// Returns the valid elements of a comma-separated list.
   static func list(_ text: String) -> [CivilDateTime] {
     text.split(separator: ",").compactMap { read(String($0))?.civil }
   }
 
-  /// The seconds of a duration: `-PT15M`, `P1D`, `PT1H30M`, `-P1W`; nil for anything else.
+  /// Returns the seconds of a duration such as `-PT15M`, `P1D`, `PT1H30M` or `-P1W`; nil for any other text.
   static func duration(_ text: String) -> Int64? {
     var rest = Substring(text)
     var sign: Int64 = 1

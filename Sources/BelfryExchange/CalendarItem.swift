@@ -2,9 +2,9 @@ import BelfryCore
 import BelfryStore
 import Crypto
 
-/// An event or a to-do of another program, read as an alarm.
+/// An event or a to-do of another program.
 struct CalendarItem {
-  typealias Inexpressible = CalendarRule.Inexpressible
+  typealias Unsupported = CalendarRule.Unsupported
 
   private let item: CalendarComponent
   private let library: CalendarLibrary
@@ -14,30 +14,33 @@ struct CalendarItem {
     self.library = library
   }
 
-  /// When what lasts a whole day rings, unless it says so: at nine, in minutes.
+  /// The time of day at which an all-day item without a reminder rings, in minutes after midnight.
   private static let wholeDay = 9 * 60
 
-  func alarm(now: Instant, zones: ZoneLibrary) throws(Inexpressible) -> ForeignAlarm {
+  /// Returns the item as an alarm.
+  ///
+  /// - Throws: `Unsupported` if the item has no future occurrence or Belfry cannot represent it.
+  func alarm(now: Instant, zones: ZoneLibrary) throws(Unsupported) -> ForeignAlarm {
     if item.first("RECURRENCE-ID") != nil {
-      throw Inexpressible("it changes one occurrence of a series, which comes as the series says")
+      throw Unsupported("it changes one occurrence of a series; the series is imported unchanged")
     }
     let status = item.first("STATUS")?.value.uppercased()
     if status == "CANCELLED" || status == "COMPLETED" {
-      throw Inexpressible("it is \(status?.lowercased() ?? "over")")
+      throw Unsupported("it is \(status?.lowercased() ?? "over")")
     }
     var losses: [String] = []
     guard let property = item.first("DTSTART") ?? item.first("DUE"),
       let begin = CalendarTime.read(property.value)
-    else { throw Inexpressible("it says no time") }
+    else { throw Unsupported("it has no time") }
     let zone = self.zone(property, isUTC: begin.isUTC, zones, &losses)
     let start = begin.civil
     let rules = item.all("RRULE")
-    if rules.count > 1 { throw Inexpressible("it has several rules") }
+    if rules.count > 1 { throw Unsupported("it has several recurrence rules") }
     for name in ["RDATE", "EXRULE"] where item.first(name) != nil {
       losses.append("its \(name)")
     }
     if let error = item.first("X-LIC-ERROR") {
-      losses.append("a line that is not understood (\(error.value))")
+      losses.append("an unrecognized line (\(error.value))")
     }
     let offsets = offsets(isWholeDay: begin.isDate, &losses)
     let schedule: Schedule
@@ -47,16 +50,16 @@ struct CalendarItem {
       if let last = lastDay(reading, from: start) {
         let rules = zone == .floating ? zones.local : zones.zone(named: zone.text) ?? zones.local
         guard rules.instant(of: CivilDateTime(minuteNumber: last.dayNumber * 1440 + 1439)) > now
-        else { throw Inexpressible("it ended on \(last)") }
-        losses.append("that it ends on \(last): delete it then")
+        else { throw Unsupported("it ended on \(last)") }
+        losses.append("the end date \(last) (delete the alarm then)")
       }
       let times = reading.times ?? [start.time]
       schedule = try shifted(reading.recurrence, times: times, by: offsets, &losses)
     } else {
       let moment = CivilDateTime(minuteNumber: start.minuteNumber + (offsets.first ?? 0))
-      if offsets.count > 1 { losses.append("its further alarms") }
+      if offsets.count > 1 { losses.append("all reminders but the first") }
       let rules = zone == .floating ? zones.local : zones.zone(named: zone.text) ?? zones.local
-      guard rules.instant(of: moment) > now else { throw Inexpressible("it is over") }
+      guard rules.instant(of: moment) > now else { throw Unsupported("it is over") }
       schedule = try CalendarItem.schedule(.once(moment.date), [moment.time])
     }
     let (title, note) = ForeignAlarm.texts(
@@ -82,48 +85,48 @@ struct CalendarItem {
     if let known = WindowsZones.names[name], zones.zone(named: known) != nil {
       return .named(known)
     }
-    // Some programs put a path in front of the name.
+    // Some programs put a path before the name.
     let parts = name.split(separator: "/").map(String.init)
     for count in stride(from: min(3, parts.count), to: 0, by: -1) {
       let candidate = parts.suffix(count).joined(separator: "/")
       if zones.zone(named: candidate) != nil { return .named(candidate) }
     }
-    losses.append("the time zone \(name): it comes at your own time")
+    losses.append("the time zone \(name) (the alarm uses local time)")
     return .floating
   }
 
-  /// How many minutes after the start it rings, ascending.
+  /// Returns the offsets of the reminders from the start in minutes, ascending.
   private func offsets(isWholeDay: Bool, _ losses: inout [String]) -> [Int] {
     var offsets: Set<Int> = []
     for reminder in item.components("VALARM") {
       guard let trigger = reminder.first("TRIGGER") else { continue }
       if reminder.first("ACTION")?.value.uppercased() == "EMAIL" {
-        losses.append("a mail")
+        losses.append("an email reminder")
         continue
       }
-      if reminder.first("REPEAT") != nil { losses.append("that its alarm repeats") }
+      if reminder.first("REPEAT") != nil { losses.append("a repeating reminder") }
       if trigger.parameters["VALUE"] == "DATE-TIME" {
-        losses.append("an alarm at one moment of its own")
+        losses.append("a reminder at an absolute time")
       } else if trigger.parameters["RELATED"]?.uppercased() == "END" {
-        // From the end: that of an event, or when a to-do is due.
+        // The end of an event, or the due time of a to-do.
         if let end = endOffset, let seconds = CalendarTime.duration(trigger.value),
           abs(seconds) <= 366 * 86_400
         {
           offsets.insert(end + Int(seconds / 60))
         } else {
-          losses.append("an alarm that is counted from the end")
+          losses.append("a reminder relative to the end")
         }
       } else if let seconds = CalendarTime.duration(trigger.value), abs(seconds) <= 366 * 86_400 {
         offsets.insert(Int(seconds / 60))
       } else {
-        losses.append("an alarm at '\(trigger.value)'")
+        losses.append("a reminder at '\(trigger.value)'")
       }
     }
     if offsets.isEmpty { return [isWholeDay ? CalendarItem.wholeDay : 0] }
     return offsets.sorted()
   }
 
-  /// How many minutes after the start the end is; nil when none is given.
+  /// The end in minutes after the start; nil if the item has none.
   private var endOffset: Int? {
     guard
       let start = (item.first("DTSTART") ?? item.first("DUE")).flatMap({
@@ -137,10 +140,10 @@ struct CalendarItem {
     return item.first("DURATION").flatMap { CalendarTime.duration($0.value) }.map { Int($0 / 60) }
   }
 
-  /// The schedule of a rule whose alarms ring before or after it.
+  /// Returns the schedule of a rule, shifted by the offsets of the reminders.
   private func shifted(
     _ recurrence: Recurrence, times: [CivilTime], by offsets: [Int], _ losses: inout [String]
-  ) throws(Inexpressible) -> Schedule {
+  ) throws(Unsupported) -> Schedule {
     var moments: [(days: Int, time: CivilTime)] = []
     for time in times {
       for offset in offsets {
@@ -155,24 +158,24 @@ struct CalendarItem {
     if days.count == 1, let shift = days.first, let moved = recurrence.moved(byDays: shift) {
       return try CalendarItem.schedule(moved, moments.map(\.time))
     }
-    // Rather at its own time than on a wrong day.
+    // An alarm at the item's own time is better than one on a wrong day.
     let sameDay = moments.filter { $0.days == 0 }.map(\.time)
     losses.append(
-      "alarms on another day than its own" + (sameDay.isEmpty ? ": it rings at its own time" : ""))
+      "reminders on another day" + (sameDay.isEmpty ? " (the alarm rings at the start)" : ""))
     return try CalendarItem.schedule(recurrence, sameDay.isEmpty ? times : sameDay)
   }
 
   private static func schedule(
     _ recurrence: Recurrence, _ times: [CivilTime]
-  ) throws(Inexpressible) -> Schedule {
+  ) throws(Unsupported) -> Schedule {
     do {
       return try Schedule(recurrence, times: times)
     } catch {
-      throw Inexpressible(error.reason)
+      throw Unsupported(error.reason)
     }
   }
 
-  /// The last day of a series; nil when it goes on for ever.
+  /// Returns the last day of a series; nil if it has no end.
   private func lastDay(
     _ reading: CalendarRule.Reading, from start: CivilDateTime
   ) -> CivilDate? {
@@ -189,7 +192,7 @@ struct CalendarItem {
 }
 
 extension Recurrence {
-  /// The same rule some days earlier or later; nil where that is no rule.
+  /// Returns the recurrence shifted by a number of days; nil if that is not a recurrence.
   fileprivate func moved(byDays days: Int) -> Recurrence? {
     func moved(_ cadence: Cadence) -> Cadence {
       Cadence(interval: cadence.interval, start: cadence.start.adding(days: days))
@@ -200,7 +203,7 @@ extension Recurrence {
     case .days(let count, let cadence): return .days(count, moved(cadence))
     case .weekly(let weekdays, let cadence):
       let all = Weekday.allCases
-      // Across a week's end the weeks of an interval would change.
+      // A shift into another week would change the weeks of the interval.
       let isInWeek = weekdays.allSatisfy { (0..<7).contains($0.rawValue + days) }
       guard cadence.interval == 1 || isInWeek else { return nil }
       return .weekly(weekdays.map { all[(($0.rawValue + days) % 7 + 7) % 7] }, moved(cadence))
@@ -210,28 +213,28 @@ extension Recurrence {
         guard case .day(let number) = day, number <= 28, (0...28).contains(number + days) else {
           return nil
         }
-        // The day before the first is the last; the months it counts from begin one earlier.
+        // The day before the first is the last day of the month before.
         result.append(number + days == 0 ? .last : .day(number + days))
       }
       let isEarlierMonth = result.contains(.last)
       guard !isEarlierMonth || result == [.last] else { return nil }
       return .monthly(result, moved(cadence))
     case .annual(let month, let day, let cadence):
-      // The same in leap years and in common ones, or it is no date.
-      let places = [2000, 2001].map { year in
+      // The shifted date must be the same in leap years and common years.
+      let dates = [2000, 2001].map { year in
         CivilDate(year: year, month: month, day: day).adding(days: days)
       }
-      guard (month, day) != (2, 29), places[0].year == 2000, places[0].month == places[1].month,
-        places[0].day == places[1].day
+      guard (month, day) != (2, 29), dates[0].year == 2000, dates[0].month == dates[1].month,
+        dates[0].day == dates[1].day
       else { return nil }
-      return .annual(month: places[0].month, day: places[0].day, moved(cadence))
+      return .annual(month: dates[0].month, day: dates[0].day, moved(cadence))
     case .monthlyWeekday: return nil
     }
   }
 }
 
 extension Identifier {
-  /// The identifier that always belongs to a name of another program's.
+  /// Creates the identifier that always belongs to a name in another program.
   init(naming name: String) {
     let digest = Array(SHA256.hash(data: Array("belfry import \(name)".utf8)))
     func word(_ start: Int) -> UInt64 {

@@ -1,8 +1,8 @@
 import Glibc
 
-/// One component of an iCalendar document (RFC 5545): an event, a to-do, an alarm, a time zone.
+/// A component of an iCalendar document (RFC 5545): an event, a to-do, an alarm, a time zone.
 struct CalendarComponent: Sendable {
-  /// `VEVENT`, `VTODO` …
+  /// The name, such as `VEVENT` or `VTODO`.
   let name: String
   var properties: [CalendarProperty] = []
   var components: [CalendarComponent] = []
@@ -19,7 +19,7 @@ struct CalendarComponent: Sendable {
     properties.append(CalendarProperty(name: name, parameters: parameters, value: value))
   }
 
-  /// The component as lines that are not folded.
+  /// The component as unfolded lines.
   var text: String {
     let lines = properties.map { property in
       property.name
@@ -31,18 +31,18 @@ struct CalendarComponent: Sendable {
   }
 }
 
-/// One line of a component.
+/// A property of a component.
 struct CalendarProperty: Hashable, Sendable {
   let name: String
-  /// Those that Belfry looks at: `TZID`, `VALUE`, `RELATED`.
+  /// The parameters that Belfry uses: `TZID`, `VALUE`, `RELATED`.
   let parameters: [String: String]
-  /// As it is written: text is escaped.
+  /// The value in iCalendar form, with escapes.
   let value: String
 }
 
-/// libical, which reads and writes iCalendar documents.
+/// The library libical, which parses and prints iCalendar documents.
 ///
-/// It is loaded when a calendar is: with it comes half of ICU, which would cost every command two milliseconds.
+/// It is loaded on demand: it depends on parts of ICU, which would add two milliseconds to every command.
 struct CalendarLibrary {
   private typealias Component = OpaquePointer
   private typealias Property = OpaquePointer
@@ -66,10 +66,12 @@ struct CalendarLibrary {
   private let zoneComponent: @convention(c) (OpaquePointer?) -> Component?
 
   private static let name = "libical.so.3"
-  /// From libical's `icalenums.h`.
+  /// The values of `ICAL_ANY_COMPONENT` and `ICAL_ANY_PROPERTY` in libical's `icalenums.h`.
   private static let (anyComponent, anyProperty): (Int32, Int32) = (1, 0)
 
-  /// Throws `ExchangeError` when the library is not there.
+  /// Loads the library.
+  ///
+  /// - Throws: `ExchangeError` if it is not installed or lacks a function.
   init() throws(ExchangeError) {
     guard let handle = dlopen(CalendarLibrary.name, RTLD_NOW) else {
       throw ExchangeError("\(CalendarLibrary.name) is not installed", .libraryMissing)
@@ -108,22 +110,24 @@ struct CalendarLibrary {
       "icaltimezone_get_builtin_timezone", (@convention(c) (Text) -> OpaquePointer?).self)
     zoneComponent = try function(
       "icaltimezone_get_component", (@convention(c) (OpaquePointer?) -> Component?).self)
-    // What is wrong in a document must not end the process.
+    // By default libical may abort the process on an error in a document.
     try function("icalerror_set_errors_are_fatal", (@convention(c) (Int32) -> Void).self)(0)
   }
 
   // MARK: Reading
 
-  /// The calendars of a document. Throws `ExchangeError` when it is none.
+  /// Returns the calendars of a document.
+  ///
+  /// - Throws: `ExchangeError` if the bytes are not an iCalendar document.
   func read(_ bytes: [UInt8]) throws(ExchangeError) -> [CalendarComponent] {
-    guard !bytes.contains(0) else { throw ExchangeError("it holds a NUL byte") }
+    guard !bytes.contains(0) else { throw ExchangeError("it contains a NUL byte") }
     let root = (bytes + [0]).withUnsafeBufferPointer { buffer in
       buffer.withMemoryRebound(to: CChar.self) { parse($0.baseAddress!) }
     }
     guard let root else { throw ExchangeError("it is not an iCalendar document") }
     defer { free(root) }
     let top = component(root)
-    // Several calendars in one document have a root around them.
+    // A document with several calendars has a root component around them.
     return top.name == "VCALENDAR" ? [top] : top.components("VCALENDAR")
   }
 
@@ -149,7 +153,7 @@ struct CalendarLibrary {
     return result
   }
 
-  /// Text without its escapes (RFC 5545, 3.3.11); libical's own function makes an `n` of a new line.
+  /// Returns a text value without escapes (RFC 5545, 3.3.11). libical's own function turns a newline into an `n`.
   func text(_ value: String) -> String {
     var result = ""
     var isEscaped = false
@@ -168,7 +172,7 @@ struct CalendarLibrary {
 
   // MARK: Writing
 
-  /// Text with escapes, as a property's value.
+  /// Returns a text with the escapes of a property value.
   func escaped(_ text: String) -> String {
     var buffer = [CChar](repeating: 0, count: 2 * text.utf8.count + 16)
     guard encode(text, &buffer, Int32(buffer.count)) != 0 else { return text }
@@ -176,10 +180,12 @@ struct CalendarLibrary {
       decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// The document of a calendar: lines folded, as the library writes them.
+  /// Returns the document of a calendar with folded lines.
+  ///
+  /// - Throws: `ExchangeError` if libical rejects the calendar.
   func document(_ calendar: CalendarComponent) throws(ExchangeError) -> [UInt8] {
     guard let component = parse(calendar.text) else {
-      throw ExchangeError("libical does not take the calendar")
+      throw ExchangeError("libical rejected the calendar")
     }
     defer { free(component) }
     return Array(printed(component).utf8)
@@ -191,11 +197,11 @@ struct CalendarLibrary {
     return String(cString: text)
   }
 
-  /// The rules of a time zone as a component; nil for one that the library does not know.
+  /// Returns a time zone as a component; nil if libical does not know it.
   func timeZone(_ name: String) -> CalendarComponent? {
     guard let zone = zone(name), let pointer = zoneComponent(zone) else { return nil }
     var result = component(pointer)
-    // libical puts a path of its own in front of the name.
+    // libical puts a path of its own before the name.
     result.properties.removeAll { $0.name == "TZID" }
     result.add("TZID", name)
     return result

@@ -1,17 +1,17 @@
 import BelfryCore
 
-/// An RRULE of iCalendar (RFC 5545, 3.3.10) and the days of a schedule that it stands for.
+/// An RRULE of iCalendar (RFC 5545, 3.3.10) and the months that it covers.
 ///
-/// A rule of iCalendar leaves a month without a 31st out, where Belfry takes its last day; so a schedule by days of
-/// the month may need several rules, of months of one length each:
+/// An iCalendar rule for the 31st skips shorter months, while Belfry uses their last day. A recurrence by days of the
+/// month may therefore need several rules, one for each length of months:
 ///
 /// ```
 /// 30, 31  →  31-day months: 30,31   30-day months: 30   February: -1
 /// ```
 struct CalendarRule: Hashable {
-  /// `FREQ=MONTHLY;INTERVAL=1;BYMONTHDAY=15`; nil for what comes once.
+  /// The rule: `FREQ=MONTHLY;INTERVAL=1;BYMONTHDAY=15`; nil for a single occurrence.
   let text: String?
-  /// The months whose days it stands for; nil: all.
+  /// The months that the rule covers; nil for all.
   let months: [Int]?
 
   init(_ text: String?, months: [Int]? = nil) {
@@ -19,11 +19,12 @@ struct CalendarRule: Hashable {
     self.months = months
   }
 
+  /// Returns true if the rule covers the month of a date.
   func covers(_ date: CivilDate) -> Bool { months?.contains(date.month) ?? true }
 
   // MARK: From a schedule
 
-  /// The rules that together come on the days of a recurrence, each day once.
+  /// Returns the rules that together cover each day of a recurrence once.
   static func rules(for recurrence: Recurrence) -> [CalendarRule] {
     func interval(_ count: Int) -> String { count == 1 ? "" : ";INTERVAL=\(count)" }
     let every = interval(recurrence.cadence?.interval ?? 1)
@@ -38,7 +39,7 @@ struct CalendarRule: Hashable {
     case .monthlyWeekday(let ordinal, let weekday, _):
       return [CalendarRule("FREQ=MONTHLY\(every);BYDAY=\(ordinal.rawValue)\(name(weekday))")]
     case .annual(let month, let day, _):
-      // The last day of February is its 29th or, in common years, the 28th.
+      // Belfry's February 29 is the last day of February in every year.
       let number = month == 2 && day == 29 ? -1 : day
       return [CalendarRule("FREQ=YEARLY\(every);BYMONTH=\(month);BYMONTHDAY=\(number)")]
     case .monthly(let days, _): return monthly(days, every)
@@ -48,7 +49,7 @@ struct CalendarRule: Hashable {
   private static func monthly(_ days: [Recurrence.MonthDay], _ every: String) -> [CalendarRule] {
     let start = "FREQ=MONTHLY\(every)"
     if days == [.last] { return [CalendarRule("\(start);BYMONTHDAY=-1")] }
-    // The last day is the 31st, as that is clamped.
+    // Belfry's day 31 is the last day of every month.
     let numbers = Set(
       days.map { day in
         switch day {
@@ -72,7 +73,7 @@ struct CalendarRule: Hashable {
     return [
       rule([1, 3, 5, 7, 8, 10, 12], numbers),
       rule([4, 6, 9, 11], Set(numbers.map { min($0, 30) }).sorted()),
-      // 28 and the last are one day in common years: the 29th is then left out by itself.
+      // In common years 28 and -1 are the same day, and 29 does not exist.
       rule([2], short + [short.contains(28) ? 29 : -1]),
     ]
   }
@@ -83,52 +84,55 @@ struct CalendarRule: Hashable {
 
   // MARK: To a schedule
 
-  /// Why a rule of another program cannot be said.
-  struct Inexpressible: Error {
+  /// The reason why Belfry cannot represent an item of another program.
+  struct Unsupported: Error {
     let reason: String
     init(_ reason: String) { self.reason = reason }
   }
 
-  /// What a rule says, and what of it is lost.
+  /// The content of a rule.
   struct Reading {
     var recurrence: Recurrence
-    /// Times of day, where the rule has its own.
+    /// The rule's own times of day; nil if it has none.
     var times: [CivilTime]?
-    /// The last moment, as the rule writes it; nil when it goes on for ever.
+    /// The end of the rule in iCalendar form; nil for none.
     var until: String?
-    /// How often it comes; nil for ever.
+    /// The number of occurrences; nil for no limit.
     var count: Int?
+    /// The properties of the rule that Belfry cannot represent, as noun phrases.
     var losses: [String] = []
   }
 
-  /// Reads an RRULE.
+  /// Parses an RRULE.
   ///
   /// - Parameters:
-  ///   - start: the first occurrence, as it is civil.
-  static func read(_ text: String, start: CivilDateTime) throws(Inexpressible) -> Reading {
+  ///   - text: the rule.
+  ///   - start: the civil time of the first occurrence.
+  /// - Throws: `Unsupported` if the rule is not valid or Belfry cannot represent it.
+  static func read(_ text: String, start: CivilDateTime) throws(Unsupported) -> Reading {
     var parts: [String: String] = [:]
     for part in text.uppercased().split(separator: ";") {
       let pair = part.split(separator: "=", maxSplits: 1).map(String.init)
-      guard pair.count == 2 else { throw Inexpressible("its rule is not valid: \(text)") }
+      guard pair.count == 2 else { throw Unsupported("its recurrence rule is not valid: \(text)") }
       parts[pair[0]] = pair[1]
     }
-    func numbers(_ key: String) throws(Inexpressible) -> [Int]? {
+    func numbers(_ key: String) throws(Unsupported) -> [Int]? {
       guard let text = parts[key] else { return nil }
-      let words = text.split(separator: ",")
-      let numbers = words.compactMap { Int($0) }
+      let elements = text.split(separator: ",")
+      let numbers = elements.compactMap { Int($0) }
       guard numbers.count == words.count, !numbers.isEmpty else {
-        throw Inexpressible("its rule is not valid: \(text)")
+        throw Unsupported("its recurrence rule is not valid: \(text)")
       }
       return numbers
     }
     let interval = try numbers("INTERVAL")?.first ?? 1
     guard (1...Recurrence.longest).contains(interval) else {
-      throw Inexpressible("it comes every \(interval) cycles")
+      throw Unsupported("its interval \(interval) is out of range")
     }
     let cadence = Recurrence.Cadence(interval: interval, start: start.date)
     for key in ["BYSECOND", "BYYEARDAY", "BYWEEKNO", "RSCALE"] where parts[key] != nil {
       if key == "BYSECOND", parts[key] == "0" { continue }
-      throw Inexpressible("Belfry knows no \(key)")
+      throw Unsupported("Belfry does not support \(key)")
     }
     let days = try weekdays(parts["BYDAY"])
     let monthDays = try numbers("BYMONTHDAY")
@@ -139,11 +143,11 @@ struct CalendarRule: Hashable {
     switch parts["FREQ"] {
     case "DAILY":
       if months != nil || monthDays != nil || position != nil {
-        throw Inexpressible("it comes on some days of a daily rule only")
+        throw Unsupported("its daily rule is limited to some days")
       }
       if let days {
         guard interval == 1 else {
-          throw Inexpressible("it comes on some of every \(interval) days")
+          throw Unsupported("its daily rule combines an interval with weekdays")
         }
         recurrence = .weekly(days.map(\.day), cadence)
       } else {
@@ -151,23 +155,23 @@ struct CalendarRule: Hashable {
       }
     case "WEEKLY":
       if months != nil || position != nil {
-        throw Inexpressible("it comes in some weeks of a weekly rule only")
+        throw Unsupported("its weekly rule is limited to some weeks")
       }
       if interval > 1, let first = parts["WKST"], first != "MO", days?.count ?? 1 > 1,
         let index = names.firstIndex(of: first)
       {
-        // Some of its days would come in another week.
+        // With another first day of the week, some weekdays would move to another week of the interval.
         let isCut = Set((days ?? []).map { $0.day.rawValue < index }).count > 1
-        if isCut { throw Inexpressible("its weeks begin on \(first), and Belfry's on MO") }
+        if isCut { throw Unsupported("its weeks begin on \(first), but Belfry's begin on MO") }
       }
       recurrence = .weekly(days?.map(\.day) ?? [start.date.weekday], cadence)
     case "MONTHLY":
-      if months != nil { throw Inexpressible("it comes in some months only") }
+      if months != nil { throw Unsupported("its monthly rule is limited to some months") }
       recurrence = try monthly(days, monthDays, position, start, cadence, &losses)
     case "YEARLY":
       recurrence = try yearly(days, monthDays, months, position, start, cadence, &losses)
-    case let other?: throw Inexpressible("it comes \(other.lowercased())")
-    case nil: throw Inexpressible("its rule has no FREQ")
+    case let other?: throw Unsupported("Belfry does not support \(other.lowercased()) rules")
+    case nil: throw Unsupported("its recurrence rule has no FREQ")
     }
     var times: [CivilTime]?
     if let hours = try numbers("BYHOUR") {
@@ -185,16 +189,16 @@ struct CalendarRule: Hashable {
 
   private typealias NumberedDay = (number: Int?, day: Weekday)
 
-  private static func weekdays(_ text: String?) throws(Inexpressible) -> [NumberedDay]? {
+  private static func weekdays(_ text: String?) throws(Unsupported) -> [NumberedDay]? {
     guard let text else { return nil }
     var result: [NumberedDay] = []
     for word in text.split(separator: ",") {
       guard let index = names.firstIndex(of: String(word.suffix(2))) else {
-        throw Inexpressible("its rule is not valid: BYDAY=\(text)")
+        throw Unsupported("its recurrence rule is not valid: BYDAY=\(text)")
       }
       let number = word.dropLast(2)
       if !number.isEmpty, Int(number) == nil {
-        throw Inexpressible("its rule is not valid: BYDAY=\(text)")
+        throw Unsupported("its recurrence rule is not valid: BYDAY=\(text)")
       }
       result.append((Int(number), Weekday.allCases[index]))
     }
@@ -204,30 +208,33 @@ struct CalendarRule: Hashable {
   private static func monthly(
     _ days: [NumberedDay]?, _ monthDays: [Int]?, _ position: [Int]?, _ start: CivilDateTime,
     _ cadence: Recurrence.Cadence, _ losses: inout [String]
-  ) throws(Inexpressible) -> Recurrence {
+  ) throws(Unsupported) -> Recurrence {
     if let days {
       guard monthDays == nil, days.count == 1, let only = days.first,
         let number = only.number ?? position?.first, position?.count ?? 1 == 1,
         let ordinal = Recurrence.Ordinal(rawValue: number)
-      else { throw Inexpressible("it comes on weekdays that Belfry cannot name") }
+      else { throw Unsupported("Belfry does not support its weekdays of a month") }
       return .monthlyWeekday(ordinal, only.day, cadence)
     }
     let numbers = monthDays ?? [start.date.day]
     if let position {
-      // As Belfry writes a clamped day: the last of 28 to 31 that a month has.
+      // Belfry exports a clamped day as the last existing day from 28 up to that day.
       guard position == [-1], let largest = numbers.max(), numbers.sorted() == Array(28...largest)
-      else { throw Inexpressible("it comes on the \(position)th of some days") }
+      else {
+        let list = position.map(String.init).joined(separator: ",")
+        throw Unsupported("Belfry does not support BYSETPOS=\(list)")
+      }
       return .monthly([.day(largest)], cadence)
     }
-    let all = try numbers.map { number throws(Inexpressible) -> Recurrence.MonthDay in
+    let all = try numbers.map { number throws(Unsupported) -> Recurrence.MonthDay in
       if number == -1 { return .last }
       guard (1...31).contains(number) else {
-        throw Inexpressible("it comes on days counted from the end of the month")
+        throw Unsupported("Belfry does not support days counted from the end of the month")
       }
       return .day(number)
     }
     if let largest = numbers.max(), largest > 28 {
-      losses.append("in months without a day \(largest) it comes on their last")
+      losses.append("the omission of months without a day \(largest) (it rings on their last day)")
     }
     return .monthly(all, cadence)
   }
@@ -235,24 +242,24 @@ struct CalendarRule: Hashable {
   private static func yearly(
     _ days: [NumberedDay]?, _ monthDays: [Int]?, _ months: [Int]?, _ position: [Int]?,
     _ start: CivilDateTime, _ cadence: Recurrence.Cadence, _ losses: inout [String]
-  ) throws(Inexpressible) -> Recurrence {
+  ) throws(Unsupported) -> Recurrence {
     let months = months?.sorted() ?? [start.date.month]
-    guard let first = months.first else { throw Inexpressible("it has no month") }
+    guard let first = months.first else { throw Unsupported("its recurrence rule has no month") }
     if months.count == 1, days == nil, position == nil {
       let numbers = monthDays ?? [start.date.day]
       guard numbers.count == 1, let day = numbers.first, day > 0 || (first == 2 && day == -1) else {
-        throw Inexpressible("it comes on several days of a year")
+        throw Unsupported("Belfry does not support several days of a year")
       }
       if first == 2, day == 29 {
-        losses.append("in common years it comes on 28 February")
+        losses.append("the omission of common years (it rings on February 28)")
       }
       return .annual(month: first, day: day == -1 ? 29 : day, cadence)
     }
-    // Months at even distances are every so many months.
+    // Evenly spaced months are a monthly recurrence with an interval.
     let distances = Set(
       zip(months, months.dropFirst() + [first + 12]).map { $1 - $0 })
     guard cadence.interval == 1, distances.count == 1, let distance = distances.first else {
-      throw Inexpressible("it comes in months that are no even series")
+      throw Unsupported("its months are not evenly spaced")
     }
     return try monthly(
       days, monthDays, position, start,

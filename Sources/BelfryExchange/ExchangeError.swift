@@ -1,16 +1,19 @@
 import BelfryCore
 
-/// Why a document of another program, or an export, cannot be used.
+/// The reason why a document cannot be imported or exported.
 public struct ExchangeError: Error, Hashable, Sendable {
+  /// The kind of an error.
   public enum Kind: Hashable, Sendable {
-    /// It is not what it is taken for.
+    /// The document is not valid.
     case notValid
-    /// It was written by a later Belfry.
+    /// The document was written by a newer version of Belfry.
     case newerFormat
-    /// The library that reads calendars is not installed.
+    /// The library for calendars is not installed.
     case libraryMissing
   }
+  /// The kind.
   public let kind: Kind
+  /// The reason as a clause for the user, without a final period.
   public let reason: String
 
   init(_ reason: String, _ kind: Kind = .notValid) {
@@ -19,19 +22,25 @@ public struct ExchangeError: Error, Hashable, Sendable {
   }
 }
 
-/// An alarm that another program described, as far as Belfry can say it.
+/// An alarm read from a document of another program or from a calendar.
 public struct ForeignAlarm: Sendable {
-  /// Always the same for the same thing of the other program: a second import finds it.
+  /// The identifier, derived from the other program's identifier, so that a repeated import finds the alarm.
   public let id: Identifier
+  /// The title.
   public var title: String
+  /// The note; nil for none.
   public var note: String?
+  /// True if the alarm is enabled.
   public var enabled = true
+  /// The schedule.
   public var schedule: Schedule
+  /// The time zone.
   public var zone: Alarm.Zone
+  /// The delivery options.
   public var delivery = Alarm.Delivery()
-  /// Occurrences that the other program leaves out.
+  /// The occurrences that the other program omits.
   public var skipped: [CivilDateTime] = []
-  /// What cannot be said, in words.
+  /// The properties that Belfry cannot represent, as noun phrases.
   public var losses: [String] = []
 
   init(id: Identifier, title: String, note: String?, schedule: Schedule, zone: Alarm.Zone) {
@@ -42,7 +51,7 @@ public struct ForeignAlarm: Sendable {
     self.zone = zone
   }
 
-  /// A title and a note as alarms have them, of whatever text.
+  /// Returns a valid title and note for any text.
   static func texts(_ title: String, _ note: String?) -> (title: String, note: String?) {
     func clean(_ text: String, keeping kept: Set<Unicode.Scalar>, to count: Int) -> String {
       let scalars = text.unicodeScalars.map { scalar in
@@ -58,11 +67,14 @@ public struct ForeignAlarm: Sendable {
   }
 }
 
-/// Something that was left out of an import or export, or could not be said in full.
+/// A note about something that an import or export omits.
 public struct Remark: Hashable, Sendable {
+  /// The title of the alarm or item.
   public let title: String
+  /// The reason for an omitted item, or the omitted setting.
   public let reason: String
 
+  /// Creates a remark.
   public init(title: String, _ reason: String) {
     self.title = title
     self.reason = reason

@@ -1,25 +1,29 @@
 import BelfryCore
 import BelfryStore
 
-/// Everything that a store holds as one JSON document.
+/// Export and import of a complete store as one JSON document.
 ///
 /// ```
 /// {"belfry": "export", "format": 1,
 ///  "alarms": [record …], "devices": [record …], "log": [record …], "settings": record}
 /// ```
 ///
-/// Each record is as in its file, keys that this version does not know included; each is on a line of its own, in
-/// the order of the paths. So the same store gives the same bytes, and what is taken in and given out again is as
-/// it was.
+/// Each record has the content of its file, unknown keys included, and is on a line of its own. The records are in the
+/// order of their paths. Equal stores therefore have equal documents, and an export after an import equals the
+/// imported document.
 public enum ExportDocument {
-  /// The largest document that is read, in bytes.
+  /// The maximum size of a document, in bytes.
   public static let largest = 1 << 30
 
   // MARK: Writing
 
-  /// Writes a store, piece by piece.
+  /// Writes the document of a store in parts.
   ///
-  /// - Returns: the records that could not be used; of an alarm the last good version is written.
+  /// - Parameters:
+  ///   - store: the store.
+  ///   - output: receives the parts in order.
+  /// - Returns: The records that are not valid. The last good version of an alarm is written in its place.
+  /// - Throws: The errors of the store and of `output`.
   public static func write(
     _ store: Store, to output: ([UInt8]) throws -> Void
   ) throws -> [RecordProblem] {
@@ -56,37 +60,38 @@ public enum ExportDocument {
     return allProblems
   }
 
-  /// A record's document on one line.
+  /// Returns a record's document on one line.
   private static func line(_ document: [UInt8]) -> [UInt8] {
     Array(((try? JSON(parsing: document))?.line ?? "{}").utf8)
   }
 
   // MARK: Reading
 
-  /// Whether bytes look like such a document.
+  /// Returns true if a document looks like an export of Belfry.
   public static func matches(_ json: JSON) -> Bool { json["belfry"]?.string == "export" }
 
-  /// The records of a document, as files by their paths.
+  /// Returns the records of a document as files by path.
   ///
-  /// Nothing is taken of a document that is not valid in every part. Throws `ExchangeError`.
+  /// - Throws: `ExchangeError` if any part of the document is not valid.
   public static func records(_ json: JSON) throws(ExchangeError) -> [String: [UInt8]] {
     guard let format = json["format"]?.integer else {
       throw ExchangeError("'format' is missing")
     }
     guard format <= RecordFormat.current else {
       throw ExchangeError(
-        "its format is \(format), and this Belfry reads up to \(RecordFormat.current)", .newerFormat
+        "its format is \(format), but this version of Belfry reads up to \(RecordFormat.current)",
+        .newerFormat
       )
     }
     var files: [String: [UInt8]] = [:]
     for name in ["alarms", "devices", "log"] {
       guard let list = json[name]?.array else { throw ExchangeError("'\(name)' is not a list") }
       for (index, record) in list.enumerated() {
-        let place = "'\(name)', number \(index + 1)"
+        let location = "'\(name)', number \(index + 1)"
         guard let id = record["id"]?.identifier else {
-          throw ExchangeError("\(place): 'id' is not an identifier")
+          throw ExchangeError("\(location): 'id' is not an identifier")
         }
-        let (path, bytes) = try read(place) { () throws(RecordError) in
+        let (path, bytes) = try read(location) { () throws(RecordError) in
           let bytes = record.document
           switch name {
           case "alarms":
@@ -100,7 +105,7 @@ public enum ExportDocument {
           }
         }
         guard files.updateValue(bytes, forKey: path) == nil else {
-          throw ExchangeError("\(place): \(id) is there twice")
+          throw ExchangeError("\(location): \(id) occurs twice")
         }
       }
     }
@@ -113,15 +118,15 @@ public enum ExportDocument {
   }
 
   private static func read(
-    _ place: String, _ body: () throws(RecordError) -> (String, [UInt8])
+    _ location: String, _ body: () throws(RecordError) -> (String, [UInt8])
   ) throws(ExchangeError) -> (String, [UInt8]) {
     do throws(RecordError) {
       return try body()
     } catch {
       if case .newerFormat = error.kind {
-        throw ExchangeError("\(place): \(error.reason)", .newerFormat)
+        throw ExchangeError("\(location): \(error.reason)", .newerFormat)
       }
-      throw ExchangeError("\(place): \(error.reason)")
+      throw ExchangeError("\(location): \(error.reason)")
     }
   }
 }

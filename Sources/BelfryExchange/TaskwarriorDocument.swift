@@ -1,30 +1,32 @@
 import BelfryCore
 import BelfryStore
 
-/// The recurring tasks of `task export`, read as alarms.
+/// Import of the recurring tasks of `task export`.
 ///
-/// Of a recurring task taskwarrior keeps a template (`status: recurring`, with `recur` and `due`) and makes a task
-/// for each occurrence; the templates are what is read. Its times are UTC and shown on the wall clock, so an alarm
-/// is floating, at the wall time that the task was due at.
+/// Taskwarrior keeps a template of each recurring task (`status: recurring`, with `recur` and `due`) and creates a
+/// task for each occurrence. Only the templates are read. Taskwarrior stores UTC and shows local time, so the alarm is
+/// floating, at the local time of the task.
 public enum TaskwarriorDocument {
-  /// Whether a document looks like one.
+  /// Returns true if a document looks like an export of taskwarrior.
   public static func matches(_ json: JSON) -> Bool {
     guard let list = json.array else { return false }
     return list.allSatisfy { $0["uuid"]?.string != nil && $0["description"]?.string != nil }
   }
 
-  /// The alarms of a document's recurring tasks, and what was left out.
+  /// Reads alarms from the recurring tasks of a document.
   ///
   /// - Parameters:
-  ///   - now: what was over by then is left out.
-  ///   - zone: where its user is.
+  ///   - json: the document.
+  ///   - now: the current time. Tasks that have ended are left out.
+  ///   - zone: the user's time zone.
+  /// - Returns: The alarms, and a remark for each task that was left out.
   public static func read(
     _ json: JSON, now: Instant, zone: TimeZoneRules
   ) -> (alarms: [ForeignAlarm], leftOut: [Remark]) {
     var alarms: [ForeignAlarm] = []
     var leftOut: [Remark] = []
     for task in json.array ?? [] where task["status"]?.string == "recurring" {
-      do throws(CalendarRule.Inexpressible) {
+      do throws(CalendarRule.Unsupported) {
         alarms.append(try alarm(task, now: now, zone: zone))
       } catch {
         leftOut.append(Remark(title: task["description"]?.string ?? "Untitled", error.reason))
@@ -35,33 +37,33 @@ public enum TaskwarriorDocument {
 
   private static func alarm(
     _ task: JSON, now: Instant, zone: TimeZoneRules
-  ) throws(CalendarRule.Inexpressible) -> ForeignAlarm {
+  ) throws(CalendarRule.Unsupported) -> ForeignAlarm {
     guard let text = task["due"]?.string, let due = instant(text) else {
-      throw CalendarRule.Inexpressible("it has no due time")
+      throw CalendarRule.Unsupported("it has no due time")
     }
     let start = zone.civil(at: due)
     let period = task["recur"]?.string ?? ""
     guard let recurrence = recurrence(period, start.date) else {
-      throw CalendarRule.Inexpressible("it recurs every '\(period)'")
+      throw CalendarRule.Unsupported("Belfry does not support its period '\(period)'")
     }
     var losses: [String] = []
     if let text = task["until"]?.string, let until = instant(text) {
       if until < now {
-        throw CalendarRule.Inexpressible("it ended on \(zone.civil(at: until).date)")
+        throw CalendarRule.Unsupported("it ended on \(zone.civil(at: until).date)")
       }
-      losses.append("that it ends on \(zone.civil(at: until).date): delete it then")
+      losses.append("the end date \(zone.civil(at: until).date) (delete the alarm then)")
     }
     let schedule: Schedule
     do {
       schedule = try Schedule(recurrence, times: [start.time])
     } catch {
-      throw CalendarRule.Inexpressible(error.reason)
+      throw CalendarRule.Unsupported(error.reason)
     }
     let tags = task["tags"]?.array?.compactMap(\.string).map { "+\($0)" } ?? []
     let project = task["project"]?.string.map { ["project:\($0)"] } ?? []
     let annotations = task["annotations"]?.array?.compactMap { $0["description"]?.string } ?? []
-    let words = (project + tags).joined(separator: " ")
-    let note = ([words].filter { !$0.isEmpty } + annotations).joined(separator: "\n")
+    let labels = (project + tags).joined(separator: " ")
+    let note = ([labels].filter { !$0.isEmpty } + annotations).joined(separator: "\n")
     let texts = ForeignAlarm.texts(task["description"]?.string ?? "", note.isEmpty ? nil : note)
     var alarm = ForeignAlarm(
       id: Identifier(naming: task["uuid"]?.string ?? text), title: texts.title, note: texts.note,
@@ -70,13 +72,13 @@ public enum TaskwarriorDocument {
     return alarm
   }
 
-  /// `20261127T080000Z`.
+  /// Parses `20261127T080000Z`; nil for any other text.
   private static func instant(_ text: String) -> Instant? {
     guard let time = CalendarTime.read(text), time.isUTC else { return nil }
     return TimeZoneRules.utc.instant(of: time.civil)
   }
 
-  /// The rule of a taskwarrior period: `weekly`, `3days`, `P1M`, `2 wks` … Nil for hours and less, and for what is none.
+  /// Returns the recurrence of a period such as `weekly`, `3days`, `P1M` or `2 wks`; nil for hours and for other text.
   private static func recurrence(_ period: String, _ start: CivilDate) -> Recurrence? {
     func cadence(_ interval: Int) -> Recurrence.Cadence {
       Recurrence.Cadence(interval: interval, start: start)
@@ -104,7 +106,7 @@ public enum TaskwarriorDocument {
     default: break
     }
     let text = period.lowercased().filter { $0 != " " }
-    // ISO 8601: P1M, P2W, P1Y, P10D.
+    // ISO 8601 durations: P1M, P2W, P1Y, P10D.
     let body = text.hasPrefix("p") ? text.dropFirst() : Substring(text)
     let digits = body.prefix { $0.isASCII && $0.isNumber }
     guard let count = digits.isEmpty ? 1 : Int(digits), (1...Recurrence.longest).contains(count)

@@ -1,5 +1,4 @@
-/// The names that Windows, and so Outlook, gives to time zones, with the place that each is known by elsewhere
-/// (Unicode CLDR, windowsZones).
+/// The names of time zones in Windows and Outlook, with their IANA names (Unicode CLDR, windowsZones).
 enum WindowsZones {
   static let names: [String: String] = [
     "Dateline Standard Time": "Etc/GMT+12",

@@ -1,19 +1,19 @@
 import BelfryCore
 import BelfryStore
 
-/// The part of an alarm's log that its sender may read.
+/// The selection of an alarm's log entries that the sender of the request may see.
 ///
-/// An allow-list: only what the consent text names is reported, in words that are fixed here. Nothing that the receiver
-/// wrote, chose or added is copied from the store: not the log's own words, nor devices, people, numbers or names.
+/// The selection is an allow-list: only events that the consent text names are reported, in fixed words. Nothing else
+/// is copied from the store: neither log details nor devices, people, numbers or names.
 ///
-/// | in the log | reported as |
+/// | log entry | receipt |
 /// |---|---|
-/// | fired, snoozed, stopped, missed, skipped | the same |
-/// | done by a person | acknowledged |
-/// | undone, unskipped | changed: the answer was taken back |
-/// | paused, resumed | changed: paused, or not any more |
-/// | edited, where the time or the words were | changed: which of the two |
-/// | anything else, and every other edit | nothing |
+/// | fired, snoozed, stopped, missed, skipped | rung, snoozed, stopped, missed, skipped |
+/// | done by the user | acknowledged |
+/// | undone, unskipped | changed: the response was undone, no longer skipped |
+/// | paused, resumed | changed: paused, resumed |
+/// | edited, if the time or text was changed | changed, with the kind of change |
+/// | any other entry or edit | none |
 struct AlarmReport {
   private let alarm: Alarm
   private let zone: TimeZoneRules
@@ -23,9 +23,11 @@ struct AlarmReport {
     self.zone = zone
   }
 
-  /// Returns what the sender is told of a log entry; nil for nothing.
+  /// Returns the event to report for a log entry; nil for none.
   ///
-  /// - Parameter isUnheard: whether it says that the alarm rang, and nobody could be told.
+  /// - Parameters:
+  ///   - entry: the log entry.
+  ///   - isUnheard: true if the entry says that the alarm rang but no notification was delivered.
   func event(_ entry: LogEntry, isUnheard: Bool) -> AlarmEvent? {
     func event(_ state: PartnerReceipt.State, _ detail: String? = nil) -> AlarmEvent {
       AlarmEvent(
@@ -33,16 +35,16 @@ struct AlarmReport {
         revision: entry.revision, detail: detail)
     }
     switch entry.action {
-    case .fired: return event(.rung, isUnheard ? "nobody could be told there" : nil)
+    case .fired: return event(.rung, isUnheard ? "no notification could be delivered" : nil)
     case .snoozed: return event(.snoozed)
     case .stopped: return event(.stopped)
     case .done: return entry.auto ? nil : event(.acknowledged)
     case .missed: return event(.missed)
     case .skipped: return event(.skipped)
-    case .undone: return event(.changed, "they took their answer back")
-    case .unskipped: return event(.changed, "it is not skipped any more")
+    case .undone: return event(.changed, "the response was undone")
+    case .unskipped: return event(.changed, "no longer skipped")
     case .paused: return event(.changed, "paused")
-    case .resumed: return event(.changed, "not paused any more")
+    case .resumed: return event(.changed, "resumed")
     case .edited: return edit(at: entry.at).map { event(.changed, "changed: \($0)") }
     case .created, .enabled, .disabled, .deleted, .reminded, .dismissed, .cleared, .exhausted,
       .called, .rehearsed:
@@ -50,16 +52,16 @@ struct AlarmReport {
     }
   }
 
-  /// Returns what an edit at a moment changed of what the sender asked for; nil for nothing of that.
+  /// Returns the requested properties that an edit at a moment has changed; nil if there are none.
   ///
-  /// The fields' stamps tell it: an edit stamps what it changes with its own time.
+  /// The stamps of the edited fields have the time of the edit.
   private func edit(at moment: Instant) -> String? {
     func isEdited(_ fields: [Alarm.Field]) -> Bool {
       fields.contains { alarm.stamps[$0]?.time == moment }
     }
     let parts = [
       isEdited([.schedule, .zone]) ? "the time" : nil,
-      isEdited([.title, .note]) ? "the words" : nil,
+      isEdited([.title, .note]) ? "the text" : nil,
     ].compactMap { $0 }
     return parts.isEmpty ? nil : parts.joined(separator: " and ")
   }

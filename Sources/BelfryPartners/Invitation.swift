@@ -3,8 +3,7 @@ import Crypto
 import FoundationEssentials
 import Git
 
-/// A one-time invitation to become partners, as it is handed over outside of the mailbox: read off a screen, or sent by
-/// a messenger.
+/// A one-time invitation to pair, which is handed over outside the mailbox as a QR code or in a message.
 ///
 /// `belfry://pair?v=1&k=KEY&c=COMMITMENT&s=SECRET&x=EXPIRES&n=NAME&m=MAILBOX`
 ///
@@ -12,17 +11,19 @@ import Git
 public struct Invitation: Hashable, Sendable {
   /// The inviter's public key, compressed (33 bytes).
   let key: [UInt8]
-  /// The SHA-256 of the inviter's nonce, which is told once the guest's is known: so nobody in the middle can choose
-  /// keys whose codes are equal.
+  /// The SHA-256 of the inviter's nonce. The nonce is revealed after the guest's nonce is known, so that a person in
+  /// the middle cannot choose keys with equal codes.
   let commitment: [UInt8]
-  /// Whoever knows it may answer, once (32 bytes).
+  /// The secret that entitles to one answer (32 bytes).
   let secret: [UInt8]
+  /// The time until which the invitation can be answered.
   public let expires: Instant
-  /// What the inviter calls themselves.
+  /// The inviter's name.
   public let name: String
+  /// The URL of the mailbox.
   public let mailbox: String
 
-  /// How long one holds, in seconds.
+  /// The validity of an invitation, in seconds.
   public static let lifetime: Int64 = 600
   static let nonceSize = 32
 
@@ -38,10 +39,11 @@ public struct Invitation: Hashable, Sendable {
     self.mailbox = mailbox
   }
 
-  /// Why a text is no invitation.
+  /// The reason why a text is not a valid invitation.
   public struct Malformed: Error, Hashable, Sendable {
+    /// The reason as a clause for the user, without a final period.
     public let reason: String
-    /// True if the mailbox's URL holds a password or a token. The rest was not read then.
+    /// True if the mailbox's URL contains a password or token. In this case the invitation is not used.
     public let holdsCredentials: Bool
 
     init(reason: String, holdsCredentials: Bool = false) {
@@ -50,6 +52,9 @@ public struct Invitation: Hashable, Sendable {
     }
   }
 
+  /// Parses a link. Whitespace is ignored.
+  ///
+  /// - Throws: `Malformed` if the link is not a valid invitation.
   public init(_ link: String) throws(Malformed) {
     let text = link.filter { !$0.isWhitespace }
     guard text.utf8.count <= 4096 else { throw Malformed(reason: "it is too long") }
@@ -60,11 +65,13 @@ public struct Invitation: Hashable, Sendable {
     for part in text.dropFirst(14).split(separator: "&") {
       let pair = part.split(separator: "=", maxSplits: 1).map(String.init)
       guard pair.count == 2, fields.updateValue(pair[1], forKey: pair[0]) == nil else {
-        throw Malformed(reason: "a part of it is missing, or there twice")
+        throw Malformed(reason: "a field of it is empty or duplicated")
       }
     }
     guard fields["v"] == "1" else {
-      throw Malformed(reason: fields["v"] == nil ? "it is cut off" : "a later Belfry has made it")
+      throw Malformed(
+        reason: fields["v"] == nil
+          ? "it is truncated" : "a newer version of Belfry has created it")
     }
     guard let key = fields["k"].flatMap(Base64URL.decode), key.count == 33,
       (try? P256.KeyAgreement.PublicKey(compressedRepresentation: key)) != nil,
@@ -73,36 +80,41 @@ public struct Invitation: Hashable, Sendable {
       let seconds = fields["x"].flatMap({ Int64($0) }), (0...253_402_300_799).contains(seconds),
       let name = fields["n"].flatMap(Percent.decode).flatMap(PartnerOrigin.name),
       let mailbox = fields["m"].flatMap(Percent.decode)
-    else { throw Malformed(reason: "it is cut off, or was changed") }
+    else { throw Malformed(reason: "it is truncated or modified") }
     do {
       _ = try RemoteURL(mailbox)
     } catch {
-      throw Malformed(reason: "the mailbox that it names is no git remote: \(error.reason)")
+      throw Malformed(reason: "its mailbox is not a git remote: \(error.reason)")
     }
     guard !URLMask.holdsCredentials(mailbox) else {
       throw Malformed(
-        reason: "the mailbox's URL holds a password or a token", holdsCredentials: true)
+        reason: "the URL of its mailbox contains a password or token", holdsCredentials: true)
     }
     self.init(
       key: key, commitment: commitment, secret: secret, expires: Instant(seconds: seconds),
       name: name, mailbox: mailbox)
   }
 
+  /// The link, which `init(_:)` parses.
   public var link: String {
     "belfry://pair?v=1&k=\(Base64URL.encode(key))&c=\(Base64URL.encode(commitment))"
       + "&s=\(Base64URL.encode(secret))&x=\(expires.seconds)&n=\(Percent.encode(name))"
       + "&m=\(Percent.encode(mailbox))"
   }
 
-  /// The same invitation has the same one, on both sides: that of the partnership.
+  /// The identifier of the partnership, which both sides derive from the invitation.
   var identifier: Identifier {
     Derived.identifier("belfry partnership", [key, commitment, secret])
   }
 }
 
-/// Identifiers that come of what both sides know.
+/// Derivation of identifiers from data that both sides know.
 enum Derived {
-  /// - Parameter label: what it is for, so that two for different ends never are the same.
+  /// Returns an identifier.
+  ///
+  /// - Parameters:
+  ///   - label: the purpose, which separates identifiers of different kinds.
+  ///   - parts: the data.
   static func identifier(_ label: String, _ parts: [[UInt8]]) -> Identifier {
     let digest = Array(SHA256.hash(data: framed(label, parts)))
     func word(_ offset: Int) -> UInt64 {
@@ -111,7 +123,7 @@ enum Derived {
     return Identifier(high: word(0), low: word(8))
   }
 
-  /// Parts one after the other, each with its length: no two lists give the same bytes.
+  /// Returns the parts with their lengths, so that different lists yield different bytes.
   static func framed(_ label: String, _ parts: [[UInt8]]) -> Data {
     ([Array(label.utf8)] + parts).reduce(into: Data()) { data, part in
       withUnsafeBytes(of: UInt32(part.count).bigEndian) { data.append(contentsOf: $0) }
@@ -120,7 +132,7 @@ enum Derived {
   }
 }
 
-/// RFC 4648's alphabet for URLs, without padding.
+/// Base64 with the URL-safe alphabet of RFC 4648, without padding.
 enum Base64URL {
   static func encode(_ bytes: [UInt8]) -> String {
     let standard = Data(bytes).base64EncodedData().lazy.filter { $0 != UInt8(ascii: "=") }
@@ -150,7 +162,7 @@ enum Base64URL {
   }
 }
 
-/// RFC 3986's percent-encoding: what is not unreserved, but for what remotes are made of, is encoded.
+/// Percent-encoding as in RFC 3986. Besides the unreserved characters, `:`, `/` and `@` are not encoded.
 enum Percent {
   private static let plain = Set(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/@".utf8)
@@ -163,7 +175,7 @@ enum Percent {
     }.joined()
   }
 
-  /// Nil when it is not valid UTF-8, or a code is cut off.
+  /// Returns the decoded text; nil if an escape is not complete or the result is not UTF-8.
   static func decode(_ text: String) -> String? {
     var bytes: [UInt8] = []
     var rest = Substring(text).utf8

@@ -3,27 +3,36 @@ import BelfryStore
 import Git
 import Glibc
 
-/// A place that both partners can reach, where sealed envelopes lie under names.
+/// A location that both partners can reach, in which sealed envelopes are stored by name.
 ///
-/// A name is `<address>/<identifier>`; what lies there is never changed, only put and taken away.
+/// A name is `<address>/<identifier>`. An envelope is never changed, only created and deleted.
 public protocol Mailbox: Sendable {
-  /// All that lies there: the git object by its name.
+  /// Returns the git objects of all envelopes, by name.
   func list() async throws -> [String: String]
 
-  /// Brings some of it here.
+  /// Returns the contents of envelopes by name. Envelopes that were deleted or replaced meanwhile are missing.
+  ///
+  /// - Parameter wanted: the git objects by name, as listed.
   func fetch(_ wanted: [String: String]) async throws -> [String: FetchedMail]
 
-  /// Leaves envelopes, and takes others away.
+  /// Creates and deletes envelopes.
   ///
-  /// - Returns: which of `put` lie there now and why others do not, and which of `remove` were removed.
+  /// - Parameters:
+  ///   - put: the contents of new envelopes, by name.
+  ///   - remove: the names of envelopes to delete.
   func exchange(put: [String: [UInt8]], remove: [String]) async throws -> MailboxOutcome
 }
 
+/// The result of `Mailbox.exchange(put:remove:)`.
 public struct MailboxOutcome: Sendable {
+  /// The names of the new envelopes that the mailbox now contains.
   public var put: Set<String> = []
+  /// The names of the deleted envelopes.
   public var removed: Set<String> = []
+  /// The reason why the mailbox rejected an envelope; nil if it rejected none.
   public var refusal: String?
 
+  /// Creates a result.
   public init(put: Set<String> = [], removed: Set<String> = [], refusal: String? = nil) {
     self.put = put
     self.removed = removed
@@ -31,33 +40,39 @@ public struct MailboxOutcome: Sendable {
   }
 }
 
-/// What came of fetching one.
+/// The result of fetching one envelope.
 public enum FetchedMail: Hashable, Sendable {
+  /// The content.
   case bytes([UInt8])
-  /// Larger than any envelope, or nothing of the kind.
+  /// The object is too large or damaged, and cannot be an envelope.
   case unfit
 }
 
-/// A mailbox in a git remote: each envelope is a blob under a reference of its own,
-/// `refs/belfry/mail/<address>/<identifier>`, reached through the user's own git.
+/// A mailbox in a git remote, accessed through the user's git.
 ///
-/// Nothing that comes from there touches the store's repository: it goes through a bare one that is made for each round
-/// and removed after it.
+/// Each envelope is a blob under a reference of its own, `refs/belfry/mail/<address>/<identifier>`. Fetched objects
+/// never reach the store's repository: each run uses a temporary bare repository.
 public struct GitMailbox: Mailbox {
   private static let prefix = "refs/belfry/mail/"
-  /// What git may print of a mailbox, in bytes: some hundred thousand names.
-  private static let listing = 16 << 20
-  /// How large a file a fetch may write, in bytes, and how much more for each envelope.
-  private static let (largestFile, perEnvelope) = (64 << 10, 48 << 10)
-  /// So many are fetched, or put, by one git.
-  private static let batch = 1000
+  /// The maximum size of a listing, in bytes: several hundred thousand names.
+  private static let maxListingSize = 16 << 20
+  /// The maximum size of a file that a fetch may write, in bytes, and the addition for each envelope.
+  private static let (maxFileSize, sizePerEnvelope) = (64 << 10, 48 << 10)
+  /// The maximum number of references that one git process fetches or pushes.
+  private static let batchSize = 1000
 
   private let url: RemoteURL
   private let repository: Repository
   private let context: StoreContext
 
-  /// - Parameter folder: where the bare repository may be made; whatever one left there that died is removed.
-  /// - Throws: `StoreError.unsupportedRemote`.
+  /// Creates a mailbox with a temporary repository. Call `close()` after use.
+  ///
+  /// - Parameters:
+  ///   - url: the URL of the git remote.
+  ///   - folder: the folder of the temporary repository.
+  ///   - context: the context of the store.
+  /// - Throws: `StoreError.unsupportedRemote` if the URL is not supported; `GitError` if the repository cannot be
+  ///   created.
   public init(_ url: String, in folder: String, context: StoreContext) throws {
     do throws(RemoteURL.Failure) {
       self.url = try RemoteURL(url)
@@ -69,10 +84,10 @@ public struct GitMailbox: Mailbox {
     repository = try Repository.create(path, isBare: true)
   }
 
-  /// Removes the repository of the round.
+  /// Deletes the temporary repository.
   public func close() { Store.removeFolder(repository.workTree) }
 
-  /// Removes what rounds have left that died: those of an hour ago and before.
+  /// Deletes temporary repositories that are older than an hour: the runs that made them have crashed.
   static func removeLeftovers(in folder: String, at now: Instant) {
     for name in DurableFile.names(in: folder) where name.hasPrefix("mail-") {
       var status = stat()
@@ -83,6 +98,9 @@ public struct GitMailbox: Mailbox {
     }
   }
 
+  /// Returns the git objects of all envelopes, by name.
+  ///
+  /// - Throws: `StoreError.remoteFailed` if the remote cannot be read.
   public func list() async throws -> [String: String] {
     var found: [String: String] = [:]
     for (name, object) in try await references("\(GitMailbox.prefix)*")
@@ -92,8 +110,9 @@ public struct GitMailbox: Mailbox {
     return found
   }
 
-  /// Returns a branch, a tag, or a reference of Belfry's own that is no mail; nil where there is none. What else a host
-  /// keeps for itself does not count.
+  /// Returns a branch, a tag, or a reference of Belfry that is not mail; nil if there is none.
+  ///
+  /// Other references, which a host uses for itself, are ignored.
   func otherReference() async throws -> String? {
     try await references(nil).keys.sorted().first { name in
       !name.hasPrefix(GitMailbox.prefix)
@@ -101,22 +120,25 @@ public struct GitMailbox: Mailbox {
     }
   }
 
-  /// The objects in the remote by the names of their references.
+  /// Returns the objects of the remote's references, by name.
   private func references(_ pattern: String?) async throws -> [String: String] {
     let outcome = try await run(
       ["ls-remote", "--quiet", "--refs", "--end-of-options", url.text]
         + [pattern].compactMap { $0 },
-      output: GitMailbox.listing)
+      output: GitMailbox.maxListingSize)
     if outcome.status != 0 { throw failure(outcome) }
     var found: [String: String] = [:]
     for line in outcome.output.split(separator: "\n") {
-      let words = line.split(separator: "\t", maxSplits: 1)
-      guard words.count == 2, ObjectID(hexadecimal: words[0]) != nil else { continue }
-      found[String(words[1])] = String(words[0])
+      let fields = line.split(separator: "\t", maxSplits: 1)
+      guard fields.count == 2, ObjectID(hexadecimal: fields[0]) != nil else { continue }
+      found[String(fields[1])] = String(fields[0])
     }
     return found
   }
 
+  /// Returns the contents of envelopes by name. Envelopes that were deleted or replaced meanwhile are missing.
+  ///
+  /// - Throws: `StoreError.remoteFailed` if the remote cannot be read.
   public func fetch(_ wanted: [String: String]) async throws -> [String: FetchedMail] {
     var result: [String: FetchedMail] = [:]
     var batches = GitMailbox.batches(wanted.keys.sorted())
@@ -128,21 +150,22 @@ public struct GitMailbox: Mailbox {
           "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
           "--no-recurse-submodules", "--refmap=", "--end-of-options", url.text,
         ] + specifications,
-        file: GitMailbox.largestFile + names.count * GitMailbox.perEnvelope)
+        file: GitMailbox.maxFileSize + names.count * GitMailbox.sizePerEnvelope)
       if outcome.status == 0 {
         for name in names {
           guard let id = wanted[name].flatMap({ ObjectID(hexadecimal: $0) }) else { continue }
           result[name] = try content(of: id)
         }
       } else if names.count == 1 {
-        // It was taken away meanwhile, or it is what makes git fail.
+        // The envelope was deleted meanwhile, or it is the one that makes git fail.
         if !outcome.error.contains("couldn't find remote ref") {
-          guard GitMailbox.isTooMuch(outcome) else { throw failure(outcome) }
+          guard GitMailbox.exceedsLimit(outcome) else { throw failure(outcome) }
           result[names[0]] = .unfit
         }
-      } else if GitMailbox.isTooMuch(outcome) || outcome.error.contains("couldn't find remote ref")
+      } else if GitMailbox.exceedsLimit(outcome)
+        || outcome.error.contains("couldn't find remote ref")
       {
-        // One of them is to blame; the others are to come.
+        // Halving the batch isolates the envelope that makes git fail.
         let half = names.count / 2
         batches += [Array(names[..<half]), Array(names[half...])]
       } else {
@@ -152,7 +175,7 @@ public struct GitMailbox: Mailbox {
     return result
   }
 
-  /// What was fetched; nil where somebody has put another in its place since it was listed.
+  /// Returns a fetched object; nil if the envelope was replaced since the listing.
   private func content(of id: ObjectID) throws -> FetchedMail? {
     do {
       return .bytes(try repository.blob(id, limit: Envelope.largest))
@@ -165,8 +188,8 @@ public struct GitMailbox: Mailbox {
     }
   }
 
-  /// Whether git was ended for what it wrote: more than any letters are. A disk that is full is another matter.
-  private static func isTooMuch(_ outcome: GitCommand.Outcome) -> Bool {
+  /// Returns true if git failed because it exceeded the size limit. A full disk does not count.
+  private static func exceedsLimit(_ outcome: GitCommand.Outcome) -> Bool {
     let isDisk = [ENOSPC, EDQUOT, EROFS, EIO, EACCES]
       .contains { outcome.error.contains(String(cString: strerror($0))) }
     return !isDisk
@@ -176,11 +199,14 @@ public struct GitMailbox: Mailbox {
   }
 
   private static func batches(_ names: [String]) -> [[String]] {
-    stride(from: 0, to: names.count, by: batch).map {
-      Array(names[$0..<min($0 + batch, names.count)])
+    stride(from: 0, to: names.count, by: batchSize).map {
+      Array(names[$0..<min($0 + batchSize, names.count)])
     }
   }
 
+  /// Creates and deletes envelopes. A push that conflicts with another one is retried.
+  ///
+  /// - Throws: `StoreError.remoteFailed` if the remote cannot be written.
   public func exchange(put: [String: [UInt8]], remove: [String]) async throws -> MailboxOutcome {
     var result = MailboxOutcome()
     let puts = try put.sorted { $0.key < $1.key }.map { name, bytes in
@@ -193,44 +219,44 @@ public struct GitMailbox: Mailbox {
     var specifications = puts + removals
     var attempts = 0
     while !specifications.isEmpty {
-      let part = Array(specifications.prefix(GitMailbox.batch))
+      let part = Array(specifications.prefix(GitMailbox.batchSize))
       let outcome = try await push(part.map(\.text))
       let lines = GitMailbox.lines(outcome)
       if lines.isEmpty, outcome.status != 0 {
-        // git sends nothing at all where one that is to be taken away is gone already.
+        // git pushes nothing if one of the references to delete does not exist.
         guard outcome.error.contains("remote ref does not exist"),
           part.contains(where: \.isRemoval)
         else { throw failure(outcome) }
         specifications.removeAll(where: \.isRemoval)
         continue
       }
-      var again: [Specification] = []
+      var retries: [Specification] = []
       for item in part {
         let name = item.name
-        let refusal = lines["\(GitMailbox.prefix)\(name)"] ?? .some("git says nothing of it")
+        let refusal = lines["\(GitMailbox.prefix)\(name)"] ?? .some("git reported no result")
         if item.isRemoval {
-          // A refused one is tried again by the next round.
+          // The next run retries a rejected deletion.
           if refusal == nil { result.removed.insert(name) }
-        } else if let refusal, attempts < GitMailbox.mostAttempts, GitMailbox.isRace(refusal) {
-          again.append(item)
-        } else if let refusal, !GitMailbox.isThere(refusal) {
+        } else if let refusal, attempts < GitMailbox.maxAttempts, GitMailbox.isRace(refusal) {
+          retries.append(item)
+        } else if let refusal, !GitMailbox.alreadyExists(refusal) {
           result.refusal = refusal
         } else {
           result.put.insert(name)
         }
       }
       specifications.removeFirst(part.count)
-      if !again.isEmpty {
+      if !retries.isEmpty {
         attempts += 1
-        // Those who got in each other's way must not come back together.
+        // A random delay keeps two conflicting pushes from conflicting again.
         try await Task.sleep(for: .milliseconds(context.random(20...(100 * attempts))))
-        specifications = again + specifications
+        specifications = retries + specifications
       }
     }
     return result
   }
 
-  /// One reference that a push is to create or remove.
+  /// A reference that a push creates or deletes.
   private struct Specification {
     let name: String
     let text: String
@@ -245,27 +271,28 @@ public struct GitMailbox: Mailbox {
       ] + specifications)
   }
 
-  /// What a push says of each reference: nil where it did what it was told, else why not.
+  /// Returns the result of a push for each reference: nil for success, otherwise the reason of the failure.
   private static func lines(_ outcome: GitCommand.Outcome) -> [String: String?] {
     var result: [String: String?] = [:]
     for line in outcome.output.split(separator: "\n") {
-      let words = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-      guard words.count >= 3, let colon = words[1].lastIndex(of: ":") else { continue }
-      let name = String(words[1][words[1].index(after: colon)...])
-      result[name] = .some(words[0] == "!" ? words[2] : nil)
+      let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+      guard fields.count >= 3, let colon = fields[1].lastIndex(of: ":") else { continue }
+      let name = String(fields[1][fields[1].index(after: colon)...])
+      result[name] = .some(fields[0] == "!" ? fields[2] : nil)
     }
     return result
   }
 
-  /// How often a push is tried again where somebody else was at work.
-  private static let mostAttempts = 4
+  /// The maximum number of retries of a push that conflicts with another one.
+  private static let maxAttempts = 4
 
+  /// Returns true if a push failed because another one changed the same reference.
   private static func isRace(_ refusal: String) -> Bool {
     ["failed to update ref", "cannot lock ref"].contains { refusal.contains($0) }
   }
 
-  /// Whether a name is taken: another device of this person's has left the same there.
-  private static func isThere(_ refusal: String) -> Bool {
+  /// Returns true if the name exists: another device of this user has pushed the same envelope.
+  private static func alreadyExists(_ refusal: String) -> Bool {
     [
       "already exists", "fetch first", "needs force", "non-fast-forward", "stale info",
       "incorrect old value",

@@ -3,21 +3,26 @@ import BelfryStore
 import Crypto
 import FoundationEssentials
 
-/// How two people become partners, and what is sealed between them from then on.
+/// Pairing, and the sealing and opening of messages.
 ///
 /// ```
 /// inviter                                    guest
-///    │  invitation: key, commitment, secret    │   outside of the mailbox
+///    │  invitation: key, commitment, secret    │   outside the mailbox
 ///    │────────────────────────────────────────▶│
-///    │  join: key, nonce, name                 │   sealed to the inviter's key, with the secret
+///    │  join: key, nonce, name                 │   sealed to the inviter's key with the secret
 ///    │◀────────────────────────────────────────│
-///    │  welcome: nonce, name                   │   sealed by the inviter's key to the guest's
+///    │  welcome: nonce, name                   │   sealed by the inviter's key to the guest's key
 ///    │────────────────────────────────────────▶│
-///    │        both people compare six digits   │
+///    │        both users compare six digits    │
 ///    │◀──────────── confirmed ────────────────▶│
 /// ```
 extension Partnership {
-  /// Begins a partnership with whoever answers an invitation.
+  /// Returns a new partnership with an invitation that one person can answer.
+  ///
+  /// - Parameters:
+  ///   - name: the user's name for the partner to see.
+  ///   - mailbox: the URL of the mailbox.
+  ///   - now: the current time, at which the invitation becomes valid.
   public static func inviting(as name: String, mailbox: String, at now: Instant) -> Partnership {
     let key = P256.KeyAgreement.PrivateKey()
     let secret = PairingKeys.random(32)
@@ -33,7 +38,7 @@ extension Partnership {
       created: now, expires: expires)
   }
 
-  /// The invitation that was made; nil where it was another's, or the key is gone.
+  /// The invitation that this device has made; nil if it accepted another one, or if the key was deleted.
   public var invitation: Invitation? {
     guard isInviter, let own = ownKey else { return nil }
     return Invitation(
@@ -42,7 +47,13 @@ extension Partnership {
       name: ownName, mailbox: mailbox)
   }
 
-  /// Answers an invitation.
+  /// Returns a new partnership with an outgoing answer to an invitation.
+  ///
+  /// - Parameters:
+  ///   - invitation: the invitation.
+  ///   - name: the user's name for the partner to see.
+  ///   - now: the current time.
+  /// - Throws: The errors of the encryption.
   public static func accepting(
     _ invitation: Invitation, as name: String, at now: Instant
   ) throws -> Partnership {
@@ -60,14 +71,16 @@ extension Partnership {
       sealing: message.encoded(sent: now),
       for: P256.KeyAgreement.PublicKey(compressedRepresentation: invitation.key),
       .invited(SymmetricKey(data: invitation.secret)), context: partner.joinContext, place: place)
-    partner.post.append(
-      Post(
+    partner.outgoing.append(
+      OutgoingMail(
         name: "\(PairingKeys.joinAddress(partner.id))/\(place)", envelope: envelope.bytes,
         request: nil))
     return partner
   }
 
-  /// This side's person has seen that the code is the same on both.
+  /// Confirms that the partner sees the same code, and queues a message about it.
+  ///
+  /// - Throws: `NoKeys` if the keys are missing.
   public mutating func confirm(at now: Instant) throws {
     guard phase == .comparing else { return }
     try seal(.confirmed, at: now)
@@ -75,47 +88,51 @@ extension Partnership {
     try finishPairing(at: now)
   }
 
-  /// Takes note that the partner's person has confirmed it.
-  mutating func confirmThere(at now: Instant) throws {
-    isConfirmedThere = true
+  /// Records that the partner has confirmed the code.
+  mutating func confirmByPartner(at now: Instant) throws {
+    isConfirmedByPartner = true
     try finishPairing(at: now)
   }
 
   private mutating func finishPairing(at now: Instant) throws {
-    guard phase == .confirmed, isConfirmedThere else { return }
+    guard phase == .confirmed, isConfirmedByPartner else { return }
     phase = .active
     paired = now
     try repost(at: now)
   }
 
-  /// Ends it: the partner is told, and the keys are gone.
+  /// Ends the partnership, queues a message about it and deletes the keys.
   ///
-  /// - Parameter successor: the partnership with the same person that takes its place.
+  /// - Parameters:
+  ///   - now: the current time.
+  ///   - successor: the partnership with the same person that continues this one; nil for none.
+  /// - Throws: The errors of the encryption.
   public mutating func end(at now: Instant, successor: Identifier? = nil) throws {
-    if keysAreWhole, phase != .ended { try seal(.unpaired(successor: successor), at: now) }
+    if hasKeys, phase != .ended { try seal(.unpaired(successor: successor), at: now) }
     self.successor = successor
-    forgetKeys()
+    deleteKeys()
   }
 
-  /// Has what was asked under earlier keys, and was never answered, left in the mailbox under these.
+  /// Queues the requests without a receipt, which were sent under earlier keys, again.
   private mutating func repost(at now: Instant) throws {
     for index in sent.indices where sent[index].state == nil && !sent[index].isRecalled {
       let request = sent[index].request
-      if request.expires <= now || post.contains(where: { $0.request == request.id }) { continue }
+      if request.expires <= now { continue }
+      if outgoing.contains(where: { $0.request == request.id }) { continue }
       sent[index].isPosted = false
       try post(request, at: now)
     }
   }
 
-  /// What lies in the mailbox then is nobody's any more.
-  mutating func forgetKeys() {
+  /// Deletes the keys and marks the remaining mail for deletion.
+  mutating func deleteKeys() {
     leftovers.formUnion(seen.filter { !$0.value.isGone }.keys)
     if let outbox = channel?.addresses.outbox {
       for request in sent where request.isPosted {
         leftovers.insert("\(outbox)/\(request.request.id)")
       }
     }
-    post.removeAll { $0.request != nil }
+    outgoing.removeAll { $0.request != nil }
     phase = .ended
     key = nil
     theirKey = nil
@@ -140,10 +157,10 @@ extension Partnership {
     return PairingKeys(own: own, theirs: theirs, secret: secret, isInviter: isInviter)
   }
 
-  /// Whether all is there that a partner's device needs.
-  var keysAreWhole: Bool { channel != nil }
+  /// True if messages can be sealed and opened.
+  var hasKeys: Bool { channel != nil }
 
-  /// The way to and from the partner; nil before both devices know each other, and once the keys are gone.
+  /// The keys and addresses; nil before both devices know each other and after the keys were deleted.
   var channel: Channel? {
     guard let keys = pairingKeys, let addresses = try? keys.addresses() else { return nil }
     return Channel(id: id, keys: keys, addresses: addresses)
@@ -153,9 +170,14 @@ extension Partnership {
 
   private var joinContext: String { "belfry partner 1 join \(id)" }
 
-  /// Seals a message for the partner, to be left in the mailbox.
+  /// Seals a message and queues it. A message with the same name is queued only once.
   ///
-  /// - Parameter place: the name for it; nil for one of its own.
+  /// - Parameters:
+  ///   - message: the message.
+  ///   - now: the current time.
+  ///   - place: the identifier in the mailbox; nil for a random one.
+  ///   - request: the request that the message contains; nil for any other message.
+  /// - Throws: `NoKeys` if the keys are missing.
   mutating func seal(
     _ message: PartnerMessage, at now: Instant, place: Identifier? = nil,
     request: Identifier? = nil
@@ -163,28 +185,34 @@ extension Partnership {
     guard let channel else { throw NoKeys() }
     let place = place ?? Derived.identifier("belfry mail", [PairingKeys.random(16)])
     let name = "\(channel.addresses.outbox)/\(place)"
-    if post.contains(where: { $0.name == name }) { return }
+    if outgoing.contains(where: { $0.name == name }) { return }
     let envelope = try channel.seal(message.encoded(sent: now), place: place.text)
-    post.append(Post(name: name, envelope: envelope.bytes, request: request))
+    outgoing.append(OutgoingMail(name: name, envelope: envelope.bytes, request: request))
   }
 
-  // MARK: Asking
+  // MARK: Requests
 
-  /// Has a request left in the mailbox, under its own identifier.
+  /// Queues a request under its own identifier.
+  ///
+  /// - Throws: `NoKeys` if the keys are missing.
   public mutating func post(_ request: PartnerRequest, at now: Instant) throws {
     try seal(.request(request), at: now, place: request.id, request: request.id)
   }
 
-  /// Takes a request back: one that was not sent yet never is.
+  /// Recalls a request. If it was not sent yet, it is dropped.
+  ///
+  /// - Throws: `NoKeys` if the keys are missing.
   public mutating func recall(_ request: Identifier, at now: Instant) throws {
     guard let index = sent.firstIndex(where: { $0.request.id == request }) else { return }
     sent[index].isRecalled = true
-    post.removeAll { $0.request == request }
-    // All the same: a push that was cut off may have left it there.
+    outgoing.removeAll { $0.request == request }
+    // The recall is sent in any case, because an interrupted push may have sent the request.
     try seal(.recall(request), at: now)
   }
 
-  /// Says something of a partner's request in words.
+  /// Queues a reply to a partner's request.
+  ///
+  /// - Throws: `NoKeys` if the keys are missing.
   public mutating func reply(_ words: String, to request: Identifier, at now: Instant) throws {
     guard let index = received.firstIndex(where: { $0.request.id == request }) else { return }
     let receipt = PartnerReceipt(.reply, of: request, at: now, detail: words)
@@ -192,31 +220,31 @@ extension Partnership {
     try seal(.receipts([receipt]), at: now)
   }
 
-  /// The keys are gone, or damaged.
+  /// An error: the keys are missing or damaged.
   public struct NoKeys: Error, Sendable {}
 
   // MARK: Opening
 
-  /// Where something may lie for us, and what of it.
+  /// The purpose of an address that this device reads.
   enum Inbox {
-    /// What the partner sends.
+    /// Mail from the partner.
     case partner
     /// Answers to the invitation.
     case join
   }
 
-  /// The addresses at which to look.
+  /// Returns the addresses that this device reads.
   func inboxes(at now: Instant) -> [String: Inbox] {
     var result: [String: Inbox] = [:]
     if phase != .ended, let channel { result[channel.addresses.inbox] = .partner }
-    // For a day second answers are told of, too.
+    // Further answers to an invitation are detected for a day.
     if isInviter, phase != .ended, now.seconds(since: created) < Instant.tolerance {
       result[PairingKeys.joinAddress(id)] = .join
     }
     return result
   }
 
-  /// What an answer to the invitation says; nil when it does not open.
+  /// Returns the content of an answer to the invitation; nil if it cannot be opened.
   func openAnswer(_ envelope: Envelope, place: String) -> [UInt8]? {
     ownKey.flatMap {
       envelope.opened(
@@ -225,7 +253,7 @@ extension Partnership {
   }
 }
 
-/// The way between two partners, in both directions.
+/// The keys and addresses for messages in both directions.
 struct Channel: Sendable {
   let id: Identifier
   let keys: PairingKeys
@@ -233,13 +261,14 @@ struct Channel: Sendable {
 
   private func context(to address: String) -> String { "belfry partner 1 \(id) to \(address)" }
 
+  /// Returns a sealed message for the partner.
   func seal(_ message: [UInt8], place: String) throws -> Envelope {
     try Envelope(
       sealing: message, for: keys.theirs, .authenticated(keys.own),
       context: context(to: addresses.outbox), place: place)
   }
 
-  /// What the partner says; nil when it does not open.
+  /// Returns the content of a message from the partner; nil if it cannot be opened.
   func open(_ envelope: Envelope, place: String) -> [UInt8]? {
     envelope.opened(
       by: keys.own, .authenticated(keys.theirs), context: context(to: addresses.inbox),

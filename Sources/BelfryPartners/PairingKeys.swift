@@ -2,21 +2,23 @@ import BelfryCore
 import Crypto
 import FoundationEssentials
 
-/// One end of a partnership: this person's own key, the partner's, and what comes of both.
+/// The keys of one side of a partnership.
 struct PairingKeys: Sendable {
   let own: P256.KeyAgreement.PrivateKey
   let theirs: P256.KeyAgreement.PublicKey
-  /// The invitation's secret: keys that were exchanged in the open are bound to it.
+  /// The invitation's secret. It binds the exchanged public keys to the invitation.
   let secret: [UInt8]
   let isInviter: Bool
 
-  /// Where the two find what is for them: random to everybody else, the mailbox's host included.
+  /// The addresses of both directions, which are random to everybody else, the mailbox's host included.
   struct Addresses: Hashable, Sendable {
     let inbox: String
     let outbox: String
   }
 
-  /// Throws when no secret comes of the two keys, as of one that is no point of the curve.
+  /// Returns the addresses that both sides derive from the keys.
+  ///
+  /// - Throws: An error if the partner's key yields no shared secret.
   func addresses() throws -> Addresses {
     let shared = try own.sharedSecretFromKeyAgreement(with: theirs)
     func address(_ label: String) -> String {
@@ -31,15 +33,15 @@ struct PairingKeys: Sendable {
       ? Addresses(inbox: inviter, outbox: guest) : Addresses(inbox: guest, outbox: inviter)
   }
 
-  /// Where the answer to an invitation is left.
+  /// Returns the address for answers to an invitation.
   static func joinAddress(_ invitation: Identifier) -> String {
     Derived.identifier("belfry join", [Array(invitation.text.utf8)]).text
   }
 
-  /// Six digits that both people see, equal only where each has the other's very key: `481 209`.
+  /// Returns the six-digit code that is equal on both sides only if each has the other's key: `481 209`.
   ///
-  /// Whoever stands in the middle has one guess of a million, as the inviter's nonce is bound before the guest's is
-  /// known, and told after it.
+  /// A person in the middle has a chance of one in a million, because the inviter commits to a nonce before the
+  /// guest's nonce is known, and reveals it afterwards.
   func code(inviterNonce: [UInt8], guestNonce: [UInt8]) -> String {
     let keys = [own.publicKey, theirs].map { Array($0.compressedRepresentation) }
     let ordered = isInviter ? keys : keys.reversed()
@@ -51,9 +53,10 @@ struct PairingKeys: Sendable {
     return "\(text.prefix(3)) \(text.suffix(3))"
   }
 
+  /// Returns the commitment to a nonce: its SHA-256 digest.
   static func commitment(to nonce: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: Data(nonce))) }
 
-  /// Bytes that nobody can guess.
+  /// Returns random bytes from a cryptographically secure source.
   static func random(_ count: Int) -> [UInt8] {
     SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)).withUnsafeBytes { Array($0) }
   }

@@ -1,28 +1,30 @@
 import BelfryCore
 import BelfryStore
 
-/// What one partner tells the other, inside an envelope.
+/// A message from one partner to the other, which is sealed in an envelope.
 enum PartnerMessage: Hashable, Sendable {
-  /// The guest answers an invitation.
+  /// The guest's answer to an invitation.
   case join(key: [UInt8], nonce: [UInt8], name: String)
-  /// The inviter opens what was committed to: the code can be seen on both sides.
+  /// The inviter's nonce, which opens the commitment. Both sides can then show the code.
   case welcome(nonce: [UInt8], name: String)
-  /// This side's person has confirmed the code.
+  /// The sender's user has confirmed the code.
   case confirmed
   case request(PartnerRequest)
   case recall(Identifier)
   case receipts([PartnerReceipt])
-  /// The partnership is over; another between the same two has taken its place, if one is named.
+  /// The partnership has ended. The successor continues it; nil for none.
   case unpaired(successor: Identifier?)
 
-  /// So many receipts go into one message.
-  static let mostReceipts = 24
-  /// Nobody reopens an occurrence more often.
-  private static let mostRevisions: Int64 = 1_000_000
+  /// The maximum number of receipts in a message.
+  static let maxReceiptCount = 24
+  /// The maximum revision of an occurrence that is accepted.
+  private static let maxRevision: Int64 = 1_000_000
 
   // MARK: Writing
 
-  /// - Parameter sent: when it was written, by the sender's clock.
+  /// Returns the message as JSON.
+  ///
+  /// - Parameter sent: the time of writing, by the sender's clock.
   func encoded(sent: Instant) -> [UInt8] {
     var members: [String: JSON] = ["v": 1, "sent": JSON(sent)]
     switch self {
@@ -77,8 +79,9 @@ enum PartnerMessage: Hashable, Sendable {
 
   // MARK: Reading
 
-  /// Reads a message; nil when it is none. A partner's software may be hostile, too: nothing is taken that this
-  /// version would not have written.
+  /// Returns a message and the time of writing; nil if the bytes are not a valid message.
+  ///
+  /// The partner's software may be hostile, so nothing is accepted that this version would not write.
   static func decode(_ bytes: [UInt8]) -> (message: PartnerMessage, sent: Instant)? {
     guard let json = try? JSON(parsing: bytes), json["v"]?.integer == 1,
       let sent = instant(json["sent"]), let message = message(json)
@@ -103,7 +106,7 @@ enum PartnerMessage: Hashable, Sendable {
     case "alarm_request": return request(json).map { .request($0) }
     case "recall": return json["id"]?.identifier.map { .recall($0) }
     case "receipts":
-      guard let list = json["receipts"]?.array, list.count <= mostReceipts else { return nil }
+      guard let list = json["receipts"]?.array, list.count <= maxReceiptCount else { return nil }
       let receipts = list.compactMap(receipt)
       return receipts.count == list.count ? .receipts(receipts) : nil
     case "unpaired":
@@ -161,13 +164,13 @@ enum PartnerMessage: Hashable, Sendable {
     }
     var revision = 0
     if let given = json["revision"] {
-      guard let number = given.integer, (0...mostRevisions).contains(number) else { return nil }
+      guard let number = given.integer, (0...maxRevision).contains(number) else { return nil }
       revision = Int(number)
     }
     return PartnerReceipt(state, of: id, at: at, due: due, revision: revision, detail: detail)
   }
 
-  /// A moment of this century: what is stored and shown is never absurd.
+  /// Returns a time in this century; nil for any other value. The limit keeps absurd times out of records and output.
   private static func instant(_ json: JSON?) -> Instant? {
     json?.instant.flatMap {
       $0.seconds >= 0 && $0.seconds < 4_102_444_800 ? $0 : nil

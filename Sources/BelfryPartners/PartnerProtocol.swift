@@ -1,37 +1,42 @@
 import BelfryCore
 import Git
 
-/// What happened between partners, for people to hear of.
+/// An event of a partnership to show to the user.
 public struct PartnerNews: Hashable, Sendable {
+  /// The kind of event.
   public enum Event: Hashable, Sendable {
-    /// Both devices know each other: the people are to compare the code.
+    /// Both devices know each other, and the users can compare this code.
     case code(String)
+    /// The pairing is complete.
     case paired
-    /// The partner's alarm is set.
+    /// An alarm was set for the partner's request.
     case scheduled(PartnerRequest)
-    /// The partner's request was not set; nil where it came too late.
+    /// The partner's request was refused; the reason is nil if it arrived too late.
     case refused(PartnerRequest, PartnerRefusal?)
-    /// The partner has taken a request back.
+    /// The partner has recalled a request.
     case recalled(PartnerRequest)
-    /// What the partner's device tells of a request of ours.
+    /// The partner's device has reported about one of the user's requests.
     case receipt(PartnerReceipt, PartnerRequest)
-    /// The partner has ended it, and so many of the alarms that they had set were deleted.
+    /// The partner has ended the partnership. The number is that of the partner's deleted alarms.
     case unpaired(cancelled: Int)
-    /// Something in the mailbox was refused.
+    /// Mail was rejected.
     case fault(MailFault, count: Int)
-    /// Two have answered one invitation, so neither was taken.
+    /// Two devices have answered an invitation, so both answers were rejected.
     case usedTwice
   }
+  /// The partner's name; empty before the invitation is answered.
   public let partner: String
+  /// The event.
   public let event: Event
 
+  /// Creates an event.
   public init(partner: String, event: Event) {
     self.partner = partner
     self.event = event
   }
 }
 
-/// One piece of mail as it came: its name, the object that it is, and what is in it.
+/// A fetched message with its name and its git object.
 struct IncomingMail: Sendable {
   let address: String
   let place: String
@@ -41,42 +46,44 @@ struct IncomingMail: Sendable {
   var name: String { "\(address)/\(place)" }
 }
 
-/// What a partnership makes of what came: opens it, checks it, and keeps account. Touches no store and no mailbox.
+/// The state machine of one partnership. It processes mail and reports alarms, and accesses neither store nor mailbox.
 struct PartnerProtocol {
   var partner: Partnership
-  /// Sets an alarm, or takes it back: what the store does about it.
-  let desk: any PartnerRequestHandler
+  /// The store's side: sets and deletes alarms.
+  let handler: any PartnerRequestHandler
   let now: Instant
   private(set) var news: [PartnerNews] = []
-  /// What is to be told of requests.
+  /// The receipts to send.
   private var receipts: [PartnerReceipt] = []
-  /// The requests that are known, and how many of today's were taken.
+  /// The identifiers of all received requests.
   private var known: Set<Identifier>
+  /// The number of requests that were accepted today.
   private var acceptedToday: Int
-  /// The number of times that accepted requests ring on each day; nil until it is needed.
+  /// The number of times that accepted requests ring on each day; nil until it is computed.
   private var knownRings: [CivilDate: Int]?
 
-  init(_ partner: Partnership, desk: any PartnerRequestHandler, at now: Instant) {
+  init(_ partner: Partnership, handler: any PartnerRequestHandler, at now: Instant) {
     self.partner = partner
-    self.desk = desk
+    self.handler = handler
     self.now = now
     known = Set(partner.received.map(\.request.id))
-    acceptedToday = partner.received.count { $0.alarm != nil && desk.isToday($0.received) }
+    acceptedToday = partner.received.count { $0.alarm != nil && handler.isToday($0.received) }
   }
 
-  /// For so long a name is remembered that is gone from the mailbox, in seconds. A request that is put there again
-  /// after that is judged by its time, and the alarm that it made once stays what it was.
-  static let memory: Int64 = 400 * 86_400
-  /// So many of them, however much a partner sends.
-  private static let mostNames = 20_000
-  /// So many requests, and receipts, are remembered.
-  static let mostRemembered = 2000
+  /// The time for which the name of deleted mail is kept, in seconds.
+  ///
+  /// If a request reappears after that, its time decides, and the alarm that it once created is unchanged.
+  static let nameLifetime: Int64 = 400 * 86_400
+  /// The maximum number of names that are kept.
+  private static let maxNameCount = 20_000
+  /// The maximum number of received requests, and of receipts for one request, that are kept.
+  static let maxRememberedCount = 2000
 
-  private mutating func tell(_ event: PartnerNews.Event) {
+  private mutating func addNews(_ event: PartnerNews.Event) {
     news.append(PartnerNews(partner: partner.name, event: event))
   }
 
-  private mutating func note(_ fault: MailFault, _ count: Int = 1) {
+  private mutating func recordFault(_ fault: MailFault, _ count: Int = 1) {
     var faults = partner.faults[fault] ?? Faults(last: now)
     faults.count += count
     faults.last = now
@@ -85,29 +92,31 @@ struct PartnerProtocol {
       news[news.count - 1] = PartnerNews(
         partner: partner.name, event: .fault(fault, count: before + count))
     } else {
-      tell(.fault(fault, count: count))
+      addNews(.fault(fault, count: count))
     }
   }
 
-  /// Marks mail as looked at; what is done is taken out of the mailbox.
-  private mutating func mark(_ mail: IncomingMail, isDone: Bool, isReceipt: Bool = false) {
+  /// Marks mail as processed. If `isDone`, it will be deleted from the mailbox.
+  private mutating func markSeen(_ mail: IncomingMail, isDone: Bool, isReceipt: Bool = false) {
     partner.seen[mail.name] = SeenMail(
       object: mail.object, at: now, isDone: isDone, isReceipt: isReceipt)
   }
 
-  /// Has something taken out of the mailbox that is nobody's letter.
+  /// Marks mail for deletion that a partner's Belfry cannot have sent.
   private mutating func refuse(_ mail: IncomingMail, _ fault: MailFault) {
     partner.seen[mail.name] = SeenMail(
       object: mail.object, at: now, isDone: true, isRefused: true)
-    note(fault)
+    recordFault(fault)
   }
 
-  /// Looks at what lies there by its name alone, and returns what is to be brought here.
+  /// Returns the names of the mail to fetch, judged by name and object only.
   ///
-  /// Names are given once, and what lies under one never changes: what does, or comes again, is not looked into.
+  /// A name is used once, and the object under a name never changes. Mail that violates this is not fetched.
   ///
-  /// - Parameter listed: the object by each place at the address.
-  mutating func survey(_ listed: [String: String], at address: String) -> [String] {
+  /// - Parameters:
+  ///   - listed: the objects at the address, by identifier.
+  ///   - address: the address.
+  mutating func selectMail(_ listed: [String: String], at address: String) -> [String] {
     var wanted: [String] = []
     for (place, object) in listed {
       let name = "\(address)/\(place)"
@@ -115,24 +124,24 @@ struct PartnerProtocol {
         if Identifier(place) != nil {
           wanted.append(name)
         } else {
-          note(.strangeName)
+          recordFault(.strangeName)
           partner.seen[name] = SeenMail(object: object, at: now, isDone: true, isRefused: true)
         }
         continue
       }
       guard known.isGone || known.object != object else { continue }
-      if !known.isReceipt { note(.replayed) }
+      if !known.isReceipt { recordFault(.replayed) }
       partner.seen[name] = SeenMail(
         object: object, at: now, isDone: true, isReceipt: known.isReceipt)
     }
     for (name, mail) in partner.seen where name.hasPrefix("\(address)/") {
       guard listed[String(name.dropFirst(address.count + 1))] == nil else { continue }
       partner.seen[name]?.isGone = true
-      if mail.isRefused || now.seconds(since: mail.at) > PartnerProtocol.memory {
+      if mail.isRefused || now.seconds(since: mail.at) > PartnerProtocol.nameLifetime {
         partner.seen[name] = nil
       }
     }
-    let excess = partner.seen.count - PartnerProtocol.mostNames
+    let excess = partner.seen.count - PartnerProtocol.maxNameCount
     if excess > 0 {
       let oldest = partner.seen.filter(\.value.isGone).sorted { $0.value.at < $1.value.at }
       for (name, _) in oldest.prefix(excess) { partner.seen[name] = nil }
@@ -142,8 +151,8 @@ struct PartnerProtocol {
 
   // MARK: Answers to an invitation
 
-  /// Takes what lies at the address for answers.
-  mutating func take(answers: [IncomingMail]) throws {
+  /// Processes answers to the invitation.
+  mutating func receive(answers: [IncomingMail]) throws {
     var joins: [(key: [UInt8], nonce: [UInt8], name: String)] = []
     for mail in answers where partner.seen[mail.name] == nil {
       guard case .bytes(let bytes) = mail.content, let envelope = Envelope(bytes) else {
@@ -159,41 +168,41 @@ struct PartnerProtocol {
         refuse(mail, .nonsense)
         continue
       }
-      mark(mail, isDone: true)
+      markSeen(mail, isDone: true)
       joins.append((key, nonce, name))
     }
     if joins.isEmpty { return }
-    guard partner.phase == .invited else { return note(.usedInvitation, joins.count) }
+    guard partner.phase == .invited else { return recordFault(.usedInvitation, joins.count) }
     guard now <= partner.expires.adding(seconds: Instant.skew) else {
-      return note(.oldInvitation, joins.count)
+      return recordFault(.oldInvitation, joins.count)
     }
     guard joins.count == 1 else {
-      // Who is the right one cannot be told.
-      note(.usedInvitation, joins.count)
-      tell(.usedTwice)
-      partner.forgetKeys()
+      // It is unknown which answer comes from the invited person.
+      recordFault(.usedInvitation, joins.count)
+      addNews(.usedTwice)
+      partner.deleteKeys()
       return
     }
     (partner.theirKey, partner.theirNonce) = (joins[0].key, joins[0].nonce)
-    guard partner.keysAreWhole, joins[0].key != partner.invitation?.key else {
+    guard partner.hasKeys, joins[0].key != partner.invitation?.key else {
       (partner.theirKey, partner.theirNonce) = (nil, nil)
-      return note(.nonsense)
+      return recordFault(.nonsense)
     }
     partner.name = joins[0].name
     try partner.seal(.welcome(nonce: partner.ownNonce, name: partner.ownName), at: now)
     partner.phase = .comparing
-    if let code = partner.code { tell(.code(code)) }
+    if let code = partner.code { addNews(.code(code)) }
   }
 
-  // MARK: What the partner sends
+  // MARK: Mail from the partner
 
-  /// Takes what lies in the inbox and was not looked at.
+  /// Processes mail from the inbox that is not marked as seen.
   ///
-  /// Throws what the store throws that could not be asked.
-  mutating func take(inbox: [IncomingMail], _ channel: Channel) throws {
+  /// - Throws: The errors of the store.
+  mutating func receive(inbox: [IncomingMail], _ channel: Channel) throws {
     var opened: [(mail: IncomingMail, message: PartnerMessage, sent: Instant)] = []
     for mail in inbox {
-      // Another process was faster.
+      // Another process has processed the mail.
       if partner.seen[mail.name] != nil { continue }
       guard case .bytes(let bytes) = mail.content, let envelope = Envelope(bytes) else {
         refuse(mail, .malformed)
@@ -207,66 +216,67 @@ struct PartnerProtocol {
         refuse(mail, .nonsense)
         continue
       }
-      // This clock may be wrong, as after a start without the network: it waits until that is right.
+      // This device's clock may be wrong, for example after a start without a network. The mail waits until it is
+      // right.
       if sent > now.adding(seconds: Instant.tolerance) { continue }
       opened.append((mail, message, sent))
     }
-    // In the order in which they were written.
+    // Process the messages in the order of writing.
     opened.sort { ($0.sent, $0.mail.place) < ($1.sent, $1.mail.place) }
     for item in opened {
-      let isDone = try take(item.message, item.mail)
+      let isDone = try process(item.message, item.mail)
       if partner.phase == .ended {
         partner.leftovers.formUnion(opened.map(\.mail.name))
         break
       }
       var isReceipt = false
       if case .receipts = item.message { isReceipt = true }
-      mark(item.mail, isDone: isDone, isReceipt: isReceipt)
+      markSeen(item.mail, isDone: isDone, isReceipt: isReceipt)
     }
     try sealReceipts()
   }
 
-  /// Returns whether it is of no use any more in the mailbox.
-  private mutating func take(_ message: PartnerMessage, _ mail: IncomingMail) throws -> Bool {
+  /// Processes a message. Returns true if it can be deleted from the mailbox.
+  private mutating func process(_ message: PartnerMessage, _ mail: IncomingMail) throws -> Bool {
     switch message {
     case .join:
-      note(.nonsense)
+      recordFault(.nonsense)
       return true
     case .welcome(let nonce, let name):
       guard partner.phase == .accepted, let commitment = partner.commitment,
         PairingKeys.commitment(to: nonce) == commitment
       else {
-        note(.nonsense)
+        recordFault(.nonsense)
         return true
       }
       partner.theirNonce = nonce
       partner.name = name
       partner.phase = .comparing
-      if let code = partner.code { tell(.code(code)) }
+      if let code = partner.code { addNews(.code(code)) }
       return true
     case .confirmed:
       let before = partner.phase
-      try partner.confirmThere(at: now)
-      if partner.phase == .active, before != .active { tell(.paired) }
+      try partner.confirmByPartner(at: now)
+      if partner.phase == .active, before != .active { addNews(.paired) }
       return true
     case .request(let request):
-      // The name is the request's own, so that one that comes twice lies in one place.
+      // A request is stored under its own identifier, so that a repeated delivery has the same name.
       guard request.id.text == mail.place else {
-        note(.nonsense)
+        recordFault(.nonsense)
         return true
       }
-      return try take(request)
+      return try process(request)
     case .recall(let id):
       try recall(id)
       return true
-    case .receipts(let receipts): return take(receipts)
+    case .receipts(let receipts): return process(receipts)
     case .unpaired(let successor?):
-      // The two have paired anew: all goes on under other keys.
+      // The two users have paired again. The successor continues with new keys.
       partner.successor = successor
-      partner.forgetKeys()
+      partner.deleteKeys()
       return true
     case .unpaired:
-      tell(.unpaired(cancelled: try cancelPending()))
+      addNews(.unpaired(cancelled: try cancelPending()))
       for index in partner.sent.indices {
         let sent = partner.sent[index]
         if sent.state == nil {
@@ -278,39 +288,40 @@ struct PartnerProtocol {
             PartnerReceipt(.withdrawn, of: sent.request.id, at: now))
         }
       }
-      partner.forgetKeys()
+      partner.deleteKeys()
       return true
     }
   }
 
-  /// Deletes what the partner has set and is not over: the partner can't take it back any more. Returns how many
-  /// alarms that were.
+  /// Deletes the partner's alarms that are not over, since the partner can no longer recall them.
+  ///
+  /// - Returns: The number of deleted alarms.
   private mutating func cancelPending() throws -> Int {
     let pending = partner.received.filter { !$0.isOver && !$0.isSettled }.compactMap(\.alarm)
     for index in partner.received.indices { partner.received[index].isOver = true }
-    return try desk.revoke(pending, by: partner.name)
+    return try handler.revoke(pending, by: partner.name)
   }
 
   // MARK: Requests
 
-  /// Returns whether nothing is to become of it.
-  private mutating func take(_ request: PartnerRequest) throws -> Bool {
+  /// Processes a request. Returns true if it can be deleted from the mailbox.
+  private mutating func process(_ request: PartnerRequest) throws -> Bool {
     guard known.insert(request.id).inserted else {
-      note(.replayed)
+      recordFault(.replayed)
       return true
     }
     if partner.recalled.contains(request.id) {
-      // It was overtaken by what takes it back.
+      // The recall arrived before the request.
       remember(ReceivedRequest(request: request, received: now, isOver: true))
       return true
     }
     var verdict = PartnerVerdict.refused(.notPaired)
     if partner.phase == .active {
       if partner.isValid(at: now) {
-        verdict = desk.judge(
+        verdict = handler.verdict(
           request, partner.limits, accepted: acceptedToday, rings: ringsByDay())
       } else {
-        note(.outlived)
+        recordFault(.outlived)
         verdict = .refused(.outlived)
       }
     }
@@ -322,7 +333,7 @@ struct PartnerProtocol {
       let origin = PartnerOrigin(
         name: partner.name, partnership: partner.id, request: request.id,
         quiet: partner.limits.quiet)
-      if let refusal = try desk.set(request, as: alarm, from: origin) {
+      if let refusal = try handler.set(request, as: alarm, from: origin) {
         verdict = .refused(refusal)
       } else {
         entry.alarm = alarm
@@ -333,14 +344,14 @@ struct PartnerProtocol {
     let receipt: PartnerReceipt
     switch verdict {
     case .accepted:
-      receipt = PartnerReceipt(.scheduled, of: request.id, at: now, detail: desk.ways)
-      tell(.scheduled(request))
+      receipt = PartnerReceipt(.scheduled, of: request.id, at: now, detail: handler.channelSummary)
+      addNews(.scheduled(request))
     case .expired:
       receipt = PartnerReceipt(.expired, of: request.id, at: now)
-      tell(.refused(request, nil))
+      addNews(.refused(request, nil))
     case .refused(let refusal):
       receipt = PartnerReceipt(.refused, of: request.id, at: now, detail: refusal.words)
-      tell(.refused(request, refusal))
+      addNews(.refused(request, refusal))
     }
     entry.isOver = entry.alarm == nil
     entry.receipts.append(receipt)
@@ -352,16 +363,16 @@ struct PartnerProtocol {
   /// The number of times that accepted requests ring on each day.
   private mutating func ringsByDay() -> [CivilDate: Int] {
     if let knownRings { return knownRings }
-    let standing = partner.received.filter { $0.alarm != nil && !$0.isOver }
-    let rings = desk.ringsByDay(standing.map(\.request))
+    let active = partner.received.filter { $0.alarm != nil && !$0.isOver }
+    let rings = handler.ringsByDay(active.map(\.request))
     knownRings = rings
     return rings
   }
 
   private mutating func remember(_ entry: ReceivedRequest) {
     partner.received.append(entry)
-    // What is over goes first.
-    while partner.received.count > PartnerProtocol.mostRemembered,
+    // Completed requests are dropped first.
+    while partner.received.count > PartnerProtocol.maxRememberedCount,
       let index = partner.received.firstIndex(where: \.isOver)
     {
       partner.received.remove(at: index)
@@ -378,48 +389,48 @@ struct PartnerProtocol {
     }
     guard !partner.received[index].isOver else { return }
     if let alarm = partner.received[index].alarm {
-      try desk.cancel(alarm, why: "taken back by \(partner.name)")
+      try handler.cancel(alarm, reason: "recalled by \(partner.name)")
     }
     let receipt = PartnerReceipt(.recalled, of: id, at: now)
     partner.received[index].receipts.append(receipt)
     partner.received[index].isOver = true
     receipts.append(receipt)
-    tell(.recalled(partner.received[index].request))
+    addNews(.recalled(partner.received[index].request))
   }
 
   // MARK: Receipts
 
-  /// Returns whether they were for this device: another of the same person's may have asked.
-  private mutating func take(_ receipts: [PartnerReceipt]) -> Bool {
+  /// Processes receipts. Returns false if they belong to requests of another device of this user.
+  private mutating func process(_ receipts: [PartnerReceipt]) -> Bool {
     var isOurs = false
     for given in receipts {
       guard let index = partner.sent.firstIndex(where: { $0.request.id == given.request })
       else { continue }
       isOurs = true
-      // Somebody who is muted is not heard: what became of a request counts, their words do not.
+      // Of a muted partner, states count, but replies and details are dropped.
       if partner.limits.isMuted, given.state == .reply { continue }
       let receipt = partner.limits.isMuted ? given.withoutDetail : given
       guard !partner.sent[index].receipts.contains(receipt),
-        partner.sent[index].receipts.count < PartnerProtocol.mostRemembered
+        partner.sent[index].receipts.count < PartnerProtocol.maxRememberedCount
       else { continue }
       partner.sent[index].receipts.append(receipt)
       partner.sent[index].isPosted = true
-      // A device that reports late has nothing new to say of what was answered on another.
+      // A late receipt that does not change the state of the request is no news.
       guard receipt.state == .reply || partner.sent[index].standing == receipt else { continue }
-      tell(.receipt(receipt, partner.sent[index].request))
+      addNews(.receipt(receipt, partner.sent[index].request))
     }
     return isOurs
   }
 
-  /// Tells the partner what has become of the alarms since.
+  /// Adds receipts for the events of alarms since the last report.
   ///
-  /// - Parameter story: what the store's log has of each alarm that a partner set.
-  mutating func report(_ story: [Identifier: [AlarmEvent]]) throws {
+  /// - Parameter eventsByAlarm: the reportable log events by alarm.
+  mutating func report(_ eventsByAlarm: [Identifier: [AlarmEvent]]) throws {
     for index in partner.received.indices where !partner.received[index].isOver {
       let entry = partner.received[index]
-      guard let alarm = entry.alarm, let events = story[alarm] else { continue }
-      let told = Set(entry.receipts.map { "\($0.state) \($0.at)" })
-      let fresh = events.filter { !told.contains("\($0.state) \($0.at)") }
+      guard let alarm = entry.alarm, let events = eventsByAlarm[alarm] else { continue }
+      let reported = Set(entry.receipts.map { "\($0.state) \($0.at)" })
+      let fresh = events.filter { !reported.contains("\($0.state) \($0.at)") }
         .sorted { ($0.at, $0.state) < ($1.at, $1.state) }
       for event in fresh {
         let receipt = PartnerReceipt(
@@ -430,13 +441,13 @@ struct PartnerProtocol {
         receipts.append(receipt)
       }
     }
-    try reportStanding()
+    try reportAlarmStates()
     let inbox = partner.channel?.addresses.inbox
     for index in partner.received.indices {
       let entry = partner.received[index]
       let isPast = now.seconds(since: entry.request.at) > Instant.tolerance
       if entry.request.repeats == nil, !entry.isOver {
-        // What was answered may be taken back for a while.
+        // A response can be undone for a while.
         let isAnswered = entry.standing?.state == .acknowledged
         let days: Int64 = isAnswered ? 2 : 7
         if now.seconds(since: entry.request.at) > days * Instant.tolerance {
@@ -448,7 +459,7 @@ struct PartnerProtocol {
         && entry.receipts.contains {
           [.acknowledged, .skipped, .withdrawn].contains($0.state)
         }
-      // Other devices of this person's have had their time to find it.
+      // The user's other devices have had time to receive the request.
       if let inbox, partner.received[index].isOver || isPast || isAnswered {
         partner.seen["\(inbox)/\(entry.request.id)"]?.isDone = true
       }
@@ -456,22 +467,23 @@ struct PartnerProtocol {
     try sealReceipts()
   }
 
-  /// Tells the partner when an alarm is gone, and when it is back.
-  private mutating func reportStanding() throws {
+  /// Adds receipts for alarms that were deleted, disabled or restored.
+  private mutating func reportAlarmStates() throws {
     for index in partner.received.indices where !partner.received[index].isOver {
       let entry = partner.received[index]
-      guard let alarm = entry.alarm, let standing = try desk.standing(alarm) else { continue }
-      let wasThere = entry.receipts.last { $0.state == .scheduled || $0.state == .withdrawn }?.state
+      guard let alarm = entry.alarm, let state = try handler.state(of: alarm) else { continue }
+      let previous = entry.receipts.last { $0.state == .scheduled || $0.state == .withdrawn }?.state
       let receipt: PartnerReceipt
-      switch standing {
-      case .stands where wasThere == .withdrawn:
+      switch state {
+      case .enabled where previous == .withdrawn:
         receipt = PartnerReceipt(
-          .scheduled, of: entry.request.id, at: now, detail: "it is back there")
-      case .off where wasThere != .withdrawn:
+          .scheduled, of: entry.request.id, at: now, detail: "restored on their device")
+      case .disabled where previous != .withdrawn:
         receipt = PartnerReceipt(
-          .withdrawn, of: entry.request.id, at: now, detail: "switched off there")
-      case .deleted where wasThere != .withdrawn:
-        receipt = PartnerReceipt(.withdrawn, of: entry.request.id, at: now, detail: "deleted there")
+          .withdrawn, of: entry.request.id, at: now, detail: "disabled on their device")
+      case .deleted where previous != .withdrawn:
+        receipt = PartnerReceipt(
+          .withdrawn, of: entry.request.id, at: now, detail: "deleted on their device")
       default: continue
       }
       partner.received[index].receipts.append(receipt)
@@ -485,9 +497,9 @@ struct PartnerProtocol {
       return
     }
     while !receipts.isEmpty {
-      let part = Array(receipts.prefix(PartnerMessage.mostReceipts))
+      let part = Array(receipts.prefix(PartnerMessage.maxReceiptCount))
       receipts.removeFirst(part.count)
-      // The same on each device of this person's: what another has told is not told again.
+      // All devices of this user derive the same name, so that equal receipts are sent once.
       let place = Derived.identifier(
         "belfry receipts",
         [Array(partner.id.text.utf8)]
@@ -497,18 +509,19 @@ struct PartnerProtocol {
   }
 }
 
-/// The state of a partner's alarm at a moment, as it is reported to the sender.
+/// A reportable event of a partner's alarm.
 struct AlarmEvent: Hashable, Sendable {
   let state: PartnerReceipt.State
   let at: Instant
-  /// The time of the occurrence, and which reopening of it; nil and 0 for what is about the alarm.
+  /// The due time of the occurrence; nil for an event of the alarm.
   var due: Instant?
+  /// The revision of the occurrence; 0 for an event of the alarm.
   var revision = 0
   var detail: String?
 }
 
 extension ReceivedRequest {
-  /// True if it does not ring any more, as far as was reported.
+  /// True if the reported state means that the alarm does not ring again.
   fileprivate var isSettled: Bool {
     switch standing?.state {
     case .acknowledged, .skipped, .missed: request.repeats == nil
@@ -516,45 +529,53 @@ extension ReceivedRequest {
     }
   }
 
-  /// Returns true when the receipt says that an occurrence rings of which the partner knows that: which of a person's
-  /// devices ring, one after the other, is nobody else's business.
+  /// Returns true if a receipt reports ringing that the partner already knows about.
+  ///
+  /// The partner must not learn which of the user's devices ring one after the other.
   fileprivate func isKnown(toRing receipt: PartnerReceipt) -> Bool {
     guard receipt.state == .rung else { return false }
     let same = receipts.filter { $0.due == receipt.due && $0.at <= receipt.at }
     let snoozed = same.filter { $0.state == .snoozed }.map(\.at).max()
     return same.contains { earlier in
       earlier.state == .rung && snoozed.map { earlier.at > $0 } ?? true
-        // That it reached somebody after all is news.
+        // A ring that was delivered after a failed delivery is reported.
         && (earlier.detail == nil || receipt.detail != nil)
     }
   }
 }
 
-/// Whether a partner's alarm is to ring.
-enum AlarmStanding: Hashable, Sendable {
-  case stands, off, deleted
+/// The state of the alarm that a request has created.
+enum PartnerAlarmState: Hashable, Sendable {
+  case enabled, disabled, deleted
 }
 
-/// What the store does about a partner's requests.
+/// The store's side of a partnership.
 protocol PartnerRequestHandler: AnyObject {
-  func judge(
+  /// Returns the decision about a request.
+  ///
+  /// - Parameters:
+  ///   - accepted: the number of the partner's requests that were accepted today.
+  ///   - rings: the number of times that the partner's alarms ring on each day.
+  func verdict(
     _ request: PartnerRequest, _ limits: PartnerLimits, accepted: Int,
     rings: @autoclosure () -> [CivilDate: Int]
   ) -> PartnerVerdict
   /// Returns the number of times that requests ring together on each day.
   func ringsByDay(_ requests: [PartnerRequest]) -> [CivilDate: Int]
+  /// Returns true if a moment is on the current day.
   func isToday(_ moment: Instant) -> Bool
-  /// Sees to it that the alarm is set, if it is not there; returns why it cannot be.
+  /// Sets an alarm if it does not exist. Returns the reason if that is not possible.
   func set(
     _ request: PartnerRequest, as alarm: Identifier, from origin: PartnerOrigin
   ) throws -> PartnerRefusal?
-  /// Deletes the alarm, if it is there.
-  func cancel(_ alarm: Identifier, why: String) throws
-  /// Deletes the alarms of a partner who is none any more, together, so that 'belfry undo' restores them. Returns how
-  /// many there were.
+  /// Deletes an alarm if it exists.
+  func cancel(_ alarm: Identifier, reason: String) throws
+  /// Deletes the alarms of a former partner in one commit, so that `belfry undo` restores them together.
+  ///
+  /// - Returns: The number of deleted alarms.
   func revoke(_ alarms: [Identifier], by name: String) throws -> Int
-  /// Whether an alarm stands; nil when that is not known.
-  func standing(_ alarm: Identifier) throws -> AlarmStanding?
-  /// How an alarm can be heard here, in words for the partner; nil when that is not known.
-  var ways: String? { get }
+  /// Returns the state of an alarm; nil if it is unknown.
+  func state(of alarm: Identifier) throws -> PartnerAlarmState?
+  /// A description of this device's channels for the partner; nil if unknown.
+  var channelSummary: String? { get }
 }

@@ -4,51 +4,60 @@ import Git
 import Glibc
 import Synchronization
 
-/// The partners that this device knows, with the keys to them: a file each, for their owner alone to read.
+/// The partnerships of this device with their keys, one file each, readable by their owner only.
 public struct PartnerStore: Sendable {
   private let store: Store
   private let cache = Cache()
-  /// Where the files are.
+  /// The path of the folder with the files.
   let folder: String
 
+  /// Creates a partner store. Nothing is read or written yet.
   public init(_ store: Store) {
     self.store = store
     folder = store.localFolder + "/partners"
   }
 
-  /// Whether there is anybody in it; costs a look at a folder.
+  /// True if there are no partnerships. Only the folder is read.
   public var isEmpty: Bool { !DurableFile.names(in: folder).contains { $0.hasSuffix(".json") } }
 
-  /// The folder, which is made where there is none.
+  /// Returns the folder and creates it if necessary.
   private func ensuredFolder() throws -> String {
     try DurableFile.makeFolder(folder, mode: 0o700)
     return folder
   }
 
-  /// Asks whether a mailbox can be reached; throws what `GitMailbox` does.
+  /// Checks that a mailbox can be reached.
+  ///
+  /// - Throws: `StoreError` if the mailbox cannot be reached or its URL is not supported.
   public func probe(_ url: String) async throws {
     let mailbox = try GitMailbox(url, in: ensuredFolder(), context: store.context)
     defer { mailbox.close() }
     _ = try await mailbox.list()
   }
 
-  /// Returns a reference in a git remote that is no mail, as a store's branch; nil where there is none. Throws what
-  /// `GitMailbox` does.
+  /// Returns a reference of a git remote that is not mail, such as a branch; nil if there is none.
+  ///
+  /// - Throws: `StoreError` if the remote cannot be reached or its URL is not supported.
   public func otherReference(in url: String) async throws -> String? {
     let mailbox = try GitMailbox(url, in: ensuredFolder(), context: store.context)
     defer { mailbox.close() }
     return try await mailbox.otherReference()
   }
 
-  /// Everybody in it, by name, and the paths of what cannot be read.
+  /// Returns all partnerships in the order of their names, and the paths of files that cannot be read.
   public func read() -> (partners: [Partnership], unreadable: [String]) {
     let files = readFiles()
     return (files.compactMap(\.partner).sorted(by: PartnerStore.precedes), unreadable(files))
   }
 
+  /// All readable partnerships in the order of their names.
   public var partners: [Partnership] { read().partners }
 
-  /// Changes what is in it, durably, while nobody else does. What `body` takes out is forgotten, keys and all.
+  /// Changes the partnerships under a lock and writes them durably.
+  ///
+  /// - Parameter body: receives the partnerships. It can change, add and remove them.
+  /// - Returns: The result of `body`.
+  /// - Throws: The errors of `body`, the lock and the file system.
   public func change<Result>(
     _ body: (inout [Partnership]) throws -> Result
   ) throws -> Result {
@@ -58,7 +67,7 @@ public struct PartnerStore: Sendable {
       var partners = files.compactMap(\.partner).sorted(by: PartnerStore.precedes)
       let before = Dictionary(partners.map { ($0.id, $0) }) { one, _ in one }
       let result = try body(&partners)
-      PartnerStore.handOver(&partners, at: store.context.now)
+      PartnerStore.transferHistory(&partners, at: store.context.now)
       for partner in partners where before[partner.id] != partner {
         let path = self.path(partner.id)
         let status = try DurableFile.write(
@@ -71,10 +80,10 @@ public struct PartnerStore: Sendable {
     }
   }
 
-  /// Hands what went to and fro over to the partnerships that have taken the place of others.
+  /// Moves the requests of partnerships to their successors.
   ///
-  /// Only to one that is just being made: no partner can name another of this person's in its stead.
-  private static func handOver(_ partners: inout [Partnership], at now: Instant) {
+  /// The successor must be new: a partner must not be able to name another partnership of the user.
+  private static func transferHistory(_ partners: inout [Partnership], at now: Instant) {
     for index in partners.indices {
       guard let successor = partners[index].successor,
         let heir = partners.firstIndex(where: { $0.id == successor && $0.isNew(at: now) }),
@@ -96,7 +105,7 @@ public struct PartnerStore: Sendable {
     let partner: Partnership?
   }
 
-  /// What was read lately, as commands look more than once.
+  /// The partnerships that were read before, since commands read them several times.
   private final class Cache: Sendable {
     private let known = Mutex<[String: (signature: FileSignature, partner: Partnership)]>([:])
 
@@ -117,17 +126,17 @@ public struct PartnerStore: Sendable {
     }
   }
 
-  /// Nil when the file is none of a partner's.
+  /// Returns the partnership in a file; nil if the file is not valid.
   private func read(_ name: String) -> Partnership? {
     let path = "\(folder)/\(name)"
     var status = stat()
     guard lstat(path, &status) == 0 else { return nil }
-    // A restored backup, or an editor, may have opened it to others.
+    // A restored backup or an editor may have made the file readable for others.
     if status.st_mode & 0o077 != 0, chmod(path, 0o600) != 0 || lstat(path, &status) != 0 {
       return nil
     }
     if let known = cache.partner(path, FileSignature(status)) { return known }
-    guard let file = (try? DurableFile.read(path, limit: PartnershipRecord.largest)) ?? nil,
+    guard let file = (try? DurableFile.read(path, limit: PartnershipRecord.maxSize)) ?? nil,
       let partner = PartnershipRecord.decode(file.bytes), "\(partner.id).json" == name
     else { return nil }
     cache.keep(partner, of: path, FileSignature(file.status))
@@ -138,25 +147,25 @@ public struct PartnerStore: Sendable {
     files.filter { $0.partner == nil }.map(\.path)
   }
 
-  // MARK: Other devices of one person
+  // MARK: Other devices of the user
 
-  /// The keys to some partners, for another device of the same person: what was said so far stays here.
+  /// Returns the keys of partnerships for another device of the user. Requests and mail are not included.
   public static func exported(_ partners: [Partnership]) -> [UInt8] {
     partners.flatMap { partner -> [UInt8] in
       var copy = partner
-      (copy.sent, copy.received, copy.post, copy.seen) = ([], [], [], [:])
+      (copy.sent, copy.received, copy.outgoing, copy.seen) = ([], [], [], [:])
       (copy.faults, copy.failure, copy.reached) = ([:], nil, nil)
       let bytes = PartnershipRecord.encode(copy)
       return (try? JSON(parsing: bytes)).map { Array(($0.line + "\n").utf8) } ?? []
     }
   }
 
-  /// The partners of such an export; nil when it is none.
+  /// Returns the partnerships of an export; nil if it is not valid.
   public static func imported(_ bytes: [UInt8]) -> [Partnership]? {
     let lines = bytes.split(separator: UInt8(ascii: "\n"))
     let partners = lines.compactMap { PartnershipRecord.decode(Array($0)) }
     guard !lines.isEmpty, partners.count == lines.count,
-      partners.allSatisfy({ $0.phase == .active && $0.keysAreWhole })
+      partners.allSatisfy({ $0.phase == .active && $0.hasKeys })
     else { return nil }
     return partners
   }

@@ -1,96 +1,107 @@
 import BelfryCore
 
-/// All that this device knows of one partner, or of somebody who may become one. Kept here alone, never in the store.
+/// The state of the relation to one partner or invited person. It is stored on this device only, outside the store.
 ///
 /// ```
 /// invited ──▶ comparing ──▶ confirmed ──▶ active ──▶ ended
-/// accepted ─────┘ the codes    by us        by both    by either
+/// accepted ─────┘ the code     by us        by both    by either
 /// ```
 public struct Partnership: Hashable, Sendable {
+  /// A phase of a partnership.
   public enum Phase: String, Sendable {
-    /// We have made an invitation, and nobody has answered it.
+    /// This device has made an invitation that is not answered yet.
     case invited
-    /// We have answered one, and wait for the inviter's device.
+    /// This device has answered an invitation and waits for the inviter's device.
     case accepted
-    /// Both devices know each other: the people are to compare the code.
+    /// Both devices know each other, and the users can compare the code.
     case comparing
-    /// Our person has confirmed it, the other not yet.
+    /// This device's user has confirmed the code, the partner has not.
     case confirmed
+    /// The pairing is complete.
     case active
-    /// The partner has taken it back: nothing is left of it but its log.
+    /// The partnership has ended. Only its log is left.
     case ended
   }
 
+  /// The identifier, which both sides derive from the invitation.
   public let id: Identifier
+  /// The current phase.
   public var phase: Phase
-  /// What we call the partner: by their own name, unless somebody has chosen another.
+  /// The user's name for the partner, initially the partner's own choice.
   public var name: String
-  /// What we call ourselves towards them.
+  /// The name that the partner gets for this device's user.
   public var ownName: String
+  /// The URL of the mailbox.
   public var mailbox: String
+  /// True if this device has made the invitation.
   public let isInviter: Bool
-  /// Our private key; nil once the partnership has ended.
+  /// The own private key; nil once the partnership has ended.
   var key: [UInt8]?
-  /// The partner's public key, compressed.
+  /// The partner's compressed public key; nil until it is known.
   var theirKey: [UInt8]?
   var secret: [UInt8]
   var ownNonce: [UInt8]
   var theirNonce: [UInt8]?
-  /// Of the inviter's nonce, as the invitation has it; nil with the inviter.
+  /// The commitment to the inviter's nonce in the invitation; nil on the inviter's device.
   var commitment: [UInt8]?
+  /// The time at which the partnership was created on this device.
   public let created: Instant
-  /// Until when an invitation may be answered.
+  /// The time until which the invitation can be answered.
   public var expires: Instant
-  /// When both had confirmed.
+  /// The time at which the pairing was completed; nil before.
   public var paired: Instant?
-  /// Whether the partner's person has confirmed, too.
-  var isConfirmedThere = false
+  /// True if the partner has confirmed the code.
+  var isConfirmedByPartner = false
+  /// The limits for the partner's requests.
   public var limits = PartnerLimits()
+  /// The rejected mail by fault.
   public var faults: [MailFault: Faults] = [:]
-  /// What was asked of the partner, oldest first.
+  /// The requests to the partner, oldest first.
   public var sent: [SentRequest] = []
-  /// What the partner has asked, oldest first.
+  /// The requests of the partner, oldest first.
   public var received: [ReceivedRequest] = []
-  /// Requests that were taken back before they came.
+  /// The requests whose recall arrived before the request.
   var recalled: Set<Identifier> = []
-  /// What is to be left in the mailbox.
-  var post: [Post] = []
-  /// The partnership that has taken the place of this one, with the same person; nil for none.
+  /// The mail to push.
+  var outgoing: [OutgoingMail] = []
+  /// The partnership with the same person that continues this one; nil for none.
   var successor: Identifier?
-  /// What is to be taken out of the mailbox when the keys are gone: names.
+  /// The names of the mail to delete after the keys were deleted.
   var leftovers: Set<String> = []
-  /// What was found in the inbox, by its name there.
+  /// The processed mail of the inbox, by name.
   var seen: [String: SeenMail] = [:]
-  /// Where the store's branch stood when the partner was last told what has become of the alarms, and when that was.
-  var told: Told?
-  /// When the mailbox was last reached, and why it could not be since then.
+  /// The state of the store at the last report to the partner; nil before the first.
+  var lastReported: ReportMark?
+  /// The approximate time at which the mailbox was last reached; nil if never.
   public var reached: Instant?
+  /// The reason why the mailbox cannot be reached now; nil if it can.
   public var failure: String?
 
-  /// How long a partnership holds, in seconds: a year.
+  /// The validity of a pairing, in seconds: one year.
   public static let validity: Int64 = 365 * 86_400
-  /// For so long before its end word of it is given, in seconds.
+  /// The time before the end of the validity at which the user is warned, in seconds.
   public static let endingSoon: Int64 = 30 * 86_400
-  /// How long people may take to compare the code, in seconds.
+  /// The time in which the users can compare the code, in seconds.
   static let comparing: Int64 = 3600
 
-  /// Whether the pairing has not come to its end, and no person is to do anything about it any more.
+  /// True if the pairing is in progress.
   public var isPairing: Bool {
     [.invited, .accepted, .comparing, .confirmed].contains(phase)
   }
 
-  /// Whether it is being made, or was lately.
+  /// Returns true if the pairing is in progress or was completed within a day.
   func isNew(at now: Instant) -> Bool {
     isPairing
       || phase == .active && paired.map { now.seconds(since: $0) < Instant.tolerance } ?? false
   }
 
-  /// When it is past its validity; nil before it was paired.
+  /// The end of the pairing's validity; nil before the pairing is complete.
   public var validUntil: Instant? { paired?.adding(seconds: Partnership.validity) }
 
+  /// Returns true if the pairing is complete and has not expired.
   public func isValid(at now: Instant) -> Bool { validUntil.map { now < $0 } ?? false }
 
-  /// Takes over what went to and fro with the same person under earlier keys.
+  /// Adds the requests of an earlier partnership with the same person.
   mutating func inherit(_ earlier: Partnership) {
     let known = Set(sent.map(\.request.id)).union(received.map(\.request.id))
     sent = earlier.sent.filter { !known.contains($0.request.id) } + sent
@@ -98,10 +109,10 @@ public struct Partnership: Hashable, Sendable {
     recalled.formUnion(earlier.recalled)
   }
 
-  /// Whether an invitation is not to be answered any more.
+  /// Returns true if the invitation has expired.
   public func isLate(at now: Instant) -> Bool { now >= expires }
 
-  /// Whether an attempt to pair has come to nothing by now.
+  /// Returns true if an unfinished pairing has expired.
   func isStale(at now: Instant) -> Bool {
     switch phase {
     case .invited, .accepted: now >= expires.adding(seconds: Instant.skew)
@@ -110,7 +121,7 @@ public struct Partnership: Hashable, Sendable {
     }
   }
 
-  /// The six digits that both people see; nil before both devices know each other.
+  /// The six-digit code that both users compare; nil before both devices know each other.
   public var code: String? {
     guard let keys = pairingKeys, let theirNonce else { return nil }
     return isInviter
@@ -119,62 +130,68 @@ public struct Partnership: Hashable, Sendable {
   }
 }
 
-/// Up to where a partner was told what has become of the alarms.
-struct Told: Hashable, Sendable {
+/// The position up to which a partner has received reports about alarms.
+struct ReportMark: Hashable, Sendable {
   let branch: String
   let at: Instant
 }
 
-/// How often something was refused, and when last.
+/// The number of rejected messages with the same fault.
 public struct Faults: Hashable, Sendable {
+  /// The number.
   public var count = 0
+  /// The time of the last one.
   public var last: Instant
 }
 
-/// What is wrong with something in a mailbox that no partner's Belfry would have left there.
+/// The reason why mail is rejected that a partner's Belfry cannot have sent.
 public enum MailFault: String, CaseIterable, Sendable {
-  /// It does not open: not from this partner, not for us, not under this name, or changed on the way.
+  /// The envelope cannot be opened: it has another sender, recipient or name, or it was modified.
   case forged
-  /// No envelope: cut off, too large, of another version.
+  /// The content is not an envelope: it is truncated, too large or of another version.
   case malformed
-  /// It opens, and what it says is nothing that a Belfry says now.
+  /// The message is not valid in the current phase.
   case nonsense
-  /// It was here before.
+  /// The name or the request was used before.
   case replayed
-  /// Somebody answered an invitation that is too old.
+  /// The answer is to an expired invitation.
   case oldInvitation
-  /// Somebody answered an invitation that was answered already.
+  /// The answer is to an invitation that was already answered.
   case usedInvitation
-  /// Its name is none that a Belfry gives.
+  /// The name is not one that Belfry creates.
   case strangeName
-  /// The pairing is past its validity.
+  /// The pairing has expired.
   case outlived
 
+  /// The fault as text for the user.
   public var words: String {
     switch self {
-    case .forged: "forged, or changed on the way"
-    case .malformed: "cut off, or no envelope"
-    case .nonsense: "nothing that Belfry says"
-    case .replayed: "put there again"
-    case .oldInvitation: "answers to an old invitation"
-    case .usedInvitation: "more answers to one invitation"
-    case .strangeName: "strange names"
-    case .outlived: "after the pairing's year"
+    case .forged: "forged or modified"
+    case .malformed: "truncated, or not an envelope"
+    case .nonsense: "not a valid message"
+    case .replayed: "replayed"
+    case .oldInvitation: "answers to an expired invitation"
+    case .usedInvitation: "further answers to a used invitation"
+    case .strangeName: "invalid names"
+    case .outlived: "received after the pairing expired"
     }
   }
 }
 
-/// A request that was made here.
+/// A request that this user has made.
 public struct SentRequest: Hashable, Sendable {
+  /// The request.
   public let request: PartnerRequest
+  /// The time at which it was made.
   public let created: Instant
-  /// Whether it has reached the mailbox.
+  /// True if the request has reached the mailbox.
   public var isPosted: Bool
-  /// Whether it was taken back.
+  /// True if the user has recalled the request.
   public var isRecalled: Bool
-  /// What the partner's devices told of it, oldest first.
+  /// The receipts of the partner's devices, in the order of arrival.
   public var receipts: [PartnerReceipt]
 
+  /// Creates a request.
   public init(
     request: PartnerRequest, created: Instant, isPosted: Bool = false, isRecalled: Bool = false,
     receipts: [PartnerReceipt] = []
@@ -186,17 +203,18 @@ public struct SentRequest: Hashable, Sendable {
     self.receipts = receipts
   }
 
-  /// The receipt that tells how it stands; nil before the first.
+  /// The receipt that determines the state of the request; nil before the first.
   public var standing: PartnerReceipt? {
     PartnerReceipt.current(in: receipts, repeats: request.repeats != nil)
   }
 
+  /// The current state; nil before the first receipt.
   public var state: PartnerReceipt.State? { standing?.state }
 
-  /// True if its alarm is set and has not been answered.
+  /// True if the alarm is set and has no response yet.
   var isAhead: Bool { state == .scheduled || state == .snoozed }
 
-  /// Whether nothing more is to be heard of it.
+  /// True if no further receipt is expected.
   public var isOver: Bool {
     switch state {
     case .expired, .refused, .recalled: true
@@ -206,22 +224,25 @@ public struct SentRequest: Hashable, Sendable {
   }
 }
 
-/// A request that came here.
+/// A request of the partner.
 public struct ReceivedRequest: Hashable, Sendable {
+  /// The request.
   public let request: PartnerRequest
+  /// The time at which it was received.
   public let received: Instant
-  /// The alarm that it made; nil where it made none.
+  /// The alarm that was set; nil if the request was refused.
   public var alarm: Identifier?
-  /// What the partner was told of it, oldest first.
+  /// The receipts that were sent, oldest first.
   public var receipts: [PartnerReceipt]
-  /// Whether nothing more is to become of it.
+  /// True if nothing further is reported about the request.
   public var isOver: Bool
 
-  /// The receipt that tells how it stands; nil before the first.
+  /// The receipt that determines the state of the request; nil before the first.
   public var standing: PartnerReceipt? {
     PartnerReceipt.current(in: receipts, repeats: request.repeats != nil)
   }
 
+  /// Creates a received request.
   public init(
     request: PartnerRequest, received: Instant, alarm: Identifier? = nil,
     receipts: [PartnerReceipt] = [], isOver: Bool = false
@@ -234,31 +255,32 @@ public struct ReceivedRequest: Hashable, Sendable {
   }
 }
 
-/// Something that is to be left in the mailbox, sealed already: it can be left there also when the keys are gone.
-struct Post: Hashable, Sendable {
-  /// `<address>/<identifier>`
+/// Sealed mail to push. Because it is sealed already, it can be pushed after the keys were deleted.
+struct OutgoingMail: Hashable, Sendable {
+  /// The name in the mailbox: `<address>/<identifier>`.
   let name: String
   let envelope: [UInt8]
-  /// The request that it is; nil for anything else.
+  /// The identifier of the request in the envelope; nil for another message.
   let request: Identifier?
 }
 
-/// Something that was found in the inbox.
+/// Processed mail of the inbox.
 struct SeenMail: Hashable, Sendable {
-  /// The git object that it was.
+  /// The git object.
   let object: String
+  /// The time of processing.
   let at: Instant
-  /// Whether it is to be taken out of the mailbox.
+  /// True if the mail can be deleted from the mailbox.
   var isDone: Bool
-  /// Whether it was taken out: it is not to be there again.
+  /// True if the mail was deleted from the mailbox and must not reappear.
   var isGone = false
-  /// Whether it told of requests of ours: another device of the partner's may leave the same once more.
+  /// True if the mail contained receipts. Another device of the partner may send the same ones again.
   var isReceipt = false
-  /// Whether it was nobody's letter: it is forgotten when it is gone, as anybody could have others remembered.
+  /// True if the mail was rejected. Such names are forgotten after deletion, because anybody can create them.
   var isRefused = false
 }
 
 extension Instant {
-  /// How far two people's clocks may be apart, in seconds.
+  /// The tolerated difference between the clocks of two partners, in seconds.
   static let skew: Int64 = 120
 }

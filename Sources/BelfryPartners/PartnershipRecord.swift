@@ -2,9 +2,10 @@ import BelfryCore
 import BelfryStore
 import Git
 
-/// A partnership's file: `.git/belfry/partners/<id>.json`, for its owner alone to read.
+/// The file format of a partnership: `.git/belfry/partners/<id>.json`, readable by its owner only.
 enum PartnershipRecord {
-  static let largest = 32 << 20
+  /// The maximum size of a file, in bytes.
+  static let maxSize = 32 << 20
 
   // MARK: Writing
 
@@ -18,7 +19,7 @@ enum PartnershipRecord {
       "theirNonce": partner.theirNonce.map(text), "commitment": partner.commitment.map(text),
       "created": JSON(partner.created), "expires": JSON(partner.expires),
       "paired": partner.paired.map { JSON($0) },
-      "confirmedThere": partner.isConfirmedThere ? true : nil,
+      "confirmedThere": partner.isConfirmedByPartner ? true : nil,
       "limits": encode(partner.limits),
       "faults": .object(
         Dictionary(
@@ -35,10 +36,10 @@ enum PartnershipRecord {
       "leftovers": partner.leftovers.isEmpty
         ? nil : .array(partner.leftovers.sorted().map { .string($0) }),
       "post": .array(
-        partner.post.map { post in
+        partner.outgoing.map { mail in
           .object(omittingNil: [
-            "name": .string(post.name), "envelope": text(post.envelope),
-            "request": post.request.map { JSON($0) },
+            "name": .string(mail.name), "envelope": text(mail.envelope),
+            "request": mail.request.map { JSON($0) },
           ])
         }),
       "seen": .object(
@@ -49,7 +50,9 @@ enum PartnershipRecord {
             "refused": mail.isRefused ? true : nil,
           ])
         }),
-      "told": partner.told.map { .object(["branch": .string($0.branch), "at": JSON($0.at)]) },
+      "told": partner.lastReported.map {
+        .object(["branch": .string($0.branch), "at": JSON($0.at)])
+      },
       "reached": partner.reached.map { JSON($0) },
       "failure": partner.failure.map { .string($0) },
     ]).document
@@ -84,7 +87,7 @@ enum PartnershipRecord {
 
   // MARK: Reading
 
-  /// Nil when it is no such record: what is read here was written here.
+  /// Returns the partnership of a record; nil if the record is not valid. Only records of this device are read.
   static func decode(_ bytes: [UInt8]) -> Partnership? {
     guard let json = try? JSON(parsing: bytes), json["format"]?.integer == 1,
       let id = json["id"]?.identifier,
@@ -100,7 +103,7 @@ enum PartnershipRecord {
       ownNonce: nonce, theirNonce: self.bytes(json["theirNonce"]),
       commitment: self.bytes(json["commitment"]), created: created, expires: expires,
       paired: json["paired"]?.instant)
-    partner.isConfirmedThere = json["confirmedThere"]?.bool ?? false
+    partner.isConfirmedByPartner = json["confirmedThere"]?.bool ?? false
     partner.limits = limits(json["limits"])
     for (key, item) in json["faults"]?.object ?? [:] {
       guard let fault = MailFault(rawValue: key), let count = item["count"]?.integer,
@@ -114,11 +117,11 @@ enum PartnershipRecord {
       (json["recalled"]?.array ?? []).compactMap(\.identifier))
     partner.successor = json["successor"]?.identifier
     partner.leftovers = Set((json["leftovers"]?.array ?? []).compactMap(\.string))
-    partner.post = (json["post"]?.array ?? []).compactMap { item in
+    partner.outgoing = (json["post"]?.array ?? []).compactMap { item in
       guard let name = item["name"]?.string, let envelope = self.bytes(item["envelope"]) else {
         return nil
       }
-      return Post(name: name, envelope: envelope, request: item["request"]?.identifier)
+      return OutgoingMail(name: name, envelope: envelope, request: item["request"]?.identifier)
     }
     partner.seen = (json["seen"]?.object ?? [:]).compactMapValues { item in
       guard let object = item["object"]?.string, let at = item["at"]?.instant else { return nil }
@@ -127,8 +130,8 @@ enum PartnershipRecord {
         isGone: item["gone"]?.bool ?? false, isReceipt: item["receipt"]?.bool ?? false,
         isRefused: item["refused"]?.bool ?? false)
     }
-    if let told = json["told"], let branch = told["branch"]?.string, let at = told["at"]?.instant {
-      partner.told = Told(branch: branch, at: at)
+    if let mark = json["told"], let branch = mark["branch"]?.string, let at = mark["at"]?.instant {
+      partner.lastReported = ReportMark(branch: branch, at: at)
     }
     partner.reached = json["reached"]?.instant
     partner.failure = json["failure"]?.string

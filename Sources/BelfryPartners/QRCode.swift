@@ -1,30 +1,34 @@
 import Git
 import Glibc
 
-/// A text as a QR code (ISO/IEC 18004), drawn by libqrencode; loaded when a code is wanted, as few commands draw any.
+/// A QR code (ISO/IEC 18004), created by libqrencode. The library is loaded on demand, because few commands use it.
 public struct QRCode: Hashable, Sendable {
-  /// Modules on each side, without the quiet zone.
+  /// The number of modules on each side, without the quiet zone.
   public let width: Int
-  /// Row by row: whether the module is dark.
+  /// The modules row by row. True means dark.
   private let modules: [Bool]
 
   private static let encoder = "libqrencode.so.4"
   private static let images = "libpng16.so.16"
 
-  /// The program that draws is not installed, or lacks a feature.
+  /// The reason why a code cannot be created or drawn.
   public struct Failure: Error, Hashable, Sendable {
+    /// The reason as a clause for the user, without a final period.
     public let reason: String
-    /// The package to install; nil where that is not the trouble.
+    /// The Debian package to install; nil if that does not help.
     public let package: String?
   }
 
-  /// `QRcode` of `qrencode.h`.
+  /// The struct `QRcode` of `qrencode.h`.
   private struct Drawing {
     var version: Int32
     var width: Int32
     var data: UnsafeMutablePointer<UInt8>?
   }
 
+  /// Creates the smallest code for a text.
+  ///
+  /// - Throws: `Failure` if libqrencode is not installed or the text is too long.
   public init(_ text: String) throws(Failure) {
     typealias Encode =
       @convention(c) (Int32, UnsafePointer<UInt8>, Int32, Int32) -> UnsafeMutableRawPointer?
@@ -34,14 +38,14 @@ public struct QRCode: Hashable, Sendable {
     let free = try QRCode.function(
       "QRcode_free", of: QRCode.encoder, package: "libqrencode4", Free.self)
     let bytes = Array(text.utf8)
-    // The smallest version that fits, and the lowest of the four levels of correction: a screen is not stained.
+    // Version 0 selects the smallest one that fits. The lowest error correction is sufficient on a screen.
     guard let pointer = encode(Int32(bytes.count), bytes, 0, 0) else {
       throw Failure(reason: "the link does not fit into a QR code", package: nil)
     }
     defer { free(pointer) }
     let drawing = pointer.load(as: Drawing.self)
     guard drawing.width > 0, let data = drawing.data else {
-      throw Failure(reason: "\(QRCode.encoder) drew nothing", package: nil)
+      throw Failure(reason: "\(QRCode.encoder) returned no code", package: nil)
     }
     let width = Int(drawing.width)
     self.width = width
@@ -63,16 +67,16 @@ public struct QRCode: Hashable, Sendable {
 
   // MARK: Drawing
 
-  /// The quiet zone around it, in modules: half of what the standard asks for, as a terminal has few rows.
+  /// The width of the quiet zone, in modules. It is half of the standard's, because a terminal has few rows.
   private static let margin = 2
 
-  /// How many columns the lines have.
+  /// The number of columns of each line.
   public var columns: Int { width + 2 * QRCode.margin }
 
-  /// The lines of a terminal, two rows of modules in each.
+  /// Returns lines for a terminal with two rows of modules in each.
   ///
-  /// - Parameter isColoured: with colours, so that it is dark on light on every terminal; else light modules are drawn,
-  ///   as for a terminal that is dark.
+  /// - Parameter isColoured: true for black on white with escape sequences, which every terminal shows correctly;
+  ///   false for light modules only, which need a dark background.
   public func lines(isColoured: Bool) -> [String] {
     let margin = QRCode.margin
     return stride(from: -margin, to: width + margin, by: 2).map { row in
@@ -85,12 +89,14 @@ public struct QRCode: Hashable, Sendable {
         case (false, false): return " "
         }
       }.joined()
-      // Black on white.
+      // Colors 16 and 231 are black and white in every palette.
       return isColoured ? "\u{1B}[38;5;16;48;5;231m\(text)\u{1B}[0m" : text
     }
   }
 
-  /// A PNG image of it, eight points to a module, by libpng.
+  /// Returns a PNG image with eight pixels per module, created by libpng.
+  ///
+  /// - Throws: `Failure` if libpng is not installed or fails.
   public func png() throws(Failure) -> [UInt8] {
     typealias Write =
       @convention(c) (
@@ -107,7 +113,7 @@ public struct QRCode: Hashable, Sendable {
         points[y * side + x] = 0
       }
     }
-    // `png_image` of png.h: a pointer, then version 1, width, height, and format 0 for shades of grey.
+    // The struct `png_image` of png.h: a pointer, then version 1, width, height, and format 0 for grayscale.
     let image = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 16)
     defer { image.deallocate() }
     func prepare() {
@@ -119,12 +125,12 @@ public struct QRCode: Hashable, Sendable {
     var size = 0
     prepare()
     guard write(image, nil, &size, 0, points, Int32(side), nil) != 0 else {
-      throw Failure(reason: "\(QRCode.images) could not draw it", package: nil)
+      throw Failure(reason: "\(QRCode.images) could not create the image", package: nil)
     }
     var bytes = [UInt8](repeating: 0, count: size)
     prepare()
     guard write(image, &bytes, &size, 0, points, Int32(side), nil) != 0 else {
-      throw Failure(reason: "\(QRCode.images) could not draw it", package: nil)
+      throw Failure(reason: "\(QRCode.images) could not create the image", package: nil)
     }
     return Array(bytes.prefix(size))
   }

@@ -2,10 +2,14 @@ import BelfryCore
 import BelfryStore
 
 extension Store {
-  /// Notes a partner's quiet hours in the alarms that the partner has set, so that each of the receiver's devices keeps
-  /// them when it is to ring. Returns how many alarms were changed.
+  /// Records a partner's quiet hours in alarms that the partner has set, for all of the user's devices.
   ///
-  /// It is no edit of the alarm: the log says nothing of it, nor does the partner hear of it.
+  /// This is not an edit of the alarms: there is no log entry, and the partner gets no receipt.
+  ///
+  /// - Parameters:
+  ///   - quiet: the quiet hours; nil for none.
+  ///   - alarms: the identifiers of the alarms.
+  /// - Returns: The number of changed alarms.
   @discardableResult public func note(
     _ quiet: QuietHours?, in alarms: [Identifier]
   ) throws -> Int {

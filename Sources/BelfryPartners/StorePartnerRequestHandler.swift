@@ -2,20 +2,20 @@ import BelfryCore
 import BelfryStore
 import Git
 
-/// Sets partners' alarms in the store: all that came together in one commit.
+/// A request handler that sets the alarms of one run in the store with a single commit.
 final class StorePartnerRequestHandler: PartnerRequestHandler {
   private let store: Store
   private let settings: Settings
-  let ways: String?
-  /// The alarms to set.
+  let channelSummary: String?
+  /// The alarms that `commit()` will add.
   private var made: [Alarm] = []
-  /// Reads the alarms until the next write; nil where none was read since the last.
+  /// A reader that is valid until the next write; nil if there is none.
   private var reader: Store.AlarmReader?
 
-  init(store: Store, settings: Settings, ways: String?) {
+  init(store: Store, settings: Settings, channelSummary: String?) {
     self.store = store
     self.settings = settings
-    self.ways = ways
+    self.channelSummary = channelSummary
   }
 
   private var now: Instant { store.context.now }
@@ -27,7 +27,7 @@ final class StorePartnerRequestHandler: PartnerRequestHandler {
     return try reader.alarm(alarm)
   }
 
-  func judge(
+  func verdict(
     _ request: PartnerRequest, _ limits: PartnerLimits, accepted: Int,
     rings: @autoclosure () -> [CivilDate: Int]
   ) -> PartnerVerdict {
@@ -49,7 +49,7 @@ final class StorePartnerRequestHandler: PartnerRequestHandler {
   func set(
     _ request: PartnerRequest, as alarm: Identifier, from origin: PartnerOrigin
   ) throws -> PartnerRefusal? {
-    // Another device of this person's was faster, or this one has died over it.
+    // Another device of this user, or an interrupted run of this one, has set the alarm.
     if try stored(alarm) != nil { return nil }
     do {
       made.append(
@@ -62,43 +62,47 @@ final class StorePartnerRequestHandler: PartnerRequestHandler {
     }
   }
 
-  func standing(_ alarm: Identifier) throws -> AlarmStanding? {
+  func state(of alarm: Identifier) throws -> PartnerAlarmState? {
     guard !made.contains(where: { $0.id == alarm }), let known = try stored(alarm) else {
       return nil
     }
-    return known.isDeleted ? .deleted : known.enabled ? .stands : .off
+    return known.isDeleted ? .deleted : known.enabled ? .enabled : .disabled
   }
 
-  func cancel(_ alarm: Identifier, why: String) throws {
-    // It came together with what takes it back.
+  func cancel(_ alarm: Identifier, reason: String) throws {
+    // The request and its recall can arrive in the same run.
     made.removeAll { $0.id == alarm }
     reader = nil
-    _ = try store.delete(alarm, why: why) { self.message("\($0.title): \(why)", of: [$0]) }
+    _ = try store.delete(alarm, why: reason) { self.message("\($0.title): \(reason)", of: [$0]) }
   }
 
   func revoke(_ alarms: [Identifier], by name: String) throws -> Int {
-    let unset = made.count { alarms.contains($0.id) }
+    let uncommitted = made.count { alarms.contains($0.id) }
     made.removeAll { alarms.contains($0.id) }
     reader = nil
-    return try store.delete(alarms, why: "\(name) is no partner any more").count + unset
+    return try store.delete(alarms, why: "the partnership with \(name) has ended").count
+      + uncommitted
   }
 
-  /// Commits what is to be set. Throws what the store does: then nothing is.
+  /// Commits the alarms that were set.
+  ///
+  /// - Throws: The errors of the store. In this case no alarm is set.
   func commit() throws {
     guard let first = made.first else { return }
     reader = nil
     let entries = store.entries(
       made.map { alarm in
-        (Event(.created, detail: "asked by \(alarm.partner?.name ?? "a partner")"), alarm)
+        (Event(.created, detail: "requested by \(alarm.partner?.name ?? "a partner")"), alarm)
       })
-    let what = made.count == 1 ? first.schedule.summary : "\(made.count) alarms"
+    let summary = made.count == 1 ? first.schedule.summary : "\(made.count) alarms"
     try store.add(
       Store.Change(
-        alarms: made, entries: entries, message: message("\(first.title): \(what)", of: made)))
+        alarms: made, entries: entries,
+        message: message("\(first.title): \(summary)", of: made)))
     made = []
   }
 
-  /// Not to be undone: nobody here has done it.
+  /// Returns the message of a commit that `belfry undo` skips, because it is not an action of the user.
   private func message(_ subject: String, of alarms: [Alarm]) -> CommitMessage {
     CommitMessage(
       subject,

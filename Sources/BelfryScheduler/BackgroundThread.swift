@@ -1,6 +1,6 @@
 import Glibc
 
-/// A thread for blocking work, which would otherwise hold up the pool of threads that all tasks share.
+/// A detached thread for blocking work, which would otherwise block the thread pool that tasks share.
 public enum BackgroundThread {
   private final class Work {
     let body: @Sendable () -> Void
@@ -10,14 +10,14 @@ public enum BackgroundThread {
     }
   }
 
-  /// Runs `body` in a thread of its own, or on the caller's where the system gives none.
+  /// Runs `body` in a new thread, or in the calling thread if the system refuses to create one.
   static func start(_ body: @escaping @Sendable () -> Void) {
     if !tryStart(body) { body() }
   }
 
-  /// Runs `body` in a thread of its own.
+  /// Runs `body` in a new thread.
   ///
-  /// - Returns: False when the system gives no thread. `body` has not run then.
+  /// - Returns: False if the system refuses to create a thread. `body` does not run in that case.
   public static func tryStart(_ body: @escaping @Sendable () -> Void) -> Bool {
     var thread = pthread_t()
     let work = Unmanaged.passRetained(Work(body))

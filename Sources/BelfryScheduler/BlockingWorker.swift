@@ -1,10 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// Runs blocking work one job after the other, away from the threads that tasks share.
+/// A worker that runs blocking jobs one after another, outside the thread pool that tasks share.
 ///
-/// A disk that hangs holds every thread that writes to it, and nothing can interrupt that. Work that may hang runs
-/// here: it then holds one thread that nobody else needs, and its callers wait for a limited time only.
+/// A disk that hangs blocks every thread that writes to it, and the write cannot be interrupted. A job that may hang
+/// runs here: it blocks a dedicated thread, and its callers wait for a limited time.
 final class BlockingWorker: Sendable {
   private struct State {
     var jobs: [@Sendable () -> Void] = []
@@ -12,7 +12,7 @@ final class BlockingWorker: Sendable {
   }
   private let state = Mutex(State())
 
-  /// Runs a job when those before it have ended; returns at once.
+  /// Enqueues a job and returns immediately. The job runs after all earlier jobs.
   func enqueue(_ job: @escaping @Sendable () -> Void) {
     let wasIdle = state.withLock { state in
       state.jobs.append(job)
@@ -35,7 +35,7 @@ final class BlockingWorker: Sendable {
     }
   }
 
-  /// Runs a job whose result somebody waits for; returns at once.
+  /// Enqueues a job with a result and returns immediately.
   func start<Value: Sendable>(_ work: @escaping @Sendable () -> Value) -> BlockingJob<Value> {
     let job = BlockingJob<Value>()
     enqueue { job.finish(work()) }
@@ -43,7 +43,7 @@ final class BlockingWorker: Sendable {
   }
 }
 
-/// Work that a `BlockingWorker` does, and its result.
+/// A job of a `BlockingWorker` and its result.
 final class BlockingJob<Value: Sendable>: Sendable {
   private let result = Mutex<Value?>(nil)
   private let group = DispatchGroup()
@@ -57,14 +57,17 @@ final class BlockingJob<Value: Sendable>: Sendable {
     group.leave()
   }
 
-  /// Blocks this thread until the job has ended, and returns its result; nil when it has not ended in time. It then
-  /// runs on.
+  /// Blocks the current thread until the job ends, and returns its result; nil on timeout.
+  ///
+  /// The job continues after a timeout.
   func wait(within limit: Duration) -> Value? {
     _ = group.wait(timeout: .now() + limit / .seconds(1))
     return result.withLock { $0 }
   }
 
-  /// The same for a task, of which no thread is blocked.
+  /// Suspends the current task until the job ends, and returns its result; nil on timeout.
+  ///
+  /// The job continues after a timeout.
   func value(within limit: Duration) async -> Value? {
     if let value = result.withLock({ $0 }) { return value }
     return await withCheckedContinuation { continuation in

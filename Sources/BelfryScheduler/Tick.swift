@@ -289,14 +289,14 @@ public struct Tick: Sendable {
     func unlogged(_ ledger: DeliveryLedger) -> [(
       key: DeliveryLedger.Key, value: DeliveryLedger.Firing
     )] {
-      ledger.ledger.filter { !$0.value.isLogged && $0.value.standing != .claimed }
+      ledger.ledger.filter { !$0.value.isLogged && $0.value.state != .claimed }
         .sorted { ($0.value.due, $0.key) < ($1.value.due, $1.key) }
     }
     let known = unlogged(store.ledger())
     if known.isEmpty { return }
     // An alarm counts its own follow-ups: the same one is remembered once.
     for (key, firing) in known {
-      if case (.followUp(let number), .delivered) = (firing.kind, firing.standing) {
+      if case (.followUp(let number), .delivered) = (firing.kind, firing.state) {
         try remember(number, of: key, settings)
       }
     }
@@ -306,7 +306,7 @@ public struct Tick: Sendable {
       var changes: [Store.Change] = []
       var logged: [DeliveryLedger.Key] = []
       for (key, firing) in unlogged(ledger) {
-        switch (firing.kind, firing.standing) {
+        switch (firing.kind, firing.state) {
         case (.ringing, _):
           if let alarm = try store.alarm(key.alarm) {
             fired.append((Event(.fired, key.occurrence), alarm))

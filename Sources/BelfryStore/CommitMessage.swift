@@ -1,11 +1,21 @@
 import BelfryCore
 
-/// A commit's words: a subject that a person would say, and trailers for machines.
+/// The message of a commit: a subject for people, an optional body, and trailers for machines.
 public struct CommitMessage: Hashable, Sendable {
+  /// The subject line.
   public var subject: String
+  /// The lines between the subject and the trailers.
   public var body: [String]
+  /// The trailers, in their order.
   public var trailers: [(key: String, value: String)]
 
+  /// Creates a message.
+  ///
+  /// - Parameters:
+  ///   - subject: The subject line.
+  ///   - body: The lines of the body.
+  ///   - trailers: The trailers before `Device`.
+  ///   - device: The device of the commit; nil to omit the trailer `Device`.
   public init(
     _ subject: String, body: [String] = [], trailers: [(key: String, value: String)] = [],
     device: Identifier?
@@ -16,7 +26,7 @@ public struct CommitMessage: Hashable, Sendable {
     if let device { self.trailers.append(("Device", device.text)) }
   }
 
-  /// The message of one event: `Done: Pay rent (2026-12-01 09:00)`.
+  /// Creates the message of one event, such as `Done: Pay rent (2026-12-01 09:00)`.
   public init(_ event: Event, of alarm: Alarm, device: Identifier) {
     var trailers = [("Alarm", alarm.id.text)]
     let label = event.auto ? "Completed by itself" : event.action.label
@@ -32,19 +42,20 @@ public struct CommitMessage: Hashable, Sendable {
       trailers: trailers.map { (key: $0.0, value: $0.1) }, device: device)
   }
 
-  /// The trailer of what nobody did, and that of what is taken back: the commit of it.
+  /// The trailer of an action that no user took.
   static let auto = "Auto"
+  /// The trailer that names the commit that this one undoes.
   static let undoes = "Undoes"
-  /// The trailer of a commit that the command after an interrupted one has made for it.
+  /// The trailer of a commit that completes an interrupted write.
   static let recovered = "Recovered"
-  /// The trailer of what cannot be taken back, as what belongs to it is gone.
+  /// The trailer of an action that cannot be undone.
   static let final = "Final"
-  /// The action of a change of the settings.
+  /// The action of a change to the settings.
   static let settings = "settings"
-  /// The action of a device that takes another's place over.
+  /// The action of adopting another device.
   static let adoption = "adopted"
 
-  /// Whether an action is one that a person takes, and can take back.
+  /// Returns true if a user can take an action, and undo it.
   static func isUndoable(_ action: String) -> Bool {
     if action == settings || action == adoption { return true }
     return switch LogEntry.Action(rawValue: action) {
@@ -56,7 +67,7 @@ public struct CommitMessage: Hashable, Sendable {
     }
   }
 
-  /// The trailers of a message: the `Key: value` lines of its last paragraph.
+  /// Returns the trailers of a message: the `Key: value` lines of its last paragraph.
   static func trailers(of message: String) -> [String: String] {
     let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
     let end = lines.lastIndex { !$0.isEmpty } ?? lines.startIndex
@@ -69,11 +80,12 @@ public struct CommitMessage: Hashable, Sendable {
     return result
   }
 
-  /// The device that made the commit of a message; nil where it does not say.
+  /// Returns the device that made a commit, or nil if its message doesn't name one.
   static func device(of message: String) -> Identifier? {
     trailers(of: message)["Device"].flatMap { Identifier($0) }
   }
 
+  /// The whole message.
   var text: String {
     let trailerLines = trailers.map { "\($0.key): \($0.value)" }
     return
@@ -81,12 +93,14 @@ public struct CommitMessage: Hashable, Sendable {
       + (trailerLines.isEmpty ? [] : [""] + trailerLines)).joined(separator: "\n") + "\n"
   }
 
+  /// Returns true if two messages have the same text.
   public static func == (a: CommitMessage, b: CommitMessage) -> Bool { a.text == b.text }
+  /// Hashes the text.
   public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
 extension LogEntry.Action {
-  /// What a person would say: `Done`, `Snoozed` …
+  /// The action's capitalized name, such as `Done` or `Snoozed`.
   public var label: String {
     rawValue.prefix(1).uppercased() + rawValue.dropFirst()
   }

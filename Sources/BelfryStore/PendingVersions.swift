@@ -2,29 +2,32 @@ import BelfryCore
 import Git
 import Glibc
 
-/// Versions of alarms that the work tree lacks:
+/// The versions of alarms that the work tree lacks:
 ///
-/// - those of a branch that something other than Belfry has moved while the work tree stayed behind: a mixed or soft
-///   `git reset`, a push into the checked-out branch, a commit in another work tree of the repository;
-/// - those of a write that was interrupted, which the next write finishes.
+/// - Versions of a branch that another program has moved without the work tree: a mixed or soft `git reset`, a push to
+///   the checked-out branch, or a commit in another work tree of the repository.
+/// - Versions of an interrupted write, which the next write completes.
 ///
-/// Reads join each alarm's file with them in memory. The next write brings the work tree in line (see `recover` and
+/// Reads join them with each alarm's file in memory. The next write updates the work tree (see `recover` and
 /// `WorkTreeUpdate`).
 struct PendingVersions {
   private let repository: Repository
   private let now: Instant
   /// The blobs of the versions, by alarm.
   private let blobs: [Identifier: [ObjectID]]
-  /// The alarms of the commit that the work tree was last in line with; nil when that commit is not known or cannot
-  /// be read.
+  /// The alarms of the commit with which the work tree last agreed; nil if that commit is unknown or unreadable.
   private let earlier: [Identifier: ObjectID]?
-  /// All alarms of a moved branch; nil when the branch was not moved.
+  /// All alarms of the branch if it was moved, otherwise nil.
   private let branch: Set<Identifier>?
 
+  /// Reads the versions.
+  ///
   /// - Parameters:
-  ///   - head: the commit that the branch was moved to; nil when it was not.
-  ///   - seen: the commit that the work tree was last in line with.
-  ///   - interrupted: the versions that an interrupted write was to bring.
+  ///   - repository: The store's repository.
+  ///   - head: The commit to which the branch was moved; nil if it was not moved.
+  ///   - seen: The commit with which the work tree last agreed.
+  ///   - interrupted: The versions of an interrupted write.
+  ///   - now: The current time.
   init(
     _ repository: Repository, head: ObjectID?, seen: ObjectID?,
     interrupted: [Identifier: ObjectID], now: Instant
@@ -47,24 +50,24 @@ struct PendingVersions {
     self.blobs = blobs
   }
 
-  /// The alarms of which there are such versions.
+  /// The alarms that have a pending version.
   var alarms: Set<Identifier> { Set(blobs.keys) }
 
-  /// Returns true when there is a version that is not the one of a blob.
+  /// Returns true if an alarm has a version other than `blob`.
   func differs(_ id: Identifier, from blob: ObjectID?) -> Bool {
     blobs[id]?.contains { $0 != blob } ?? false
   }
 
-  /// Returns true when the work tree never had an alarm of which there is a version, as far as that is known.
+  /// Returns true if an alarm has a version and, as far as is known, never had a file in the work tree.
   func isNew(_ id: Identifier) -> Bool { blobs[id] != nil && earlier?[id] == nil }
 
-  /// Returns true for an alarm that a moved branch lacks when it is not known what the branch had before: nothing shows
-  /// that the alarm's file was ever committed.
+  /// Returns true if a moved branch lacks an alarm and its earlier commit is unknown. The alarm's file may then never
+  /// have been committed.
   func isUntracked(_ id: Identifier) -> Bool {
     earlier == nil && branch?.contains(id) == false
   }
 
-  /// An alarm without a usable file, as these versions have it; nil when none of them can be used.
+  /// Returns the join of an alarm's versions, for an alarm without a valid file. Returns nil if no version is valid.
   func version(_ id: Identifier) -> Alarm? {
     (blobs[id] ?? []).compactMap { blob in
       guard let bytes = try? repository.blob(blob, limit: AlarmRecord.largest) else { return nil }
@@ -72,13 +75,13 @@ struct PendingVersions {
     }.reduce(nil) { joined, next in joined.map { Alarm.join($0, next) } ?? next }
   }
 
-  /// An alarm's file joined with these versions; nil when they add nothing to the file.
+  /// Returns the join of an alarm's file and its versions, or nil if the versions add nothing to the file.
   func joined(_ id: Identifier, with file: [UInt8]) -> Alarm? {
     guard differs(id, from: Repository.blobID(file)), let blobs = blobs[id] else { return nil }
     let kind = RecordPath.alarm(id)
     var result = file
     for blob in blobs {
-      // The file stands as it is beside a version that cannot be read.
+      // An unreadable version changes nothing.
       guard let theirs = try? repository.content(blob, kind) else { continue }
       let join = RecordJoin(
         kind, ours: .success(result), theirs: theirs,
@@ -90,16 +93,17 @@ struct PendingVersions {
 }
 
 extension Store {
-  /// The commit of the checked-out branch if something other than Belfry has moved it there; nil otherwise, and while a
-  /// commit of the past is checked out. Costs a look at three small files.
+  /// The commit of the checked-out branch if another program has moved it; nil otherwise, and while a commit is checked
+  /// out instead of a branch.
+  ///
+  /// - Complexity: Reads three small files.
   public var movedHead: String? {
     guard let head = local.readHead(), head != local.readSeen() else { return nil }
     return head.description
   }
 
-  /// The versions that the work tree lacks; nil when there are none.
-  ///
-  /// Nil also when the history cannot be read: the files are then taken as they are.
+  /// Returns the versions that the work tree lacks, or nil if there are none, or if the history cannot be read. In the
+  /// latter case, the files count as they are.
   func pendingVersions() -> PendingVersions? {
     guard let head = local.readHead() else { return nil }
     let seen = local.readSeen()
@@ -112,11 +116,9 @@ extension Store {
       now: context.now)
   }
 
-  /// The blobs of the alarms that a write was to bring, and has not brought to its end.
-  ///
-  /// None of a write that is to be taken back.
+  /// Returns the blobs of the alarms of an interrupted write, unless the write will be rolled back.
   private func interruptedAlarms() -> [Identifier: ObjectID] {
-    // A journal that cannot be read is reported by whoever writes.
+    // An unreadable journal is reported by the next write.
     guard let journal = (try? local.readJournal()) ?? nil, !journal.isRefused else { return [:] }
     var alarms: [Identifier: ObjectID] = [:]
     for (path, blob) in journal.files {
@@ -125,7 +127,7 @@ extension Store {
     return alarms
   }
 
-  /// An alarm as it is in its file and in the versions that the work tree lacks.
+  /// Returns the join of an alarm's file and the versions that the work tree lacks.
   func alarm(_ id: Identifier, _ pending: PendingVersions?) throws -> Alarm? {
     switch try readAlarm(id) {
     case .good(let alarm, let content): return pending?.joined(id, with: content.bytes) ?? alarm
@@ -133,7 +135,8 @@ extension Store {
     }
   }
 
-  /// The last valid version of an alarm without a usable file, joined with those that the work tree lacks.
+  /// Returns the join of the last valid version of an alarm and the versions that the work tree lacks, for an alarm
+  /// without a valid file.
   func lastGood(_ id: Identifier, _ pending: PendingVersions?) throws -> Alarm? {
     let good = try lastGood(id)?.alarm
     guard let version = pending?.version(id) else { return good }
@@ -142,7 +145,7 @@ extension Store {
 }
 
 extension LocalState {
-  /// The folder that the references of branches are in.
+  /// The folder that contains the references of branches.
   var commonDirectory: String {
     guard let common = DurableFile.firstLine(of: gitDirectory + "/commondir") else {
       return gitDirectory
@@ -150,15 +153,16 @@ extension LocalState {
     return common.hasPrefix("/") ? common : "\(gitDirectory)/\(common)"
   }
 
-  /// The commit at which the checked-out branch stands, read without libgit2, whose start costs more than most
-  /// commands; nil when no branch is checked out, or its files cannot be read.
+  /// Returns the commit of the checked-out branch, or nil if no branch is checked out or its files cannot be read.
+  ///
+  /// It doesn't use libgit2, because initializing libgit2 takes longer than most commands.
   func readHead() -> ObjectID? {
     guard let head = DurableFile.firstLine(of: gitDirectory + "/HEAD"), head.hasPrefix("ref: ")
     else { return nil }
     return readReference(String(head.dropFirst(5)))
   }
 
-  /// The commit that a branch's reference names, in its own file or among the packed ones.
+  /// Returns the commit of a reference, from its own file or from the packed references.
   func readReference(_ name: String) -> ObjectID? {
     let folder = commonDirectory
     if let line = DurableFile.firstLine(of: "\(folder)/\(name)") {
@@ -166,7 +170,7 @@ extension LocalState {
     }
     guard let packed = (try? DurableFile.read("\(folder)/packed-refs", limit: 64 << 20)) ?? nil
     else { return nil }
-    // `<40 digits> refs/heads/main`, a line each.
+    // A line is `<40 digits> refs/heads/main`.
     let digits = 2 * ObjectID.byteCount
     let ending = Array(" \(name)".utf8)
     return packed.bytes.withUnsafeBufferPointer { bytes -> ObjectID? in

@@ -1,10 +1,12 @@
 import Git
 
-/// The records that git's index holds and HEAD does not: what a commit would bring.
+/// The records that are staged: those that git's index contains and HEAD doesn't.
 public enum StagedRecords {
-  /// What is wrong with them.
+  /// Returns the staged records that are not valid.
   ///
-  /// - Parameter path: the work tree.
+  /// - Parameter path: The path of the work tree.
+  /// - Returns: The path and the error of each record.
+  /// - Throws: `GitError` if git or the repository fails.
   public static func problems(
     in path: String
   ) async throws -> [(path: String, error: RecordError)] {
@@ -15,16 +17,16 @@ public enum StagedRecords {
         "--diff-filter=ACMT", try repository.commit(of: "HEAD") == nil ? emptyTree : "HEAD",
       ], in: path, inheritsIndex: true)
     guard outcome.status == 0 else {
-      throw GitError(.generic, "look at what is staged", GitCommand.reason(outcome))
+      throw GitError(.generic, "list the staged changes", GitCommand.reason(outcome))
     }
-    // `:100644 100644 <old> <new> M`, then the path.
+    // Each record is `:100644 100644 <old> <new> M`, followed by the path.
     let parts = outcome.output.split(separator: "\0").map(String.init)
     return stride(from: 0, to: parts.count - 1, by: 2).compactMap { index in
-      let words = parts[index].split(separator: " ")
-      guard words.count == 5, let kind = RecordPath(parts[index + 1]),
-        let blob = ObjectID(hexadecimal: words[3])
+      let fields = parts[index].split(separator: " ")
+      guard fields.count == 5, let kind = RecordPath(parts[index + 1]),
+        let blob = ObjectID(hexadecimal: fields[3])
       else { return nil }
-      guard words[1] == "100644" else {
+      guard fields[1] == "100644" else {
         return (parts[index + 1], RecordError("it is not a regular file"))
       }
       do throws(GitError) {
@@ -36,6 +38,6 @@ public enum StagedRecords {
     }
   }
 
-  /// The tree of nothing, which every repository knows.
+  /// The id of the empty tree, which every repository contains.
   private static let emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 }

@@ -2,19 +2,23 @@ import BelfryCore
 import CLinux
 import Git
 
-/// This device in the place of another: after a restore from a backup, or on a machine that was set up anew.
+/// Adoption of another device's place, after a restore from a backup or on a new machine.
 extension Store {
   /// The result of adopting another device.
   public struct Adoption: Sendable {
-    /// The device whose place was taken.
+    /// The adopted device, which is now replaced.
     public let old: Device
-    /// The alarms that named the other, as they are now.
+    /// The changed alarms, which named the adopted device before.
     public let alarms: [Alarm]
   }
 
-  /// Puts this device in another's place in every alarm, and notes that the other is replaced, as one commit.
+  /// Replaces another device by this one in every alarm, and marks the other one as replaced, as one commit.
   ///
-  /// The kind, the owner and the right to place calls are adopted where this device has none of its own.
+  /// This device also adopts the kind, the owner and the permission to place calls, unless it has its own.
+  ///
+  /// - Parameter old: The device to adopt.
+  /// - Returns: The changes.
+  /// - Throws: `StoreError`, `GitError`, `FileError`.
   public func adopt(_ old: Device) throws -> Adoption {
     try locked {
       let writer = try StoreWriter(self)
@@ -23,14 +27,14 @@ extension Store {
       var files: [String: [UInt8]?] = [:]
       var changed: [Alarm] = []
       for id in armedIdentifiers() {
-        // A record that is not valid stays as it is; the replacement counts for it all the same.
+        // An invalid record stays as it is. The replacement in the device's record applies to it nevertheless.
         guard case .good(let alarm, _) = try readAlarm(id), !alarm.isDeleted,
           let after = alarm.replacing(old.id, by: device, at: context.now)
         else { continue }
         files[AlarmRecord.path(id)] = AlarmRecord.encode(after)
         changed.append(after)
       }
-      let detail = "device: \(ownDevice.name) (\(device.short)) in the place of \(old.id.short)"
+      let detail = "device: \(ownDevice.name) (\(device.short)) replaces \(old.id.short)"
       let events = changed.map { (event: Event(.edited, detail: detail), alarm: $0) }
       for entry in entries(events) { files[LogRecord.path(entry)] = LogRecord.encode(entry) }
       var own = ownDevice
@@ -50,9 +54,14 @@ extension Store {
     }
   }
 
-  /// Takes an adoption back in this device's own record, where a commit made one.
+  /// Reverts an adoption in this device's record, if the given commit made one.
   ///
-  /// - Returns: the devices that are not replaced any more.
+  /// - Parameters:
+  ///   - action: The commit.
+  ///   - changed: The files that the commit changed.
+  ///   - repository: The store's repository.
+  ///   - files: Receives the reverted record.
+  /// - Returns: The devices that are no longer replaced.
   func revertAdoption(
     _ action: Commit, _ changed: [ChangedFile], _ repository: Repository,
     _ files: inout [String: [UInt8]?]
@@ -82,19 +91,19 @@ extension Store {
 
   // MARK: Alarms of silent devices
 
-  /// A device that is not known to be alive, and the alarms for which another rings in its place.
+  /// A silent device, and the alarms that another device rings in its place.
   public struct SilentDevice: Sendable {
-    /// The device that nothing is heard of.
+    /// The silent device.
     public let device: Device
-    /// The time of its latest sign of life.
+    /// The time of its latest heartbeat or other evidence.
     public let lastHeard: Instant
-    /// The device that has its place meanwhile; nil where every device rings.
+    /// The device that stands in for it; nil if every device rings.
     public let standIn: Identifier?
+    /// The alarms that name the silent device.
     public var alarms: [Alarm]
   }
 
-  /// The devices that alarms name and that are not known to be alive, with the alarms that this device rings for in
-  /// their place.
+  /// Returns the silent devices that alarms name, each with the alarms that this device rings in its place.
   public func silentDevices() -> [SilentDevice] {
     let presence = presence
     let silent = devices().devices.filter { !presence.isAlive($0.id) }
@@ -120,7 +129,7 @@ extension Store {
     return result.filter { !$0.alarms.isEmpty }
   }
 
-  /// Returns false for an alarm whose file names no device: most need not be parsed.
+  /// Returns false if an alarm's file names no device, so that it need not be parsed.
   private func mentionsDevices(_ id: Identifier) -> Bool {
     guard
       let file =
@@ -133,7 +142,8 @@ extension Store {
     }
   }
 
-  /// The silent devices whose place this one may have taken: it was made from a copy of them, or has their name.
+  /// Returns the silent devices that this device has probably replaced: it was made from a copy of them, or has their
+  /// name.
   public func adoptable() -> [Device] {
     let presence = presence
     return devices().devices.filter { other in

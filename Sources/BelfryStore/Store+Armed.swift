@@ -2,13 +2,16 @@ import BelfryCore
 import Git
 import Glibc
 
-/// A record's file as it lies: what a daemon remembers of an alarm, so that it rings also when the store is gone.
+/// An alarm and its file, which the daemon keeps in memory so that the alarm rings even if the store disappears.
 public struct ArmedRecord: Sendable {
+  /// The alarm.
   public let alarm: Alarm
+  /// The content of the file.
   public let bytes: [UInt8]
-  /// Changes when the file does; nil when it was not read from a file.
+  /// The signature of the file, which changes with it; nil if the alarm was not read from a file.
   public let signature: FileSignature?
 
+  /// Creates a record.
   public init(alarm: Alarm, bytes: [UInt8], signature: FileSignature? = nil) {
     self.alarm = alarm
     self.bytes = bytes
@@ -16,42 +19,43 @@ public struct ArmedRecord: Sendable {
   }
 }
 
-/// Reading for a daemon: nothing here opens the git repository unless it says so, nothing waits.
+/// Reads for the daemon. They never wait, and open the git repository only if their documentation says so.
 extension Store {
-  /// The same store at another moment, or for another reader.
+  /// Returns the same store with another environment.
   public func with(_ context: StoreContext) -> Store {
     Store(
       path: path, context: context, device: device, local: local, adoptionFailure: adoptionFailure,
       presenceCache: presenceCache, deviceZones: deviceZones)
   }
 
-  /// The alarms that have files.
+  /// Returns the identifiers of the alarms that have files.
   public func armedIdentifiers() -> [Identifier] {
     DurableFile.names(in: path + "/alarms").compactMap {
       $0.hasSuffix(".json") ? Identifier($0.dropLast(5)) : nil
     }
   }
 
-  /// An alarm's record, if there is a valid one and the work tree shows no past.
+  /// Returns an alarm's record. Returns nil if it is missing or not valid, or if an earlier commit is checked out.
   public func armed(_ id: Identifier) -> ArmedRecord? {
     guard past == nil, case .good(let alarm, let content)? = try? readAlarm(id) else { return nil }
     return ArmedRecord(
       alarm: alarm, bytes: content.bytes, signature: FileSignature(content.status))
   }
 
-  /// What the file of an alarm is like now; nil when there is none.
+  /// Returns the signature of an alarm's file, or nil if there is none.
   public func armedSignature(_ id: Identifier) -> FileSignature? {
     var status = stat()
     return lstat("\(path)/\(AlarmRecord.path(id))", &status) == 0 ? FileSignature(status) : nil
   }
 
-  /// The alarms as the history has them, of those that have no valid file now: opens the repository, and may take
-  /// long.
+  /// Returns the last valid versions of the alarms that have no valid file now. Opens the repository, and can be slow.
+  ///
+  /// - Parameter known: The alarms to leave out.
   public func armedByHistory(besides known: Set<Identifier>) -> [ArmedRecord] {
     guard let repository = try? repository() else { return [] }
     let ids: [Identifier]
     if past != nil {
-      // The work tree tells nothing of what rings.
+      // The work tree shows an earlier commit, but the branch's alarms ring.
       let alarms: [Alarm]? = (try? branchAlarms()) ?? nil
       return (alarms ?? []).filter { !known.contains($0.id) }
         .map { ArmedRecord(alarm: $0, bytes: AlarmRecord.encode($0)) }
@@ -65,42 +69,42 @@ extension Store {
     }
   }
 
-  /// The alarms of which the work tree lacks a version, as when something other than Belfry has moved the branch.
+  /// Returns the alarms of which the work tree lacks a version, for example after another program has moved the branch.
   /// Opens the repository.
   public func armedByBranch() -> [ArmedRecord] {
     guard let pending = pendingVersions() else { return [] }
     return pending.alarms.sorted().compactMap { id in
-      // From before the file is read: one that changes meanwhile is read again.
+      // The signature is read first, so that a change during the read is noticed.
       let signature = armedSignature(id)
-      // What cannot be read is known from its file, or from an earlier version.
+      // An unreadable alarm is known from its file, or from an earlier version.
       guard let alarm = (try? alarm(id, pending)) ?? nil else { return nil }
       return ArmedRecord(alarm: alarm, bytes: AlarmRecord.encode(alarm), signature: signature)
     }
   }
 
-  /// The folders in which git replaces a file when the checked-out branch moves.
+  /// The folders in which git replaces a file when it moves the checked-out branch.
   public var branchFolders: [String] {
     [local.gitDirectory, local.commonDirectory, local.commonDirectory + "/refs/heads"]
   }
 
   // MARK: The daemon's own files
 
-  /// Where a daemon waits for pokes, and what keeps it the only one.
+  /// The daemon's lock file, and the named pipe that wakes it.
   public var daemonFiles: (lock: String, poke: String) { (local.daemonLock, local.poke) }
 
-  /// The folder for notes of the hooks that run.
+  /// The folder for the notes about running hooks.
   public var hookNotes: String { local.folder + "/hooks" }
 
-  /// Makes this process the store's daemon, as long as the lock is held.
+  /// Makes this process the store's daemon for as long as it holds the lock.
   ///
-  /// - Returns: the lock; or why there is none, as on a file system without locks. A second daemon then goes unnoticed,
-  ///   which is better than none.
-  /// - Throws: `StoreError.daemonRuns`.
+  /// - Returns: The lock, or the reason that there is none, for example on a file system without locks. In that case a
+  ///   second daemon isn't noticed, which is better than no daemon.
+  /// - Throws: `StoreError.daemonRuns` if the store already has a daemon.
   public func lockForDaemon() throws -> Result<DaemonLock, FileError> {
     do {
       return .success(
         DaemonLock(
-          try StoreLock(local.daemonLock, holder: context.process, patience: 0),
+          try StoreLock(local.daemonLock, holder: context.process, timeout: 0),
           path: local.daemonLock))
     } catch StoreError.locked(let process) {
       throw StoreError.daemonRuns(process: process)
@@ -109,10 +113,10 @@ extension Store {
     }
   }
 
-  /// Wakes the daemon of this store; returns whether there is one.
+  /// Wakes the daemon of this store. Returns true if there is one.
   @discardableResult public func pokeDaemon() -> Bool { local.pokeDaemon() }
 
-  /// The process that is the daemon of this store; nil when none is.
+  /// The description of this store's daemon process; nil if there is no daemon.
   public var daemonProcess: String? {
     let file = Glibc.open(local.daemonLock, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else { return nil }
@@ -123,12 +127,12 @@ extension Store {
     return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : "another process"
   }
 
-  /// The commit at which the branch stands; nil when its files cannot be read.
+  /// The commit of the branch; nil if its files cannot be read.
   public var branchMark: String? {
     (local.readHead() ?? local.readReference("refs/heads/\(Repository.branch)"))?.description
   }
 
-  /// Whether the configuration names a remote.
+  /// True if git's configuration contains a remote.
   public var hasRemote: Bool {
     guard let file = (try? DurableFile.read("\(local.gitDirectory)/config", limit: 1 << 20)) ?? nil
     else { return false }
@@ -137,13 +141,14 @@ extension Store {
 }
 
 extension LocalState {
+  /// Wakes the daemon. Returns true if there is one.
   @discardableResult func pokeDaemon() -> Bool {
-    // Without a reader it is not opened.
+    // The pipe can be opened only if a daemon reads from it.
     let pipe = Glibc.open(poke, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
     guard pipe >= 0 else { return false }
     defer { close(pipe) }
     var byte = UInt8(ascii: "p")
-    // A full pipe has pokes enough.
+    // A full pipe already contains enough pokes.
     return Glibc.write(pipe, &byte, 1) == 1 || errno == EAGAIN
   }
 }

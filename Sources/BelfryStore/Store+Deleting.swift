@@ -1,11 +1,14 @@
 import BelfryCore
 
 extension Store {
-  /// Deletes an alarm; returns it as it is then, or nil where it is gone already.
+  /// Deletes an alarm.
   ///
   /// - Parameters:
-  ///   - why: what the log says of it.
-  ///   - message: the commit's; that of the deletion as a person's action when it returns nil.
+  ///   - id: The alarm.
+  ///   - why: The reason, as the detail of the log entry; nil for none.
+  ///   - message: Returns the commit's message for the deleted alarm. If it returns nil, the message is that of a
+  ///     deletion by the user.
+  /// - Returns: The deleted alarm; nil if it was already deleted.
   public func delete(
     _ id: Identifier, why: String? = nil, message: (Alarm) -> CommitMessage? = { _ in nil }
   ) throws -> Alarm? {
@@ -22,11 +25,13 @@ extension Store {
     }
   }
 
-  /// Deletes several alarms in one commit; returns those that there were.
+  /// Deletes several alarms in one commit.
   ///
   /// - Parameters:
-  ///   - why: what the log and the commit say of it.
-  ///   - isFinal: whether 'belfry undo' must not restore them.
+  ///   - ids: The alarms.
+  ///   - why: The reason, for the log and the commit.
+  ///   - isFinal: True if `belfry undo` must not restore the alarms.
+  /// - Returns: The alarms that existed.
   public func delete(_ ids: [Identifier], why: String, isFinal: Bool = false) throws -> [Alarm] {
     let reader = alarmReader()
     guard try ids.contains(where: { try reader.alarm($0)?.isDeleted == false }) else { return [] }

@@ -2,7 +2,10 @@ import BelfryCore
 import Git
 
 extension Store {
-  /// Changes what this device says of itself, as one commit; returns its record then.
+  /// Changes the record of this device, as one commit.
+  ///
+  /// - Parameter body: Edits the record.
+  /// - Returns: The new record.
   @discardableResult
   public func describeDevice(_ body: (inout Device) -> Void) throws -> Device {
     try locked {
@@ -16,12 +19,12 @@ extension Store {
       after.stamp = .next(after: before.stamp, now: context.now, device: device)
       try writer.commit(
         [DeviceRecord.path(device): DeviceRecord.encode(after)],
-        message: CommitMessage("Describe the device \(after.name)", device: device))
+        message: CommitMessage("Update the device \(after.name)", device: device))
       return after
     }
   }
 
-  /// What this device says of itself; by its name alone where it has no valid record.
+  /// The record of this device. If it is missing or not valid, it contains only the device's name.
   public var ownDevice: Device {
     devices().devices.first { $0.id == device }
       ?? Device(id: device, name: context.deviceName, created: context.now)
@@ -32,7 +35,7 @@ extension Store {
     Set(currentDevices().filter(\.calls).map(\.id))
   }
 
-  /// The devices without those that another has replaced.
+  /// Returns the devices that no other device has replaced.
   public func currentDevices() -> [Device] {
     let replaced = presence.replacements
     return devices().devices.filter { replaced[$0.id] == nil }
@@ -40,6 +43,6 @@ extension Store {
 }
 
 extension [Device] {
-  /// What people call them, by identifier.
+  /// The names of the devices, by identifier.
   public var names: [Identifier: String] { Dictionary(map { ($0.id, $0.name) }) { $1 } }
 }

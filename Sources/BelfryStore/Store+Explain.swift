@@ -1,45 +1,47 @@
 import BelfryCore
 import Git
 
-/// Why an alarm is what it is: the commits that made it so.
+/// The history of an alarm's values: the commits that introduced them, and the merge rules that selected them.
 public struct Explanation: Sendable {
-  /// A value, and the commit that brought it.
+  /// A value, and the commit that introduced it.
   public struct Part: Sendable {
-    /// `title`, `schedule` … or a state of an occurrence.
+    /// The field, such as `title` or `schedule`, or the civil time of an occurrence.
     public let name: String
+    /// The value as text.
     public let value: String
-    /// When it was edited, by which device, where that is stamped.
+    /// The time and the device of the edit; nil if the value has no stamp.
     public let stamp: Stamp?
-    /// Nil where the history that can be looked at does not tell.
+    /// The commit that introduced the value; nil if the available history doesn't contain it.
     public let origin: SetAside.Origin?
-    /// What a merge decided about it; the rule, and what it stands over.
+    /// The merge decision that selected the value; nil if there was none.
     public let decision: MergeDecision?
   }
+  /// The alarm.
   public let alarm: Alarm
-  /// The definition, field by field; empty when an occurrence was asked for.
+  /// The fields of the definition; empty if the explanation is limited to an occurrence.
   public var fields: [Part]
-  /// The states that occurrences went through, oldest first, by occurrence.
+  /// The states of each occurrence, oldest first.
   public var occurrences: [(civil: CivilDateTime, parts: [Part])]
 }
 
 extension Store {
-  /// How many versions of a record are looked at.
-  private static let versions = 500
+  /// The maximum number of versions of a record that are read.
+  private static let maxVersions = 500
 
-  /// A commit that changed a record, with what it and its parents have.
+  /// A commit that changed a record, with the alarm in it and in its parents.
   private struct Version {
     let commit: Commit
     let alarm: Alarm
     let parents: [Alarm?]
-    /// What it decided, if it is a merge.
+    /// The commit's decisions, if it is a merge.
     let decisions: [MergeDecision]
 
-    /// What it decided about a subject, if that is the value that stands.
+    /// Returns the commit's decision about a subject, if it kept the given value.
     func decision(_ subject: MergeDecision.Subject, keeping value: String) -> MergeDecision? {
       decisions.first { $0.subject == subject && $0.kept == value }
     }
 
-    /// Returns its decision about a part of the cascade, if that value still stands.
+    /// Returns the commit's decision about a part of the cascade, if the kept value is still current.
     func cascadeDecision(keptIn alarm: Alarm) -> MergeDecision? {
       decisions.first {
         if case .cascade(let part) = $0.subject {
@@ -51,9 +53,12 @@ extension Store {
     }
   }
 
-  /// Finds out which commits, devices and rules made an alarm what it is now.
+  /// Returns the commits, devices and merge rules that led to an alarm's current values.
   ///
-  /// - Parameter occurrence: only that of one occurrence; nil for the definition and all that the record tells of.
+  /// - Parameters:
+  ///   - id: The alarm.
+  ///   - occurrence: The occurrence to explain; nil for the definition and all recorded occurrences.
+  /// - Throws: `StoreError.noSuchAlarm`, `GitError`.
   public func explain(_ id: Identifier, occurrence: CivilDateTime?) async throws -> Explanation {
     guard let alarm = try alarm(id) else { throw StoreError.noSuchAlarm(id.text) }
     let versions = try await versions(of: id)
@@ -75,21 +80,21 @@ extension Store {
     return explanation
   }
 
-  /// The versions of an alarm's record in the branch's history, newest first.
+  /// Returns the versions of an alarm's record in the branch's history, newest first.
   private func versions(of id: Identifier) async throws -> [Version] {
     let path = AlarmRecord.path(id)
     let outcome = try await GitCommand.run(
       [
-        "log", "--full-history", "--topo-order", "--format=%H", "--max-count=\(Store.versions)",
+        "log", "--full-history", "--topo-order", "--format=%H", "--max-count=\(Store.maxVersions)",
         "HEAD", "--", path,
       ], in: self.path)
     guard outcome.status == 0 else {
-      throw GitError(.generic, "look at the history", GitCommand.reason(outcome))
+      throw GitError(.generic, "read the history", GitCommand.reason(outcome))
     }
     let repository = try repository()
     func version(_ commit: Commit) throws -> Alarm? {
       guard let blob = try repository.blob(at: path, in: commit.tree),
-        // What is not valid made nothing what it is.
+        // An invalid version introduced no value.
         let bytes = try? repository.blob(blob, limit: AlarmRecord.largest)
       else { return nil }
       return try? AlarmRecord.decode(bytes, id: id, now: RecordPath.start)
@@ -139,7 +144,7 @@ extension Store {
       let decision = version.decision(
         .occurrence(civil),
         keeping: version.alarm.progress.occurrences[civil]?.state.rawValue ?? "")
-      // A merge that took one side's value made nothing new, unless it decided.
+      // A merge that keeps the state of one side introduces nothing, except by a decision.
       if version.parents.contains(where: { state($0) == value }), decision == nil { return nil }
       return Explanation.Part(
         name: civil.description, value: value, stamp: nil,

@@ -2,11 +2,14 @@ import BelfryCore
 import Git
 
 extension Store {
-  /// Joins records of elsewhere with this store's, by the rules of a sync, as one commit.
+  /// Merges foreign records into this store as one commit, by the rules of a sync.
   ///
-  /// What is here already changes nothing; nothing that is here is lost.
+  /// Records that are here already change nothing, and no record here is lost.
   ///
-  /// - Parameter files: valid records by their paths.
+  /// - Parameters:
+  ///   - files: Valid records by their paths.
+  ///   - subject: The subject of the commit.
+  /// - Throws: `StoreError`, `GitError`.
   public func take(_ files: [String: [UInt8]], subject: String) throws -> SyncResult {
     try locked {
       let writer = try StoreWriter(self)

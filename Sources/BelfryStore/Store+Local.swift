@@ -1,18 +1,18 @@
 import Git
 
-/// What other parts of Belfry keep on this device beside the store: never in a commit, never synced.
+/// The local state that other modules keep with the store. It is never committed or synced.
 extension Store {
-  /// The folder of it, for its owner alone to enter.
+  /// The folder of the local state. Only its owner can enter it.
   public var localFolder: String { local.folder }
 
-  /// Runs while this process alone may change what lies under a name there.
+  /// Runs `body` under the lock of a part of the local state.
   ///
-  /// Throws `StoreError.locked` when another does for too long.
+  /// - Throws: `StoreError.locked` after `lockTimeout`, and the errors of `body`.
   public func withLocalLock<Result>(
     _ name: String, _ body: () throws -> Result
   ) throws -> Result {
     let lock = try StoreLock(
-      "\(local.folder)/\(name).lock", holder: context.process, patience: context.patience)
+      "\(local.folder)/\(name).lock", holder: context.process, timeout: context.lockTimeout)
     defer { withExtendedLifetime(lock) {} }
     return try body()
   }

@@ -2,17 +2,18 @@ import BelfryCore
 import Git
 
 extension Store {
-  /// The log, newest first, read as it is asked for.
+  /// Returns the log entries, newest first. They are read lazily.
   ///
-  /// Files that are not entries are handed to `report`, with their path relative to the store.
-  ///
-  /// - Parameter alarm: whose; nil for all. The others are not parsed.
+  /// - Parameters:
+  ///   - alarm: The alarm whose entries are returned; nil for all alarms. Entries of other alarms are not parsed.
+  ///   - report: Receives the path and the error of each file that is not a valid entry. The path is relative to the
+  ///     store.
   public func log(
     of alarm: Identifier? = nil,
     report: @escaping (String, RecordError) -> Void = { _, _ in }
   ) -> some Sequence<LogEntry> {
     let root = path
-    // Years, months, days and entries all sort as they happened.
+    // The names of years, months, days and entries sort chronologically.
     func names(_ folder: String) -> [String] {
       DurableFile.names(in: folder).filter { !$0.hasPrefix(".") }.sorted(by: >)
     }

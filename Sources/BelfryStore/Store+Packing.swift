@@ -2,23 +2,24 @@ import Git
 import Glibc
 
 extension Store {
-  /// More loose objects than this are packed: what a month or so of use leaves.
-  private static let enoughLooseObjects = 2_000
+  /// The number of loose objects above which they are packed, about one month of use.
+  private static let maxLooseObjects = 2_000
 
-  /// Packs loose objects, when there are many, so that years of use stay fast.
+  /// Packs the loose objects if there are many.
   ///
-  /// The packs grow as a geometric series: packing costs little each time, and there are never many. No object
-  /// is lost by it, whether a reference names it or not. Needs no lock: what is written meanwhile stays as it is.
+  /// The sizes of the packs form a geometric series, so packing is cheap and the packs stay few. It keeps every object,
+  /// referenced or not. It needs no lock, because objects that are written in the meantime stay as they are.
   ///
-  /// - Returns: whether there was anything to do.
+  /// - Returns: True if objects were packed.
+  /// - Throws: `GitError` if git fails.
   @discardableResult
   public func pack() async throws -> Bool {
-    guard Repository.looseObjectEstimate(in: local.objects) > Store.enoughLooseObjects else {
+    guard Repository.looseObjectEstimate(in: local.objects) > Store.maxLooseObjects else {
       return false
     }
-    // One at a time; who comes second has nothing to do.
+    // If another process is packing, there is nothing left to do.
     guard
-      let lock = try? StoreLock(local.packLock, holder: context.process, patience: 0)
+      let lock = try? StoreLock(local.packLock, holder: context.process, timeout: 0)
     else { return false }
     let outcome = try await GitCommand.run(
       ["-c", "pack.threads=1", "repack", "-d", "-q", "--geometric=2"], in: path)

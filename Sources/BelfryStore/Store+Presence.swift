@@ -3,9 +3,9 @@ import Git
 import Glibc
 import Synchronization
 
-/// The devices that are alive, as far as this store can tell.
+/// The presence of the other devices, as far as this store has evidence.
 extension Store {
-  /// The devices' presence at the present time.
+  /// The current presence of the devices.
   public var presence: DevicePresence { presence(presenceEvidence) }
 
   func presence(_ evidence: PresenceCache.Evidence) -> DevicePresence {
@@ -16,7 +16,7 @@ extension Store {
     }
   }
 
-  /// The files about other devices, read once for all alarms.
+  /// The evidence about the other devices, read once for all alarms.
   var presenceEvidence: PresenceCache.Evidence {
     presenceCache.evidence(
       for: [local.alive, path + "/devices"], at: context.now, read: readEvidence)
@@ -28,7 +28,7 @@ extension Store {
     let known = DurableFile.names(in: path + "/devices").compactMap {
       $0.hasSuffix(".json") ? Identifier($0.dropLast(5)) : nil
     }
-    let signs = deviceHeartbeats
+    let fetched = deviceHeartbeats
     func evidence(
       _ heartbeats: DeviceHeartbeats, _ activity: [Identifier: Instant]
     ) -> PresenceCache.Evidence {
@@ -37,18 +37,18 @@ extension Store {
         owners: Dictionary(
           devices.compactMap { device in device.owner.map { (device.id, $0) } }
         ) { one, _ in one },
-        signs: signs, heartbeats: heartbeats, activity: activity)
+        fetched: fetched, heartbeats: heartbeats, activity: activity)
     }
     if others.isEmpty { return evidence(DeviceHeartbeats(), [:]) }
-    var heartbeats = signs
-    addHeartbeatsLeftHere(of: others, to: &heartbeats)
-    // Those whose heartbeats tell enough need no look into the log.
-    let doubtful = others.filter { !heartbeats.isAlive($0, at: context.now) }
-    return evidence(heartbeats, doubtful.isEmpty ? [:] : latestEntries(of: doubtful))
+    var heartbeats = fetched
+    addPushedHeartbeats(of: others, to: &heartbeats)
+    // A device with a current heartbeat needs no search of the log.
+    let uncertain = others.filter { !heartbeats.isAlive($0, at: context.now) }
+    return evidence(heartbeats, uncertain.isEmpty ? [:] : latestEntries(of: uncertain))
   }
 
-  /// Devices that have this store as a remote leave their heartbeats here.
-  private func addHeartbeatsLeftHere(
+  /// Adds the heartbeats that other devices have pushed to this store because it is their remote.
+  private func addPushedHeartbeats(
     of others: Set<Identifier>, to heartbeats: inout DeviceHeartbeats
   ) {
     var status = stat()
@@ -62,14 +62,14 @@ extension Store {
     }
   }
 
-  /// The number of entries that are read at most; a day has far fewer.
-  private static let entriesForPresence = 5_000
+  /// The maximum number of log entries to read. A day has far fewer.
+  private static let maxEntries = 5_000
 
-  /// The latest log entry of each of some devices within a day.
+  /// Returns the time of the latest log entry of each given device within the last day.
   private func latestEntries(of devices: Set<Identifier>) -> [Identifier: Instant] {
     let oldest = context.now.adding(seconds: -DevicePresence.recordHorizon)
     var result: [Identifier: Instant] = [:]
-    for entry in log().prefix(Store.entriesForPresence) {
+    for entry in log().prefix(Store.maxEntries) {
       if entry.at < oldest { break }
       if entry.at.isImplausible(at: context.now) { continue }
       if devices.contains(entry.device), result[entry.device] == nil {
@@ -81,30 +81,32 @@ extension Store {
   }
 }
 
-/// The evidence of the other devices as it was last read, for as long as nothing suggests that there is more.
+/// A cache of the evidence about other devices. It is valid until the underlying files change, or until it expires.
 final class PresenceCache: Sendable {
+  /// The evidence about the other devices.
   final class Evidence: Sendable {
     /// The devices with valid records.
     let devices: [Device]
-    /// All devices that have a record, valid or not.
+    /// All devices with a record, valid or not.
     let known: Set<Identifier>
-    /// The people whom devices belong to, as far as the records say so.
+    /// The owners of the devices, as far as the records name them.
     let owners: [Identifier: String]
     /// The heartbeats that this device has fetched.
-    let signs: DeviceHeartbeats
-    /// The same with those that other devices have pushed to this store.
+    let fetched: DeviceHeartbeats
+    /// The fetched heartbeats, and those that other devices have pushed to this store.
     let heartbeats: DeviceHeartbeats
+    /// The time of the latest log entry of each device without a current heartbeat.
     let activity: [Identifier: Instant]
 
     init(
       devices: [Device], known: Set<Identifier>, owners: [Identifier: String],
-      signs: DeviceHeartbeats,
+      fetched: DeviceHeartbeats,
       heartbeats: DeviceHeartbeats, activity: [Identifier: Instant]
     ) {
       self.devices = devices
       self.known = known
       self.owners = owners
-      self.signs = signs
+      self.fetched = fetched
       self.heartbeats = heartbeats
       self.activity = activity
     }
@@ -116,13 +118,13 @@ final class PresenceCache: Sendable {
     let evidence: Evidence
   }
 
-  /// The time in seconds for which presence is cached while its files stay the same: the log may have more by then.
+  /// The lifetime of the cache while the files stay the same, in seconds. The log can grow in the meantime.
   private static let lifetime: Int64 = 30
 
   private let entry = Mutex<Entry?>(nil)
   private let latest = Mutex<(evidence: Evidence, at: Instant, presence: DevicePresence)?>(nil)
 
-  /// The presence that follows from evidence at a moment, computed once for all alarms.
+  /// Returns the presence that follows from the evidence at `now`. It is computed once for all alarms.
   func presence(
     by evidence: Evidence, at now: Instant, compute: () -> DevicePresence
   ) -> DevicePresence {
@@ -134,7 +136,7 @@ final class PresenceCache: Sendable {
     return presence
   }
 
-  /// The evidence, read anew when one of the files that it rests on has changed.
+  /// Returns the evidence. It is read again if one of the given files has changed, or after the cache's lifetime.
   func evidence(
     for files: [String], at now: Instant, read: () -> Evidence
   ) -> Evidence {

@@ -3,38 +3,41 @@ import Git
 import Glibc
 
 extension Store {
-  /// All alarms as a list shows them, and what is wrong with any.
+  /// The summaries of all alarms, and the invalid records.
   public struct Overview: Sendable {
-    /// Those that are not deleted, in no particular order.
+    /// The alarms that are not deleted, in no particular order.
     public var summaries: [AlarmSummary]
+    /// The records that are not valid.
     public var problems: [RecordProblem]
   }
 
-  /// The alarms as they stand now. Takes no lock and never waits.
+  /// Returns the current summaries of all alarms. Takes no lock and never waits.
   public func overview() throws -> Overview {
-    let view = try AlarmIndex(self)
-    let summaries = view.summaries()
-    view.save()
-    let problems = view.problems + [try settings().problem].compactMap { $0 }
+    let index = try AlarmIndex(self)
+    let summaries = index.summaries()
+    index.save()
+    let problems = index.problems + [try settings().problem].compactMap { $0 }
     return Overview(summaries: summaries.filter { !$0.isDeleted }, problems: problems)
   }
 
-  /// The alarms with a title, or with their next occurrence at a moment, as they were when somebody last
-  /// looked: for a hint, not for a decision. Costs the same however many files there are.
+  /// Returns the alarms that have a title, or whose next occurrence is at a given time, as of the last read.
+  ///
+  /// The result can be outdated, so it is fit for a hint only.
+  ///
+  /// - Complexity: Independent of the number of files.
   public func likely(titled title: String, comingAt moment: Instant) throws -> [AlarmSummary] {
-    guard let file = readCards() else {
+    guard let file = readAlarmIndex() else {
       return try overview().summaries.filter { $0.title == title || $0.status.next?.at == moment }
     }
     return file.rows(titled: title, orChangingAt: moment).compactMap { file.summary($0) }
       .filter { !$0.isDeleted }
   }
 
-  /// One alarm, from its file, or the last good version of it.
+  /// Returns an alarm, from its file or, if that is missing or not valid, in its last valid version. Returns nil if
+  /// there is no such alarm.
   public func alarm(_ id: Identifier) throws -> Alarm? { try alarm(id, pendingVersions()) }
 
-  /// A reader of several alarms that looks once for the versions which the work tree lacks.
-  ///
-  /// It is made for one pass over some alarms: what moves the branch afterwards is not looked for again.
+  /// A reader for one pass over several alarms. It determines the versions that the work tree lacks only once.
   public struct AlarmReader {
     private let store: Store
     private let pending: PendingVersions?
@@ -44,14 +47,14 @@ extension Store {
       pending = store.pendingVersions()
     }
 
-    /// Returns what `Store.alarm(_:)` does.
+    /// Returns an alarm, like `Store.alarm(_:)`.
     public func alarm(_ id: Identifier) throws -> Alarm? { try store.alarm(id, pending) }
   }
 
   /// Returns a reader for a pass over several alarms.
   public func alarmReader() -> AlarmReader { AlarmReader(self) }
 
-  /// Alarms in full, for all cards.
+  /// Returns the alarms of the given summaries.
   public func alarms(_ summaries: [AlarmSummary]) throws -> [Identifier: Alarm] {
     var result: [Identifier: Alarm] = [:]
     let pending = pendingVersions()
@@ -59,13 +62,13 @@ extension Store {
     return result
   }
 
-  /// All alarms in full, deleted ones too, and what is wrong with any.
+  /// Returns all alarms, including deleted ones, and the records that are not valid.
   public func allAlarms() throws -> (alarms: [Alarm], problems: [RecordProblem]) {
-    let view = try AlarmIndex(self)
-    return (Array(try alarms(view.summaries()).values), view.problems)
+    let index = try AlarmIndex(self)
+    return (Array(try alarms(index.summaries()).values), index.problems)
   }
 
-  /// All devices, and what is wrong with the record of any.
+  /// Returns the devices with valid records, and the invalid records.
   public func devices() -> (devices: [Device], problems: [RecordProblem]) {
     Store.devices(in: path)
   }
@@ -74,10 +77,10 @@ extension Store {
     var devices: [Device] = []
     var problems: [RecordProblem] = []
     for name in DurableFile.names(in: path + "/devices").sorted() {
-      let place = "devices/\(name)"
+      let record = "devices/\(name)"
       do {
-        guard let kind = RecordPath(place) else { throw RecordError("no record has this name") }
-        guard let file = try DurableFile.read("\(path)/\(place)", limit: kind.largest) else {
+        guard let kind = RecordPath(record) else { throw RecordError("no record has this name") }
+        guard let file = try DurableFile.read("\(path)/\(record)", limit: kind.largest) else {
           continue
         }
         if let error = kind.error(in: file.bytes) { throw error }
@@ -88,18 +91,19 @@ extension Store {
           ?? (error as? FileError).map {
             RecordError(Store.reason($0, limit: DeviceRecord.largest))
           } ?? RecordError("\(error)")
-        problems.append(RecordProblem(path: place, kind: .invalid(reason, lastGood: false)))
+        problems.append(RecordProblem(path: record, kind: .invalid(reason, lastGood: false)))
       }
     }
     return (devices, problems)
   }
 
-  /// Where an alarm stands now.
+  /// Returns the current status of an alarm.
   public func status(_ alarm: Alarm) throws -> AlarmStatus {
     timeline(alarm).status(
       at: context.now, settings: try settings().settings, ledger: ledger())
   }
 
+  /// Returns the timeline of an alarm for this device at the current time.
   public func timeline(_ alarm: Alarm) -> Timeline {
     Timeline(
       alarm, zone: zone(of: alarm), at: context.now, deviceContext: deviceContext(of: alarm),
@@ -107,16 +111,16 @@ extension Store {
       local: alarm.partner?.quiet == nil ? nil : context.zones.local)
   }
 
-  /// What was told here of the battery.
+  /// The history of this device's battery warnings.
   public var batteryWarningHistory: BatteryWarningHistory { local.readBatteryWarnings() }
 
-  /// Keeps what was told here of the battery.
+  /// Saves the history of battery warnings.
   public func keep(_ notes: BatteryWarningHistory) throws { try local.write(notes) }
 
-  /// Whether this device is one of those that ring for an alarm.
+  /// Returns true if this device rings for an alarm.
   public func ringsHere(_ alarm: Alarm) -> Bool { timeline(alarm).ringsHere }
 
-  /// This device, as far as an alarm asks who looks; nil for one that rings everywhere.
+  /// Returns this device's context for an alarm, or nil for an alarm that rings on every device.
   private func deviceContext(of alarm: Alarm) -> DeviceContext? {
     if alarm.delivery.devices.isEmpty, alarm.cascade == nil { return nil }
     let evidence = presenceEvidence
@@ -124,39 +128,42 @@ extension Store {
     if alarm.cascade == nil {
       return DeviceContext(device: device, known: evidence.known, presence: presence)
     }
-    let unreachable = evidence.signs.unreachable(evidence.known, at: context.now)
+    let unreachable = evidence.fetched.unreachable(evidence.known, at: context.now)
     var deviceContext = DeviceContext(
       device: device, known: evidence.known, unreachable: unreachable,
-      unreachableSince: evidence.signs.unreachableSince(unreachable),
+      unreachableSince: evidence.fetched.unreachableSince(unreachable),
       zoneName: context.zones.recordedName(at: context.now), presence: presence)
     deviceContext.owners = evidence.owners
     return deviceContext
   }
 
-  /// The alarm that a person means: its identifier, its title, or a part of either that is unique.
+  /// Returns the alarm that a text names, by the first rule that has a match:
   ///
-  /// 1. The whole identifier. 2. The whole title, in any case. 3. The start of an identifier, or a part
-  /// of a title; else a part of what a partner says in an alarm. Throws `.noSuchAlarm`, or `.ambiguousAlarm` when several match equally well.
+  /// 1. The whole identifier.
+  /// 2. The whole title, case-insensitively.
+  /// 3. The beginning of an identifier, or a part of a title.
+  /// 4. A part of the note of an alarm that a partner has set.
   ///
-  /// - Returns: the alarm's card, and what is wrong with records that were looked at.
+  /// - Returns: The alarm's summary, and the invalid records that were found.
+  /// - Throws: `StoreError.noSuchAlarm`, or `.ambiguousAlarm` if several alarms match equally well.
   public func resolve(_ name: String) throws -> (summary: AlarmSummary, problems: [RecordProblem]) {
     if let id = Identifier(name), let alarm = try? alarm(id), !alarm.isDeleted {
       return (AlarmSummary(alarm, status: try status(alarm)), [])
     }
-    let view = try AlarmIndex(self)
-    view.save()
+    let index = try AlarmIndex(self)
+    index.save()
     let wanted = name.lowercased()
-    var summaries = view.summaries(matching: wanted).filter { !$0.isDeleted }
+    var summaries = index.summaries(matching: wanted).filter { !$0.isDeleted }
     if summaries.isEmpty, !wanted.isEmpty {
-      // All that one partner has set has one title.
-      summaries = view.summaries().filter { summary in
+      // All alarms of a partner have the same title.
+      summaries = index.summaries().filter { summary in
         !summary.isDeleted && summary.title.hasPrefix(PartnerOrigin.titlePrefix)
           && summary.note?.lowercased().contains(wanted) == true
       }
     }
     let exact = summaries.filter { $0.title.lowercased() == wanted }
     let matches = exact.isEmpty ? summaries : exact
-    if matches.count == 1 { return (matches[0], view.problems) }
+    if matches.count == 1 { return (matches[0], index.problems) }
     if matches.isEmpty { throw StoreError.noSuchAlarm(name) }
     throw StoreError.ambiguousAlarm(
       name,
@@ -166,17 +173,22 @@ extension Store {
 
   // MARK: Files
 
+  /// The result of reading an alarm's file.
   enum AlarmFile {
     case good(Alarm, DurableFileContent)
     case bad(RecordError)
     case missing
   }
 
+  /// The content of a file, with its status.
   struct DurableFileContent {
     let bytes: [UInt8]
     let status: stat
   }
 
+  /// Reads an alarm's file.
+  ///
+  /// - Throws: `FileError` if the process is out of file descriptors or memory. Other errors make the file `bad`.
   func readAlarm(_ id: Identifier) throws -> AlarmFile {
     do {
       guard
@@ -187,34 +199,35 @@ extension Store {
       return .good(alarm, DurableFileContent(bytes: file.bytes, status: file.status))
     } catch let error as RecordError {
       return .bad(error)
-    } catch let error as FileError where !Store.isOurs(error) {
+    } catch let error as FileError where !Store.isOutOfResources(error) {
       return .bad(RecordError(Store.reason(error, limit: AlarmRecord.largest)))
     }
   }
 
-  /// Whether a file could not be read for a reason that is not the file's.
-  static func isOurs(_ error: FileError) -> Bool {
+  /// Returns true if a file could not be read because the process is out of file descriptors or memory. The file itself
+  /// can be valid.
+  static func isOutOfResources(_ error: FileError) -> Bool {
     [EMFILE, ENFILE, ENOMEM].contains(error.number)
   }
 
-  /// Why a file in a record's place cannot be read.
+  /// Returns the reason that a record's file cannot be read.
   static func reason(_ error: FileError, limit: Int) -> String {
     switch error.number {
     case EISDIR: "it is a folder"
     case ELOOP: "it is a symbolic link"
     case EINVAL: "it is not a regular file"
     case EFBIG: "it is larger than any record: the limit is \(limit >> 10) KiB"
-    case EACCES: "it may not be read by this user"
+    case EACCES: "this user has no permission to read it"
     default: "it cannot be read: \(String(cString: strerror(error.number)))"
     }
   }
 
-  /// The last version of an alarm that was good: the one that the cards know, else that of the history.
+  /// Returns the last valid version of an alarm: the one in the alarm index, or else the latest one in the history.
   func lastGood(_ id: Identifier) throws -> (alarm: Alarm, blob: ObjectID)? {
     let repository = try repository()
     var known: ObjectID?
-    if let summaries = readCards(), let index = summaries.index(of: id) {
-      known = summaries.row(index)?.blob
+    if let file = readAlarmIndex(), let index = file.index(of: id) {
+      known = file.row(index)?.blob
     }
     guard
       let (bytes, blob) = try lastGoodVersion(of: AlarmRecord.path(id), repository, known: known)
@@ -222,20 +235,23 @@ extension Store {
     return (try AlarmRecord.decode(bytes, id: id, now: context.now), blob)
   }
 
-  /// How far back a version is looked for that is good, in commits.
-  private static let farBack = 5_000
+  /// The maximum number of commits to search for a valid version.
+  private static let maxDepth = 5_000
 
-  /// The last version of a record that was good: in HEAD, or where somebody else has committed a bad one,
-  /// before.
+  /// Returns the last valid version of a record: the one in HEAD, or an earlier one if another program has committed an
+  /// invalid version.
   ///
-  /// - Parameter known: a version to be tried first.
+  /// - Parameters:
+  ///   - path: The path of the record.
+  ///   - repository: The store's repository.
+  ///   - known: A version to try first.
   func lastGoodVersion(
     of path: String, _ repository: Repository, known: ObjectID? = nil
   ) throws -> (bytes: [UInt8], blob: ObjectID)? {
     guard let kind = RecordPath(path) else { return nil }
     var tried: Set<ObjectID> = []
     func version(_ blob: ObjectID) -> [UInt8]? {
-      // One that is not there or not good leaves the next.
+      // A missing or invalid version is skipped.
       guard tried.insert(blob).inserted,
         let bytes = try? repository.blob(blob, limit: kind.largest), kind.error(in: bytes) == nil
       else { return nil }
@@ -245,7 +261,7 @@ extension Store {
     guard let head = (try? repository.commit(of: "HEAD")) ?? nil else { return nil }
     var found: (bytes: [UInt8], blob: ObjectID)?
     var count = 0
-    // A history that ends in a damaged commit ends there.
+    // The search ends at a damaged commit.
     try? repository.visitHistory(from: head) { commit in
       count += 1
       let blob = (try? repository.blob(at: path, in: commit.tree)) ?? nil
@@ -253,13 +269,16 @@ extension Store {
         found = (bytes, blob)
         return false
       }
-      // What HEAD does not have at all was never committed, or is dropped, which is found otherwise.
-      return (blob != nil || commit.id != head) && count < Store.farBack
+      // A record that HEAD lacks was never committed, or another program has removed it, which `BranchRestoration`
+      // handles.
+      return (blob != nil || commit.id != head) && count < Store.maxDepth
     }
     return found
   }
 
-  /// The blobs of the alarms in HEAD.
+  /// Returns the blobs of the alarms in HEAD.
+  ///
+  /// - Parameter id: The only alarm to return; nil for all.
   static func committedAlarms(
     _ repository: Repository, only id: Identifier? = nil
   ) throws -> [Identifier: ObjectID] {
@@ -267,7 +286,9 @@ extension Store {
     return try alarms(repository, in: try repository.commit(head).tree, only: id)
   }
 
-  /// The blobs of the alarms in a tree.
+  /// Returns the blobs of the alarms in a tree.
+  ///
+  /// - Parameter id: The only alarm to return; nil for all.
   static func alarms(
     _ repository: Repository, in tree: ObjectID, only id: Identifier? = nil
   ) throws -> [Identifier: ObjectID] {
@@ -285,23 +306,24 @@ extension Store {
     return result
   }
 
-  // MARK: Cards
+  // MARK: Alarm index
 
-  func readCards() -> AlarmIndexFile? {
-    // A cache that cannot be read is made anew.
+  /// Returns the alarm index, or nil if it is missing or damaged.
+  func readAlarmIndex() -> AlarmIndexFile? {
+    // An unreadable index is rebuilt.
     (try? DurableFile.read(local.summaries, limit: 1 << 30)).flatMap { $0 }.flatMap {
       AlarmIndexFile($0.bytes, written: FileSignature($0.status).modified)
     }
   }
 
-  /// What the cards depend on besides the records.
+  /// A text that changes with the inputs of the alarm index other than the records.
   var fingerprint: String { "\(context.zones.fingerprint) \(settingsSignature ?? "-")" }
 
-  /// The row and card of an alarm whose file is as it was written.
+  /// Returns the row and the summary of an alarm whose file matches its blob.
   func row(
     _ alarm: Alarm, blob: ObjectID, status file: stat, settings: Settings
   ) -> (row: AlarmIndexFile.Row, summary: AlarmSummary) {
-    // What has rung matters to what counts for no later moment; which warnings were given does.
+    // The status depends on the ledger only while the row is no longer valid, except for advance warnings.
     let ledger = alarm.delivery.warnings == nil ? DeliveryLedger() : self.ledger()
     let summary = AlarmSummary(
       alarm, status: timeline(alarm).status(at: context.now, settings: settings, ledger: ledger))
@@ -312,91 +334,94 @@ extension Store {
     )
   }
 
+  /// Returns true if this system knows the alarm's time zone.
   func isZoneKnown(_ alarm: Alarm) -> Bool {
     guard case .named(let name) = alarm.zone else { return true }
     return context.zones.zone(named: name) != nil
   }
 
-  /// Brings the cards in step with files that this process has just written and committed.
-  func updateCards(
+  /// Updates the alarm index with files that this process has just written and committed.
+  func updateAlarmIndex(
     files: [String: [UInt8]?], blobs: [String: ObjectID?], written: [String: stat]
   ) {
-    guard let summaries = readCards(), summaries.fingerprint == fingerprint,
+    guard let file = readAlarmIndex(), file.fingerprint == fingerprint,
       let settings = try? settings().settings
     else {
-      // A store whose cards are missing gets them now: they are what a removed record is missed by.
+      // A missing index is rebuilt now, because a removed record is detected only with an index.
       try? AlarmIndex(self).save()
       return
     }
     var changes: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?] = [:]
     for (path, content) in files {
       guard case .alarm(let id) = RecordPath(path) else { continue }
-      // A file that was left as it lies stays unsettled: its card knows the version before.
+      // The row of a file that was not written keeps the previous version, so the next read finds the difference.
       guard let content, let blob = blobs[path] ?? nil, let status = written[path],
         let alarm = try? AlarmRecord.decode(content, id: id, now: context.now)
       else { continue }
       changes[id] = row(alarm, blob: blob, status: status, settings: settings)
     }
-    keep(changes)
+    replaceRows(changes)
   }
 
-  /// Replaces some of the cards, if there are any at all.
-  func keep(_ changes: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?]) {
-    guard !changes.isEmpty, let summaries = readCards() else { return }
-    saveCards(
+  /// Replaces rows of the alarm index, if it exists.
+  func replaceRows(_ changes: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?]) {
+    guard !changes.isEmpty, let file = readAlarmIndex() else { return }
+    saveAlarmIndex(
       AlarmIndexFile.bytes(
-        from: summaries, replacing: changes, folder: summaries.folder,
-        fingerprint: summaries.fingerprint))
+        from: file, replacing: changes, folder: file.folder, fingerprint: file.fingerprint))
   }
 
-  func saveCards(_ bytes: [UInt8]) {
-    // A cache: when it cannot be written, the next reader does without.
+  /// Writes the alarm index.
+  func saveAlarmIndex(_ bytes: [UInt8]) {
+    // A write error is ignored: the next reader rebuilds the index.
     _ = try? DurableFile.write(
-      bytes, to: local.summaries, temporary: local.temporaryCards, syncing: false)
+      bytes, to: local.summaries, temporary: local.temporaryIndex, syncing: false)
   }
 }
 
-/// The cards as they are on disk, corrected by a look at every record's file.
+/// The alarm index, updated in memory by a check of every record's file.
 struct AlarmIndex {
   private let store: Store
   private let file: AlarmIndexFile?
   private let folder: FileSignature?
   private var corrected: [Identifier: AlarmSummary?] = [:]
-  /// What can be kept for the next reader.
+  /// The rows that can be saved for the next reader.
   private var changes: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?] = [:]
+  /// The records that are not valid, missing, or in an unknown time zone.
   private(set) var problems: [RecordProblem] = []
-  /// The alarms whose files have changed, come or gone since they were last committed by Belfry.
+  /// The alarms whose files have changed, appeared or disappeared since Belfry last committed them.
   private(set) var unsettled: [Identifier] = []
-  /// Those among them whose files are not valid, and not to be overwritten.
-  private(set) var broken: Set<Identifier> = []
-  /// The alarms to which something may be due by now.
+  /// The alarms among them whose files are not valid, and must not be overwritten.
+  private(set) var invalid: Set<Identifier> = []
+  /// The alarms whose status may have changed by now.
   private(set) var due: [Identifier] = []
-  /// When the status of another alarm changes first; nil when none does.
+  /// The time at which the status of another alarm changes first; nil if none does.
   private(set) var nextChange: Instant?
   /// The versions of alarms that the work tree lacks.
   private var pending: PendingVersions?
 
+  /// Reads the alarm index, and checks every record's file.
   init(_ store: Store) throws {
     self.store = store
-    file = store.readCards()
-    // Another zone or setting leaves nothing of the statuses, but what the rows tell of the files holds.
+    file = store.readAlarmIndex()
+    // Another time zone or setting invalidates the statuses, but not the signatures of the files.
     let statusesHold = file?.fingerprint == store.fingerprint
     let scan: FolderScan?
     do {
       scan = try FolderScan.scan(store.path + "/alarms", summaries: file)
-    } catch let error as FileError where file != nil && !Store.isOurs(error) {
-      // The folder cannot be read; each alarm is known from the history.
+    } catch let error as FileError where file != nil && !Store.isOutOfResources(error) {
+      // If the folder cannot be read, the alarms are read from the history.
       scan = nil
     }
     folder = scan?.folder
     let now = store.context.now
-    var doubtful: [Identifier] = []
+    var stale: [Identifier] = []
     for (index, unchanged) in (scan?.unchanged ?? []).enumerated() where unchanged {
       guard let file else { break }
       if statusesHold, file.isValid(index, at: now) {
-        expect(file.validUntil(index))
+        noteChange(at: file.validUntil(index))
       } else if let id = file.identifier(index) {
-        doubtful.append(id)
+        stale.append(id)
       }
     }
     for stray in (scan?.strays ?? []).sorted() {
@@ -404,18 +429,18 @@ struct AlarmIndex {
         RecordProblem(
           path: "alarms/\(stray)",
           kind: .invalid(
-            RecordError("its name is not an alarm's identifier"), lastGood: false)))
+            RecordError("its name is not an alarm id"), lastGood: false)))
     }
-    // Without the folder every record is missing.
+    // Without the folder, every record is missing.
     let all =
       scan == nil ? file.map { file in (0..<file.count).compactMap { file.identifier($0) } } : nil
     pending = store.pendingVersions()
-    try look(
-      doubtful + behind(), changed: scan?.changed ?? [], removed: all ?? scan?.removed ?? [])
+    try readRecords(
+      stale + outdated(), changed: scan?.changed ?? [], removed: all ?? scan?.removed ?? [])
   }
 
-  /// The alarms of which there are other versions than those of the cards, or that the branch may have lost.
-  private func behind() -> [Identifier] {
+  /// Returns the alarms that have other versions than the index, or that the branch may have lost.
+  private func outdated() -> [Identifier] {
     guard let pending else { return [] }
     guard let file else { return Array(pending.alarms) }
     let rows = (0..<file.count).compactMap { file.identifier($0) }
@@ -424,22 +449,23 @@ struct AlarmIndex {
     } + rows.filter { pending.isUntracked($0) }
   }
 
-  private mutating func expect(_ change: Instant) {
+  /// Includes the next change of an alarm's status in `nextChange`.
+  private mutating func noteChange(at change: Instant) {
     guard change < .distantFuture else { return }
     nextChange = min(nextChange ?? change, change)
   }
 
-  /// Reads the records that the cards cannot answer for.
-  private mutating func look(
-    _ doubtful: [Identifier], changed: [Identifier], removed: [Identifier]
+  /// Reads the records for which the index is not current.
+  private mutating func readRecords(
+    _ stale: [Identifier], changed: [Identifier], removed: [Identifier]
   ) throws {
-    // Without a card HEAD tells whether a record is as committed, and which are missing.
+    // Without an index row, HEAD decides whether a record is committed, and which records are missing.
     let isNew = changed.contains { file?.index(of: $0) == nil }
-    // A history that cannot be read keeps no alarm from ringing: the files are taken as they lie.
+    // An unreadable history must not prevent alarms from ringing: the files are then used as they are.
     let committed =
       file == nil || isNew ? (try? Store.committedAlarms(store.repository())) ?? [:] : [:]
-    let gone = file == nil ? Set(committed.keys).subtracting(changed) : Set(removed)
-    let ids = Set(doubtful).union(changed).union(gone).sorted()
+    let missing = file == nil ? Set(committed.keys).subtracting(changed) : Set(removed)
+    let ids = Set(stale).union(changed).union(missing).sorted()
     if ids.isEmpty { return }
     let settings = try store.settings().settings
     let ledger = store.ledger()
@@ -455,50 +481,50 @@ struct AlarmIndex {
           let row = store.row(alarm, blob: blob, status: content.status, settings: settings)
           changes[id] = row
           if row.row.validUntil > store.context.now {
-            expect(row.row.validUntil)
+            noteChange(at: row.row.validUntil)
           } else {
             due.append(id)
           }
         } else {
           unsettled.append(id)
         }
-        keep(alarm, settings: settings, ledger: ledger)
+        correct(alarm, settings: settings, ledger: ledger)
         if !store.isZoneKnown(alarm) {
           problems.append(RecordProblem(path: path, kind: .unknownZone(alarm.zone.text)))
         }
       case .bad(let error):
         unsettled.append(id)
-        broken.insert(id)
-        // A history that cannot be read has none, and keeps no other alarm from ringing.
+        invalid.insert(id)
+        // An unreadable history has no valid version, but must not prevent other alarms from ringing.
         let good = (try? store.lastGood(id, pending)) ?? nil
         problems.append(
           RecordProblem(path: path, kind: .invalid(error, lastGood: good != nil)))
-        if let good { keep(good, settings: settings, ledger: ledger) }
+        if let good { correct(good, settings: settings, ledger: ledger) }
       case .missing where store.past != nil:
-        // It was not there yet.
+        // The alarm may not exist yet in the checked-out commit.
         break
       case .missing:
         unsettled.append(id)
-        // Nobody has removed a file that was never there.
+        // A file that never existed was not removed.
         if pending?.isNew(id) != true || file?.index(of: id) != nil {
           problems.append(RecordProblem(path: path, kind: .removed))
         }
         if let good = (try? store.lastGood(id, pending)) ?? nil {
-          keep(good, settings: settings, ledger: ledger)
+          correct(good, settings: settings, ledger: ledger)
         }
       }
       if corrected[id] == nil { corrected[id] = .some(nil) }
     }
   }
 
-  private mutating func keep(_ alarm: Alarm, settings: Settings, ledger: DeliveryLedger) {
+  private mutating func correct(_ alarm: Alarm, settings: Settings, ledger: DeliveryLedger) {
     corrected[alarm.id] = AlarmSummary(
       alarm,
       status: store.timeline(alarm).status(
         at: store.context.now, settings: settings, ledger: ledger))
   }
 
-  /// All cards.
+  /// Returns the summaries of all alarms.
   func summaries() -> [AlarmSummary] {
     let known = file.map { file in
       Chunks.map(file.count) { range in range.compactMap { file.summary($0) } }
@@ -507,29 +533,30 @@ struct AlarmIndex {
     return (known ?? []).filter { corrected[$0.id] == nil } + corrected.values.compactMap { $0 }
   }
 
-  /// The cards whose title holds a text, in any case, or whose identifier starts with it.
+  /// Returns the summaries of the alarms whose title contains a text, case-insensitively, or whose identifier begins
+  /// with it.
   ///
-  /// - Parameter wanted: lower case.
-  func summaries(matching wanted: String) -> [AlarmSummary] {
+  /// - Parameter text: The text in lower case.
+  func summaries(matching text: String) -> [AlarmSummary] {
     func matches(_ summary: AlarmSummary) -> Bool {
-      summary.id.text.hasPrefix(wanted) || summary.title.lowercased().contains(wanted)
+      summary.id.text.hasPrefix(text) || summary.title.lowercased().contains(text)
     }
-    guard !wanted.isEmpty else { return [] }
-    // Of other letters than ASCII's the case is more than a bit.
-    guard let file, wanted.utf8.allSatisfy({ $0 < 0x80 }) else {
+    guard !text.isEmpty else { return [] }
+    // The index can compare only ASCII letters case-insensitively.
+    guard let file, text.utf8.allSatisfy({ $0 < 0x80 }) else {
       return summaries().filter(matches)
     }
-    return file.rows(matching: Array(wanted.utf8)).compactMap { file.summary($0) }
+    return file.rows(matching: Array(text.utf8)).compactMap { file.summary($0) }
       .filter { corrected[$0.id] == nil } + corrected.values.compactMap { $0 }.filter(matches)
   }
 
-  /// Keeps what was learned for the next reader.
+  /// Saves the updated rows for the next reader.
   func save() {
     guard let folder else { return }
     if changes.isEmpty, let file, file.folder == folder, file.vouches(for: folder) { return }
-    // Cards that begin without a record that is missing would never miss it again.
+    // If a record is missing when the index is first saved, the index could never detect it.
     if file == nil, !unsettled.isEmpty { return }
-    store.saveCards(
+    store.saveAlarmIndex(
       AlarmIndexFile.bytes(
         from: file, replacing: changes, folder: folder,
         fingerprint: store.fingerprint))

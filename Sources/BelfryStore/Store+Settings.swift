@@ -2,12 +2,15 @@ import BelfryCore
 import Git
 
 extension Store {
-  /// Changes one of the settings that all devices share, as one commit; nil is its default.
+  /// Changes a setting that all devices share, as one commit.
   ///
-  /// A tier without pending completes all pending occurrences in the same commit. Throws
-  /// `StoreError.badRecord` when the file holds something that must not be lost.
+  /// A change to a tier without pending completes all pending occurrences in the same commit.
   ///
-  /// - Returns: what a downgrade has completed.
+  /// - Parameters:
+  ///   - setting: The setting.
+  ///   - value: The new value; nil for the default.
+  /// - Returns: The occurrences that the change of the tier completed.
+  /// - Throws: `StoreError.badRecord` if the settings file is not valid, because its content must not be lost.
   @discardableResult
   public func set(
     _ setting: Setting, to value: Setting.Value?
@@ -35,12 +38,16 @@ extension Store {
     }
   }
 
-  /// The record behind the settings; an empty one where there is none. Throws `StoreError.badRecord`.
+  /// Returns the record of the settings, or an empty one if the file is missing.
+  ///
+  /// - Throws: `StoreError.badRecord`.
   func settingsRecord() throws -> SettingsRecord {
     try settingsRecordIfAny() ?? SettingsRecord()
   }
 
-  /// The record behind the settings; nil where there is none. Throws `StoreError.badRecord`.
+  /// Returns the record of the settings, or nil if the file is missing.
+  ///
+  /// - Throws: `StoreError.badRecord`.
   public func settingsRecordIfAny() throws -> SettingsRecord? {
     do {
       return try DurableFile.read(
@@ -48,7 +55,7 @@ extension Store {
       ).map { try SettingsFile.decode($0.bytes) }
     } catch let error as RecordError {
       throw StoreError.badRecord(path: SettingsFile.path, error)
-    } catch let error as FileError where !Store.isOurs(error) {
+    } catch let error as FileError where !Store.isOutOfResources(error) {
       let reason = Store.reason(error, limit: SettingsFile.largest)
       throw StoreError.badRecord(path: SettingsFile.path, RecordError(reason))
     }
@@ -57,11 +64,11 @@ extension Store {
   private func completePending(
     _ writer: StoreWriter, into files: inout [String: [UInt8]?]
   ) throws -> [(alarm: Alarm, occurrence: CivilDateTime)] {
-    let view = try AlarmIndex(self)
-    try HandEditImport(writer).absorb(view.unsettled)
+    let index = try AlarmIndex(self)
+    try HandEditImport(writer).absorb(index.unsettled)
     var completed: [(alarm: Alarm, occurrence: CivilDateTime)] = []
     for summary in try AlarmIndex(self).summaries()
-    where !summary.status.pending.isEmpty && !view.broken.contains(summary.id) {
+    where !summary.status.pending.isEmpty && !index.invalid.contains(summary.id) {
       guard let alarm = try alarm(summary.id) else { continue }
       let transition = timeline(alarm).completingPending(at: context.now)
       guard let change = change(transition) else { continue }

@@ -3,21 +3,23 @@ import FoundationEssentials
 import Git
 import Glibc
 
-/// A store on disk: records in a git work tree, and this device's own state beside them.
+/// A store on disk: records in a git work tree, and this device's local state in `.git/belfry`.
 ///
-/// Reads look at the work tree only; the git repository is opened for writing, for syncing, and when a
-/// record's file cannot be used.
+/// Reads use only the work tree. The git repository is opened for writes, for syncs, and if a record's file is missing
+/// or not valid.
 public final class Store: Sendable {
-  /// The work tree, without a slash at the end.
+  /// The path of the work tree, without a trailing slash.
   public let path: String
+  /// The environment of the store: the clock, the time zones, the timeouts.
   public let context: StoreContext
-  /// This clone's own identifier.
+  /// The device of this clone.
   public let device: Identifier
   let local: LocalState
-  /// The presence of the other devices, as last computed.
+  /// The cache of the other devices' presence.
   let presenceCache: PresenceCache
-  /// Why this clone could not be given an identity, when it could not: it can be read, not written to.
+  /// The reason that this clone has no identity, and therefore can be read but not written; nil if it has one.
   let adoptionFailure: (any Error)?
+  /// The cache of the devices' time zones.
   let deviceZones: DeviceZones
 
   init(
@@ -34,23 +36,27 @@ public final class Store: Sendable {
     self.adoptionFailure = adoptionFailure
   }
 
-  /// How a store came to be open.
+  /// The origin of an opened store.
   public enum Opening: Sendable {
+    /// The store existed.
     case existing
-    /// There was none: a new one was made.
+    /// The store was created.
     case created
-    /// A clone made by plain git, or a copy: it was given an identity of its own.
+    /// The store is a clone that plain git made, or a copy. It was given its own identity.
     case adopted
   }
 
   // MARK: Opening
 
-  /// Opens the store at `path`; makes one where there is nothing, or an empty folder.
+  /// Opens the store at `path`. Creates it if nothing is there, or an empty folder.
   ///
-  /// - Parameter creates: false for background commands: the store's disk may not be mounted, and a new store in its
-  ///   place would hide it.
-  /// - Throws: `StoreError.noStore` when there is none and `creates` is false, `.notAStore` for a folder that holds
-  ///   something else, `.foreignOwner` for one of somebody else's, and `FileError`.
+  /// - Parameters:
+  ///   - path: The path of the work tree.
+  ///   - context: The environment of the store.
+  ///   - creates: False for background commands. If the store's disk isn't mounted, a new store in its place would hide
+  ///     it.
+  /// - Throws: `StoreError.noStore` if there is no store and `creates` is false, `.notAStore` if the folder contains
+  ///   something else, `.foreignOwner` if it belongs to another user, and `FileError`.
   public static func open(
     _ path: String, context: StoreContext, creates: Bool = true
   ) throws -> (store: Store, opening: Opening) {
@@ -64,14 +70,14 @@ public final class Store: Sendable {
     if let device = try local.identity(machine: context.machine) {
       return (Store(path: path, context: context, device: device, local: local), .existing)
     }
-    // A repository that never was a store has neither of these.
+    // A repository that was never a store has neither folder.
     guard isFolder(local.folder) || isFolder(path + "/devices") else {
       throw StoreError.notAStore(path: path)
     }
     do {
       return (try adopt(path, local: local, context: context), .adopted)
     } catch {
-      // A clone that cannot be written to can be read, and its alarms ring; who writes is told the reason.
+      // A clone on a read-only disk can still be read, and its alarms ring. Writes throw this error.
       let store = Store(
         path: path, context: context, device: presumedDevice(path, context), local: local,
         adoptionFailure: error)
@@ -79,8 +85,10 @@ public final class Store: Sendable {
     }
   }
 
-  /// The store at `path` as it is, for looking at: nothing is made or changed. Nil when there is nothing,
-  /// or an empty folder.
+  /// Opens the store at `path` for reading. Creates and changes nothing.
+  ///
+  /// - Returns: The store; nil if nothing is at the path, or an empty folder.
+  /// - Throws: The same errors as `open`.
   public static func existing(_ path: String, context: StoreContext) throws -> Store? {
     guard let gitDirectory = try findGitDirectory(path, context: context) else { return nil }
     let local = LocalState(gitDirectory: gitDirectory)
@@ -92,14 +100,14 @@ public final class Store: Sendable {
       path: path, context: context, device: known ?? presumedDevice(path, context), local: local)
   }
 
-  /// The device that a clone without an identity probably is, for reading: the only one of its name, so that what is to
-  /// ring on it does; else a new one.
+  /// Returns the device that a clone without an identity most likely is: the only device with this machine's name, so
+  /// that the alarms of that device ring. Otherwise returns a new identifier.
   private static func presumedDevice(_ path: String, _ context: StoreContext) -> Identifier {
     let namesakes = devices(in: path).devices.filter { $0.name == context.deviceName }
     return namesakes.count == 1 ? namesakes[0].id : context.makeIdentifier()
   }
 
-  /// What a store keeps for itself beside its records; nil where there is no store.
+  /// Returns the local state of the store at `path`, or nil if there is no store.
   static func localState(of path: String) -> LocalState? {
     guard let folder = try? gitFolder(named: path + "/.git", in: path) else { return nil }
     let local = LocalState(gitDirectory: folder)
@@ -111,7 +119,7 @@ public final class Store: Sendable {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// The `.git` folder of the work tree at `path`; nil when there is nothing, or an empty folder.
+  /// Returns the `.git` folder of the work tree at `path`, or nil if nothing is there, or an empty folder.
   private static func findGitDirectory(_ path: String, context: StoreContext) throws -> String? {
     var status = stat()
     guard stat(path, &status) == 0 else {
@@ -130,8 +138,8 @@ public final class Store: Sendable {
       return nil
     }
     if status.st_mode & S_IFMT == S_IFLNK {
-      // A folder that lies elsewhere, as on another disk.
-      guard let target = realpath(git, nil) else { throw FileError("follow", git) }
+      // The folder can be on another disk.
+      guard let target = realpath(git, nil) else { throw FileError("resolve the link", git) }
       git = String(cString: target)
       free(target)
       guard lstat(git, &status) == 0 else { throw FileError("open", git) }
@@ -142,7 +150,7 @@ public final class Store: Sendable {
     return try gitFolder(named: git, in: path)
   }
 
-  /// The folder that `.git` of a work tree is, or names where the work tree is a linked one.
+  /// Returns the folder that `.git` is, or that it names in a linked work tree.
   private static func gitFolder(named git: String, in path: String) throws -> String {
     if isFolder(git) { return git }
     guard let file = try DurableFile.read(git, limit: 4096),
@@ -160,36 +168,36 @@ public final class Store: Sendable {
     return count <= 2
   }
 
-  /// Whether a store can be made at a place: nothing is there, or an empty folder.
+  /// Returns true if a store can be created at `path`: nothing is there, or an empty folder.
   public static func isFree(_ path: String) throws -> Bool {
     var status = stat()
     guard lstat(path, &status) == 0 else {
       if errno == ENOENT { return true }
-      throw FileError("look at", path)
+      throw FileError("check", path)
     }
     guard status.st_mode & S_IFMT == S_IFDIR else { return false }
     return try isEmpty(path)
   }
 
-  // MARK: Making
+  // MARK: Creation
 
   private static func create(_ path: String, context: StoreContext) throws {
-    let site = try StoreBuilder(path, context: context)
+    let builder = try StoreBuilder(path, context: context)
     do {
-      try site.finish()
+      try builder.finish()
     } catch {
-      site.discard()
+      builder.discard()
       throw error
     }
   }
 
-  /// Removes a folder of ours that is of no use any more. What is left of it then is harmless, and the
-  /// reason of an earlier failure matters more than that of the removal.
+  /// Removes a folder that Belfry created. Errors are ignored: a leftover folder is harmless, and the error that led to
+  /// the removal is more important.
   public static func removeFolder(_ folder: String) {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// Gives a clone that has none an identity of its own, under the lock, once.
+  /// Gives a clone its own identity, once, under the lock.
   private static func adopt(
     _ path: String, local: LocalState, context: StoreContext
   ) throws -> Store {
@@ -199,15 +207,19 @@ public final class Store: Sendable {
     let store = Store(path: path, context: context, device: id, local: local)
     let other: Identifier? = try store.locked {
       if let other = try local.identity(machine: context.machine) { return other }
-      try store.introduce(id, message: nil)
+      try store.register(id, message: nil)
       return nil
     }
     guard let other else { return store }
     return Store(path: path, context: context, device: other, local: local)
   }
 
-  /// Commits this device's own record, and what every store holds; then the identity counts.
-  func introduce(_ id: Identifier, message: String?) throws {
+  /// Commits the record of this device and the files that every store contains, and saves the identity of this clone.
+  ///
+  /// - Parameters:
+  ///   - id: The device.
+  ///   - message: The subject of the commit; nil for the default.
+  func register(_ id: Identifier, message: String?) throws {
     let device = Device(
       id: id, name: context.deviceName, created: context.now,
       stamp: Stamp(time: context.now, device: id), kind: context.deviceKind,
@@ -220,16 +232,16 @@ public final class Store: Sendable {
     try writer.commit(
       files, message: CommitMessage(message ?? "Add the device \(device.name)", device: id))
     try local.setIdentity(id, machine: context.machine)
-    var signs = local.readSignsOfLife()
-    guard signs != DeviceHeartbeats() else { return }
-    signs.forgetOwn()
-    // Otherwise the first heartbeat of the new device only comes later.
-    try? local.write(signs)
+    var heartbeats = local.readHeartbeats()
+    guard heartbeats != DeviceHeartbeats() else { return }
+    heartbeats.forgetOwn()
+    // Without this, the first heartbeat of the new device would be delayed.
+    try? local.write(heartbeats)
   }
 
   static let attributesPath = ".gitattributes"
 
-  /// Records are merged by Belfry's rules, and no line ending is ever changed.
+  /// The content of `.gitattributes`: records are merged by Belfry's rules, and line endings are never converted.
   static let attributes = Array(
     """
     * -text
@@ -240,66 +252,73 @@ public final class Store: Sendable {
 
     """.utf8)
 
-  /// The git repository.
+  /// Opens the git repository.
   func repository() throws(GitError) -> Repository {
     try Repository.open(path, scratch: local.folder)
   }
 
   // MARK: Locks
 
-  /// Runs while this process alone may write to the store.
+  /// Runs `body` under the store's lock.
+  ///
+  /// - Throws: `StoreError.locked` after `lockTimeout`, the reason that this clone has no identity, and the errors of
+  ///   `body`.
   func locked<Result>(_ body: () throws -> Result) throws -> Result {
     if let adoptionFailure { throw adoptionFailure }
-    let lock = try StoreLock(local.lock, holder: context.process, patience: context.patience)
+    let lock = try StoreLock(local.lock, holder: context.process, timeout: context.lockTimeout)
     defer { withExtendedLifetime(lock) {} }
     return try body()
   }
 
-  /// The same for what waits for other processes meanwhile.
+  /// Runs an asynchronous `body` under the store's lock.
+  ///
+  /// - Throws: `StoreError.locked` after `lockTimeout`, and the errors of `body`.
   func lockedThroughout<Result>(_ body: () async throws -> Result) async throws -> Result {
-    let lock = try StoreLock(local.lock, holder: context.process, patience: context.patience)
+    let lock = try StoreLock(local.lock, holder: context.process, timeout: context.lockTimeout)
     let result = try await body()
     withExtendedLifetime(lock) {}
     return result
   }
 
-  /// Notes that the store was just evaluated against the clock, for whoever asks whether anything does that.
+  /// Records the time of a tick. `lastTick` returns it.
   public func noteTick() { local.note(.tick, at: context.now) }
 
-  // MARK: Small reads
+  // MARK: Queries
 
-  /// Whether a rebase has begun and not ended.
+  /// True during a rebase.
   public var isRebasing: Bool {
     ["rebase-merge", "rebase-apply"].contains { name in
       access("\(local.gitDirectory)/\(name)", F_OK) == 0
     }
   }
 
-  /// The commit of the past that is checked out; nil when the store is on a branch. It is read-only then,
-  /// and what rings is what the branch has.
+  /// The checked-out commit; nil if a branch is checked out.
+  ///
+  /// While a commit is checked out, the store is read-only, and the alarms of the branch ring.
   public var past: String? { local.readDetachedHead() }
 
-  /// The name of the branch to return to while a commit of the past is checked out; nil when it is not known.
+  /// The name of the branch to return to while a commit is checked out; nil if it is unknown.
   ///
-  /// `main` where there is one, else a branch with the commit at which Belfry left the checked-out branch.
+  /// This is `main` if it exists, otherwise a branch that contains the commit at which Belfry left the branch.
   public var presentBranch: String? { (try? repository()).flatMap { presentBranch($0) } }
 
   func presentBranch(_ repository: Repository) -> String? {
     let folder = "refs/heads/"
     let main = folder + Repository.branch
-    // A damaged reference stays the one to mend and to return to.
+    // A damaged reference counts, because it is the one to repair.
     if repository.referenceFile(main) != nil || ((try? repository.commit(of: main)) ?? nil) != nil {
       return Repository.branch
     }
     guard let seen = local.readSeen(), let branches = try? repository.references(under: folder)
     else { return nil }
     let holders = branches.filter { (try? repository.isAncestor(seen, of: $0.value)) == true }
-    // A branch at that very commit comes before those that have moved on from it.
+    // A branch at exactly that commit takes precedence over branches that have moved on.
     let name = holders.keys.sorted().first { holders[$0] == seen } ?? holders.keys.min()
     return name.map { String($0.dropFirst(folder.count)) }
   }
 
-  /// The settings; the defaults where there are none, with the reason when the file is not valid.
+  /// Returns the settings. If the file is missing or not valid, returns the defaults, in the latter case with the
+  /// problem.
   public func settings() throws -> (settings: Settings, problem: RecordProblem?) {
     do {
       var settings = Settings()
@@ -310,52 +329,58 @@ public final class Store: Sendable {
     }
   }
 
-  /// When the clock was last looked at, and when all was last synced; nil when never.
+  /// The time of the last tick; nil if there was none.
   public var lastTick: Instant? { local.last(.tick) }
-  /// Whether one has looked at the clock so lately that another is to be expected.
+  /// True if the last tick was within the last 15 minutes, so that another one is likely.
   public var hasTickedLately: Bool {
-    // One by a clock that was ahead says nothing.
-    lastTick.map { abs(context.now.seconds(since: $0)) < Store.idle } ?? false
+    // A time in the future comes from a clock that was ahead, and proves nothing.
+    lastTick.map { abs(context.now.seconds(since: $0)) < Store.maxTickAge } ?? false
   }
-  /// Where nothing has looked at the clock for so long nothing rings, in seconds.
-  private static let idle: Int64 = 900
+  /// The maximum age of the last tick of a scheduler that runs, in seconds.
+  private static let maxTickAge: Int64 = 900
+  /// The time of the last sync; nil if there was none.
   public var lastSync: Instant? { local.last(.sync) }
 
-  /// What people call the devices, by identifier; one whose record is not valid goes by its identifier.
+  /// Returns the names of the devices. A device whose record is not valid is missing.
   public func deviceNames() -> [Identifier: String] {
     devices().devices.names
   }
 
-  /// The deliveries of this device, without those that a clock ahead has recorded.
-  public func ledger() -> DeliveryLedger { recordedFirings().possible(at: context.now) }
+  /// Returns the delivery ledger without the deliveries that a clock ahead of time recorded.
+  public func ledger() -> DeliveryLedger { storedLedger().possible(at: context.now) }
 
-  /// The same; removes for good what a clock ahead has recorded. Once its time had come it would hide that the alarm has
-  /// not rung since.
-  public func presentFirings() -> DeliveryLedger {
-    let recorded = recordedFirings()
+  /// Returns the delivery ledger, and removes deliveries that a clock ahead of time recorded from its file.
+  ///
+  /// Such a delivery would later, when its time has come, prevent the alarm from ringing.
+  public func currentLedger() -> DeliveryLedger {
+    let recorded = storedLedger()
     let present = recorded.possible(at: context.now)
-    if recorded != present { _ = updateFirings { _ in } }
+    if recorded != present { _ = updateLedger { _ in } }
     return present
   }
 
-  private func recordedFirings() -> DeliveryLedger {
-    var ledger = local.readFirings(local.ledger)
-    if let spare = spareFirings { ledger.merge(local.readFirings(spare)) }
+  private func storedLedger() -> DeliveryLedger {
+    var ledger = local.readLedger(local.ledger)
+    if let spare = spareLedger { ledger.merge(local.readLedger(spare)) }
     return ledger
   }
 
-  /// Where firings are noted while the disk takes nothing: rather there than to ring at every tick.
-  private var spareFirings: String? {
-    context.runtimeFolder.map { "\($0)/belfry-firings-\(device).json" }
+  /// The path of the ledger in memory, which is used if the disk is full or read-only. Without it, an alarm would ring
+  /// again at every tick. Nil if there is no folder in memory.
+  private var spareLedger: String? {
+    context.runtimeFolder.map { "\($0)/belfry-ledger-\(device).json" }
   }
 
-  /// What came of changing what this device has rung for.
-  public struct FiringsUpdate<Result> {
+  /// The result of an update of the delivery ledger.
+  public struct LedgerUpdate<Result> {
+    /// The updated ledger.
     public let ledger: DeliveryLedger
+    /// The value that the update's body returned.
     public let result: Result
-    /// Why it could not be noted, when it could not.
+    /// The reason that the ledger could not be locked or written; nil if it was written.
     public let failure: (any Error)?
 
+    /// Creates a result.
     public init(ledger: DeliveryLedger, result: Result, failure: (any Error)?) {
       self.ledger = ledger
       self.result = result
@@ -363,25 +388,25 @@ public final class Store: Sendable {
     }
   }
 
-  /// How long the notes of firings are waited for, in milliseconds: nobody holds them for longer than a write takes.
-  private static let firingsPatience = 2_000
+  /// The timeout for the ledger's lock, in milliseconds. Other processes hold it only during a write.
+  private static let ledgerTimeout = 2_000
 
-  /// Changes what this device has rung for, durably, while nobody else does.
+  /// Updates the delivery ledger, durably, under its lock.
   ///
-  /// Nothing keeps an alarm from ringing: where the notes cannot be locked or written, `body` has had its say all the
-  /// same, and the reason is returned.
-  public func updateFirings<Result>(_ body: (inout DeliveryLedger) -> Result) -> FiringsUpdate<
-    Result
-  > {
+  /// A failure prevents no alarm from ringing: if the ledger cannot be locked or written, `body` runs nevertheless, and
+  /// the reason is returned.
+  public func updateLedger<Result>(
+    _ body: (inout DeliveryLedger) -> Result
+  ) -> LedgerUpdate<Result> {
     var failure: (any Error)?
     var lock: StoreLock?
     do {
       lock = try StoreLock(
-        local.firingsLock, holder: context.process, patience: Store.firingsPatience)
+        local.ledgerLock, holder: context.process, timeout: Store.ledgerTimeout)
     } catch let reason {
       failure = reason
     }
-    let before = recordedFirings()
+    let before = storedLedger()
     var ledger = before.possible(at: context.now)
     let result = body(&ledger)
     do {
@@ -390,14 +415,15 @@ public final class Store: Sendable {
       failure = reason
     }
     withExtendedLifetime(lock) {}
-    return FiringsUpdate(ledger: ledger, result: result, failure: failure)
+    return LedgerUpdate(ledger: ledger, result: result, failure: failure)
   }
 
-  /// Commits log entries of deliveries that the log lacks, and marks those deliveries as logged.
+  /// Commits log entries for unlogged deliveries, and marks the deliveries as logged.
   ///
-  /// Both happen under the store's lock: of commands that record at the same time only the first adds an entry.
+  /// Both happen under the store's lock. If several commands record at the same time, only the first one adds an entry.
   ///
-  /// - Parameter body: gets the ledger as it is under the lock, and returns what to commit and what is logged by that.
+  /// - Parameter body: Receives the ledger under the lock, and returns the changes to commit and the deliveries that
+  ///   they log.
   public func logDeliveries(
     _ body: (DeliveryLedger) throws -> (changes: [Change], logged: [DeliveryLedger.Key])
   ) throws {
@@ -408,25 +434,26 @@ public final class Store: Sendable {
         for change in changes { try writer.commit(change) }
       }
       if logged.isEmpty { return }
-      let noted = updateFirings { ledger in
+      let update = updateLedger { ledger in
         for key in logged { ledger[key]?.isLogged = true }
       }
-      if let failure = noted.failure { throw failure }
+      if let failure = update.failure { throw failure }
     }
   }
 
-  /// Notes what has rung, durably.
+  /// Writes the delivery ledger durably: to its file, or else to the file in memory.
   private func write(_ ledger: DeliveryLedger) throws {
-    var kept = ledger
-    // Every tick reads them all. One that rings on unanswered for longer than that rings once more.
-    kept.forget(before: context.now.adding(seconds: -40 * 86_400))
+    var recent = ledger
+    // Every tick reads the whole ledger, so it must stay small. An alarm that rings unanswered for more than 40 days is
+    // delivered again.
+    recent.forget(before: context.now.adding(seconds: -40 * 86_400))
     do {
-      try local.write(kept, to: local.ledger)
-      if let spareFirings { _ = unlink(spareFirings) }
+      try local.write(recent, to: local.ledger)
+      if let spareLedger { _ = unlink(spareLedger) }
     } catch {
-      guard let spareFirings else { throw error }
+      guard let spareLedger else { throw error }
       do {
-        try local.write(kept, to: spareFirings)
+        try local.write(recent, to: spareLedger)
       } catch _ {
         throw error
       }
@@ -434,4 +461,4 @@ public final class Store: Sendable {
   }
 }
 
-extension Store.FiringsUpdate: Sendable where Result: Sendable {}
+extension Store.LedgerUpdate: Sendable where Result: Sendable {}

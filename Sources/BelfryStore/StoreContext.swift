@@ -1,51 +1,53 @@
 import BelfryCore
 import Git
 
-/// What a store needs to know of the world: handed in, never looked up.
+/// The environment of a store. It is injected, so that the store has no hidden inputs.
 public struct StoreContext: Sendable {
-  /// The clock, as one command sees it.
+  /// The current time, constant during one command.
   public var now: Instant
-  /// Milliseconds by which the system's clock is ahead of `now`; other than 0 only for a clock that was set for a test.
+  /// The milliseconds by which the system's clock is ahead of `now`. Nonzero only if a test sets the clock.
   public var clockOffset: Int64 = 0
+  /// The time zones.
   public var zones: ZoneLibrary
-  /// What a new device is called.
+  /// The name of a new device.
   public var deviceName: String
-  /// What a new device is, where that can be told.
+  /// The kind of a new device; nil if it cannot be determined.
   public var deviceKind: Device.Kind?
-  /// Tells machines apart (`/etc/machine-id`); empty where there is none.
+  /// The identifier of this machine (`/etc/machine-id`); empty if there is none.
   public var machine: String
-  /// The user on whose behalf we run.
+  /// The user id of this process.
   public var user: UInt32
-  /// Makes the identifiers of alarms, log entries and devices.
+  /// Returns a new identifier for an alarm, a log entry or a device.
   public var makeIdentifier: @Sendable () -> Identifier
-  /// A number of a range, at random: so that devices that lost a race together do not come back together.
+  /// Returns a random number from a range. It spreads the retries of devices that lost a race at the same time.
   public var random: @Sendable (ClosedRange<Int>) -> Int
-  /// A folder in memory, gone at the next start of the machine, for what a full disk does not take; nil
-  /// where there is none.
+  /// A folder in memory that is cleared at boot (`XDG_RUNTIME_DIR`), for data that a full disk cannot take; nil if
+  /// there is none.
   public var runtimeFolder: String?
-  /// What the lock's file says of us: `belfry add (process 4711)`.
+  /// The description of this process in a lock file, such as `belfry add (process 4711)`.
   public var process: String
-  /// How long to wait for a lock, in milliseconds.
-  public var patience: Int
-  /// How long a remote may say nothing, in seconds.
-  public var networkPatience: Int
-  /// Told of what was mended on the way.
+  /// The timeout for a lock, in milliseconds.
+  public var lockTimeout: Int
+  /// The time without a response after which a transfer from or to a remote is aborted, in seconds.
+  public var networkTimeout: Int
+  /// Receives a notice about each automatic repair.
   public var report: @Sendable (StoreNotice) -> Void
-  /// Told how far a transfer has come.
+  /// Receives the progress of a transfer.
   public var progress: @Sendable (GitCommand.Progress) -> Void
 
+  /// Creates an environment.
   public init(
     now: Instant, zones: ZoneLibrary, deviceName: String, deviceKind: Device.Kind? = nil,
     machine: String = "", user: UInt32,
     makeIdentifier: @escaping @Sendable () -> Identifier,
     random: @escaping @Sendable (ClosedRange<Int>) -> Int, runtimeFolder: String? = nil,
     process: String = "belfry",
-    patience: Int = 10_000, networkPatience: Int = 60,
+    lockTimeout: Int = 10_000, networkTimeout: Int = 60,
     report: @escaping @Sendable (StoreNotice) -> Void = { _ in },
     progress: @escaping @Sendable (GitCommand.Progress) -> Void = { _ in }
   ) {
     self.deviceKind = deviceKind
-    self.networkPatience = networkPatience
+    self.networkTimeout = networkTimeout
     self.progress = progress
     self.now = now
     self.zones = zones
@@ -56,19 +58,19 @@ public struct StoreContext: Sendable {
     self.random = random
     self.runtimeFolder = runtimeFolder
     self.process = process
-    self.patience = patience
+    self.lockTimeout = lockTimeout
     self.report = report
   }
 }
 
-/// What a store has mended by itself, and a person should know.
+/// A notice about an automatic repair of a store.
 public enum StoreNotice: Hashable, Sendable {
-  /// Records that another git had dropped from the branch, or taken back, were put back: their paths.
+  /// Records that another program had removed from the branch, or reverted, were restored. The payload is their paths.
   case healed([String])
-  /// Records that were gone from the work tree are back: their paths.
+  /// Records that were missing from the work tree were restored. The payload is their paths.
   case restored([String])
-  /// A lock was taken away that a git left which died.
+  /// A stale lock of a git process that has ended was removed.
   case unlocked(path: String)
-  /// Records that a merge of git's could not settle were joined: their paths, and what is left to do.
+  /// Records that git could not merge were merged. The payload is their paths, and the remaining work.
   case joined([String], MergeConflictResolver.Rest)
 }

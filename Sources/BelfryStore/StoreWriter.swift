@@ -39,7 +39,7 @@ final class StoreWriter {
     }
     self.branch = branch
     signature = try store.signature(repository)
-    hold = try StoreWriter.holdOff(repository, patience: store.context.patience)
+    hold = try StoreWriter.holdOff(repository, timeout: store.context.lockTimeout)
     seen = store.local.readSeen()
     reconciled = seen
     try recover()
@@ -48,7 +48,7 @@ final class StoreWriter {
 
   /// Waits for a collection that goes on, and keeps the next from beginning.
   private static func holdOff(
-    _ repository: Repository, patience: Int
+    _ repository: Repository, timeout: Int
   ) throws -> CollectionHold {
     var waited = 0
     while true {
@@ -57,7 +57,7 @@ final class StoreWriter {
       } catch CollectionHold.Failure.collecting(let user) {
         let lock = repository.commonDirectory + "gc.pid"
         if user == nil, repository.removeAbandonedLock(lock + ".lock") { continue }
-        guard waited < patience else { throw StoreError.gitBusy(path: lock, by: user) }
+        guard waited < timeout else { throw StoreError.gitBusy(path: lock, by: user) }
         usleep(5_000)
         waited += 5
       }
@@ -78,7 +78,7 @@ final class StoreWriter {
         store.context.report(.unlocked(path: lock))
         continue
       }
-      guard waited < store.context.patience else {
+      guard waited < store.context.lockTimeout else {
         throw StoreError.gitBusy(path: lock, by: repository.user(of: lock))
       }
       usleep(10_000)

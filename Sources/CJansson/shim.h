@@ -4,5 +4,4 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-
 #endif

@@ -4,13 +4,13 @@
 #include <git2.h>
 #include <git2/sys/odb_backend.h>
 
-// git_libgit2_opts is variadic, which Swift cannot call. Option numbers always come from the
-// header: Debian's build numbers some of them differently than upstream does.
+// git_libgit2_opts is variadic, and Swift cannot call variadic functions. Option numbers must come from the header,
+// because Debian's build uses other numbers than upstream.
 static inline int belfry_git_enable_fsync(int enabled) {
   return git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, enabled);
 }
 
-// Opens the packs of an objects folder alone, without its loose objects.
+// Opens a database with only the packs of an objects folder, without its loose objects.
 static inline int belfry_git_open_packs(git_odb **database, const char *objects) {
   git_odb_backend *packs = NULL;
   int code = git_odb_new(database);

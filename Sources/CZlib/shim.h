@@ -4,7 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 
-// inflateInit is a macro, which Swift cannot call.
+// inflateInit is a macro, and Swift cannot call macros.
 static inline int belfry_inflate_begin(z_stream *stream) {
   memset(stream, 0, sizeof *stream);
   return inflateInit(stream);

@@ -1,23 +1,26 @@
 import Glibc
 
-/// Keeps `git gc` from starting while objects are written that no reference names yet: `gc --prune=now` would delete
-/// them before a reference can name them.
+/// A hold on git's garbage collection while objects exist that no reference names yet: `gc --prune=now` would delete
+/// them.
 ///
-/// It is git's own lock, `gc.pid`, which holds a process number and a host name. git does not collect while the process
-/// runs, or for twelve hours when the host is another one.
+/// The hold is git's own lock, `gc.pid`, which holds a process number and a host name. git doesn't collect while that
+/// process runs, or for twelve hours if the host is another one. The hold ends with the value.
 public struct CollectionHold: ~Copyable {
   private let lock: CollectionLock
 
-  /// The reason that collection could not be held off.
+  /// The reason that the hold failed.
   public enum Failure: Error, Sendable {
-    /// A collection is running; nil when its process is not known yet.
+    /// A collection is running. The process is nil if it isn't known yet.
     case collecting(GitUser?)
   }
 
-  /// - Precondition: the caller holds a lock that keeps other processes from writing with the same scratch folder.
+  /// Takes the hold.
+  ///
+  /// - Precondition: The caller holds a lock that keeps other processes from writing with the same scratch folder.
+  /// - Throws: `Failure`, or `FileError` if the lock cannot be written.
   public init(_ repository: Repository) throws {
     let lock = CollectionLock(repository)
-    // As git does: the process that makes this file may look at the lock and replace it.
+    // git's protocol: the process that creates this file may read the lock and replace it.
     let new = lock.file + ".lock"
     let opened = Descriptor.open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
     guard opened >= 0 else {
@@ -27,20 +30,20 @@ public struct CollectionHold: ~Copyable {
     let descriptor = Descriptor(taking: opened)
     do {
       var status = stat()
-      guard fstat(descriptor.number, &status) == 0 else { throw FileError("look at", new) }
+      guard fstat(descriptor.number, &status) == 0 else { throw FileError("stat", new) }
       if let holder = lock.holder(now: Int64(status.st_mtim.tv_sec)) {
         throw Failure.collecting(holder)
       }
       let text = "\(getpid()) \(CollectionLock.host)"
       try DurableFile.fill(descriptor.number, Array(text.utf8), new)
-      // Written after the lock's content, so that the note is never older than the lock that it belongs to.
+      // Written after the lock's content, so that the note is never older than its lock.
       try lock.note(text)
       guard rename(new, lock.file) == 0 else { throw FileError("write", lock.file) }
     } catch {
       _ = unlink(new)
       throw error
     }
-    // Last: a complete value is ended by its `deinit`, even when its initializer throws.
+    // Assigned last: once the value is complete, `deinit` removes the lock even if the initializer throws.
     self.lock = lock
   }
 
@@ -48,14 +51,16 @@ public struct CollectionHold: ~Copyable {
 }
 
 extension Repository {
-  /// The process for which `gc.pid` keeps Belfry from writing; nil when nothing does, as when the process is gone.
+  /// The process whose `gc.pid` keeps Belfry from writing; nil if there is none or it is gone.
   public var collector: GitUser? {
     CollectionLock(self).holder(now: fileSystemTime() ?? 0)
   }
 
-  /// Removes `gc.pid` unless its process is known to run on this machine; returns true when it was there and is gone.
+  /// Removes `gc.pid` unless its process is known to run on this machine.
   ///
-  /// For use after a person has asked for it: on another host a collection may be running.
+  /// Call this only at the user's request: a collection may be running on another host.
+  ///
+  /// - Returns: True if the lock existed and was removed.
   public func removeCollectionLock() -> Bool {
     let lock = CollectionLock(self)
     guard access(lock.file, F_OK) == 0 else { return false }
@@ -64,18 +69,20 @@ extension Repository {
   }
 }
 
-/// git's `gc.pid`, with a note beside it by which Belfry recognizes the locks that it made itself.
+/// git's `gc.pid`, with a note beside it that identifies the locks that Belfry made.
 ///
-/// Without the note a lock that a killed Belfry left could belong to any program: the host name may have changed since
-/// (a container, DHCP), or another process may have got the process number.
+/// Without the note, a lock left by a killed Belfry process could belong to any program: the host name may have
+/// changed (a container, DHCP), or another process may have the same number.
 struct CollectionLock: Sendable {
+  /// The path of `gc.pid`.
   let file: String
   private let noteFile: String
-  /// Identifies the store among those that share a repository's objects: two work trees have a lock each.
+  /// The identity of the store among those that share a repository's objects: each work tree has its own.
   private let store: UInt64
 
-  /// The time in seconds for which a lock of another host is respected. A store is collected in less, and git's own
-  /// twelve hours would stop every write meanwhile.
+  /// The time in seconds for which a lock of another host is valid.
+  ///
+  /// A collection of a store takes less. git's own limit of twelve hours would block every write meanwhile.
   private static let foreignTimeout: Int64 = 900
 
   init(_ repository: Repository) {
@@ -85,6 +92,7 @@ struct CollectionLock: Sendable {
     store = stat(repository.scratch, &status) == 0 ? UInt64(status.st_ino) : 0
   }
 
+  /// The name of this machine.
   static var host: String {
     var buffer = [CChar](repeating: 0, count: 256)
     gethostname(&buffer, buffer.count - 1)
@@ -92,15 +100,15 @@ struct CollectionLock: Sendable {
       decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// The process that keeps others from collecting; nil when there is none, or it is gone.
+  /// Returns the process that holds the lock, or nil if there is none or it is gone.
   ///
-  /// - Parameter now: the time by the file system's clock, in seconds since the epoch.
+  /// - Parameter now: The file system's time, in seconds since the epoch.
   func holder(now: @autoclosure () -> Int64) -> GitUser? {
     guard let content = try? DurableFile.read(file, limit: 4096) else { return nil }
     let text = String(decoding: content.bytes, as: UTF8.self)
-    let words = text.split { $0 == " " || $0 == "\n" }
-    guard words.count == 2, let process = Int32(words[0]), process != getpid() else { return nil }
-    let host = String(words[1])
+    let fields = text.split { $0 == " " || $0 == "\n" }
+    guard fields.count == 2, let process = Int32(fields[0]), process != getpid() else { return nil }
+    let host = String(fields[1])
     let changed = FileSignature(content.status).modified
     if let note = readNote(), note.text == text, changed <= note.written {
       return note.mayBeHeld(by: store) ? GitUser(name: "belfry", process: process) : nil
@@ -110,12 +118,13 @@ struct CollectionLock: Sendable {
         ? GitUser(name: "git gc", process: process, host: host) : nil
     }
     guard kill(process, 0) == 0 || errno == EPERM else { return nil }
-    // Another program may have the number by now. One that cannot be seen may be git.
+    // The number may belong to another program now. A program that cannot be seen may be git.
     let program = RunningProcess.name(of: process)
     return program.isEmpty || RunningProcess.isGit(program)
       ? GitUser(name: "git gc", process: process) : nil
   }
 
+  /// Removes the lock and its note. Returns true if the lock existed.
   @discardableResult func remove() -> Bool {
     let isRemoved = unlink(file) == 0
     _ = unlink(noteFile)
@@ -124,22 +133,24 @@ struct CollectionLock: Sendable {
 
   // MARK: The note
 
+  /// The identity of the process that made a lock.
   private struct Note {
     /// The content of `gc.pid`.
     var text: String
     var store: UInt64
     var process: ProcessIdentity
-    /// Nanoseconds since the epoch.
+    /// The time of the note, in nanoseconds since the epoch.
     var written: Int64 = 0
 
-    /// Returns true when a process of another store, which shares this one's objects, may hold the lock still. Of the
-    /// same store only one process writes: the observer itself.
+    /// Returns true if a process of another store that shares these objects may still hold the lock.
+    ///
+    /// Only one process at a time writes in a store, and that is the observer itself.
     func mayBeHeld(by observer: UInt64) -> Bool {
       store != observer && process.presence() != .gone
     }
   }
 
-  /// Notes that this process is about to make the lock, with a content.
+  /// Records that this process is about to create the lock with the given content.
   func note(_ text: String) throws {
     guard let process = ProcessIdentity.current else { return }
     let lines = [

@@ -3,11 +3,14 @@ import Glibc
 
 /// A failed system call on a file.
 public struct FileError: Error, Equatable, Sendable {
+  /// The attempted operation, as a verb: `open`.
   public let operation: String
+  /// The path of the file.
   public let path: String
-  /// The system's error number, `ENOSPC` …
+  /// The system's error number, such as `ENOSPC`.
   public let number: Int32
 
+  /// Creates an error of an operation on a path, by default with the current `errno`.
   public init(_ operation: String, _ path: String, number: Int32 = errno) {
     self.operation = operation
     self.path = path
@@ -16,12 +19,13 @@ public struct FileError: Error, Equatable, Sendable {
 }
 
 extension FileError: CustomStringConvertible {
+  /// The message for the user.
   public var description: String {
     "could not \(operation) \(path): \(String(cString: strerror(number)))"
   }
 }
 
-/// An open file descriptor, closed when it goes out of scope.
+/// An open file descriptor that is closed when it goes out of scope.
 struct Descriptor: ~Copyable {
   let number: Int32
 
@@ -35,7 +39,7 @@ struct Descriptor: ~Copyable {
     self.init(taking: opened)
   }
 
-  /// The system call, repeated when a signal interrupts it; negative when it failed, with `errno`.
+  /// Opens a file and repeats the call if a signal interrupts it. Returns a negative number on failure, with `errno`.
   static func open(_ path: String, _ flags: Int32, mode: mode_t = 0o644) -> Int32 {
     var result: Int32
     repeat { result = Glibc.open(path, flags | O_CLOEXEC, mode) } while result < 0 && errno == EINTR
@@ -45,21 +49,26 @@ struct Descriptor: ~Copyable {
   deinit { _ = Glibc.close(number) }
 }
 
-/// File descriptors, of which a process has a limited number.
+/// The process's limit of open file descriptors.
 public enum Descriptors {
-  /// Raises the number of files that this process may have open, as far as the system allows: a hook that stays needs
-  /// three, and the usual 1,024 end with some three hundred alarms that ring together.
+  /// Raises the number of files that this process may have open, as far as the system allows.
+  ///
+  /// A running hook needs three descriptors, so the usual limit of 1,024 is reached at about 300 alarms that ring
+  /// together.
   public static func raiseLimit(to wanted: UInt = 65_536) {
     var limit = rlimit()
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     guard getrlimit(resource, &limit) == 0, limit.rlim_cur < wanted else { return }
     limit.rlim_cur = min(wanted, limit.rlim_max)
-    // Where it is refused, hooks that cannot be started are tried again.
+    // If the system refuses, hooks that cannot be started are retried.
     _ = setrlimit(resource, &limit)
   }
 
-  /// Throws `FileError` (`EMFILE`) unless so many more can be opened: starting a process needs several at
-  /// once, and the library that starts them ends ours when one is missing in the middle.
+  /// Checks that `count` more descriptors can be opened.
+  ///
+  /// Starting a process needs several at once, and Subprocess traps if one of them is missing.
+  ///
+  /// - Throws: `FileError` with `EMFILE`.
   public static func ensure(_ count: Int = 12) throws(FileError) {
     var opened: [Int32] = []
     defer { for number in opened { _ = close(number) } }
@@ -67,21 +76,24 @@ public enum Descriptors {
       let number =
         opened.first.map { fcntl($0, F_DUPFD_CLOEXEC, 0) }
         ?? Descriptor.open("/dev/null", O_RDONLY)
-      guard number >= 0 else { throw FileError("start a process", "with so few open files") }
+      guard number >= 0 else { throw FileError("open", "enough files to start a process") }
       opened.append(number)
     }
   }
 }
 
-/// What a file's metadata say of its content: they change when it does.
+/// The metadata of a file that change whenever its content does.
 public struct FileSignature: Hashable, Sendable {
+  /// The size in bytes.
   public var size: Int64
-  /// Nanoseconds since the epoch.
+  /// The time of the last change of the content, in nanoseconds since the epoch.
   public var modified: Int64
-  /// Nanoseconds since the epoch.
+  /// The time of the last change of the metadata, in nanoseconds since the epoch.
   public var changed: Int64
+  /// The inode number.
   public var inode: UInt64
 
+  /// Creates the signature of a file from its status.
   public init(_ status: stat) {
     size = Int64(status.st_size)
     modified = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
@@ -89,6 +101,7 @@ public struct FileSignature: Hashable, Sendable {
     inode = UInt64(status.st_ino)
   }
 
+  /// Creates a signature that was recorded earlier.
   public init(size: Int64, modified: Int64, changed: Int64, inode: UInt64) {
     self.size = size
     self.modified = modified
@@ -97,22 +110,22 @@ public struct FileSignature: Hashable, Sendable {
   }
 }
 
-/// Files that are whole or not there, before and after a crash.
+/// File operations that leave a file complete or absent after a crash.
 public enum DurableFile {
-  /// The content and signature of a regular file.
+  /// Returns the content and status of a regular file, or nil if there is none.
   ///
-  /// Nil when there is none. Throws `FileError` for anything but a regular file (`EISDIR`, `ELOOP` for a
-  /// symlink, `EINVAL`), and `EFBIG` for one larger than `limit` bytes.
+  /// - Throws: `FileError`: `EISDIR` for a folder, `ELOOP` for a symbolic link, `EINVAL` for another kind of file,
+  ///   `EFBIG` for a file larger than `limit` bytes.
   public static func read(
     _ path: String, limit: Int = .max
   ) throws(FileError) -> (bytes: [UInt8], status: stat)? {
-    // Not blocking: a pipe in a record's place must not hang a reader.
+    // A named pipe in a record's place must not block a reader.
     let opened = Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     if opened < 0, errno == ENOENT { return nil }
     guard opened >= 0 else { throw FileError("open", path) }
     let file = Descriptor(taking: opened)
     var status = stat()
-    guard fstat(file.number, &status) == 0 else { throw FileError("look at", path) }
+    guard fstat(file.number, &status) == 0 else { throw FileError("stat", path) }
     switch status.st_mode & S_IFMT {
     case S_IFREG: break
     case S_IFDIR: throw FileError("read", path, number: EISDIR)
@@ -133,13 +146,13 @@ public enum DurableFile {
     return (bytes, status)
   }
 
-  /// The first line of a small file, without its end; nil when it is not there or cannot be read.
+  /// Returns the first line of a small file, without its newline, or nil if the file doesn't exist or cannot be read.
   public static func firstLine(of path: String) -> String? {
     guard let file = (try? read(path, limit: 4096)) ?? nil else { return nil }
     return String(decoding: file.bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
   }
 
-  /// The content of a file of the system's own (`/proc`), whose size nobody knows before; at most 64 KiB.
+  /// Returns at most 64 KiB of a kernel file (`/proc`), which doesn't report its size.
   public static func readStream(_ path: String) throws(FileError) -> [UInt8] {
     let file = try Descriptor(path, O_RDONLY | O_NONBLOCK)
     var bytes: [UInt8] = []
@@ -153,14 +166,16 @@ public enum DurableFile {
     return bytes
   }
 
-  /// Replaces a file's content: written beside, synced, renamed over it, its folder synced.
+  /// Replaces a file atomically: writes a temporary file, syncs it, renames it and syncs the folder.
   ///
   /// - Parameters:
-  ///   - path: the file.
-  ///   - temporary: where it is written first. Overwritten if it is there. On another file system, as when `.git` lies
-  ///     on another disk, the file is written beside its place instead.
-  ///   - makingFolder: make the file's folder if it is missing.
-  /// - Returns: the new file's status.
+  ///   - path: The file.
+  ///   - temporary: The temporary file, which is overwritten. If it is on another file system, as when `.git` is on
+  ///     another disk, the temporary file is created next to `path` instead.
+  ///   - mode: The permissions of the new file.
+  ///   - syncing: False if the content need not be durable when the call returns.
+  ///   - makingFolder: True to create the file's folder if it is missing.
+  /// - Returns: The new file's status.
   @discardableResult
   public static func write(
     _ bytes: [UInt8], to path: String, temporary: String, mode: mode_t = 0o644,
@@ -181,12 +196,12 @@ public enum DurableFile {
         guard makingFolder, errno == ENOENT else { throw FileError("write", path) }
         let folder = parent(of: path)
         guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {
-          throw FileError("make the folder", folder)
+          throw FileError("create the folder", folder)
         }
         guard rename(temporary, path) == 0 else { throw FileError("write", path) }
       }
       // After the rename, which changes the change time.
-      guard fstat(file.number, &status) == 0 else { throw FileError("look at", path) }
+      guard fstat(file.number, &status) == 0 else { throw FileError("stat", path) }
     } catch {
       _ = unlink(temporary)
       throw error
@@ -195,11 +210,11 @@ public enum DurableFile {
     return status
   }
 
-  /// Gives a file a second name, so that it can be put back after it was replaced; makes a copy where the file system
-  /// does not take links.
+  /// Links a file to a second name, so that it can be restored after a replacement. Copies it if the file system
+  /// doesn't support links.
   ///
-  /// - Parameter aside: the second name. Overwritten if it is there.
-  /// - Returns: false when there is no such file.
+  /// - Parameter aside: The second name, which is overwritten.
+  /// - Returns: False if there is no such file.
   public static func keep(_ path: String, as aside: String) throws(FileError) -> Bool {
     if link(path, aside) == 0 { return true }
     if errno == EEXIST {
@@ -208,7 +223,7 @@ public enum DurableFile {
     }
     let number = errno
     if number == ENOENT { return false }
-    guard linksAreRefused(number) else { throw FileError("keep", path, number: number) }
+    guard linksAreRefused(number) else { throw FileError("back up", path, number: number) }
     guard let content = try read(path) else { return false }
     try write(
       content.bytes, to: aside, temporary: aside + "~", mode: content.status.st_mode & 0o777,
@@ -216,11 +231,14 @@ public enum DurableFile {
     return true
   }
 
-  /// Returns true when an error of `link` says that the file system takes no links there at all.
+  /// Returns true if an error of `link` means that the file system doesn't support links there.
   static func linksAreRefused(_ number: Int32) -> Bool {
     [EPERM, EACCES, EMLINK, ENOSYS, ENOTSUP, EXDEV].contains(number)
   }
 
+  /// Writes all bytes to a descriptor.
+  ///
+  /// - Parameter path: The file's path, for errors.
   static func fill(
     _ descriptor: Int32, _ bytes: [UInt8], _ path: String
   ) throws(FileError) {
@@ -235,14 +253,14 @@ public enum DurableFile {
     }
   }
 
-  /// Makes a file's content, or a folder's entries, durable.
+  /// Makes a file's content or a folder's entries durable.
   static func sync(_ path: String) throws(FileError) {
     let file = try Descriptor(path, O_RDONLY | O_NOFOLLOW)
     guard fsync(file.number) == 0 else { throw FileError("sync", path) }
   }
 
-  /// Makes everything written to the file system that holds a folder durable, in one go: for many files
-  /// cheaper than one by one.
+  /// Makes all writes to the file system of a folder durable. For many files this is faster than syncing each of
+  /// them.
   public static func syncFileSystem(of path: String) throws(FileError) {
     let folder = try Descriptor(path, O_RDONLY | O_DIRECTORY)
     guard syncfs(folder.number) == 0 else { throw FileError("sync", path) }
@@ -259,7 +277,7 @@ public enum DurableFile {
     guard fsync(folder.number) == 0 else { throw FileError("sync", path) }
   }
 
-  /// Makes a folder and those above it that are missing, durably.
+  /// Creates a folder and its missing parents, durably. An existing folder is no error.
   public static func makeFolder(_ path: String, mode: mode_t = 0o755) throws(FileError) {
     if mkdir(path, mode) == 0 {
       try syncFolder(of: path)
@@ -268,21 +286,21 @@ public enum DurableFile {
     switch errno {
     case EEXIST:
       var status = stat()
-      guard stat(path, &status) == 0 else { throw FileError("look at", path) }
+      guard stat(path, &status) == 0 else { throw FileError("stat", path) }
       guard status.st_mode & S_IFMT == S_IFDIR else {
-        throw FileError("make the folder", path, number: ENOTDIR)
+        throw FileError("create the folder", path, number: ENOTDIR)
       }
     case ENOENT where path.contains("/"):
       try makeFolder(parent(of: path), mode: mode)
       guard mkdir(path, mode) == 0 || errno == EEXIST else {
-        throw FileError("make the folder", path)
+        throw FileError("create the folder", path)
       }
       try syncFolder(of: path)
-    default: throw FileError("make the folder", path)
+    default: throw FileError("create the folder", path)
     }
   }
 
-  /// What a folder holds, in no particular order; nothing where it cannot be listed.
+  /// Returns the names in a folder, in no particular order. The result is empty if the folder cannot be listed.
   public static func names(in folder: String) -> [String] {
     guard let stream = opendir(folder) else { return [] }
     defer { closedir(stream) }
@@ -296,6 +314,7 @@ public enum DurableFile {
     return names
   }
 
+  /// Returns the path of the folder that holds a file; `.` for a plain name.
   public static func parent(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])

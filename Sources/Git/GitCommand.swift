@@ -4,16 +4,21 @@ import Subprocess
 import Synchronization
 import SystemPackage
 
-/// The user's own git, run as a process: what it does better than a library, such as reaching remotes with the
-/// user's configuration, ssh, credentials and certificates, and pushing with the remote's hooks, locks and
-/// quarantine.
+/// The user's own git, run as a process.
+///
+/// It does what libgit2 cannot: it reaches remotes with the user's configuration, ssh, credentials and certificates,
+/// and it pushes with the remote's hooks, locks and quarantine.
 public enum GitCommand {
+  /// The result of a git process.
   public struct Outcome: Sendable {
-    /// The exit status; 128 + n when signal n ended it.
+    /// The exit status, or 128 + n if signal n ended the process.
     public let status: Int32
+    /// The standard output.
     public let output: String
+    /// The standard error.
     public let error: String
 
+    /// Creates an outcome from its parts.
     public init(status: Int32, output: String, error: String) {
       self.status = status
       self.output = output
@@ -21,16 +26,16 @@ public enum GitCommand {
     }
   }
 
-  /// Thrown when git cannot be started.
+  /// An error of a git that cannot be found in `PATH`.
   public struct NotFound: Error, Sendable {}
 
-  /// Variables that would point git at another repository than the one it is run in.
+  /// The environment variables that make git use another repository than the one in its working folder.
   public static let repositoryVariables = [
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX",
   ]
 
-  /// What git is run with: in English, without a prompt, in the repository of the folder.
+  /// Returns an environment for git: English messages, no prompts, and the repository of the working folder.
   private static func environment(
     _ more: [Environment.Key: String?] = [:], keeping kept: Set<String> = []
   ) -> Environment {
@@ -41,11 +46,14 @@ public enum GitCommand {
     return .inherit.updating(changes.merging(more) { $1 })
   }
 
-  /// Runs git in a folder and collects what it says.
+  /// Runs git in a folder and collects its output.
   ///
   /// - Parameters:
-  ///   - input: a file for its standard input; nil for none.
-  ///   - inheritsIndex: uses the index that a git that called us has named: in a hook what it is to commit.
+  ///   - arguments: The arguments after `git -C FOLDER`.
+  ///   - folder: The folder of the repository.
+  ///   - input: The path of a file for the standard input; nil for none.
+  ///   - inheritsIndex: True to use the index that a calling git has set. In a commit hook it is the index to commit.
+  /// - Throws: `NotFound` if there is no git. A failed git is an `Outcome`, not an error.
   public static func run(
     _ arguments: [String], in folder: String, input: String? = nil, inheritsIndex: Bool = false
   ) async throws -> Outcome {
@@ -68,7 +76,7 @@ public enum GitCommand {
 }
 
 extension TerminationStatus {
-  /// The status as a shell tells it: 128 + n when signal n ended the process.
+  /// The status in the form that a shell reports: 128 + n if signal n ended the process.
   public var shellStatus: Int32 {
     switch self {
     case .exited(let code): code
@@ -80,11 +88,13 @@ extension TerminationStatus {
 // MARK: References
 
 extension GitCommand {
-  /// Removes references, thousands of them in one step.
+  /// Removes references, all of them or none.
+  ///
+  /// - Throws: `GitError` with git's message.
   public static func removeReferences(_ names: [String], in repository: Repository) async throws {
     if names.isEmpty { return }
     let list = "\(repository.scratch)/new-references-\(getpid())"
-    // `start` and `delete`, each ended by a NUL byte, so that no name is taken for anything else.
+    // In `-z` format each name and each old value ends with a NUL byte, so no name can be parsed as a command.
     let text = names.sorted().map { "delete \($0)\0\0" }.joined()
     try DurableFile.write(Array(text.utf8), to: list, temporary: list + "~", syncing: false)
     defer { _ = unlink(list) }
@@ -101,13 +111,14 @@ extension GitCommand {
 // MARK: Transfers
 
 extension GitCommand {
-  /// How far a transfer has come, as git tells it.
+  /// The progress of a transfer, as git reports it.
   public struct Progress: Hashable, Sendable {
-    /// `Receiving objects`, `Writing objects` …
+    /// The phase, such as `Receiving objects` or `Writing objects`.
     public let phase: String
+    /// The progress of the phase, in percent.
     public let percent: Int
 
-    /// Reads a line of git's own; nil for any other, and for what the remote says.
+    /// Parses a progress line of git. Returns nil for any other line, and for lines of the remote.
     init?(_ line: Substring) {
       let phases = [
         "Receiving objects", "Resolving deltas", "Unpacking objects", "Writing objects",
@@ -121,36 +132,38 @@ extension GitCommand {
     }
   }
 
-  /// Thrown when the other side was silent for too long.
+  /// An error of a transfer that received nothing from the remote until the timeout.
   public struct Stalled: Error, Sendable {}
 
-  /// What a remote may make git take, so that none can fill the disk or the memory.
+  /// The limits of a transfer, so that a remote can fill neither the disk nor the memory.
   public enum Limit {
-    /// One file, in bytes: 2 GiB.
+    /// The size of one file, in bytes: 2 GiB.
     public static let file = 2 << 30
-    /// What git itself may print, in bytes.
+    /// The size of git's standard output, in bytes: 1 MiB.
     public static let output = 1 << 20
-    /// Of address space, in KiB: 8 GiB.
+    /// The size of git's address space, in KiB: 8 GiB.
     static let memory = 8 << 20
-    /// What is larger is written as it comes, without being held in memory, in bytes.
-    static let held = 1 << 20
+    /// The size in bytes above which git streams a file instead of holding it in memory: 1 MiB.
+    static let bigFile = 1 << 20
   }
 
-  /// Runs a fetch or a push in a session of its own: nothing can ask a question on the terminal, and all of
-  /// it can be ended together.
+  /// Runs a fetch or a push in its own session, so that no program can prompt on the terminal and one signal ends all
+  /// of its processes.
   ///
-  /// Only transports that cannot run commands are allowed, no redirect is followed, nothing is collected, and no
-  /// submodule is looked at.
+  /// Only transports that cannot run commands are allowed. git follows no redirects, collects no garbage and ignores
+  /// submodules.
   ///
   /// - Parameters:
-  ///   - urls: where the remote is: what is set for its very address is to hold, too.
-  ///   - patience: how long the other side may be silent, in seconds.
-  ///   - file: how large a file it may write, in bytes.
-  ///   - output: how much it may print, in bytes; more ends it.
-  ///   - progress: is told how far it has come.
-  /// - Throws: `NotFound`, `Stalled`.
+  ///   - arguments: The arguments after `git -C FOLDER`.
+  ///   - folder: The folder of the repository.
+  ///   - urls: The URLs of the remote. The user's settings for exactly these URLs must not allow redirects either.
+  ///   - timeout: The time in seconds after which a silent remote counts as stalled.
+  ///   - file: The size limit of a written file, in bytes.
+  ///   - output: The size limit of the standard output, in bytes. A larger output ends the transfer.
+  ///   - progress: A function that receives the progress.
+  /// - Throws: `NotFound` or `Stalled`.
   public static func transfer(
-    _ arguments: [String], in folder: String, to urls: [RemoteURL], patience: Int,
+    _ arguments: [String], in folder: String, to urls: [RemoteURL], timeout: Int,
     file: Int = Limit.file, output: Int = Limit.output,
     progress: @escaping @Sendable (Progress) -> Void
   ) async throws -> Outcome {
@@ -160,19 +173,19 @@ extension GitCommand {
     options.teardownSequence = [
       .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: .seconds(1))
     ]
-    // A setting for an address stands over one for all.
+    // A setting for a URL overrides the general setting.
     let redirects = urls.filter { $0.transport == .http }
       .map { "http.\($0.settingsAddress).followRedirects=false" }
     let settings =
       (redirects + [
         "http.followRedirects=false", "gc.auto=0", "maintenance.auto=false",
-        "core.bigFileThreshold=\(Limit.held)", "submodule.recurse=false",
+        "core.bigFileThreshold=\(Limit.bigFile)", "submodule.recurse=false",
         "fetch.recurseSubmodules=false", "push.recurseSubmodules=no",
-        // Options for the remote's hooks, which many remotes refuse; an empty one clears the list.
+        // Many remotes refuse push options. An empty value clears the list.
         "push.pushOption=",
         "advice.pushUpdateRejected=false",
       ]).flatMap { ["-c", $0] }
-    // Standard input ends when we do, whatever ends us: then all of the session is to end, too.
+    // Standard input reaches its end when this process dies, even by SIGKILL. The watcher then ends the session.
     let script = """
       ulimit -f \(file / 512) 2>/dev/null; ulimit -v \(Limit.memory) 2>/dev/null
       exec 3<&0
@@ -192,15 +205,15 @@ extension GitCommand {
         "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "SSH_ASKPASS_REQUIRE": "never",
         "SSH_ASKPASS": nil,
       ]), platformOptions: options)
-    let heard = LastHeard()
+    let activity = LastActivity()
     let outcome = try await withThrowingTaskGroup(of: Outcome?.self) { group in
-      group.addTask { try await collect(configuration, heard, output, progress) }
+      group.addTask { try await collect(configuration, activity, output, progress) }
       group.addTask {
         while true {
-          let silent = heard.seconds
-          guard silent < patience else { return nil }
+          let idle = activity.seconds
+          guard idle < timeout else { return nil }
           do {
-            try await Task.sleep(for: .seconds(patience - silent))
+            try await Task.sleep(for: .seconds(timeout - idle))
           } catch {
             return nil
           }
@@ -216,61 +229,61 @@ extension GitCommand {
   }
 
   private static func collect(
-    _ configuration: Configuration, _ heard: LastHeard, _ limit: Int,
+    _ configuration: Configuration, _ activity: LastActivity, _ limit: Int,
     _ progress: @Sendable (Progress) -> Void
   ) async throws -> Outcome {
     var ends: [Int32] = [0, 0]
     guard pipe2(&ends, O_CLOEXEC) == 0 else { throw FileError("make", "a pipe") }
-    let (input, life) = (
+    let (input, lifeline) = (
       FileDescriptor(rawValue: ends[0]), FileDescriptor(rawValue: ends[1])
     )
-    // Open as long as we live.
-    defer { try? life.close() }
-    var said: [UInt8] = []
+    // The pipe stays open as long as this process lives.
+    defer { try? lifeline.close() }
+    var errorText: [UInt8] = []
     let result = try await Subprocess.run(
       configuration, input: .fileDescriptor(input, closeAfterSpawningProcess: true),
       output: .string(limit: limit), error: .sequence
     ) { execution in
       var line: [UInt8] = []
       for try await buffer in execution.standardError {
-        heard.now()
+        activity.record()
         buffer.withUnsafeBytes { bytes in
           for byte in bytes {
             guard byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") else {
-              // A line of the remote's may be as long as it likes.
-              if line.count < Said.longestLine { line.append(byte) }
+              // The remote chooses the length of its lines.
+              if line.count < ErrorLimit.line { line.append(byte) }
               continue
             }
             if let step = Progress(Substring(String(decoding: line, as: UTF8.self))) {
               progress(step)
-            } else if said.count < Said.longest {
-              said += line + [UInt8(ascii: "\n")]
+            } else if errorText.count < ErrorLimit.total {
+              errorText += line + [UInt8(ascii: "\n")]
             }
             line = []
           }
         }
       }
-      if said.count < Said.longest { said += line }
+      if errorText.count < ErrorLimit.total { errorText += line }
     }
     return Outcome(
       status: result.terminationStatus.shellStatus, output: result.standardOutput,
-      error: String(decoding: said, as: UTF8.self))
+      error: String(decoding: errorText, as: UTF8.self))
   }
 
-  /// How much of what is said is kept, in bytes.
-  private enum Said {
-    static let longest = 64 << 10
-    static let longestLine = 1024
+  /// The limits of the standard error that is kept, in bytes.
+  private enum ErrorLimit {
+    static let total = 64 << 10
+    static let line = 1024
   }
 }
 
-/// When somebody was last heard of.
-private final class LastHeard: Sendable {
+/// The time of the last output of a process.
+private final class LastActivity: Sendable {
   private let moment = Mutex(ContinuousClock.now)
 
-  func now() { moment.withLock { $0 = .now } }
+  func record() { moment.withLock { $0 = .now } }
 
-  /// How long ago that was.
+  /// The time since the last output, in whole seconds.
   var seconds: Int {
     Int(moment.withLock { ContinuousClock.now - $0 }.components.seconds)
   }

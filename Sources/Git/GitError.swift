@@ -1,67 +1,82 @@
 import CLibgit2
 
-/// A failed libgit2 call: what it was for, libgit2's code and its words.
+/// A failed libgit2 call.
 public struct GitError: Error, Equatable, Sendable {
-  /// libgit2's error codes; any other number survives as it is.
+  /// An error code of libgit2. Unknown codes keep their number.
   public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The number.
     public let rawValue: Int32
 
+    /// Creates a code from its number.
     public init(rawValue: Int32) {
       self.rawValue = rawValue
     }
 
+    /// The object, reference or path doesn't exist.
     public static let notFound = Code(rawValue: GIT_ENOTFOUND.rawValue)
+    /// The object or reference exists already.
     public static let exists = Code(rawValue: GIT_EEXISTS.rawValue)
+    /// A reference doesn't have the expected value.
     public static let modified = Code(rawValue: GIT_EMODIFIED.rawValue)
+    /// A lock file exists.
     public static let locked = Code(rawValue: GIT_ELOCKED.rawValue)
+    /// The repository belongs to another user.
     public static let owner = Code(rawValue: GIT_EOWNER.rawValue)
-    /// An object is not what its name promises.
+    /// The content of an object doesn't match its id.
     public static let damaged = Code(rawValue: GIT_EMISMATCH.rawValue)
-    /// An object has more bytes than whoever reads it takes.
+    /// An object is larger than the limit of the read.
     public static let tooLarge = Code(rawValue: GIT_EBUFS.rawValue)
+    /// An error without a more specific code.
     public static let generic = Code(rawValue: GIT_ERROR.rawValue)
-    /// An object is whole, and not what was asked for: of another kind, or not in git's form. Not one of libgit2's codes.
+    /// An intact object is of another kind than expected, or not in git's format. This code isn't one of libgit2's.
     public static let malformed = Code(rawValue: -10_001)
   }
 
-  /// Returns true when an object could not be read here, because it is missing, damaged or on a disk that fails. Nothing
-  /// follows from that for what it holds: others may be able to read it.
+  /// True if an object cannot be read here, because it is missing, damaged or on a failing disk.
+  ///
+  /// This says nothing about its content: another device may be able to read it.
   public var isUnreadable: Bool { code != .tooLarge && code != .malformed }
 
+  /// The error code.
   public let code: Code
-  /// What was being done: `open the repository`.
+  /// The attempted operation, as a verb: `open the repository`.
   public let operation: String
+  /// The reason, mostly libgit2's message.
   public let message: String
 
+  /// Creates an error from its parts.
   public init(_ code: Code, _ operation: String, _ message: String) {
     self.code = code
     self.operation = operation
     self.message = message
   }
 
-  /// Throws when a call's result is an error. Must run in the function that made the call: libgit2's
-  /// message belongs to the thread, and is overwritten or cleared by the next call.
+  /// Throws if a call's result is an error.
+  ///
+  /// Call it in the function that made the call: libgit2's message is thread-local, and the next call overwrites it.
   static func check(_ result: Int32, _ operation: String) throws(GitError) {
     if let error = last(result, operation) { throw error }
   }
 
-  /// The error of the last call; nil when its result is none.
+  /// Returns the error of the last call, or nil if its result is no error.
   static func last(_ result: Int32, _ operation: String) -> GitError? {
     guard result < 0 else { return nil }
     let message = git_error_last().flatMap { $0.pointee.message.map { String(cString: $0) } }
-    return GitError(Code(rawValue: result), operation, message ?? "libgit2 gave no reason")
+    return GitError(Code(rawValue: result), operation, message ?? "libgit2 reported no reason")
   }
 }
 
 extension GitError: CustomStringConvertible {
+  /// The message for the user.
   public var description: String { "could not \(operation): \(message)" }
 }
 
-/// libgit2 itself, begun once and never shut down: handles may outlive any scope that would.
+/// The libgit2 library, which is initialized once and never shut down, because handles can outlive any scope.
 enum LibGit2 {
-  static let begun: Bool = {
+  /// True if the initialization succeeded.
+  static let isInitialized: Bool = {
     guard git_libgit2_init() > 0 else { return false }
-    // Objects, reflogs and refs are on disk before a write counts as done.
+    // A write must not return before objects, reflogs and references are on disk.
     return belfry_git_enable_fsync(1) == 0
   }()
 }

@@ -1,39 +1,47 @@
 import Glibc
 
-/// git's index, spliced as raw bytes to follow a commit, so that `git status` stays clean.
+/// git's index, edited as raw bytes to match a commit, so that `git status` stays clean.
 ///
-/// libgit2 rewrites a whole index through its own structures: a quarter of a second at 100,000 files.
-/// Splicing the few entries that changed costs a copy of the file and its checksum.
-/// Versions 2 and 3 of the format are handled (gitformat-index(5)); others are `unsupported`.
+/// libgit2 parses and rewrites a whole index, which takes a quarter of a second at 100,000 files. Splicing the
+/// changed entries costs a copy of the file and its checksum. Versions 2 and 3 of the format are supported
+/// (gitformat-index(5)).
 public struct IndexFile: Sendable {
-  /// A file as the index lists it.
+  /// A file in the index.
   public struct Entry: Sendable {
+    /// The id of the file's blob.
     public let id: ObjectID
+    /// The file's status, by which git detects changes.
     public let status: stat
 
+    /// Creates an entry for a regular file.
     public init(id: ObjectID, status: stat) {
       self.id = id
       self.status = status
     }
   }
 
+  /// The reason that an index was not updated.
   public enum Failure: Error, Equatable, Sendable {
     /// Another git holds `index.lock`.
     case busy
-    /// It holds several sides of a path, of a merge that git could not finish.
+    /// The index holds several versions of a path, from a merge that git could not finish.
     case unmerged
-    /// A version or an extension that is not for splicing.
+    /// The version or an extension cannot be spliced.
     case unsupported
   }
 
   private static let headerSize = 12
-  /// Stat data, object name and flags in front of an entry's path.
+  /// The size of the stat data, object id and flags before an entry's path.
   private static let fixedSize = 62
 
-  /// The bytes of an index with some entries replaced, added or (nil) removed.
+  /// Returns the bytes of an index with entries replaced, added or removed.
   ///
-  /// - Parameter bytes: the index as it is; empty when there is none.
-  /// - Parameter checksum: SHA-1.
+  /// - Parameters:
+  ///   - changes: The entries by path; nil removes an entry.
+  ///   - bytes: The present index; empty if there is none.
+  ///   - checksum: A function that returns the SHA-1 of its argument.
+  /// - Throws: `Failure.unmerged` or `Failure.unsupported`.
+  /// - Complexity: O(*n*) in the size of the index.
   public static func replacing(
     _ changes: [String: Entry?], in bytes: [UInt8], checksum: ([UInt8]) -> [UInt8]
   ) throws -> [UInt8] {
@@ -89,7 +97,7 @@ public struct IndexFile: Sendable {
     return result
   }
 
-  /// Where an entry's path is, and where the next entry starts.
+  /// Returns the position of an entry's path and the position of the next entry.
   private static func entry(
     in bytes: [UInt8], at position: Int, end: Int
   ) throws -> (start: Int, length: Int, next: Int) {
@@ -100,7 +108,7 @@ public struct IndexFile: Sendable {
     if length == 0xFFF {
       while start + length < end, bytes[start + length] != 0 { length += 1 }
     }
-    // Stages above 0 are the sides of an unfinished merge.
+    // Stages above 0 are the versions of an unfinished merge.
     guard flags & 0x3000 == 0 else { throw Failure.unmerged }
     let next = position + (start - position + length + 8) / 8 * 8
     guard start + length < end, next <= end else { throw Failure.unsupported }
@@ -129,8 +137,10 @@ public struct IndexFile: Sendable {
     result.append(contentsOf: repeatElement(0, count: (size + 8) / 8 * 8 - size))
   }
 
-  /// Copies the cached trees without those that the changes touch; drops other optional extensions,
-  /// which git makes anew. Throws for one that git must not ignore.
+  /// Copies the cached trees except those that the changes touch, and drops other optional extensions, which git
+  /// regenerates.
+  ///
+  /// - Throws: `Failure.unsupported` for an extension that git must not ignore.
   private static func appendExtensions(
     of bytes: [UInt8], from start: Int, to end: Int, changed: [[UInt8]], _ result: inout [UInt8]
   ) throws {
@@ -161,10 +171,11 @@ public struct IndexFile: Sendable {
   }
 }
 
-/// The `TREE` extension: the names of trees that git need not compute again.
+/// The `TREE` extension: ids of trees that git need not compute again.
 private enum CachedTrees {
-  /// The extension with the trees on the way to changed files marked as not known; nil when it is not
-  /// as expected, which costs git a little time and nothing else.
+  /// Returns the extension with the folders of changed files marked as invalid.
+  ///
+  /// Returns nil for an unexpected format. git then computes the trees again, which costs a little time.
   static func invalidating(_ paths: [[UInt8]], in bytes: ArraySlice<UInt8>) -> [UInt8]? {
     var folders: Set<[UInt8]> = [[]]
     for path in paths {

@@ -1,15 +1,16 @@
 import Glibc
 
-/// Decides which gits may be at work in a repository and so may own a lock file there, which git closes while it waits
-/// for an editor.
+/// The criteria by which a git process may own a lock file of a repository.
+///
+/// Open files don't identify the owner: git closes its lock file while it waits for an editor.
 struct LockSuspects: Sendable {
-  /// The folders of the repository, without symbolic links.
+  /// The folders of the repository, with symbolic links resolved.
   var folders: [String]
   /// The owner and mode of the work tree, which decide who may enter it.
   var workTree: Permissions
   /// The owner and mode of the `.git` folder, which decide who may write to it.
   var gitDirectory: Permissions
-  /// The time of the lock's last change, in seconds since the epoch; nil when it is not there.
+  /// The time of the lock's last change, in seconds since the epoch; nil if there is no lock.
   var lockChanged: Int64?
 
   /// The owner and mode of a folder.
@@ -18,7 +19,8 @@ struct LockSuspects: Sendable {
     var group: UInt32
     var mode: UInt32
 
-    /// Returns true when a process may use all of some bits (`r` 4, `w` 2, `x` 1). Access control lists are ignored.
+    /// Returns true if a process has all of the permission bits (`r` 4, `w` 2, `x` 1). Access control lists are
+    /// ignored.
     func allow(_ bits: UInt32, _ process: RunningProcess) -> Bool {
       if process.user == 0 { return true }
       let shift: UInt32 =
@@ -27,19 +29,20 @@ struct LockSuspects: Sendable {
     }
   }
 
-  /// Commands that may run for days and change nothing in the repository.
+  /// git commands that may run for days and write nothing in the repository.
   private static let readers: Set = [
     "blame", "cat-file", "credential-cache--daemon", "daemon", "fsmonitor--daemon", "grep",
     "http-backend", "log", "ls-remote", "rev-list", "show", "upload-pack",
   ]
 
-  /// The difference between the file system's clock and this machine's that is put up with, in seconds.
+  /// The tolerated difference between the file system's clock and this machine's, in seconds.
   private static let tolerance: Int64 = 60
 
-  /// Returns true for a git that writes, and that
+  /// Returns true for a git that writes, and that meets one of these conditions:
   ///
-  /// 1. is in one of the repository's folders; or,
-  /// 2. when another user's keeps its folder from view, may write here and ran before the lock was last changed.
+  /// 1. It runs in one of the repository's folders.
+  /// 2. It belongs to another user, its folder is hidden, it may write here, and it started before the lock's last
+  ///    change.
   func include(_ process: RunningProcess) -> Bool {
     guard process.isGit else { return false }
     if let command = process.gitCommand, LockSuspects.readers.contains(command) { return false }

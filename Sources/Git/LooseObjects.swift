@@ -3,32 +3,35 @@ import Crypto
 import Glibc
 import Synchronization
 
-/// git's loose objects: a file each, compressed, named by the SHA-1 of what it holds.
+/// git's loose objects: one compressed file per object, named by the SHA-1 of its content.
 ///
-/// libgit2 reads a file that was cut short for ever, takes an object that is there for one that is whole, and
-/// does not make the folder of a new one durable. Objects in packs are left to it.
+/// libgit2 loops forever on a truncated file, treats an existing file as an intact object, and doesn't sync the
+/// folder of a new one. Objects in packs are left to libgit2.
 struct LooseObjects: Sendable {
+  /// The kind of a git object, as in its header.
   enum Kind: String, Sendable {
     case blob, tree, commit, tag
   }
 
+  /// A decoded object.
   struct Object: Sendable {
     let kind: Kind
     let bytes: [UInt8]
   }
 
-  /// Why a file is not the object that its name promises.
+  /// The reason that a file is not the object of its name.
   struct Damage: Error {
     let reason: String
-    /// The object may be whole, and holds more than was asked for.
+    /// True if the object may be intact but is larger than the limit.
     var isTooLarge = false
   }
 
-  /// The folder `objects` of a repository.
+  /// The repository's `objects` folder.
   let folder: String
-  /// Where a file is written before it has its name; on the same file system.
+  /// The path of a new file before its rename, on the same file system.
   let temporary: String
 
+  /// Returns the path of an object's file.
   func path(_ id: ObjectID) -> String {
     let digits = id.description
     return "\(folder)/\(digits.prefix(2))/\(digits.dropFirst(2))"
@@ -36,23 +39,23 @@ struct LooseObjects: Sendable {
 
   // MARK: Reading
 
-  /// The object of a name; nil when it is not loose.
+  /// Returns a loose object, or nil if there is no file of its id.
   ///
-  /// Throws `Damage` for a file that is not whole, or unfolds to more than `limit` bytes, and `FileError`.
+  /// - Throws: `Damage` if the file is damaged or inflates to more than `limit` bytes, or `FileError`.
   func read(_ id: ObjectID, limit: Int) throws -> Object? {
-    // What is compressed is hardly longer than what it holds.
+    // Compressed data is at most slightly longer than its content.
     guard let file = try DurableFile.read(path(id), limit: limit + limit / 100 + 1024) else {
       return nil
     }
     var bytes = file.bytes
     let object = try LooseObjects.inflate(&bytes, limit: limit)
     guard LooseObjects.name(object.kind, object.bytes) == id else {
-      throw Damage(reason: "its content is another than its name says")
+      throw Damage(reason: "its content doesn't match its id")
     }
     return object
   }
 
-  /// The longest header: a kind, a size and a NUL byte.
+  /// The maximum length of a header: a kind, a size and a NUL byte.
   private static let longestHeader = 32
 
   private static func inflate(_ bytes: inout [UInt8], limit: Int) throws(Damage) -> Object {
@@ -60,7 +63,7 @@ struct LooseObjects: Sendable {
     let result = bytes.withUnsafeMutableBufferPointer { input -> Result<Object, Damage> in
       var stream = z_stream()
       guard belfry_inflate_begin(&stream) == Z_OK else {
-        return .failure(Damage(reason: "there is no memory to read it"))
+        return .failure(Damage(reason: "there is not enough memory to read it"))
       }
       defer { inflateEnd(&stream) }
       stream.next_in = input.baseAddress
@@ -72,18 +75,18 @@ struct LooseObjects: Sendable {
         return CZlib.inflate(&stream, Z_NO_FLUSH)
       }
       guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else {
-        return .failure(Damage(reason: "it is not compressed as git does"))
+        return .failure(Damage(reason: "it is not in git's compressed format"))
       }
       head.removeLast(Int(stream.avail_out))
       guard let end = head.firstIndex(of: 0), let (kind, size) = header(head[..<end]) else {
-        return .failure(Damage(reason: count == 0 ? "it is empty" : "it is cut short"))
+        return .failure(Damage(reason: count == 0 ? "it is empty" : "it is truncated"))
       }
       guard size <= limit else {
         return .failure(Damage(reason: "it is too large: \(size) bytes", isTooLarge: true))
       }
       let start = head[(end + 1)...]
       guard start.count <= size else {
-        return .failure(Damage(reason: "it is longer than it says"))
+        return .failure(Damage(reason: "it is longer than its header says"))
       }
       var isWhole = code == Z_STREAM_END && start.count == size
       let content = [UInt8](unsafeUninitializedCapacity: size) { output, initialized in
@@ -98,7 +101,7 @@ struct LooseObjects: Sendable {
       }
       return isWhole
         ? .success(Object(kind: kind, bytes: content))
-        : .failure(Damage(reason: "it is cut short"))
+        : .failure(Damage(reason: "it is truncated"))
     }
     return try result.get()
   }
@@ -113,6 +116,7 @@ struct LooseObjects: Sendable {
 
   // MARK: Writing
 
+  /// Returns the id of an object.
   static func name(_ kind: Kind, _ bytes: [UInt8]) -> ObjectID {
     var hash = Insecure.SHA1()
     hash.update(data: Array("\(kind.rawValue) \(bytes.count)\0".utf8))
@@ -120,19 +124,19 @@ struct LooseObjects: Sendable {
     return ObjectID(Array(hash.finalize()))
   }
 
-  /// Writes an object, not yet durably, over a damaged one of its name too.
+  /// Writes an object without syncing it, and replaces a damaged file of the same id.
   ///
-  /// - Returns: its name, and the file that is to be made durable.
+  /// - Returns: The object's id, and the file that the caller must sync.
   func write(_ kind: Kind, _ bytes: [UInt8]) throws -> (id: ObjectID, file: String) {
     let id = LooseObjects.name(kind, bytes)
     let file = path(id)
     do {
-      // One that is there may be what a failed write left: it is synced again.
+      // A failed write may have left the file unsynced, so it is returned for syncing again.
       if try read(id, limit: bytes.count)?.bytes == bytes { return (id, file) }
     } catch is Damage {
-      // Replaced by the rename.
+      // The rename replaces it.
     } catch let error as FileError where error.number == EFBIG {
-      // Damaged as well.
+      // The file is larger than the object can be, so it is damaged.
     }
     try DurableFile.write(
       try LooseObjects.deflated(kind, bytes), to: file, temporary: temporary, mode: 0o444,
@@ -154,16 +158,16 @@ struct LooseObjects: Sendable {
   }
 }
 
-/// Files that were written and are not durable yet.
+/// The set of files that were written and are not yet durable.
 final class Unsynced: Sendable {
   private let files = Mutex<Set<String>>([])
 
-  /// More files than this are made durable with the whole file system.
+  /// The number of files above which the whole file system is synced instead of each file.
   private static let batch = 16
 
   func insert(_ file: String) { files.withLock { _ = $0.insert(file) } }
 
-  /// Makes them and their folders durable.
+  /// Makes the files and their folders durable.
   func flush() throws(FileError) {
     let waiting = files.withLock { $0 }.sorted()
     guard let first = waiting.first else { return }
@@ -171,12 +175,12 @@ final class Unsynced: Sendable {
       try DurableFile.syncFileSystem(of: DurableFile.parent(of: first))
     } else {
       let folders = Set(waiting.map(DurableFile.parent))
-      // The folder above them too: it may hold a new one of these.
+      // The parent folder may contain a new entry, too: the file's folder.
       for path in waiting + folders.sorted() + Set(folders.map(DurableFile.parent)) {
         do throws(FileError) {
           try DurableFile.sync(path)
         } catch  where error.number == ENOENT {
-          // Packed meanwhile, durably.
+          // git has packed the object meanwhile, durably.
         }
       }
     }

@@ -1,20 +1,20 @@
 import Glibc
 
-/// git's file `packed-refs`, which holds many references, each on a line.
+/// git's `packed-refs` file, which holds one reference per line.
 ///
-/// A single line of another form makes git and libgit2 refuse all references.
+/// A single malformed line makes git and libgit2 reject all references.
 public struct PackedReferences: Sendable {
   /// The path of the file.
   public let path: String
-  /// The number of lines that are not of the file's form.
+  /// The number of malformed lines.
   public let damagedLines: Int
-  /// A file with the references of the others.
+  /// The content of a file with the intact references only.
   public let mended: [UInt8]
 
-  /// True if a line is no reference.
+  /// True if a line is malformed.
   public var isDamaged: Bool { damagedLines > 0 }
 
-  /// Reads the content of a file.
+  /// Parses the content of a file.
   public init(path: String, _ bytes: some Sequence<UInt8>) {
     self.path = path
     let bytes = Array(bytes)
@@ -22,7 +22,7 @@ public struct PackedReferences: Sendable {
     var kept: [UInt8] = []
     let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for (number, line) in lines.enumerated() {
-      // The last line ends with a newline as well.
+      // The part after the final newline is empty.
       if number == lines.count - 1, line.isEmpty { break }
       let isEnded = number < lines.count - 1
       if number == 0, line.first == UInt8(ascii: "#") { continue }
@@ -34,22 +34,22 @@ public struct PackedReferences: Sendable {
       damaged += 1
     }
     damagedLines = damaged
-    // Without the header nothing is promised of the order, and of what tags name.
+    // Without the header, git assumes neither sorted lines nor peeled tags.
     mended = kept
   }
 
-  /// `<id> refs/heads/main`
+  /// Returns true for a line such as `<id> refs/heads/main`.
   private static func isReference(_ line: ArraySlice<UInt8>) -> Bool {
     let digits = 2 * ObjectID.byteCount
     let name = line.dropFirst(digits + 1)
     return line.count > digits && line[line.startIndex + digits] == UInt8(ascii: " ")
       && isObject(line.prefix(digits)) && name.starts(with: "refs/".utf8)
-      // What no reference's name may hold, except for names that git takes apart itself.
+      // The characters that git forbids in reference names.
       && !name.contains { $0 <= 0x20 || $0 == 0x7F || "~^:?*[\\".utf8.contains($0) }
       && name.last != UInt8(ascii: "/")
   }
 
-  /// `^<id>`: the object that the tag on the line before names.
+  /// Returns true for `^<id>`, the object to which the tag of the previous line points.
   private static func isPeeled(_ line: ArraySlice<UInt8>) -> Bool {
     line.first == UInt8(ascii: "^") && isObject(line.dropFirst())
   }
@@ -60,7 +60,7 @@ public struct PackedReferences: Sendable {
 }
 
 extension Repository {
-  /// The file of packed references; nil when there is none. One that cannot be read counts as one damaged line.
+  /// The packed references; nil if there is no such file. An unreadable file counts as one damaged line.
   public var packedReferences: PackedReferences? {
     let path = commonDirectory + "packed-refs"
     do {

@@ -1,19 +1,19 @@
 import Glibc
 
-/// A process, distinguished from every other process before and after it.
+/// The identity of a process, unique even if its process number is reused.
 ///
-/// A process number alone is reused: after a restart of the machine, and in a container after each of its starts.
+/// A process number alone is reused, after a reboot and after each start of a container.
 public struct ProcessIdentity: Hashable, Sendable {
   /// The process number within `namespace`.
   public let number: Int32
-  /// The start of the process, in clock ticks since the machine's.
+  /// The start time of the process, in clock ticks since the boot.
   public let started: UInt64
-  /// The kernel's identifier for the time since the machine started.
+  /// The kernel's identifier of the current boot.
   public let boot: String
   /// The inode of the PID namespace that `number` belongs to.
   public let namespace: UInt64
 
-  /// An identity as another process has recorded it.
+  /// Creates an identity that another process has recorded.
   public init(number: Int32, started: UInt64, boot: String, namespace: UInt64) {
     self.number = number
     self.started = started
@@ -21,7 +21,7 @@ public struct ProcessIdentity: Hashable, Sendable {
     self.namespace = namespace
   }
 
-  /// This process; nil where `/proc` is not mounted.
+  /// The identity of this process; nil if `/proc` is not mounted.
   public static let current: ProcessIdentity? = {
     var status = stat()
     guard let started = startTicks(of: getpid()), stat("/proc/self/ns/pid", &status) == 0,
@@ -33,14 +33,17 @@ public struct ProcessIdentity: Hashable, Sendable {
       namespace: UInt64(status.st_ino))
   }()
 
-  /// The state of a process as this one can tell it.
+  /// The state of a process.
   public enum Presence: Sendable {
-    case running, gone
-    /// The process belongs to a PID namespace, such as a container's, that the observer cannot see.
+    /// The process is running.
+    case running
+    /// The process has ended.
+    case gone
+    /// The process belongs to a PID namespace that the observer cannot see, such as a container's.
     case unknown
   }
 
-  /// Returns whether the process still runs, as far as this process can see.
+  /// Returns the state of the process as `observer` sees it, by default this process.
   public func presence(observer: ProcessIdentity? = .current) -> Presence {
     guard let observer else { return .unknown }
     if boot != observer.boot { return .gone }
@@ -48,15 +51,14 @@ public struct ProcessIdentity: Hashable, Sendable {
     return ProcessIdentity.startTicks(of: number) == started ? .running : .gone
   }
 
-  /// Returns the start of a process, in clock ticks since the machine's; nil when there is no such process, or only a
-  /// zombie.
+  /// Returns the start time of a process in clock ticks since the boot; nil for a zombie or a missing process.
   static func startTicks(of number: Int32) -> UInt64? {
     guard let line = try? DurableFile.readStream("/proc/\(number)/stat"),
-      // The name, in parentheses, may contain anything.
+      // The name, in parentheses, may contain any character.
       let name = line.lastIndex(of: UInt8(ascii: ")"))
     else { return nil }
     let fields = line[name...].split(separator: UInt8(ascii: " "))
-    // Counted from the name, the state is the second field, and field 22 of the line is the 21st.
+    // `fields` starts at the name (field 2): `fields[1]` is the state, and `fields[20]` is field 22, the start time.
     guard fields.count > 20, !fields[1].elementsEqual("Z".utf8) else { return nil }
     return UInt64(String(decoding: fields[20], as: UTF8.self))
   }

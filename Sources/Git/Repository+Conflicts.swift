@@ -1,18 +1,22 @@
 import CLibgit2
 import Glibc
 
-/// A path that a merge of git's could not settle: what the index holds of it. Nil where a side has none.
+/// A path with an unresolved merge conflict in the index. A version is nil if that side has no such file.
 public struct IndexConflict: Hashable, Sendable {
+  /// The path within the work tree.
   public let path: String
+  /// The blob in the common ancestor.
   public let base: ObjectID?
+  /// The blob on the current branch.
   public let ours: ObjectID?
+  /// The blob on the merged branch.
   public let theirs: ObjectID?
 }
 
 extension Repository {
-  /// Whether git may have left a merge that it could not finish: a look at a few files.
+  /// Returns true if git may have left an unfinished merge. Checks for a few files only.
   ///
-  /// - Parameter folder: the `.git` folder.
+  /// - Parameter folder: The `.git` folder.
   public static func mayBeUnmerged(_ folder: String) -> Bool {
     [
       "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "AUTO_MERGE", "rebase-merge",
@@ -20,9 +24,9 @@ extension Repository {
     ].contains { access("\(folder)/\($0)", F_OK) == 0 }
   }
 
-  /// The paths that the index holds several sides of.
+  /// Returns the paths of which the index holds several versions.
   ///
-  /// Throws `IndexFile.Failure.busy` while another git holds an index that has to be rewritten for that.
+  /// - Throws: `IndexFile.Failure.busy` if the index is split and another git holds it.
   public func conflicts() throws -> [IndexConflict] {
     try joinIndex()
     return try with { repository throws(GitError) in
@@ -41,7 +45,7 @@ extension Repository {
       while git_index_conflict_next(&base, &ours, &theirs, iterator) == 0 {
         guard let path = (ours ?? theirs ?? base)?.pointee.path else { continue }
         func blob(_ entry: UnsafePointer<git_index_entry>?) -> ObjectID? {
-          // Only regular files are records.
+          // Records are regular files.
           entry.flatMap { $0.pointee.mode == 0o100644 ? ObjectID($0.pointee.id) : nil }
         }
         result.append(
@@ -52,9 +56,9 @@ extension Repository {
     }
   }
 
-  /// Puts one version in the place of the several sides of some paths; nil removes the path.
+  /// Replaces the conflicting versions of paths with one entry each; nil removes the path.
   ///
-  /// Throws `IndexFile.Failure.busy` while another git holds the index.
+  /// - Throws: `IndexFile.Failure.busy` if another git holds the index.
   public func settle(_ paths: [String: IndexFile.Entry?]) throws {
     let code = try with { repository throws(GitError) in
       var index: OpaquePointer?
@@ -63,7 +67,7 @@ extension Repository {
       defer { git_index_free(index) }
       code = git_index_read(index, 1)
       for (path, entry) in paths where code == 0 {
-        // One that has no sides any more has nothing to remove.
+        // The call fails for a path without a conflict, which is fine.
         _ = git_index_conflict_remove(index, path)
         guard let entry else {
           _ = git_index_remove(index, path, 0)
@@ -81,7 +85,7 @@ extension Repository {
     try GitError.check(code, "write git's index")
   }
 
-  /// The tree that the index stands for.
+  /// Writes the content of the index as a tree and returns its id.
   public func indexTree() throws(GitError) -> ObjectID {
     try with { repository throws(GitError) in
       var index: OpaquePointer?
@@ -95,11 +99,13 @@ extension Repository {
     }
   }
 
-  /// What the commit is to be that ends an unfinished merge, cherry-pick or revert: its further parents, and the
-  /// message that git has prepared. Nil when there is none, or more than one commit is to come.
+  /// Returns the parents and the message of the commit that ends an unfinished merge, cherry-pick or revert.
+  ///
+  /// - Returns: The parents besides the current commit and the message that git has prepared; nil if no operation is
+  ///   unfinished, or if it needs more than one commit.
   public func unfinishedCommit() -> (parents: [ObjectID], message: String)? {
     func read(_ name: String) -> String? {
-      // What cannot be read is not there.
+      // An unreadable file counts as missing.
       ((try? DurableFile.read(gitDirectory + name, limit: 1 << 20)) ?? nil)
         .map { String(decoding: $0.bytes, as: UTF8.self) }
     }
@@ -114,7 +120,7 @@ extension Repository {
     return (heads ?? [], text.isEmpty ? "Merge\n" : text)
   }
 
-  /// Takes away what git keeps of a merge, a cherry-pick or a revert that is over.
+  /// Removes git's state of a finished merge, cherry-pick or revert.
   public func endOperation() throws(GitError) {
     try with { repository throws(GitError) in
       try GitError.check(git_repository_state_cleanup(repository), "end the merge")
@@ -124,7 +130,7 @@ extension Repository {
 
   // MARK: Configuration
 
-  /// A value of git's configuration, of this repository or above it; nil when there is none.
+  /// Returns a value of git's configuration, from this repository or a more general level; nil if it isn't set.
   public func configuration(_ key: String) throws(GitError) -> String? {
     try with { repository throws(GitError) in
       var config: OpaquePointer?
@@ -137,7 +143,7 @@ extension Repository {
     }
   }
 
-  /// Sets a value of this repository's own configuration; nil takes it away.
+  /// Sets a value of this repository's own configuration, or removes it if `value` is nil.
   public func setConfiguration(_ key: String, to value: String?) throws(GitError) {
     try with { repository throws(GitError) in
       var (config, local): (OpaquePointer?, OpaquePointer?)

@@ -1,15 +1,18 @@
-/// A file that differs between two trees; nil where a side has none.
+/// A file that differs between two trees. A version is nil if that tree has no such file.
 public struct ChangedFile: Hashable, Sendable {
+  /// The path within the trees.
   public let path: String
+  /// The blob in the old tree.
   public let before: ObjectID?
+  /// The blob in the new tree.
   public let after: ObjectID?
 }
 
 extension Repository {
-  /// Walks a history, the latest first, until `visit` returns false.
+  /// Walks a history from the latest commit to the first, until `visit` returns false.
   ///
-  /// A commit comes after one of its children at least, and of those that are as late, which a clock that
-  /// counts seconds cannot tell apart, the one that was come by first.
+  /// A commit is visited after at least one of its children. Commits of the same second are visited in the order of
+  /// their discovery.
   public func visitHistory(
     from commit: ObjectID, _ visit: (Commit) throws -> Bool
   ) throws {
@@ -26,7 +29,9 @@ extension Repository {
     }
   }
 
-  /// The files that differ between two trees; nil is the empty one.
+  /// Returns the files that differ between two trees; nil stands for the empty tree.
+  ///
+  /// - Parameter prefix: The folder of the trees, with a trailing slash, which the paths start with.
   public func changedFiles(
     from before: ObjectID?, to after: ObjectID?, under prefix: String = ""
   ) throws(GitError) -> [ChangedFile] {
@@ -48,13 +53,15 @@ extension Repository {
     return result
   }
 
-  /// A tree's entries by name; none of nil. Of two of one name, which git itself never writes, the last.
+  /// Returns a tree's entries by name, or none if `tree` is nil.
+  ///
+  /// If a malformed tree repeats a name, the last entry counts.
   public func entries(of tree: ObjectID?) throws(GitError) -> [String: TreeData.Entry] {
     guard let tree else { return [:] }
     return Dictionary(try self.tree(tree).entries().map { ($0.name, $0) }) { $1 }
   }
 
-  /// The entry at a path of a tree; nil when there is none.
+  /// Returns the entry at a path of a tree, or nil if there is none.
   public func entry(at path: String, in tree: ObjectID) throws(GitError) -> TreeData.Entry? {
     var current = tree
     let parts = path.split(separator: "/").map(String.init)
@@ -67,21 +74,24 @@ extension Repository {
     return nil
   }
 
-  /// The blob at a path of a tree; nil when there is none.
+  /// Returns the blob at a path of a tree, or nil if there is no file.
   public func blob(at path: String, in tree: ObjectID) throws(GitError) -> ObjectID? {
     try entry(at: path, in: tree).flatMap { $0.mode == .file ? $0.id : nil }
   }
 
-  /// The commit of a history that brought what it has at a path: none of its parents has it so.
+  /// Returns the latest commit that introduced the present version at a path: none of its parents has that version.
   ///
   /// - Parameters:
-  ///   - limit: how many commits are looked at.
-  ///   - value: what makes two entries the same; nil for no entry.
+  ///   - path: The path.
+  ///   - commit: The start of the history.
+  ///   - limit: The maximum number of visited commits.
+  ///   - value: A function that maps an entry, or nil for no entry, to the value that identifies its version.
+  /// - Returns: The commit, or nil if it isn't within the limit.
   public func origin<Value: Equatable>(
     of path: String, in commit: ObjectID, limit: Int,
     comparing value: (TreeData.Entry?) -> Value
   ) throws -> Commit? {
-    // A commit is looked at as itself, and as the parent of others.
+    // Most commits are needed twice: as themselves and as a parent.
     var known: [ObjectID: Value] = [:]
     func version(_ tree: ObjectID) throws -> Value {
       if let version = known[tree] { return version }
@@ -105,18 +115,21 @@ extension Repository {
 }
 
 extension Repository {
-  /// For each of some paths the commit of a history that brought what it has there: each in one walk.
+  /// Returns the commits that introduced the present version of each path, in one walk.
   ///
-  /// Where a path cannot be followed, as its name is none, the commit counts that brought its folder as it is.
+  /// A path that isn't in the tree of `commit`, because its name is not valid, gets the last commit that changed its
+  /// folder.
   ///
   /// - Parameters:
-  ///   - folders: the paths, as names, by the folder that they are in (`alarms`; empty for the top).
-  ///   - limit: how many commits are looked at.
+  ///   - folders: The names by their folder (`alarms`; empty for the root).
+  ///   - commit: The start of the history.
+  ///   - limit: The maximum number of visited commits.
+  /// - Returns: The commits by path. Paths whose commit isn't within the limit are missing.
   public func origins(
     of folders: [String: Set<String>], in commit: ObjectID, limit: Int
   ) throws -> [String: Commit] {
     var known: [ObjectID: [String: TreeData]] = [:]
-    /// The folders as a commit's tree has them.
+    /// Returns the folders of a commit's tree.
     func content(_ tree: ObjectID) throws -> [String: TreeData] {
       if let content = known[tree] { return content }
       var content: [String: TreeData] = [:]
@@ -142,7 +155,7 @@ extension Repository {
       let before = try commit.parents.map { try content(try self.commit($0).tree) }
       for (folder, names) in folders {
         let open = names.filter { result[folder.isEmpty ? $0 : "\(folder)/\($0)"] == nil }
-        // Nothing in it changed here, as far as one of the parents goes.
+        // A parent with the same folder means that this commit changed nothing in it.
         if open.isEmpty || before.contains(where: { $0[folder] == here[folder] }) { continue }
         let changed = try before.map { parent in
           Set(
@@ -152,7 +165,7 @@ extension Repository {
         let candidates = open.filter { name in changed.allSatisfy { $0.contains(name) } }
         let mine = try here[folder]?.entries(named: candidates) ?? [:]
         for name in candidates {
-          // A name that is none cannot be followed: what changed its folder counts.
+          // A name that is not valid has no entry to compare, so any change of its folder counts.
           if let entry = wanted[folder]?[name], mine[name] != entry { continue }
           result[folder.isEmpty ? name : "\(folder)/\(name)"] = commit
         }

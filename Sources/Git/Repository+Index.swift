@@ -3,18 +3,18 @@ import Crypto
 import Glibc
 
 extension Repository {
-  /// Brings git's index in step with records that are about to be committed.
+  /// Updates git's index for records that are about to be committed.
   ///
-  /// The new index is written to the scratch folder, linked to `index.lock` and renamed over the index:
-  /// git's own protocol, so that neither overwrites the other's work. A lock that is the same file as the
-  /// one in the scratch folder was left by a process that died here, and is taken away; the caller holds
-  /// a lock that keeps a living one out.
+  /// The new index is written to `index.lock`, a hard link of a file in the scratch folder, and renamed over the
+  /// index. This is git's own protocol, so no writer overwrites another's work. A lock that is the same file as the
+  /// one in the scratch folder was left by a process that died here, and is removed. The caller holds a lock that
+  /// keeps living processes out.
   ///
-  /// An index that git has split in two files becomes a whole one. One of another form that cannot be spliced is left to
-  /// libgit2, which is slower, and so is one that is missing, or of a form that libgit2 does not know either: it is made
-  /// anew from HEAD.
+  /// A split index is joined into one file. libgit2 rewrites an index that cannot be spliced, which is slower. A
+  /// missing index, or one that libgit2 doesn't support either, is rebuilt from HEAD.
   ///
-  /// Throws `IndexFile.Failure`, `FileError` or `GitError`.
+  /// - Parameter changes: The entries by path; nil removes an entry.
+  /// - Throws: `IndexFile.Failure`, `FileError` or `GitError`.
   public func updateIndex(_ changes: [String: IndexFile.Entry?]) throws {
     do {
       try replaceIndex { current in
@@ -33,9 +33,9 @@ extension Repository {
     }
   }
 
-  /// Makes a whole index of one that git has split in two files: libgit2 reads no other.
+  /// Joins a split index into one file, because libgit2 reads no split index. Leaves an unsupported index as it is.
   ///
-  /// One that cannot be joined is left as it is. Throws `IndexFile.Failure.busy` while another git holds it.
+  /// - Throws: `IndexFile.Failure.busy` if another git holds the index.
   func joinIndex() throws {
     guard let bytes = try DurableFile.read(gitDirectory + "index")?.bytes,
       SplitIndex.isSplit(bytes)
@@ -46,25 +46,24 @@ extension Repository {
         return bytes + Array(Insecure.SHA1.hash(data: bytes))
       }
     } catch IndexFile.Failure.unsupported {
-      // Whoever reads it next says what is wrong.
+      // The next reader reports the reason.
     }
   }
 
-  /// A split index as one file.
+  /// Returns a split index as one file.
   private func whole(_ bytes: [UInt8]) throws -> [UInt8] {
     try SplitIndex.joined(bytes) { checksum in
       try DurableFile.read("\(gitDirectory)sharedindex.\(checksum)")?.bytes
     }
   }
 
-  /// Replaces the index's bytes by those that `change` makes of them; it is given nil when there is no index.
+  /// Replaces the index with the bytes that `change` returns. `change` receives nil if there is no index.
   private func replaceIndex(_ change: ([UInt8]?) throws -> [UInt8]) throws {
     let path = gitDirectory + "index"
     let scratch = self.scratch + "/new-index"
     let lock = path + ".lock"
-    removeDeadLock(lock, scratch: scratch)
-    // Locked first, read afterwards: what another git writes in between would be lost otherwise.
-    // The lock holds the place of the content, which follows.
+    removeStaleLock(lock, scratch: scratch)
+    // The lock comes before the read. Otherwise a write of another git in between would be lost.
     let placeholder = try lockIndex(lock, scratch: scratch)
     do {
       let next = try change(try DurableFile.read(path)?.bytes)
@@ -85,10 +84,11 @@ extension Repository {
     }
   }
 
-  /// Makes the lock of the index, empty.
+  /// Creates the empty lock of the index.
   ///
-  /// It is a link of the scratch file, by which a later process recognizes it as ours; a file of its own where the file
-  /// system takes no links. Of that a process that dies leaves a journal.
+  /// The lock is a hard link of the scratch file, which identifies it as Belfry's to a later process. If the file
+  /// system doesn't support links, it is a separate file. The journal then identifies the lock of a process that
+  /// died.
   private func lockIndex(_ lock: String, scratch: String) throws -> Descriptor {
     _ = unlink(scratch)
     let placeholder = try Descriptor(scratch, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
@@ -106,8 +106,11 @@ extension Repository {
 
   private var oldIndex: String { scratch + "/old-index" }
 
-  /// Gives git the index back that it had before this repository's last update, without writing: a full
-  /// disk takes that. Returns false when somebody else has written it since, or it was made anew.
+  /// Restores the index from before this repository's last update.
+  ///
+  /// A rename is enough, so it works on a full disk.
+  ///
+  /// - Returns: False if another process has written the index since, or if libgit2 rebuilt it.
   public func restoreIndex() -> Bool {
     var status = stat()
     let path = gitDirectory + "index"
@@ -117,15 +120,15 @@ extension Repository {
     return true
   }
 
-  /// Lets go of the index that it had before.
+  /// Removes the copy of the index from before the last update.
   public func forgetOldIndex() { _ = unlink(oldIndex) }
 
-  /// What a missing index stands for: nothing in a repository without a commit; nil in any other.
+  /// Returns the equivalent of a missing index: empty bytes if there is no commit, otherwise nil.
   private func emptyIndex() throws -> [UInt8]? {
     try commit(of: "HEAD") == nil ? [] : nil
   }
 
-  private func removeDeadLock(_ lock: String, scratch: String) {
+  private func removeStaleLock(_ lock: String, scratch: String) {
     var (one, two) = (stat(), stat())
     guard lstat(lock, &one) == 0, lstat(scratch, &two) == 0, one.st_ino == two.st_ino,
       one.st_dev == two.st_dev
@@ -141,24 +144,24 @@ extension Repository {
     }
     var (code, isRead) = try rewrite()
     if code != 0, code != GIT_ELOCKED.rawValue, !isRead, indexDamage() == nil {
-      // Whole, and of a form that libgit2 does not know, such as a sparse index.
+      // The index is intact, but libgit2 doesn't support its format, such as a sparse index.
       let path = gitDirectory + "index"
       guard access(path + ".lock", F_OK) != 0 else { throw IndexFile.Failure.busy }
       let aside = scratch + "/unknown-index"
       guard rename(path, aside) == 0 else { throw FileError("move", path) }
       code = try rewrite().code
-      // A full disk takes no new index; the old one has what was staged.
+      // The old index holds the staged changes. It is restored if a full disk prevents a new one.
       if code == 0 { _ = unlink(aside) } else { _ = rename(aside, path) }
     }
     if code == GIT_ELOCKED.rawValue { throw IndexFile.Failure.busy }
     guard code == 0 else {
       throw GitError(
         GitError.Code(rawValue: code), "write git's index",
-        "it is damaged, or of an unknown form; if you remove \(gitDirectory)index it is made anew")
+        "it is damaged or has an unknown format; remove \(gitDirectory)index to rebuild it")
     }
   }
 
-  /// Returns libgit2's code, 0 when the index is written, and whether libgit2 could read the old one.
+  /// Returns libgit2's code, 0 if the index was written, and true if libgit2 could read the old index.
   private static func rewriteIndex(
     of repository: OpaquePointer, _ changes: [String: IndexFile.Entry?]
   ) -> (code: Int32, isRead: Bool) {
@@ -185,7 +188,7 @@ extension Repository {
 
   private static func readHead(into index: OpaquePointer?, _ repository: OpaquePointer) -> Int32 {
     var oid = git_oid()
-    // Without a commit there is nothing to read.
+    // An empty repository has nothing to read.
     guard git_reference_name_to_id(&oid, repository, "HEAD") == 0 else { return 0 }
     var (commit, tree): (OpaquePointer?, OpaquePointer?)
     defer {
@@ -197,6 +200,7 @@ extension Repository {
     return code == 0 ? git_index_read_tree(index, tree) : code
   }
 
+  /// Returns libgit2's form of an entry.
   static func indexEntry(_ change: IndexFile.Entry) -> git_index_entry {
     let status = change.status
     var entry = git_index_entry()

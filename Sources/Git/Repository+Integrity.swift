@@ -2,16 +2,20 @@ import CLibgit2
 import Crypto
 import Glibc
 
-/// A loose object's file that is not what its name promises.
+/// A loose object's file whose content doesn't match its name.
 public struct DamagedObject: Hashable, Sendable {
+  /// The path of the file.
   public let path: String
+  /// The reason as a clause about the object: `it is truncated`.
   public let reason: String
 }
 
 extension Repository {
   // MARK: Objects
 
-  /// The loose objects that cannot be read: cut short, empty, of another content than their name's.
+  /// Returns the loose objects that cannot be read: truncated, empty, or with content that doesn't match their id.
+  ///
+  /// - Complexity: Reads every loose object.
   public func damagedLooseObjects() -> [DamagedObject] {
     var damaged: [DamagedObject] = []
     for folder in DurableFile.names(in: loose.folder) where folder.utf8.count == 2 {
@@ -32,8 +36,9 @@ extension Repository {
     return damaged.sorted { $0.path < $1.path }
   }
 
-  /// How many loose objects a folder `objects` has, about: of four folders of 256, times 64. Costs four looks,
-  /// and not the start of libgit2.
+  /// Returns an estimate of the number of loose objects, from four of the 256 folders. Doesn't need libgit2.
+  ///
+  /// - Parameter objects: The path of an `objects` folder.
   public static func looseObjectEstimate(in objects: String) -> Int {
     64
       * ["17", "5c", "a2", "e9"].reduce(0) { sum, folder in
@@ -41,7 +46,7 @@ extension Repository {
       }
   }
 
-  /// Whether every tree and file of a commit is there and can be read.
+  /// Returns true if every tree and file of a commit can be read.
   public func isWhole(_ commit: ObjectID) -> Bool {
     guard let tree = try? self.commit(commit).tree else { return false }
     return isWhole(tree: tree)
@@ -58,7 +63,7 @@ extension Repository {
     }
   }
 
-  /// Takes over an object of any kind that another repository has; returns whether it has it.
+  /// Copies an object of any kind from another repository. Returns true if the other repository has it.
   public func adopt(_ id: ObjectID, from other: Repository) throws -> Bool {
     for kind in [LooseObjects.Kind.blob, .tree, .commit, .tag] {
       guard let bytes = try? other.read(id, kind, limit: 256 << 20) else { continue }
@@ -68,17 +73,17 @@ extension Repository {
     return false
   }
 
-  /// Removes an object that was written here and that nothing names, as long as it is loose.
+  /// Removes a loose object that was written here and that nothing references.
   public func discard(_ id: ObjectID) {
     _ = unlink(loose.path(id))
   }
 
-  /// Makes everything that was written durable.
+  /// Makes all written objects durable.
   public func flush() throws { try unsynced.flush() }
 
   // MARK: The index
 
-  /// Why git's index cannot be used; nil when it can be, or there is none.
+  /// Returns the reason that git's index cannot be used, or nil if it can be used or doesn't exist.
   public func indexDamage() -> String? {
     let content: [UInt8]
     do {
@@ -88,10 +93,10 @@ extension Repository {
       return String(cString: strerror(error.number))
     }
     guard content.count > 12 + ObjectID.byteCount, content.starts(with: "DIRC".utf8) else {
-      return content.isEmpty ? "it is empty" : "it is cut short"
+      return content.isEmpty ? "it is empty" : "it is truncated"
     }
     let sum = Array(content.suffix(ObjectID.byteCount))
-    // Zeros where git was told not to compute it.
+    // `index.skipHash` writes zeros.
     if sum.allSatisfy({ $0 == 0 }) { return nil }
     let computed = Array(Insecure.SHA1.hash(data: content.dropLast(ObjectID.byteCount)))
     return computed == sum ? nil : "its checksum is wrong"
@@ -99,7 +104,7 @@ extension Repository {
 
   // MARK: References
 
-  /// The commits at which a reference has stood, the latest first, as its reflog tells.
+  /// Returns the commits of a reference's reflog, latest first.
   public func reflog(_ reference: String) -> [ObjectID] {
     let path = (reference == "HEAD" ? gitDirectory : commonDirectory) + "logs/\(reference)"
     guard let file = (try? DurableFile.read(path, limit: 256 << 20)) ?? nil else { return [] }
@@ -117,8 +122,7 @@ extension Repository {
     return commits
   }
 
-  /// What the remotes' branches were when they were last fetched; nil for one that names no commit that
-  /// is there.
+  /// Returns the remote-tracking branches as of the last fetch. A commit that cannot be read is nil.
   public func trackedCommits() -> [(reference: String, commit: ObjectID?)] {
     let names: [String]? = try? with { repository throws(GitError) in
       var list = git_strarray()
@@ -132,8 +136,8 @@ extension Repository {
     }
   }
 
-  /// The reflogs with entries of commits that cannot be read, each with what it would be without them.
-  public func brokenReflogs() -> [(path: String, mended: [UInt8])] {
+  /// Returns the reflogs with entries of unreadable commits, each with its content without them.
+  public func brokenReflogs() -> [(path: String, content: [UInt8])] {
     var known: [ObjectID: Bool] = [ObjectID.zero: true]
     func isThere(_ digits: ArraySlice<UInt8>) -> Bool {
       guard let id = ObjectID(hexadecimal: String(decoding: digits, as: UTF8.self)) else {
@@ -152,7 +156,7 @@ extension Repository {
         return status.st_mode & S_IFMT == S_IFDIR ? files(path) : [path]
       }
     }
-    var broken: [(path: String, mended: [UInt8])] = []
+    var broken: [(path: String, content: [UInt8])] = []
     for path in files(commonDirectory + "logs") {
       guard let file = (try? DurableFile.read(path, limit: 256 << 20)) ?? nil else { continue }
       let lines = file.bytes.split(separator: UInt8(ascii: "\n"))
@@ -166,7 +170,7 @@ extension Repository {
     return broken
   }
 
-  /// What a reference's own file says; nil when it has none, as when it is packed.
+  /// Returns the path and first line of a reference's own file, or nil if it has none, as when it is packed.
   public func referenceFile(_ name: String) -> (path: String, text: String)? {
     let path = (name == "HEAD" ? gitDirectory : commonDirectory) + name
     return DurableFile.firstLine(of: path).map { (path, $0) }

@@ -1,13 +1,15 @@
 import Glibc
 
-/// A process that is at work on a repository.
+/// A process that uses a repository.
 public struct GitUser: Hashable, Sendable {
   /// The name of its program, such as `git`.
   public let name: String
+  /// The process number.
   public let process: Int32
-  /// The host it runs on, when that is not known to be this one.
+  /// The host of the process; nil for this host.
   public let host: String?
 
+  /// Creates the description of a process.
   public init(name: String, process: Int32, host: String? = nil) {
     self.name = name
     self.process = process
@@ -16,9 +18,9 @@ public struct GitUser: Hashable, Sendable {
 }
 
 extension Repository {
-  /// The lock files that a git which died may have left in this repository, those that are there.
+  /// Returns the existing lock files that a git process may have left behind in this repository.
   ///
-  /// - Parameter branch: a reference whose lock is looked for, in full.
+  /// - Parameter branch: The full name of a reference whose lock is included.
   public func locks(of branch: String) -> [String] {
     (["index.lock", "HEAD.lock"].map { gitDirectory + $0 }
       + ["packed-refs.lock", "config.lock", "gc.pid.lock", "\(branch).lock"]
@@ -26,11 +28,11 @@ extension Repository {
       .filter { access($0, F_OK) == 0 }
   }
 
-  /// The lock file of a reference.
+  /// Returns the path of a reference's lock file.
   public func lock(of reference: String) -> String { "\(commonDirectory)\(reference).lock" }
 
-  /// Returns a process that may be using a lock file of the repository: one that has the file open, or a git that may
-  /// be at work in the repository. Nil when this user can see no such process.
+  /// Returns a process that may be using a lock file: one that has the file open, or a git that may be working in the
+  /// repository. Returns nil if this user can see no such process.
   public func user(of lock: String) -> GitUser? {
     let file = Repository.resolved(lock)
     let suspects = lockSuspects(file)
@@ -49,7 +51,7 @@ extension Repository {
   private func lockSuspects(_ lock: String) -> LockSuspects {
     func permissions(_ path: String) -> LockSuspects.Permissions {
       var status = stat()
-      // A folder that is not there counts as open to everybody.
+      // A missing folder counts as writable by everybody.
       guard stat(path, &status) == 0 else { return .init(user: 0, group: 0, mode: 0o777) }
       return .init(user: status.st_uid, group: status.st_gid, mode: status.st_mode)
     }
@@ -60,12 +62,14 @@ extension Repository {
       lockChanged: lstat(lock, &status) == 0 ? Int64(status.st_mtim.tv_sec) : nil)
   }
 
-  /// Removes a lock file that a git left behind when it died; returns true when it did.
+  /// Removes a stale lock file that a git process left behind. Returns true if it was removed.
   ///
-  /// A running git has the file open, or works in the repository's folder while it waits for an editor. A git whose
-  /// processes cannot be seen from here, on another machine or in a container, holds a lock for a moment only.
+  /// A running git has the file open, or works in the repository's folder while it waits for an editor. A git that
+  /// cannot be seen from here, on another machine or in a container, holds a lock only briefly.
   ///
-  /// - Parameter seconds: the least age of the lock by the file system's own clock.
+  /// - Parameters:
+  ///   - lock: The path of the lock file.
+  ///   - seconds: The minimum age of the lock in seconds, by the file system's clock.
   public func removeAbandonedLock(_ lock: String, olderThan seconds: Int64 = 3) -> Bool {
     var (before, after) = (stat(), stat())
     guard lstat(lock, &before) == 0, before.st_mode & S_IFMT == S_IFREG else { return false }
@@ -80,7 +84,7 @@ extension Repository {
     return unlink(lock) == 0
   }
 
-  /// The clock that files are dated by, in seconds since the epoch; nil when no file can be written.
+  /// Returns the file system's time in seconds since the epoch, or nil if no file can be written.
   func fileSystemTime() -> Int64? {
     let path = scratch + "/new-time"
     guard let status = try? DurableFile.write([], to: path, temporary: path + "~", syncing: false)

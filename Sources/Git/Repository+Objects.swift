@@ -1,19 +1,22 @@
 import CLibgit2
 import Glibc
 
-/// A commit, as far as Belfry looks at it.
+/// The parts of a commit that Belfry uses.
 public struct Commit: Hashable, Sendable {
+  /// The commit's id.
   public let id: ObjectID
+  /// The root tree.
   public let tree: ObjectID
+  /// The parents, in the commit's order.
   public let parents: [ObjectID]
-  /// Seconds since the epoch, as the committer's clock said; what it cannot have said is brought into the years 1970
-  /// to 9999.
+  /// The committer's time in seconds since the epoch, clamped to the years 1970 to 9999.
   public let time: Int64
+  /// The message, including the subject.
   public let message: String
 
   private static let latest: Int64 = 253_402_300_799
 
-  /// Reads a commit object; nil when the bytes are not one.
+  /// Parses a commit object. Returns nil if the bytes are not a commit.
   init?(_ id: ObjectID, _ bytes: [UInt8]) {
     var tree: ObjectID?
     var parents: [ObjectID] = []
@@ -51,6 +54,10 @@ public struct Commit: Hashable, Sendable {
 }
 
 extension Repository {
+  /// Returns the content of an object, loose or packed.
+  ///
+  /// - Throws: `GitError`: `malformed` if the object is of another kind, `tooLarge` if it has more than `limit`
+  ///   bytes.
   func read(
     _ id: ObjectID, _ kind: LooseObjects.Kind, limit: Int
   ) throws(GitError) -> [UInt8] {
@@ -60,13 +67,13 @@ extension Repository {
         return try readPacked(id, kind, limit: limit, isLoose: false)
       }
       guard object.kind == kind else {
-        throw GitError(.malformed, operation, "it is of another kind")
+        throw GitError(.malformed, operation, "it has another type")
       }
       return object.bytes
     } catch let error as GitError {
       throw error
     } catch let error as LooseObjects.Damage {
-      // A pack may hold it as well.
+      // A pack may contain an intact copy.
       if let packed = try? readPacked(id, kind, limit: limit, isLoose: true) { return packed }
       throw GitError(error.isTooLarge ? .tooLarge : .damaged, operation, error.reason)
     } catch let error as FileError where error.number == EFBIG {
@@ -88,21 +95,21 @@ extension Repository {
       }
     return try with { repository throws(GitError) in
       var database: OpaquePointer?
-      // Of a loose and a packed one libgit2 takes the loose, damaged or not.
+      // If an object is loose and packed, libgit2 reads the loose one even if it is damaged.
       try GitError.check(
         isLoose
           ? belfry_git_open_packs(&database, loose.folder)
           : git_repository_odb(&database, repository),
         "open the object database")
       defer { git_odb_free(database) }
-      // The size first: a small pack can unfold to more than there is memory.
+      // The size comes first: a small pack can inflate to more than the available memory.
       var size = 0
       var found = GIT_OBJECT_INVALID
       var oid = id.oid
       try GitError.check(
         git_odb_read_header(&size, &found, database, &oid), "find the object \(id.short)")
       guard found == wanted else {
-        throw GitError(.malformed, "read the object \(id.short)", "it is of another kind")
+        throw GitError(.malformed, "read the object \(id.short)", "it has another type")
       }
       guard size <= limit else {
         throw GitError(.tooLarge, "read the object \(id.short)", "it is too large: \(size) bytes")
@@ -116,18 +123,21 @@ extension Repository {
     }
   }
 
-  /// The content of a blob. Throws when it is larger than `limit` bytes.
+  /// Returns the content of a blob.
+  ///
+  /// - Throws: `GitError` with `tooLarge` if the blob has more than `limit` bytes.
   public func blob(_ id: ObjectID, limit: Int) throws(GitError) -> [UInt8] {
     try read(id, .blob, limit: limit)
   }
 
-  /// A tree. Throws when it is larger than 64 MiB, a million entries.
+  /// Returns a tree.
+  ///
+  /// - Throws: `GitError` with `tooLarge` above 64 MiB, about a million entries.
   public func tree(_ id: ObjectID) throws(GitError) -> TreeData {
     TreeData(try read(id, .tree, limit: 64 << 20))
   }
 
-  /// Writes an object, which is durable once a reference has moved. One that is in a pack is not written
-  /// again.
+  /// Writes an object unless a pack contains it. It becomes durable when a reference moves.
   private func write(_ bytes: [UInt8], _ kind: LooseObjects.Kind) throws -> ObjectID {
     let id = LooseObjects.name(kind, bytes)
     if try isPacked(id) { return id }
@@ -136,7 +146,7 @@ extension Repository {
   }
 
   private func isPacked(_ id: ObjectID) throws(GitError) -> Bool {
-    // libgit2 would find a loose one first, whole or not.
+    // libgit2 finds a loose object first, even if it is damaged.
     if access(loose.path(id), F_OK) == 0 { return false }
     return try with { repository throws(GitError) in
       var database: OpaquePointer?
@@ -147,19 +157,23 @@ extension Repository {
     }
   }
 
+  /// Writes a blob and returns its id. It becomes durable when a reference moves.
   public func writeBlob(_ bytes: [UInt8]) throws -> ObjectID { try write(bytes, .blob) }
 
+  /// Writes a tree and returns its id. It becomes durable when a reference moves.
   public func writeTree(_ tree: TreeData) throws -> ObjectID { try write(tree.bytes, .tree) }
 
-  /// The name that a blob of these bytes has, without writing it and without libgit2, whose start
-  /// costs more than most commands.
+  /// Returns the id of a blob with the given content, without writing it and without libgit2, whose initialization
+  /// takes longer than most commands.
   public static func blobID(_ bytes: [UInt8]) -> ObjectID {
     LooseObjects.name(.blob, bytes)
   }
 
   // MARK: Commits
 
-  /// A commit. Throws when it is larger than 16 MiB.
+  /// Returns a commit.
+  ///
+  /// - Throws: `GitError`: `tooLarge` above 16 MiB, `malformed` if the object is not a commit.
   public func commit(_ id: ObjectID) throws(GitError) -> Commit {
     let bytes = try read(id, .commit, limit: 16 << 20)
     guard let commit = Commit(id, bytes) else {
@@ -168,13 +182,16 @@ extension Repository {
     return commit
   }
 
-  /// Who commits, and when.
+  /// The author and the time of a commit.
   public struct Signature: Hashable, Sendable {
+    /// The author's name.
     public var name: String
+    /// The author's email address.
     public var email: String
-    /// Seconds since the epoch.
+    /// The time in seconds since the epoch.
     public var time: Int64
 
+    /// Creates a signature from its parts.
     public init(name: String, email: String, time: Int64) {
       self.name = name
       self.email = email
@@ -182,7 +199,7 @@ extension Repository {
     }
   }
 
-  /// The user's own name and address from git's configuration; nil when either is missing.
+  /// Returns the user's name and email address from git's configuration, or nil if either is missing.
   public func configuredUser() throws(GitError) -> (name: String, email: String)? {
     let user: [String]? = try with { repository throws(GitError) in
       var config: OpaquePointer?
@@ -200,7 +217,7 @@ extension Repository {
     return user.map { ($0[0], $0[1]) }
   }
 
-  /// Writes a commit object; no reference moves.
+  /// Writes a commit object and returns its id. No reference moves.
   public func writeCommit(
     tree: ObjectID, parents: [ObjectID], signature: Signature, message: String
   ) throws -> ObjectID {
@@ -218,7 +235,7 @@ extension Repository {
     return try write(Array(text.utf8), .commit)
   }
 
-  /// The best common ancestor of two commits; nil when their histories are unrelated.
+  /// Returns the best common ancestor of two commits, or nil if their histories are unrelated.
   public func mergeBase(_ a: ObjectID, _ b: ObjectID) throws(GitError) -> ObjectID? {
     try with { repository throws(GitError) in
       var result = git_oid()
@@ -230,7 +247,7 @@ extension Repository {
     }
   }
 
-  /// Whether `ancestor` is `commit` or in its history.
+  /// Returns true if `ancestor` is `commit` or in its history.
   public func isAncestor(_ ancestor: ObjectID, of commit: ObjectID) throws(GitError) -> Bool {
     if ancestor == commit { return true }
     return try with { repository throws(GitError) in
@@ -241,7 +258,7 @@ extension Repository {
     }
   }
 
-  /// How many commits `one` has that `other` lacks, and the other way round.
+  /// Returns the number of commits that only `one` has, and the number that only `other` has.
   public func aheadBehind(
     _ one: ObjectID, _ other: ObjectID
   ) throws(GitError) -> (ahead: Int, behind: Int) {
@@ -257,19 +274,26 @@ extension Repository {
 
   // MARK: References
 
-  /// What came of moving a reference.
+  /// The result of moving a reference.
   public enum Move: Sendable {
+    /// The reference has the new value.
     case moved
-    /// It did not stand where it was expected; nothing has changed.
+    /// The reference didn't have the expected value. Nothing has changed.
     case elsewhere
-    /// Another git has locked it; nothing has changed.
+    /// Another git holds the reference's lock. Nothing has changed.
     case locked
   }
 
-  /// Moves a reference from one commit to another, or makes it (`from` nil), once everything written
-  /// before is durable.
+  /// Moves a reference, after making all objects written before durable.
   ///
-  /// The reference is read back: only then has it moved.
+  /// The reference is read back to confirm the move.
+  ///
+  /// - Parameters:
+  ///   - name: The full name of the reference.
+  ///   - from: The expected value; nil to create the reference.
+  ///   - to: The new value.
+  ///   - signature: The author of the reflog entry.
+  ///   - message: The message of the reflog entry.
   public func moveReference(
     _ name: String, from: ObjectID?, to: ObjectID, signature: Signature, message: String
   ) throws -> Move {
@@ -278,7 +302,7 @@ extension Repository {
       var reference: OpaquePointer?
       defer { git_reference_free(reference) }
       var target = to.oid
-      // The reflog wants a person; without one configured libgit2 uses this.
+      // The reflog needs an author. libgit2 uses this one if none is configured.
       git_repository_set_ident(repository, signature.name, signature.email)
       let code: Int32
       if var current = from?.oid {
@@ -287,7 +311,7 @@ extension Repository {
       } else {
         code = git_reference_create(&reference, repository, name, &target, 0, message)
       }
-      // Before the reference is read back, which clears it.
+      // Must come before the reference is read back, which clears the error.
       let failure = GitError.last(code, "move \(name)")
       switch GitError.Code(rawValue: code) {
       case .modified, .exists: return .elsewhere
@@ -304,7 +328,7 @@ extension Repository {
 }
 
 extension Repository {
-  /// How many commits a history has.
+  /// Returns the number of commits in a history.
   public func count(_ commit: ObjectID) throws(GitError) -> Int {
     try with { repository throws(GitError) in
       var walk: OpaquePointer?

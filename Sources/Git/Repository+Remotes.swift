@@ -1,12 +1,15 @@
 import CLibgit2
 
-/// A remote as git's configuration names it, `insteadOf` included.
+/// A remote from git's configuration, after `insteadOf`.
 public struct Remote: Hashable, Sendable {
+  /// The remote's name.
   public let name: String
+  /// The URL to fetch from.
   public let url: String
-  /// Where it is pushed to, when that is another place.
+  /// The URL to push to; nil if it is the same.
   public let pushURL: String?
 
+  /// Creates a remote from its parts.
   public init(name: String, url: String, pushURL: String? = nil) {
     self.name = name
     self.url = url
@@ -15,9 +18,9 @@ public struct Remote: Hashable, Sendable {
 }
 
 extension Repository {
-  /// The remotes of git's configuration, sorted by their names.
+  /// Returns the remotes of git's configuration, sorted by name.
   ///
-  /// Read from the configuration's entries: libgit2's own list of remotes loses memory at every call.
+  /// Reads the configuration's entries, because libgit2's list of remotes leaks memory at every call.
   public func remotes() throws(GitError) -> [Remote] {
     var urls: [String: String] = [:]
     var pushURLs: [String: String] = [:]
@@ -35,7 +38,7 @@ extension Repository {
       default: break
       }
     }
-    /// As git rewrites it: the longest beginning counts.
+    /// Returns a URL after git's rewriting, which applies the rule with the longest matching prefix.
     func rewritten(_ url: String, forPushing: Bool) -> String? {
       let rule = rewrites.filter { $0.isForPushing == forPushing && url.hasPrefix($0.from) }
         .max { $0.from.utf8.count < $1.from.utf8.count }
@@ -49,7 +52,7 @@ extension Repository {
     }
   }
 
-  /// The entries of git's configuration whose keys begin with one of some texts, in order.
+  /// Returns the entries of git's configuration whose keys start with one of the prefixes, in order.
   private func configuration(
     under prefixes: [String]
   ) throws(GitError) -> [(key: String, value: String)] {
@@ -75,7 +78,7 @@ extension Repository {
     return entries.map { ($0[0], $0[1]) }
   }
 
-  /// Adds a remote; the first becomes the one that a plain `git pull` goes to.
+  /// Adds a remote. The first one becomes the upstream of the branch.
   public func addRemote(_ remote: Remote) throws(GitError) {
     try with { repository throws(GitError) in
       var handle: OpaquePointer?
@@ -90,13 +93,14 @@ extension Repository {
       "branch.\(Repository.branch).merge", to: "refs/heads/\(Repository.branch)")
   }
 
+  /// Removes a remote and its remote-tracking branches.
   public func removeRemote(_ name: String) throws(GitError) {
     try with { repository throws(GitError) in
       try GitError.check(git_remote_delete(repository, name), "remove the remote \(name)")
     }
   }
 
-  /// The references whose names begin with a prefix, with what they name.
+  /// Returns the references whose names start with a prefix, with their targets.
   public func references(under prefix: String) throws(GitError) -> [String: ObjectID] {
     try with { repository throws(GitError) in
       var iterator: OpaquePointer?
@@ -107,7 +111,7 @@ extension Repository {
       var name: UnsafePointer<CChar>?
       while git_reference_next_name(&name, iterator) == 0, let current = name {
         var oid = git_oid()
-        // One that names nothing is none.
+        // A reference without a target is ignored.
         guard git_reference_name_to_id(&oid, repository, current) == 0 else { continue }
         result[String(cString: current)] = ObjectID(oid)
       }
@@ -115,7 +119,7 @@ extension Repository {
     }
   }
 
-  /// Removes a reference if it still names a commit; whoever moved it meanwhile keeps it.
+  /// Removes a reference if it still points to a commit. A reference that has moved stays.
   public func removeReference(_ name: String, at commit: ObjectID) throws(GitError) {
     try with { repository throws(GitError) in
       var reference: OpaquePointer?

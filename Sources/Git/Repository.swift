@@ -2,27 +2,28 @@ import CLibgit2
 import Glibc
 import Synchronization
 
-/// An open git repository: objects, refs and commits.
+/// An open git repository: objects, references and commits.
 ///
-/// The handle is used under a lock and never leaves; what comes out are values.
+/// libgit2's handle is protected by a lock and never leaves this type. Results are values.
 public final class Repository: Sendable {
   private struct Handle: ~Copyable {
     let pointer: OpaquePointer
     deinit { git_repository_free(pointer) }
   }
   private let handle: Mutex<Handle>
-  /// The `.git` folder, with a slash at the end.
+  /// The path of the `.git` folder, with a trailing slash.
   public let gitDirectory: String
-  /// The same, but for a linked work tree that of the repository that it belongs to.
+  /// The path of the folder with objects and references, with a trailing slash. It differs from `gitDirectory` in a
+  /// linked work tree.
   public let commonDirectory: String
-  /// Where files are written before they are renamed or linked into place; no slash at the end.
+  /// The folder for temporary files that are renamed or linked into place, without a trailing slash.
   let scratch: String
-  /// The folder with the files; the repository itself when it is bare. No slash at the end.
+  /// The folder with the files, or the repository itself if it is bare, without a trailing slash.
   public let workTree: String
   let loose: LooseObjects
-  /// What is to be durable before a reference moves.
+  /// The files that must be durable before a reference moves.
   let unsynced = Unsynced()
-  /// The inode of the index as it was last written here; nil when it was not, or made anew.
+  /// The inode of the index after the last splice; nil if there was none, or if libgit2 rebuilt the index.
   let splicedIndex = Mutex<UInt64?>(nil)
 
   private init(
@@ -38,7 +39,7 @@ public final class Repository: Sendable {
     handle = Mutex(Handle(pointer: pointer))
   }
 
-  /// Runs with the handle. Closures must not call back into this repository.
+  /// Calls a closure with libgit2's handle. The closure must not call this repository's methods.
   func with<Result: Sendable>(
     _ body: (OpaquePointer) throws(GitError) -> Result
   ) throws(GitError) -> Result {
@@ -53,24 +54,30 @@ public final class Repository: Sendable {
 
   // MARK: Opening
 
-  /// Opens the repository whose work tree, or bare folder, is exactly `path`.
+  /// Opens the repository whose work tree or bare folder is exactly `path`.
   ///
-  /// - Parameter scratch: a folder on the same file system for files that are being written; nil for the
-  ///   `.git` folder itself. Who writes keeps others from writing with the same folder.
+  /// - Parameters:
+  ///   - path: The folder. Its parents are not searched.
+  ///   - scratch: A folder on the same file system for temporary files; nil for the `.git` folder. A writer must keep
+  ///     others from writing with the same folder.
   public static func open(_ path: String, scratch: String? = nil) throws(GitError) -> Repository {
-    guard LibGit2.begun else { throw GitError(.generic, "start libgit2", "initialisation failed") }
+    guard LibGit2.isInitialized else {
+      throw GitError(.generic, "initialize libgit2", "git_libgit2_init failed")
+    }
     var pointer: OpaquePointer?
     try GitError.check(
       git_repository_open_ext(&pointer, path, GIT_REPOSITORY_OPEN_NO_SEARCH.rawValue, nil),
       "open the repository \(path)")
-    return try taking(pointer, path, scratch: scratch)
+    return try wrapping(pointer, path, scratch: scratch)
   }
 
-  /// Makes a repository with a work tree at `path`, or a bare one, its branch `main` not born yet.
+  /// Creates a repository at `path`, with a work tree or bare. Its branch `main` has no commit yet.
   public static func create(
     _ path: String, isBare: Bool = false
   ) throws(GitError) -> Repository {
-    guard LibGit2.begun else { throw GitError(.generic, "start libgit2", "initialisation failed") }
+    guard LibGit2.isInitialized else {
+      throw GitError(.generic, "initialize libgit2", "git_libgit2_init failed")
+    }
     var options = git_repository_init_options()
     git_repository_init_options_init(&options, UInt32(GIT_REPOSITORY_INIT_OPTIONS_VERSION))
     options.flags =
@@ -81,22 +88,22 @@ public final class Repository: Sendable {
       options.initial_head = head
       return git_repository_init_ext(&pointer, path, &options)
     }
-    try GitError.check(result, "make a repository at \(path)")
-    return try taking(pointer, path, scratch: nil)
+    try GitError.check(result, "create a repository at \(path)")
+    return try wrapping(pointer, path, scratch: nil)
   }
 
-  /// The branch of a new repository.
+  /// The name of a new repository's branch.
   public static let branch = "main"
 
-  private static func taking(
-    _ pointer: sending OpaquePointer?, _ place: String, scratch: String?
+  private static func wrapping(
+    _ pointer: sending OpaquePointer?, _ location: String, scratch: String?
   ) throws(GitError) -> Repository {
     guard let pointer, let path = git_repository_path(pointer),
       let common = git_repository_commondir(pointer)
-    else { throw GitError(.generic, "open the repository", "libgit2 gave no handle") }
+    else { throw GitError(.generic, "open the repository", "libgit2 returned no handle") }
     let (directory, commonDirectory) = (String(cString: path), String(cString: common))
-    // Not derived from the `.git` folder, which a link or a file may name.
-    var workTree = Substring(place)
+    // Not derived from the `.git` folder, which can be a link or a file.
+    var workTree = Substring(location)
     while workTree.utf8.count > 1, workTree.hasSuffix("/") { workTree.removeLast() }
     if workTree.hasSuffix("/.git") { workTree.removeLast(5) }
     return Repository(
@@ -106,14 +113,22 @@ public final class Repository: Sendable {
 
   // MARK: State
 
-  /// Whether it was cloned with `--depth`: its history has an end that is no beginning.
+  /// True if the repository is a shallow clone (`--depth`), with an incomplete history.
   public var isShallow: Bool { access(commonDirectory + "shallow", F_OK) == 0 }
 
-  /// What a user's own git has begun and not ended.
+  /// An operation of the user's own git that is unfinished.
   public enum Operation: Sendable {
-    case none, merge, rebase, other
+    /// No operation.
+    case none
+    /// A merge.
+    case merge
+    /// A rebase.
+    case rebase
+    /// Another operation, such as a cherry-pick or a bisection.
+    case other
   }
 
+  /// Returns the unfinished operation.
   public func operation() throws(GitError) -> Operation {
     try with { repository throws(GitError) in
       switch git_repository_state_t(UInt32(git_repository_state(repository))) {
@@ -127,7 +142,7 @@ public final class Repository: Sendable {
     }
   }
 
-  /// The full name of the branch that HEAD names, born or not; nil when HEAD is detached.
+  /// Returns the full name of the branch that HEAD points to, with or without a commit, or nil if HEAD is detached.
   public func headBranch() throws(GitError) -> String? {
     try with { repository throws(GitError) in
       var reference: OpaquePointer?
@@ -137,12 +152,12 @@ public final class Repository: Sendable {
     }
   }
 
-  /// The full name of the branch that is checked out, whatever it is called; `refs/heads/main` when HEAD is detached.
+  /// Returns the full name of the checked-out branch, or `refs/heads/main` if HEAD is detached.
   public func currentBranch() throws(GitError) -> String {
     try headBranch() ?? "refs/heads/\(Repository.branch)"
   }
 
-  /// The commit that a reference (`refs/heads/main`) names in the end; nil when there is none.
+  /// Returns the commit of a reference (`refs/heads/main`), or nil if there is none.
   public func commit(of reference: String) throws(GitError) -> ObjectID? {
     try with { repository throws(GitError) in
       var oid = git_oid()

@@ -1,7 +1,8 @@
 import Glibc
 
-/// A running process, as far as this user may look at it in `/proc`.
+/// A running process, as far as this user can see it in `/proc`.
 struct RunningProcess: Sendable {
+  /// The visibility of a process's working folder.
   enum Folder: Hashable, Sendable {
     case path(String)
     /// The process belongs to another user.
@@ -9,21 +10,22 @@ struct RunningProcess: Sendable {
     /// The process is ending.
     case none
   }
-  /// The kernel's name of the process, at most 15 bytes.
+  /// The kernel's name for the process, at most 15 bytes.
   var name: String
-  /// The path of its executable; nil when this user may not see it.
+  /// The path of its executable; nil if this user may not see it.
   var executable: String?
   var arguments: [String]
-  /// The user and the groups with which it opens files.
+  /// The user id for file access.
   var user: UInt32
+  /// The group ids for file access.
   var groups: Set<UInt32>
   var workingDirectory: Folder
-  /// The time of its start, in seconds since the epoch by this machine's present clock; nil when that is not known.
+  /// The start time in seconds since the epoch, computed from this machine's present clock; nil if it is unknown.
   var started: Int64?
 
   // MARK: Git
 
-  /// True for git and its helpers, such as `git-remote-https`; false for `gitea`, `gitk` and the like.
+  /// True for git and its helpers, such as `git-remote-https`; false for `gitea`, `gitk` and similar programs.
   var isGit: Bool {
     guard RunningProcess.isGit(name) else { return false }
     // A process chooses its own name, but not that of its executable.
@@ -31,13 +33,13 @@ struct RunningProcess: Sendable {
     return program.map { RunningProcess.isGit(RunningProcess.lastComponent($0)) } ?? true
   }
 
-  /// Returns true for the names of git's programs. Some distributions wrap them under names that begin with a dot.
+  /// Returns true for the names of git's programs. Some distributions wrap them under names that start with a dot.
   static func isGit(_ name: String) -> Bool {
     let plain = name.hasPrefix(".") ? name.dropFirst() : name[...]
     return plain == "git" || plain == "git (deleted)" || plain.hasPrefix("git-")
   }
 
-  /// The git command that runs, such as `commit`; nil when the arguments do not say.
+  /// The git command, such as `commit`; nil if the arguments don't contain it.
   var gitCommand: String? {
     guard let first = arguments.first else { return nil }
     let program = RunningProcess.lastComponent(first)
@@ -64,7 +66,7 @@ struct RunningProcess: Sendable {
 }
 
 extension RunningProcess {
-  /// Reads a process's entry in `/proc`; nil when it does not look like git, or is gone.
+  /// Reads a process's entry in `/proc`. Returns nil if the process isn't named like git, or has ended.
   init?(git number: Int32) {
     let entry = "/proc/\(number)"
     let name = RunningProcess.name(of: number)
@@ -85,22 +87,24 @@ extension RunningProcess {
       RunningProcess.numbers("Uid:", in: status), RunningProcess.numbers("Gid:", in: status),
       RunningProcess.numbers("Groups:", in: status)
     )
-    // Real, effective, saved, and that for the file system.
+    // The ids are real, effective, saved and file system.
     guard let user = users.last, let group = groups.last else { return nil }
     (self.user, self.groups) = (user, Set(more + [group]))
     started = ProcessIdentity.startTicks(of: number).map(RunningProcess.seconds)
   }
 
-  /// The kernel's name of a process; empty when there is none.
+  /// Returns the kernel's name for a process, or an empty text if there is no such process.
   static func name(of number: Int32) -> String {
     let name = (try? DurableFile.readStream("/proc/\(number)/comm"))?
       .prefix { $0 != UInt8(ascii: "\n") }
     return String(decoding: name ?? [], as: UTF8.self)
   }
 
-  /// Returns true when a process has a file open, as far as this user may see.
+  /// Returns true if a process has a file open, as far as this user can see.
   ///
-  /// - Parameter file: its path, without symbolic links.
+  /// - Parameters:
+  ///   - file: The path of the file, with symbolic links resolved.
+  ///   - number: The process number.
   static func hasOpen(_ file: String, _ number: Int32) -> Bool {
     DurableFile.names(in: "/proc/\(number)/fd").contains {
       target("/proc/\(number)/fd/\($0)") == file
@@ -114,7 +118,7 @@ extension RunningProcess {
       .compactMap { UInt32(String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// The seconds since the epoch of a number of clock ticks since the machine started.
+  /// Returns the seconds since the epoch for a number of clock ticks since the boot.
   private static func seconds(_ ticks: UInt64) -> Int64 {
     var (now, up) = (timespec(), timespec())
     clock_gettime(CLOCK_REALTIME, &now)

@@ -1,23 +1,22 @@
-/// An index that git keeps in two files (`core.splitIndex`), joined into a whole one.
+/// An index that git keeps in two files (`core.splitIndex`), and its conversion to one file.
 ///
 /// ```
-/// sharedindex.<checksum>    all entries as they were when the index was split
-/// index                     replacements of some of them, further entries, and the `link` extension: the checksum,
-///                           a bitmap of the shared entries that are deleted, and one of those that are replaced
+/// sharedindex.<checksum>    all entries at the time of the split
+/// index                     replacements of shared entries, further entries, and the `link` extension: the checksum,
+///                           a bitmap of the deleted shared entries, and a bitmap of the replaced ones
 /// ```
 ///
-/// See gitformat-index(5). Indexes of version 4 are not read.
+/// See gitformat-index(5). Version 4 of the format is not supported.
 enum SplitIndex {
-  /// Returns true for an index with a `link` extension.
+  /// Returns true if the index has a `link` extension.
   static func isSplit(_ bytes: [UInt8]) -> Bool { (try? link(in: bytes)) != nil }
 
-  /// The bytes of the whole index, without a checksum's value.
-  ///
-  /// Throws `IndexFile.Failure.unsupported` when a part is missing, or not as expected.
+  /// Returns the bytes of the joined index, with zeros in place of the checksum.
   ///
   /// - Parameters:
-  ///   - bytes: the file `index`, with a `link` extension.
-  ///   - shared: reads the shared file of a checksum; nil when it is not there.
+  ///   - bytes: The `index` file, with a `link` extension.
+  ///   - shared: A function that reads the shared file of a checksum, and returns nil if it doesn't exist.
+  /// - Throws: `IndexFile.Failure.unsupported` if a part is missing or malformed.
   static func joined(
     _ bytes: [UInt8], shared: (ObjectID) throws -> [UInt8]?
   ) throws -> [UInt8] {
@@ -31,7 +30,7 @@ enum SplitIndex {
     guard link.deleted.allSatisfy({ $0 < base.count }), link.replaced.count <= split.count else {
       throw IndexFile.Failure.unsupported
     }
-    // Replacements come first, without their names, in the order of the shared entries.
+    // The replacements come first, without their paths, in the order of the shared entries.
     for (entry, index) in zip(split, link.replaced.sorted()) {
       guard index < base.count, entry.path.isEmpty else { throw IndexFile.Failure.unsupported }
       base[index].fixed = entry.fixed
@@ -47,8 +46,9 @@ enum SplitIndex {
 
   // MARK: Entries
 
+  /// An entry of an index.
   private struct Entry {
-    /// Stat data, object name and flags.
+    /// The stat data, object id and flags.
     var fixed: ArraySlice<UInt8>
     let path: ArraySlice<UInt8>
 
@@ -75,7 +75,7 @@ enum SplitIndex {
     try scan(bytes).entries
   }
 
-  /// Reads the entries, and where they end.
+  /// Returns the entries and the position of their end.
   private static func scan(_ bytes: [UInt8]) throws -> (entries: [Entry], end: Int) {
     let end = bytes.count - ObjectID.byteCount
     guard end >= headerSize, bytes[0..<4].elementsEqual("DIRC".utf8),
@@ -109,11 +109,12 @@ enum SplitIndex {
 
   // MARK: The extension
 
+  /// The content of the `link` extension.
   private struct Link {
     let base: ObjectID
     let deleted: Set<Int>
     let replaced: Set<Int>
-    /// The cached trees, which are those of the whole index.
+    /// The `TREE` extension, which describes the joined index.
     let others: [UInt8]
   }
 
@@ -144,7 +145,7 @@ enum SplitIndex {
       replaced: link.count == ObjectID.byteCount ? [] : try bitmap(&rest), others: others)
   }
 
-  /// Reads a bitmap in git's EWAH encoding: the numbers of its bits that are set.
+  /// Reads a bitmap in git's EWAH encoding and returns the numbers of the set bits.
   private static func bitmap(_ bytes: inout ArraySlice<UInt8>) throws -> Set<Int> {
     func take(_ count: Int) throws -> UInt64 {
       guard bytes.count >= count else { throw IndexFile.Failure.unsupported }
@@ -157,7 +158,7 @@ enum SplitIndex {
     var set: Set<Int> = []
     var bit = 0
     while words > 0 {
-      // One bit: what runs; 32: how many words of it; 31: how many literal words follow.
+      // A marker has 1 bit for the run's value, 32 for its length in words, and 31 for the number of literal words.
       let marker = try take(8)
       words -= 1
       let run = Int(marker >> 1 & 0xFFFF_FFFF) * 64
@@ -168,12 +169,12 @@ enum SplitIndex {
       guard literals <= words else { throw IndexFile.Failure.unsupported }
       for _ in 0..<literals {
         let literal = try take(8)
-        for place in 0..<64 where literal >> UInt64(place) & 1 == 1 { set.insert(bit + place) }
+        for offset in 0..<64 where literal >> UInt64(offset) & 1 == 1 { set.insert(bit + offset) }
         bit += 64
       }
       words -= literals
     }
-    // The place of the last marker.
+    // The position of the last marker isn't needed.
     _ = try take(4)
     return set
   }

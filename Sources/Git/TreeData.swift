@@ -1,26 +1,37 @@
 import Glibc
 
-/// A git tree as its raw bytes, and the editing of it without taking it apart.
+/// A git tree as raw bytes, which can be edited without decoding it.
 ///
-/// A folder of 10,000 records is one tree of half a megabyte; splicing the few entries that changed
-/// costs little more than copying it.
+/// A folder of 10,000 records is a tree of half a megabyte. Splicing the changed entries costs little more than a
+/// copy.
 public struct TreeData: Sendable, Equatable {
+  /// The content of the tree object.
   public let bytes: [UInt8]
 
+  /// Creates a tree from the content of a tree object. The bytes are validated when they are read.
   public init(_ bytes: [UInt8] = []) {
     self.bytes = bytes
   }
 
+  /// An entry of a tree.
   public struct Entry: Hashable, Sendable {
+    /// The kind of an entry.
     public enum Mode: Hashable, Sendable {
-      case file, folder
-      /// Executables, symlinks, submodules: what a store never holds.
+      /// A regular file that is not executable.
+      case file
+      /// A folder.
+      case folder
+      /// An executable, a symbolic link or a submodule, none of which a store contains.
       case other
     }
+    /// The name within the folder.
     public let name: String
+    /// The kind.
     public let mode: Mode
+    /// The id of the blob or tree.
     public let id: ObjectID
 
+    /// Creates an entry from its parts.
     public init(name: String, mode: Mode, id: ObjectID) {
       self.name = name
       self.mode = mode
@@ -36,24 +47,25 @@ public struct TreeData: Sendable, Equatable {
     var end: Int { nameEnd + 1 + ObjectID.byteCount }
   }
 
+  /// Returns the position of the entry that starts at an offset.
   func slot(at start: Int) throws(GitError) -> Slot {
     let found = bytes.withUnsafeBufferPointer { all -> Slot? in
       func find(_ byte: UInt8, from index: Int) -> Int? {
         guard let base = all.baseAddress, index < all.count,
-          let place = memchr(base + index, Int32(byte), all.count - index)
+          let match = memchr(base + index, Int32(byte), all.count - index)
         else { return nil }
-        return UnsafeRawPointer(place) - UnsafeRawPointer(base)
+        return UnsafeRawPointer(match) - UnsafeRawPointer(base)
       }
       guard let space = find(UInt8(ascii: " "), from: start), let nul = find(0, from: space + 1),
         nul + 1 + ObjectID.byteCount <= all.count
       else { return nil }
       return Slot(start: start, nameStart: space + 1, nameEnd: nul)
     }
-    guard let found else { throw GitError(.malformed, "read a tree", "its entries are cut short") }
+    guard let found else { throw GitError(.malformed, "read a tree", "its entries are truncated") }
     return found
   }
 
-  /// Whether two entries are the same, byte by byte.
+  /// Returns true if two entries have the same bytes.
   func isSame(_ slot: Slot, _ other: TreeData, _ otherSlot: Slot) -> Bool {
     let count = slot.end - slot.start
     guard otherSlot.end - otherSlot.start == count else { return false }
@@ -65,6 +77,7 @@ public struct TreeData: Sendable, Equatable {
     }
   }
 
+  /// Returns the entry at a position.
   func entry(_ slot: Slot) -> Entry {
     let mode: Entry.Mode
     if bytes[slot.start..<(slot.nameStart - 1)].elementsEqual("100644".utf8) {
@@ -79,7 +92,9 @@ public struct TreeData: Sendable, Equatable {
       id: ObjectID(bytes[(slot.nameEnd + 1)..<slot.end]))
   }
 
-  /// All entries, in the tree's order. Throws when the bytes are not a tree.
+  /// Returns all entries, in the tree's order.
+  ///
+  /// - Throws: `GitError` with `malformed` if the bytes are not a tree.
   public func entries() throws(GitError) -> [Entry] {
     var result: [Entry] = []
     var position = 0
@@ -91,7 +106,7 @@ public struct TreeData: Sendable, Equatable {
     return result
   }
 
-  /// The entry of a name; nil when there is none.
+  /// Returns the entry with a name, or nil if there is none.
   public func entry(named name: String) throws(GitError) -> Entry? {
     var position = 0
     while position < bytes.count {
@@ -102,10 +117,11 @@ public struct TreeData: Sendable, Equatable {
     return nil
   }
 
-  /// The tree with some entries replaced, added, or (nil) removed. Other entries stay as they are,
-  /// byte by byte, whatever they hold.
+  /// Returns the tree with entries replaced, added or removed. The bytes of all other entries stay the same.
+  ///
+  /// - Parameter changes: The entries by name; nil removes an entry.
   public func replacing(_ changes: [String: Entry?]) throws(GitError) -> TreeData {
-    /// git sorts a folder as if its name ended in a slash.
+    /// Returns the sort key of a name: git sorts a folder as if its name ended with a slash.
     func key(_ name: some Collection<UInt8>, isFolder: Bool) -> [UInt8] {
       Array(name) + (isFolder ? [UInt8(ascii: "/")] : [])
     }

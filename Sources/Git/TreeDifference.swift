@@ -1,16 +1,20 @@
-/// A name that two trees hold different entries of.
+/// A name whose entries differ between two trees.
 public struct TreeDifference: Sendable {
+  /// The name.
   public let name: String
-  /// Nil where a tree has no entry of that name.
+  /// The entry in the old tree; nil if it has none of that name.
   public let before: TreeData.Entry?
+  /// The entry in the new tree; nil if it has none of that name.
   public let after: TreeData.Entry?
 }
 
 extension TreeData {
-  /// The names under which two trees differ, sorted. What is equal costs a comparison of bytes.
+  /// Returns the differences between two trees, sorted by name.
   ///
-  /// Of two entries of one name in one tree, which git itself never writes, the last counts. Throws when the
-  /// bytes are not a tree.
+  /// If a malformed tree repeats a name, the last entry counts.
+  ///
+  /// - Throws: `GitError` with `malformed` if the bytes are not a tree.
+  /// - Complexity: O(*n*) in the size of the trees. Equal entries cost only a comparison of their bytes.
   public func differences(to other: TreeData) throws(GitError) -> [TreeDifference] {
     if bytes == other.bytes { return [] }
     guard let (old, new) = try TreeData.differing(self, other) else {
@@ -28,7 +32,7 @@ extension TreeData {
     }
   }
 
-  /// The entries that only one of two trees has; nil when one of them is not sorted as git does.
+  /// Returns the entries that only one of two trees has, or nil if a tree isn't sorted as git requires.
   private static func differing(
     _ a: TreeData, _ b: TreeData
   ) throws(GitError) -> (old: [Entry], new: [Entry])? {
@@ -63,7 +67,7 @@ extension TreeData {
     return nil
   }
 
-  /// Walks the entries of a tree.
+  /// A position in a tree that advances from entry to entry.
   private struct Cursor {
     private let tree: TreeData
     private var position = 0
@@ -85,12 +89,12 @@ extension TreeData {
     }
   }
 
-  /// Which of two entries git sorts first: below, at or above 0.
+  /// Returns a negative number, zero or a positive number if git sorts an entry before, with or after another.
   private func order(_ slot: Slot, _ other: TreeData, _ otherSlot: Slot) -> Int {
     func byte(_ tree: TreeData, _ slot: Slot, _ index: Int) -> Int {
       let position = slot.nameStart + index
       if position < slot.nameEnd { return Int(tree.bytes[position]) }
-      // A folder sorts as if its name ended in a slash.
+      // A folder sorts as if its name ended with a slash.
       return position == slot.nameEnd && tree.isFolder(slot)
         ? Int(UInt8(ascii: "/")) : -1
     }
@@ -104,10 +108,10 @@ extension TreeData {
 
   private func isFolder(_ slot: Slot) -> Bool { bytes[slot.start] == UInt8(ascii: "4") }
 
-  /// The names that it has more than one entry of, which git itself never writes.
+  /// Returns the names that have more than one entry. git itself never writes such a tree.
   public func repeatedNames() throws(GitError) -> [String] {
-    // Sorted as git does, and without folders, which sort apart from files of their name, it has none: no name
-    // needs to be taken out of the bytes.
+    // A sorted tree without folders, which sort apart from files of the same name, has no repeated names. No name
+    // needs to be decoded.
     var cursor = Cursor(self)
     var hasFolders = false
     while cursor.isSorted, !hasFolders, let slot = try cursor.current() {
@@ -122,7 +126,7 @@ extension TreeData {
     return repeated.sorted()
   }
 
-  /// The entries of some names, in one pass over the tree.
+  /// Returns the entries with the given names, by name, in one pass over the tree.
   public func entries(named names: Set<String>) throws(GitError) -> [String: Entry] {
     var result: [String: Entry] = [:]
     var position = 0

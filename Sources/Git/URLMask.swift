@@ -1,19 +1,19 @@
-/// Removal of credentials from URLs, and from text that quotes URLs, before anybody sees it: people, other programs,
-/// logs and partners.
+/// The removal of credentials from URLs, and from text that contains URLs, before it reaches people, other programs,
+/// logs or partners.
 ///
-/// | given | masked |
+/// | input | masked |
 /// |---|---|
 /// | `https://user:token@host/x.git`, `https://token@host/x.git` | `https://***@host/x.git` |
 /// | `https://host/x.git?token=t` | `https://host/x.git?***` |
 /// | `ssh://user:password@host/x.git` | `ssh://user:***@host/x.git` |
 /// | `ssh://user@host/x.git`, `user@host:x.git`, `/srv/x.git` | unchanged |
 ///
-/// Text that only resembles a URL is masked as well: a URL that is refused may still hold a password.
+/// Text that only resembles a URL is masked, too, because a rejected URL may still contain a password.
 public enum URLMask {
-  /// Stands for what was masked.
+  /// The text in place of a masked secret.
   public static let mark = "***"
 
-  /// Returns a text with the credentials of every URL in it masked. A URL ends at white space.
+  /// Returns a text with the credentials of all URLs masked. A URL ends at white space.
   public static func masked(_ text: String) -> String {
     guard text.contains("://") else { return text }
     var result = ""
@@ -33,13 +33,13 @@ public enum URLMask {
     return result + rest
   }
 
-  /// Returns a text that is meant to be one URL, valid or not, with its credentials masked.
+  /// Returns the text of one URL, valid or not, with its credentials masked.
   public static func masked(url text: String) -> String { render(text, mark: mark) }
 
-  /// Returns the URL without its credentials.
+  /// Returns the text of one URL without its credentials.
   public static func stripped(url text: String) -> String { render(text, mark: "") }
 
-  /// Returns true if a URL holds something that may be a secret.
+  /// Returns true if a URL may contain a secret.
   public static func holdsCredentials(_ url: String) -> Bool { masked(url: url) != url }
 
   // MARK: Parts
@@ -50,9 +50,13 @@ public enum URLMask {
       text[..<separator.lowerBound], text[separator.upperBound...], isWhole: true, mark: mark)
   }
 
+  /// Returns a URL with its credentials replaced by `mark`.
+  ///
   /// - Parameters:
-  ///   - body: what follows `scheme://`.
-  ///   - isWhole: whether nothing but the URL is in it: no quotation mark, no end of a sentence.
+  ///   - scheme: The scheme, without `://`.
+  ///   - body: The text after `://`.
+  ///   - isWhole: True if the body is the URL only, without a closing quotation mark or punctuation.
+  ///   - mark: The replacement; empty to remove the credentials.
   private static func render(
     _ scheme: Substring, _ body: Substring, isWhole: Bool, mark: String
   ) -> String {
@@ -60,7 +64,7 @@ public enum URLMask {
     let authority = body.prefix { $0 != "/" }
     var result = "\(scheme)://"
     var rest = body
-    // A password may hold a slash that was not encoded: then the host looks like none.
+    // A password may contain an unencoded slash. The authority then doesn't look like a host.
     let at =
       authority.lastIndex(of: "@")
       ?? (isHost(authority) || scheme == "file" ? nil : body.lastIndex(of: "@"))
@@ -76,7 +80,7 @@ public enum URLMask {
       }
       rest = body[body.index(after: at)...]
     } else if isWhole, let colon = authority.firstIndex(of: ":"), !isHost(authority) {
-      // `https://user:password`, cut off before its host.
+      // The text is `https://user:password`, truncated before its host.
       return result + authority[...colon] + mark
     }
     guard !isSSH, scheme != "file", let masked = query(in: rest, mark: mark) else {
@@ -85,16 +89,16 @@ public enum URLMask {
     return result + masked
   }
 
-  /// Returns the text with the query masked; nil when there is none.
+  /// Returns the text with its query masked, or nil if it has none.
   private static func query(in text: Substring, mark: String) -> String? {
     guard let question = text.firstIndex(of: "?") else { return nil }
     let query = text[text.index(after: question)...]
-    // `belfry://pair?…` in a hint stands for a link.
+    // In a hint, `belfry://pair?…` is a placeholder for a link.
     if query.isEmpty || query.hasPrefix("…") { return nil }
     return mark.isEmpty ? String(text[..<question]) : "\(text[...question])\(mark)"
   }
 
-  /// Returns true for `host`, `host:port`, `[address]` and nothing, each with a quotation mark or so behind it.
+  /// Returns true for `host`, `host:port`, `[address]` and empty text, with or without trailing punctuation.
   private static func isHost(_ authority: Substring) -> Bool {
     if authority.hasPrefix("[") { return true }
     let parts = authority.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -113,31 +117,32 @@ public enum URLMask {
 }
 
 extension RemoteURL {
-  /// The text for people and other programs to see: without credentials.
+  /// The text without credentials, for people and other programs.
   public var shown: String { URLMask.masked(url: text) }
 
-  /// True if it holds something that may be a secret.
+  /// True if the URL may contain a secret.
   public var holdsCredentials: Bool { URLMask.holdsCredentials(text) }
 
-  /// Returns a text, such as an error of git's, with this URL's password and the credentials of every URL masked.
+  /// Returns a text, such as an error of git, with this URL's password and the credentials of all URLs masked.
   public func masked(_ text: String) -> String {
     var text = text
     for password in passwords { text = text.replacing(password, with: URLMask.mark) }
     return URLMask.masked(text)
   }
 
-  /// The password as it is written, and as a server sees it; none that is so short that it is part of words.
+  /// The password as written and as decoded. A password shorter than four characters is omitted, because it could be
+  /// part of a word.
   private var passwords: [String] {
     guard let separator = text.firstRange(of: "://") else { return [] }
     let authority = text[separator.upperBound...].prefix { $0 != "/" }
     guard let at = authority.lastIndex(of: "@") else { return [] }
     let parts = authority[..<at].split(separator: ":", maxSplits: 1)
-    // A name alone may be a token, but with ssh.
+    // Except in ssh, a name without a password may be a token.
     guard let secret = transport == .http ? parts.last : parts.dropFirst().first else { return [] }
     return [String(secret), RemoteURL.decoded(secret)].filter { $0.count >= 4 }
   }
 
-  /// Decodes RFC 3986's percent-encoding.
+  /// Decodes percent-encoding (RFC 3986).
   private static func decoded(_ text: Substring) -> String {
     var bytes: [UInt8] = []
     var rest = text.utf8

@@ -3,14 +3,14 @@ import Dispatch
 import Git
 import Glibc
 
-/// Where the process begins: most commands run here to their end, without a second thread.
+/// The entry point of the process. Synchronous commands run on this thread; no second thread is started for them.
 @main
 enum Main {
-  /// How many files Dispatch opens when the first task begins, and one to spare.
+  /// The number of file descriptors that Dispatch opens for the first task, plus one spare.
   private static let descriptorsOfDispatch = 5
 
   static func main() {
-    // A hook that does not read, or a reader that has gone, is an error to handle, not the end.
+    // A hook that does not read, or a closed pipe, is an error to handle; it must not end the process.
     signal(SIGPIPE, SIG_IGN)
     #if compiler(>=6.3) && compiler(<6.4)
       ThreadPool.install()
@@ -23,12 +23,12 @@ enum Main {
         try command.run()
         exit(0)
       }
-      // Dispatch ends the process where it finds none left for its own.
+      // Dispatch aborts the process if no file descriptor is left for it.
       try Descriptors.ensure(Main.descriptorsOfDispatch)
-      // Sound: only the task below uses the command from here on. This thread never touches it again.
-      nonisolated(unsafe) let handed = parsed
+      // Sound: from here on, only the task below uses the command.
+      nonisolated(unsafe) let transferred = parsed
       Task.detached {
-        var asynchronous = handed
+        var asynchronous = transferred
         do {
           try await asynchronous.run()
           exit(0)
@@ -43,14 +43,14 @@ enum Main {
   }
 }
 
-/// `belfry VERB [ALARM] …`
+/// The root command, `belfry VERB [ALARM] …`.
 struct Belfry: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "belfry",
-    abstract: "Recurring alarms as files in a git repository.",
+    abstract: "Manage recurring alarms as files in a git repository.",
     discussion: """
-      ALARM is the start of an identifier, a title, or a part of one.
-      Times are civil: 09:00 is nine o'clock wherever you are, unless --zone names a place.
+      ALARM is an id prefix, a title, or a unique part of a title.
+      Times are wall-clock times: 09:00 is nine o'clock wherever the device is, unless --zone names a time zone.
       """,
     version: "0.1.0",
     groupedSubcommands: [
@@ -61,35 +61,31 @@ struct Belfry: ParsableCommand {
           PauseCommand.self, Resume.self, Delete.self,
         ]),
       CommandGroup(
-        name: "WHAT RINGS",
+        name: "RESPONDING",
         subcommands: [
-          TickCommand.self, Ring.self, Stop.self, Done.self, Snooze.self, Skip.self, Unskip.self,
-          Pending.self, Dismiss.self, Undo.self,
+          Ring.self, Stop.self, Done.self, Snooze.self, Skip.self, Unskip.self, Pending.self,
+          Dismiss.self, Undo.self,
+        ]),
+      CommandGroup(
+        name: "BACKGROUND SERVICE",
+        subcommands: [
+          Service.self, DaemonCommand.self, TickCommand.self, BatteryCommand.self, Poke.self,
           Attend.self,
         ]),
+      CommandGroup(name: "CASCADE", subcommands: [CascadeCommand.self, Calls.self]),
       CommandGroup(
-        name: "AT WORK",
-        subcommands: [Service.self, DaemonCommand.self, Poke.self, BatteryCommand.self]),
-      CommandGroup(
-        name: "WHEN A DEVICE STAYS SILENT",
-        subcommands: [CascadeCommand.self, Calls.self]),
-      CommandGroup(name: "PARTNERS", subcommands: [PartnerCommand.self]),
-      CommandGroup(
-        name: "HISTORY", subcommands: [Log.self, Stats.self, GitPassthrough.self]),
-      CommandGroup(
-        name: "CHOICES",
-        subcommands: [SettingsCommand.self, TierCommand.self, Sounds.self, Catalog.self]),
-      CommandGroup(
-        name: "OTHER DEVICES",
+        name: "SYNC",
         subcommands: [
-          RemoteCommand.self, SyncCommand.self, Clone.self, Status.self, DeviceCommand.self,
-          Conflicts.self,
-          Explain.self,
+          SyncCommand.self, RemoteCommand.self, Clone.self, Status.self, DeviceCommand.self,
+          Conflicts.self, Explain.self, Hooks.self, MergeDriverCommand.self,
         ]),
       CommandGroup(
-        name: "PLAIN GIT",
-        subcommands: [Hooks.self, MergeDriverCommand.self]),
-      CommandGroup(name: "SAFETY", subcommands: [Doctor.self, Export.self, Import.self]),
+        name: "HISTORY", subcommands: [Log.self, Stats.self, GitPassthrough.self]),
+      CommandGroup(name: "PARTNERS", subcommands: [PartnerCommand.self]),
+      CommandGroup(
+        name: "SETTINGS",
+        subcommands: [SettingsCommand.self, TierCommand.self, Sounds.self, Catalog.self]),
+      CommandGroup(name: "MAINTENANCE", subcommands: [Doctor.self, Export.self, Import.self]),
     ])
 
   @Option(
@@ -97,7 +93,9 @@ struct Belfry: ParsableCommand {
     help: "The store's folder (default: BELFRY_STORE, else the data folder).")
   var store: String?
 
-  /// Tells what went wrong, and returns the exit code.
+  /// Prints the error and its hint on standard error, or help on standard output.
+  ///
+  /// - Returns: the exit code.
   fileprivate static func report(_ error: any Error, arguments: [String]) -> Int32 {
     if let failure = CommandError(explaining: error)?.masked(arguments) {
       Console.error("belfry: \(failure.message)")
@@ -105,7 +103,7 @@ struct Belfry: ParsableCommand {
       return failure.code.rawValue
     }
     if exitCode(for: error).isSuccess {
-      // Help or the version was asked for.
+      // The parser reports a request for help or the version as an error.
       Console.write(fullMessage(for: error) + "\n")
       return 0
     }
@@ -121,7 +119,9 @@ struct Belfry: ParsableCommand {
     return failure.code.rawValue
   }
 
-  /// The parser answers `help` for a command that there is not with the whole help, as if all were well.
+  /// Rejects `help` for an unknown command. The parser would print the general help and exit with 0.
+  ///
+  /// - Throws: `CommandError` if there is no such command.
   fileprivate static func checkHelp(_ arguments: [String]) throws {
     guard arguments.first == "help", let verb = arguments.dropFirst().first, !verb.hasPrefix("-"),
       !(configuration.subcommands.map { $0._commandName } + ["help"]).contains(verb)
@@ -129,16 +129,18 @@ struct Belfry: ParsableCommand {
     throw unknownCommand(verb)
   }
 
+  /// Returns the error for an unknown command, with the most similar command if one is similar enough.
   private static func unknownCommand(_ unknown: String) -> CommandError {
     let verbs = configuration.subcommands.map { $0._commandName }
-    let near = verbs.min { distance($0, unknown) < distance($1, unknown) }
-    let guess = near.flatMap { distance($0, unknown) <= 2 ? "Did you mean '\($0)'? " : nil } ?? ""
+    let nearest = verbs.min { distance($0, unknown) < distance($1, unknown) }
+    let guess =
+      nearest.flatMap { distance($0, unknown) <= 2 ? "Did you mean '\($0)'? " : nil } ?? ""
     return CommandError(
       .usage, "'\(Printable.text(unknown))' is not a belfry command.",
       hint: "\(guess)See 'belfry --help'.")
   }
 
-  /// What the parser has to say, in two lines.
+  /// Returns the parser's message as an error with a hint. The parser's own text has several lines of usage.
   private static func usageError(_ error: any Error, arguments: [String]) -> CommandError {
     let verbs = configuration.subcommands.map { $0._commandName }
     let words = arguments.filter { !$0.hasPrefix("-") }
@@ -150,7 +152,7 @@ struct Belfry: ParsableCommand {
     return CommandError(.usage, Printable.text(line), hint: "See 'belfry \(help(for: words))'.")
   }
 
-  /// The command that explains what was meant: `help service install`.
+  /// Returns the help command for the subcommand that the words name: `help service install`.
   private static func help(for words: [String]) -> String {
     var path: [String] = []
     var command: any ParsableCommand.Type = self
@@ -164,7 +166,9 @@ struct Belfry: ParsableCommand {
     return path.isEmpty ? "--help" : (["help"] + path).joined(separator: " ")
   }
 
-  /// How many letters two words differ by (Levenshtein).
+  /// Returns the Levenshtein distance of two words.
+  ///
+  /// - Complexity: O(*m* · *n*), with *m* and *n* the lengths of the words.
   private static func distance(_ a: String, _ b: String) -> Int {
     var row = Array(0...b.count)
     for (i, x) in a.enumerated() {

@@ -116,7 +116,7 @@ private let jen = CascadeTarget.person(CascadePerson(name: "Jen", address: "http
     let due = instant("2026-11-27T09:00:00Z")
     let evaluation = Timeline(joined, zone: .utc, deviceContext: deviceContext).evaluate(
       at: due, settings: Settings(tier: .premium), ledger: DeliveryLedger())
-    #expect(evaluation.ledger.map(\.due) == [due])
+    #expect(evaluation.firings.map(\.due) == [due])
     // The entry is kept, and counts again once another device rings first.
     let back = edited(joined, at: "23:01:00") { $0.primary = laptop }
     #expect(back.cascade?.plan.targets == [watch, tablet])
@@ -130,7 +130,7 @@ private let jen = CascadeTarget.person(CascadePerson(name: "Jen", address: "http
     let evaluation = Timeline(
       alarm, zone: .utc, deviceContext: DeviceContext(device: device, known: [device, laptop])
     ).evaluate(at: due, settings: Settings(tier: .premium), ledger: DeliveryLedger())
-    #expect(evaluation.ledger.map(\.due) == [due])
+    #expect(evaluation.firings.map(\.due) == [due])
   }
 
   @Test func undoingAnAnswerToASnoozeThatIsOverRingsNow() throws {
@@ -148,7 +148,7 @@ private let jen = CascadeTarget.person(CascadePerson(name: "Jen", address: "http
       stopped, before: snoozed, acted: due.adding(seconds: 360), at: now, device: laptop)
     let evaluation = timeline(undone).evaluate(at: now, settings: settings, ledger: ledger)
     // A follow-up of 09:36 has been delivered: only a later firing is.
-    #expect(evaluation.ledger.map(\.due) == [now])
+    #expect(evaluation.firings.map(\.due) == [now])
   }
 
   @Test func peopleWhoseWordsDifferAreDifferent() {

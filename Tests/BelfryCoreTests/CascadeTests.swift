@@ -271,7 +271,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
       let evaluation = timeline(alarm, device, away: away)
         .evaluate(at: now, settings: settings, ledger: ledger)
       alarm = evaluation.transition.alarm
-      for firing in evaluation.ledger {
+      for firing in evaluation.firings {
         result.append("\(now)".dropFirst(11).prefix(8) + " step \(firing.step)")
         ledger.record(alarm.id, firing.occurrence, due: firing.due, at: now)
       }
@@ -378,7 +378,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
     func ringing(_ device: Identifier) -> [CivilDateTime] {
       timeline(stopped, device)
         .evaluate(at: at("09:34:00"), settings: settings, ledger: DeliveryLedger())
-        .ledger.map(\.occurrence)
+        .firings.map(\.occurrence)
     }
     #expect(ringing(phone) == [occurrence])
     #expect(ringing(watch) == [occurrence])
@@ -424,7 +424,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
         at: now, settings: settings, ledger: ledger)
       alarm = evaluation.transition.alarm
       events += evaluation.transition.events
-      for firing in evaluation.ledger {
+      for firing in evaluation.firings {
         ledger.record(alarm.id, firing.occurrence, due: firing.due, at: now)
       }
       guard let wake = evaluation.nextWake, wake < at("10:00:00") else { break }
@@ -451,7 +451,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
       timeline(alarm, speaker).evaluate(
         at: at("09:04:00"), settings: short, ledger: DeliveryLedger()
       )
-      .ledger.map(\.step) == [2])
+      .firings.map(\.step) == [2])
   }
 
   @Test func aDeviceThatWakesInTheMiddleRingsAtOnce() throws {

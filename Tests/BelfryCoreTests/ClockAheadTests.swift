@@ -44,7 +44,7 @@ import Testing
     let due = instant("2026-11-22T20:00:00Z")
     let there = Timeline(corrected, zone: try zone("Pacific/Pago_Pago"), at: due)
     #expect(
-      there.evaluate(at: due, settings: settings, ledger: DeliveryLedger()).ledger.map(\.due) == [
+      there.evaluate(at: due, settings: settings, ledger: DeliveryLedger()).firings.map(\.due) == [
         due
       ])
   }
@@ -72,7 +72,7 @@ import Testing
       let due = instant("2026-11-23T09:00:00Z").adding(seconds: Int64(day) * 86_400)
       let evaluation = view(alarm, at: due).evaluate(
         at: due, settings: settings, ledger: DeliveryLedger())
-      #expect(evaluation.ledger.map(\.due) == [due], "day \(day)")
+      #expect(evaluation.firings.map(\.due) == [due], "day \(day)")
       if isRecorded { alarm = evaluation.transition.alarm }
     }
   }
@@ -89,7 +89,7 @@ import Testing
     #expect(!view(alarm, at: due).isCorrected)
     let evaluation = view(alarm, at: due).evaluate(
       at: due, settings: settings, ledger: DeliveryLedger())
-    #expect(evaluation.ledger.map(\.occurrence) == [tomorrow])
+    #expect(evaluation.firings.map(\.occurrence) == [tomorrow])
   }
 
   @Test("what a clock that was ahead has skipped in a pause comes when the pause is ended")

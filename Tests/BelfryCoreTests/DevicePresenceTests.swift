@@ -155,7 +155,7 @@ import Testing
     let alarm = try alarm(on: [other])
     let evaluation = timeline(alarm, new, alive: [other])
       .evaluate(at: at("09:00:00"), settings: Settings(), ledger: DeliveryLedger())
-    #expect(evaluation.ledger.isEmpty)
+    #expect(evaluation.firings.isEmpty)
     // 08:59 and 75 minutes.
     #expect(evaluation.nextWake == at("10:14:00"))
   }

@@ -56,7 +56,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let now = instant("2026-01-06T00:00:10Z")
     let evaluation = timeline(try everyMinute()).evaluate(
       at: now, settings: plus, ledger: DeliveryLedger())
-    #expect(evaluation.ledger.map(\.occurrence) == [civil("2026-01-06T00:00")])
+    #expect(evaluation.firings.map(\.occurrence) == [civil("2026-01-06T00:00")])
     let events = evaluation.transition.events
     #expect(events.count == 501)
     #expect(events.first?.action == .missed)
@@ -79,7 +79,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let now = instant("2026-01-02T00:01:00Z")
     let right = Timeline(ahead.transition.alarm, zone: .utc, at: now)
       .evaluate(at: now, settings: plus, ledger: DeliveryLedger())
-    #expect(right.ledger.map(\.occurrence) == [civil("2026-01-02T00:01")])
+    #expect(right.firings.map(\.occurrence) == [civil("2026-01-02T00:01")])
   }
 
   @Test("of a strict alarm the latest thousands wait, and the log has the others")
@@ -126,17 +126,17 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     var resumed = third.transition.alarm
     resumed.pause = nil
     let open = timeline(resumed).evaluate(at: now, settings: plus, ledger: DeliveryLedger())
-    #expect(open.ledger.isEmpty && open.transition.events.isEmpty)
+    #expect(open.firings.isEmpty && open.transition.events.isEmpty)
     now = instant("2026-01-06T00:00:00Z")
     let over = timeline(third.transition.alarm).evaluate(
       at: now, settings: plus, ledger: DeliveryLedger())
-    #expect(over.ledger.map(\.occurrence) == [civil("2026-01-06T00:00")])
+    #expect(over.firings.map(\.occurrence) == [civil("2026-01-06T00:00")])
   }
 
   @Test func waitsUntilItsTime() throws {
     let evaluation = timeline(try rent()).evaluate(
       at: due.adding(seconds: -1), settings: free, ledger: DeliveryLedger())
-    #expect(evaluation.ledger.isEmpty)
+    #expect(evaluation.firings.isEmpty)
     #expect(evaluation.nextWake == due)
     #expect(evaluation.transition.events.isEmpty)
   }
@@ -144,12 +144,12 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
   @Test func ringsOnceAtItsTime() throws {
     let alarm = try rent()
     let evaluation = timeline(alarm).evaluate(at: due, settings: free, ledger: DeliveryLedger())
-    #expect(evaluation.ledger.first?.occurrence == monday)
-    #expect(evaluation.ledger.first?.due == due)
-    #expect(evaluation.ledger.first?.late == false)
+    #expect(evaluation.firings.first?.occurrence == monday)
+    #expect(evaluation.firings.first?.due == due)
+    #expect(evaluation.firings.first?.late == false)
     let again = timeline(alarm).evaluate(
       at: due.adding(seconds: 60), settings: free, ledger: rung(alarm))
-    #expect(again.ledger.isEmpty)
+    #expect(again.firings.isEmpty)
     #expect(again.nextWake == due.adding(seconds: 1800))
   }
 
@@ -157,17 +157,17 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let alarm = try rent()
     let late = timeline(alarm).evaluate(
       at: due.adding(seconds: 12 * 3600), settings: free, ledger: DeliveryLedger())
-    #expect(late.ledger.first?.late == true)
+    #expect(late.firings.first?.late == true)
     let missed = timeline(alarm).evaluate(
       at: due.adding(seconds: 12 * 3600 + 1), settings: free, ledger: DeliveryLedger())
-    #expect(missed.ledger.isEmpty)
+    #expect(missed.firings.isEmpty)
     #expect(missed.transition.events == [Event(.missed, monday)])
   }
 
   @Test func afterDowntimeOnlyTheLatestRings() throws {
     let evaluation = timeline(try rent()).evaluate(
       at: instant("2026-12-04T10:00:00Z"), settings: free, ledger: DeliveryLedger())
-    #expect(evaluation.ledger.first?.occurrence == civil("2026-12-04T09:00"))
+    #expect(evaluation.firings.first?.occurrence == civil("2026-12-04T09:00"))
     #expect(
       evaluation.transition.events
         == [monday, friday, civil("2026-11-30T09:00")].map { Event(.missed, $0) })
@@ -220,10 +220,10 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
       #expect(status.snooze?.count == count)
       #expect(
         timeline(alarm).evaluate(at: now.adding(seconds: 539), settings: free, ledger: ledger)
-          .ledger.isEmpty)
+          .firings.isEmpty)
       now = now.adding(seconds: 540)
       let again = timeline(alarm).evaluate(at: now, settings: free, ledger: ledger)
-      #expect(again.ledger.first?.due == now)
+      #expect(again.firings.first?.due == now)
       ledger.record(alarm.id, monday, due: now, at: now)
     }
   }
@@ -234,7 +234,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     ).alarm
     let evaluation = timeline(alarm).evaluate(
       at: instant("2026-11-27T09:00:00Z"), settings: plus, ledger: DeliveryLedger())
-    #expect(evaluation.ledger.first?.occurrence == friday)
+    #expect(evaluation.firings.first?.occurrence == friday)
     #expect(evaluation.transition.events == [Event(.done, monday, auto: true)])
     #expect(evaluation.transition.alarm.progress.occurrences[monday]?.auto == true)
   }
@@ -287,7 +287,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     after.schedule = try schedule(.daily(.init(start: date("2026-11-01"))), "08:00")
     after = after.stamped(against: before, at: due, device: laptop)
     #expect(
-      timeline(after).evaluate(at: due, settings: free, ledger: DeliveryLedger()).ledger.isEmpty)
+      timeline(after).evaluate(at: due, settings: free, ledger: DeliveryLedger()).firings.isEmpty)
     #expect(timeline(after).next(after: due)?.civil == civil("2026-11-24T08:00"))
   }
 
@@ -336,12 +336,12 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let night = Timeline(alarm, zone: newYork)
     let first = instant("2026-11-01T05:30:00Z")
     #expect(
-      night.evaluate(at: first, settings: free, ledger: DeliveryLedger()).ledger.first?.due == first
+      night.evaluate(at: first, settings: free, ledger: DeliveryLedger()).firings.first?.due == first
     )
     let done = try night.answer(.done(), at: first, settings: free, ledger: DeliveryLedger()).alarm
     let second = first.adding(seconds: 3600)
     let after = Timeline(done, zone: newYork)
-    #expect(after.evaluate(at: second, settings: free, ledger: DeliveryLedger()).ledger.isEmpty)
+    #expect(after.evaluate(at: second, settings: free, ledger: DeliveryLedger()).firings.isEmpty)
     #expect(after.next(after: second)?.civil == civil("2026-11-02T01:30"))
   }
 
@@ -355,7 +355,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let evaluation = night.evaluate(
       at: instant("2026-03-08T07:00:00Z"), settings: free, ledger: DeliveryLedger())
     // Both names mean one moment: it fires once, and none of them counts as missed.
-    #expect(evaluation.ledger.first?.occurrence == civil("2026-03-08T03:00"))
+    #expect(evaluation.firings.first?.occurrence == civil("2026-03-08T03:00"))
     #expect(evaluation.transition.events.isEmpty)
     // Nor are two announced.
     let coming = night.upcoming(after: instant("2026-03-08T01:00:00Z")).prefix(2).map(\.civil)
@@ -471,7 +471,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     // Somebody has to log it.
     #expect(status.validUntil == now)
     let evaluation = view.evaluate(at: now, settings: settings, ledger: DeliveryLedger())
-    #expect(evaluation.ledger.isEmpty)
+    #expect(evaluation.firings.isEmpty)
     let skipped = evaluation.transition.events.filter { $0.action == .skipped }
     #expect(skipped.compactMap(\.occurrence) == [21, 22, 23].map { civil("2026-11-\($0)T09:00") })
     // A second look finds nothing more.
@@ -490,7 +490,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let now = instant("2026-11-24T09:00:00Z")
     let evaluation = timeline(try daily(vacation))
       .evaluate(at: now, settings: settings, ledger: DeliveryLedger())
-    #expect(evaluation.ledger.map(\.occurrence) == [civil("2026-11-24T09:00")])
+    #expect(evaluation.firings.map(\.occurrence) == [civil("2026-11-24T09:00")])
     // What was not paused, and nobody was there for, was missed.
     let missed = evaluation.transition.events.filter { $0.action == .missed }
     #expect(missed.compactMap(\.occurrence) == [civil("2026-11-20T09:00")])
@@ -554,7 +554,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let now = instant("2026-11-20T09:00:00Z")
     let elsewhere = timeline(try daily(), here: false)
     let evaluation = elsewhere.evaluate(at: now, settings: settings, ledger: DeliveryLedger())
-    #expect(evaluation.ledger.isEmpty)
+    #expect(evaluation.firings.isEmpty)
     // It rings all the same, and can be answered.
     #expect(
       elsewhere.status(at: now, settings: settings, ledger: DeliveryLedger()).state == .ringing)

@@ -22,7 +22,7 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
   private func rings(_ alarm: Alarm, _ time: String, local: TimeZoneRules = .utc) -> Bool {
     let now = instant(time)
     return !Timeline(alarm, zone: .utc, at: now, local: local)
-      .evaluate(at: now, settings: settings, ledger: DeliveryLedger()).ledger.isEmpty
+      .evaluate(at: now, settings: settings, ledger: DeliveryLedger()).firings.isEmpty
   }
 
   @Test("what comes late waits for the end of the quiet hours, and rings then")

@@ -38,7 +38,7 @@ import Testing
         at: now, settings: settings, ledger: device.ledger)
       device.alarm = evaluation.transition.alarm
       _ = note(evaluation.transition, at: now)
-      for firing in evaluation.ledger {
+      for firing in evaluation.firings {
         device.ledger.record(device.alarm.id, firing.occurrence, due: firing.due, at: now)
       }
       for followUp in evaluation.followUps {
@@ -110,7 +110,7 @@ import Testing
     for device in devices {
       let evaluation = timeline(joined).evaluate(
         at: now, settings: settings, ledger: device.ledger)
-      for firing in evaluation.ledger {
+      for firing in evaluation.firings {
         #expect(!confirmed.contains(firing.occurrence), "seed \(seed)")
       }
     }

@@ -84,7 +84,7 @@ import Testing
       let view = world.view
       let evaluation = view.evaluate(at: now, settings: settings, ledger: world.ledger)
       world.take(evaluation.transition, at: now)
-      for firing in evaluation.ledger {
+      for firing in evaluation.firings {
         let revision = world.alarm.progress.occurrences[firing.occurrence]?.revision ?? 0
         world.fired["\(firing.occurrence) \(firing.due.rfc3339) \(revision)", default: 0] += 1
         world.ledger.record(world.alarm.id, firing.occurrence, due: firing.due, at: now)
@@ -104,7 +104,7 @@ import Testing
       for _ in 0..<random.int(1...3) { act(&world, &random, settings, &now) }
       let again = world.view.evaluate(at: now, settings: settings, ledger: world.ledger)
       let isIdle =
-        again.ledger.isEmpty && again.followUps.isEmpty && again.transition.events.isEmpty
+        again.firings.isEmpty && again.followUps.isEmpty && again.transition.events.isEmpty
       wake = isIdle ? again.nextWake : now
       if world.isOff { wake = now.adding(seconds: Int64(random.int(1...20)) * 86_400) }
     }

@@ -47,7 +47,7 @@ import Testing
     // Its ringing has ended here, and nobody has answered: it is shown, and not recorded.
     let ended = cameAhead.adding(seconds: 1800)
     let early = try ahead(alarm).evaluate(at: ended, settings: settings, ledger: ledger)
-    #expect(early.transition.events.isEmpty && early.ledger.isEmpty)
+    #expect(early.transition.events.isEmpty && early.firings.isEmpty)
     let status = try ahead(alarm).status(at: ended, settings: settings, ledger: ledger)
     #expect(status.state == .missed && status.missed == [first])
     #expect(early.nextWake.map { $0 <= cameBehind.adding(seconds: 1800) } == true)
@@ -55,7 +55,7 @@ import Testing
     let next = instant("2026-11-23T19:00:00Z")
     let superseded = try ahead(alarm).evaluate(at: next, settings: settings, ledger: ledger)
     #expect(superseded.transition.events.isEmpty)
-    #expect(superseded.ledger.map(\.occurrence) == [second])
+    #expect(superseded.firings.map(\.occurrence) == [second])
     let both = try ahead(alarm).status(at: next, settings: settings, ledger: ledger)
     #expect(both.state == .ringing && both.missed == [first])
     // It is settled when the second has come everywhere.
@@ -85,7 +85,7 @@ import Testing
     #expect(view.next(after: before)?.civil == first)
     #expect(view.status(at: before, settings: settings, ledger: DeliveryLedger()).missed.isEmpty)
     let evaluation = view.evaluate(at: cameBehind, settings: settings, ledger: DeliveryLedger())
-    #expect(evaluation.ledger.map(\.occurrence) == [first])
+    #expect(evaluation.firings.map(\.occurrence) == [first])
     // An answer here stands over the record that came too early, however they are joined.
     let stopped = try view.answer(
       .stop, at: cameBehind, settings: settings, ledger: rung(alarm, first, at: cameBehind)
@@ -104,7 +104,7 @@ import Testing
     ).alarm
     let evaluation = try behind(answered).evaluate(
       at: cameBehind, settings: settings, ledger: DeliveryLedger())
-    #expect(evaluation.ledger.isEmpty)
+    #expect(evaluation.firings.isEmpty)
     // Nor is it announced there.
     #expect(try behind(answered).next(after: cameBehind.adding(seconds: -60))?.civil == second)
   }
@@ -156,7 +156,7 @@ import Testing
     let yesterday = instant("2026-11-22T20:00:00Z")
     let evaluation = try behind(snoozed).evaluate(
       at: yesterday, settings: settings, ledger: DeliveryLedger())
-    #expect(evaluation.ledger.map(\.occurrence) == [civil("2026-11-22T09:00")])
+    #expect(evaluation.firings.map(\.occurrence) == [civil("2026-11-22T09:00")])
     #expect(evaluation.transition.events.isEmpty)
     // The snoozed one rings here at its own time.
     let own = try behind(snoozed).evaluate(
@@ -174,7 +174,7 @@ import Testing
     ).alarm
     let end = cameAhead.adding(seconds: 3600)
     let evaluation = try behind(snoozed).evaluate(at: end, settings: settings, ledger: ledger)
-    #expect(evaluation.ledger.map(\.due) == [end])
+    #expect(evaluation.firings.map(\.due) == [end])
   }
 
   @Test("what a pause leaves out is skipped once it has come in every zone")
@@ -183,7 +183,7 @@ import Testing
     let alarm = try daily(pause: pause)
     let early = try ahead(alarm).evaluate(
       at: cameAhead, settings: settings, ledger: DeliveryLedger())
-    #expect(early.transition.events.isEmpty && early.ledger.isEmpty)
+    #expect(early.transition.events.isEmpty && early.firings.isEmpty)
     #expect(early.nextWake.map { $0 <= cameBehind } == true)
     let late = try ahead(alarm).evaluate(
       at: cameBehind, settings: settings, ledger: DeliveryLedger())
@@ -198,7 +198,7 @@ import Testing
       ).ledger.isEmpty)
     #expect(
       try behind(ended).evaluate(at: cameBehind, settings: settings, ledger: DeliveryLedger())
-        .ledger.map(\.occurrence) == [first])
+        .firings.map(\.occurrence) == [first])
   }
 
   @Test("a persistent alarm that rings in the zone farthest behind is ended by no other device")
@@ -303,7 +303,7 @@ import Testing
         let moment = due.adding(seconds: seconds)
         let evaluation = view(transition.alarm, device).evaluate(
           at: moment, settings: settings, ledger: notes)
-        #expect(evaluation.ledger.isEmpty && evaluation.callouts.isEmpty)
+        #expect(evaluation.firings.isEmpty && evaluation.callouts.isEmpty)
         let status = view(transition.alarm, device).status(
           at: moment, settings: settings, ledger: notes)
         #expect(status.state == .paused)
@@ -329,7 +329,7 @@ import Testing
     for device in [laptop, server] {
       let evaluation = view(paused, device).evaluate(
         at: due.adding(seconds: 900), settings: settings, ledger: DeliveryLedger())
-      #expect(evaluation.ledger.isEmpty)
+      #expect(evaluation.firings.isEmpty)
     }
   }
 }

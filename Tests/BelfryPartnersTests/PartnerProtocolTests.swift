@@ -132,8 +132,8 @@ import Testing
   @Test(
     "limits: what goes beyond each is refused, and told",
     arguments: [
-      ("2026-11-22T23:30:00Z", "short", "quiet hours there, 23:00-06:00"),
-      ("2026-11-23T05:59:00Z", "short", "quiet hours there, 23:00-06:00"),
+      ("2026-11-22T23:30:00Z", "short", "their quiet hours, 23:00-06:00"),
+      ("2026-11-23T05:59:00Z", "short", "their quiet hours, 23:00-06:00"),
       ("2026-12-24T12:00:00Z", "short", "more than 31 days ahead"),
       ("2026-11-22T16:45:00Z", "a message that is far too long", "longer than 20 characters"),
     ])
@@ -169,7 +169,7 @@ import Testing
     try await pair.chris.round()
     #expect(
       try pair.chris.partner.sent.map { $0.receipts.last?.detail }
-        == ["muted there", "the tier there has no partners", "by test"])
+        == ["you are muted", "their tier does not include partners", "by test"])
     #expect(try pair.alex.alarms.map(\.note) == ["three"])
   }
 
@@ -361,7 +361,8 @@ import Testing
       receipts.map(\.state) == [.scheduled, .withdrawn, .scheduled, .withdrawn, .scheduled])
     #expect(
       receipts.dropFirst().map(\.detail) == [
-        "switched off there", "it is back there", "deleted there", "it is back there",
+        "disabled on their device", "restored on their device", "deleted on their device",
+        "restored on their device",
       ])
     #expect(!(try pair.chris.partner.sent[0].isOver))
     try pair.chris.change { try $0.recall(request.id, at: pair.chris.now) }

@@ -48,7 +48,7 @@ import Testing
     pair.pass(to: "2026-11-22T16:47:00Z")
     _ = try pair.alex.store.undo()
     for person in [pair.alex, pair.chris] { try await person.round() }
-    #expect(try pair.chris.partner.sent[0].standing?.detail == "they took their answer back")
+    #expect(try pair.chris.partner.sent[0].standing?.detail == "the response was undone")
     pair.pass(to: "2026-11-22T16:48:00Z")
     try pair.alex.answer(.stop)
     for person in [pair.alex, pair.chris] { try await person.round() }
@@ -100,7 +100,7 @@ import Testing
     for person in [pair.alex, pair.chris] { try await person.round() }
     let receipts = try pair.chris.partner.sent[0].receipts
     #expect(receipts.map(\.state) == [.scheduled, .changed])
-    #expect(receipts.last?.detail == "changed: the time and the words")
+    #expect(receipts.last?.detail == "changed: the time and the text")
   }
 
   @Test("of each action in the log a sender hears what the consent names, in fixed words")
@@ -132,9 +132,9 @@ import Testing
       told == [
         .fired: "rung: -", .snoozed: "snoozed: -", .stopped: "stopped: -",
         .done: "acknowledged: -", .missed: "missed: -", .skipped: "skipped: -",
-        .undone: "changed: they took their answer back",
-        .unskipped: "changed: it is not skipped any more", .paused: "changed: paused",
-        .resumed: "changed: not paused any more",
+        .undone: "changed: the response was undone",
+        .unskipped: "changed: no longer skipped", .paused: "changed: paused",
+        .resumed: "changed: resumed",
       ])
   }
 }

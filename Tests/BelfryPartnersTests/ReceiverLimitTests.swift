@@ -29,7 +29,7 @@ import Testing
     #expect(try pair.alex.alarms.isEmpty)
     #expect(
       try pair.chris.partner.sent.map { $0.standing?.detail }
-        == Array(repeating: "quiet hours there, 23:00-06:00", count: 2))
+        == Array(repeating: "their quiet hours, 23:00-06:00", count: 2))
   }
 
   @Test("quiet hours are in the alarm, and follow the limits")

@@ -363,7 +363,7 @@ extension PartnerNews.Event {
     try await pair.chris.round()
     #expect(
       try pair.chris.partner.sent[0].receipts.last?.detail
-        == "the pairing is past its year: pair anew")
+        == "the pairing has expired; pair again")
   }
 
   @Test("the keys are in a file for its owner alone, and nowhere in the store")

@@ -18,7 +18,7 @@ import Testing
         makeIdentifier: {
           var generator = SystemRandomNumberGenerator()
           return .random(using: &generator)
-        }, random: { $0.lowerBound }, patience: 20_000)
+        }, random: { $0.lowerBound }, lockTimeout: 20_000)
     ).store
   }
 

@@ -145,7 +145,7 @@ import Testing
 
   @Test(arguments: [
     ("", "empty"), ("{", "line 1"), ("[]", "not an object"), ("{\"format\": 1}", "'id' is missing"),
-    ("{\"format\": 1, \"format\": 1}", "duplicate"), ("{\"format\": 0}", "never was"),
+    ("{\"format\": 1, \"format\": 1}", "duplicate"), ("{\"format\": 0}", "not valid"),
     ("{\"format\": \"1\"}", "whole number"), ("nonsense", "line 1"),
   ])
   func whatIsNotARecordHasAReason(_ text: String, _ reason: String) {
@@ -155,8 +155,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("\"title\": \"Rent reminder\"", "\"title\": \" \"", "shows nothing"),
-    ("\"title\": \"Rent reminder\"", "\"title\": 5", "'title' is not a text"),
+    ("\"title\": \"Rent reminder\"", "\"title\": \" \"", "no visible characters"),
+    ("\"title\": \"Rent reminder\"", "\"title\": 5", "'title' is not a string"),
     ("\"title\": \"Rent reminder\"", "\"title\": \"a\\u001bb\"", "U+001B"),
     ("\"weekly\"", "\"fortnightly\"", "'schedule.kind' is 'fortnightly'"),
     ("\"mon\"", "\"moon\"", "'schedule.days' is not a list of weekdays"),

@@ -54,7 +54,7 @@ import Testing
             state.calls.append(state.now)
             state.now = state.now.adding(seconds: 30)
             return state.outcomes.isEmpty
-              ? .failed("nobody answered") : state.outcomes.removeFirst()
+              ? .failed("there was no answer") : state.outcomes.removeFirst()
           }
         },
         record: { attempt, outcome in

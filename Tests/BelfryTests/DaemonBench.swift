@@ -73,7 +73,7 @@ final class DaemonBench: @unchecked Sendable {
       makeIdentifier: {
         var generator = SystemRandomNumberGenerator()
         return .random(using: &generator)
-      }, random: { $0.lowerBound }, patience: 0)
+      }, random: { $0.lowerBound }, lockTimeout: 0)
   }
 
   // MARK: The daemon

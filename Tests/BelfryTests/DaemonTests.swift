@@ -397,9 +397,9 @@ import Testing
     try await bench.start()
     let notes = bench.sandbox.store + "/.git/belfry"
     // A folder in the place of the file takes no note, whoever tries.
-    try? FileManager.default.removeItem(atPath: notes + "/firings.json")
+    try? FileManager.default.removeItem(atPath: notes + "/ledger.json")
     try FileManager.default.createDirectory(
-      atPath: notes + "/firings.json/x", withIntermediateDirectories: true)
+      atPath: notes + "/ledger.json/x", withIntermediateDirectories: true)
     try await bench.wait(until: "2026-11-20T09:10:00Z")
     #expect(bench.rings == ["firing Rent 2026-11-20T09:00 false"])
     #expect(
@@ -414,7 +414,7 @@ import Testing
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
     try await bench.start()
-    let notes = bench.sandbox.store + "/.git/belfry/firings.json"
+    let notes = bench.sandbox.store + "/.git/belfry/ledger.json"
     try? FileManager.default.removeItem(atPath: notes)
     try FileManager.default.createDirectory(
       atPath: notes + "/x", withIntermediateDirectories: true)

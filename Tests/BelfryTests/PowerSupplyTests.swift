@@ -11,11 +11,11 @@ import Testing
 
   init() throws { sandbox = try Sandbox() }
 
-  private func account() -> PowerSupplies.Account { PowerSupplies(root: sandbox.power).account() }
+  private func report() -> PowerSupplies.Report { PowerSupplies(root: sandbox.power).read() }
 
   private func reading() throws -> PowerReading {
-    guard case .told(let reading) = account() else {
-      throw Failure(words: "\(account())")
+    guard case .found(let reading) = report() else {
+      throw Failure(words: "\(report())")
     }
     return reading
   }
@@ -25,10 +25,10 @@ import Testing
   }
 
   @Test func withoutBatteriesThereIsNone() throws {
-    #expect(account() == .none)
+    #expect(report() == .none)
     try sandbox.supply("AC", ["type": "Mains", "online": "1"])
-    #expect(account() == .none)
-    #expect(PowerSupplies(root: "/nowhere").account() == .silent)
+    #expect(report() == .none)
+    #expect(PowerSupplies(root: "/nowhere").read() == .unavailable)
   }
 
   @Test func anOrdinaryLaptop() throws {
@@ -80,7 +80,7 @@ import Testing
       "hidpp_battery_0",
       ["type": "Battery", "scope": "Device", "capacity": "5", "status": "Discharging"])
     try sandbox.supply("BAT1", ["type": "Battery", "present": "0", "capacity": "0"])
-    #expect(account() == .none)
+    #expect(report() == .none)
     try sandbox.battery(70, drain: 5)
     #expect(try reading().level == 70)
     #expect(try reading().names == ["BAT0"])

@@ -92,8 +92,8 @@ import Testing
     let summary = try #require(try store.overview().summaries.first)
     let due = Instant(rfc3339: "2026-11-23T09:00:00Z")!
     let key = DeliveryLedger.Key(alarm: summary.id, occurrence: CivilDateTime("2026-11-23T09:00")!)
-    _ = store.updateFirings {
-      $0[key] = DeliveryLedger.Firing(due: due, at: due, standing: .claimed, leaseOwner: "somebody")
+    _ = store.updateLedger {
+      $0[key] = DeliveryLedger.Firing(due: due, at: due, state: .claimed, leaseOwner: "somebody")
     }
     let person = Person { _ in }
     // As long as it lives, it is about it.
@@ -108,7 +108,7 @@ import Testing
         .delivered.count
         == 1)
     #expect(store.ledger()[key]?.attempts == 2)
-    #expect(store.ledger()[key]?.standing == .delivered)
+    #expect(store.ledger()[key]?.state == .delivered)
     #expect(
       try await Tick(store, delivery: person, leaseOwner: dead, ledgerWriter: unhurried).run()
         .delivered
@@ -125,7 +125,7 @@ import Testing
     let person = Person { notification in
       guard notification.kind == .firing(late: false) else { return }
       let key = DeliveryLedger.Key(alarm: notification.alarm, occurrence: notification.occurrence)
-      seen.withLock { $0 = store.ledger()[key]?.standing }
+      seen.withLock { $0 = store.ledger()[key]?.state }
     }
     _ = try await Tick(store, delivery: person, ledgerWriter: unhurried).run()
     #expect(seen.withLock { $0 } == .claimed)
@@ -139,9 +139,9 @@ import Testing
     let before = try store(sandbox, at: "2026-11-23T09:05:05Z")
     let summary = try #require(try before.overview().summaries.first)
     let key = DeliveryLedger.Key(alarm: summary.id, occurrence: CivilDateTime("2026-11-23T09:00")!)
-    _ = before.updateFirings {
+    _ = before.updateLedger {
       $0[key] = DeliveryLedger.Firing(
-        due: Instant(rfc3339: "2026-11-23T09:00:00Z")!, at: claimed, standing: .claimed,
+        due: Instant(rfc3339: "2026-11-23T09:00:00Z")!, at: claimed, state: .claimed,
         leaseOwner: "somebody")
     }
     let person = Person { _ in }
@@ -212,7 +212,7 @@ import Testing
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Rent", "--daily", "--at", "09:00")
     var context = try store(sandbox, at: "2026-11-23T09:00:05Z").context
-    context.patience = 20_000
+    context.lockTimeout = 20_000
     let lock = open(sandbox.store + "/.git/belfry/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
     #expect(flock(lock, LOCK_EX) == 0)
     let person = Person { _ in

@@ -255,14 +255,14 @@ import Testing
         .first { $0["area"] as? String == "battery" }
     }
     #expect(
-      try await doctor()?["message"] as? String == "This machine has none: nothing is predicted.")
+      try await doctor()?["message"] as? String == "This machine has no battery.")
     let battery = try await sandbox.belfry("battery", now: BatteryTests.evening)
     #expect(battery.out == "This machine has no battery.\n" && battery.status == 0)
     // What is not known is named.
     try sandbox.supply("BAT0", ["type": "Battery", "status": "Discharging", "capacity": "50"])
     let unknown = try #require(try await doctor())
     #expect(unknown["level"] as? String == "note")
-    #expect((unknown["message"] as? String)?.contains("how fast is not known yet") == true)
+    #expect((unknown["message"] as? String)?.contains("the drain is not known yet") == true)
     #expect(try await batteryWarnings(sandbox).isEmpty)
   }
 
@@ -318,7 +318,7 @@ import Testing
     let page = try await sandbox.belfry("battery", now: BatteryTests.evening)
     for words in [
       "level     49%", "state     discharging",
-      "drain     6.0% per hour, by the kernel's reading of the power", "told by   the kernel: BAT0",
+      "drain     6.0% per hour, from the kernel's power reading", "source    the kernel: BAT0",
       "13%  warning", "Tue 05:00  Competition", "100% │",
     ] {
       #expect(page.out.contains(words), "\(words): \(page.out)")
@@ -420,6 +420,6 @@ import Testing
       """
     _ = try await sandbox.run("/usr/bin/timeout", ["60", "sh", "-c", script])
     #expect(batteryWarned(sandbox) == ["critical 0 Competition"], "\(sandbox.daemonLog)")
-    #expect(sandbox.daemonLog.contains("warned of the battery: Estimated battery at alarm: 0%"))
+    #expect(sandbox.daemonLog.contains("sent a battery warning: Estimated battery at alarm: 0%"))
   }
 }

@@ -46,7 +46,7 @@ import Testing
   ) async throws -> Sandbox.Output {
     // A shell has what it starts in the background ignore SIGINT.
     let script = """
-      env --default-signal=INT '\(Sandbox.binary)' calls try 5551234567 & call=$!
+      env --default-signal=INT '\(Sandbox.binary)' calls test 5551234567 & call=$!
       for i in $(seq 200); do \(condition) && break; sleep 0.05; done
       \(condition) || echo "nothing to interrupt"
       kill -s \(signal) "$call"; wait "$call"
@@ -62,7 +62,7 @@ import Testing
     defer { api.stop() }
     try await http(sandbox, api, token: token)
     let call = try await sandbox.run(
-      Sandbox.binary, ["calls", "try", "5551234567"],
+      Sandbox.binary, ["calls", "test", "5551234567"],
       environment: try dependencies(sandbox, noting: ["curl"]))
     #expect(call.status == 0, "\(call.err)")
     #expect(api.requests.map { $0["password"] } == [token])
@@ -83,9 +83,9 @@ import Testing
     _ = try await sandbox.belfry(
       "calls", "sip", "--server", "127.0.0.1:\(telephone.port)", "--user", "belfry")
     let call = try await sandbox.run(
-      Sandbox.binary, ["calls", "try", "5551234567"],
+      Sandbox.binary, ["calls", "test", "5551234567"],
       environment: try dependencies(sandbox, noting: ["baresip", "espeak-ng", "sox"]))
-    #expect(call.status == 6 && call.err.contains("it was busy"), "\(call.err)")
+    #expect(call.status == 6 && call.err.contains("the line was busy"), "\(call.err)")
     let arguments = try sandbox.read(sandbox.root + "/arguments")
     #expect(arguments.contains("-f "))
     for word in ["5551234567", "automated", "sip:"] {
@@ -184,7 +184,7 @@ import Testing
     func mode() throws -> Int? {
       try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
     }
-    for command in [["calls"], ["calls", "try", "5551234567"]] {
+    for command in [["calls"], ["calls", "test", "5551234567"]] {
       try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
       let doctor = try await sandbox.belfry("doctor")
       #expect(doctor.out.contains("is open to others (mode 0644)"), "\(doctor.out)")

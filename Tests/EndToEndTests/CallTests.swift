@@ -15,9 +15,9 @@ import Testing
     let sandbox = try Sandbox()
     let telephone = try await Telephone(sandbox)
     try await providing(sandbox, telephone)
-    let call = try await sandbox.belfry("calls", "try", "5551234567")
+    let call = try await sandbox.belfry("calls", "test", "5551234567")
     #expect(call.status == 0, "\(call.err)")
-    #expect(call.out == "It was answered.\n")
+    #expect(call.out == "The call was answered.\n")
     let heard = try #require(try await telephone.heard())
     telephone.stop()
     // Speech has pauses; silence has nothing else.
@@ -41,10 +41,10 @@ import Testing
     let sandbox = try Sandbox()
     let telephone = try await Telephone(sandbox, manner)
     try await providing(sandbox, telephone)
-    let call = try await sandbox.belfry("calls", "try", "5551234567")
+    let call = try await sandbox.belfry("calls", "test", "5551234567")
     telephone.stop()
     #expect(call.status == 6, "\(call.out)\(call.err)")
-    if manner == .busy { #expect(call.err.contains("it was busy"), "\(call.err)") }
+    if manner == .busy { #expect(call.err.contains("the line was busy"), "\(call.err)") }
   }
 
   @Test("through a voice API, with a 500, a time-out and a 429 in between")
@@ -107,17 +107,17 @@ import Testing
     _ = try await sandbox.belfry(
       "calls", "http", "--url", api.url, "--account", "AC1", "--token-file",
       sandbox.root + "/token", "--from", "+15557654321")
-    let call = try await sandbox.belfry("calls", "try", "5551234567")
+    let call = try await sandbox.belfry("calls", "test", "5551234567")
     api.stop()
     #expect(call.status == 6)
-    #expect(call.err.contains("refused with 401: Authenticate"), "\(call.err)")
+    #expect(call.err.contains("answered with status 401: Authenticate"), "\(call.err)")
     #expect(api.requests.count == 1)
   }
 
   @Test("without a provider nothing is tried, and doctor says so")
   func none() async throws {
     let sandbox = try Sandbox()
-    let call = try await sandbox.belfry("calls", "try", "5551234567")
+    let call = try await sandbox.belfry("calls", "test", "5551234567")
     #expect(call.status == 4)
     #expect(call.err.contains("cannot place calls yet"))
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "05:00")

@@ -462,7 +462,7 @@ import Testing
     _ = try await cascade(sandbox, "add", "emea", "device", "Watch")
     try await sync(sandbox, [sandbox.store])
     let before = try await cascade(sandbox, "status")
-    #expect(before.out.contains("does not have this list yet"), "\(before.out)")
+    #expect(before.out.contains("does not have this cascade yet"), "\(before.out)")
     #expect(before.err.contains("no step of the cascade of EMEA Standup would ring"))
     // It hears of it, and says so: the sign goes out with the next sync.
     try await sync(sandbox, [watch])
@@ -485,13 +485,13 @@ import Testing
     let (sandbox, _) = try await watched(["Watch"])
     _ = try await tick(sandbox, sandbox.store, "laptop", at: "2026-11-23T05:00:00Z")
     let status = try await cascade(sandbox, "status", "emea", now: "2026-11-23T05:01:00Z")
-    #expect(status.out.contains("rings, and nobody has answered"), "\(status.out)\(status.err)")
-    #expect(status.out.contains("5:00  laptop, first  has had its turn"))
-    #expect(status.out.contains("5:02  Alarm on Watch  to come"))
+    #expect(status.out.contains("rings unanswered"), "\(status.out)\(status.err)")
+    #expect(status.out.contains("5:00  laptop, first  started"))
+    #expect(status.out.contains("5:02  Alarm on Watch  upcoming"))
     // The Watch has never said that it is there: nobody knows whether it has rung.
     let later = try await cascade(sandbox, "status", "emea", now: "2026-11-23T05:03:00Z")
     #expect(
-      later.out.contains("5:02  Alarm on Watch  was to ring; not known to be there"),
+      later.out.contains("5:02  Alarm on Watch  due, but the device is offline"),
       "\(later.out)")
     let json = try await cascade(sandbox, "status", "emea", "--json", now: "2026-11-23T05:04:30Z")
     #expect(json.array.first?["standing"] as? String == "exhausted")
@@ -600,7 +600,7 @@ import Testing
     let server = try #require(stores["server"])
     try await sync(sandbox, [sandbox.store, server])
     let own = try await sandbox.belfry(
-      "calls", "own", now: CascadeCommandTests.now, store: server, device: "server")
+      "calls", "hook", now: CascadeCommandTests.now, store: server, device: "server")
     #expect(own.status == 0, "\(own.err)")
     try await sync(sandbox, [server, sandbox.store])
     _ = try await tick(sandbox, server, "server", at: "2026-11-23T05:03:59Z")
@@ -640,7 +640,7 @@ import Testing
     try await sync(sandbox, [sandbox.store] + all)
     for (name, store) in stores {
       _ = try await sandbox.belfry(
-        "calls", "own", now: CascadeCommandTests.now, store: store, device: name)
+        "calls", "hook", now: CascadeCommandTests.now, store: store, device: name)
     }
     try await sync(sandbox, all + all + [sandbox.store])
     // Late enough that neither waits for the other's turn.

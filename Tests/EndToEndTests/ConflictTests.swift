@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// `belfry conflicts`, `explain`, `status` and `sync --plan`: what was decided, and why.
+/// `belfry conflicts`, `explain`, `status` and `sync --dry-run`: what was decided, and why.
 @Suite struct ConflictTests {
   /// Two devices with an alarm that both know.
   private func pair() async throws -> (Sandbox, String) {
@@ -189,7 +189,7 @@ import Testing
       "edit", "rent", "--note", "x", now: "2026-11-20T23:01:00Z", store: server)
     let before = try await sandbox.git("rev-parse", "HEAD", in: server).out
     let plan = try await sandbox.belfry(
-      "sync", "--plan", "--json", now: "2026-11-20T23:02:00Z", store: server)
+      "sync", "--dry-run", "--json", now: "2026-11-20T23:02:00Z", store: server)
     #expect(plan.status == 0, "\(plan.err)")
     #expect(plan.array[0]["incoming"] as? Int == 1)
     #expect((plan.array[0]["outgoing"] as? Int ?? 0) > 0)
@@ -261,9 +261,9 @@ import Testing
     _ = try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:43:00Z", store: two)
     let sync = try await sandbox.belfry("sync", now: "2026-11-20T22:44:00Z", store: two)
     #expect(sync.status == 0, "\(sync.err)")
-    #expect(sync.out.contains("takes in what was left"))
+    #expect(sync.out.contains("merges the pushed changes"))
     #expect(
-      try await sandbox.belfry("status", now: "2026-11-20T22:45:00Z").out.contains("left changes"))
+      try await sandbox.belfry("status", now: "2026-11-20T22:45:00Z").out.contains("pushed changes here"))
     _ = try await sandbox.belfry("tick", now: "2026-11-20T22:45:00Z")
     #expect(try await sandbox.belfry("list", now: "2026-11-20T22:45:00Z").out.contains("Milk"))
     #expect(try await trees(sandbox, [sandbox.store, two]).count == 1)
@@ -308,7 +308,7 @@ import Testing
     _ = try await sandbox.git("update-ref", "refs/heads/main", String(old), in: remote)
     let sync = try await sandbox.belfry("sync", now: "2026-11-20T22:53:00Z")
     #expect(sync.status == 0, "\(sync.err)")
-    #expect(sync.err.contains("moved back"))
+    #expect(sync.err.contains("was rewound"))
     _ = try await sandbox.belfry("sync", now: "2026-11-20T22:54:00Z", store: server)
     #expect(try await trees(sandbox, [sandbox.store, server]).count == 1)
     for store in [sandbox.store, server] {

@@ -17,7 +17,7 @@ import Testing
     "daemon": "has a test of its own", "sounds play": "makes noise",
     "service install": "changes the machine", "service uninstall": "changes the machine",
     "calls off": "would remove a secret that others are to be tried with",
-    "calls own": "would remove a secret that others are to be tried with",
+    "calls hook": "would remove a secret that others are to be tried with",
   ]
   /// Commands whose first argument is text of the user's, which is kept as it is.
   private static let takingText: Set = ["add"]
@@ -205,7 +205,7 @@ import Testing
     #expect(other != link)
     let accept = try await sandbox.belfry("partner", "accept", "--yes", "--no-wait", other)
     #expect(accept.status == 2)
-    #expect(accept.err.contains("holds a password or a token"), "\(accept.err)")
+    #expect(accept.err.contains("contains a password or token"), "\(accept.err)")
     try expectNoSecret(accept, "partner accept")
   }
 

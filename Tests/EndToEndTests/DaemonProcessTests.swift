@@ -89,7 +89,7 @@ import Testing
       """
       \(exports)
       start
-      until_said 'A second daemon would not be noticed'
+      until_said 'Belfry cannot detect a second daemon'
       until_told 1
       """, now: "2026-11-23T08:59:57Z")
     #expect(sandbox.rings == ["Tea 2026-11-23T09:00"])
@@ -140,7 +140,7 @@ import Testing
       sandbox, "start\n'\(Sandbox.binary)' daemon\necho \"second: $?\"", now: "2026-11-23T08:00:00Z"
     )
     #expect(out.out.contains("second: 7"), "\(out.out)")
-    #expect(out.err.contains("this store has a daemon already"))
+    #expect(out.err.contains("this store already has a daemon"))
   }
 
   @Test("SIGHUP reads everything anew, SIGTERM ends the hooks too")
@@ -158,7 +158,7 @@ import Testing
       sleep 60 & wait
       """, to: sandbox.hooks + "/notify", mode: 0o755)
     _ = try await run(
-      sandbox, "start\nkill -HUP $daemon\nuntil_said 'read 1 alarms anew'\nuntil_told 1",
+      sandbox, "start\nkill -HUP $daemon\nuntil_said 'reloaded 1 alarm'\nuntil_told 1",
       now: "2026-11-23T08:59:58Z")
     #expect(sandbox.rings == ["up", "down"])
   }

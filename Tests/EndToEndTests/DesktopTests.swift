@@ -169,7 +169,7 @@ import Testing
     let out = try await sandbox.onDesktop(
       """
       start_daemon
-      until_said 'said ahead:'
+      until_said 'sent an advance warning:'
       dunstctl close-all
       dunstctl history
       """, now: "2026-11-23T08:49:58Z")

@@ -48,22 +48,22 @@ import Testing
 
   @Test(arguments: [
     (": > .git/refs/heads/main", "is empty"),
-    ("echo 1234567890123456789012345678901234567890 > .git/refs/heads/main", "is not whole"),
-    ("rm .git/refs/heads/main", "is not there"),
+    ("echo 1234567890123456789012345678901234567890 > .git/refs/heads/main", "is incomplete"),
+    ("rm .git/refs/heads/main", "doesn't exist"),
     (": > .git/HEAD", ".git/HEAD names no branch"),
     ("touch .git/index.lock .git/refs/heads/main.lock .git/config.lock", "has left a lock"),
     ("rm .git/index", "index is missing"),
     ("truncate -s 100 .git/index", "index is damaged"),
-    ("truncate -s 20 $(f $(git rev-parse HEAD))", "cut short"),
+    ("truncate -s 20 $(f $(git rev-parse HEAD))", "truncated"),
     (": > $(f $(git rev-parse HEAD:alarms))", "is empty"),
-    ("truncate -s 20 $(f $(git rev-parse HEAD:log))", "cut short"),
-    ("truncate -s 20 $(f $(git ls-tree -r HEAD alarms | head -1 | cut -c13-52))", "cut short"),
+    ("truncate -s 20 $(f $(git rev-parse HEAD:log))", "truncated"),
+    ("truncate -s 20 $(f $(git ls-tree -r HEAD alarms | head -1 | cut -c13-52))", "truncated"),
     ("rm $(f $(git rev-parse HEAD~3))", "of the history is missing"),
-    ("rm -rf .git/objects/??", "is not whole"),
+    ("rm -rf .git/objects/??", "is incomplete"),
     ("echo '{' > $(ls alarms/*.json | head -1)", "is not valid: line 2"),
     ("n=$(ls alarms/*.json | head -1); rm $n; mkdir $n", "it is a folder"),
     ("n=$(ls alarms/*.json | head -1); rm $n; ln -s /etc/passwd $n", "it is a symbolic link"),
-    ("rm alarms/*.json", "is gone; the alarm stays"),
+    ("rm alarms/*.json", "is missing; the alarm stays"),
     ("rm -r log settings.json devices", "gone from the work tree"),
     ("rm -r log; echo hi > log", "gone from the work tree"),
     ("rm -r alarms; echo hi > alarms", "is not valid: it cannot be read: Not a directory"),
@@ -94,7 +94,7 @@ import Testing
     #expect(before.status == 1)
     #expect(before.out.contains(words), "\(before.out)")
     let repair = try await doctor(sandbox, "--repair")
-    #expect(repair.out.contains("mended"), "\(repair.out)")
+    #expect(repair.out.contains("repaired"), "\(repair.out)")
     let after = try await doctor(sandbox)
     #expect(after.status == 0, "\(repair.out)\(after.out)")
     #expect(try await sandbox.belfry("list", "--json", now: "2026-11-20T22:45:00Z").out == alarms)
@@ -117,7 +117,7 @@ import Testing
     let after = try await doctor(sandbox)
     #expect(after.status == 0, "\(after.out)")
     // The remote was in it; what it said is in the quarantine.
-    #expect(after.out.contains("the alarms are on this machine alone"))
+    #expect(after.out.contains("the alarms are only on this machine"))
   }
 
   @Test func aRestoredCopyRingsWhateverIsDamagedInIt() async throws {
@@ -179,7 +179,7 @@ import Testing
     let ringing = try await sandbox.belfry("list", "--json", now: now)
     #expect(ringing.array.contains { $0["state"] as? String == "ringing" })
     let repair = try await sandbox.belfry("doctor", "--repair", now: now)
-    #expect(repair.out.contains("done, as the log says"), "\(repair.out)")
+    #expect(repair.out.contains("done, as recorded in the log"), "\(repair.out)")
     let list = try await sandbox.belfry("list", "--json", now: now)
     #expect(!list.array.contains { $0["state"] as? String == "ringing" })
   }
@@ -200,7 +200,7 @@ import Testing
       prefix + "/bin/belfry", ["doctor", "--timeout", "2"],
       environment: ["TZ": "UTC", "BELFRY_NOW": "2026-11-20T22:45:00Z"])
     #expect(doctor.status == 1)
-    #expect(doctor.out.contains("did not end within 2 seconds"), "\(doctor.out)")
+    #expect(doctor.out.contains("timed out after 2 seconds"), "\(doctor.out)")
   }
 
   @Test func everythingElseIsLookedAtToo() async throws {
@@ -212,12 +212,12 @@ import Testing
     let doctor = try await sandbox.belfry("doctor", now: "2026-11-18T22:45:00Z")
     #expect(doctor.status == 1)
     for words in [
-      "notify is not executable", "/nowhere/sh, which is not there", "origin is not reached",
+      "notify is not executable", "/nowhere/sh, which is not installed", "origin is not reachable",
       "was written at 2026-11-20", "Tea was edited at 2026-11-20",
     ] {
       #expect(doctor.out.contains(words), "\(words): \(doctor.out)")
     }
     let late = try await sandbox.belfry("doctor", now: "2026-11-21T22:45:00Z")
-    #expect(late.out.contains("Nobody has looked at the clock since 2026-11-20"))
+    #expect(late.out.contains("The scheduler has not run since 2026-11-20"))
   }
 }

@@ -13,7 +13,7 @@ import Testing
     (["frobnicate"], Int32(2), "'frobnicate' is not a belfry command"),
     (["lst"], 2, "Did you mean 'list'?"),
     (["add", "x", "--once", "2026-02-30T10:00"], 2, "2026-02-30T10:00"),
-    (["add", "x", "--once", "2020-01-01T10:00"], 2, "no occurrence ahead"),
+    (["add", "x", "--once", "2020-01-01T10:00"], 2, "no future occurrence"),
     (["add", "x", "--at", "25:00"], 2, "'25:00' is not a time of day"),
     (["add", "x", "--weekly", "moonday"], 2, "'moonday' is not a weekday"),
     (["add", "x", "--monthly", "fifth mon"], 2, "'fifth mon'"),
@@ -22,18 +22,18 @@ import Testing
     (["add", "x", "--zone", "Mars/Base"], 2, "no time zone 'Mars/Base'"),
     (["add", "x", "--zone", "../../../etc/passwd"], 2, "no time zone"),
     (["add", "x", "--every", "0", "--daily"], 2, "interval of 0"),
-    (["add", "x", "--daily", "--weekly", "mon"], 2, "do not go together"),
-    (["add", "   "], 2, "title shows nothing"),
+    (["add", "x", "--daily", "--weekly", "mon"], 2, "cannot be combined"),
+    (["add", "   "], 2, "title has no visible characters"),
     (["add", "a\u{1B}b"], 2, "U+001B"),
     (["add"], 2, "Missing expected argument"),
     (["add", "x", "--colour", "red"], 2, "--colour"),
     (["show", "nothing"], 3, "no alarm 'nothing'"),
     (["show", "t"], 3, "could be any of 2 alarms"),
-    (["done", "Tea"], 4, "does not ring"),
+    (["done", "Tea"], 4, "is not ringing"),
     (["snooze", "Tea", "soon"], 2, "'soon' is not a length of time"),
     (["edit", "Tea"], 2, "nothing to change"),
     (["sync"], 1, "no remote"),
-    (["remote", "add", "origin", "ftp://host/x"], 2, "is no remote"),
+    (["remote", "add", "origin", "ftp://host/x"], 2, "is not a valid remote"),
     (["remote", "add", "a/b", "/tmp"], 2, "cannot be a remote's name"),
     (["clone", "/nowhere.git"], 1, "something at"),
   ])
@@ -192,7 +192,7 @@ import Testing
       "/bin/sh",
       [
         "-c",
-        "cd '\(sandbox.store)/.git/belfry' && rm -f lock tick.lock && mkdir lock tick.lock firings.json",
+        "cd '\(sandbox.store)/.git/belfry' && rm -f lock tick.lock && mkdir lock tick.lock ledger.json",
       ])
     let tick = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
     #expect(tick.status == 1)
@@ -212,7 +212,7 @@ import Testing
     "mkdir settings.json", "ln -s /nowhere settings.json", "printf '{' > settings.json",
     "printf '\\0' > .git/belfry/cards", "rm .git/belfry/cards; : > .git/refs/heads/main",
     "rm .git/belfry/cards; rm -r .git/objects/??", "rm .git/belfry/seen; : > .git/HEAD",
-    "printf x > .git/belfry/firings.json", "printf x > .git/belfry/journal",
+    "printf x > .git/belfry/ledger.json", "printf x > .git/belfry/journal",
     "printf x > .git/belfry/seen", "mkdir .git/belfry/last-tick .git/belfry/settings",
     "printf '[core' > .git/config", "touch .git/index.lock .git/gc.pid.lock", "rm -r log devices",
   ])

@@ -98,7 +98,7 @@ import Testing
     #expect(try await sandbox.belfry("stop", "tea", now: "2026-11-21T09:12:00Z").status == 0)
     let again = try await sandbox.belfry("stop", "tea", now: "2026-11-21T09:13:00Z")
     #expect(again.status == 4)
-    #expect(again.err.contains("Tea does not ring"))
+    #expect(again.err.contains("Tea is not ringing"))
   }
 
   @Test func stoppedIsPendingOnPlusAndTheNextCompletesIt() async throws {
@@ -238,7 +238,7 @@ import Testing
     #expect(same.err.contains("another Tea with this schedule"))
     let minute = try await sandbox.belfry("add", "Coffee", "--weekly", "sat", "--at", "09:00")
     #expect(minute.status == 0)
-    #expect(minute.err.contains("come at the same minute"))
+    #expect(minute.err.contains("ring at the same minute"))
     #expect(try await sandbox.belfry("add", "Milk", "--daily", "--at", "10:00").err.isEmpty)
   }
 }

@@ -229,11 +229,11 @@ import Testing
     ("\"09:00\"", "\"25:00\"", "'schedule.times' is not a list of times of day"),
     (
       "\"title\": \"Tea\"", "\"title\": \"a\\u001bb\"",
-      "line 27: the title holds the control character U+001B"
+      "line 27: the title contains the control character U+001B"
     ),
-    ("\"format\": 1", "\"format\": 99", "its format is 99, and this Belfry reads up to 1"),
-    ("\"interval\": 1", "\"interval\": 0", "'schedule' is wrong: an interval of 0"),
-    ("{", "<<<<<<< HEAD\n{", "git has left conflict markers in it"),
+    ("\"format\": 1", "\"format\": 99", "this version of Belfry reads up to 1"),
+    ("\"interval\": 1", "\"interval\": 0", "'schedule' is not valid: an interval of 0"),
+    ("{", "<<<<<<< HEAD\n{", "it contains git conflict markers"),
     ("}", "", "line 3"),
   ])
   func wrongContent(_ good: String, _ bad: String, _ words: String) async throws {

@@ -100,7 +100,7 @@ import Testing
     let (sandbox, server) = try await devices()
     try await move(sandbox, way, server: server)
     let sync = try await sandbox.belfry("sync", now: "2026-11-20T22:50:00Z")
-    #expect(sync.status == 0 && !sync.err.contains("put back"), "\(sync.err)")
+    #expect(sync.status == 0 && !sync.err.contains("restored"), "\(sync.err)")
     #expect(try titlesOfFiles(sandbox) == ["Milk", "Tea"])
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
     #expect(

@@ -95,7 +95,7 @@ import Testing
     #expect(try await pair.git(command).status != 0)
     #expect(try await !pair.git("ls-files -u").out.isEmpty)
     let list = try await pair.belfry(["list"])
-    #expect(list.err.contains("both sides were taken and joined"), "\(list.err)")
+    #expect(list.err.contains("Belfry merged both sides"), "\(list.err)")
     #expect(list.out.contains("Miete") && list.out.contains("IBAN"))
     #expect(try await pair.git("ls-files -u").out.isEmpty)
     #expect(try await pair.git("status").out.contains("cherry-picking") == false)
@@ -118,7 +118,7 @@ import Testing
     _ = try await pair.git("rm -q alarms/*.json && git commit -qm removed")
     #expect(try await pair.git("pull -q --no-rebase --no-edit").status != 0)
     let tick = try await pair.belfry(["tick"])
-    #expect(tick.err.contains("joined"), "\(tick.err)")
+    #expect(tick.err.contains("merged both sides"), "\(tick.err)")
     try await pair.expectJoined()
   }
 
@@ -130,7 +130,7 @@ import Testing
     let theirs = try await pair.git("show origin/main:alarms/\(name)")
     try pair.sandbox.write(theirs.out.replacing("Pay rent", with: "By hand"), to: file)
     let list = try await pair.belfry(["list"])
-    #expect(list.err.contains("joined"), "\(list.err)")
+    #expect(list.err.contains("merged both sides"), "\(list.err)")
     #expect(list.out.contains("By hand") && list.out.contains("IBAN"), "\(list.out)")
     #expect(try await pair.git("status --porcelain").out.isEmpty)
     #expect(try await pair.belfry(["list"]).err.isEmpty)
@@ -203,7 +203,7 @@ import Testing
       #expect(install.array.count == 6)
     }
     let status = try await sandbox.belfry("hooks", "status")
-    #expect(status.out.contains("post-commit: installed, after the one before it"))
+    #expect(status.out.contains("post-commit: installed, runs after your own hook"))
     #expect(status.out.contains("merge driver: installed"))
     _ = try await sandbox.git("commit", "-q", "--allow-empty", "-m", "x")
     #expect(try sandbox.read(mark) == "mine\n")
@@ -211,7 +211,7 @@ import Testing
     let changed = try sandbox.read(hooks + "/post-merge") + "\n# mine\n"
     try sandbox.write(changed, to: hooks + "/post-merge", mode: 0o755)
     let uninstall = try await sandbox.belfry("hooks", "uninstall")
-    #expect(uninstall.out.contains("post-merge: left as it is: somebody has changed it"))
+    #expect(uninstall.out.contains("post-merge: kept: it was edited"))
     #expect(try sandbox.read(hooks + "/post-merge") == changed)
     #expect(try sandbox.read(hooks + "/post-commit").contains("echo mine"))
     #expect(!FileManager.default.fileExists(atPath: hooks + "/pre-commit"))

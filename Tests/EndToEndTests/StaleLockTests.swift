@@ -52,7 +52,7 @@ import Testing
     let doctor = try await sandbox.belfry("doctor")
     #expect(doctor.out.contains("git gc (process 4711 on oldhost) has locked the store"))
     let repair = try await sandbox.belfry("doctor", "--repair")
-    #expect(repair.out.contains("mended") && repair.out.contains("gc.pid"), "\(repair.out)")
+    #expect(repair.out.contains("repaired") && repair.out.contains("gc.pid"), "\(repair.out)")
     #expect(try await add(sandbox).status == 0)
   }
 

@@ -32,7 +32,7 @@ import Testing
     let (three, four) = (sandbox.root + "/three", sandbox.root + "/four")
     _ = try await sandbox.belfry("add", "Milk", "--daily", "--at", "07:00", store: three)
     _ = try await sandbox.belfry("remote", "add", "origin", remote, store: three)
-    let plan = try await sandbox.belfry("sync", "--plan", "--json", store: three)
+    let plan = try await sandbox.belfry("sync", "--dry-run", "--json", store: three)
     #expect(plan.array.first?["incoming"] as? Int ?? 0 > 0, "\(plan.out)\(plan.err)")
     let sync = try await sandbox.belfry("sync", "--json", store: three)
     let exchange = (sync.object["remotes"] as? [[String: Any]])?.first
@@ -62,7 +62,7 @@ import Testing
       ])
     _ = try await sandbox.belfry("remote", "add", "origin", remote)
     for words in [
-      ["sync"], ["sync", "--plan"], ["clone", remote, "--store", sandbox.root + "/two"],
+      ["sync"], ["sync", "--dry-run"], ["clone", remote, "--store", sandbox.root + "/two"],
     ] {
       let output = try await sandbox.run(
         Sandbox.binary, words, environment: ["TZ": "UTC", "BELFRY_NOW": "2026-11-20T22:43:00Z"])

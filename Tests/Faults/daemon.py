@@ -149,7 +149,7 @@ class Post:
         """Keeps what the daemon complained of, by its shape."""
         lines = self.errors.read_text(errors="replace").splitlines()
         for line in lines:
-            if not re.match(r"\S+ belfry: (watching|rang|rang late|told|stopped|warning: one way)\b|\S+ belfry:   ", line):
+            if not re.match(r"\S+ belfry: (watching|rang|rang late|sent|stopped|warning: a channel failed)\b|\S+ belfry:   ", line):
                 words = line.replace(str(self.scenario.sandbox.root), "…")
                 shape = re.sub(r"\b([0-9a-f]{7,40}|[a-z2-7]{26}|a?\d+|\d{4}-\d\d-\d\d\S*)\b", "…", words)
                 self.warnings.setdefault(shape, []).append(f"{self.name}, {self.errors.name}: {words}")
@@ -180,8 +180,8 @@ class Post:
     def note_over(self):
         """Between two daemons: what the last one has noted as told, and nobody stays with, is not told again."""
         with suppress(FileNotFoundError):
-            for firing in json.loads((self.device.store / ".git/belfry/firings.json").read_bytes()):
-                if firing["standing"] == "delivered" and "keeper" not in firing:
+            for firing in json.loads((self.device.store / ".git/belfry/ledger.json").read_bytes()):
+                if firing["state"] == "delivered" and "owner" not in firing:
                     title = self.scenario.titles[firing["alarm"]]
                     self.over.setdefault((title, firing["occurrence"]), self.starts)
 

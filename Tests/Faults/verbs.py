@@ -42,7 +42,7 @@ ELSEWHERE = {
     "service install": "writes units, not the store", "service uninstall": "writes units, not the store",
     "git": "the user's own git", "merge-driver": "writes a file of git's", "hooks check": "called by git",
     "device adopt": "needs a device that is gone; one commit, as an edit is",
-    "calls own": "needs a hook that calls; writes what `calls off` does", "calls try": "calls a number",
+    "calls hook": "needs a hook that calls; writes what `calls off` does", "calls test": "calls a number",
     "partner accept": "needs a second person", "partner confirm": "needs a second person",
     "partner send": "needs a second person", "partner recall": "needs a second person",
     "partner reply": "needs a second person", "partner rename": "needs a second person",

@@ -1,25 +1,25 @@
 # shellcheck shell=sh
-# What the hooks in this folder share: reading what Belfry says and showing it on the desktop. To be
-# sourced, after `set -uf`; it does nothing by itself.
+# Functions that the hooks in this folder share: reading the input and showing notifications on the
+# desktop. Source this file after `set -uf`. It runs nothing itself.
 
 newline='
 '
 
-# The JSON is read to its end and dropped, so that Belfry's write of it cannot fail.
-# A terminal has no end to wait for: that is someone who tries the hook by hand.
+# Reads the JSON to its end and drops it, so that Belfry's write cannot fail. A terminal is not read,
+# as a user who runs the hook by hand sends no end of input.
 drop_input() {
     [ -t 0 ] || cat >/dev/null 2>&1
 }
 
-# Says why nobody was reached, which Belfry tells the person, and gives up.
+# Prints the reason of the failure, which Belfry reports to the user, and exits.
 fail() {
     printf '%s\n' "$1" >&2
     exit 1
 }
 
-# Titles and notes come from every device that syncs, and not every service takes control characters
-# for harmless. Only newline and tab stay; the other C0 controls, DEL and the C1 controls (two bytes
-# each in UTF-8) go. The loop is for those that a removal puts together.
+# Prints $1 without control characters other than newline and tab: C0 controls, DEL and C1 controls
+# (two bytes each in UTF-8). Titles and notes come from other devices, and some notification services
+# interpret control characters. The loop removes the sequences that a removal forms.
 c1=$(printf '\302[\200-\237]')
 plain() {
     printf '%s' "$1" | LC_ALL=C tr -d '\000-\010\013-\037\177' |
@@ -29,29 +29,29 @@ plain_line() {
     plain "$1" | tr '\n\t' '  '
 }
 
-# A body is markup by the notification specification, and notify-send decodes backslashes in it
-# first; a summary is neither. What was typed has to come out as typed from both.
+# Prints $1 escaped for the body of a notification. By the specification a body is markup, and
+# notify-send also decodes backslashes in it. Neither applies to a summary.
 markup() {
     printf '%s' "$1" |
         LC_ALL=C sed -e 's/&/\&amp;/g' -e 's/</\&lt;/g' -e 's/>/\&gt;/g' -e 's/\\/\\\\/g'
 }
 
-# Leaves what is to be shown in $headline, or $1 if there is none, and in $body.
+# Sets $headline, with the default $1, and $body to the text of the notification.
 read_text() {
     headline=$(plain_line "${BELFRY_HEADLINE:-${BELFRY_TITLE:-}}")
     [ -n "$headline" ] || headline=$1
     body=$(plain "${BELFRY_BODY:-}")
 }
 
-# The command that answers, for where there are no buttons.
+# Prints the commands that answer, for notifications without buttons.
 how_to_answer() {
-    # As much of the alarm's identifier as a person would type.
+    # The short form of the alarm's identifier.
     id=$(printf '%s' "${BELFRY_ALARM:-}" | LC_ALL=C tr -cd 'a-z0-9' | cut -c 1-8)
     first='' others=''
     for word in ${BELFRY_ACTIONS:-}; do
         case $word in
         stop | 'done' | snooze | skip) ;;
-        remind) word='wait' ;; # no command: it asks again by itself
+        remind) word='wait' ;; # there is no command, as the next follow-up comes anyway
         *) continue ;;
         esac
         if [ -z "$first" ]; then first=$word; else others=${others:+$others, }$word; fi
@@ -60,13 +60,13 @@ how_to_answer() {
         printf 'To answer: belfry %s %s%s' "$first" "$id" "${others:+   (or: $others)}"
 }
 
-# Makes sure that a notification could be sent, or fails.
+# Exports the address of the session bus. Fails if notifications cannot be sent.
 find_desktop() {
     command -v notify-send >/dev/null ||
         fail 'notify-send is not installed. Install libnotify-bin.'
 
-    # cron and system timers start without the address of the session's bus, but its socket has a
-    # fixed place. An address that is set is taken at its word, even if it leads nowhere.
+    # cron and system timers do not set the address of the session bus, but its socket has a fixed
+    # path. An address that is set is used unchanged, even if nothing answers there.
     if [ -z "${DBUS_SESSION_BUS_ADDRESS:-}" ]; then
         uid=$(id -u)
         for folder in "${XDG_RUNTIME_DIR:-/run/user/$uid}" "/run/user/$uid"; do
@@ -84,15 +84,14 @@ no_service() {
     fail 'no notification service answers. Start one, such as dunst.'
 }
 
-# Runs a command no longer than $1 seconds: a bus may be there and not answer, while the alarm is
-# due. In the foreground it stays in the hook's process group, which is what Belfry ends.
+# Runs a command with a timeout of $1 seconds, as a bus may exist and not answer. --foreground keeps
+# the command in the hook's process group, which Belfry signals.
 bounded() {
     timeout --foreground -k 1 "$@"
 }
 
-# Calls org.freedesktop.$1.$2, with the string $3 if there is one, and prints the strings of the
-# answer, a line each. Fails with 127 when there is nothing to call it with, and with 124 when no
-# answer came in time.
+# Calls org.freedesktop.$1.$2, with the optional string argument $3, and prints the strings of the
+# reply, one per line. Fails with 127 if no D-Bus client is installed, and with 124 on a timeout.
 ask() {
     service=org.freedesktop.$1 object=/org/freedesktop/$1
     if command -v gdbus >/dev/null; then
@@ -107,20 +106,20 @@ ask() {
         return 127
     fi
     answer=$(bounded 5 "$@" 2>/dev/null) || return
-    # All three put strings, and only those, in quotes of one kind or the other.
+    # All three clients quote strings, and only strings, in single or double quotes.
     printf '%s\n' "$answer" | grep -oE "\"[^\"]*\"|'[^']*'" | sed -e 's/^.//' -e 's/.$//'
 }
 
-# Shows $1 with the body $2, and whatever further options there are, and leaves it there.
+# Shows a notification with the summary $1 and the body $2. Further arguments are options of notify-send.
 show() {
     summary=$1 text=$(markup "$2")
     shift 2
-    # It fails when nothing owns the service and nothing can be started to own it.
+    # notify-send fails if no notification service runs and none can be started.
     bounded 5 notify-send --app-name=Belfry --icon=appointment-soon "$@" -- "$summary" "$text" \
         >/dev/null 2>&1
 }
 
-# Whether the service takes actions but draws no buttons: it waits for a middle click, a key or a menu.
+# Succeeds if the service supports actions but shows no buttons, only a middle click, a key or a menu.
 hides_actions() {
     case $(ask Notifications GetServerInformation | sed -n 1p) in
     dunst | mako | fnott) return 0 ;;
@@ -128,30 +127,30 @@ hides_actions() {
     esac
 }
 
-# Shows $headline and $body with a button for each of $BELFRY_ACTIONS, and stays until it is gone.
-# Prints `delivered` once it is there, unless $delivered says that it has been, and the answer.
-# 0: answered, 1: not shown, 2: gone without an answer, 3: shown, but it cannot be followed.
+# Shows $headline and $body with a button for each of $BELFRY_ACTIONS, and waits until the
+# notification is closed. Prints `delivered` once it is shown, unless $delivered is set, and then the
+# answer. Returns 0: answered, 1: not shown, 2: closed without an answer, 3: shown, but not tracked.
 #
-# SIGTERM to the process group withdraws the notification. It comes from one process only: the
-# service answers the connection that asked, so notify-send has to stay, and only on SIGINT does it
-# take back what it has shown; SIGTERM would end it and leave the notification on the screen.
+# SIGTERM to the process group withdraws the notification. The service reports the button only to the
+# connection that sent the notification, so notify-send must keep running. It withdraws the
+# notification only on SIGINT. SIGTERM would end it and leave the notification on the screen.
 offer() {
     text=$body how=$(how_to_answer)
-    # notify-send leaves out the buttons that a service does not have. Then the words have to do,
-    # and where it is not known, both.
+    # notify-send omits buttons that the service does not support. The body then names the commands,
+    # also if the support is unknown.
     if [ -n "$how" ]; then
         ask Notifications GetCapabilities | grep -qx actions && ! hides_actions ||
             text=$text${text:+$newline}$how
     fi
 
-    # Before 0.8 notify-send can neither wait nor be told to withdraw.
+    # Before version 0.8, notify-send can neither wait nor withdraw.
     if ! notify-send --help 2>/dev/null | grep -q -e --action; then
         text=$body${how:+${body:+$newline}$how}
         show "$headline" "$text" --urgency=critical || return 1
         return 3
     fi
 
-    # A click on the notification itself gives the answer that settles nothing, where there is one.
+    # A click on the notification itself is the answer that does not end the occurrence, if there is one.
     case " ${BELFRY_ACTIONS:-} " in
     *' snooze '*) click=snooze ;;
     *' remind '*) click=remind ;;
@@ -161,7 +160,7 @@ offer() {
     for word in ${BELFRY_ACTIONS:-}; do
         case $word in
         stop) label=Stop ;;
-        # On what a partner has set: they hear of it.
+        # Done on a partner's alarm sends the partner a receipt.
         'done') label=${BELFRY_PARTNER:+❤️ Got it} label=${label:-Done} ;;
         snooze) label=$(plain_line "Snooze${BELFRY_SNOOZE:+ $BELFRY_SNOOZE}") ;;
         skip) label=Skip ;;
@@ -171,11 +170,12 @@ offer() {
         set -- "$@" --action="$word=$label"
         [ "$word" != "$click" ] || set -- "$@" --action="default=$label"
     done
-    # Shells say it on standard error when a command was killed.
+    # Standard error is dropped, as shells report killed commands on it.
     {
         keep "$@" --urgency=critical --app-name=Belfry --icon=appointment-soon \
             -- "$headline" "$(markup "$text")" | attend &
-        # Not earlier: the two would start with this trap, and lose a signal until they drop it.
+        # Set after the start of the pipeline. Its processes would otherwise inherit the trap and lose a
+        # signal before they reset it.
         trap end TERM
         wait "$!"
         result=$?
@@ -184,19 +184,19 @@ offer() {
     return "$result"
 }
 
-# Ends the group, of which each process knows what to do, and stays until it has done it. A hook that
-# leads no group (someone's script runs it) has none of that number, and only ends itself.
+# Forwards SIGTERM to the process group and waits until its processes have cleaned up. A hook that does
+# not lead a group, as when a script runs it, only exits.
 end() {
     trap '' TERM
     kill -s TERM -- "-$$" && wait
     exit 143
 }
 
-# Prints the process id of a notify-send and then what it prints: the notification's number (which
-# it would keep in a buffer until the end, but for stdbuf) and the button.
+# Prints the process ID of notify-send and then its output: the notification's ID and the button.
+# stdbuf makes notify-send print the ID at once.
 keep() {
     trap 'withdraw "${!-}"' TERM
-    # Behind a & it ignores SIGINT as well, until it has shown the notification and listens for it.
+    # As a background process it ignores SIGINT until it has shown the notification and handles it.
     # shellcheck disable=SC2016 # $$ and $@ are for the inner shell
     (
         trap '' TERM
@@ -205,7 +205,8 @@ keep() {
     wait "$!"
 }
 
-# Withdraws the notification of the process $1, in less than the two seconds until Belfry's SIGKILL.
+# Withdraws the notification of the notify-send process $1, within the two seconds before Belfry sends
+# SIGKILL.
 withdraw() {
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         [ -n "$1" ] && kill -s INT "$1" || exit
@@ -215,13 +216,13 @@ withdraw() {
     exit
 }
 
-# Reads what `keep` prints. A shell's read takes no byte more than its line.
+# Reads the output of `keep`. The `read` of a shell consumes no byte beyond its line.
 attend() {
     # shellcheck disable=SC2016 # $line is for the inner shell
     read_line='read -r line && echo "$line"'
     read -r sender || return 1
-    # Where nobody took it, the number is 0, and it waits all the same. It may not come up later,
-    # when the terminals have been written to. Not SIGINT: there is nothing to withdraw.
+    # The ID is 0 if no service accepted the notification. notify-send still waits. It is killed, so that
+    # the notification does not appear after the terminals were used instead.
     number=$(bounded 5 sh -c "$read_line")
     if [ "${number:-0}" = 0 ]; then
         kill -s KILL "$sender"
@@ -241,14 +242,14 @@ attend() {
         *) return 2 ;;
         esac
 
-        # A service that ends takes its notifications along, and notify-send does not notice.
+        # When a service exits, its notifications disappear, and notify-send does not notice.
         now=$(ask DBus GetNameOwner org.freedesktop.Notifications)
         case $? in
-        124 | 127) continue ;; # that says nothing
+        124 | 127) continue ;; # the owner is unknown
         esac
         owner=${owner:-$now}
         if [ "$now" != "$owner" ]; then
-            # Not SIGINT: the number may be another notification's by now.
+            # SIGKILL instead of SIGINT, as another notification may have this ID by now.
             kill -s KILL "$sender"
             return 2
         fi

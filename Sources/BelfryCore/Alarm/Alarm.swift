@@ -1,40 +1,51 @@
-/// What a person set up: a title, a schedule, how to deliver it, and how far it has come.
+/// An alarm as the user defined it, with its progress.
 ///
-/// Each definition field is a register of its own: its stamp tells which of two edits stands.
+/// Each definition field is a last-writer-wins register: the later stamp decides between two edits of the field.
 public struct Alarm: Hashable, Sendable {
+  /// The alarm's identifier, the same on every device.
   public let id: Identifier
+  /// The title, 1 to 200 characters; see `AlarmText.title`.
   public var title: String
+  /// The note, up to 2,000 characters; nil if there is none.
   public var note: String?
+  /// True if the alarm is enabled. A disabled alarm never fires.
   public var enabled: Bool
+  /// The recurrence rule and the times of day, in civil time.
   public var schedule: Schedule
+  /// The zone of the schedule's civil times.
   public var zone: Zone
+  /// The delivery options.
   public var delivery: Delivery
-  /// When it does not come, by a person's wish.
+  /// The period in which no occurrence fires; nil if there is none.
   public var pause: Pause?
-  /// Who rings when the first device stays silent; nil while nobody has thought of it.
+  /// The devices, people and phone numbers that ring after an unanswered primary device; nil if none was ever
+  /// configured.
   public var cascade: Cascade?
-  /// The time zone that all devices of a cascadeRun follow while the alarm's zone is `floating`: that of the first
-  /// device, which updates it when it travels. An IANA name, or `UTC-08:00` where the zone has no name; nil while
-  /// the first device has not recorded it.
-  public var cascadeZone: String?
-  /// The partner who set it; nil for the store's own people.
-  public var partner: PartnerOrigin?
-  public var progress: Progress
-  /// When each field was last edited, by whom.
-  public var stamps: [Field: Stamp]
-  /// Set once the alarm has been deleted: the stamps that the deletion had seen.
+  /// The time zone that all devices of the cascade use while the alarm's zone is `floating`.
   ///
-  /// The definition stays beside it, so that an edit made elsewhere before the deletion was known
-  /// can bring the whole alarm back, and so that joining stays associative.
+  /// The primary device records it and updates it when it travels. An IANA name, or `UTC-08:00` if the zone has no
+  /// name; nil until the primary device has recorded it.
+  public var cascadeZone: String?
+  /// The partner who requested the alarm; nil for an alarm of the store's own users.
+  public var partner: PartnerOrigin?
+  /// The state of the alarm's occurrences.
+  public var progress: Progress
+  /// The stamp of each field's last edit.
+  public var stamps: [Field: Stamp]
+  /// The stamps that the deletion had seen; nil if the alarm was never deleted.
+  ///
+  /// The definition stays in the record. A concurrent edit that the deletion had not seen can restore the whole alarm,
+  /// and joining stays associative.
   public var deletion: [Field: Stamp]?
-  /// Keys that this version does not know, as canonical JSON by path (`key` or `object/key`).
+  /// Unknown keys, preserved as canonical JSON by path (`key` or `object/key`).
   public var extras: [String: String]
 
-  /// The fields a person edits, as records name them.
+  /// The definition fields, named as in records.
   public enum Field: String, CaseIterable, Comparable, Sendable {
+    /// The property of the same name.
     case cascade, cascadeZone, delivery, enabled, note, partner, pause, schedule, title, zone
 
-    /// Most alarms never had it, and have no stamp of it.
+    /// True for a field that most alarms never set. It has no stamp until then.
     var isOptional: Bool {
       switch self {
       case .pause, .cascade, .cascadeZone, .partner: true
@@ -42,17 +53,18 @@ public struct Alarm: Hashable, Sendable {
       }
     }
 
+    /// Returns true if the name of `a` precedes that of `b` alphabetically.
     public static func < (a: Field, b: Field) -> Bool { a.rawValue < b.rawValue }
   }
 
-  /// Whose wall clock the schedule speaks of.
+  /// The wall clock that a schedule follows.
   public enum Zone: Hashable, Sendable {
-    /// That of wherever the device is.
+    /// The wall clock of the zone that the device is in.
     case floating
-    /// That of a place, by its IANA name.
+    /// The wall clock of a fixed zone, by its IANA name.
     case named(String)
 
-    /// `floating` or the IANA name.
+    /// The zone as text in records: `floating` or the IANA name.
     public var text: String {
       switch self {
       case .floating: "floating"
@@ -61,30 +73,32 @@ public struct Alarm: Hashable, Sendable {
     }
   }
 
-  /// How the alarm reaches a person.
+  /// The delivery options of an alarm.
   public struct Delivery: Hashable, Sendable {
-    /// Rings on until it is answered; otherwise it is missed after the ring time-out.
+    /// True if the alarm rings until it is answered. Otherwise it is missed after the ring timeout.
     public var persistent: Bool
-    /// The name of a sound; nil for the device's own choice.
+    /// The name of a sound; nil for the device's default.
     public var sound: String?
-    /// Stopped, it rings again where others only ask, and it waits for somebody's word even when the
-    /// next occurrence comes.
+    /// True if follow-ups ring instead of asking, and a pending occurrence stays pending when the next one fires.
     public var strict: Bool
-    /// When it asks again after it was stopped; nil for the settings' own.
+    /// The follow-up times after a stop; nil for those of the settings.
     public var followUps: FollowUpPlan?
-    /// When word of it is given ahead of its time; nil for never.
+    /// The times of advance warnings; nil for none.
     public var warnings: WarningPlan?
-    /// The devices that ring for it; none named: every one.
+    /// The devices that ring for the alarm; empty for all devices.
     public var devices: Set<Identifier>
 
-    /// Whether one of the devices of a store is to ring for it.
+    /// Returns true if a device rings for the alarm.
     ///
-    /// - Parameter known: the devices that there are. When none of those that are named is among them, all ring: rather
-    ///   a false alarm than a missed one.
+    /// - Parameters:
+    ///   - device: a device of the store.
+    ///   - known: all devices of the store. If it contains none of the named devices, every device rings, because a
+    ///     false alarm is better than a missed one.
     public func rings(on device: Identifier, known: Set<Identifier>) -> Bool {
       devices.isEmpty || devices.contains(device) || devices.isDisjoint(with: known)
     }
 
+    /// Creates delivery options. The defaults are those of a new alarm.
     public init(
       persistent: Bool = false, sound: String? = nil, strict: Bool = false,
       followUps: FollowUpPlan? = nil, warnings: WarningPlan? = nil, devices: Set<Identifier> = []
@@ -98,6 +112,7 @@ public struct Alarm: Hashable, Sendable {
     }
   }
 
+  /// Creates an alarm from the parts of its record.
   public init(
     id: Identifier, title: String, note: String? = nil, enabled: Bool = true, schedule: Schedule,
     zone: Zone = .floating, delivery: Delivery = Delivery(), pause: Pause? = nil,
@@ -124,9 +139,9 @@ public struct Alarm: Hashable, Sendable {
     self.extras = extras
   }
 
-  /// Whether a deletion stands: no field was edited that it had not seen.
+  /// True if the alarm is deleted: no field has a later stamp than the deletion had seen.
   ///
-  /// `cascadeZone` is recorded without a person's doing, so that it overrules no deletion.
+  /// The stamp of `cascadeZone` is ignored, because a device updates that field without a user's edit.
   public var isDeleted: Bool {
     guard let deletion else { return false }
     return stamps.allSatisfy { field, stamp in
@@ -134,13 +149,16 @@ public struct Alarm: Hashable, Sendable {
     }
   }
 
-  /// The latest stamp in the record: the next edit's must be later.
+  /// The latest stamp in the record, which the stamp of the next edit must exceed; nil if there is none.
   public var latestStamp: Stamp? {
     (Array(stamps.values) + Array((deletion ?? [:]).values)
       + (cascade?.registers.values.compactMap(\.stamp) ?? [])).max()
   }
 
-  /// The value of a field as text, for comparing and for telling a person.
+  /// Returns a field's value as text, for comparison and display.
+  ///
+  /// The text also breaks ties in `join`. A change of its wording changes the result of such a join between devices
+  /// with different versions of Belfry.
   public func text(of field: Field) -> String {
     switch field {
     case .title: title
@@ -166,7 +184,7 @@ public struct Alarm: Hashable, Sendable {
     }
   }
 
-  /// Takes a field's value over from another version, not its stamp.
+  /// Copies a field's value, but not its stamp, from another version of the alarm.
   mutating func take(_ field: Field, from other: Alarm) {
     switch field {
     case .title: title = other.title
@@ -185,7 +203,7 @@ public struct Alarm: Hashable, Sendable {
 }
 
 extension Schedule {
-  /// Words that are equal exactly when two schedules are.
+  /// Text that is equal for two schedules if and only if the schedules are equal.
   var canonicalText: String {
     guard let cadence = recurrence.cadence else { return summary }
     return "\(summary); every \(cadence.interval) from \(cadence.start)"

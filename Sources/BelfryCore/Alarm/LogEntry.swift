@@ -1,37 +1,49 @@
-/// An immutable fact about an alarm or one of its occurrences: what happened, when, on which device.
+/// An immutable fact about an alarm or one of its occurrences: an action with its time and device.
 public struct LogEntry: Hashable, Sendable {
+  /// The identifier of the entry.
   public let id: Identifier
+  /// The identifier of the alarm.
   public let alarm: Identifier
-  /// The title at that time, so that the log can be read without the alarm.
+  /// The alarm's title at that time, so that the log is readable without the alarm.
   public let title: String
-  /// Absent where the whole alarm is meant (created, edited, deleted …).
+  /// The occurrence; nil for an action on the whole alarm, such as `created`, `edited` or `deleted`.
   public let occurrence: CivilDateTime?
+  /// The action.
   public let action: Action
+  /// The time of the action.
   public let at: Instant
+  /// The device that recorded the action.
   public let device: Identifier
-  /// Done without anybody's word.
+  /// True if the occurrence was completed or skipped without a user's action.
   public let auto: Bool
-  /// More, in words: which fields were edited, until when it is snoozed.
+  /// Additional text, such as the names of the edited fields or the end of a snooze; nil if there is none.
   public let detail: String?
-  /// When it was really done, where somebody said so later.
+  /// For `done`: the time of completion that the user gave; nil if it is the time of the action.
   public let effective: Instant?
-  /// Undone: the entry that no longer counts.
+  /// For `undone`: the entry that was undone.
   public let undoes: Identifier?
-  /// Which reopening of the occurrence it belongs to, as in its record: a later one stands over it.
+  /// The revision of the occurrence's record, which counts its reopenings. Entries of a later revision supersede those
+  /// of an earlier one.
   public let revision: Int
-  /// Undone: what the occurrence is again.
+  /// For `undone`: the restored state of the occurrence.
   public let state: OccurrenceRecord.State?
-  /// Keys that this version does not know, as canonical JSON.
+  /// Unknown keys, preserved as canonical JSON.
   public let extras: [String: String]
 
+  /// The actions in the log, named as in records.
   public enum Action: String, CaseIterable, Sendable {
+    /// Actions on a whole alarm.
     case created, edited, enabled, disabled, deleted, paused, resumed
+    /// Actions on an occurrence.
     case fired, stopped, reminded, snoozed, done, skipped, unskipped, missed, dismissed, cleared
+    /// The reversal of an earlier action.
     case undone
-    /// Of an alarm with a cascade: all have had their time; one was called, or sent word; it was rehearsed.
+    /// Actions of a cascade: every step was unanswered; a target was called or sent a message; the cascade was
+    /// rehearsed.
     case exhausted, called, rehearsed
   }
 
+  /// Creates a log entry from the parts of its record.
   public init(
     id: Identifier, alarm: Identifier, title: String, occurrence: CivilDateTime? = nil,
     action: Action, at: Instant, device: Identifier, auto: Bool = false, detail: String? = nil,
@@ -54,7 +66,7 @@ public struct LogEntry: Hashable, Sendable {
     self.extras = extras
   }
 
-  /// The entry of an event.
+  /// Creates the log entry of an event.
   public init(
     _ event: Event, of alarm: Alarm, id: Identifier, at: Instant, device: Identifier
   ) {
@@ -66,34 +78,40 @@ public struct LogEntry: Hashable, Sendable {
   }
 }
 
-/// One clone of the store, as its own record tells.
+/// One clone of the store, as described by its own record.
 public struct Device: Hashable, Sendable {
+  /// The identifier of the device.
   public let id: Identifier
-  /// What people call it; `BELFRY_DEVICE` or the host's name.
+  /// The display name; initially `BELFRY_DEVICE` or the host name.
   public var name: String
-  /// When this clone was made.
+  /// The time at which the clone was made.
   public let created: Instant
-  /// When the device itself wrote this; nil in records of early versions, and in those that a person wrote.
+  /// The stamp of the device's own last edit; nil in records of early versions and in records that were written by
+  /// hand.
   public var stamp: Stamp?
-  /// What it is: `laptop`, `phone`, `speaker` …; nil where it has not said so.
+  /// The kind of device, such as `laptop` or `phone`; nil if it is not set.
   public var kind: Kind?
-  /// Whose it is, where it is somebody else's than the store's: a person's name.
+  /// The name of the person who owns the device; nil if that is the owner of the store.
   public var owner: String?
-  /// Whether it can place calls.
+  /// True if the device can place calls.
   public var calls: Bool
-  /// The time zone that the device is in: an IANA name, or `UTC-08:00` where the zone has no name. Nil in records of
-  /// early versions.
+  /// The time zone that the device is in: an IANA name, or `UTC-08:00` if the zone has no name. Nil in records of early
+  /// versions.
   public var zone: String?
-  /// The device whose folder this clone was copied from, as after a restore from a backup; nil for a new clone.
+  /// The device whose store this clone was copied from, for example by restoring a backup; nil for a new clone.
   public var copyOf: Identifier?
-  /// The devices whose place this one has taken over by `belfry device adopt`, each with the time of that.
+  /// The devices that `belfry device adopt` replaced by this one, with the time of each replacement.
   public var replaced: [Identifier: Instant]
+  /// Unknown keys, preserved as canonical JSON.
   public var extras: [String: String]
 
+  /// The kinds of device, named as in records.
   public enum Kind: String, CaseIterable, Sendable {
+    /// A kind of device.
     case laptop, desktop, phone, tablet, speaker, watch, server
   }
 
+  /// Creates a device from the parts of its record.
   public init(
     id: Identifier, name: String, created: Instant, stamp: Stamp? = nil, kind: Kind? = nil,
     owner: String? = nil, calls: Bool = false, zone: String? = nil, copyOf: Identifier? = nil,

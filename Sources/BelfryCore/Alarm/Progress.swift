@@ -1,18 +1,24 @@
-/// How far an alarm has come: what is settled, and what is open.
+/// The state of an alarm's occurrences: the settled ones and the open ones.
 public struct Progress: Hashable, Sendable {
-  /// Nothing due at or before it fires. Set by creating, enabling and schedule edits.
+  /// The time after which occurrences fire.
+  ///
+  /// Creating the alarm, enabling it and editing its schedule set it to the present time, so that nothing fires
+  /// retroactively.
   public var armed: Instant
-  /// What was pending or snoozed at or before it was cleared, by disabling or enabling.
+  /// The time at which the alarm was last enabled or disabled; nil if it never was.
+  ///
+  /// Occurrences that were pending or snoozed at or before this time no longer count.
   public var cleared: Instant?
-  /// All occurrences up to it are settled and dropped from `occurrences`.
+  /// The civil time up to and including which all occurrences are settled and have no records; nil if there is none.
   public var floor: CivilDateTime?
-  /// What is known of the occurrences above the floor; one that is not here is open.
+  /// The records of the occurrences above the floor. An occurrence without a record is open.
   public var occurrences: [CivilDateTime: OccurrenceRecord]
-  /// How often it had to be put right after a device with a wrong clock: a higher one stands whole.
+  /// The number of corrections after a wrong clock. In a join, the progress with the higher generation wins as a whole.
   public var generation: Int
-  /// When somebody last asked for a rehearsal of the cascade.
+  /// The time at which a rehearsal of the cascade was last requested; nil if there was none.
   public var rehearsal: Instant?
 
+  /// Creates progress from the parts of its record.
   public init(
     armed: Instant, cleared: Instant? = nil, floor: CivilDateTime? = nil,
     occurrences: [CivilDateTime: OccurrenceRecord] = [:], generation: Int = 0,
@@ -28,23 +34,26 @@ public struct Progress: Hashable, Sendable {
 }
 
 extension Progress {
-  /// The progress without what a device with a wrong clock has put into it; nil when all is plausible.
+  /// Returns the progress without the effects of a wrong clock; nil if all recorded times are plausible.
   ///
-  /// A clock that is years ahead settles everything up to its own time, and the alarm would be silent for so long
-  /// on every device. What lies more than `Instant.tolerance` ahead is taken back so far that nothing that is
-  /// still to ring counts as settled; at most what came due within the last day rings once more. The result stands
-  /// over the wrong one wherever the two are joined.
+  /// A clock that is years ahead settles all occurrences up to its own time. Without a correction, the alarm would be
+  /// silent on every device until then. A recorded time is implausible if it is more than `Instant.tolerance` ahead of
+  /// `now`. After the correction, no future occurrence counts as settled; at most, occurrences of the last day ring
+  /// once more. The result has a higher generation, so that it wins every join with the original.
   ///
-  /// 1. `armed` comes back to a day ago, `cleared` is forgotten, and the floor is at most a day ago.
-  /// 2. What became at a time ahead of an occurrence that has not come is forgotten, and so is any that the clock alone
-  ///    has settled then.
-  /// 3. An answer at a time ahead to one that has come stays, as of now, and a snooze ends now.
+  /// 1. An implausible `armed` becomes one day ago. An implausible `cleared` or `rehearsal` is removed. The floor
+  ///    becomes at most one day ago.
+  /// 2. A record with an implausible time is removed if its occurrence lies in the future, or if the clock alone
+  ///    settled it.
+  /// 3. Any other record with an implausible time stays, with `now` as its time. A snooze ends now.
   ///
-  /// - Parameter zone: the zone in which the occurrences come; nil where it is not known, for the zone in which they
-  ///   come first.
+  /// - Parameters:
+  ///   - now: the present time.
+  ///   - zone: the zone of the alarm's civil times. If it is nil, only an occurrence that lies in the future in every
+  ///     zone counts as a future one.
   public func corrected(at now: Instant, in zone: TimeZoneRules? = nil) -> Progress? {
     let past = now.adding(seconds: -Instant.tolerance)
-    // Civil times lie up to 14 hours to either side of UTC's.
+    // Civil times differ from UTC by up to 14 hours.
     func civil(_ days: Int64) -> CivilDateTime {
       TimeZoneRules.utc.civil(at: now.adding(seconds: days * 86_400))
     }
@@ -63,12 +72,12 @@ extension Progress {
         if record.revived != nil { result.occurrences[occurrence]?.revived = now }
       }
     }
-    // A cascade whose last step has had its time has come.
+    // An exhausted cascade implies that the occurrence was due. If it lies in the future, the clock was wrong.
     for (occurrence, record) in result.occurrences
     where occurrence > limit && record.state == .open && record.exhausted {
       result.occurrences[occurrence] = nil
     }
-    // The same clock may have raised the floor over occurrences that have come here and not yet elsewhere.
+    // The same clock may have raised the floor over occurrences that are due here but not yet elsewhere.
     if let floor, floor >= limit || result != self { result.floor = min(floor, civil(-1)) }
     if result == self { return nil }
     result.generation += 1
@@ -76,48 +85,68 @@ extension Progress {
   }
 }
 
-/// What is known of one occurrence.
+/// The record of one occurrence.
 public struct OccurrenceRecord: Hashable, Sendable {
-  /// Counts explicit reopenings (undo, unskip): a higher one stands against any state of a lower.
+  /// The number of explicit reopenings (undo, unskip). In a join, the record with the higher revision wins, whatever
+  /// the states are.
   public var revision: Int
+  /// The state of the occurrence.
   public var state: State
-  /// When it came into this state.
+  /// The time at which the occurrence entered its state; nil if it is unknown.
   public var since: Instant?
-  /// Snoozed: when it fires again.
+  /// For `snoozed`: the time at which the occurrence fires again.
   public var until: Instant?
-  /// How often it was snoozed.
+  /// The number of snoozes.
   public var snoozes: Int
-  /// The number of the latest follow-up that was sent. After downtime those before it were left out.
+  /// The number of the latest follow-up that was sent; 0 if none was. After downtime, earlier overdue follow-ups are
+  /// left out.
   public var followUps: Int
-  /// Done without anybody's word, because the next occurrence fired; skipped, because it came in a pause.
+  /// True if the state was set without a user's action: done because the next occurrence fired, or skipped because of a
+  /// pause.
   public var auto: Bool
-  /// Missed, and somebody has taken note of it.
+  /// For `missed`: true if a user dismissed the occurrence.
   public var dismissed: Bool
-  /// When somebody took back what had cleared it; what was cleared before then counts again.
+  /// The time at which undo restored the record after it had been cleared; nil if it was not. A clearing before this
+  /// time no longer applies.
   public var revived: Instant?
-  /// Skipped ahead: the stamp of the schedule that the skip was made for.
+  /// For an occurrence that was skipped ahead of its time: the stamp of the schedule to which it belonged. The skip
+  /// applies only under that schedule.
   public var schedule: Stamp?
-  /// Snoozed, of an alarm with a cascade: each word of it, in order. Who rings next is reckoned from them.
+  /// For a snoozed occurrence of an alarm with a cascade: its snoozes, in order. The cascade run is computed from them.
   public var naps: [CascadeRun.Snooze]
-  /// All steps have had their time, and nobody had answered.
+  /// True if every step of the cascade rang without an answer.
   public var exhausted: Bool
-  /// Stopped, of an alarm with a cascade: the device that it was stopped on, which is asked too whether it was done.
+  /// For a stopped occurrence of an alarm with a cascade: the device on which it was stopped, which also sends the
+  /// follow-ups.
   public var by: Identifier?
 
-  /// So many snoozes of one occurrence are remembered: more than a day of nine minutes each.
+  /// The maximum number of snoozes in a record: more than a day of nine-minute snoozes.
   public static let mostNaps = 200
 
-  /// In the order of their rank: where two devices differ, the higher stands.
+  /// The states in ascending rank. In a join, the state with the higher rank wins.
   public enum State: String, CaseIterable, Comparable, Sendable {
-    case open, missed, snoozed, pending, skipped, done
+    /// Not answered and not settled.
+    case open
+    /// Not answered before the ring timeout or the grace period ended.
+    case missed
+    /// Silenced until a later time.
+    case snoozed
+    /// Stopped but not confirmed.
+    case pending
+    /// Skipped by a user or by a pause.
+    case skipped
+    /// Confirmed by a user, or completed automatically.
+    case done
 
     private var rank: Int { State.allCases.firstIndex(of: self) ?? 0 }
+    /// Returns true if `a` has a lower rank than `b`.
     public static func < (a: State, b: State) -> Bool { a.rank < b.rank }
 
-    /// Whether it needs nobody any more.
+    /// True if the occurrence needs no further answer.
     public var isSettled: Bool { self == .missed || self == .skipped || self == .done }
   }
 
+  /// Creates a record from its parts.
   public init(
     _ state: State, revision: Int = 0, since: Instant? = nil, until: Instant? = nil,
     snoozes: Int = 0, followUps: Int = 0, auto: Bool = false, dismissed: Bool = false,
@@ -139,11 +168,11 @@ public struct OccurrenceRecord: Hashable, Sendable {
     self.schedule = schedule
   }
 
-  /// True for an occurrence that the clock alone has settled: missed, or left out in a pause. One that is done by
-  /// itself somebody has stopped.
+  /// True if the clock alone settled the occurrence: it was missed, or skipped by a pause. An automatic completion does
+  /// not count, because a user stopped the occurrence before.
   var isSettledByClock: Bool { state == .missed || (state == .skipped && auto) }
 
-  /// Moves the end of a snooze that is over to the present, so that the alarm rings again now.
+  /// Moves the end of an expired snooze to the present, so that the alarm rings again immediately.
   mutating func endSnooze(at now: Instant) {
     guard let until, until <= now else { return }
     self.until = now
@@ -155,8 +184,8 @@ public struct OccurrenceRecord: Hashable, Sendable {
 
   /// Changes the state.
   ///
-  /// When a person takes it to a lower one, that is an explicit reopening: a higher `revision`. What the
-  /// clock does is none: it must not stand against an answer that somebody gave elsewhere.
+  /// A user's change to a state of lower rank is an explicit reopening, which raises `revision`. A change by the clock
+  /// does not raise it, because it must not override a user's answer from another device.
   mutating func move(to state: State, at now: Instant, byPerson: Bool = true) {
     if byPerson, state < self.state {
       revision += 1

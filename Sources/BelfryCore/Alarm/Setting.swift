@@ -1,10 +1,11 @@
-/// One of the settings: what it is called, what it may hold, and where it is kept.
+/// A setting with its name, its permitted values and its scope.
 public enum Setting: String, CaseIterable, Sendable {
-  /// The raw value is the key in a record.
+  /// A setting of the whole store. The raw value is the key in records.
   case tier, snoozeEnabled, snooze, followUps, grace, ringTimeout, fixedZone, skipBreaksStreak
+  /// A setting of one device; see `isLocal`.
   case slideToStop, sound, soundRising, reducedMotion
 
-  /// As a person types it: `snooze.enabled`.
+  /// The name on the command line, such as `snooze.enabled`.
   public var name: String {
     switch self {
     case .tier: "tier"
@@ -22,14 +23,14 @@ public enum Setting: String, CaseIterable, Sendable {
     }
   }
 
-  /// The setting of a name or of a record's key.
+  /// Creates the setting that has a name or a record key; nil if there is none.
   public init?(named text: String) {
     guard let setting = Setting.allCases.first(where: { $0.name == text || $0.rawValue == text })
     else { return nil }
     self = setting
   }
 
-  /// Kept on this device, and not shared with the others.
+  /// True if the setting applies only to this device and is not synced.
   public var isLocal: Bool {
     switch self {
     case .slideToStop, .sound, .soundRising, .reducedMotion: true
@@ -37,6 +38,7 @@ public enum Setting: String, CaseIterable, Sendable {
     }
   }
 
+  /// The path of the value in `Settings`.
   public var value: WritableKeyPath<Settings, Value> {
     switch self {
     case .tier: \.tierValue
@@ -54,15 +56,19 @@ public enum Setting: String, CaseIterable, Sendable {
     }
   }
 
-  /// What a setting holds.
+  /// The value of a setting.
   public enum Value: Hashable, Sendable {
+    /// On or off.
     case flag(Bool)
+    /// A duration in seconds.
     case seconds(Int64)
+    /// The follow-up times.
     case plan(FollowUpPlan)
+    /// A name, such as that of a tier or a sound.
     case word(String)
   }
 
-  /// What it may hold, in words: `on or off`.
+  /// A description of the permitted values, such as `on or off`.
   public var expected: String {
     switch Settings()[keyPath: value] {
     case .flag: "on or off"
@@ -73,7 +79,7 @@ public enum Setting: String, CaseIterable, Sendable {
     }
   }
 
-  /// The value that a person types; nil when it is none of this setting.
+  /// Returns the value that a text denotes; nil if it is not a permitted value of the setting.
   public func parse(_ text: String) -> Value? {
     switch Settings()[keyPath: value] {
     case .flag:
@@ -88,7 +94,7 @@ public enum Setting: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether a value is one of this setting.
+  /// Returns true if the setting permits a value.
   public func admits(_ value: Value) -> Bool {
     switch (value, Settings()[keyPath: self.value]) {
     case (.flag, .flag), (.plan, .plan): true
@@ -107,7 +113,7 @@ public enum Setting: String, CaseIterable, Sendable {
 }
 
 extension Setting.Value: CustomStringConvertible {
-  /// What `Setting.parse` reads: `on`, `9m`, `30m,1h,90m`, `bell`.
+  /// The value in the form that `Setting.parse` reads: `on`, `9m`, `30m,1h,90m`, `bell`.
   public var description: String {
     switch self {
     case .flag(let flag): flag ? "on" : "off"

@@ -1,40 +1,45 @@
-/// What a person has chosen: most of it for the whole store, on every device; some for this device.
+/// The settings: those of the whole store, which are synced, and those of this device.
 public struct Settings: Hashable, Sendable {
+  /// A tier, which determines the available features.
   public enum Tier: String, CaseIterable, Sendable {
+    /// The tiers in ascending order of their features.
     case free, plus, premium
 
-    /// How many alarms a store may have; nil for any number.
+    /// The maximum number of alarms in a store; nil if there is no limit.
     public var alarmLimit: Int? { self == .free ? 2 : nil }
-    /// Whether what is stopped stays pending until somebody confirms it.
+    /// True if a stopped occurrence stays pending until a user confirms it.
     public var confirmsCompletion: Bool { self != .free }
-    /// Whether partners may set each other alarms.
+    /// True if partners can set alarms on each other's devices.
     public var hasPartners: Bool { self == .premium }
   }
 
+  /// The tier of the store.
   public var tier: Tier
-  /// Whether what rings can be snoozed.
+  /// True if a ringing alarm can be snoozed.
   public var snoozeEnabled: Bool
-  /// How long a snooze lasts when none is named, in seconds.
+  /// The default length of a snooze, in seconds.
   public var snooze: Int64
-  /// When a stopped occurrence asks again.
+  /// The follow-up times of alarms that define none.
   public var followUps: FollowUpPlan
-  /// How long after its time an occurrence may still ring after downtime, in seconds.
+  /// The grace period in seconds. After downtime, an occurrence that has been due for longer is missed and does not
+  /// ring.
   public var grace: Int64
-  /// How long an alarm that is not persistent rings before it counts as missed, in seconds.
+  /// The ring timeout in seconds. An alarm that is not persistent is missed after ringing for this time.
   public var ringTimeout: Int64
-  /// New alarms keep the time of the place where they were made, instead of that of wherever the device is.
+  /// True if new alarms keep the zone in which they are created. Otherwise they are `floating`.
   public var fixedZone: Bool
-  /// A skipped occurrence ends a streak.
+  /// True if a skipped occurrence ends a streak.
   public var skipBreaksStreak: Bool
-  /// This device: what rings is stopped by holding a key for three seconds.
+  /// This device: true if a ringing alarm is stopped by holding a key for three seconds.
   public var slideToStop: Bool
   /// This device: the sound of alarms that name none; `none` for silence.
   public var sound: String
-  /// This device: sounds begin softly.
+  /// This device: true if sounds start quietly and become louder.
   public var soundRising: Bool
-  /// This device: nothing moves on the screen.
+  /// This device: true if animations are disabled.
   public var reducedMotion: Bool
 
+  /// Creates settings. The defaults are those of a new store.
   public init(
     tier: Tier = .free, snoozeEnabled: Bool = true, snooze: Int64 = 9 * 60,
     followUps: FollowUpPlan = .standard, grace: Int64 = 12 * 3600, ringTimeout: Int64 = 30 * 60,
@@ -57,12 +62,14 @@ public struct Settings: Hashable, Sendable {
   }
 }
 
-/// The record behind `Settings`: each key a register of its own.
+/// The record of `Settings`, in which each key is a last-writer-wins register.
 public struct SettingsRecord: Hashable, Sendable {
-  /// Canonical JSON by key, unknown keys included.
+  /// The values as canonical JSON by key, unknown keys included.
   public var values: [String: String]
+  /// The stamp of each key's last edit.
   public var stamps: [String: Stamp]
 
+  /// Creates a record from its values and stamps.
   public init(values: [String: String] = [:], stamps: [String: Stamp] = [:]) {
     self.values = values
     self.stamps = stamps

@@ -1,21 +1,24 @@
-/// A hybrid logical clock's reading: it orders the edits of a field over all devices.
+/// A timestamp of a hybrid logical clock, which orders the edits of a field across devices.
 ///
-/// `<time>-<counter>-<device>`, and `-<generation>` behind it where that is not 0. A device's next stamp is later
-/// than every stamp of the record that it has seen, whatever its wall clock says
-/// (Kulkarni et al., "Logical Physical Clocks", 2014).
+/// The text form is `<time>-<counter>-<device>`, followed by `-<generation>` if that is not 0. A device's next stamp is
+/// later than every stamp that it has seen in the record, whatever its wall clock shows (Kulkarni et al., "Logical
+/// Physical Clocks", 2014).
 ///
-/// A device with a wrong year makes stamps that lie far ahead of true time. Who edits after one of those does not
-/// go on from its time, as the algorithm has it, but begins a new generation, with the time as it is here: the
-/// wrong stamp is overruled by the next edit, and the edits after it are ordered by true time again.
+/// The generation extends that algorithm. A device with a wrong clock can create a stamp that lies far in the future.
+/// The next edit does not continue from that time: it starts a new generation with the time of its own device. It
+/// overrides the wrong stamp, and later edits are again ordered by true time.
 public struct Stamp: Hashable, Comparable, Sendable {
+  /// The time of the edit, or a later time that the device had seen.
   public let time: Instant
-  /// Tells edits of one moment apart, 0…9999.
+  /// The position among the edits of one time, 0…9999.
   public let counter: Int
+  /// The device that made the edit.
   public let device: Identifier
-  /// How often an edit had to overrule a stamp that lay far ahead: a later generation is later, whatever its
+  /// The number of edits that had to override a stamp from the far future. A later generation is later, whatever its
   /// time.
   public let generation: Int
 
+  /// Creates a stamp from its parts.
   public init(time: Instant, counter: Int = 0, device: Identifier, generation: Int = 0) {
     self.time = time
     self.counter = counter
@@ -23,13 +26,13 @@ public struct Stamp: Hashable, Comparable, Sendable {
     self.generation = generation
   }
 
-  /// The stamp of an edit made now, later than `seen`.
+  /// Returns the stamp of an edit at `now`, which is later than `seen`.
   public static func next(after seen: Stamp?, now: Instant, device: Identifier) -> Stamp {
     guard let seen else { return Stamp(time: now, device: device) }
     let generation = seen.generation
     if seen.time.isImplausible(at: now) {
       return Stamp(
-        time: now, device: device, generation: min(generation + 1, largestGeneration))
+        time: now, device: device, generation: min(generation + 1, maxGeneration))
     }
     if seen.time < now { return Stamp(time: now, device: device, generation: generation) }
     return seen.counter < 9999
@@ -40,27 +43,29 @@ public struct Stamp: Hashable, Comparable, Sendable {
         generation: generation)
   }
 
-  /// The first stamp after another; after none the first of all.
+  /// Returns the first stamp after another one, or the earliest stamp if there is none.
   ///
-  /// - Parameter owner: whose that is then.
+  /// - Parameter owner: the device of the earliest stamp.
   static func first(after stamp: Stamp?, of owner: Identifier) -> Stamp {
     guard let stamp else { return Stamp(time: Instant(seconds: 0), device: owner) }
     return next(after: stamp, now: stamp.time, device: stamp.device)
   }
 
-  /// No store comes near it; what is above is no stamp.
-  private static let largestGeneration = 999_999_999
+  /// The maximum generation. No store reaches it, and a larger number does not parse.
+  private static let maxGeneration = 999_999_999
 
+  /// Returns true if `a` is earlier than `b`: by generation, then by time, counter and device.
   public static func < (a: Stamp, b: Stamp) -> Bool {
     (a.generation, a.time, a.counter, a.device) < (b.generation, b.time, b.counter, b.device)
   }
 }
 
 extension Instant {
-  /// How far ahead of its own a device lets another's clock be, in seconds: a day.
+  /// The time in seconds by which another device's clock may be ahead. A time that is further ahead is implausible: one
+  /// day.
   public static let tolerance: Int64 = 86_400
 
-  /// Whether nothing can have happened then yet: the clock of whoever says so was wrong.
+  /// Returns true if the time lies so far ahead of `now` that the clock that recorded it must have been wrong.
   ///
   /// - Parameter now: the time on this device.
   public func isImplausible(at now: Instant) -> Bool {
@@ -69,13 +74,13 @@ extension Instant {
 }
 
 extension Stamp: CustomStringConvertible {
-  /// `2026-11-20T22:41:00.123Z-0000-k7q2m4…`.
+  /// The stamp as text, such as `2026-11-20T22:41:00.123Z-0000-k7q2m4…`.
   public var description: String {
     "\(time.rfc3339Milliseconds)-\(padded(counter, 4))-\(device)"
       + (generation == 0 ? "" : "-\(generation)")
   }
 
-  /// Reads what `description` writes; nil for anything else.
+  /// Creates a stamp from the text of `description`; nil for any other text.
   public init?(_ text: String) {
     let bytes = Array(text.utf8)
     let end = 30 + Identifier.length

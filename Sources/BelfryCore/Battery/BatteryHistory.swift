@@ -1,41 +1,43 @@
-/// Samples of a battery over the last two weeks, and the discharges in them.
+/// The battery samples of the last two weeks and the discharges that they show.
 public struct BatteryHistory: Sendable {
-  /// The oldest first.
+  /// The samples, oldest first.
   public private(set) var samples: [BatterySample]
 
+  /// Creates a history from samples in any order.
   public init(_ samples: [BatterySample] = []) {
     self.samples = samples.sorted { $0.at < $1.at }
   }
 
-  // MARK: Keeping
+  // MARK: Retention
 
-  /// The beginning of 2020: no clock that is set tells an earlier time.
+  /// The start of 2020. A sample with an earlier time comes from a clock that was not set.
   private static let earliest = Instant(seconds: 1_577_836_800)
-  /// How long samples are kept in full, and how long at all, in seconds.
-  private static let full: Int64 = 86_400
-  private static let longest: Int64 = 14 * 86_400
-  /// Between two samples that are older than a day, in seconds.
-  private static let spacing: Int64 = 1_200
+  /// The age up to which all samples are kept, in seconds.
+  private static let fullResolution: Int64 = 86_400
+  /// The age at which samples are dropped, in seconds.
+  private static let retention: Int64 = 14 * 86_400
+  /// The minimum distance between two samples that are older than `fullResolution`, in seconds.
+  private static let thinnedSpacing: Int64 = 1_200
 
-  /// Takes a sample in. What is older than a day is thinned out, and what is older than two weeks is dropped.
+  /// Adds a sample. Samples older than a day are thinned out; samples older than two weeks are dropped.
+  ///
+  /// A sample from an unset clock is ignored. If the clock was set back, samples from the future are dropped.
   public mutating func add(_ sample: BatterySample) {
-    // A clock that nobody has set yet.
     guard sample.at > BatteryHistory.earliest else { return }
-    // One that was set back: what was sampled in the time to come is of no use.
     samples.removeAll { $0.at >= sample.at }
     samples.append(sample)
     var kept: [BatterySample] = []
     for (index, each) in samples.enumerated() {
       let age = sample.at.seconds(since: each.at)
-      if age > BatteryHistory.longest { continue }
-      if age > BatteryHistory.full, index + 1 < samples.count, let last = kept.last {
+      if age > BatteryHistory.retention { continue }
+      if age > BatteryHistory.fullResolution, index + 1 < samples.count, let last = kept.last {
         let next = samples[index + 1]
-        // Where a charge or a sleep begins or ends both ends are kept.
+        // The samples at both ends of a charge or sleep are kept.
         let isEdge =
           last.isCharging != each.isCharging || next.isCharging != each.isCharging
           || Span(last, each)?.isAsleep == true || Span(each, next)?.isAsleep == true
           || last.uptime.boot != each.uptime.boot || next.uptime.boot != each.uptime.boot
-        if !isEdge, each.at.seconds(since: last.at) < BatteryHistory.spacing { continue }
+        if !isEdge, each.at.seconds(since: last.at) < BatteryHistory.thinnedSpacing { continue }
       }
       kept.append(each)
     }
@@ -44,28 +46,29 @@ public struct BatteryHistory: Sendable {
 
   // MARK: Discharges
 
-  /// What lies between two samples of one discharge.
+  /// The interval between two consecutive samples of one discharge.
   struct Span {
     let from: BatterySample
     let to: BatterySample
-    /// In hours.
+    /// The time awake, in hours.
     let awake: Double
+    /// The time asleep, in hours.
     let asleep: Double
-    /// In percent.
-    var drop: Double { from.level - to.level + (to.isCharging ? Span.hidden : 0) }
+    /// The drop of the level, in percent.
+    var drop: Double { from.level - to.level + (to.isCharging ? Span.hiddenCharge : 0) }
     var middle: Double { (from.level + to.level) / 2 }
     var isAsleep: Bool { asleep >= 0.25 && asleep > awake }
-    /// Whether it tells of the waking drain. In a long time without a sample anything may have happened.
+    /// True if the interval measures the drain while awake. Longer gaps between samples can hide a charge.
     var isAwake: Bool { asleep < 0.1 * awake && awake <= 1 && !to.isCharging }
 
-    /// In percent: what a charger may have given by the time at which somebody plugs it in and wakes the machine.
-    private static let hidden = 5.0
+    /// The charge that can precede the first charging sample, in percent.
+    private static let hiddenCharge = 5.0
 
-    /// Nil when something else than a discharge may lie between them.
+    /// Creates the interval between two samples; nil if it may be something other than a discharge.
     init?(_ a: BatterySample, _ b: BatterySample) {
       guard !a.isCharging, a.uptime.boot == b.uptime.boot,
         b.uptime.total > a.uptime.total, b.uptime.awake >= a.uptime.awake,
-        // A battery gauge wavers a little; more than that is a charge.
+        // A gauge fluctuates slightly. A larger rise is a charge.
         b.level <= a.level + (b.isCharging ? 0 : 0.5)
       else { return nil }
       from = a
@@ -79,7 +82,7 @@ public struct BatteryHistory: Sendable {
     }
   }
 
-  /// The discharges, each as its spans without a break, the oldest first.
+  /// Returns the discharges up to a sample, oldest first, each as consecutive intervals.
   func discharges(until current: BatterySample) -> [[Span]] {
     var result: [[Span]] = []
     var run: [Span] = []

@@ -1,48 +1,53 @@
-/// Whether a battery will last until a moment, by a linear drain.
+/// The predicted battery level at a moment, assuming a constant drain.
 ///
 /// ```
 /// predicted = level − drain × hours        above 20   safe
 ///                                          above 5    warning
-///                                          5 or less  critical: the machine may switch itself off before
+///                                          5 or less  critical: the machine may shut down first
 /// ```
 ///
-/// It is told apart before it is rounded, and shown rounded down: rather a false alarm than a missed one. What is not known
-/// makes no alarm at all.
+/// The risk follows from the level before rounding, and the displayed level is rounded down. Both favor a false alarm
+/// over a missed one. Unknown values cause no warning.
 public struct BatteryPrediction: Hashable, Sendable {
-  /// How likely it is that the battery does not last; the greater the worse.
+  /// The risk that the battery is empty at the moment, in ascending order.
   public enum Risk: String, Comparable, CaseIterable, Sendable {
+    /// More than 20 percent, 20 percent or less, 5 percent or less.
     case safe, warning, critical
 
+    /// Returns true if one risk is lower than another.
     public static func < (a: Risk, b: Risk) -> Bool {
       Risk.allCases.firstIndex(of: a)! < Risk.allCases.firstIndex(of: b)!
     }
   }
 
-  /// What keeps a prediction from being made.
+  /// The reason why no level can be predicted.
   public enum Unknown: String, Hashable, Sendable {
-    /// There is no battery, or it does not tell.
+    /// There is no battery, or it reports no level.
     case level
-    /// How fast it drains is not known yet, or it does not drain.
+    /// The drain is not known yet, or the level does not fall.
     case drain
     /// The moment has passed.
     case time
   }
 
+  /// The risk; `safe` if the level is unknown.
   public let risk: Risk
-  /// What is likely to be left, in percent, before rounding; below 0 when it is empty before. Nil when it is not known.
+  /// The predicted level in percent before rounding; negative if the battery is empty earlier, nil if unknown.
   public let level: Double?
-  /// What is not known; nil when all is.
+  /// The missing value; nil if a level was predicted or external power is connected.
   public let unknown: Unknown?
 
+  /// Predicts the level.
+  ///
   /// - Parameters:
-  ///   - level: what is left now, in percent; nil when that is not known.
-  ///   - drain: in percent per hour; nil when that is not known.
-  ///   - hours: from now until the alarm.
-  ///   - isCharging: whether power comes from outside, which is safe whatever the level.
+  ///   - level: the current level in percent; nil if unknown.
+  ///   - drain: the drain in percent per hour; nil if unknown.
+  ///   - hours: the time until the alarm, in hours.
+  ///   - isCharging: true if external power is connected, which is safe at any level.
   public init(level: Double?, drain: Double?, hours: Double, isCharging: Bool) {
     func isUsable(_ number: Double?) -> Bool { number.map { $0.isFinite } ?? false }
     if isCharging {
-      // It does not fall below what it is.
+      // While charging, the level does not fall.
       (self.level, risk, unknown) = (level.flatMap { isUsable($0) ? $0 : nil }, .safe, nil)
     } else if !isUsable(level) {
       (self.level, risk, unknown) = (nil, .safe, .level)
@@ -56,11 +61,12 @@ public struct BatteryPrediction: Hashable, Sendable {
     }
   }
 
-  /// Far less than any battery tells, and more than what sums of binary fractions are off.
+  /// A margin below the resolution of any gauge and above the rounding error of binary fractions.
   private static let tolerance = 1e-9
 
-  /// In percent: so much may be left for a warning, and for a critical one.
+  /// The level up to which a prediction is a warning, in percent.
   static let warning = 20.0
+  /// The level up to which a prediction is critical, in percent.
   private static let critical = 5.0
 
   private static func risk(of level: Double) -> Risk {
@@ -68,7 +74,7 @@ public struct BatteryPrediction: Hashable, Sendable {
     return level <= warning + tolerance ? .warning : .safe
   }
 
-  /// As it is shown: whole percent from 0 to 100, rounded down; nil when it is not known.
+  /// The predicted level for display, rounded down to 0 to 100 percent; nil if unknown.
   public var predicted: Int? {
     level.map { Int(min(100, max(0, $0 + BatteryPrediction.tolerance)).rounded(.down)) }
   }

@@ -1,30 +1,32 @@
-/// How a battery, or several together, stood at a moment.
+/// The state of the machine's batteries at a moment. Several batteries are combined.
 public struct BatterySample: Hashable, Sendable {
-  /// When it was, by the wall clock.
+  /// The wall-clock time of the sample.
   public var at: Instant
-  /// What was left, in percent of what it holds when full.
+  /// The level in percent of the full charge.
   public var level: Double
-  /// Whether power came from outside.
+  /// True if external power is connected.
   public var isCharging: Bool
-  /// How fast it drained just then, in percent per hour, by the kernel's own reading of the power; nil when that is not told.
+  /// The drain in percent per hour from the kernel's power reading; nil if the kernel reports none.
   public var draw: Double?
-  /// Which batteries they were, and how much they hold: other ones are not learned from.
+  /// The identity and capacity of the batteries. Samples of other batteries are not used.
   public var battery: Battery
+  /// The uptime of the machine.
   public var uptime: Uptime
 
-  /// Batteries as they are told apart.
+  /// The identity of a battery or a set of batteries.
   public struct Battery: Hashable, Sendable {
-    /// A word of names and serial numbers.
+    /// A name derived from model names and serial numbers.
     public var name: String
-    /// What they hold when full, in the kernel's unit (µWh, or µAh); 0 when that is not told.
+    /// The full charge in the kernel's unit (µWh or µAh); 0 if unknown.
     public var capacity: Int64
 
+    /// Creates an identity.
     public init(name: String, capacity: Int64) {
       self.name = name
       self.capacity = capacity
     }
 
-    /// Whether it is the same one, worn a little perhaps.
+    /// Returns true for the same battery, allowing for wear.
     func isSame(as other: Battery) -> Bool {
       guard name == other.name else { return false }
       if capacity == 0 || other.capacity == 0 { return true }
@@ -33,14 +35,16 @@ public struct BatterySample: Hashable, Sendable {
     }
   }
 
-  /// How long the machine has run.
+  /// The time since the machine was started.
   public struct Uptime: Hashable, Sendable {
-    /// Which run of the machine: another word after each start.
+    /// The identifier of the boot.
     public var boot: String
-    /// Milliseconds since that start, with and without those that it slept.
+    /// The time since the boot including sleep, in milliseconds.
     public var total: Int64
+    /// The time since the boot without sleep, in milliseconds.
     public var awake: Int64
 
+    /// Creates an uptime.
     public init(boot: String, total: Int64, awake: Int64) {
       self.boot = boot
       self.total = total
@@ -48,6 +52,7 @@ public struct BatterySample: Hashable, Sendable {
     }
   }
 
+  /// Creates a sample.
   public init(
     at: Instant, level: Double, isCharging: Bool, draw: Double? = nil, battery: Battery,
     uptime: Uptime

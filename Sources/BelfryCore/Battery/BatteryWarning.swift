@@ -1,53 +1,58 @@
-/// What a person is told whose battery may not last until an alarm: made afresh from a prediction, never stored. Where the
-/// battery will last there is none, and not a word.
+/// The text of a battery warning. It is derived from a prediction and never stored.
 public struct BatteryWarning: Hashable, Sendable {
-  /// Warning or critical.
+  /// The risk: `warning` or `critical`.
   public let risk: BatteryPrediction.Risk
-  /// What will be left, in whole percent.
+  /// The predicted level in whole percent.
   public let predicted: Int
 
+  /// Creates the warning of a prediction; nil if the risk is `safe`.
   public init?(_ prediction: BatteryPrediction) {
     guard prediction.risk != .safe, let predicted = prediction.predicted else { return nil }
     risk = prediction.risk
     self.predicted = predicted
   }
 
-  /// Nil for `safe`.
+  /// Creates a warning; nil if the risk is `safe`.
   public init?(risk: BatteryPrediction.Risk, predicted: Int) {
     guard risk != .safe else { return nil }
     self.risk = risk
     self.predicted = predicted
   }
 
-  /// What it is about: `Alarm at Risk`.
+  /// The title: `Alarm at Risk`.
   public var title: String { risk == .critical ? "Alarm at Risk" : "Low Battery Warning" }
-  /// What matters most: `Estimated battery at alarm: 0%`.
+  /// The predicted level: `Estimated battery at alarm: 0%`.
   public var headline: String { "Estimated battery at alarm: \(predicted)%" }
-  /// What to do: `Plug in now.`
+  /// The recommended action: `Plug in now.`
   public var action: String { risk == .critical ? "Plug in now." : "Consider plugging in." }
 }
 
-/// What was told of the battery, so that each worsening is told once.
+/// The battery warnings that were delivered. A warning is repeated only if the risk gets worse.
 public struct BatteryWarningHistory: Hashable, Sendable {
+  /// An occurrence of an alarm.
   public struct Key: Hashable, Sendable {
+    /// The alarm.
     public let alarm: Identifier
+    /// The occurrence.
     public let occurrence: CivilDateTime
 
+    /// Creates a key.
     public init(alarm: Identifier, occurrence: CivilDateTime) {
       self.alarm = alarm
       self.occurrence = occurrence
     }
   }
 
-  /// What was told of an occurrence.
+  /// The last warning about an occurrence.
   public struct Told: Hashable, Sendable {
-    /// The worst.
+    /// The risk of that warning.
     public var risk: BatteryPrediction.Risk
-    /// When that was.
+    /// The time of that warning.
     public var at: Instant
-    /// It was over since: what comes then is a new worsening.
+    /// True if the risk has passed since. The next warning is then a new one.
     public var isOver: Bool
 
+    /// Creates an entry.
     public init(risk: BatteryPrediction.Risk, at: Instant, isOver: Bool = false) {
       self.risk = risk
       self.at = at
@@ -55,24 +60,26 @@ public struct BatteryWarningHistory: Hashable, Sendable {
     }
   }
 
+  /// The last warning about each occurrence.
   public private(set) var told: [Key: Told]
 
+  /// Creates a history.
   public init(_ told: [Key: Told] = [:]) {
     self.told = told
   }
 
-  /// What a prediction has to be above the limit for the matter to count as over, in percent: a level that wavers about it is
-  /// no news.
+  /// The distance above the warning level at which the risk has passed, in percent. It filters fluctuations.
   private static let margin = 10.0
 
-  /// Between two words of the same, in seconds: a plug may be loose, and a load come and go.
+  /// The minimum time between two warnings of the same risk, in seconds. It filters loose plugs and short loads.
   private static let pause: Int64 = 1800
 
-  /// Marks what is over, and returns which of the predictions are worse than what was told: those to be told now.
+  /// Updates the history and returns the predictions that are worse than the last warning.
   ///
   /// - Parameters:
-  ///   - predictions: of all alarms that are near. What was told of others is forgotten.
-  ///   - isCharging: a charge ends it all, and predictions say nothing.
+  ///   - predictions: the predictions for all upcoming occurrences. Other occurrences are removed.
+  ///   - isCharging: true if external power is connected, which ends all risks.
+  /// - Returns: The warnings to deliver now.
   public mutating func worsened(
     _ predictions: [Key: BatteryPrediction], isCharging: Bool, at now: Instant
   ) -> [Key: BatteryWarning] {
@@ -90,7 +97,7 @@ public struct BatteryWarningHistory: Hashable, Sendable {
       }
       guard let batteryWarning = BatteryWarning(prediction) else { continue }
       if let told = told[key], batteryWarning.risk <= told.risk {
-        // A clock that was set back holds nothing up.
+        // A clock that was set back delays no warning.
         let isRecent = (0..<BatteryWarningHistory.pause).contains(now.seconds(since: told.at))
         if !told.isOver || isRecent { continue }
       }
@@ -99,7 +106,7 @@ public struct BatteryWarningHistory: Hashable, Sendable {
     return result
   }
 
-  /// Notes that somebody was told.
+  /// Records a delivered warning.
   public mutating func note(_ batteryWarning: BatteryWarning, of key: Key, at now: Instant) {
     told[key] = Told(risk: batteryWarning.risk, at: now)
   }

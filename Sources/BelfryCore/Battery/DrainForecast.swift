@@ -1,36 +1,38 @@
-/// How fast a battery is likely to drain until a moment, and how that is known.
+/// The expected drain of a battery until a moment, and its source.
 public struct DrainOutlook: Hashable, Sendable {
-  /// Where the waking drain is taken from.
+  /// The source of the drain while awake.
   public enum Source: String, Hashable, Sendable {
-    /// Measured while it has drained up to now.
+    /// The current discharge.
     case measured
-    /// The kernel's reading of the power, just now.
+    /// The kernel's current power reading.
     case kernel
-    /// What was measured at other times.
+    /// Earlier discharges.
     case usual
   }
 
-  /// In percent per hour, all told; nil when it is not known.
+  /// The overall drain in percent per hour; nil if unknown.
   public var drain: Double?
-  /// The same as long as the machine is awake, and how that is known.
+  /// The drain while awake in percent per hour; nil if unknown.
   public var awake: Double?
+  /// The source of `awake`; nil if that is unknown.
   public var source: Source?
-  /// The same while it sleeps; nil when it was not seen to.
+  /// The drain while asleep in percent per hour; nil if the machine was never seen asleep.
   public var asleep: Double?
-  /// How much of the time it is likely to sleep, from 0 to 1.
+  /// The expected fraction of the time asleep, from 0 to 1.
   public var asleepShare: Double = 0
 
+  /// Creates an outlook without any known drain.
   public init() {}
 }
 
-/// What was learned of a battery's drain from its samples up to now.
+/// A forecast of a battery's drain from its samples.
 ///
-/// - The waking drain follows a load that grows within minutes, and one that falls within half an hour.
-/// - The sleeping drain is learned apart, from how much was left after a sleep. It counts for as much of the time as the
-///   machine has slept through in every one of the last nights, and not at all before there were three.
-/// - A worn battery falls faster when it is nearly empty: what was seen of that counts for the levels still to come.
+/// - The drain while awake follows a growing load within minutes, and a falling load within half an hour.
+/// - The drain while asleep is learned separately, from the level after a sleep. Its weight is the share that the
+///   machine has slept in every one of the last nights, with a minimum of three nights.
+/// - A worn battery drains faster when it is nearly empty. The forecast applies the learned factor to the levels ahead.
 ///
-/// What may be wrong by a charge in between, another battery or a clock that was set is left out.
+/// Intervals with a charge, another battery or a changed clock are ignored.
 public struct DrainForecast: Sendable {
   private let current: BatterySample
   private let awake: Double?
@@ -40,7 +42,11 @@ public struct DrainForecast: Sendable {
   private let nights: [Night]
   private let tonight: Night
 
-  /// - Parameter current: how it stands now.
+  /// Creates a forecast.
+  ///
+  /// - Parameters:
+  ///   - history: the earlier samples.
+  ///   - current: the current sample.
   public init(_ history: BatteryHistory, from current: BatterySample) {
     self.current = current
     let discharges = history.discharges(until: current)
@@ -52,7 +58,7 @@ public struct DrainForecast: Sendable {
     tonight = Night(history.samples + [current], before: current.at, days: 0)
   }
 
-  /// How fast it is likely to drain from now until a moment.
+  /// Returns the expected drain from now until a moment.
   public func outlook(until moment: Instant) -> DrainOutlook {
     var outlook = DrainOutlook()
     (outlook.awake, outlook.source, outlook.asleep) = (awake, source, asleep)
@@ -65,7 +71,9 @@ public struct DrainForecast: Sendable {
     return outlook
   }
 
-  /// What will be left at a moment. Of a battery that is low already, and whose drain is not known, not more than now.
+  /// Returns the predicted level at a moment.
+  ///
+  /// If the drain is unknown and the level is already low, the prediction is at best the current level.
   public func prediction(at moment: Instant) -> BatteryPrediction {
     func prediction(_ drain: Double?) -> BatteryPrediction {
       BatteryPrediction(
@@ -79,16 +87,18 @@ public struct DrainForecast: Sendable {
     return atBest.risk == .safe ? likely : atBest
   }
 
-  // MARK: The waking drain
+  // MARK: Drain while awake
 
-  /// In hours: so much is measured before it counts, so much at least before it ends, and so much at most.
-  private static let shortest = 1.0 / 6
-  private static let enough = 0.5
-  private static let most = 3.0
-  /// In percent: a gauge of whole percents is off by one.
-  private static let enoughDrop = 3.0
-  /// How long readings of the power are fresh, in seconds.
-  private static let fresh: Int64 = 900
+  /// The minimum duration of a measurement, in hours.
+  private static let minHours = 1.0 / 6
+  /// The duration after which a measurement ends, if the level has dropped by `sufficientDrop`, in hours.
+  private static let sufficientHours = 0.5
+  /// The maximum duration of a measurement, in hours.
+  private static let maxHours = 3.0
+  /// The drop that makes up for the resolution of a gauge with whole percents, in percent.
+  private static let sufficientDrop = 3.0
+  /// The maximum age of a power reading, in seconds.
+  private static let readingLifetime: Int64 = 900
 
   private typealias Span = BatteryHistory.Span
 
@@ -99,16 +109,16 @@ public struct DrainForecast: Sendable {
     for span in recent.reversed() where span.isAwake {
       drop += span.drop
       hours += span.awake
-      if hours >= most
-        || hours >= enough && drop >= enoughDrop
+      if hours >= maxHours
+        || hours >= sufficientHours && drop >= sufficientDrop
       {
         break
       }
     }
     let draws = draws(samples, current)
-    if hours >= shortest, drop > 0 {
+    if hours >= minHours, drop > 0 {
       let measured = drop / hours
-      // A load that grows shows in the readings before it shows in the level; one reading alone may be of a moment.
+      // The readings show a growing load before the level does. A single reading may be a short peak.
       let grown =
         draws.count > 2 ? draws.sorted()[draws.count / 2] : draws.count > 1 ? draws.min() ?? 0 : 0
       return grown > measured ? (grown, .kernel) : (measured, .measured)
@@ -121,20 +131,20 @@ public struct DrainForecast: Sendable {
     return usual.map { ($0, .usual) } ?? (nil, nil)
   }
 
-  /// What the kernel has told of the power in the last minutes, the latest last.
+  /// Returns the kernel's power readings of the last minutes, oldest first.
   private static func draws(
     _ samples: [BatterySample], _ current: BatterySample
   ) -> [Double] {
     let recent = samples.reversed().prefix {
       !$0.isCharging && $0.uptime.boot == current.uptime.boot
         && $0.battery.isSame(as: current.battery)
-        && current.at.seconds(since: $0.at) <= fresh
+        && current.at.seconds(since: $0.at) <= readingLifetime
     }
     return (recent.reversed().filter { $0.at < current.at } + [current]).compactMap(\.draw)
       .filter { $0.isFinite && $0 > 0 }
   }
 
-  /// The drain that was measured at other times: the latest count most.
+  /// Returns the drain of earlier discharges, weighted toward the latest; nil if too little was measured.
   private static func usual(
     _ current: BatterySample, _ discharges: [[Span]]
   ) -> Double? {
@@ -149,30 +159,31 @@ public struct DrainForecast: Sendable {
     return seen >= 1 && drop > 0 ? drop / hours : nil
   }
 
-  // MARK: The sleeping drain
+  // MARK: Drain while asleep
 
-  /// So many sleeps count.
-  private static let sleeps = 10
+  /// The number of sleeps that count.
+  private static let sleepCount = 10
 
-  /// What a sleep costs, an unlucky one: in between it may have been charged a while.
+  /// Returns the drain while asleep as the third quartile, since the battery may have been charged during some sleeps.
   private static func sleeping(
     _ discharges: [[Span]], awake: Double
   ) -> Double? {
-    let rates = discharges.joined().filter(\.isAsleep).suffix(sleeps)
+    let rates = discharges.joined().filter(\.isAsleep).suffix(sleepCount)
       .map { max(0, $0.drop - awake * $0.awake) / $0.asleep }.sorted()
     if rates.isEmpty { return nil }
     return min(awake, rates[rates.count * 3 / 4])
   }
 
-  /// So many nights count, and so many there must be.
-  private static let mostNights = 5
-  private static let fewestNights = 3
-  /// In this time before now a machine that usually sleeps, and does not tonight, is seen not to, in milliseconds.
-  private static let lately: Int64 = 45 * 60_000
+  /// The maximum number of nights that count.
+  private static let maxNightCount = 5
+  /// The minimum number of nights for a sleep forecast.
+  private static let minNightCount = 3
+  /// The time before now that shows if the machine deviates from its usual sleep, in milliseconds.
+  private static let recentPeriod: Int64 = 45 * 60_000
 
-  /// How the machine slept on a day, about this time of day.
+  /// The sleep of the machine on one day, relative to the current time of day.
   private struct Night {
-    /// Milliseconds from this time of that day, and how much of them it slept, from 0 to 1.
+    /// Intervals in milliseconds from this time of that day, each with the fraction asleep, from 0 to 1.
     private var parts: [(time: Range<Int64>, slept: Double)] = []
 
     init(_ samples: [BatterySample], before now: Instant, days: Int) {
@@ -180,14 +191,14 @@ public struct DrainForecast: Sendable {
       for (a, b) in zip(samples, samples.dropFirst())
       where a.uptime.boot == b.uptime.boot && b.uptime.total > a.uptime.total && a.at < b.at {
         let (from, to) = (a.at.milliseconds - start, b.at.milliseconds - start)
-        guard to > -DrainForecast.lately, from < 86_400_000 else { continue }
+        guard to > -DrainForecast.recentPeriod, from < 86_400_000 else { continue }
         let awake =
           Double(b.uptime.awake - a.uptime.awake) / Double(b.uptime.total - a.uptime.total)
         parts.append((from..<to, 1 - min(1, max(0, awake))))
       }
     }
 
-    /// How much of a time it slept; nil when that is not known of most of it.
+    /// Returns the fraction of a window asleep; nil if less than 80 percent of the window is known.
     func share(_ window: Range<Int64>) -> Double? {
       var (known, asleep) = (0.0, 0.0)
       for (time, slept) in parts {
@@ -199,40 +210,43 @@ public struct DrainForecast: Sendable {
     }
   }
 
-  /// How much of the time until a moment the machine is likely to sleep: as much as it has slept in each of the last
-  /// nights, at the same time of day. One that is awake when it was asleep in all of them is not expected to sleep.
+  /// Returns the fraction of the time until a moment that the machine is expected to sleep.
+  ///
+  /// It is the minimum over the last nights at the same time of day. It is 0 if the machine is awake now although it
+  /// was asleep at this time in all those nights.
   private func asleepShare(until moment: Instant) -> Double {
     let length = moment.milliseconds - current.at.milliseconds
     guard length > 0, length <= 86_400_000 else { return 0 }
     func usual(_ window: Range<Int64>) -> Double {
-      let shares = nights.lazy.compactMap { $0.share(window) }.prefix(DrainForecast.mostNights)
-      return shares.count < DrainForecast.fewestNights ? 0 : shares.min() ?? 0
+      let shares = nights.lazy.compactMap { $0.share(window) }.prefix(DrainForecast.maxNightCount)
+      return shares.count < DrainForecast.minNightCount ? 0 : shares.min() ?? 0
     }
-    let lately = -DrainForecast.lately..<0
-    if let tonight = tonight.share(lately), tonight < usual(lately) / 2 { return 0 }
+    let recent = -DrainForecast.recentPeriod..<0
+    if let tonight = tonight.share(recent), tonight < usual(recent) / 2 { return 0 }
     return usual(0..<length)
   }
 
   // MARK: Wear
 
-  /// How much faster than above it falls in each tenth of its charge: 1 is as fast.
+  /// The factors by which the level falls faster in each tenth of the charge than in the tenths above it.
   private struct Wear {
     var factors = [Double](repeating: 1, count: 10)
 
-    /// Less than that is a load that wavers, and more a mistake.
-    private static let least = 1.25
-    private static let most = 6.0
+    /// The minimum ratio that counts. A smaller one can come from a fluctuating load.
+    private static let minRatio = 1.25
+    /// The maximum ratio that is credible.
+    private static let maxRatio = 6.0
 
     init(_ discharges: [[Span]]) {
       for tenth in 0..<9 {
         let ratios = discharges.compactMap { Wear.ratio($0, tenth) }.suffix(5).sorted()
         guard !ratios.isEmpty else { continue }
         let ratio = ratios[ratios.count / 2]
-        if ratio >= Wear.least { factors[tenth] = min(Wear.most, ratio) }
+        if ratio >= Wear.minRatio { factors[tenth] = min(Wear.maxRatio, ratio) }
       }
     }
 
-    /// What one discharge tells of one tenth; nil where it tells nothing.
+    /// Returns the ratio that one discharge shows for one tenth; nil if it shows none.
     private static func ratio(_ spans: [Span], _ tenth: Int) -> Double? {
       let lower = Double(tenth) * 10
       let here = speed(spans.filter { $0.isAwake && (lower..<lower + 10).contains($0.middle) })
@@ -242,7 +256,7 @@ public struct DrainForecast: Sendable {
         return nil
       }
       let ratio = (here.drop / here.hours) / (above.drop / above.hours)
-      // A load that has grown is no wear.
+      // A higher load explains part of the ratio.
       guard let drawHere = here.draw, let drawAbove = above.draw else { return ratio }
       return ratio / (drawHere / drawAbove)
     }
@@ -260,7 +274,7 @@ public struct DrainForecast: Sendable {
       factors[min(9, max(0, Int((level / 10).rounded(.up)) - 1))]
     }
 
-    /// The drain that comes to the same as one that grows from tenth to tenth.
+    /// Returns the constant drain that is equivalent to the drain with the factors of the tenths.
     func drain(_ drain: Double, from start: Double, hours: Double) -> Double {
       guard start > 0, start <= 100, factors.contains(where: { $0 > 1 }) else { return drain }
       let known = factor(at: start)
@@ -273,7 +287,7 @@ public struct DrainForecast: Sendable {
         left -= time
         level = lower
       }
-      // Empty before: on at the last speed, so that it is below 0.
+      // The battery is empty earlier: the last speed continues below 0.
       return (start + drain * max(1, factors[0] / known) * left) / hours
     }
   }

@@ -1,57 +1,62 @@
-/// Which device calls a number, or sends word to a person, so that it happens at least once and at most three times.
+/// The schedule by which one of several devices makes a call or sends a message for a cascade step.
 ///
-/// ```
-/// the remote can be asked     whoever makes the reference `1` first calls; when it has failed, or said nothing for three
-///                             minutes, whoever makes `2`; then `3`
-/// it cannot                   each of the callers in its own time, with the tries that are its own
-/// ```
+/// The delivery is attempted at least once and at most `most` times:
 ///
-/// Of three tries each belongs to one caller from the start, so that there are never more than three of them, however
-/// the devices are cut off from each other.
+/// | the remote | the device |
+/// |---|---|
+/// | can be asked | claims an attempt by creating its reference; the next one follows a failure or an expired lease |
+/// | cannot be asked | makes the attempts in `own`, each at its fixed time |
+///
+/// Each attempt belongs to one caller from the start. The devices therefore never make more than `most` attempts
+/// together, even if they cannot reach each other.
 public struct CallElection: Hashable, Sendable {
-  /// The place of this device among the callers: the first is 0.
+  /// The position of this device among the callers, starting at 0.
   public let rank: Int
-  /// How many callers there are.
+  /// The number of callers.
   public let callers: Int
-  /// When the turn came.
+  /// The time at which the cascade step became due.
   public let due: Instant
 
+  /// Creates the election of one device for one cascade step of one occurrence.
   public init(rank: Int, callers: Int, due: Instant) {
     self.rank = rank
     self.callers = callers
     self.due = due
   }
 
-  /// The tries of one number for one occurrence.
+  /// The maximum number of attempts for one target and occurrence.
   public static let most = 3
-  /// Between the first tries of two callers that can ask the remote, in seconds.
+  /// The delay between the first attempts of two callers that can ask the remote, in seconds.
   public static let stagger: Int64 = 10
-  /// Between two tries of callers that cannot, in seconds.
+  /// The delay between two attempts of callers that cannot ask the remote, in seconds.
   public static let spacing: Int64 = 90
-  /// How long one that has claimed a try may say nothing before others take over, in seconds.
+  /// The time after which other callers take over from a claim without an outcome, in seconds.
   public static let lease: Int64 = 180
-  /// Between a try that failed and the next, in seconds.
+  /// The delay between a failed attempt and the next one, in seconds.
   public static let pause: Int64 = 15
 
-  /// The tries of this device, by their numbers.
+  /// The numbers of the attempts that belong to this device, starting at 1.
   public var own: [Int] {
     guard callers > 0, rank >= 0, rank < min(callers, CallElection.most) else { return [] }
     let count = min(callers, CallElection.most)
     return (1...CallElection.most).filter { ($0 - 1) % count == rank }
   }
 
-  /// What the remote has of one try.
+  /// The state of one attempt at the remote.
   public struct Claim: Hashable, Sendable {
+    /// The result of an attempt.
     public enum Outcome: String, CaseIterable, Sendable {
+      /// The call was answered or the message was delivered, or the attempt failed.
       case answered, failed
     }
-    /// The first is 1.
+    /// The number of the attempt, starting at 1.
     public let term: Int
-    /// When this device first saw it, by its own clock.
+    /// The time at which this device first saw the claim, by its own clock.
     public let seen: Instant
-    /// Nil while it goes on, or whoever claimed it has died.
+    /// The outcome; nil while the attempt is in progress or if the claiming device has crashed.
     public let outcome: Outcome?
 
+    /// Creates a claim.
     public init(term: Int, seen: Instant, outcome: Outcome?) {
       self.term = term
       self.seen = seen
@@ -59,19 +64,23 @@ public struct CallElection: Hashable, Sendable {
     }
   }
 
-  /// What this device is to do.
+  /// The next action of this device.
   public enum Move: Hashable, Sendable {
+    /// Ask again at this time.
     case wait(until: Instant)
-    /// To make the reference of a try; who made it calls.
+    /// Create the reference of this attempt. The device that creates it calls.
     case claim(term: Int)
-    /// To call without asking, as nobody can be asked.
+    /// Call without a claim, because the remote cannot be asked.
     case call
+    /// Make no further attempt.
     case over
   }
 
+  /// Returns the next action of this device.
+  ///
   /// - Parameters:
-  ///   - claims: what the remote has; nil when it cannot be asked.
-  ///   - tried: how often this device has called, or was about to when it died.
+  ///   - leases: the claims at the remote; nil if the remote cannot be asked.
+  ///   - tried: the number of attempts that this device has started, interrupted ones included.
   public func move(at now: Instant, leases: [Claim]?, tried: Int) -> Move {
     if tried >= own.count { return .over }
     func wait(_ moment: Instant, _ move: Move) -> Move {
@@ -93,10 +102,10 @@ public struct CallElection: Hashable, Sendable {
     return wait(last.seen.adding(seconds: pause + order), .claim(term: last.term + 1))
   }
 
-  /// The devices that may call, the first first: those of the list in its order, the one that it is at home on, then the
-  /// others; at most three.
+  /// Returns the devices that may call, in order: the devices of the cascade, its primary device, then all others.
   ///
-  /// - Parameter able: those that can.
+  /// - Parameter able: the devices that can call.
+  /// - Returns: At most `most` devices.
   public static func callers(of plan: Cascade.Plan, able: Set<Identifier>) -> [Identifier] {
     var order: [Identifier] = []
     for id in plan.targets.compactMap(\.device) + [plan.primary].compactMap({ $0 }) + able.sorted()
@@ -106,7 +115,7 @@ public struct CallElection: Hashable, Sendable {
     return Array(order.prefix(most))
   }
 
-  /// The same for one target: a number is called by those that can place calls, word is sent by any.
+  /// Returns the devices that may reach a target, in order. A phone number needs a device that can place calls.
   public static func callers(
     for target: CascadeTarget, of plan: Cascade.Plan, among devices: [Device]
   ) -> [Identifier] {

@@ -1,5 +1,5 @@
 extension Cascade {
-  /// The list with other values, each part under the stamp that it had.
+  /// Returns the cascade with the values of a plan. Each changed part keeps its stamp.
   func with(_ plan: Plan) -> Cascade {
     var registers = self.registers
     func set(_ part: Part, _ value: Value) {
@@ -22,22 +22,23 @@ extension Cascade {
     return Cascade(registers: registers, earlier: earlier)
   }
 
-  /// The positions of the targets, by key.
+  /// The positions of the targets by key.
   private var positions: [String: Int64] {
     Dictionary(uniqueKeysWithValues: allTargets.map { ($0.target.key, $0.position) })
   }
 
-  /// All targets with their positions, in order, also those that `plan` leaves out.
+  /// All targets with their positions, in order. Includes the targets that `plan` leaves out.
   public var allTargets: [(target: CascadeTarget, position: Int64)] {
     registers.values.compactMap { register in
       if case .target(let target, let position) = register.value { (target, position) } else { nil }
     }.sorted { ($0.position, $0.target.key) < ($1.position, $1.target.key) }
   }
 
-  /// The parts that somebody has edited since an earlier version without stamping them: the value differs under the
-  /// same stamp, or has none, or is gone from the record.
+  /// Returns the parts that were edited since an earlier version without a new stamp.
   ///
-  /// - Parameter earlier: nil when there is none.
+  /// A part counts as edited if its value differs under the same stamp, if it has no stamp, or if it is missing.
+  ///
+  /// - Parameter earlier: the version to compare with; nil if there is none.
   func partsEdited(since earlier: Cascade?) -> [Part] {
     let old = earlier?.registers ?? [:]
     let edited = registers.filter { part, register in
@@ -50,7 +51,7 @@ extension Cascade {
     return edited + gone
   }
 
-  /// The value of a part that no record mentions.
+  /// Returns the value of a part that a record does not mention.
   private static func absent(_ part: Part) -> Value {
     switch part {
     case .on: .on(Plan().isOn)
@@ -60,15 +61,17 @@ extension Cascade {
     }
   }
 
-  /// The value of a part.
+  /// Returns the value of a part, or the default if it was never set.
   public func value(of part: Part) -> Value { registers[part]?.value ?? Cascade.absent(part) }
 
-  /// Stamps the parts that were edited since an earlier version, and keeps what stood until then.
+  /// Returns the cascade with new stamps on the parts that were edited since an earlier version.
+  ///
+  /// The earlier plan is added to `earlier` if it differs.
   ///
   /// - Parameters:
-  ///   - earlier: nil when there is none.
-  ///   - now: the moment of the edit; nil where it is not known, and no version is kept.
-  ///   - stamp: makes the stamp of an edit from that of the value before.
+  ///   - earlier: the version before the edit; nil if there is none.
+  ///   - now: the time of the edit; nil if it is unknown, in which case the earlier plan is not kept.
+  ///   - stamp: returns the stamp of an edit, given the stamp of the previous value.
   func stamped(
     against earlier: Cascade?, at now: Instant?, by stamp: (Stamp?) -> Stamp
   ) -> Cascade {
@@ -77,7 +80,7 @@ extension Cascade {
     for part in edited {
       registers[part] = Register(value(of: part), stamp(earlier?.registers[part]?.stamp))
     }
-    // Removals by hand leave nothing in the record.
+    // A removal by a hand edit leaves no entry in the record.
     for (part, register) in earlier?.registers ?? [:] where registers[part] == nil {
       registers[part] = register
     }
@@ -88,7 +91,7 @@ extension Cascade {
     return result.keeping(before, until: now)
   }
 
-  /// The list with some parts as another version has them, each under the stamp that it has here.
+  /// Returns the cascade with some values of another version. Each part keeps its own stamp.
   func taking(_ parts: some Sequence<Part>, from other: Cascade?) -> Cascade {
     var registers = self.registers
     for part in parts {
@@ -98,9 +101,9 @@ extension Cascade {
     return Cascade(registers: registers, earlier: earlier)
   }
 
-  /// Returns the list without the changes between two versions; nil when one of the changed parts was edited since.
+  /// Returns the cascade without the changes between two versions; nil if a changed part was edited since.
   ///
-  /// The first addition switches a list on. Undoing it leaves the list on while it still has targets that others added.
+  /// Adding the first target turns the cascade on. Undoing that leaves it on if it still has targets from other edits.
   func undoing(_ after: Cascade?, before: Cascade?) -> Cascade? {
     let (after, before) = (after ?? Cascade(), before ?? Cascade())
     let parts = Set(after.registers.keys).union(before.registers.keys)

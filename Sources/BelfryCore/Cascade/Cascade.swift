@@ -1,83 +1,92 @@
-/// Who is to ring when the first device stays silent, one after the other.
+/// The ordered list of fallback devices, people and phone numbers of an alarm.
 ///
-/// Two devices may edit it without knowing of each other, so each part of it is a register of its own, with the stamp
-/// of its last edit: whether it is on, the interval, the first device, and every one of the targets. `plan` is what
-/// they make together: it leaves out a target whose device rings first or has an earlier place. See `join` for how two
-/// versions become one.
+/// Each part is a register with the stamp of its last edit, so that two devices can edit a cascade concurrently: the
+/// on/off state, the interval, the primary device and each target. `plan` combines the registers. It leaves out a
+/// target whose device is the primary device or has an earlier step. `join` merges two versions.
 public struct Cascade: Hashable, Sendable {
-  /// One part, which is edited as a whole.
+  /// A part of a cascade that is edited as a whole.
   public enum Part: Hashable, Sendable {
+    /// The on/off state, the interval and the primary device.
     case on, every, primary
-    /// A target, by its `CascadeTarget.key`.
+    /// The target with this `CascadeTarget.key`.
     case target(String)
   }
 
   /// The value of a part.
   public enum Value: Hashable, Sendable {
+    /// True if the cascade is on.
     case on(Bool)
-    /// In seconds.
+    /// The interval in seconds.
     case every(Int64)
+    /// The primary device; nil for none.
     case primary(Identifier?)
-    /// Targets ring in the order of their positions, and of their keys where two have the same.
+    /// A target. Targets ring in the order of their positions; equal positions are ordered by key.
     case target(CascadeTarget, position: Int64)
-    /// A target that was in the list.
+    /// A target that was removed.
     case removed
   }
 
-  /// A part's value with the stamp of its last edit.
+  /// The value of a part with the stamp of its last edit.
   public struct Register: Hashable, Sendable {
+    /// The value.
     public let value: Value
-    /// The last edit; nil for a value that nobody has stamped, which is older than any other.
+    /// The stamp of the last edit. A value without a stamp is older than any stamped one.
     public let stamp: Stamp?
 
+    /// Creates a register.
     public init(_ value: Value, _ stamp: Stamp?) {
       self.value = value
       self.stamp = stamp
     }
   }
 
-  /// A list as it stood until a moment.
+  /// A plan that was in force until an edit replaced it.
   public struct Version: Hashable, Sendable {
+    /// The replaced plan.
     public let plan: Plan
-    /// The moment of the edit that replaced it.
+    /// The time of the edit.
     public let until: Instant
 
+    /// Creates a version.
     public init(plan: Plan, until: Instant) {
       self.plan = plan
       self.until = until
     }
   }
 
-  /// The parts that somebody has set; another has its default value, or is no target.
+  /// The parts that were set. Any other part has its default value, and any other target does not exist.
   public let registers: [Part: Register]
-  /// The latest eight earlier versions, the oldest first. Occurrences that were due then go by them.
+  /// The latest eight replaced plans, oldest first. They apply to occurrences that were due at the time.
   public let earlier: [Version]
   private let current: Plan
 
-  /// 120 s.
+  /// The default time between two steps, in seconds.
   public static let interval: Int64 = 120
-  /// The shortest and the longest time between two, in seconds.
+  /// The allowed time between two steps, in seconds.
   public static let intervals: ClosedRange<Int64> = 5...3600
-  /// The most targets that a person can add to one alarm. A join may bring more.
+  /// The maximum number of targets that commands add to one cascade. A merge can exceed it.
   public static let most = 12
-  /// The age in seconds at which what stood before is dropped; no cascade lasts as long without a snooze.
-  private static let kept: Int64 = 86_400
-  private static let mostVersions = 8
+  /// The age in seconds at which earlier plans are dropped. A cascade without a snooze ends sooner.
+  private static let versionLifetime: Int64 = 86_400
+  private static let maxVersionCount = 8
 
   init(registers: [Part: Register], earlier: [Version]) {
     self.registers = registers
-    // One order and one bound wherever they come from, so that joining stays associative.
+    // One order and one limit for all sources keep the join associative.
     let ordered = Set(earlier).sorted {
       ($0.until, $0.plan.canonicalText) < ($1.until, $1.plan.canonicalText)
     }
-    self.earlier = Array(ordered.suffix(Cascade.mostVersions))
+    self.earlier = Array(ordered.suffix(Cascade.maxVersionCount))
     current = Plan(registers)
   }
 
+  /// Creates a cascade from a plan.
+  ///
   /// - Parameters:
-  ///   - plan: gets no stamps.
-  ///   - stamps: of the parts that have one; those of removed targets included.
-  ///   - positions: of targets, by key, as a record gives them. The order of `plan` stands over them.
+  ///   - plan: the values of the parts.
+  ///   - stamps: the stamps of the parts that have one, removed targets included.
+  ///   - positions: the recorded positions of targets, by key. The order in `plan` takes precedence.
+  ///   - earlier: the replaced plans.
   public init(
     _ plan: Plan = Plan(), stamps: [Part: Stamp] = [:], positions: [String: Int64] = [:],
     earlier: [Version] = []
@@ -103,16 +112,16 @@ public struct Cascade: Hashable, Sendable {
     self.init(registers: registers, earlier: earlier)
   }
 
-  /// The list as it stands. What is set to another value keeps its stamp until `stamped(against:at:by:)`.
+  /// The current plan. A part that is set keeps its stamp until `stamped(against:at:by:)`.
   public var plan: Plan {
     get { current }
     set { self = with(newValue) }
   }
 
-  /// The list as it stood at a moment.
+  /// Returns the plan that was in force at a moment.
   ///
-  /// The earlier version of then, with every part as it is now whose last edit was no later: two devices that edited
-  /// without knowing of each other each kept the version from before their own edit only.
+  /// It is the earlier version of that time, updated with every register whose last edit is not later than the moment:
+  /// each of two devices that edit concurrently keeps only the version before its own edit.
   public func plan(at moment: Instant) -> Plan {
     guard let version = earlier.first(where: { moment < $0.until }) else { return plan }
     let settled = registers.filter { _, register in
@@ -121,10 +130,12 @@ public struct Cascade: Hashable, Sendable {
     return version.plan.with(settled)
   }
 
-  /// The same with another version that stood until now.
+  /// Returns the cascade with another plan that was in force until now.
   func keeping(_ plan: Plan, until now: Instant) -> Cascade {
-    let recent = earlier.filter { $0.until > now.adding(seconds: -Cascade.kept) && $0.until <= now }
-    // Alarms come at whole minutes: what stood within one was never in force.
+    let recent = earlier.filter {
+      $0.until > now.adding(seconds: -Cascade.versionLifetime) && $0.until <= now
+    }
+    // Alarms are due at whole minutes: a plan that was replaced within one never applied.
     let isPassing =
       recent.last.map { $0.until.milliseconds / 60_000 == now.milliseconds / 60_000 } ?? false
     let versions = isPassing ? recent : recent + [Version(plan: plan, until: now)]
@@ -133,12 +144,12 @@ public struct Cascade: Hashable, Sendable {
 }
 
 extension Cascade.Plan {
-  /// The list that registers make together.
+  /// Creates the plan that registers describe.
   fileprivate init(_ registers: [Cascade.Part: Cascade.Register]) {
     self = Cascade.Plan().with(registers)
   }
 
-  /// The list with some parts as registers have them. Targets that it lacks follow, in the order of their positions.
+  /// Returns the plan with the values of some registers. New targets are appended in the order of their positions.
   fileprivate func with(_ registers: [Cascade.Part: Cascade.Register]) -> Cascade.Plan {
     var plan = self
     var added: [(position: Int64, key: String, target: CascadeTarget)] = []
@@ -158,7 +169,7 @@ extension Cascade.Plan {
       }
     }
     plan.targets += added.sorted { ($0.position, $0.key) < ($1.position, $1.key) }.map(\.target)
-    // Two devices can have given one device two places: each rings once, as early as it can.
+    // Two devices can have given one device two steps: it rings once, at the earlier step.
     var places = Set([plan.primary].compactMap { $0 })
     plan.targets.removeAll { target in target.device.map { !places.insert($0).inserted } ?? false }
     return plan
@@ -166,7 +177,7 @@ extension Cascade.Plan {
 }
 
 extension Cascade {
-  /// Words that are equal exactly when two lists are, with what stood before.
+  /// A text that is equal for two cascades exactly if they are equal, earlier plans included.
   var canonicalText: String {
     let versions = earlier.map { "\($0.plan.canonicalText) until \($0.until.rfc3339Milliseconds)" }
     return ([plan.canonicalText] + versions.reversed()).joined(separator: "; before ")
@@ -174,7 +185,7 @@ extension Cascade {
 }
 
 extension Cascade.Part {
-  /// As commits and documents name it: `cascade.every`, `cascade.person Jen`.
+  /// The name in commits and records: `cascade.every`, `cascade.person Jen`.
   public var name: String {
     switch self {
     case .on: "cascade.on"
@@ -184,7 +195,7 @@ extension Cascade.Part {
     }
   }
 
-  /// Reads what `name` writes; nil for anything else.
+  /// Creates a part from its `name`; nil for any other text.
   public init?(name: String) {
     guard name.hasPrefix("cascade.") else { return nil }
     let part = String(name.dropFirst("cascade.".count))
@@ -200,7 +211,7 @@ extension Cascade.Part {
 }
 
 extension Cascade.Value {
-  /// The value as text, which is compared and shown. The position of a target is left out.
+  /// The value as text for comparison and display. It omits the position of a target.
   public var text: String {
     switch self {
     case .on(let isOn): isOn ? "on" : "off"

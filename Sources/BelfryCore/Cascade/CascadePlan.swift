@@ -1,13 +1,16 @@
 extension Cascade {
-  /// The plan of a cascade.
+  /// The effective settings of a cascade.
   public struct Plan: Hashable, Sendable {
+    /// True if the cascade is on.
     public var isOn: Bool
-    /// Between one and the next, in seconds.
+    /// The time between two steps, in seconds.
     public var interval: Int64
-    /// The device that the alarm is at home on: it rings at its time, and calls speak of it.
+    /// The primary device: it rings at the alarm's time, and calls name it.
     public var primary: Identifier?
+    /// The targets in the order of their steps.
     public var targets: [CascadeTarget]
 
+    /// Creates a plan.
     public init(
       isOn: Bool = false, interval: Int64 = Cascade.interval, primary: Identifier? = nil,
       targets: [CascadeTarget] = []
@@ -18,18 +21,18 @@ extension Cascade {
       self.targets = targets
     }
 
-    /// True if a telephone number is in the list.
+    /// True if a target is a phone number.
     public var calls: Bool { targets.contains(where: \.isPhone) }
 
-    /// True if the list is on and has targets.
+    /// True if the cascade is on and has targets.
     public var isActive: Bool { isOn && !targets.isEmpty }
 
-    /// The place of a device in the list, the first is 1; nil when it has none.
+    /// Returns the step of a device, starting at 1; nil if no target names it.
     public func step(of device: Identifier) -> Int? {
       targets.firstIndex { $0.device == device }.map { $0 + 1 }
     }
 
-    /// Returns the time at which each target would ring for an occurrence that nobody answers.
+    /// Returns the time at which each target would ring for an occurrence that nobody acknowledges.
     public func preview(due: Instant) -> [(target: CascadeTarget, at: Instant)] {
       targets.enumerated().map { index, target in
         (target, due.adding(seconds: Int64(index + 1) * interval))
@@ -39,7 +42,7 @@ extension Cascade {
 }
 
 extension Cascade.Plan {
-  /// Words that are equal exactly when two are.
+  /// A text that is equal for two plans exactly if they are equal.
   var canonicalText: String {
     "\(isOn ? "on" : "off"), every \(Span.code(interval))"
       + (primary.map { ", first \($0)" } ?? "")
@@ -48,7 +51,7 @@ extension Cascade.Plan {
 }
 
 extension Alarm {
-  /// The later steps as they stood when something was due; nil when nobody was to ring.
+  /// Returns the plan that was in force at a due time; nil if it was off or had no targets.
   public func cascadePlan(at due: Instant) -> Cascade.Plan? {
     guard let plan = cascade?.plan(at: due), plan.isActive else { return nil }
     return plan

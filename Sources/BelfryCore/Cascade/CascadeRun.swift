@@ -1,22 +1,25 @@
-/// Who rings when, from the time that an occurrence is due until somebody stops it.
+/// The escalation of one occurrence: the time at which each step rings, from the due time until somebody responds.
 ///
 /// ```
 /// T            T + i        T + 2i       T + 3i
-/// the first ── step 1 ─── step 2 ─── exhausted        nobody answers
-/// the first ── step 1 ─✕                                stopped: nobody rings any more
-/// the first ── step 1 ─s┄┄┄┄┄┄┄┄ step 1 ── step 2   snoozed: all are silent, then the same one rings again
+/// step 0 ───── step 1 ────── step 2 ───── exhausted      nobody responds
+/// step 0 ───── step 1 ─✕                                 stopped: no further step rings
+/// step 0 ───── step 1 ─s┄┄┄┄┄┄┄┄┄ step 1 ── step 2       snoozed: all steps pause, then the same step rings again
 /// ```
 ///
-/// A pure function of what is known: every device reckons it for itself, and what it learns later changes what is
-/// still to come.
+/// A run is a pure function of the known facts. Each device computes it for itself; facts that arrive later change only
+/// future steps.
 public struct CascadeRun: Hashable, Sendable {
-  /// Somebody's word that all are to be silent for a while.
+  /// A snooze, which pauses all steps.
   public struct Snooze: Hashable, Sendable {
+    /// The time of the snooze.
     public let at: Instant
+    /// The end of the snooze.
     public let until: Instant
-    /// The device that it was given on; nil where that is not known.
+    /// The device on which the snooze was requested; nil if it is unknown.
     public let by: Identifier?
 
+    /// Creates a snooze.
     public init(at: Instant, until: Instant, by: Identifier? = nil) {
       self.at = at
       self.until = until
@@ -24,36 +27,41 @@ public struct CascadeRun: Hashable, Sendable {
     }
   }
 
-  /// A device's, or a person's, time to ring.
+  /// The time at which a step begins to ring.
   public struct Turn: Hashable, Sendable {
-    /// 0 for those who ring at the alarm's own time, else the place in the list.
+    /// The step: 0 for the devices that ring at the alarm's time, then the positions of the targets.
     public let step: Int
+    /// The time at which the step begins to ring.
     public let at: Instant
 
+    /// Creates a turn.
     public init(step: Int, at: Instant) {
       self.step = step
       self.at = at
     }
   }
 
+  /// The due time of the occurrence.
   public let due: Instant
-  /// When each rings, in order, those to come included as if nobody answered.
+  /// The turns in order. Future turns assume that nobody responds.
   public let turns: [Turn]
-  /// When the last has had its time; nil when somebody ended it before.
+  /// The time at which the last step has used its interval; nil if the run was ended before.
   public let exhausted: Instant?
-  /// When somebody stopped it; nil while nobody has.
+  /// The time at which a response ended the run; nil if there was none.
   public let ended: Instant?
-  /// The end of the latest snooze; nil where there was none.
+  /// The end of the latest snooze; nil if there was none.
   public let pausedUntil: Instant?
 
+  /// Computes the run of an occurrence.
+  ///
   /// - Parameters:
-  ///   - due: when the first is to ring.
-  ///   - plan: the list as it stood then.
-  ///   - snoozes: what is known of them, in any order.
-  ///   - ended: when somebody stopped it, or answered otherwise, as far as that is known.
-  ///   - unreachable: the steps that are known not to be there: they do not delay the next. The first is never one of
-  ///     them, as it may wake at the very moment.
-  ///   - step: the place of a device: 0 when it rings first; nil when it has none.
+  ///   - due: the due time of the occurrence.
+  ///   - plan: the plan that was in force at the due time.
+  ///   - snoozes: the known snoozes, in any order.
+  ///   - ended: the time of the response that ended the run; nil if none is known.
+  ///   - unreachable: the steps whose devices are known to be offline. They do not delay the next step. Step 0 is never
+  ///     one of them, because its device may wake at the due time.
+  ///   - step: returns the step of a device: 0 for a device that rings at the alarm's time; nil if it has none.
   public init(
     due: Instant, plan: Cascade.Plan, snoozes: [Snooze] = [], ended: Instant? = nil,
     unreachable: Set<Int> = [], step: (Identifier) -> Int?
@@ -70,18 +78,18 @@ public struct CascadeRun: Hashable, Sendable {
     }
     var paused: Instant?
     for snooze in snoozes.sorted(by: CascadeRun.precedes) {
-      // By a clock that is behind it may have been before its time.
+      // The clock of the snoozing device may be behind.
       let moment = max(snooze.at, due)
       var latest: Int?
       if let end = paused, moment < end {
-        // Once more in the same pause, or on two sides of a partition: the later end counts.
+        // A second snooze in the same pause, possibly on a device that was offline: the later end wins.
         guard snooze.until > end else { continue }
         latest = turns.popLast()?.step
       } else {
         advance(to: moment)
         latest = turns.last?.step
       }
-      // The same one rings again; what is in no list, or has not rung, speaks for the latest that has.
+      // The step of the snoozing device rings again, or the latest step if that device has not rung.
       let own = snooze.by.flatMap(step).flatMap { own in
         turns.contains { $0.step == own } ? own : nil
       }
@@ -103,25 +111,28 @@ public struct CascadeRun: Hashable, Sendable {
     }
   }
 
-  /// A total order, so that it does not matter how they come.
+  /// Returns true if one snooze sorts before another. The order is total, so the order of arrival has no effect.
   static func precedes(_ a: Snooze, _ b: Snooze) -> Bool {
     (a.at, a.until, a.by?.text ?? "") < (b.at, b.until, b.by?.text ?? "")
   }
 
   // MARK: At a moment
 
-  /// Where it stands.
+  /// The state of a run at a moment.
   public enum DeliveryState: Hashable, Sendable {
-    /// Not due yet.
+    /// The occurrence is not due yet.
     case ahead
-    /// These steps ring, the latest last.
+    /// These steps ring, the latest one last.
     case ringing([Int])
+    /// All steps are snoozed.
     case paused(until: Instant)
+    /// A response ended the run.
     case resolved
-    /// All have had their time, and nobody has answered.
+    /// All steps have used their interval without a response.
     case exhausted
   }
 
+  /// Returns the state at a moment.
   public func standing(at now: Instant) -> DeliveryState {
     if ended != nil { return .resolved }
     if now < due { return .ahead }
@@ -130,18 +141,18 @@ public struct CascadeRun: Hashable, Sendable {
     return .ringing(turns.filter { $0.at >= began(at: now) && $0.at <= now }.map(\.step))
   }
 
-  /// Since when those who ring now ring: what rang before a snooze has had its turn.
+  /// Returns the time since which the current steps ring: the due time, or the end of the latest snooze.
   public func began(at now: Instant) -> Instant {
     pausedUntil.flatMap { $0 <= now ? $0 : nil } ?? due
   }
 
-  /// The turn that a step has now; nil when it has none.
+  /// Returns the current turn of a step; nil if the step does not ring now.
   public func turn(of step: Int, at now: Instant) -> Turn? {
     guard ended == nil, pausedUntil.map({ $0 <= now }) ?? true else { return nil }
     return turns.last { $0.step == step && $0.at <= now && $0.at >= began(at: now) }
   }
 
-  /// The next turn of a step; nil when none comes.
+  /// Returns the next turn of a step; nil if there is none.
   public func next(of step: Int, after now: Instant) -> Turn? {
     turns.first { $0.step == step && $0.at > now }
   }

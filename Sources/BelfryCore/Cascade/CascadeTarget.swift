@@ -1,13 +1,13 @@
-/// One of those who ring when the first device stays silent.
+/// A device, person or phone number that a cascade step alerts.
 public enum CascadeTarget: Hashable, Sendable {
   /// A device of the store.
   case device(Identifier)
-  /// Somebody else.
+  /// Another person.
   case person(CascadePerson)
-  /// Called, and told so in a voice; the message is what a person added.
+  /// A phone number, which gets a voice call with an optional message of the user.
   case phone(PhoneNumber, message: String?)
 
-  /// The device of the store that rings for it; nil where none does.
+  /// The device of the store that rings for the target; nil if there is none.
   public var device: Identifier? {
     switch self {
     case .device(let id): id
@@ -16,15 +16,15 @@ public enum CascadeTarget: Hashable, Sendable {
     }
   }
 
-  /// True for a telephone number.
+  /// True if the target is a phone number.
   public var isPhone: Bool {
     if case .phone = self { true } else { false }
   }
 
-  /// True for a target without a device of its own: any device that can reaches it.
+  /// True if the target has no device of its own. Any capable device can reach it.
   public var isRemote: Bool { device == nil }
 
-  /// The identity of the target within a list, and in what devices agree on about it.
+  /// The identity of the target within a cascade and in the claims that devices make for it.
   public var key: String {
     switch self {
     case .device(let id): "device \(id)"
@@ -34,20 +34,23 @@ public enum CascadeTarget: Hashable, Sendable {
   }
 }
 
-/// Somebody who is to be woken in another's place.
+/// A person whom a cascade step alerts.
 public struct CascadePerson: Hashable, Sendable {
+  /// The name, which identifies the person within a cascade.
   public var name: String
-  /// A device of the store that is theirs; nil where they are reached by `address`.
+  /// The person's device in the store; nil if the person is reached by `address`.
   public var device: Identifier?
-  /// The address at which the hook `person` reaches them, such as `https://ntfy.sh/…`.
+  /// The address that the hook `person` uses, such as `https://ntfy.sh/…`; nil if the person has a device.
   public var address: String?
-  /// The device that rings there, in words: `iPhone`.
+  /// A display name for the person's device: `iPhone`.
   public var gadget: String?
 
-  /// The longest name and the longest address, in characters.
+  /// The maximum length of a name, in characters.
   public static let longestName = 64
+  /// The maximum length of an address, in characters.
   public static let longestAddress = 512
 
+  /// Creates a person.
   public init(
     name: String, device: Identifier? = nil, address: String? = nil, gadget: String? = nil
   ) {
@@ -59,12 +62,12 @@ public struct CascadePerson: Hashable, Sendable {
 }
 
 extension CascadeTarget {
-  /// The longest message that a call adds, in characters.
+  /// The maximum length of a call message, in characters.
   public static let longestMessage = 500
 
-  /// The target in words: `Watch`, `Jen's iPhone`, `(555) 123-4567`.
+  /// Returns the display name of the target: `Watch`, `Jen's iPhone`, `(555) 123-4567`.
   ///
-  /// - Parameter names: what people call the devices.
+  /// - Parameter names: the names of the devices.
   public func label(_ names: [Identifier: String]) -> String {
     switch self {
     case .device(let id): return names[id] ?? "device \(id.short)"
@@ -78,7 +81,7 @@ extension CascadeTarget {
     }
   }
 
-  /// The action in words: `Alarm on Watch`, `Call (555) 123-4567`.
+  /// Returns a description of the action: `Alarm on Watch`, `Call (555) 123-4567`.
   public func deed(_ names: [Identifier: String]) -> String {
     switch self {
     case .phone: "Call \(label(names))"
@@ -90,7 +93,7 @@ extension CascadeTarget {
 }
 
 extension CascadeTarget {
-  /// Words that are equal exactly when two are.
+  /// A text that is equal for two targets exactly if they are equal.
   var canonicalText: String {
     switch self {
     case .device: key

@@ -1,19 +1,21 @@
-/// The device that looks at an alarm, and what it knows of the others.
+/// The device that evaluates an alarm and its knowledge of the other devices.
 public struct DeviceContext: Hashable, Sendable {
+  /// The device that evaluates.
   public let device: Identifier
-  /// The devices that there are.
+  /// All devices of the store.
   public let known: Set<Identifier>
-  /// Those that have not been heard of, though others could have been: they delay nobody.
+  /// The devices without a recent heartbeat although the remotes could be asked. They do not delay a cascade.
   public let unreachable: Set<Identifier>
-  /// Since when each of the unreachable ones counts as that; a missing one always has.
+  /// The time since which each unreachable device counts as such. A missing device has always been unreachable.
   public let unreachableSince: [Identifier: Instant]
-  /// The name of the time zone that the device is in, as records hold it; nil when it is not to be recorded.
+  /// The name of the device's time zone, as records hold it; nil if it is not recorded.
   public let zoneName: String?
-  /// The devices that are alive and those that stand in for others; nil where every device counts as alive.
+  /// The live devices and the devices that replace others; nil if every device counts as alive.
   public let presence: DevicePresence?
-  /// The people whom devices belong to; without those of which that is not known, or does not matter now.
+  /// The owners of the devices. Devices without a known or relevant owner are missing.
   public var owners: [Identifier: String] = [:]
 
+  /// Creates a context. `owners` is empty.
   public init(
     device: Identifier, known: Set<Identifier>, unreachable: Set<Identifier> = [],
     unreachableSince: [Identifier: Instant] = [:], zoneName: String? = nil,
@@ -27,19 +29,20 @@ public struct DeviceContext: Hashable, Sendable {
     self.presence = presence
   }
 
-  /// Returns true unless a device is not known to be alive.
+  /// Returns true if a device is alive or the presence of devices is unknown.
   func isAlive(_ device: Identifier) -> Bool { presence?.isAlive(device) ?? true }
 
-  /// The device that has a device's place: its successor while it is silent, else itself.
+  /// Returns the device that acts for a device: its successor while it is offline, otherwise the device itself.
   public func holder(of device: Identifier) -> Identifier { presence?.standIns[device] ?? device }
 
-  /// The device that was given a device's place by decision, else the device itself.
+  /// Returns the device that has replaced a device by `belfry device adopt`, otherwise the device itself.
   func replacement(of device: Identifier) -> Identifier {
     presence?.replacements[device] ?? device
   }
 
-  /// Returns true when a device was unreachable already when an occurrence came due: news during a cascade moves
-  /// no turn that has begun.
+  /// Returns true if a device was already unreachable when an occurrence became due.
+  ///
+  /// A device that becomes unreachable later does not move turns that have begun.
   func isUnreachable(_ device: Identifier, due: Instant) -> Bool {
     unreachable.contains(device) && unreachableSince[device].map { $0 <= due } ?? true
   }

@@ -1,26 +1,28 @@
-/// What is known of the other devices: when each was last there to ring.
+/// The latest known heartbeat of each device.
 ///
 /// ```
-/// a daemon ──(every half hour, and shortly before a cascade step may have to ring)──▶ a reference of its own at the remotes
-/// every sync ──▶ what the remotes have of the others, and when they were asked
+/// daemon      every 30 min, and before a cascade step may ring      writes its own reference at each remote
+/// every sync                                                        reads the references of the other devices
 /// ```
 public struct DeviceHeartbeats: Hashable, Sendable {
-  /// When the remotes were last asked with success; nil when never.
+  /// The time at which the remotes were last asked successfully; nil if never.
   public var asked: Instant?
-  /// Since when the remotes could not be asked; nil when the last try succeeded.
+  /// The time since which the remotes cannot be asked; nil if the last attempt succeeded.
   public var silent: Instant?
-  /// When each device last said that it is there.
+  /// The time of each device's latest heartbeat.
   public var seen: [Identifier: Instant]
-  /// The commit that each had then, in hexadecimal: whether it knew of an alarm's list.
+  /// The commit that each device reported in its latest heartbeat, in hexadecimal.
   public var has: [Identifier: String]
-  /// When this device last said so itself, and which commit it had then.
+  /// The time at which this device last sent a heartbeat; nil if never.
   public var told: Instant?
+  /// The commit that this device reported in that heartbeat, in hexadecimal.
   public var toldHead: String?
-  /// The heartbeat interval that each device has promised, in seconds; missing for one that has promised nothing.
+  /// The heartbeat interval that each device has promised, in seconds. Devices without a promise are missing.
   public var every: [Identifier: Int64]
-  /// The times at which this device last exchanged heartbeats, the latest last.
+  /// The times at which this device last exchanged heartbeats, oldest first.
   public private(set) var exchanges: [Instant]
 
+  /// Creates the heartbeats that a device knows.
   public init(
     asked: Instant? = nil, silent: Instant? = nil, seen: [Identifier: Instant] = [:],
     has: [Identifier: String] = [:], told: Instant? = nil, toldHead: String? = nil,
@@ -36,32 +38,32 @@ public struct DeviceHeartbeats: Hashable, Sendable {
     self.told = told
   }
 
-  /// Between two signs of a device, in seconds.
+  /// The interval between two heartbeats of a device, in seconds.
   public static let spacing: Int64 = 1800
-  /// The same when a cascade step may have to ring soon, or the device has other records than it said last.
+  /// The interval while a cascade step may ring soon, or after the device's records have changed, in seconds.
   public static let spacingInWindow: Int64 = 240
-  /// Who has given no sign for so long would not ring, in seconds.
+  /// The minimum age of the latest heartbeat at which a device counts as offline, in seconds.
   public static let trust: Int64 = 2 * spacing + 900
-  /// The same when a cascade step may have to ring now, of a device that has promised nothing.
+  /// The age that applies while a cascade step may ring, for a device without a promise, in seconds.
   private static let trustInWindow: Int64 = 900
-  /// What was asked longer ago than this tells nothing of now, in seconds.
+  /// The maximum age of an answer from the remotes that describes the present, in seconds.
   private static let freshness: Int64 = 120
-  /// The intervals that a device can promise, in seconds.
+  /// The heartbeat intervals that a device can promise, in seconds.
   public static let promises: ClosedRange<Int64> = spacingInWindow...86_400
 
-  /// The time for which a device counts as alive after its last heartbeat, in seconds.
+  /// Returns the time for which a device counts as alive after a heartbeat, in seconds.
   public func trust(of device: Identifier) -> Int64 {
     max(DeviceHeartbeats.trust, 2 * (every[device] ?? 0) + 900)
   }
 
-  /// The same while a cascade step may have to ring: a device is judged by its promise, and may be late by as much again.
+  /// Returns the same time while a cascade step may ring. A heartbeat may be late by one promised interval.
   private func trustInWindow(of device: Identifier) -> Int64 {
     max(DeviceHeartbeats.trustInWindow, 2 * (every[device] ?? 0) + 300)
   }
 
-  /// The devices that are known not to be there: the remotes were asked just now, and had no recent sign of them.
+  /// Returns the devices that are known to be offline.
   ///
-  /// Nobody is where the remotes cannot be asked: who is not known to be away is waited for.
+  /// The result is empty if the remotes were not asked recently: a cascade waits for a device whose state is unknown.
   public func unreachable(_ known: Set<Identifier>, at now: Instant) -> Set<Identifier> {
     guard let asked, abs(now.seconds(since: asked)) <= DeviceHeartbeats.freshness else { return [] }
     return known.filter { device in
@@ -70,42 +72,44 @@ public struct DeviceHeartbeats: Hashable, Sendable {
     }
   }
 
-  /// Since when each of some devices counts as unreachable; without those that were never heard of.
+  /// Returns the time since which each device counts as unreachable. Devices that never sent a heartbeat are missing.
   public func unreachableSince(_ devices: Set<Identifier>) -> [Identifier: Instant] {
     seen.filter { devices.contains($0.key) }.reduce(into: [:]) { result, item in
       result[item.key] = item.value.adding(seconds: trustInWindow(of: item.key))
     }
   }
 
-  /// Whether a device would be there to ring, as far as is known.
+  /// Returns true if a device's latest heartbeat is recent enough.
   public func isAlive(_ device: Identifier, at now: Instant) -> Bool {
     seen[device].map { now.seconds(since: $0) <= trust(of: device) } ?? false
   }
 
   // MARK: This device's own promise
 
-  /// The number of exchanges that are remembered.
-  private static let mostExchanges = 9
-  /// Exchanges closer together than this are a person's, not a schedule's, and are not counted, in seconds.
-  private static let leastGap: Int64 = 60
+  /// The number of exchanges that are kept.
+  private static let maxExchangeCount = 9
+  /// The minimum time between two counted exchanges, in seconds. Closer ones come from a person, not from a schedule.
+  private static let minGap: Int64 = 60
 
-  /// Remembers that heartbeats were exchanged now.
+  /// Records an exchange of heartbeats.
   public mutating func noteExchange(at now: Instant) {
-    // After the clock was set back the times from before tell nothing.
+    // Times after now date from before the clock was set back.
     exchanges.removeAll { $0 > now }
-    if let last = exchanges.last, now.seconds(since: last) < DeviceHeartbeats.leastGap { return }
-    exchanges = Array((exchanges + [now]).suffix(DeviceHeartbeats.mostExchanges))
+    if let last = exchanges.last, now.seconds(since: last) < DeviceHeartbeats.minGap { return }
+    exchanges = Array((exchanges + [now]).suffix(DeviceHeartbeats.maxExchangeCount))
   }
 
-  /// Forgets what this device has said of itself: after its folder was copied that was another device.
+  /// Removes this device's own heartbeats and exchanges: in a copied folder they belong to another device.
   public mutating func forgetOwn() {
     told = nil
     toldHead = nil
     exchanges = []
   }
 
-  /// The interval that a device without a daemon can promise, in seconds: the second longest between its latest
-  /// exchanges, as the longest may be a night's sleep; half an hour while there are too few to tell.
+  /// The interval that a device without a daemon promises, in seconds.
+  ///
+  /// It is the second-longest gap between recent exchanges, because the longest may be a night. With fewer than three
+  /// gaps it is `spacing`.
   public var promise: Int64 {
     let gaps = zip(exchanges.dropFirst(), exchanges).map { $0.seconds(since: $1) }.sorted(by: >)
     let gap = gaps.count < 3 ? DeviceHeartbeats.spacing : gaps[1]

@@ -1,33 +1,36 @@
-/// The devices of a store that are known to be alive at a moment, and those that have returned under a new identity.
+/// The devices of a store that are known to be alive, and the devices that replace others.
 ///
-/// | evidence of a device | counts for |
+/// | evidence | validity |
 /// |---|---|
-/// | a heartbeat | 75 minutes, or twice the interval that it promised and 15 minutes when that is more |
-/// | a log entry or its own record, where it has sent a heartbeat before | as a heartbeat |
-/// | a log entry or its own record, where it never has | a day |
-/// | anything before a *successor* was added | nothing |
+/// | heartbeat | the longer of 75 min, and twice the promised interval plus 15 min |
+/// | log entry or own device record, if the device has sent a heartbeat | as for a heartbeat |
+/// | log entry or own device record, if the device has never sent one | 24 h |
+/// | any evidence older than the device's successor | none |
 ///
-/// A successor is a device that was added later under the same name, that was made from a copy of the device's folder,
-/// or that has replaced it by `belfry device adopt`. While nothing is heard of the device, its successor stands in for
-/// it.
+/// A successor is a device that was added later under the same name, was made from a copy of the device's folder, or
+/// has replaced the device by `belfry device adopt`. It acts for the device while the device is offline.
 public struct DevicePresence: Hashable, Sendable {
-  /// The devices that are known to be alive, each with the moment at which its evidence stops counting.
+  /// The live devices, each with the time at which its evidence expires.
   public private(set) var aliveUntil: [Identifier: Instant] = [:]
   /// The time of each other device's latest heartbeat, log entry or edit of its own record.
   public private(set) var lastHeard: [Identifier: Instant] = [:]
-  /// The devices that were replaced by a person's decision and have not been heard of since, each with its successor.
+  /// The devices that were replaced by `belfry device adopt` and are silent since, each with its successor.
   public private(set) var replacements: [Identifier: Identifier] = [:]
-  /// The silent devices that have a successor, each with it; those that were replaced included.
+  /// The silent devices that have a successor, each with that successor. Includes `replacements`.
   public private(set) var standIns: [Identifier: Identifier] = [:]
-  /// The devices that were replaced and have been heard of since, each with its successor.
+  /// The devices that were replaced but have been active since, each with its successor.
   public private(set) var returned: [Identifier: Identifier] = [:]
 
-  /// The age in seconds up to which a log entry counts as a sign of life of a device that has never sent a heartbeat.
+  /// The validity of a log entry as evidence for a device that has never sent a heartbeat, in seconds.
   public static let recordHorizon: Int64 = 86_400
 
+  /// Evaluates the evidence of all devices.
+  ///
   /// - Parameters:
-  ///   - own: the device that looks: it is alive.
-  ///   - activity: the latest log entry of each device, as far as that is known.
+  ///   - own: the device that evaluates. It counts as alive.
+  ///   - devices: all devices of the store.
+  ///   - heartbeats: the known heartbeats.
+  ///   - activity: the time of each device's latest known log entry.
   public init(
     own: Identifier, devices: [Device], heartbeats: DeviceHeartbeats,
     activity: [Identifier: Instant] = [:], at now: Instant
@@ -61,10 +64,10 @@ public struct DevicePresence: Hashable, Sendable {
     standIns = DevicePresence.resolved(standIns)
   }
 
-  /// Returns true while a device is known to be alive.
+  /// Returns true if a device is known to be alive.
   public func isAlive(_ device: Identifier) -> Bool { aliveUntil[device] != nil }
 
-  /// The latest sign of a device in the store's records. A time that has not come yet is no evidence.
+  /// Returns the time of a device's latest evidence in the records. Times in the future are ignored.
   private static func latest(
     of device: Device, _ activity: Instant?, at now: Instant
   ) -> Instant {
@@ -73,7 +76,7 @@ public struct DevicePresence: Hashable, Sendable {
       .reduce(device.created.isImplausible(at: now) ? Instant(seconds: 0) : device.created, max)
   }
 
-  /// The device that has replaced another by decision, the latest of several, and when.
+  /// Returns the device that has replaced another by `belfry device adopt` and the time of that. The latest one wins.
   private static func replacement(
     of id: Identifier, among devices: [Device], at now: Instant
   ) -> (successor: Identifier, at: Instant)? {
@@ -82,8 +85,10 @@ public struct DevicePresence: Hashable, Sendable {
     }.filter { !$0.at.isImplausible(at: now) }.max { ($0.at, $0.successor) < ($1.at, $1.successor) }
   }
 
-  /// The latest device that was added after another under the same name, or from a copy of it. One whose clock was far
-  /// ahead when it was added is none: it would keep the other silent for as long.
+  /// Returns the latest device that was added under the same name or from a copy.
+  ///
+  /// A device whose clock was far ahead when it was added does not qualify: it would keep the other one silent for as
+  /// long.
   private static func successor(
     of device: Device, among devices: [Device], at now: Instant
   ) -> Device? {
@@ -96,7 +101,7 @@ public struct DevicePresence: Hashable, Sendable {
     }.max { ($0.created, $0.id) < ($1.created, $1.id) }
   }
 
-  /// Follows chains to their ends: a successor may have a successor of its own.
+  /// Returns the map with chains of successors followed to their ends.
   private static func resolved(_ direct: [Identifier: Identifier]) -> [Identifier: Identifier] {
     direct.mapValues { first in
       var (last, seen) = (first, Set([first]))

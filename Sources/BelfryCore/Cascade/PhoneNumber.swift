@@ -1,32 +1,38 @@
-/// A telephone number as ITU-T E.164 has it: a country's code and up to 15 digits in all.
+/// A phone number as defined by ITU-T E.164: a country code and up to 15 digits in total.
 public struct PhoneNumber: Hashable, Comparable, Sendable {
-  /// `+15551234567`.
+  /// The number in E.164 form: `+15551234567`.
   public let e164: String
 
-  /// Why a text is no telephone number that can be called.
+  /// The reason why a text is not a callable phone number.
   public enum Failure: Error, Hashable, Sendable {
-    /// Holds something that no number holds.
+    /// The text contains a character that is not part of a number.
     case character(Character)
+    /// The number has too few digits.
     case tooShort
+    /// The number has too many digits.
     case tooLong
-    /// Too long for a number of North America, and without the code of another country.
+    /// The number has no country code and is not a North American number.
     case countryMissing
-    /// No country has this code.
+    /// The country code is not assigned.
     case unknownCountry
-    /// An area of North America begins with 2 to 9.
+    /// The North American area code begins with 0 or 1.
     case badArea
-    /// A 0 stands between the country's code and the number, which is dialled only within the country.
+    /// A trunk prefix 0, which is dialed only within the country, follows the country code.
     case trunkPrefix
-    /// Those who answer there are not to be called by a machine.
+    /// The number is an emergency number, which Belfry never calls.
     case emergency
   }
 
-  /// Reads a number as people write it: with blanks, hyphens, dots, slashes and parentheses; `+` or `00` begin the code
+  /// Parses a number with optional spaces, hyphens, dots, slashes and parentheses.
+  ///
+  /// A country code follows `+` or `00`. Ten digits without a country code are a North American number.
+  ///
+  /// - Throws: `Failure` if the text is not a callable number.
   /// of a country, and ten digits without one are a number of North America.
   public init(_ text: String) throws(Failure) {
     var digits = ""
     var isInternational = false
-    // `+44 (0)20 …`: the 0 is for who calls from within.
+    // `+44 (0)20 …`: the 0 is dialed only within the country.
     for character in text.replacing("(0)", with: " ") {
       switch character {
       case "+" where digits.isEmpty && !isInternational: isInternational = true
@@ -61,7 +67,7 @@ public struct PhoneNumber: Hashable, Comparable, Sendable {
     e164 = "+" + digits
   }
 
-  /// `(555) 123-4567` for North America; else the country's code and groups: `+44 207 946 0958`.
+  /// The number for display: `(555) 123-4567` for North America, otherwise the country code and groups.
   public var shown: String {
     let digits = e164.dropFirst()
     let code = PhoneNumber.countryCode(of: String(digits)) ?? ""
@@ -72,7 +78,7 @@ public struct PhoneNumber: Hashable, Comparable, Sendable {
     return "+\(code) " + PhoneNumber.groups(national).joined(separator: " ")
   }
 
-  /// Groups of three digits, the last ones of two to four.
+  /// Returns the digits in groups of three; the last one or two groups have two to four.
   private static func groups(_ digits: Substring) -> [String] {
     var rest = digits
     var groups: [String] = []
@@ -84,11 +90,12 @@ public struct PhoneNumber: Hashable, Comparable, Sendable {
     return groups + [String(rest)]
   }
 
+  /// Returns true if one number sorts before another in E.164 form.
   public static func < (a: PhoneNumber, b: PhoneNumber) -> Bool { a.e164 < b.e164 }
 
   private static let emergencies: Set<String> = ["110", "111", "112", "119", "911", "999", "000"]
 
-  /// The code that a number begins with, by the zones of ITU-T E.164; nil when it is none that is assigned.
+  /// Returns the country code at the start of a number; nil if that code is not assigned.
   private static func countryCode(of digits: String) -> String? {
     guard let first = digits.first, first != "0" else { return nil }
     if first == "1" || first == "7" { return String(first) }
@@ -100,17 +107,18 @@ public struct PhoneNumber: Hashable, Comparable, Sendable {
     return unassigned.contains(three) || unassignedTens.contains(two) ? nil : three
   }
 
-  /// The countries whose numbers may begin with 0.
+  /// The country codes whose national numbers may begin with 0.
   private static let leadingZero: Set<String> = ["39", "225", "241", "242", "378", "379"]
 
-  /// The codes of two digits; every other one of the zones 2 to 9 has three.
+  /// The two-digit country codes. All other codes of the zones 2 to 9 have three digits.
   private static let twoDigitCodes: Set<String> = [
     "20", "27", "30", "31", "32", "33", "34", "36", "39", "40", "41", "43", "44", "45", "46", "47",
     "48", "49", "51", "52", "53", "54", "55", "56", "57", "58", "60", "61", "62", "63", "64", "65",
     "66", "81", "82", "84", "86", "90", "91", "92", "93", "94", "95", "98",
   ]
-  /// Codes of three digits that nobody has: whole tens, and single ones.
+  /// The first two digits of unassigned blocks of ten three-digit codes.
   private static let unassignedTens: Set<String> = ["28", "83", "89"]
+  /// The other unassigned three-digit codes.
   private static let unassigned: Set<String> = [
     "210", "214", "215", "217", "219", "259", "292", "293", "294", "295", "296", "384", "422",
     "424", "425", "426", "427", "428", "429", "671", "684", "693", "694", "695", "696", "697",
@@ -120,6 +128,6 @@ public struct PhoneNumber: Hashable, Comparable, Sendable {
 }
 
 extension PhoneNumber: CustomStringConvertible {
-  /// As records hold it.
+  /// The number in E.164 form, as records store it.
   public var description: String { e164 }
 }

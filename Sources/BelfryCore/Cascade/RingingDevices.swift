@@ -1,28 +1,27 @@
-/// The devices that ring for an alarm at its time.
 extension Alarm {
-  /// Why a device rings for an alarm at the alarm's time.
+  /// The reason why a device rings at the alarm's time.
   public enum RingingRole: Hashable, Sendable {
-    /// It is one of those that the alarm is for.
+    /// The alarm is intended for the device.
     case intended
-    /// None of those that the alarm is for is known to be alive.
+    /// The device replaces another one, or none of the intended devices is known to be alive.
     case standIn
   }
 
-  /// Returns why a device rings at the alarm's time, and not as a later step of a cascade; nil when it does not.
+  /// Returns the role in which a device rings at the alarm's time, not as a later step; nil if it does not ring then.
   ///
-  /// 1. Those of `delivery.devices`, or all, but for the cascades. A device that was replaced counts as its successor,
-  ///    and where there is a cascade so does a silent one that another stands in for.
-  /// 2. If none is left, the device that the alarm is at home on; and if that is not known, all: rather a false alarm
-  ///    than a missed one.
-  /// 3. While none of the alarm's devices, cascade included, is known to be alive: those that stand in for one of
-  ///    them; and if none of these is known to be alive either, all.
+  /// 1. The devices in `delivery.devices`, or all devices, except the targets of the cascade. A replaced device counts
+  ///    as its successor. With a cascade, a silent device counts as its successor too.
+  /// 2. If no device is left, the primary device. If that is unknown, all devices: a false alarm is better than a
+  ///    missed one.
+  /// 3. If none of the alarm's devices, cascade included, is known to be alive, their successors. If none of those is
+  ///    known to be alive, all devices.
   public func role(of device: Identifier, seenBy deviceContext: DeviceContext, plan: Cascade.Plan?)
     -> RingingRole?
   {
     if isIntended(device, deviceContext, plan) {
       return isNamed(device, deviceContext) ? .intended : .standIn
     }
-    // Without knowledge of the others everybody counts as alive.
+    // Without information about presence, every device counts as alive.
     guard deviceContext.presence != nil else { return nil }
     let own = ownDevices(deviceContext, plan)
     if own.isEmpty || own.contains(where: deviceContext.isAlive) { return nil }
@@ -31,7 +30,7 @@ extension Alarm {
     return successors.contains(where: deviceContext.isAlive) ? nil : .standIn
   }
 
-  /// The devices that the alarm is for, its cascade included; empty when it is for every device.
+  /// Returns the intended devices, cascade included; empty if the alarm is for every device.
   func ownDevices(_ deviceContext: DeviceContext, _ plan: Cascade.Plan?) -> Set<Identifier> {
     var devices = Set(delivery.devices.map(deviceContext.replacement))
     if devices.isEmpty { return [] }
@@ -39,22 +38,23 @@ extension Alarm {
     return devices
   }
 
-  /// The time at which the last of the alarm's live devices stops counting as alive without another heartbeat; nil when
-  /// none is, or the alarm is for every device.
+  /// Returns the time at which the last live device of the alarm stops counting as alive without a further heartbeat.
+  ///
+  /// - Returns: The time; nil if no device is alive or the alarm is for every device.
   func silence(_ deviceContext: DeviceContext, _ plan: Cascade.Plan?) -> Instant? {
     guard let presence = deviceContext.presence else { return nil }
     let own = ownDevices(deviceContext, plan)
     return own.union(own.map(deviceContext.holder)).compactMap { presence.aliveUntil[$0] }.max()
   }
 
-  /// Returns false for a device that the alarm is for only because it stands in for another.
+  /// Returns false if the alarm is for the device only because it acts for another device.
   private func isNamed(_ device: Identifier, _ deviceContext: DeviceContext) -> Bool {
     delivery.devices.isEmpty
       || !delivery.devices.contains { deviceContext.holder(of: $0) == device && $0 != device }
       || delivery.devices.contains { deviceContext.replacement(of: $0) == device }
   }
 
-  /// The first two rules of `role`.
+  /// Returns true if rule 1 or 2 of `role(of:seenBy:plan:)` applies.
   private func isIntended(
     _ device: Identifier, _ deviceContext: DeviceContext, _ plan: Cascade.Plan?
   ) -> Bool {
@@ -79,7 +79,7 @@ extension Alarm {
 }
 
 extension Cascade.Plan {
-  /// The place of a device in the list, that of a silent one that it stands in for included; nil when it has none.
+  /// Returns the step of a device, or of a silent device that it acts for; nil if neither is a target.
   func step(of device: Identifier, seenBy deviceContext: DeviceContext) -> Int? {
     step(of: device)
       ?? targets.firstIndex { $0.device.map(deviceContext.holder) == device }.map { $0 + 1 }

@@ -48,7 +48,7 @@ public struct DeliveryLedger: Hashable, Sendable {
     public let at: Instant
     /// How often it was tried, the last time included.
     public var attempts: Int
-    public var standing: DeliveryState
+    public var state: DeliveryState
     /// The process that is about it; nil when nobody has to be.
     public var leaseOwner: String?
     /// Whether the log tells of it, as far as it is to.
@@ -56,13 +56,13 @@ public struct DeliveryLedger: Hashable, Sendable {
 
     public init(
       _ kind: Kind = .ringing, due: Instant, at: Instant, attempts: Int = 1,
-      standing: DeliveryState = .delivered, leaseOwner: String? = nil, isLogged: Bool = true
+      state: DeliveryState = .delivered, leaseOwner: String? = nil, isLogged: Bool = true
     ) {
       self.kind = kind
       self.due = due
       self.at = at
       self.attempts = attempts
-      self.standing = standing
+      self.state = state
       self.leaseOwner = leaseOwner
       self.isLogged = isLogged
     }
@@ -72,12 +72,12 @@ public struct DeliveryLedger: Hashable, Sendable {
 
     /// Whether it needs no telling now: it was told, or tried often enough, or is not to be tried again yet.
     func isSettled(at now: Instant) -> Bool {
-      standing != .undelivered || attempts >= Firing.mostAttempts || retry > now
+      state != .undelivered || attempts >= Firing.mostAttempts || retry > now
     }
 
     /// When a question or a warning is to be tried again; nil when it is not.
     func nextAttempt(after now: Instant) -> Instant? {
-      standing == .undelivered && attempts < Firing.mostAttempts && retry > now ? retry : nil
+      state == .undelivered && attempts < Firing.mostAttempts && retry > now ? retry : nil
     }
 
     /// When what reached nobody is to be tried again: after half a minute, then twice as long each time, up to
@@ -157,13 +157,13 @@ public struct DeliveryLedger: Hashable, Sendable {
     for (key, firing) in ledger {
       guard let leaseOwner = firing.leaseOwner, leaseOwner != own else { continue }
       let isExpired =
-        firing.standing == .claimed
+        firing.state == .claimed
         && abs(now.seconds(since: firing.at)) > DeliveryLedger.leaseLength
       if !isExpired, isAlive(leaseOwner) { continue }
       // Due at once: half a minute and more before its own retry would be.
       result.ledger[key] = Firing(
         firing.kind, due: firing.due, at: firing.due.adding(seconds: -86_400),
-        attempts: firing.attempts, standing: .undelivered, isLogged: firing.isLogged)
+        attempts: firing.attempts, state: .undelivered, isLogged: firing.isLogged)
     }
     return result
   }

@@ -1,9 +1,10 @@
-/// A device that takes over the place of another.
+/// The replacement of one device by another.
 extension Alarm {
-  /// Returns the alarm with one device in another's place, as an edit of now; nil where the other has no place in it.
+  /// Returns the alarm with one device replaced by another, as an edit at `now`; nil if the alarm does not name the old
+  /// device.
   ///
-  /// The successor has the same place in `delivery.devices` and in the list of cascades. Where it had a place of its own
-  /// in the list, it keeps only that of the other.
+  /// The new device takes the old one's entry in `delivery.devices` and its step of the cascade. If the new device
+  /// already had a step of its own, that step is removed.
   public func replacing(
     _ old: Identifier, by new: Identifier, at now: Instant
   ) -> Alarm? {
@@ -19,7 +20,7 @@ extension Alarm {
 }
 
 extension Cascade.Plan {
-  /// Puts one device in another's place.
+  /// Replaces one device by another.
   fileprivate mutating func replace(_ old: Identifier, by new: Identifier) {
     if let index = targets.firstIndex(where: { $0.device == old }) {
       targets[index] = targets[index].replacingDevice(by: new)
@@ -32,7 +33,7 @@ extension Cascade.Plan {
       primary = new
       targets.removeAll { $0.device == new }
     } else if primary == new {
-      // Who rings first is no later step.
+      // The primary device has no later step.
       targets.removeAll { $0.device == new }
     }
   }

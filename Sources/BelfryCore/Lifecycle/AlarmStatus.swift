@@ -1,44 +1,63 @@
-/// Where an alarm stands at a moment: derived from the record and what this device has rung for.
+/// The status of an alarm at a moment, derived from its record and this device's delivery ledger.
 public struct AlarmStatus: Hashable, Sendable {
+  /// The states of an alarm.
   public enum State: String, CaseIterable, Sendable {
-    case active, ringing, snoozed, pending, missed, disabled, finished
-    /// Nothing comes until a day, by a person's wish.
+    /// Waiting for the next occurrence.
+    case active
+    /// An occurrence rings.
+    case ringing
+    /// The current occurrence was snoozed and rings again.
+    case snoozed
+    /// A stopped occurrence waits for confirmation.
+    case pending
+    /// An occurrence was missed and not dismissed.
+    case missed
+    /// The alarm is disabled or deleted.
+    case disabled
+    /// No further occurrence comes.
+    case finished
+    /// A pause is in effect.
     case paused
   }
 
+  /// The state of the alarm.
   public var state: State
-  /// The next occurrence that will fire, strictly later than now.
+  /// The next occurrence that will fire, strictly later than now; nil if there is none.
   public var next: Timeline.Occurrence?
-  /// The occurrence that rings, is snoozed, or was missed.
+  /// The occurrence that rings, is snoozed, was missed or is the latest pending one; nil if there is none.
   public var current: CivilDateTime?
-  /// The occurrences that wait for somebody's word, oldest first, each with the moment since when.
+  /// The pending occurrences, oldest first.
   public var pending: [Pending]
-  /// Snoozed: when it fires again, and how often it was snoozed.
+  /// The snooze of the current occurrence; nil if it is not snoozed.
   public var snooze: Snooze?
-  /// What was missed since somebody last answered, and not dismissed; of a strict alarm all that is not
-  /// dismissed. Oldest first.
+  /// The missed occurrences since the last answer that were not dismissed, oldest first. For a strict alarm, all that
+  /// were not dismissed.
   public var missed: [CivilDateTime]
-  /// What was skipped and is still ahead; oldest first.
+  /// The skipped occurrences that are still ahead, oldest first.
   public var skipped: [CivilDateTime]
-  /// Until when it is paused; nil when it is not.
+  /// The end of the current pause; nil if the alarm is not paused.
   public var pausedUntil: CivilDateTime?
-  /// As long as the record and this device's firings stay the same, nothing here changes before this moment.
+  /// The time before which this status does not change unless the record or the delivery ledger changes.
   public var validUntil: Instant
 
-  /// When it rings next, from now on: again after a snooze, or its next occurrence; nil when never.
+  /// The next time at which the alarm rings, after a snooze or for its next occurrence; nil if never.
   public var comes: Timeline.Occurrence? {
     let again = snooze.map { Timeline.Occurrence(civil: $0.occurrence, at: $0.until) }
     return [again, next].compactMap { $0 }.min { $0.at < $1.at }
   }
 
+  /// A pending occurrence with its follow-ups.
   public struct Pending: Hashable, Sendable {
+    /// The pending occurrence.
     public let occurrence: CivilDateTime
+    /// The time at which the occurrence became pending.
     public let since: Instant
-    /// The number of the latest follow-up that was sent.
+    /// The number of the latest follow-up that was sent; 0 if none was.
     public let followUpsSent: Int
-    /// When the next follow-up is due; nil when none comes any more.
+    /// The time at which the next follow-up is due; nil if there is none.
     public let nextFollowUp: Instant?
 
+    /// Creates the status of a pending occurrence.
     public init(
       occurrence: CivilDateTime, since: Instant, followUpsSent: Int = 0,
       nextFollowUp: Instant? = nil
@@ -50,12 +69,16 @@ public struct AlarmStatus: Hashable, Sendable {
     }
   }
 
+  /// A snooze of an occurrence.
   public struct Snooze: Hashable, Sendable {
+    /// The snoozed occurrence.
     public let occurrence: CivilDateTime
+    /// The time at which the occurrence rings again.
     public let until: Instant
-    /// 0 when nobody has: it waits for the end of the quiet hours.
+    /// The number of snoozes; 0 if no user snoozed it and it waits for the end of the quiet hours.
     public let count: Int
 
+    /// Creates the status of a snooze.
     public init(occurrence: CivilDateTime, until: Instant, count: Int) {
       self.occurrence = occurrence
       self.until = until
@@ -63,6 +86,7 @@ public struct AlarmStatus: Hashable, Sendable {
     }
   }
 
+  /// Creates a status from its parts.
   public init(
     state: State, next: Timeline.Occurrence? = nil, current: CivilDateTime? = nil,
     pending: [Pending] = [], snooze: Snooze? = nil, missed: [CivilDateTime] = [],
@@ -81,32 +105,35 @@ public struct AlarmStatus: Hashable, Sendable {
   }
 }
 
-/// How an open occurrence stands against the clock.
+/// The ringing state of an open occurrence on this device.
 enum Ringing: Equatable {
-  /// Due, and this device has not rung for it: it is to ring now.
+  /// Due and not yet delivered on this device: it has to ring now.
   case toRing(due: Instant)
-  /// Has rung, or rings elsewhere, and waits for an answer; `until` when it then counts as missed.
+  /// Delivered here, or ringing elsewhere. It is missed at `until`; nil without a time limit.
   case ringing(until: Instant?)
-  /// It rang for nobody, and is to be tried again.
+  /// The delivery failed. It is retried at `retry`.
   case unheard(retry: Instant)
-  /// Others ring; its own turn comes then.
+  /// Other devices ring. This device's turn starts at `until`.
   case waiting(until: Instant)
-  /// Snoozed until then.
+  /// Snoozed until a time.
   case snoozed(until: Instant)
-  /// Nobody answered in time.
+  /// Not answered in time.
   case missed
 
+  /// Creates the state of an occurrence that is due at a time.
+  ///
   /// - Parameters:
-  ///   - due: when it is to ring.
-  ///   - firing: what is known of that; nil when this device has not rung for it.
-  ///   - ringsHere: whether it rings on this device at all.
-  ///   - lasting: until when it rings at least, as cascade steps are still to be tried.
+  ///   - due: the time at which the occurrence rings.
+  ///   - firing: the delivery for that time; nil if this device has not attempted it.
+  ///   - ringsHere: true if the alarm rings on this device.
+  ///   - earliestEnd: the time until which the occurrence rings at least, because cascade steps are still ahead; nil if
+  ///     there is no such time.
   init(
     due: Instant, _ firing: DeliveryLedger.Firing?, alarm: Alarm, ringsHere: Bool, now: Instant,
-    settings: Settings, lasting: Instant? = nil
+    settings: Settings, earliestEnd: Instant? = nil
   ) {
-    let latest = max(due.adding(seconds: settings.grace), lasting ?? due)
-    switch firing?.standing {
+    let latest = max(due.adding(seconds: settings.grace), earliestEnd ?? due)
+    switch firing?.state {
     case nil where due > now: self = .snoozed(until: due)
     case nil where !ringsHere && alarm.delivery.persistent: self = .ringing(until: nil)
     case nil where now > latest: self = .missed
@@ -119,16 +146,17 @@ enum Ringing: Equatable {
     case .delivered where alarm.delivery.persistent: self = .ringing(until: nil)
     case .delivered:
       let end = max(
-        (firing?.at ?? due).adding(seconds: settings.ringTimeout), lasting ?? due)
+        (firing?.at ?? due).adding(seconds: settings.ringTimeout), earliestEnd ?? due)
       self = end <= now ? .missed : .ringing(until: end)
     }
   }
 }
 
 extension Timeline {
-  /// Where the alarm stands.
+  /// Returns the status of the alarm.
   ///
-  /// In this order: deleted or disabled; ringing; snoozed; pending; missed; paused; active; finished.
+  /// The first of these states applies: disabled or deleted, ringing, snoozed, pending, missed, paused, active,
+  /// finished.
   public func status(at now: Instant, settings: Settings, ledger: DeliveryLedger) -> AlarmStatus {
     if !alarm.enabled || alarm.isDeleted { return AlarmStatus(state: .disabled) }
     let next = self.next(after: now)
@@ -142,17 +170,17 @@ extension Timeline {
     for change in [warning == nil ? nextWarning : now, nextPauseChange(at: now)] {
       if let change { status.validUntil = min(status.validUntil, change) }
     }
-    // A skip is shown as long as it is ahead.
+    // A skip is shown only while it is ahead.
     if let skipped = status.skipped.first {
       status.validUntil = min(status.validUntil, occurrence(skipped).at)
     }
-    // A rehearsal of its cascade is every tick's to look at, as long as it is one.
+    // During a rehearsal of its cascade, every tick evaluates the alarm.
     if isRehearsing(at: now) { status.validUntil = now }
-    // So are a wrong clock's traces, and the zone of a cascade.
+    // The next tick records a correction after a wrong clock, or a new cascade zone.
     if isCorrected || zoneToRecord != nil { status.validUntil = now }
-    // What a pause leaves out is the next tick's to log.
+    // The next tick logs the skips of a pause.
     if !unsettledByPause(at: now).isEmpty { status.validUntil = now }
-    // What the tier does not know is the next tick's to complete, and a follow-up that is overdue to send.
+    // The next tick completes pending occurrences on the free tier, and sends an overdue follow-up.
     if !settings.tier.confirmsCompletion, !status.pending.isEmpty { status.validUntil = now }
     for pending in status.pending {
       guard let change = pending.nextFollowUp else { continue }
@@ -171,7 +199,7 @@ extension Timeline {
     }) {
       ringing = open.ringing
       status.current = open.civil
-      // What rings, and what was missed and not yet recorded, depend on this device's firings.
+      // Ringing occurrences and unrecorded misses depend on this device's delivery ledger.
       switch open.ringing {
       case .toRing, .ringing, .unheard, .waiting: status.validUntil = now
       case .snoozed(let until):
@@ -186,7 +214,7 @@ extension Timeline {
     switch ringing {
     case .toRing, .ringing, .unheard, .waiting: status.state = .ringing
     default:
-      if let again = ringingAgain(at: now, settings: settings, ledger: ledger) {
+      if let again = ringingPending(at: now, settings: settings, ledger: ledger) {
         status.state = .ringing
         status.current = again
         status.validUntil = now
@@ -205,7 +233,7 @@ extension Timeline {
     return status
   }
 
-  /// How an occurrence stands against the clock; nil when it is answered.
+  /// Returns the ringing state of an occurrence; nil if it was answered.
   func ringing(
     _ current: Occurrence, at now: Instant, settings: Settings, ledger: DeliveryLedger
   ) -> (civil: CivilDateTime, ringing: Ringing)? {
@@ -216,18 +244,18 @@ extension Timeline {
         cascadeRun, of: current.civil, at: now, settings: settings, ledger: ledger)
       return (current.civil, held(ringing, current, at: now))
     }
-    // Snoozed where it came earlier, it rings here at its own time.
+    // A snooze from a device where the occurrence was due earlier does not make it ring early here.
     let hasRung = hasRung(current.civil, ledger)
     let until = known?.until.map { hasRung ? $0 : max($0, current.at) }
-    let due = until ?? ringsAgain(current, at: now) ?? current.at
+    let due = until ?? reopeningTime(of: current, at: now) ?? current.at
     let ringing = Ringing(
       due: due, ledger.firing(alarm.id, current.civil, due: due), alarm: alarm,
       ringsHere: ringsHere, now: now, settings: settings)
     return (current.civil, held(ringing, current, at: now))
   }
 
-  /// When an occurrence was reopened that had rung before: somebody took the answer back, and it rings anew.
-  func ringsAgain(_ current: Occurrence, at now: Instant = .distantFuture) -> Instant? {
+  /// Returns the time at which an occurrence that had rung was reopened, so that it rings again; nil if it was not.
+  func reopeningTime(of current: Occurrence, at now: Instant = .distantFuture) -> Instant? {
     guard let record = alarm.progress.occurrences[current.civil], record.state == .open,
       record.revision > 0, let since = record.since, since > current.at, since <= now
     else { return nil }
@@ -247,20 +275,23 @@ extension Timeline {
     }
   }
 
-  /// The latest pending occurrence of a strict alarm that rings again.
-  private func ringingAgain(
+  /// Returns the latest pending occurrence of a strict alarm whose follow-up rings; nil if there is none.
+  private func ringingPending(
     at now: Instant, settings: Settings, ledger: DeliveryLedger
   ) -> CivilDateTime? {
     occurrences(in: .pending).last { civil in
       guard let record = record(of: civil) else { return false }
-      switch reringing(of: civil, record, at: now, settings: settings, ledger: ledger)?.ringing {
+      let followUp = ringingFollowUp(
+        of: civil, record, at: now, settings: settings, ledger: ledger)
+      switch followUp?.ringing {
       case .toRing, .ringing, .unheard, .waiting: return true
       case .snoozed, .missed, nil: return false
       }
     }
   }
 
-  /// What was missed after the latest occurrence that somebody has answered, and not dismissed.
+  /// Returns the missed occurrences that were not dismissed and follow the latest answered one. For a strict alarm,
+  /// returns all that were not dismissed.
   private func missed(at now: Instant) -> [CivilDateTime] {
     let missed = occurrences(in: .missed)
       .filter { record(of: $0)?.dismissed == false }
@@ -272,7 +303,7 @@ extension Timeline {
     return missed.filter { civil in answered.map { civil > $0 } ?? true }
   }
 
-  /// What was skipped and is still to come, in order.
+  /// Returns the skipped occurrences that are still ahead, oldest first.
   func skippedAhead(at now: Instant) -> [CivilDateTime] {
     occurrences(in: .skipped).filter { occurrence($0).at > now }
   }

@@ -1,72 +1,89 @@
-/// What a person answers to an occurrence.
+/// A user's answer to an occurrence.
 public enum Answer: Hashable, Sendable {
-  /// Silences it.
+  /// Silences the occurrence.
   case stop
-  /// It is done: now, or at a moment of the past; what is still to come only when `early` says so.
+  /// Marks the occurrence as done, now or at a past time. `early` permits an occurrence that is not due yet.
   case done(at: Instant? = nil, early: Bool = false)
-  /// Fires again after so many seconds.
+  /// Silences the occurrence and rings again after a number of seconds.
   case snooze(seconds: Int64)
-  /// Leaves it out, and so many in all with those after it, or all before a wall-clock time.
+  /// Skips one or more occurrences.
   case skip(Skip = .count(1))
-  /// What was skipped ahead comes again: the first, or all.
+  /// Restores the first of the skipped occurrences that are still ahead, or all of them.
   case unskip(all: Bool = false)
-  /// What was missed is seen.
+  /// Dismisses a missed occurrence.
   case dismiss
 
+  /// The extent of a skip.
   public enum Skip: Hashable, Sendable {
+    /// A total number of occurrences, the open one included.
     case count(Int)
+    /// The open occurrence and all that precede a civil time.
     case until(CivilDateTime)
   }
 
-  /// The most occurrences that one answer skips.
+  /// The maximum number of occurrences that one answer skips.
   public static let mostSkips = 366
 }
 
-/// Where one occurrence stands.
+/// The phase of one occurrence.
 public enum Phase: String, CaseIterable, Sendable {
-  case upcoming, ringing, snoozed, pending, missed
-  /// Left out, and still ahead.
+  /// Not due yet.
+  case upcoming
+  /// Due and not answered.
+  case ringing
+  /// Silenced until the end of a snooze.
+  case snoozed
+  /// Stopped but not confirmed.
+  case pending
+  /// Not answered in time.
+  case missed
+  /// Skipped and still ahead.
   case skippedAhead
-  case skipped, done
-  /// Done without anybody's word.
+  /// Skipped, and its time has passed.
+  case skipped
+  /// Confirmed by a user.
+  case done
+  /// Completed without a user's confirmation.
   case autoCompleted
-  /// The alarm does not come then, or too long ago to tell.
+  /// No occurrence of the alarm, or settled too long ago to have a record.
   case unknown
 }
 
-/// Why an action is not possible.
+/// The reason why an action is not possible.
 public enum LifecycleError: Error, Equatable, Sendable {
-  /// The alarm is in a state that the action does not start from.
+  /// The alarm's state does not permit the action. `next` is the next occurrence.
   case notPossible(AlarmStatus.State, next: CivilDateTime?)
-  /// The occurrence that was named is in a phase that the action does not start from.
+  /// The phase of the named occurrence does not permit the action.
   case wrongPhase(CivilDateTime, Phase)
-  /// A one-time alarm has no other occurrence: to skip it is to delete it.
+  /// The alarm is a one-time alarm, which has no other occurrence. Deleting it has the effect of a skip.
   case oneTime
-  /// Nothing comes before that time.
+  /// No occurrence precedes the civil time.
   case nothingBefore(CivilDateTime)
-  /// More than `Answer.mostSkips`.
+  /// The skip covers more than `Answer.mostSkips` occurrences.
   case tooMany
-  /// The settings switch snoozing off.
+  /// The settings disable snoozing.
   case snoozeIsOff
-  /// It cannot have been done in the future.
+  /// The time of completion lies in the future.
   case inTheFuture
 }
 
 extension Timeline {
-  /// What a person's answer does to the alarm.
+  /// Returns the alarm after a user's answer.
   ///
   /// | answer | from | to |
   /// |---|---|---|
-  /// | stop | ringing, snoozed | pending; on the free tier done |
-  /// | done | ringing, snoozed, pending, missed; upcoming if early; by name done by itself | done |
-  /// | snooze | ringing, snoozed | snoozed, fires again after the delay |
-  /// | skip | ringing, snoozed, pending, upcoming; by name missed | skipped |
+  /// | stop | ringing, snoozed | pending; done on the free tier |
+  /// | done | ringing, snoozed, pending, missed; upcoming if early; auto-completed if named | done |
+  /// | snooze | ringing, snoozed | snoozed, rings again after the delay |
+  /// | skip | ringing, snoozed, pending, upcoming; missed if named | skipped |
   /// | unskip | skipped and still ahead | upcoming |
-  /// | dismiss | missed | missed, and no longer shown |
+  /// | dismiss | missed | missed, no longer shown |
   ///
-  /// Of several the first phase in that order counts, and of several pending ones the latest.
+  /// If occurrences are in several of these phases, the first phase in that order counts. Of several pending
+  /// occurrences, the latest counts.
   ///
-  /// - Parameter occurrence: the one that is meant; nil for the one that the alarm is about.
+  /// - Parameter occurrence: the occurrence to answer; nil for the current one.
+  /// - Throws: `LifecycleError` if the state of the alarm or the phase of the occurrence does not permit the answer.
   public func answer(
     _ answer: Answer, to occurrence: CivilDateTime? = nil, at now: Instant, settings: Settings,
     ledger: DeliveryLedger
@@ -98,7 +115,7 @@ extension Timeline {
     return transition
   }
 
-  /// Where one occurrence stands.
+  /// Returns the phase of one occurrence.
   public func phase(
     of civil: CivilDateTime, at now: Instant, status: AlarmStatus
   ) -> Phase {
@@ -121,7 +138,7 @@ extension Timeline {
     return .upcoming
   }
 
-  /// The occurrences that an answer means when it names none.
+  /// Returns the occurrences to which an answer applies if it names none.
   private func targets(
     of answer: Answer, _ status: AlarmStatus, at now: Instant
   ) throws(LifecycleError) -> [CivilDateTime] {
@@ -148,6 +165,7 @@ extension Timeline {
     }
   }
 
+  /// Returns the occurrences that a skip covers.
   private func skipped(
     by extent: Answer.Skip, _ open: CivilDateTime?, _ status: AlarmStatus, _ refusal: LifecycleError
   ) throws(LifecycleError) -> [CivilDateTime] {
@@ -167,19 +185,19 @@ extension Timeline {
     return targets
   }
 
-  /// Brings one occurrence into the state that the answer leads to.
+  /// Applies an answer to one occurrence.
   private func apply(
     _ answer: Answer, to civil: CivilDateTime, at now: Instant, settings: Settings,
     in transition: inout Transition
   ) {
-    var record = opened(civil)
+    var record = writableRecord(of: civil)
     let action: LogEntry.Action
     var detail: String?
     var effective: Instant?
     if record.state == .pending, alarm.delivery.strict,
       let overdue = followUps(of: civil, record, at: now, settings: settings).overdue
     {
-      // The ringing again that this answers was one of its follow-ups.
+      // The answer ends the ringing of this follow-up, which therefore counts as sent.
       record.followUps = overdue.number
     }
     switch answer {
@@ -189,13 +207,13 @@ extension Timeline {
       record.until = until
       record.snoozes += 1
       if alarm.cascade != nil {
-        let nap = CascadeRun.Snooze(at: now, until: until, by: deviceContext?.device)
-        record.naps = Array((record.naps + [nap]).suffix(OccurrenceRecord.mostNaps))
+        let snooze = CascadeRun.Snooze(at: now, until: until, by: deviceContext?.device)
+        record.naps = Array((record.naps + [snooze]).suffix(OccurrenceRecord.mostNaps))
       }
       action = .snoozed
       detail = "until \(until)"
     case .stop where record.state == .pending:
-      // A strict alarm that rings again: it waits for its next follow-up.
+      // The follow-up of a strict alarm rings. The occurrence stays pending until the next follow-up.
       action = .stopped
     case .stop where settings.tier.confirmsCompletion:
       record.move(to: .pending, at: now)
@@ -210,14 +228,14 @@ extension Timeline {
       effective = moment
     case .skip:
       record.move(to: .skipped, at: now)
-      // A skip ahead is one of this schedule's occurrences, and means nothing to another's.
+      // A skip ahead of time applies only under the present schedule.
       if occurrence(civil).at > now { record.schedule = alarm.stamps[.schedule] }
       action = .skipped
     case .unskip:
       record.move(to: .open, at: now)
       action = .unskipped
     case .dismiss:
-      // The next tick would have recorded it.
+      // The next tick would have recorded the miss.
       if record.state != .missed {
         transition.events.append(Event(.missed, civil, revision: record.revision))
       }
@@ -232,7 +250,7 @@ extension Timeline {
 }
 
 extension Answer {
-  /// Whether the answer can be given to an occurrence that is named, in a phase.
+  /// Returns true if the answer is possible for a named occurrence in a phase.
   func startsByName(from phase: Phase) -> Bool {
     switch self {
     case .stop, .snooze: phase == .ringing || phase == .snoozed

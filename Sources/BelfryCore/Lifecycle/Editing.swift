@@ -1,6 +1,6 @@
-/// The edits of a definition, each with what it does to the progress.
+/// Edits of the definition and their effect on the progress.
 extension Alarm {
-  /// A new alarm, enabled, armed from now: nothing that was due before fires.
+  /// Returns a new, enabled alarm that is armed from `now`: nothing fires retroactively.
   public static func created(
     id: Identifier, title: String, note: String?, schedule: Schedule, zone: Zone,
     delivery: Delivery, at now: Instant, device: Identifier
@@ -13,15 +13,17 @@ extension Alarm {
         uniqueKeysWithValues: Field.allCases.filter { !$0.isOptional }.map { ($0, stamp) }))
   }
 
-  /// The fields whose values differ.
+  /// Returns the fields with different values, in ascending order.
   public func changedFields(from other: Alarm) -> [Field] {
     Field.allCases.filter { text(of: $0) != other.text(of: $0) }.sorted()
   }
 
-  /// The fields that somebody has edited by hand since an earlier version: the value differs under the same
-  /// stamp, or has no stamp at all. One with another stamp was edited, and stamped, elsewhere.
+  /// Returns the fields that were edited by hand since an earlier version.
   ///
-  /// - Parameter earlier: nil when there is none.
+  /// A field was edited by hand if its value differs under the same stamp, or if it has no stamp. A field with a
+  /// different stamp was edited and stamped elsewhere.
+  ///
+  /// - Parameter earlier: the earlier version; nil if there is none.
   public func fieldsEditedByHand(since earlier: Alarm?) -> [Field] {
     Field.allCases.filter { field in
       if field == .cascade, let cascade {
@@ -35,10 +37,11 @@ extension Alarm {
     }
   }
 
-  /// Stamps what was edited by hand since an earlier version and lets the progress follow: an edit of the
-  /// schedule or the zone, enabling and disabling start at now.
+  /// Returns the alarm with stamps on its hand-edited fields and with adjusted progress.
   ///
-  /// - Parameter earlier: nil when there is none, as for a record written by hand.
+  /// After an edit of the schedule, of the zone or of the enabled state, only occurrences after `now` fire.
+  ///
+  /// - Parameter earlier: the earlier version; nil if there is none, as for a record that was written by hand.
   public func stamped(against earlier: Alarm?, at now: Instant, device: Identifier) -> Alarm {
     var alarm = self
     let edited = fieldsEditedByHand(since: earlier)
@@ -47,7 +50,7 @@ extension Alarm {
       after: [latestStamp, earlier?.latestStamp].compactMap { $0 }.max(), now: now, device: device)
     for field in edited { alarm.stamps[field] = stamp }
     if edited.contains(.cascade) {
-      // What is due already goes by the list as it stood.
+      // A due occurrence follows the cascade as it was before the edit.
       alarm.cascade = (alarm.cascade ?? Cascade()).stamped(
         against: earlier?.cascade, at: now, by: { _ in stamp })
     }
@@ -61,9 +64,10 @@ extension Alarm {
     return alarm
   }
 
-  /// The alarm with a stamp on what was edited by hand since a version that it descends from: the first after that
-  /// of before. Every device gives the same, so that an edit which nobody has stamped stands over what it changed,
-  /// and gives way to every later one.
+  /// Returns the alarm with reproducible stamps on the fields that were edited by hand since an ancestor.
+  ///
+  /// Each stamp is the first one after the ancestor's. Every device computes the same stamp, so that the edit wins over
+  /// the value that it replaced and loses to every later edit.
   public func stamped(asDescendantOf base: Alarm) -> Alarm {
     var result = self
     for field in Field.allCases where text(of: field) != base.text(of: field) {
@@ -77,8 +81,10 @@ extension Alarm {
     return result
   }
 
-  /// The alarm with some fields as another version has them, as an edit of now: also where the values are the
-  /// same, so that a deletion that had seen them is overruled.
+  /// Returns the alarm with some fields of another version, as an edit at `now`.
+  ///
+  /// Each of the fields gets a new stamp, even if its value is the same, so that a deletion that had seen it is
+  /// overridden.
   public func taking(
     _ fields: [Field], from other: Alarm, at now: Instant, device: Identifier
   ) -> Alarm {
@@ -90,7 +96,7 @@ extension Alarm {
     return result
   }
 
-  /// The alarm with some parts of its cascade as another version has them, as an edit of now.
+  /// Returns the alarm with some parts of another version's cascade, as an edit at `now`.
   public func taking(
     _ parts: [Cascade.Part], from other: Alarm, at now: Instant, device: Identifier
   ) -> Alarm {
@@ -99,7 +105,7 @@ extension Alarm {
     return edited.stamped(against: self, at: now, device: device)
   }
 
-  /// The alarm with its deletion: every edit known here is overruled by it.
+  /// Returns the alarm, deleted. The deletion overrides every edit that is known here.
   public func deleted() -> Alarm {
     var alarm = self
     alarm.deletion = stamps.merging(deletion ?? [:], uniquingKeysWith: max)
@@ -108,9 +114,9 @@ extension Alarm {
 }
 
 extension SettingsRecord {
-  /// The same for the settings' keys.
+  /// Returns the settings with reproducible stamps on the keys that were edited by hand since an ancestor.
   ///
-  /// - Parameter owner: stands for whoever edited what had no stamp before.
+  /// - Parameter owner: the device in the stamps of keys that had none.
   public func stamped(asDescendantOf base: SettingsRecord, owner: Identifier) -> SettingsRecord {
     var result = self
     for (key, value) in values where value != base.values[key] {
@@ -120,8 +126,7 @@ extension SettingsRecord {
     return result
   }
 
-  /// The keys that somebody has edited by hand since an earlier version, by the same rule as an alarm's
-  /// fields.
+  /// Returns the keys that were edited by hand since an earlier version, by the same rule as an alarm's fields.
   public func keysEditedByHand(since earlier: SettingsRecord) -> [String] {
     values.filter { key, value in
       guard let stamp = stamps[key] else { return true }

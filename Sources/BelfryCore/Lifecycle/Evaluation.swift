@@ -1,92 +1,97 @@
-/// One alarm's part of a tick.
+/// The result of a tick for one alarm.
 public struct Evaluation: Hashable, Sendable {
-  /// The alarm as it is once the tick is over; its events.
+  /// The alarm after the tick, with the events to log.
   public var transition: Transition
-  /// What is to ring now: at most the current occurrence, and pending ones of a strict alarm.
-  public var ledger: [Firing] = []
-  /// What is to be asked now.
+  /// The occurrences to ring now: at most the current one, and pending ones of a strict alarm.
+  public var firings: [Firing] = []
+  /// The follow-ups to send now.
   public var followUps: [FollowUp] = []
-  /// What is to be told now ahead of its time; at most one.
+  /// The advance warnings to send now, at most one.
   public var warnings: [Warning] = []
-  /// The rehearsal of its cascade that this device is to take part in now: when it was asked for.
+  /// The request time of the rehearsal that this device has to join now; nil if there is none.
   public var rehearsal: Instant?
-  /// Who is to be called or sent word now by whichever device can.
+  /// The calls and messages of the cascade that are due now. Any capable device can make them.
   public var callouts: [Callout] = []
-  /// Changes of the record that belong to no occurrence.
+  /// The changes of the record that belong to no occurrence.
   public var upkeep: [Upkeep] = []
-  /// When the alarm needs the next look; nil when never.
+  /// The time of the next evaluation; nil if never.
   public var nextWake: Instant?
 
   /// True if the alarm's record has to be written.
   public var needsCommit: Bool { !transition.events.isEmpty || !upkeep.isEmpty }
 
+  /// A change of the record that belongs to no occurrence.
   public enum Upkeep: Hashable, Sendable {
-    /// A clock that was ahead had settled what has not come.
+    /// A clock that was ahead had settled future occurrences; this is corrected.
     case rearmed
-    /// The first device of a cascade is in another time zone than the record says.
+    /// The primary device of the cascade is in another zone than the recorded one. The payload is its zone name.
     case cascadeZone(String)
   }
 
+  /// An occurrence to ring.
   public struct Firing: Hashable, Sendable {
+    /// The occurrence.
     public let occurrence: CivilDateTime
-    /// Its time, the end of its snooze, or that of a strict alarm's follow-up.
+    /// The due time: that of the occurrence, the end of its snooze, or that of a strict alarm's follow-up.
     public let due: Instant
-    /// More than a minute after it was due.
+    /// True if the occurrence has been due for more than a minute.
     public let late: Bool
-    /// The place in the cascade, the first is 1; 0 when it rings first.
+    /// The step of this device in the cascade, starting at 1; 0 if it rings at the alarm's time.
     public let step: Int
-    /// Rings here because none of the alarm's own devices is known to be alive.
+    /// True if this device rings because none of the alarm's own devices is known to be alive.
     public let isStandIn: Bool
   }
 
-  /// A later step whose turn has come, and that is no device of the store.
+  /// A cascade step whose turn has come and whose target is not a device of the store.
   public struct Callout: Hashable, Sendable {
+    /// The occurrence, or the key of the rehearsal.
     public let occurrence: CivilDateTime
+    /// The person or phone number to reach.
     public let target: CascadeTarget
-    /// When its turn came.
+    /// The time at which the turn started.
     public let due: Instant
-    /// Whether it is only rehearsed.
+    /// True if the step is part of a rehearsal.
     public let isTest: Bool
   }
 }
 
 extension Timeline {
-  /// What the clock alone does to the alarm.
+  /// Returns the effects of the clock on the alarm.
   ///
-  /// 1. The latest occurrence that is due and unanswered rings, if this device has not rung for it and
-  ///    it is due for no longer than the grace.
-  /// 2. One that has rung for the ring time-out is missed, unless the alarm is persistent.
-  /// 3. Older unanswered ones are missed; older pending ones are done, marked `auto`, unless the alarm
-  ///    is strict. On the free tier every pending one is.
-  /// 4. What stays pending asks as its follow-ups come due, or rings again if the alarm is strict: the
-  ///    latest that is overdue, and none of those before it.
-  /// 5. What comes due in a pause is skipped.
-  /// 6. Of what is to come the latest warning that is due is given.
-  /// 7. The first device of a cascade records the time zone that it is in.
+  /// 1. The latest due and unanswered occurrence rings if this device has not rung for it, and if it has been due for
+  ///    no longer than the grace period.
+  /// 2. An occurrence that has rung for the ring timeout is missed, unless the alarm is persistent.
+  /// 3. Older unanswered occurrences are missed. Older pending ones are done, marked `auto`, unless the alarm is
+  ///    strict. On the free tier, every pending occurrence is done.
+  /// 4. The remaining pending occurrences send their follow-ups, or ring again if the alarm is strict. Of several
+  ///    overdue follow-ups, only the latest is sent.
+  /// 5. Occurrences that come due in a pause are skipped.
+  /// 6. Of the advance warnings that are due, the latest is sent.
+  /// 7. The primary device of a cascade records its time zone.
   ///
-  /// While the devices are in different time zones see `Timeline.comesEverywhere` for the third and the fifth.
+  /// If devices are in different time zones, `Timeline.dueEverywhere` delays rules 3 and 5.
   ///
-  /// An alarm that rings on other devices only is settled by the same rules, but nobody is told of it here.
+  /// An alarm that rings only on other devices is settled by the same rules, but this device delivers nothing.
   public func evaluate(at now: Instant, settings: Settings, ledger: DeliveryLedger) -> Evaluation {
     var result = Evaluation(transition: Transition(alarm: alarm, events: []))
     if !alarm.enabled || alarm.isDeleted { return result }
     if !settings.tier.confirmsCompletion { result.transition = completingPending(at: now) }
     if isCorrected { result.upkeep.append(.rearmed) }
     let skipped = unsettledByPause(at: now)
-    skip(skipped.filter { comesEverywhere($0) <= now }, at: now, in: &result.transition)
+    skip(skipped.filter { dueEverywhere($0) <= now }, at: now, in: &result.transition)
     var wakes = [next(after: now)?.at, nextPauseChange(at: now)].compactMap { $0 }
-    wakes += skipped.map(comesEverywhere).filter { $0 > now }
+    wakes += skipped.map(dueEverywhere).filter { $0 > now }
     let view = with(result.transition.alarm)
     if let current = view.current(at: now, ledger: ledger) {
       view.supersede(before: current, now: now, in: &result.transition)
       if let later = view.unsettled(before: current, at: now).next { wakes.append(later) }
-      if let exhausted = view.noteExhausted(current, at: now, in: &result.transition) {
+      if let exhausted = view.recordExhaustion(current, at: now, in: &result.transition) {
         wakes.append(exhausted)
       }
-      view.callOut(for: current, at: now, in: &result, wakes: &wakes)
+      view.addCallouts(for: current, at: now, in: &result, wakes: &wakes)
       switch view.ringing(current, at: now, settings: settings, ledger: ledger)?.ringing {
       case .toRing(let due):
-        result.ledger.append(
+        result.firings.append(
           Evaluation.Firing(
             current.civil, due: due, now: now, step: view.step(of: current),
             isStandIn: view.role == .standIn))
@@ -97,7 +102,7 @@ extension Timeline {
       case .snoozed(let until), .unheard(let until), .waiting(let until):
         wakes.append(until)
       case .missed:
-        if let later = mayBeMissed(current.civil, settings: settings), now < later {
+        if let later = earliestMiss(of: current.civil, settings: settings), now < later {
           wakes.append(later)
           break
         }
@@ -109,27 +114,27 @@ extension Timeline {
       case nil: break
       }
     }
-    let rest = with(result.transition.alarm)
-    rest.rehearse(at: now, ledger: ledger, in: &result, wakes: &wakes)
+    let updated = with(result.transition.alarm)
+    updated.addRehearsal(at: now, ledger: ledger, in: &result, wakes: &wakes)
     if ringsHere {
-      let (warning, next) = rest.warnings(at: now, ledger: ledger)
+      let (warning, next) = updated.warnings(at: now, ledger: ledger)
       result.warnings = [warning].compactMap { $0 }
       if let next { wakes.append(next) }
     }
-    rest.ask(at: now, settings: settings, ledger: ledger, in: &result, wakes: &wakes)
+    updated.addFollowUps(at: now, settings: settings, ledger: ledger, in: &result, wakes: &wakes)
     if !result.transition.events.isEmpty { compact(&result.transition, now: now) }
     with(result.transition.alarm).recordZone(at: now, in: &result)
     result.nextWake = wakes.min()
     return result
   }
 
-  /// The place of this device in the cascade of an occurrence.
+  /// Returns the step of this device in the cascade of an occurrence; 0 if there is none.
   private func step(of current: Occurrence) -> Int {
     cascadeRun(of: current.civil).flatMap { ownStep(in: $0) } ?? 0
   }
 
-  /// The time at which this device evaluates again an alarm of other devices: once none of them is known to be alive,
-  /// it rings here.
+  /// Returns the time at which this device has to evaluate an alarm of other devices again: it rings here once none of
+  /// them is known to be alive.
   private func silenceElsewhere(after now: Instant) -> Instant? {
     guard !ringsHere, let deviceContext else { return nil }
     let plan = alarm.cascade?.plan
@@ -137,8 +142,8 @@ extension Timeline {
       .flatMap { $0 > now && $0 < .distantFuture ? $0 : nil }
   }
 
-  /// Finds the later steps whose turn has come and that are no devices of the store.
-  private func callOut(
+  /// Adds the cascade steps whose turn has come and whose targets are not devices of the store.
+  private func addCallouts(
     for current: Occurrence, at now: Instant, in result: inout Evaluation, wakes: inout [Instant]
   ) {
     guard let cascadeRun = cascadeRun(of: current.civil), cascadeRun.ended == nil,
@@ -159,8 +164,8 @@ extension Timeline {
     }
   }
 
-  /// Finds what is to be rehearsed.
-  private func rehearse(
+  /// Adds the rehearsal of the cascade.
+  private func addRehearsal(
     at now: Instant, ledger: DeliveryLedger, in result: inout Evaluation, wakes: inout [Instant]
   ) {
     guard isRehearsing(at: now), let asked = alarm.progress.rehearsal,
@@ -168,8 +173,8 @@ extension Timeline {
     else { return }
     result.rehearsal = rehearsal(at: now, ledger: ledger)
     let key = Timeline.rehearsalKey(asked)
-    if let told = ledger[DeliveryLedger.Key(alarm: alarm.id, occurrence: key)] {
-      let end = told.at.adding(seconds: Timeline.rehearsalLength)
+    if let firing = ledger[DeliveryLedger.Key(alarm: alarm.id, occurrence: key)] {
+      let end = firing.at.adding(seconds: Timeline.rehearsalLength)
       if end > now { wakes.append(end) }
     }
     result.callouts += plan.targets.filter(\.isRemote).map {
@@ -177,8 +182,8 @@ extension Timeline {
     }
   }
 
-  /// The fourth rule of `evaluate`.
-  private func ask(
+  /// Applies rule 4 of `evaluate`.
+  private func addFollowUps(
     at now: Instant, settings: Settings, ledger: DeliveryLedger, in result: inout Evaluation,
     wakes: inout [Instant]
   ) {
@@ -193,14 +198,14 @@ extension Timeline {
       {
         wakes.append(retry)
       }
-      // Where it has not come nobody knows what is asked for.
-      guard hasCome(civil, at: now, ledger: ledger) else {
+      // The user does not know of an occurrence that is not due here yet, so do not ask about it.
+      guard isDueHere(civil, at: now, ledger: ledger) else {
         wakes.append(occurrence(civil).at)
         continue
       }
       guard asks(about: civil, record), let overdue = outlook.overdue else { continue }
       guard
-        let again = reringing(of: civil, record, at: now, settings: settings, ledger: ledger)
+        let again = ringingFollowUp(of: civil, record, at: now, settings: settings, ledger: ledger)
       else {
         result.followUps.append(overdue)
         continue
@@ -208,7 +213,7 @@ extension Timeline {
       let followUp = again.followUp
       switch again.ringing {
       case .toRing(let due):
-        result.ledger.append(Evaluation.Firing(civil, due: due, now: now))
+        result.firings.append(Evaluation.Firing(civil, due: due, now: now))
         if !alarm.delivery.persistent { wakes.append(now.adding(seconds: settings.ringTimeout)) }
       case .ringing(let until):
         if let until { wakes.append(until) }

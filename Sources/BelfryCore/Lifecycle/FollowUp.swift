@@ -1,18 +1,18 @@
-/// When a stopped occurrence asks again until somebody confirms it: seconds since it was stopped,
-/// ascending.
+/// The times after a stop at which follow-ups ask for confirmation.
 public struct FollowUpPlan: Hashable, Sendable, CustomStringConvertible {
+  /// The delays after the stop in seconds, in ascending order.
   public let seconds: [Int64]
 
-  /// At +30, +60 and +90 minutes.
+  /// Follow-ups after 30, 60 and 90 minutes.
   public static let standard = FollowUpPlan(unchecked: [1800, 3600, 5400])
-  /// It never asks.
+  /// No follow-ups.
   public static let none = FollowUpPlan(unchecked: [])
-  /// The most follow-ups of one occurrence.
+  /// The maximum number of follow-ups of one occurrence.
   public static let most = 24
-  /// The latest, in seconds: a week.
+  /// The maximum delay in seconds: one week.
   public static let latest: Int64 = 7 * 86_400
 
-  /// Nil unless there are at most 24, ascending, each from a minute to a week.
+  /// Creates a plan; nil unless there are at most 24 delays in ascending order, each from one minute to one week.
   public init?(_ seconds: [Int64]) {
     guard seconds.count <= FollowUpPlan.most,
       seconds.allSatisfy({ (60...FollowUpPlan.latest).contains($0) }),
@@ -25,7 +25,7 @@ public struct FollowUpPlan: Hashable, Sendable, CustomStringConvertible {
     self.seconds = seconds
   }
 
-  /// Reads `30m,1h,90m`, or `none`; nil for anything else.
+  /// Creates a plan from text such as `30m,1h,90m` or `none`; nil for any other text.
   public init?(_ text: String) {
     if text == "none" {
       self = .none
@@ -35,24 +35,26 @@ public struct FollowUpPlan: Hashable, Sendable, CustomStringConvertible {
     self.init(seconds)
   }
 
-  /// `30m,1h,90m`, or `none`.
+  /// The plan as text: `30m,1h,90m`, or `none`.
   public var description: String {
     seconds.isEmpty ? "none" : seconds.map(Span.code).joined(separator: ",")
   }
 }
 
-/// One question to a person: have you done what you stopped?
+/// A question to the user about a stopped occurrence: is it done?
 public struct FollowUp: Hashable, Sendable {
+  /// The pending occurrence.
   public let occurrence: CivilDateTime
-  /// Since when the occurrence is pending.
+  /// The time at which the occurrence became pending.
   public let since: Instant
-  /// The first is 1.
+  /// The number of the follow-up, starting at 1.
   public let number: Int
-  /// How many there are at most.
+  /// The number of follow-ups in the plan.
   public let count: Int
-  /// When it was to be sent.
+  /// The time at which the follow-up is due.
   public let due: Instant
 
+  /// Creates a follow-up from its parts.
   public init(
     occurrence: CivilDateTime, since: Instant, number: Int, count: Int, due: Instant
   ) {
@@ -63,27 +65,29 @@ public struct FollowUp: Hashable, Sendable {
     self.due = due
   }
 
-  /// Whether none comes after it.
+  /// True if no other follow-up comes after this one.
   public var isLast: Bool { number == count }
 
-  /// What a person is asked: `Did you Rent reminder?`
+  /// Returns the question for an alarm's title: `Did you Rent reminder?`
   public static func question(_ title: String) -> String { "Did you \(title)?" }
 }
 
 extension Timeline {
-  /// When a pending occurrence asks.
+  /// The follow-ups of a pending occurrence, sent and ahead.
   struct FollowUpOutlook {
-    /// The number of the latest that was sent.
+    /// The number of the latest follow-up that was sent; 0 if none was.
     var sent: Int
-    /// The latest that is due and was not sent; those before it are left out for good.
+    /// The latest follow-up that is due and was not sent; nil if there is none. Earlier ones are left out for good.
     var overdue: FollowUp?
-    /// When the next one after that is due.
+    /// The time at which the next follow-up is due; nil if there is none.
     var next: Instant?
   }
 
+  /// Returns the follow-ups of a pending occurrence.
+  ///
   /// - Parameters:
-  ///   - record: what is known of the occurrence, which is pending.
-  ///   - firings: with what this device has told or tried in vain; nil for what is due to all devices.
+  ///   - record: the record of the occurrence.
+  ///   - ledger: the delivery ledger, whose attempts count as sent; nil to count only what the record shows as sent.
   func followUps(
     of civil: CivilDateTime, _ record: OccurrenceRecord, at now: Instant, settings: Settings,
     ledger: DeliveryLedger? = nil
@@ -106,18 +110,18 @@ extension Timeline {
     return outlook
   }
 
-  /// How a strict alarm's follow-up stands, which rings instead of asking. Missed means that nobody answered in time:
-  /// it is pending as before.
+  /// Returns the overdue follow-up of a strict alarm, which rings instead of asking, with its ringing state; nil unless
+  /// the alarm is strict and a follow-up of the pending occurrence is overdue.
   ///
-  /// Nil unless the alarm is strict and a follow-up of the pending occurrence is overdue.
-  func reringing(
+  /// `missed` means that the follow-up was not answered in time. The occurrence stays pending.
+  func ringingFollowUp(
     of civil: CivilDateTime, _ record: OccurrenceRecord, at now: Instant, settings: Settings,
     ledger: DeliveryLedger
   ) -> (followUp: FollowUp, ringing: Ringing)? {
     guard alarm.delivery.strict, settings.tier != .free, record.state == .pending,
       let overdue = followUps(of: civil, record, at: now, settings: settings).overdue
     else { return nil }
-    // However long ago it was due: it stays pending all the same.
+    // The grace period does not apply, because the occurrence stays pending in any case.
     let firing = ledger.firing(alarm.id, civil, due: overdue.due)
     if firing == nil { return (overdue, .toRing(due: overdue.due)) }
     return (
@@ -128,7 +132,7 @@ extension Timeline {
     )
   }
 
-  /// The follow-up of a pending occurrence that has a number; nil when there is none.
+  /// Returns the follow-up of a pending occurrence with a number; nil if there is none.
   public func followUp(
     _ number: Int, of civil: CivilDateTime, settings: Settings
   ) -> FollowUp? {
@@ -142,8 +146,8 @@ extension Timeline {
       due: since.adding(seconds: plan[number - 1]))
   }
 
-  /// The alarm once a follow-up was sent; nil when the occurrence is no longer pending, or another device
-  /// was faster.
+  /// Returns the alarm after a follow-up was sent; nil if the occurrence is no longer pending, or if another device has
+  /// already recorded the follow-up.
   public func reminded(_ followUp: FollowUp) -> Transition? {
     let civil = followUp.occurrence
     guard alarm.enabled, !alarm.isDeleted, var record = record(of: civil),

@@ -1,11 +1,13 @@
 extension Timeline {
-  /// Returns true if this device asks about a pending occurrence: follow-ups go to the owner of the alarm.
+  /// Returns true if this device sends the follow-ups of a pending occurrence. They go to the owner of the alarm.
   ///
-  /// 1. The devices that ring at the alarm's own time ask.
-  /// 2. A later step that belongs to the owner asks when it was stopped there: the first device may be off.
-  /// 3. When another person stopped it, all of the owner's cascade steps ask, for the same reason.
-  /// 4. A later step that belongs to another person never asks: whoever silences an alarm for somebody else cannot say
-  ///    whether it was done.
+  /// 1. The devices that ring at the alarm's own time send them.
+  /// 2. A device of a later step that belongs to the owner sends them if the occurrence was stopped on it, because the
+  ///    primary device may be offline.
+  /// 3. If another person stopped the occurrence, the devices of all steps that belong to the owner send them, for the
+  ///    same reason.
+  /// 4. A device of a later step that belongs to another person never sends them. A person who stops another person's
+  ///    alarm cannot confirm the task.
   func asks(about civil: CivilDateTime, _ record: OccurrenceRecord) -> Bool {
     if ringsHere { return true }
     guard let deviceContext, let stopper = record.by.map(deviceContext.holder) else { return false }
@@ -17,7 +19,8 @@ extension Timeline {
     return plan.step(of: deviceContext.device) != nil && !belongsToOwner(stopper, plan)
   }
 
-  /// Returns false for a device that is in the list as another person's, or has another owner than the first device.
+  /// Returns false for a device that the cascade lists as another person's, or whose owner is not that of the primary
+  /// device.
   private func belongsToOwner(_ device: Identifier, _ plan: Cascade.Plan) -> Bool {
     let isListedAsPerson = plan.targets.contains { target in
       if case .person(let person) = target { person.device == device } else { false }

@@ -1,18 +1,23 @@
-/// An occurrence that came into a state, for the log and for a person.
+/// A state change of an alarm or of an occurrence, for the log and for messages.
 public struct Event: Hashable, Sendable {
+  /// The action.
   public let action: LogEntry.Action
+  /// The occurrence; nil for an action on the whole alarm.
   public let occurrence: CivilDateTime?
+  /// True if the occurrence was completed or skipped without a user's action.
   public let auto: Bool
+  /// Additional text; nil if there is none.
   public let detail: String?
-  /// When it was really done, where somebody said so later.
+  /// For `done`: the time of completion that the user gave; nil if it is the time of the action.
   public let effective: Instant?
-  /// Undone: the log entry that no longer counts.
+  /// For `undone`: the log entry that was undone.
   public let undoes: Identifier?
-  /// Which reopening of the occurrence it belongs to: that of its record then.
+  /// The revision of the occurrence's record at the time of the event.
   public let revision: Int
-  /// Undone: what the occurrence is again.
+  /// For `undone`: the restored state of the occurrence.
   public let state: OccurrenceRecord.State?
 
+  /// Creates an event from its parts.
   public init(
     _ action: LogEntry.Action, _ occurrence: CivilDateTime? = nil, auto: Bool = false,
     detail: String? = nil, effective: Instant? = nil, undoes: Identifier? = nil, revision: Int = 0,
@@ -29,12 +34,14 @@ public struct Event: Hashable, Sendable {
   }
 }
 
-/// An alarm after a transition, and what is to be logged of it.
+/// An alarm after a transition, with the events to log.
 public struct Transition: Hashable, Sendable {
+  /// The alarm after the transition.
   public var alarm: Alarm
-  /// In the order in which they happened.
+  /// The events in the order in which they happened.
   public var events: [Event]
 
+  /// Creates a transition from its parts.
   public init(alarm: Alarm, events: [Event]) {
     self.alarm = alarm
     self.events = events
@@ -42,27 +49,29 @@ public struct Transition: Hashable, Sendable {
 }
 
 extension Timeline {
-  /// What is known of an occurrence, to be changed.
+  /// Returns the record of an occurrence for modification.
   ///
-  /// A record that no longer counts (cleared, or skipped under another schedule) is reopened, so that no
-  /// merge brings it back over what comes of it.
-  func opened(_ civil: CivilDateTime) -> OccurrenceRecord {
+  /// A record that no longer counts (cleared, or skipped under another schedule) is returned as reopened, so that no
+  /// merge restores it over the new state.
+  func writableRecord(of civil: CivilDateTime) -> OccurrenceRecord {
     if let counting = record(of: civil) { return counting }
     guard let stale = alarm.progress.occurrences[civil] else { return OccurrenceRecord(.open) }
     return stale.state == .open ? stale : OccurrenceRecord(.open, revision: stale.revision + 1)
   }
 
-  /// Settles what came before an occurrence: unanswered is missed, pending is done by itself, unless the
-  /// alarm is strict. Of very many that were missed only the latest get records and log entries of their own.
+  /// Settles the occurrences before another one. Unanswered ones are missed; pending ones are done, unless the alarm is
+  /// strict.
+  ///
+  /// If very many were missed, only the latest get their own records and log entries.
   func supersede(before current: Occurrence, now: Instant, in transition: inout Transition) {
-    guard let limit = settles(before: current, at: now) else { return }
+    guard let limit = settlementLimit(before: current, at: now) else { return }
     let open = due(at: current.at).filter { record(of: $0.civil) == nil && !isPaused($0.civil) }
       .map(\.civil)
     let older = { (civils: [CivilDateTime]) in civils.filter { $0 < limit } }
     let missed = older(open)
-    let surplus = missed.dropFirst(mostKept)
-    giveUp(surplus, at: now, in: &transition)
-    let recent = missed.prefix(mostKept) + older(reopened(at: now) + occurrences(in: .snoozed))
+    let surplus = missed.dropFirst(maxKept)
+    settleSurplus(surplus, at: now, in: &transition)
+    let recent = missed.prefix(maxKept) + older(reopened(at: now) + occurrences(in: .snoozed))
     for civil in Set(recent).sorted() where surplus.first.map({ civil > $0 }) ?? true {
       settle(civil, as: .missed, now: now, in: &transition)
     }
@@ -73,11 +82,11 @@ extension Timeline {
     }
   }
 
-  /// Settles the oldest of very many missed occurrences by raising the floor over them, with one event for all. What is
-  /// open or pending below the new floor is settled with an event of its own.
+  /// Settles the oldest of very many missed occurrences with one event, by raising the floor. Open and pending
+  /// occurrences below the new floor get their own events.
   ///
-  /// - Parameter civils: the newest first.
-  private func giveUp(
+  /// - Parameter civils: the occurrences, newest first.
+  private func settleSurplus(
     _ civils: ArraySlice<CivilDateTime>, at now: Instant, in transition: inout Transition
   ) {
     guard let newest = civils.first, let oldest = civils.last else { return }
@@ -88,7 +97,7 @@ extension Timeline {
     transition.alarm.progress.raiseFloor(to: newest)
   }
 
-  /// Settles what has a record and waits for somebody, up to an occurrence.
+  /// Settles the occurrences with unsettled records, up to and including another one.
   private func settleAll(
     upTo last: CivilDateTime, at now: Instant, in transition: inout Transition
   ) {
@@ -106,19 +115,21 @@ extension Timeline {
     }
   }
 
-  /// Returns true when an occurrence up to one still waits for somebody or has to ring.
+  /// Returns true if an occurrence up to and including another one is pending or snoozed, or still has to ring.
   private func hasUnsettled(upTo last: CivilDateTime, at now: Instant) -> Bool {
     due(at: now).contains { $0.civil <= last && record(of: $0.civil) == nil && !isPaused($0.civil) }
       || (reopened(at: now) + occurrences(in: .pending) + occurrences(in: .snoozed))
         .contains { $0 <= last }
   }
 
-  /// Skips what has come due in a pause and nobody has answered. Of very many only the latest get records and log
-  /// entries of their own, once nothing before them waits any more.
+  /// Skips unanswered occurrences that came due in a pause.
   ///
-  /// - Parameter occurrences: the newest first.
+  /// If there are very many, only the latest get their own records and log entries, as soon as no earlier occurrence is
+  /// unsettled.
+  ///
+  /// - Parameter occurrences: the occurrences, newest first.
   func skip(_ occurrences: [CivilDateTime], at now: Instant, in transition: inout Transition) {
-    let surplus = occurrences.dropFirst(Timeline.mostOccurrences)
+    let surplus = occurrences.dropFirst(Timeline.maxOccurrences)
     if let newest = surplus.first, let oldest = surplus.last,
       !with(transition.alarm).hasUnsettled(upTo: newest, at: now)
     {
@@ -127,8 +138,8 @@ extension Timeline {
         Event(.skipped, newest, auto: true, detail: surplus.count > 1 ? before : "paused"))
       transition.alarm.progress.raiseFloor(to: newest)
     }
-    for civil in occurrences.prefix(Timeline.mostOccurrences).reversed() {
-      var record = opened(civil)
+    for civil in occurrences.prefix(Timeline.maxOccurrences).reversed() {
+      var record = writableRecord(of: civil)
       record.move(to: .skipped, at: now, byPerson: false)
       record.auto = true
       transition.alarm.progress.occurrences[civil] = record
@@ -137,12 +148,12 @@ extension Timeline {
     }
   }
 
-  /// Ends an occurrence without anybody's word.
+  /// Settles an occurrence without a user's action.
   func settle(
     _ civil: CivilDateTime, as state: OccurrenceRecord.State, auto: Bool = false, now: Instant,
     detail: String? = nil, in transition: inout Transition
   ) {
-    var record = opened(civil)
+    var record = writableRecord(of: civil)
     record.move(to: state, at: now, byPerson: false)
     record.auto = auto
     transition.alarm.progress.occurrences[civil] = record
@@ -152,7 +163,7 @@ extension Timeline {
         revision: record.revision))
   }
 
-  /// Completes everything pending, as the free tier knows no pending: for a downgrade.
+  /// Returns the alarm with every pending occurrence completed, for the free tier, which has no pending state.
   public func completingPending(at now: Instant) -> Transition {
     var transition = Transition(alarm: alarm, events: [])
     for civil in occurrences(in: .pending) {
@@ -161,25 +172,28 @@ extension Timeline {
     return transition
   }
 
-  /// How many of the latest settled occurrences stay in the record, and for how long at least, so
-  /// that they can be undone, and that a device which was away still finds them to join with.
-  private static let keptOccurrences = 4
-  private static let keptSeconds: Int64 = 7 * 86_400
-  /// The most of them that stay, however recent they are: the record of an alarm that comes many times a day must not
-  /// outgrow its limit after a long downtime.
-  static let mostOccurrences = 500
-  /// The same of a strict alarm, whose missed and pending occurrences wait for somebody's word.
-  private static let mostWaiting = 2_000
+  /// The minimum number of settled occurrences that stay in the record. A user can undo them, and a device that was
+  /// offline can join with them.
+  private static let minKeptCount = 4
+  /// The minimum age in seconds at which a settled occurrence can leave the record.
+  private static let minKeptAge: Int64 = 7 * 86_400
+  /// The maximum number of settled occurrences in the record, whatever their age. It keeps the record of an alarm with
+  /// many occurrences a day within its size limit after a long downtime.
+  static let maxOccurrences = 500
+  /// The same maximum for a strict alarm, whose missed and pending occurrences wait for an answer.
+  private static let maxWaiting = 2_000
 
-  private var mostKept: Int {
-    alarm.delivery.strict ? Timeline.mostWaiting : Timeline.mostOccurrences
+  private var maxKept: Int {
+    alarm.delivery.strict ? Timeline.maxWaiting : Timeline.maxOccurrences
   }
 
-  /// Raises the floor over what was settled long ago. It passes one that is open or pending only where more than
-  /// `mostWaiting` have records: each of those is settled with an event of its own.
+  /// Raises the floor over occurrences that were settled long ago.
+  ///
+  /// The floor passes an open or pending occurrence only if more than `maxWaiting` occurrences have records. Each such
+  /// occurrence is then settled with its own event.
   func compact(_ transition: inout Transition, now: Instant) {
     let waiting = transition.alarm.progress.occurrences.keys.sorted()
-      .dropLast(Timeline.mostWaiting)
+      .dropLast(Timeline.maxWaiting)
     if let last = waiting.last {
       settleAll(upTo: last, at: now, in: &transition)
       transition.alarm.progress.raiseFloor(to: last)
@@ -187,21 +201,20 @@ extension Timeline {
     let alarm = transition.alarm
     let view = with(alarm)
     let records = alarm.progress.occurrences
-    // What does not count any more needs nobody either.
+    // A record that no longer counts needs no answer.
     let settled = records.keys.sorted().prefix { civil in
       guard let record = view.record(of: civil) else { return true }
-      // A strict alarm's missed ones wait for somebody's word.
+      // Missed occurrences of a strict alarm wait for an answer.
       if alarm.delivery.strict, record.state == .missed, !record.dismissed { return false }
       return record.state.isSettled
     }
-    let recent = now.adding(seconds: -Timeline.keptSeconds)
-    let old = settled.dropLast(Timeline.keptOccurrences).prefix { civil in
+    let recent = now.adding(seconds: -Timeline.minKeptAge)
+    let old = settled.dropLast(Timeline.minKeptCount).prefix { civil in
       zone.instant(of: civil) < recent && records[civil]?.since.map { $0 < recent } ?? true
     }
-    let surplus = settled.dropLast(Timeline.mostOccurrences)
+    let surplus = settled.dropLast(Timeline.maxOccurrences)
     guard let floor = [old.last, surplus.last].compactMap({ $0 }).max() else { return }
-    // Everything due up to the new floor must be settled: the records say so for what they hold, and
-    // `armed` or the old floor for the rest.
+    // Every occurrence that is due up to the new floor must be settled: by its record, by `armed`, or by the old floor.
     let isOpen = view.due(at: now).contains {
       $0.civil <= floor && view.record(of: $0.civil) == nil
     }
@@ -211,7 +224,7 @@ extension Timeline {
 }
 
 extension Progress {
-  /// Drops what is known of the occurrences up to one: all of them are settled.
+  /// Drops the records up to and including an occurrence. All of these occurrences must be settled.
   fileprivate mutating func raiseFloor(to floor: CivilDateTime) {
     self.floor = max(floor, self.floor ?? floor)
     occurrences = occurrences.filter { $0.key > floor }

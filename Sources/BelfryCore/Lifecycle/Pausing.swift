@@ -1,33 +1,36 @@
-/// A time in which an alarm does not come, by a person's wish: a vacation.
+/// A period in which an alarm does not fire, such as a vacation.
 ///
-/// In the alarm's own civil time, so that every device leaves out the same occurrences.
+/// It is in the alarm's own civil time, so that every device skips the same occurrences.
 public struct Pause: Hashable, Sendable {
-  /// The first minute of it.
+  /// The first minute of the pause.
   public let from: CivilDateTime
-  /// The first minute after it.
+  /// The first minute after the pause.
   public let until: CivilDateTime
 
+  /// Creates a pause from its bounds.
   public init(from: CivilDateTime, until: CivilDateTime) {
     self.from = from
     self.until = until
   }
 
+  /// Returns true if a civil time lies in the pause.
   public func covers(_ civil: CivilDateTime) -> Bool { from <= civil && civil < until }
 }
 
 extension Timeline {
-  /// The end of the pause that goes on at a moment; nil when none does.
+  /// Returns the end of the pause that is in effect at a time; nil if there is none.
   func pausedUntil(at now: Instant) -> CivilDateTime? {
     alarm.pause.flatMap { $0.covers(zone.civil(at: now)) ? $0.until : nil }
   }
 
-  /// Whether an open occurrence is left out because of a pause. One that somebody has reopened is not.
+  /// Returns true if the pause skips an open occurrence. It does not skip one that a user has reopened.
   func isPaused(_ civil: CivilDateTime) -> Bool {
     guard alarm.pause?.covers(civil) == true else { return false }
     return alarm.progress.occurrences[civil].map { isPremature($0, civil) } ?? true
   }
 
-  /// When the next occurrence comes due that a pause leaves out, or the pause ends; nil without one.
+  /// Returns the time at which the pause ends or skips its next occurrence, whichever is earlier; nil if there is no
+  /// pause.
   func nextPauseChange(at now: Instant) -> Instant? {
     guard let pause = alarm.pause, zone.civil(at: now) < pause.until else { return nil }
     let end = zone.instant(of: pause.until)
@@ -36,11 +39,11 @@ extension Timeline {
     return min(end, zone.instant(of: civil))
   }
 
-  /// The alarm with another pause, or none.
+  /// Returns the alarm with another pause, or with none.
   ///
-  /// 1. What had come due in the pause before is skipped.
-  /// 2. A cascade that rings or is snoozed is silenced on all its devices: its occurrence is skipped, too. Any other
-  ///    alarm that rings goes on.
+  /// 1. Occurrences that came due in the previous pause are skipped.
+  /// 2. If the new pause is in effect, and the alarm has a cascade that rings or is snoozed, the occurrence is skipped.
+  ///    This silences all devices. An alarm without a cascade keeps ringing.
   public func paused(
     _ pause: Pause?, at now: Instant, settings: Settings, ledger: DeliveryLedger
   ) -> Transition {
@@ -49,7 +52,7 @@ extension Timeline {
     if let pause, pause.covers(zone.civil(at: now)),
       let ringing = ringingCascade(at: now, settings: settings, ledger: ledger)
     {
-      var record = opened(ringing)
+      var record = writableRecord(of: ringing)
       record.move(to: .skipped, at: now)
       transition.alarm.progress.occurrences[ringing] = record
       transition.events.append(
@@ -61,7 +64,7 @@ extension Timeline {
     return transition
   }
 
-  /// The occurrence of a cascade that rings on any device, or is snoozed.
+  /// Returns the occurrence of a cascade that rings on any device or is snoozed; nil if there is none.
   private func ringingCascade(
     at now: Instant, settings: Settings, ledger: DeliveryLedger
   ) -> CivilDateTime? {
@@ -72,14 +75,14 @@ extension Timeline {
     return current
   }
 
-  /// Whether all that is to come lies in a pause, so that it would never ring.
+  /// Returns true if the only occurrence of a one-time alarm lies in a pause, so that it would never ring.
   public func comesOnlyOnce(within pause: Pause) -> Bool {
     guard case .once = alarm.schedule.recurrence else { return false }
     return alarm.schedule.next(after: CivilDateTime(minuteNumber: pause.from.minuteNumber - 1))
       .map(pause.covers) ?? false
   }
 
-  /// The unanswered occurrences that came due in a pause, newest first.
+  /// Returns the unanswered occurrences that came due in the pause, newest first.
   func unsettledByPause(at now: Instant) -> [CivilDateTime] {
     guard let pause = alarm.pause else { return [] }
     return due(at: now).lazy.map { $0.civil }.prefix { $0 >= pause.from }.filter { isPaused($0) }

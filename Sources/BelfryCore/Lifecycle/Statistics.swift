@@ -1,41 +1,45 @@
-/// How an alarm has gone so far, by its log: the records keep only what is recent.
+/// The outcomes of an alarm's occurrences, from its log. Records keep only recent occurrences.
 public struct Statistics: Hashable, Sendable {
+  /// The outcomes of an occurrence.
   public enum Outcome: String, CaseIterable, Comparable, Sendable {
-    /// In the order in which one stands over another: as in the records, done by itself is done.
+    /// The outcomes in ascending rank. As in records, an automatic completion has a higher rank than a skip.
     case missed, skipped, autoCompleted, done
 
     private var rank: Int { Outcome.allCases.firstIndex(of: self) ?? 0 }
+    /// Returns true if `a` has a lower rank than `b`.
     public static func < (a: Outcome, b: Outcome) -> Bool { a.rank < b.rank }
   }
 
-  /// How each occurrence ended; those that have not are left out.
+  /// The outcome of each settled occurrence.
   public var outcomes: [CivilDateTime: Outcome] = [:]
-  /// When each that somebody has done was done.
+  /// The time at which each confirmed occurrence was done.
   public var doneAt: [CivilDateTime: Instant] = [:]
-  /// The latest occurrences in a row that were confirmed.
+  /// The length of the current streak of confirmed occurrences.
   public var streak = 0
+  /// The length of the longest streak.
   public var longestStreak = 0
 
+  /// Returns the number of occurrences with an outcome.
   public func count(_ outcome: Outcome) -> Int { outcomes.values.count { $0 == outcome } }
 
-  /// When something was last done.
+  /// The latest time at which an occurrence was done; nil if none was.
   public var lastDone: Instant? { doneAt.values.max() }
 
-  /// Reads an alarm's log.
+  /// Computes the statistics from the log.
   ///
-  /// An occurrence counts once, however many devices told of it, and as the records have it: of its entries those
-  /// of the latest reopening, and of them the highest outcome. What nobody confirmed (missed, done by itself)
-  /// ends a streak; what was skipped neither ends nor lengthens it.
+  /// Each occurrence counts once, even if several devices logged it. As in records, the entries with the highest
+  /// revision count, and among them the highest outcome. An occurrence that was missed or completed automatically ends
+  /// a streak. A skipped one neither ends nor extends it.
   ///
   /// - Parameters:
-  ///   - entries: of one alarm, in any order.
-  ///   - skipBreaksStreak: a skipped occurrence ends a streak too.
+  ///   - entries: the log entries of one alarm, in any order.
+  ///   - skipBreaksStreak: true if a skipped occurrence ends a streak, too.
   public init(_ entries: some Sequence<LogEntry>, skipBreaksStreak: Bool = false) {
     for (civil, entries) in Dictionary(grouping: entries, by: \.occurrence) {
       guard let civil, let latest = entries.map(\.revision).max() else { continue }
       let isStopped = entries.contains { $0.action == .stopped && $0.revision == latest }
       for entry in entries where entry.revision == latest {
-        // Stopped on one device, it is pending on all, also where nobody had answered.
+        // A stop on one device makes the occurrence pending on all devices, including those that logged a miss.
         if isStopped, entry.action == .missed { continue }
         guard let outcome = Outcome(entry) else { continue }
         outcomes[civil] = max(outcomes[civil] ?? outcome, outcome)
@@ -55,12 +59,12 @@ public struct Statistics: Hashable, Sendable {
     }
   }
 
-  /// How long after its time each was done, in seconds, ascending; negative when it was done before.
+  /// Returns the delays from due time to completion in seconds, ascending; negative for an early completion.
   public func lateness(due: (CivilDateTime) -> Instant) -> [Int64] {
     doneAt.map { $0.value.seconds(since: due($0.key)) }.sorted()
   }
 
-  /// The middle one of ascending numbers, or the mean of the two in the middle; nil when there are none.
+  /// Returns the median of numbers in ascending order, or the mean of the two middle ones; nil if there are none.
   public static func median(_ numbers: [Int64]) -> Int64? {
     guard !numbers.isEmpty else { return nil }
     return (numbers[(numbers.count - 1) / 2] + numbers[numbers.count / 2]) / 2

@@ -1,28 +1,32 @@
-/// How an occurrence of an alarm with a cascade goes from one to the next, as this device sees it.
+/// The cascade of an occurrence as this device sees it.
 ///
-/// | what goes wrong | what comes of it |
-/// |---|---|
-/// | the first device could not sync before the time | it rings; who has not heard of the alarm, or its edit, goes by what it knows |
-/// | two devices are cut off from each other | each rings in its turn, as neither knows of the other's answers; once they meet all fall silent |
-/// | a device wakes in the middle | it rings at once if its turn has come and it knows of no answer; the daemon asks first |
-/// | a device wakes in or after a snooze | it is silent until its next turn |
-/// | clocks are 90 seconds apart | each rings by its own: a later step that much early or late, never out of its list's order by its own clock |
-/// | somebody edits the list meanwhile | what is due goes by the list as it stood |
+/// Devices may have different knowledge:
+///
+/// - The primary device could not sync before the due time: it rings. A device that has not received the alarm or its
+///   edit follows the version that it has.
+/// - Two devices cannot reach each other: each rings in its turn, because neither knows of the other's answers. After
+///   the next sync, both are silent.
+/// - A device wakes during the cascade: it rings at once if its turn has come and it knows of no answer. The daemon
+///   fetches first.
+/// - A device wakes during or after a snooze: it is silent until its next turn.
+/// - Clocks differ by 90 seconds: each device rings by its own clock. A later step rings that much early or late, but
+///   never out of order by its own clock.
+/// - A user edits the cascade of a due occurrence: the occurrence follows the cascade as it was.
 extension Timeline {
-  /// The cascade of an occurrence; nil when nobody is to ring after the first device.
+  /// Returns the cascade run of an occurrence; nil if the alarm has no active cascade.
   public func cascadeRun(of civil: CivilDateTime) -> CascadeRun? {
     if alarm.cascade == nil { return nil }
     let occurrence = occurrence(civil)
-    let due = ringsAgain(occurrence) ?? occurrence.at
+    let due = reopeningTime(of: occurrence) ?? occurrence.at
     guard let plan = alarm.cascadePlan(at: due) else { return nil }
     let known = record(of: civil)
-    var naps: [CascadeRun.Snooze] = []
+    var snoozes: [CascadeRun.Snooze] = []
     var ended: Instant?
     if let known, known.state == .snoozed {
-      naps = known.naps
-      // What an editor or an early version wrote has no more than its end.
-      if let until = known.until, !naps.contains(where: { $0.until >= until }) {
-        naps.append(CascadeRun.Snooze(at: known.since ?? due, until: until))
+      snoozes = known.naps
+      // A hand edit or an early version records only the end of a snooze.
+      if let until = known.until, !snoozes.contains(where: { $0.until >= until }) {
+        snoozes.append(CascadeRun.Snooze(at: known.since ?? due, until: until))
       }
     } else if let known {
       ended = known.since ?? due
@@ -33,43 +37,45 @@ extension Timeline {
       return holder != deviceContext.device && deviceContext.isUnreachable(holder, due: due)
     }.map { $0 + 1 }
     return CascadeRun(
-      due: due, plan: plan, snoozes: naps, ended: ended, unreachable: Set(unreachable)
+      due: due, plan: plan, snoozes: snoozes, ended: ended, unreachable: Set(unreachable)
     ) { self.step(of: $0, plan) }
   }
 
-  /// The place of a device in a cascade: 0 when it rings first; nil when it has none.
+  /// Returns the step of a device; 0 if it rings at the alarm's time, nil if it has none.
   private func step(of device: Identifier, _ plan: Cascade.Plan) -> Int? {
     guard let deviceContext else { return device == plan.primary ? 0 : plan.step(of: device) }
-    // An answer that a silent device gave speaks for its place.
+    // An answer from a replaced device counts for the step of the device that stands in for it.
     let device = deviceContext.holder(of: device)
-    // A later step may also be the device that rings at the alarm's time.
+    // The device of a later step may also ring at the alarm's time.
     if alarm.role(of: device, seenBy: deviceContext, plan: plan) != nil { return 0 }
     return plan.step(of: device, seenBy: deviceContext)
   }
 
-  /// This device's place in the cascade of an occurrence.
+  /// Returns this device's step in a cascade run; 0 if it rings at the alarm's time, nil if it has none.
   public func ownStep(in cascadeRun: CascadeRun) -> Int? {
     guard let plan = alarm.cascadePlan(at: cascadeRun.due) else { return nil }
     guard let deviceContext else { return 0 }
     return step(of: deviceContext.device, plan)
   }
 
-  /// Since when this device is to ring in a cascade; nil when it is not, or not yet.
+  /// Returns the time since which it is this device's turn to ring in a cascade run; nil if it is not.
   ///
-  /// What it has begun it goes on with, though it should learn that it was early.
+  /// A device that has started to ring continues, even if it learns that it started early.
   func turn(
     in cascadeRun: CascadeRun, of civil: CivilDateTime, at now: Instant, ledger: DeliveryLedger
   ) -> Instant? {
     guard let step = ownStep(in: cascadeRun) else { return nil }
     if let pausedUntil = cascadeRun.pausedUntil, now < pausedUntil { return nil }
-    let told = ledger[DeliveryLedger.Key(alarm: alarm.id, occurrence: civil)]
-    if let told, told.kind == .ringing, told.due >= cascadeRun.began(at: now), told.due <= now {
-      return told.due
+    let firing = ledger[DeliveryLedger.Key(alarm: alarm.id, occurrence: civil)]
+    if let firing, firing.kind == .ringing, firing.due >= cascadeRun.began(at: now),
+      firing.due <= now
+    {
+      return firing.due
     }
     return cascadeRun.turn(of: step, at: now)?.at
   }
 
-  /// How an occurrence with a cascade stands against the clock on this device.
+  /// Returns the ringing state of an occurrence with a cascade on this device.
   func ringing(
     _ cascadeRun: CascadeRun, of civil: CivilDateTime, at now: Instant, settings: Settings,
     ledger: DeliveryLedger
@@ -81,30 +87,32 @@ extension Timeline {
     if let due = turn(in: cascadeRun, of: civil, at: now, ledger: ledger) {
       return Ringing(
         due: due, ledger.firing(alarm.id, civil, due: due), alarm: alarm, ringsHere: true,
-        now: now, settings: settings, lasting: end)
+        now: now, settings: settings, earliestEnd: end)
     }
     if let step = ownStep(in: cascadeRun), let next = cascadeRun.next(of: step, after: now) {
       return .waiting(until: next.at)
     }
     if alarm.delivery.persistent { return .ringing(until: nil) }
-    // Who has no turn does not say that nobody answers those who have.
+    // This device has no turn, but others may still ring and be answered.
     let latest = max(end, cascadeRun.due.adding(seconds: settings.grace))
     return now > latest ? .missed : .ringing(until: latest)
   }
 
-  /// Between two devices that say that all have had their time, in seconds.
+  /// The delay in seconds between the devices that record an exhausted cascade.
   private static let exhaustedStagger: Int64 = 10
 
-  /// Notes that all steps have had their time, once that is so.
-  func noteExhausted(_ current: Occurrence, at now: Instant, in transition: inout Transition)
+  /// Records that every step of the cascade rang without an answer, once that is the case.
+  ///
+  /// - Returns: The time at which this device has to check again; nil if it does not have to.
+  func recordExhaustion(_ current: Occurrence, at now: Instant, in transition: inout Transition)
     -> Instant?
   {
     guard let cascadeRun = cascadeRun(of: current.civil), let step = ownStep(in: cascadeRun),
       let end = cascadeRun.exhausted
     else { return nil }
-    // One after the other, so that who hears of it in time does not say it again.
+    // Devices record this one after the other, so that a device that syncs in time does not repeat it.
     let exhausted = end.adding(seconds: Int64(step) * Timeline.exhaustedStagger)
-    var record = opened(current.civil)
+    var record = writableRecord(of: current.civil)
     if record.exhausted { return nil }
     if exhausted > now { return exhausted }
     let count = alarm.cascadePlan(at: cascadeRun.due)?.targets.count ?? 0
@@ -120,7 +128,7 @@ extension Timeline {
     return nil
   }
 
-  /// Whether it is this device's turn to ring for an occurrence.
+  /// Returns true if this device may ring for an occurrence. Without a cascade run in progress, it always may.
   public func hasTurn(at civil: CivilDateTime, _ now: Instant, _ ledger: DeliveryLedger) -> Bool {
     guard let cascadeRun = cascadeRun(of: civil), cascadeRun.ended == nil else { return true }
     return turn(in: cascadeRun, of: civil, at: now, ledger: ledger) != nil
@@ -128,20 +136,21 @@ extension Timeline {
 
   // MARK: Rehearsal
 
-  /// How long a rehearsal rings, in seconds.
+  /// The duration for which a rehearsal rings, in seconds.
   public static let rehearsalLength: Int64 = 20
 
-  /// How long after it was asked for a rehearsal is still one, in seconds.
+  /// The time in seconds after its request during which devices join a rehearsal.
   public static let rehearsalPatience: Int64 = 900
 
-  /// Whether a rehearsal was asked for so lately that it is one still.
+  /// Returns true if a rehearsal was requested recently enough for devices to join it.
   public func isRehearsing(at now: Instant) -> Bool {
     guard let asked = alarm.progress.rehearsal else { return false }
     return asked <= now.adding(seconds: CascadeRun.skew)
       && now.seconds(since: asked) < Timeline.rehearsalPatience
   }
 
-  /// The rehearsal that this device is to take part in now; nil when there is none, or it has.
+  /// Returns the request time of the rehearsal that this device has to join now; nil if there is none or it has already
+  /// joined.
   func rehearsal(at now: Instant, ledger: DeliveryLedger) -> Instant? {
     guard let asked = alarm.progress.rehearsal, isRehearsing(at: now), alarm.enabled,
       !alarm.isDeleted,
@@ -149,19 +158,20 @@ extension Timeline {
       step(of: deviceContext.device, plan) != nil
     else { return nil }
     let key = DeliveryLedger.Key(alarm: alarm.id, occurrence: Timeline.rehearsalKey(asked))
-    if let told = ledger[key], told.due == asked, told.isSettled(at: now) { return nil }
+    if let firing = ledger[key], firing.due == asked, firing.isSettled(at: now) { return nil }
     return asked
   }
 
-  /// What a rehearsal is noted as: its minute. Close to an occurrence nobody may ask for one, so that none has the same.
+  /// Returns the key of a rehearsal in the delivery ledger: the minute of its request. Rehearsals cannot be requested
+  /// close to an occurrence, so that no occurrence has the same key.
   public static func rehearsalKey(_ asked: Instant) -> CivilDateTime {
     TimeZoneRules.utc.civil(at: asked)
   }
 }
 
 extension CascadeRun {
-  /// How far clocks may be apart and all is as it should be, in seconds.
+  /// The difference between two devices' clocks that is tolerated, in seconds.
   public static let skew: Int64 = 120
-  /// Who asked the others longer ago than this does not know what they have answered, in seconds.
+  /// The age in seconds at which a fetch is too old to show the other devices' answers.
   public static let freshness: Int64 = 30
 }

@@ -1,4 +1,4 @@
-/// The rules by which devices in different time zones settle an alarm that each rings by its own wall clock.
+/// The rules by which devices in different time zones settle an alarm that rings by each device's own wall clock.
 ///
 /// ```
 /// Kiritimati, UTC+14   09:00 rings ─ 09:30 silent                                       missed is recorded
@@ -6,25 +6,24 @@
 /// Pago Pago,  UTC-11                                        09:00 rings ─ 09:30 silent ─┘
 /// ```
 ///
-/// 1. The clock settles an occurrence (missed, done by itself, skipped in a pause) once it has come in every zone
-///    in which a device rings for the alarm, as far as the devices' records say.
-/// 2. What was settled before it came here, as the record of this device's zone was old, does not count here: the
-///    alarm rings.
-/// 3. An answer that a person gave anywhere counts everywhere.
-/// 4. A snooze elsewhere of an occurrence that has not come here does not make it ring early.
+/// 1. The clock settles an occurrence (missed, completed automatically, skipped in a pause) once it is due in every
+///    zone in which a device rings for the alarm, according to the devices' records.
+/// 2. An occurrence that was settled elsewhere before it is due here, because this device's recorded zone was outdated,
+///    still rings here.
+/// 3. A user's answer on any device counts on every device.
+/// 4. A snooze elsewhere does not make an occurrence ring here before it is due.
 extension Timeline {
-  /// The time at which an occurrence has come in every zone in which a device rings for it.
-  func comesEverywhere(_ civil: CivilDateTime) -> Instant {
+  /// Returns the time at which an occurrence is due in every zone in which a device rings for it.
+  func dueEverywhere(_ civil: CivilDateTime) -> Instant {
     otherZones.reduce(zone.instant(of: civil)) { max($0, $1.instant(of: civil)) }
   }
 
-  /// Returns true when an occurrence has come on this device: it is due, or has rung before the device changed its
-  /// zone.
-  func hasCome(_ civil: CivilDateTime, at moment: Instant, ledger: DeliveryLedger) -> Bool {
+  /// Returns true if an occurrence is due on this device, or rang before the device changed its zone.
+  func isDueHere(_ civil: CivilDateTime, at moment: Instant, ledger: DeliveryLedger) -> Bool {
     occurrence(civil).at <= moment || hasRung(civil, ledger)
   }
 
-  /// Returns true when an occurrence has rung on this device.
+  /// Returns true if an occurrence has rung on this device.
   func hasRung(_ civil: CivilDateTime, _ ledger: DeliveryLedger) -> Bool {
     switch ledger[DeliveryLedger.Key(alarm: alarm.id, occurrence: civil)]?.kind {
     case .ringing, .followUp: return true
@@ -32,66 +31,69 @@ extension Timeline {
     }
   }
 
-  /// Returns true when the clock has settled an occurrence that has not come: where a device in a zone further ahead
-  /// did, or one whose clock was ahead.
+  /// Returns true if the clock settled an occurrence that is not due here yet, on a device in a zone further ahead or
+  /// with a clock that was ahead.
   func isPremature(_ record: OccurrenceRecord, _ civil: CivilDateTime) -> Bool {
     guard record.isSettledByClock, let since = record.since else { return false }
-    return since < occurrence(civil).at || clock.map { isAhead(record, at: $0) } ?? false
+    return since < occurrence(civil).at || clock.map { isSettledInFuture(record, at: $0) } ?? false
   }
 
-  /// Returns true when the clock has settled an occurrence at a time that has not come.
-  func isAhead(_ record: OccurrenceRecord, at now: Instant) -> Bool {
+  /// Returns true if the clock settled an occurrence at a future time.
+  func isSettledInFuture(_ record: OccurrenceRecord, at now: Instant) -> Bool {
     guard record.isSettledByClock, let since = record.since else { return false }
     return since > now.adding(seconds: CascadeRun.skew)
   }
 
-  /// The occurrence before which the clock may settle what is open: the latest that has come in every zone.
-  func settles(before current: Occurrence, at now: Instant) -> CivilDateTime? {
+  /// Returns the occurrence before which the clock may settle open ones: the latest that is due in every zone; nil if
+  /// there is none.
+  func settlementLimit(before current: Occurrence, at now: Instant) -> CivilDateTime? {
     if otherZones.isEmpty { return current.civil }
-    let everywhere = due(at: now).first { comesEverywhere($0.civil) <= now }
+    let everywhere = due(at: now).first { dueEverywhere($0.civil) <= now }
     return everywhere.map { min($0.civil, current.civil) }
   }
 
-  /// The occurrences that were missed here and may still come elsewhere, oldest first, and when the first of them can
-  /// be recorded as missed; those done by themselves included.
+  /// Returns the occurrences that were missed here and may still ring elsewhere, oldest first, and the time at which
+  /// the first of them, or of the pending ones, can be settled.
   func unsettled(
     before current: Occurrence, at now: Instant
   ) -> (missed: [CivilDateTime], next: Instant?) {
     if otherZones.isEmpty { return ([], nil) }
-    let limit = settles(before: current, at: now)
+    let limit = settlementLimit(before: current, at: now)
     let recent = due(at: current.at).lazy.map(\.civil)
       .prefix { civil in limit.map { civil >= $0 } ?? true }
     let missed = Array(
       recent.filter { $0 < current.civil && record(of: $0) == nil && !isPaused($0) })
     let waiting = missed + occurrences(in: .pending).filter { $0 < current.civil }
-    let next = waiting.compactMap { alarm.schedule.next(after: $0).map(comesEverywhere) }
+    let next = waiting.compactMap { alarm.schedule.next(after: $0).map(dueEverywhere) }
       .filter { $0 > now }.min()
     return (missed.reversed(), next)
   }
 
-  /// The time at which an unanswered occurrence may be recorded as missed: its ringing has ended in every zone.
-  func mayBeMissed(_ civil: CivilDateTime, settings: Settings) -> Instant? {
-    otherZones.isEmpty ? nil : comesEverywhere(civil).adding(seconds: settings.ringTimeout)
+  /// Returns the earliest time at which an unanswered occurrence may be recorded as missed, when it has stopped ringing
+  /// in every zone; nil if there are no other zones.
+  func earliestMiss(of civil: CivilDateTime, settings: Settings) -> Instant? {
+    otherZones.isEmpty ? nil : dueEverywhere(civil).adding(seconds: settings.ringTimeout)
   }
 }
 
 extension Alarm {
-  /// The time in seconds for which a changed cascade keeps its zone: due occurrences go by the list as it stood.
-  private static let cascadeAftermath: Int64 = 86_400
+  /// The time in seconds for which an edited cascade keeps its zone, because due occurrences follow the cascade as it
+  /// was.
+  private static let zoneRetention: Int64 = 86_400
 
-  /// The name of the zone that all devices follow because of a cascade; nil where each follows its own, or the alarm
-  /// has a zone of its own.
+  /// Returns the name of the zone that all devices use because of a cascade; nil if each device uses its own, or if the
+  /// alarm has a fixed zone.
   public func cascadeZone(at now: Instant) -> String? {
     guard zone == .floating, let cascade else { return nil }
     let isInForce =
       cascade.plan.isActive
       || cascade.earlier.contains {
-        $0.plan.isActive && now.seconds(since: $0.until) < Alarm.cascadeAftermath
+        $0.plan.isActive && now.seconds(since: $0.until) < Alarm.zoneRetention
       }
     return isInForce ? cascadeZone : nil
   }
 
-  /// The zone that the alarm's times are shown with: `floating` where they are meant on each device's own clock.
+  /// The zone to show with the alarm's times; `floating` if they apply to each device's own clock.
   public var shownZone: String {
     guard zone == .floating, cascade?.plan.isActive == true, let cascadeZone else {
       return zone.text
@@ -99,10 +101,11 @@ extension Alarm {
     return cascadeZone
   }
 
-  /// The zone that the first device of a cascade has to record: nil when it is recorded, or another device's to record.
+  /// Returns the zone name that the primary device of a cascade has to record; nil if it is recorded, or if `device` is
+  /// not the primary device.
   ///
   /// - Parameters:
-  ///   - device: the device that looks.
+  ///   - device: this device.
   ///   - zone: the name of the zone that it is in.
   func cascadeZone(toRecordOn device: Identifier, in zone: String) -> String? {
     guard self.zone == .floating, let plan = cascade?.plan, plan.isActive, plan.primary == device,
@@ -113,13 +116,13 @@ extension Alarm {
 }
 
 extension Timeline {
-  /// The zone that this device, as the first of a cascade, has to record; nil when there is nothing to record.
+  /// The zone name that this device has to record as the primary device of a cascade; nil if there is none.
   var zoneToRecord: String? {
     guard let deviceContext, let name = deviceContext.zoneName else { return nil }
     return alarm.cascadeZone(toRecordOn: deviceContext.device, in: name)
   }
 
-  /// Records the zone of the first device of a cascade after it was switched on, or the device has travelled.
+  /// Records the zone of the primary device after the cascade was turned on or the device changed its zone.
   func recordZone(at now: Instant, in result: inout Evaluation) {
     guard let name = zoneToRecord, let deviceContext else { return }
     let stamp = Stamp.next(after: alarm.latestStamp, now: now, device: deviceContext.device)

@@ -1,23 +1,25 @@
-/// An alarm's occurrences as moments: its schedule seen through a time zone and its progress.
+/// The occurrences of an alarm as instants: its schedule in a time zone, combined with its progress.
 public struct Timeline: Sendable {
+  /// The alarm.
   public let alarm: Alarm
-  /// The zone in which the alarm's civil times are meant.
+  /// The zone of the alarm's civil times.
   public let zone: TimeZoneRules
-  /// The device that looks; nil for one that rings for whatever is due.
+  /// This device and its knowledge of the others; nil for a device that rings for everything that is due.
   public let deviceContext: DeviceContext?
   /// The zones of other devices that ring for the alarm by their own wall clocks.
   public let otherZones: [TimeZoneRules]
-  /// The clock of the device that looks; nil where any recorded time counts as possible.
+  /// The present time on this device; nil if every recorded time counts as plausible.
   let clock: Instant?
-  /// True if the record needs a correction, as a clock that was ahead had settled occurrences that have not come.
+  /// True if the record needs a correction because a wrong clock had settled future occurrences.
   public let isCorrected: Bool
-  /// Why it rings at the alarm's time; nil when it does not.
+  /// The reason why this device rings at the alarm's time; nil if it does not.
   public let role: Alarm.RingingRole?
-  /// Whether it is one of those that ring at the alarm's time.
+  /// True if this device rings at the alarm's time.
   public var ringsHere: Bool { role != nil }
-  /// The wall clock of this device, for quiet hours; nil where there are none.
+  /// The zone of this device's wall clock, for quiet hours; nil if there are none.
   let local: TimeZoneRules?
 
+  /// Creates a timeline that takes every recorded time as plausible.
   public init(
     _ alarm: Alarm, zone: TimeZoneRules, deviceContext: DeviceContext? = nil,
     otherZones: [TimeZoneRules] = [],
@@ -49,7 +51,7 @@ public struct Timeline: Sendable {
       of: deviceContext.device, seenBy: deviceContext, plan: plan?.isActive == true ? plan : nil)
   }
 
-  /// The same as a device sees it whose clock says `now`: without what one with a wrong clock has put into it.
+  /// Creates a timeline as seen at a time, without the effects of a wrong clock.
   public init(
     _ alarm: Alarm, zone: TimeZoneRules, at now: Instant, deviceContext: DeviceContext? = nil,
     otherZones: [TimeZoneRules] = [], local: TimeZoneRules? = nil
@@ -60,14 +62,14 @@ public struct Timeline: Sendable {
     self.init(
       alarm, zone: zone, deviceContext: deviceContext, otherZones: otherZones, local: local,
       clock: now,
-      isCorrected: corrected.map { $0.generation <= Timeline.mostCorrections } ?? false)
+      isCorrected: corrected.map { $0.generation <= Timeline.maxCorrections } ?? false)
   }
 
-  /// The number of corrections that are recorded at once, later ones with the next change: a device whose clock stays
-  /// wrong is not to make all others write at every sync.
-  private static let mostCorrections = 100
+  /// The maximum number of corrections that are recorded immediately. Later ones wait for the next change, so that one
+  /// device with a wrong clock does not make all others write at every sync.
+  private static let maxCorrections = 100
 
-  /// The same of another version of the alarm.
+  /// Returns the timeline of another version of the alarm.
   func with(_ alarm: Alarm) -> Timeline {
     Timeline(
       alarm, zone: zone, deviceContext: deviceContext, otherZones: otherZones, local: local,
@@ -75,48 +77,53 @@ public struct Timeline: Sendable {
       isCorrected: isCorrected)
   }
 
-  /// A nominal firing and the moment of it.
+  /// A nominal firing with its instant.
   public struct Occurrence: Hashable, Sendable {
+    /// The civil time, which identifies the occurrence.
     public let civil: CivilDateTime
+    /// The instant at which the occurrence is due.
     public let at: Instant
 
+    /// Creates an occurrence from its parts.
     public init(civil: CivilDateTime, at: Instant) {
       self.civil = civil
       self.at = at
     }
   }
 
+  /// Returns the occurrence at a civil time.
   func occurrence(_ civil: CivilDateTime) -> Occurrence {
     Occurrence(civil: civil, at: zone.instant(of: civil))
   }
 
-  /// How far back unanswered occurrences are looked for and reported, in seconds: a leap year.
+  /// The age in seconds up to which unanswered occurrences are considered and reported: one leap year.
   static let horizon: Int64 = 366 * 86_400
 
-  /// Clocks set back repeat wall times; so far ahead of the wall clock an occurrence may lie in the past.
+  /// The number of minutes that a clock change can repeat. An occurrence that is less far ahead on the wall clock may
+  /// already have been due.
   private static let repeatedMinutes = 180
 
-  // MARK: What is to come
+  // MARK: Upcoming occurrences
 
-  /// The occurrences strictly after a moment that will fire, in order: those skipped or already
-  /// settled are left out, and so is what the progress says will not fire.
+  /// Returns the occurrences strictly after a moment that will fire, in order. Occurrences that are skipped, paused or
+  /// already settled are left out.
   public func upcoming(after moment: Instant) -> some Sequence<Occurrence> {
     let from = max(moment, alarm.progress.armed)
-    // Not step by step: a floor may lie anywhere.
+    // Start at the floor instead of stepping to it: it may be far ahead.
     var last = max(zone.civil(at: from), alarm.progress.floor ?? zone.civil(at: from))
     return AnySequence(
       sequence(state: ()) { _ -> Occurrence? in
         while let civil = alarm.schedule.next(after: last) {
           last = civil
           if let pause = alarm.pause, pause.covers(civil) {
-            // Not step by step: it may last for years.
+            // Continue at the end of the pause instead of stepping to it: a pause may last for years.
             last = max(last, CivilDateTime(minuteNumber: pause.until.minuteNumber - 1))
             continue
           }
           if isSettledAhead(civil) { continue }
           var occurrence = self.occurrence(civil)
           if occurrence.at <= from { continue }
-          // Those that a clock change moves to one moment fire once, under the last one's name.
+          // Occurrences that a clock change moves to one instant fire once, identified by the last one.
           while let following = alarm.schedule.next(after: last),
             case let other = self.occurrence(following), other.at == occurrence.at
           {
@@ -129,29 +136,31 @@ public struct Timeline: Sendable {
       })
   }
 
+  /// Returns the first occurrence strictly after a moment that will fire; nil if there is none.
   public func next(after moment: Instant) -> Occurrence? {
     upcoming(after: moment).first { _ in true }
   }
 
   private func isSettledAhead(_ civil: CivilDateTime) -> Bool {
     guard let record = record(of: civil) else { return false }
-    // What was stopped where it came earlier does not ring here.
+    // An occurrence that was stopped where it was due earlier does not ring here.
     return record.state.isSettled || record.state == .pending
   }
 
-  /// A skip ahead counts only under the schedule that it was made for; one that had passed when the schedule
-  /// was changed was one.
-  private func counts(_ record: OccurrenceRecord, _ civil: CivilDateTime) -> Bool {
+  /// Returns true if a record applies. A skip ahead of time applies only under the schedule for which it was made,
+  /// unless its time had passed when the schedule changed.
+  private func applies(_ record: OccurrenceRecord, _ civil: CivilDateTime) -> Bool {
     if isPremature(record, civil) { return false }
     guard record.state == .skipped, let made = record.schedule else { return true }
     return made == alarm.stamps[.schedule] || occurrence(civil).at <= alarm.progress.armed
   }
 
-  // MARK: What is due
+  // MARK: Due occurrences
 
-  /// The occurrences due up to a moment above the floor, armed and within the horizon, newest first.
+  /// Returns the occurrences that are due up to a moment, newest first: those above the floor, later than `armed` and
+  /// within the horizon.
   ///
-  /// Two that a clock change moves to one moment fire once, under the later's name.
+  /// Occurrences that a clock change moves to one instant fire once, identified by the later one.
   func due(at moment: Instant) -> some Sequence<Occurrence> {
     let oldest = max(alarm.progress.armed, moment.adding(seconds: -Timeline.horizon))
     var before = CivilDateTime(
@@ -172,12 +181,12 @@ public struct Timeline: Sendable {
       })
   }
 
-  /// What is known of an occurrence; nil when it is open.
+  /// Returns the record of an occurrence; nil if the occurrence is open.
   ///
-  /// What disabling cleared, and a skip made for another schedule, count for nothing.
+  /// A record that disabling cleared, and a skip under another schedule, do not count.
   public func record(of civil: CivilDateTime) -> OccurrenceRecord? {
     guard let record = alarm.progress.occurrences[civil], record.state != .open,
-      counts(record, civil)
+      applies(record, civil)
     else { return nil }
     return isCleared(record) ? nil : record
   }
@@ -191,37 +200,37 @@ public struct Timeline: Sendable {
     return since <= cleared
   }
 
-  /// The occurrences in one state that counts, oldest first.
+  /// Returns the occurrences in a state, oldest first. Records that do not count are left out.
   public func occurrences(in state: OccurrenceRecord.State) -> [CivilDateTime] {
     alarm.progress.occurrences.keys.filter { record(of: $0)?.state == state }.sorted()
   }
 
-  // MARK: What is current
+  // MARK: Current occurrence
 
-  /// The occurrence that the alarm is about now: the latest that is due and not skipped, or one
-  /// snoozed or reopened since. Nil when nothing has come due that progress still tells of.
+  /// Returns the current occurrence: the latest that is due and not skipped, or a later one that was snoozed or
+  /// reopened; nil if there is none.
   func current(at moment: Instant, ledger: DeliveryLedger = DeliveryLedger()) -> Occurrence? {
     let latest = due(at: moment).first { !isSkipped($0.civil) }
-    let snoozed = occurrences(in: .snoozed).filter { hasCome($0, at: moment, ledger: ledger) }
-    // These may come from an earlier schedule or lie before `armed`.
+    let snoozed = occurrences(in: .snoozed).filter { isDueHere($0, at: moment, ledger: ledger) }
+    // These may belong to an earlier schedule, or lie before `armed`.
     guard let other = (snoozed + reopened(at: moment)).max() else { return latest }
     if let latest, latest.civil >= other { return latest }
     return occurrence(other)
   }
 
-  /// Whether an occurrence that is due was left out, or is to be: it came in a pause.
+  /// Returns true if a due occurrence was skipped, or will be because of a pause.
   private func isSkipped(_ civil: CivilDateTime) -> Bool {
     guard let record = record(of: civil) else { return isPaused(civil) }
     return record.state == .skipped
   }
 
-  /// What was due when somebody took back how it had ended: open again, whatever `armed` says.
+  /// Returns the due occurrences that a user reopened, even if they lie before `armed`.
   func reopened(at moment: Instant) -> [CivilDateTime] {
     alarm.progress.occurrences.filter { civil, record in
       guard record.state == .open, record.revision > 0, let since = record.since else {
         return false
       }
-      // Disabling has ended it again.
+      // Disabling ended it again.
       if let cleared = alarm.progress.cleared, since <= cleared { return false }
       return occurrence(civil).at <= min(since, moment)
     }.map(\.key)

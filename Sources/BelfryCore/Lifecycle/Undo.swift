@@ -1,34 +1,40 @@
-/// Why an action cannot be taken back.
+/// The reason why an action cannot be undone.
 public enum UndoError: Error, Equatable, Sendable {
-  /// Something else was done to the alarm since: the field or the occurrence that it was done to.
+  /// A later change affects the same field or occurrence.
   case changedSince(Subject)
-  /// The occurrence is no longer in the record.
+  /// The occurrence no longer has a record.
   case tooLongAgo(CivilDateTime)
-  /// The alarm has been deleted since.
+  /// The alarm was deleted later.
   case deletedSince
 
+  /// The subject of the later change.
   public enum Subject: Hashable, Sendable {
+    /// A field of the definition.
     case field(Alarm.Field)
-    /// It has come, or somebody answered.
+    /// The progress: the alarm has fired or was answered.
     case progress
+    /// An occurrence, with its present state.
     case occurrence(CivilDateTime, OccurrenceRecord.State)
   }
 }
 
 extension Timeline {
-  /// This alarm with one earlier action taken back: what led from `before` to `after`.
+  /// Returns the alarm with one earlier action undone, which led from `before` to `after`.
   ///
-  /// 1. A field that it edited has its earlier value again, under a new stamp.
-  /// 2. An occurrence that it answered is what it was, as an explicit reopening (a higher `revision`).
-  /// 3. What disabling or another schedule had ended, ringing or pending, is open again.
-  /// 4. A new alarm is deleted, if nothing has come of it yet; a deleted one is back.
+  /// 1. A field that the action edited gets its earlier value back, with a new stamp.
+  /// 2. An occurrence that the action answered gets its earlier state back, as an explicit reopening (a higher
+  ///    `revision`).
+  /// 3. An occurrence that was ringing, snoozed or pending until the action disabled or rescheduled the alarm is open
+  ///    again.
+  /// 4. A new alarm is deleted if it has not fired and was not answered. A deleted alarm is restored.
   ///
-  /// Whatever else happened to the alarm since stays. Throws when something happened to the same field
-  /// or occurrence.
+  /// All other changes since then stay.
   ///
   /// - Parameters:
-  ///   - before: nil when the action made the alarm.
-  ///   - acted: when the action was.
+  ///   - after: the alarm after the action.
+  ///   - before: the alarm before the action; nil if the action created it.
+  ///   - acted: the time of the action.
+  /// - Throws: `UndoError` if a later change affects the same field or occurrence.
   public func undoing(
     _ after: Alarm, before: Alarm?, acted: Instant, at now: Instant, device: Identifier
   ) throws(UndoError) -> Alarm {
@@ -42,7 +48,7 @@ extension Timeline {
     }
     var result = alarm
     let fields = after.changedFields(from: before)
-    // By value: an undo of something later has stamped it anew.
+    // Compare values, because the undo of a later action has stamped the field again.
     for field in fields
     where field != .cascade && alarm.text(of: field) != after.text(of: field) {
       throw .changedSince(.field(field))
@@ -52,7 +58,7 @@ extension Timeline {
     let stamp = Stamp.next(after: alarm.latestStamp, now: now, device: device)
     for field in stamped {
       if field == .cascade {
-        // What somebody else has changed in the list since stays.
+        // Later edits of other parts of the cascade stay.
         guard
           let cascade = (alarm.cascade ?? Cascade()).undoing(after.cascade, before: before.cascade)
         else { throw .changedSince(.field(.cascade)) }
@@ -69,11 +75,11 @@ extension Timeline {
     return result
   }
 
-  /// The second rule of `undoing`.
+  /// Applies rule 2 of `undoing`.
   private func reopen(
     _ after: Alarm, _ before: Alarm, acted: Instant, now: Instant, in result: inout Alarm
   ) throws(UndoError) {
-    // What the action itself made old enough to be dropped.
+    // The action itself dropped these records.
     for civil in before.progress.occurrences.keys.sorted()
     where after.progress.occurrences[civil] == nil
       && !(before.progress.occurrences[civil]?.state.isSettled ?? true)
@@ -84,9 +90,9 @@ extension Timeline {
       let earlier = before.progress.occurrences[civil]
       if earlier == done { continue }
       guard let current = alarm.progress.occurrences[civil] else { throw .tooLongAgo(civil) }
-      // Follow-ups that were sent since are no other answer.
+      // Follow-ups that were sent since then are not another answer.
       guard current.state == done.state,
-        // Nor is a snooze that another device gave, and the answer stood over.
+        // A snooze on another device that lost to this answer is not another answer either.
         current.snoozes == done.snoozes || done.state != .snoozed,
         current.dismissed == done.dismissed,
         current.auto == done.auto
@@ -96,9 +102,9 @@ extension Timeline {
       restored.followUps = max(restored.followUps, current.followUps)
       restored.exhausted = false
       if restored.state == .open { restored.since = now }
-      // A snooze that is over rings now: a delivery of its own end may be recorded already.
+      // An expired snooze rings now. The ledger may already have a delivery for its original end.
       if restored.state == .snoozed { restored.endSnooze(at: now) }
-      // Cleared meanwhile, it would not count.
+      // Without this, a record from before the last clearing would not count.
       if let cleared = alarm.progress.cleared, let since = restored.since, since <= cleared {
         restored.revived = max(now, Instant(milliseconds: cleared.milliseconds + 1))
       }
@@ -106,7 +112,7 @@ extension Timeline {
     }
   }
 
-  /// The third rule of `undoing`.
+  /// Applies rule 3 of `undoing`.
   private func revive(_ before: Alarm, acted: Instant, now: Instant, in result: inout Alarm) {
     let old = Timeline(before, zone: zone)
     let ended = Timeline(result, zone: zone)
@@ -130,9 +136,9 @@ extension Timeline {
 }
 
 extension Event {
-  /// That a log entry no longer counts, and what its occurrence is instead.
+  /// Creates the event of an undone log entry, with the restored state of its occurrence.
   ///
-  /// - Parameter restored: the alarm as it is once the action is undone.
+  /// - Parameter restored: the alarm after the undo.
   public init(undoing entry: LogEntry, in restored: Alarm) {
     let record = entry.occurrence.flatMap { restored.progress.occurrences[$0] }
     self.init(

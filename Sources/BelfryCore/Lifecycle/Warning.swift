@@ -1,11 +1,12 @@
-/// When word of an occurrence is given ahead of its time: seconds before it, descending.
+/// The times before an occurrence at which advance warnings are sent.
 public struct WarningPlan: Hashable, Sendable, CustomStringConvertible {
+  /// The times before the occurrence in seconds, in descending order.
   public let seconds: [Int64]
 
-  /// The most warnings of one occurrence.
+  /// The maximum number of warnings of one occurrence.
   public static let most = 12
 
-  /// Nil unless there are one to twelve, descending, each from a minute to a year.
+  /// Creates a plan; nil unless there are 1 to 12 times in descending order, each from one minute to 366 days.
   public init?(_ seconds: [Int64]) {
     guard (1...WarningPlan.most).contains(seconds.count),
       seconds.allSatisfy({ (60...(366 * 86_400)).contains($0) }),
@@ -14,33 +15,34 @@ public struct WarningPlan: Hashable, Sendable, CustomStringConvertible {
     self.seconds = seconds
   }
 
-  /// Reads `7d,1d` in any order; nil for anything else.
+  /// Creates a plan from text such as `7d,1d`, in any order; nil for any other text.
   public init?(_ text: String) {
     guard let seconds = Span.list(text) else { return nil }
     self.init(seconds.sorted(by: >))
   }
 
-  /// `1w,1d`.
+  /// The plan as text: `1w,1d`.
   public var description: String { seconds.map(Span.code).joined(separator: ",") }
 }
 
-/// Word of an occurrence ahead of its time.
+/// An advance warning of an occurrence.
 public struct Warning: Hashable, Sendable {
+  /// The occurrence.
   public let occurrence: Timeline.Occurrence
-  /// When it was to be given.
+  /// The time at which the warning is due.
   public let due: Instant
 }
 
 extension Timeline {
-  /// So many occurrences ahead are looked at for their warnings.
-  private static let warnedAhead = 64
+  /// The number of upcoming occurrences that are considered for warnings.
+  private static let maxOccurrencesAhead = 64
 
-  /// The warning that is to be given now, and when the next one is due.
+  /// Returns the advance warning to send now, and the time at which the next one is due.
   ///
-  /// 1. Of one occurrence the latest that is due is given, and none of those before it; of several occurrences
-  ///    that of the first to come.
-  /// 2. What was due when the alarm was made or changed is not given.
-  /// 3. What was told on this device, or tried, is not told again.
+  /// 1. Of several due warnings of one occurrence, only the latest is sent. Of several occurrences, the first one's
+  ///    warning is sent.
+  /// 2. A warning that was due before the alarm was created or changed is not sent.
+  /// 3. A warning that this device has delivered, or whose retry is not due yet, is not sent.
   func warnings(at now: Instant, ledger: DeliveryLedger) -> (due: Warning?, next: Instant?) {
     guard let plan = alarm.delivery.warnings, alarm.enabled, !alarm.isDeleted else {
       return (nil, nil)
@@ -48,7 +50,7 @@ extension Timeline {
     let longest = plan.seconds.first ?? 0
     var overdue: Warning?
     var next: Instant?
-    for occurrence in upcoming(after: now).prefix(Timeline.warnedAhead) {
+    for occurrence in upcoming(after: now).prefix(Timeline.maxOccurrencesAhead) {
       for seconds in plan.seconds {
         let due = occurrence.at.adding(seconds: -seconds)
         if due > now {
@@ -58,11 +60,11 @@ extension Timeline {
         }
       }
       if let warning = overdue, warning.occurrence == occurrence,
-        let told = ledger[DeliveryLedger.Key(alarm: alarm.id, occurrence: occurrence.civil)],
-        told.due > warning.due || told.due == warning.due && told.isSettled(at: now)
+        let firing = ledger[DeliveryLedger.Key(alarm: alarm.id, occurrence: occurrence.civil)],
+        firing.due > warning.due || firing.due == warning.due && firing.isSettled(at: now)
       {
         overdue = nil
-        if let retry = told.nextAttempt(after: now) { next = min(next ?? retry, retry) }
+        if let retry = firing.nextAttempt(after: now) { next = min(next ?? retry, retry) }
       }
       if occurrence.at > now.adding(seconds: longest) { break }
     }

@@ -1,10 +1,9 @@
 extension Cascade {
-  /// Joins two versions of a list, part by part: nobody's addition is lost where two devices edited it without knowing
-  /// of each other.
+  /// Joins two versions of a cascade, part by part. Concurrent edits of different parts are both kept.
   ///
-  /// 1. The later stamp's value stands. A value without a stamp is older than any with one.
-  /// 2. Between equal stamps a target stands over its removal, and else the greater text.
-  /// 3. Of what stood before, the latest eight of both are kept.
+  /// 1. The value with the later stamp wins. A value without a stamp is older than any value with one.
+  /// 2. Between equal stamps, a target wins over its removal. Otherwise the greater text wins.
+  /// 3. Of the earlier versions on both sides, the latest eight are kept.
   public static func join(_ a: Cascade, _ b: Cascade) -> Cascade {
     Cascade(
       registers: a.registers.merging(b.registers, uniquingKeysWith: Register.join),
@@ -13,6 +12,7 @@ extension Cascade {
 }
 
 extension Cascade.Register {
+  /// Returns the register that wins by rules 1 and 2 of `Cascade.join`.
   static func join(_ a: Cascade.Register, _ b: Cascade.Register) -> Cascade.Register {
     switch (a.stamp, b.stamp) {
     case (let one?, let two?) where one != two: one > two ? a : b
@@ -22,7 +22,7 @@ extension Cascade.Register {
     }
   }
 
-  /// The order of two values of one part with equal stamps.
+  /// The tiebreaker between two values of one part with equal stamps.
   private var order: (Int, String, Int64) {
     switch value {
     case .removed: (0, "", 0)

@@ -1,20 +1,22 @@
 /// ```
 ///        ours          theirs
 ///           \            /
-///            join(a, b)        the same whichever way, in whatever order, however often
+///            join(a, b)        the same result in any order, in any grouping, and when repeated
 /// ```
 extension Alarm {
-  /// Joins two versions of one alarm. Needs no common ancestor; commutative, associative, idempotent.
+  /// Joins two versions of one alarm.
   ///
-  /// 1. **Definition fields**, one by one: the later stamp's value stands. Without a stamp a value is
-  ///    older than any with one; between equal stamps the greater text stands. Of `cascade` that goes for each
-  ///    part: see `Cascade.join`.
+  /// The join needs no common ancestor. It is commutative, associative and idempotent.
+  ///
+  /// 1. **Definition fields**, one by one: the value with the later stamp wins. A value without a stamp is older than
+  ///    any value with one. Between equal stamps, the greater text wins. For `cascade`, this applies to each part: see
+  ///    `Cascade.join`.
   /// 2. **Progress**: see `Progress.join`.
-  /// 3. **Disabled** stands over the other side's pending: `Timeline` counts none while an alarm is
-  ///    disabled, and none older than `progress.cleared` afterwards.
-  /// 4. **Deletion**: the later of the stamps that either had seen. The alarm is deleted as long as
-  ///    no field is stamped later (`isDeleted`): an edit that the deletion had not seen brings it back.
-  /// 5. **Unknown keys**: all are kept; between two values the greater text stands.
+  /// 3. **Disabling** wins over the other side's pending occurrences: `Timeline` ignores them while the alarm is
+  ///    disabled, and afterwards those that are not later than `progress.cleared`.
+  /// 4. **Deletion**: for each field, the later of the stamps that the two deletions had seen. The alarm is deleted as
+  ///    long as no field has a later stamp (`isDeleted`): an edit that the deletion had not seen restores the alarm.
+  /// 5. **Unknown keys**: all are kept. Between two values, the greater text wins.
   public static func join(_ a: Alarm, _ b: Alarm) -> Alarm {
     var result = a
     for field in Field.allCases where field != .cascade && wins(field, b, over: a) {
@@ -33,7 +35,7 @@ extension Alarm {
     return result
   }
 
-  /// Whether `b`'s value of a field stands over `a`'s.
+  /// Returns true if `b`'s value of a field wins over `a`'s.
   private static func wins(_ field: Field, _ b: Alarm, over a: Alarm) -> Bool {
     switch (a.stamps[field], b.stamps[field]) {
     case (let ours?, let theirs?) where ours != theirs: theirs > ours
@@ -45,12 +47,12 @@ extension Alarm {
 }
 
 extension Progress {
-  /// Joins two accounts of how far an alarm has come.
+  /// Joins two versions of an alarm's progress.
   ///
-  /// 1. The higher `generation` stands whole: it was put right after a device with a wrong clock.
+  /// 1. The version with the higher `generation` wins as a whole: it was corrected after a wrong clock.
   /// 2. `armed`, `cleared`, `floor` and `rehearsal` are maxima.
-  /// 3. Occurrences above the floor join one by one: see `OccurrenceRecord.join`. Those at or below it
-  ///    are settled and dropped.
+  /// 3. Records of occurrences above the floor are joined one by one: see `OccurrenceRecord.join`. Occurrences at or
+  ///    below it are settled, and their records are dropped.
   public static func join(_ a: Progress, _ b: Progress) -> Progress {
     if a.generation != b.generation { return a.generation > b.generation ? a : b }
     let floor = [a.floor, b.floor].compactMap { $0 }.max()
@@ -65,13 +67,13 @@ extension Progress {
 }
 
 extension OccurrenceRecord {
-  /// Joins what two devices know of one occurrence.
+  /// Joins two records of one occurrence.
   ///
-  /// 1. The higher `revision` stands whole.
-  /// 2. Then the higher rank: `open < missed < snoozed < pending < skipped < done`.
-  /// 3. In one rank: the earliest `since` and whose it is, the latest `until` and `revived`, the later schedule of a
-  ///    skip, every nap, somebody's word over `auto`, and dismissed over not.
-  /// 4. In one revision: the highest counts, and exhausted over not, whatever the rank.
+  /// 1. The record with the higher `revision` wins as a whole.
+  /// 2. Otherwise the record with the higher rank wins: `open < missed < snoozed < pending < skipped < done`.
+  /// 3. Between equal ranks: the earliest `since` with its `by`, the latest `until` and `revived`, the latest
+  ///    `schedule`, the union of the snoozes, a user's action over `auto`, and dismissed over not dismissed.
+  /// 4. Between equal revisions, whatever the ranks: the highest counts, and exhausted over not exhausted.
   public static func join(_ a: OccurrenceRecord, _ b: OccurrenceRecord) -> OccurrenceRecord {
     if a.revision != b.revision { return a.revision > b.revision ? a : b }
     var result = a.state >= b.state ? a : b
@@ -95,9 +97,9 @@ extension OccurrenceRecord {
 extension SettingsRecord {
   /// Joins two versions of the settings, key by key.
   ///
-  /// 1. The later stamp's value stands.
-  /// 2. A value without a stamp is older than any with one.
-  /// 3. Between equal stamps, and between two without, the greater text stands.
+  /// 1. The value with the later stamp wins.
+  /// 2. A value without a stamp is older than any value with one.
+  /// 3. Between equal stamps, and between two values without one, the greater text wins.
   public static func join(_ a: SettingsRecord, _ b: SettingsRecord) -> SettingsRecord {
     var result = a
     for (key, value) in b.values {
@@ -118,11 +120,11 @@ extension SettingsRecord {
 }
 
 extension Device {
-  /// Joins two versions of a device's record, which that device alone writes.
+  /// Joins two versions of a device's record, which only that device writes.
   ///
-  /// 1. What the device itself has stamped stands over what it has not: somebody else wrote that.
-  /// 2. Of its own the later stands.
-  /// 3. Else the greater text.
+  /// 1. A version with a stamp of the device itself wins over one without: another author wrote that one.
+  /// 2. Between two stamps of the device itself, the later one wins.
+  /// 3. Otherwise the greater text wins.
   public static func join(_ a: Device, _ b: Device) -> Device {
     func own(_ device: Device) -> Stamp? {
       device.stamp.flatMap { $0.device == device.id ? $0 : nil }
@@ -135,7 +137,7 @@ extension Device {
     }
   }
 
-  /// What two versions are compared by where nothing else tells.
+  /// The tiebreaker between two versions of a record.
   private var text: [String] {
     [
       name, created.rfc3339Milliseconds, stamp?.description ?? "", kind?.rawValue ?? "",
@@ -147,8 +149,8 @@ extension Device {
 }
 
 extension LogEntry {
-  /// Joins two versions of an entry. The log is a union, and nobody rewrites an entry: where somebody has all
-  /// the same, the greater text stands.
+  /// Joins two versions of a log entry. The log is a union of immutable entries. If someone rewrote an entry
+  /// nevertheless, the greater text wins.
   public static func join(_ a: LogEntry, _ b: LogEntry) -> LogEntry {
     a.text.lexicographicallyPrecedes(b.text) ? b : a
   }

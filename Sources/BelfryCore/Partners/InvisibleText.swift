@@ -1,9 +1,9 @@
 extension AlarmText {
-  /// The places of scalars that show nothing where they stand, so that two texts that look the same may differ.
+  /// Returns the indices of the scalars that are invisible in their context. Texts that look equal may differ in them.
   ///
-  /// These are the default-ignorable code points of Unicode, and the blank of Braille. Those that change what is seen are
-  /// none of them: variation selectors behind emoji and ideographs, joiners between emoji and within the scripts that
-  /// join letters, the tags of a flag.
+  /// Invisible scalars are the default-ignorable code points of Unicode and the blank Braille pattern. Scalars that
+  /// affect the display are excluded: variation selectors after emoji and ideographs, joiners between emoji and within
+  /// scripts with joined letters, and the tags of a flag.
   public static func invisible(in scalars: [Unicode.Scalar]) -> [Int] {
     var isFlag = false
     return scalars.indices.filter { index in
@@ -17,7 +17,7 @@ extension AlarmText {
       let after = index + 1 < scalars.count ? scalars[index + 1] : nil
       switch scalar.value {
       case 0xFE0E, 0xFE0F:
-        // Behind a digit only where it makes a key of it.
+        // After a digit, the selector is visible only in a keycap.
         return
           !(isEmojiPart(before) || before?.properties.isEmoji == true && after?.value == 0x20E3)
       case 0xE0100...0xE01EF: return !(before?.properties.isIdeographic ?? false)
@@ -28,14 +28,14 @@ extension AlarmText {
     }
   }
 
-  /// Returns true when a text has characters that nobody sees.
+  /// Returns true if a text contains invisible characters.
   public static func hasInvisible(_ text: String) -> Bool {
     // Most text is ASCII, which has none.
     !text.utf8.allSatisfy { $0 < 0x80 } && !invisible(in: Array(text.unicodeScalars)).isEmpty
   }
 
-  /// Letters and marks of the scripts in which joiners choose between forms: Arabic and its neighbors, those of India,
-  /// Myanmar, Khmer and Mongolian.
+  /// Returns true for letters and marks of the scripts in which joiners select a form: Arabic and its neighbors, the
+  /// scripts of India, Myanmar, Khmer and Mongolian.
   private static func isJoining(_ scalar: Unicode.Scalar?) -> Bool {
     switch scalar?.value {
     case .some(0x0600...0x0DFF), .some(0x1000...0x109F), .some(0x1780...0x18AF): true

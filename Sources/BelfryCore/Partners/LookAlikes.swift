@@ -1,22 +1,20 @@
-/// Texts that a person takes for each other: `Alex` with a Cyrillic А, `AIex` with a capital I.
+/// A comparison of texts by their appearance: `Alex` with a Cyrillic А, `AIex` with a capital I.
 ///
 /// The method is the skeleton of Unicode Technical Standard #39, "Unicode Security Mechanisms", section 4: each scalar
-/// is replaced by the one that stands for all that look like it, and two texts are confusable when their skeletons are
-/// equal.
+/// is replaced by a prototype that stands for all similar ones. Two texts are confusable if their skeletons are equal.
 ///
-/// The table is a selection from UTS #39's `confusables.txt`, made by hand: the letters of Greek, Cyrillic, Armenian,
-/// Coptic, Cherokee, Lisu and the phonetic alphabet that look like a letter of ASCII, as these are what the names of
-/// people in a list of partners are imitated with. Beyond it κ, к, η, т and τ are taken for the letters that they
-/// stand for in a hurry. Letters of mathematics, in circles and of full width are reckoned, as they lie in the order
-/// of the alphabet. To extend it, add code points of `confusables.txt`
+/// The table is a manual selection from the standard's `confusables.txt`: letters of Greek, Cyrillic, Armenian, Coptic,
+/// Cherokee, Lisu and the phonetic alphabet that look like an ASCII letter. The table also maps κ, к, η, т and τ to
+/// similar ASCII letters. Mathematical, circled and full-width letters are computed, because they are in alphabetical
+/// order. To extend the table, add code points of `confusables.txt`
 /// (https://www.unicode.org/Public/security/latest/) to their letter.
 public enum LookAlikes {
-  /// Returns true where two texts are not the same, but look the same, in whatever case.
+  /// Returns true if two texts differ, ignoring case, but look alike.
   public static func areConfusable(_ a: String, _ b: String) -> Bool {
     a.lowercased() != b.lowercased() && skeleton(a) == skeleton(b)
   }
 
-  /// Equal for texts that look the same.
+  /// Returns a text that is equal for texts that look alike.
   static func skeleton(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
@@ -30,7 +28,7 @@ public enum LookAlikes {
     return result.lowercased()
   }
 
-  /// Returns true where a word has letters of ASCII, and letters of another script that look like such.
+  /// Returns true if a word mixes ASCII letters with letters of another script that look like ASCII letters.
   public static func hasMixedWord(_ text: String) -> Bool {
     text.split { !$0.isLetter && !$0.isNumber }.contains { word in
       word.unicodeScalars.contains { $0.isASCII && $0.properties.isAlphabetic }
@@ -42,7 +40,7 @@ public enum LookAlikes {
     text.unicodeScalars.first.map { $0.isASCII && $0.properties.isAlphabetic } ?? false
   }
 
-  /// Returns true when a scalar belongs to none of the blocks of Latin.
+  /// Returns true if a scalar is outside the Latin blocks.
   private static func isOtherScript(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case ..<0x0370, 0x1D00...0x1DBF, 0x1E00...0x1EFF: false
@@ -55,7 +53,7 @@ public enum LookAlikes {
     return table[plain.value] ?? String(plain)
   }
 
-  /// The letter or digit of ASCII of which a scalar is a form; nil for any other.
+  /// Returns the ASCII letter or digit that a scalar is a variant of; nil for any other scalar.
   private static func plainLetter(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
     func letter(_ index: UInt32) -> UInt32 { index < 26 ? 0x41 + index : 0x61 + index - 26 }
     let value: UInt32

@@ -1,17 +1,17 @@
 extension PartnerRequest {
-  /// The number of occurrences of a repeated request that are checked against the limits: more than a year of every
-  /// day.
-  private static let mostMoments = 400
+  /// The maximum number of occurrences that are checked against the limits: more than a year of daily ones.
+  private static let maxMomentCount = 400
 
-  /// Returns when it rings from a moment on, in order: the first 400 times. None where this system does not know its
-  /// zone.
+  /// Returns the first 400 times at which the request rings from a moment on, in order.
+  ///
+  /// The result is empty if this system does not know the request's time zone.
   func moments(from start: Instant, zone: (String) -> TimeZoneRules?) -> [Instant] {
     guard let repeats else { return at >= start ? [at] : [] }
     guard let rules = zone(repeats.zone) else { return [] }
     var civil = CivilDateTime(
       minuteNumber: rules.civil(at: max(at, start)).minuteNumber - 1)
     var moments: [Instant] = []
-    while moments.count < PartnerRequest.mostMoments,
+    while moments.count < PartnerRequest.maxMomentCount,
       let next = repeats.schedule.next(after: civil)
     {
       civil = next
@@ -20,9 +20,13 @@ extension PartnerRequest {
     return moments
   }
 
-  /// Returns how often some requests together ring on each day, from today on.
+  /// Returns the number of times that requests ring together on each day, from today on.
   ///
-  /// - Parameter local: the wall clock by which days are told apart.
+  /// - Parameters:
+  ///   - requests: the requests.
+  ///   - now: the current time.
+  ///   - local: the time zone that defines the days.
+  ///   - zone: returns the rules of a named time zone; nil if this system does not know the name.
   public static func ringsByDay(
     _ requests: [PartnerRequest], at now: Instant, local: TimeZoneRules,
     zone: (String) -> TimeZoneRules?

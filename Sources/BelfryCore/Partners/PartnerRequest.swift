@@ -1,15 +1,16 @@
-/// Who set an alarm from outside: a partner, by a request.
+/// The partner and the request that created an alarm.
 public struct PartnerOrigin: Hashable, Sendable {
-  /// What this person calls the partner.
+  /// The user's name for the partner.
   public let name: String
-  /// The partnership that it came through.
+  /// The partnership of the request.
   public let partnership: Identifier
-  /// The request, by its sender's identifier.
+  /// The identifier that the sender gave to the request.
   public let request: Identifier
-  /// The hours in which it does not begin to ring, by the receiver's limits; nil for none. In the alarm, so that all
-  /// of the receiver's devices know it.
+  /// The receiver's quiet hours; nil for none. They are part of the alarm so that all devices of the receiver know
+  /// them.
   public var quiet: QuietHours?
 
+  /// Creates an origin.
   public init(
     name: String, partnership: Identifier, request: Identifier, quiet: QuietHours? = nil
   ) {
@@ -19,16 +20,15 @@ public struct PartnerOrigin: Hashable, Sendable {
     self.quiet = quiet
   }
 
-  /// The longest name of a partner, in characters as people count them.
+  /// The maximum length of a partner's name, in characters.
   public static let longestName = 40
 
-  /// A name as somebody may choose it: one line, and each part of it can be seen; nil when nothing is left of it, or
-  /// too much.
+  /// Returns a name that a user may choose: one line of visible characters; nil if the text is empty or too long.
   public static func name(_ text: String) -> String? {
     recordedName(text).flatMap { AlarmText.hasInvisible($0) ? nil : $0 }
   }
 
-  /// A name as a record may have it: nothing that a terminal obeys. An alarm rings, whatever it was called.
+  /// Returns a name that a record may contain: one line without terminal control characters; nil for any other text.
   public static func recordedName(_ text: String) -> String? {
     guard let name = try? AlarmText.title(text), name.count <= longestName,
       name.unicodeScalars.count <= longestName * 8,
@@ -37,43 +37,47 @@ public struct PartnerOrigin: Hashable, Sendable {
     return name
   }
 
-  /// The requirements of a name, in words.
-  public static let nameRule =
-    "At most \(longestName) characters on one line, none of them invisible."
+  /// The requirements of a name, as a hint for the user.
+  public static let nameRule = "Use at most \(longestName) visible characters on one line."
 
-  /// The title of such an alarm: `From Alex`.
+  /// The title of the alarm: `From Alex`.
   public var title: String { "\(PartnerOrigin.titlePrefix)\(name)" }
+  /// The text before the name in a title.
   public static let titlePrefix = "From "
 }
 
-/// What a partner asks for: an alarm on somebody else's devices.
+/// A partner's request for an alarm on another person's devices.
 public struct PartnerRequest: Hashable, Sendable {
-  /// Given by the sender, so that a request that comes twice is one.
+  /// The identifier that the sender chose. It identifies repeated deliveries of the request.
   public let id: Identifier
+  /// The message, which becomes the note of the alarm.
   public let message: String
-  /// When it is to ring, the first time if it repeats.
+  /// The time at which the alarm rings, for a repeated request the first time.
   public let at: Instant
-  /// Nil for one time.
+  /// The repetition; nil for a request that rings once.
   public let repeats: Repetition?
-  /// The name of a sound; nil for the device's own choice.
+  /// The name of a sound; nil for the device's default.
   public let sound: String?
-  /// Rings on until it is answered.
+  /// True if the alarm rings until it is acknowledged.
   public let persistent: Bool
-  /// When it is of no use any more to set it.
+  /// The time after which the receiver does not set the alarm.
   public let expires: Instant
 
-  /// A schedule on the wall clock of a place.
+  /// A recurrence in the civil time of a zone.
   public struct Repetition: Hashable, Sendable {
+    /// The schedule.
     public let schedule: Schedule
-    /// The IANA name of the zone that its times are meant in.
+    /// The IANA name of the schedule's time zone.
     public let zone: String
 
+    /// Creates a repetition.
     public init(schedule: Schedule, zone: String) {
       self.schedule = schedule
       self.zone = zone
     }
   }
 
+  /// Creates a request.
   public init(
     id: Identifier, message: String, at: Instant, repeats: Repetition? = nil,
     sound: String? = nil, persistent: Bool = false, expires: Instant
@@ -87,36 +91,39 @@ public struct PartnerRequest: Hashable, Sendable {
     self.expires = expires
   }
 
-  /// The most characters that any message has, whatever a receiver allows.
+  /// The maximum length of a message, in characters. A receiver can set a lower limit.
   public static let longestMessage = 1000
-  /// The most Unicode scalars per character of a text, on average.
+  /// The maximum average number of Unicode scalars per character of a text.
   public static let scalarsPerCharacter = 8
-  /// How long after its time a request may still be set, in seconds, unless its sender says otherwise; and one that
-  /// repeats after its first.
+  /// The default time after which a request expires, counted from its time, in seconds.
   public static let lateness: Int64 = 600
+  /// The default for a repeated request, counted from its first time, in seconds.
   public static let latenessRepeated: Int64 = 31 * 86_400
-  /// The most that a sender may say instead for one that rings once; and no receiver allows more, whatever a request
-  /// says.
+  /// The maximum that a sender can set for a request that rings once, in seconds. Receivers enforce it.
   public static let longestLateness: Int64 = 86_400
 
-  /// The time from which no receiver accepts it.
+  /// The time from which no receiver accepts the request.
   public var latestUse: Instant {
     let longest =
       repeats == nil ? PartnerRequest.longestLateness : PartnerRequest.latenessRepeated
     return min(expires, at.adding(seconds: longest))
   }
 
-  /// Returns true where it would ring at once for a time that has passed.
+  /// Returns true if the alarm would ring immediately for a time that has passed.
   func ringsAtOnce(at now: Instant) -> Bool {
     at <= now && (repeats == nil || now.seconds(since: at) <= PartnerRequest.lateness)
   }
 
-  /// The alarm that the request makes.
+  /// Returns the alarm that the request describes.
   ///
   /// - Parameters:
-  ///   - id: the same on each device of the receiver's.
-  ///   - here: the receiver's zone, where it has a name; what comes once is shown on its wall clock.
-  ///   - now: a time that has passed by then rings at once, as what was due while the device was off.
+  ///   - id: the identifier of the alarm, which is equal on all devices of the receiver.
+  ///   - origin: the partner and the request.
+  ///   - here: the receiver's time zone, in which a request without repetition is stored; nil if the zone has no name.
+  ///   - now: the current time. If the request's time has passed, the alarm rings immediately, like one that became due
+  ///     while the device was off.
+  ///   - device: the device that creates the alarm.
+  /// - Throws: `ScheduleError` if the schedule is not valid.
   public func alarm(
     id: Identifier, from origin: PartnerOrigin, here: TimeZoneRules?, at now: Instant,
     device: Identifier
@@ -126,7 +133,7 @@ public struct PartnerRequest: Hashable, Sendable {
     if let repeats {
       (schedule, zone) = (repeats.schedule, repeats.zone)
     } else {
-      // A wall time that comes twice, or a zone of odd seconds, would be another moment.
+      // UTC is used if the civil time is ambiguous or the zone's offset is not a whole number of minutes.
       let minute = Instant(seconds: at.seconds.floorDivided(by: 60) * 60)
       let rules = here.flatMap { $0.instant(of: $0.civil(at: minute)) == minute ? $0 : nil } ?? .utc
       let civil = rules.civil(at: minute)
@@ -138,48 +145,56 @@ public struct PartnerRequest: Hashable, Sendable {
       delivery: Alarm.Delivery(persistent: persistent, sound: sound), at: now, device: device)
     alarm.partner = origin
     alarm.stamps[.partner] = alarm.stamps[.title]
-    // Of one that repeats what has passed for longer is not made up for.
+    // A repeated request whose first time passed long ago rings at its next occurrence.
     if ringsAtOnce(at: now) { alarm.progress.armed = at.adding(seconds: -60) }
     return alarm
   }
 }
 
-/// What a receiver tells of a request.
+/// A receiver's report about a request.
 public struct PartnerReceipt: Hashable, Sendable {
-  /// In the order in which they are reported when they happen at one moment; see `current(in:repeats:)` for which of
-  /// them stands.
+  /// The reported state, in the order in which simultaneous states are reported.
+  ///
+  /// `current(in:repeats:)` selects the receipt that counts.
   public enum State: String, CaseIterable, Comparable, Sendable {
-    /// The alarm is set; the detail says how it can be heard there.
+    /// The alarm is set. The detail describes the channels of the receiver's device.
     case scheduled
-    /// It came too late.
+    /// The request arrived too late.
     case expired
-    /// It was not set; the detail says why.
+    /// The request was refused. The detail is the reason.
     case refused
-    /// The sender has taken it back.
+    /// The sender has recalled the request.
     case recalled
+    /// The action or outcome of an occurrence.
     case rung, snoozed, stopped, missed, skipped
-    /// ❤️
+    /// The receiver has marked the occurrence as done. It is shown as ❤️.
     case acknowledged
-    /// The receiver has taken back what was told last, or has changed the alarm; the detail says how.
+    /// The receiver has undone a response or changed the alarm. The detail describes the change.
     case changed
-    /// The receiver has deleted the alarm, or switched it off, as the detail says.
+    /// The receiver has deleted or disabled the alarm. The detail tells which.
     case withdrawn
-    /// The detail is what the receiver says.
+    /// The receiver has sent a reply. The detail is its text.
     case reply
 
     private var rank: Int { State.allCases.firstIndex(of: self) ?? 0 }
+    /// Returns true if one state is reported before another.
     public static func < (a: State, b: State) -> Bool { a.rank < b.rank }
   }
 
+  /// The request.
   public let request: Identifier
+  /// The state.
   public let state: State
+  /// The time of the reported event.
   public let at: Instant
-  /// The time of the occurrence that it is about; nil for what is about the request or its alarm.
+  /// The due time of the reported occurrence; nil for a receipt about the request or its alarm.
   public let due: Instant?
-  /// The revision of the occurrence that it belongs to, as in `OccurrenceRecord`.
+  /// The revision of the occurrence, as in `OccurrenceRecord`.
   public let revision: Int
+  /// Additional text; nil for none.
   public let detail: String?
 
+  /// Creates a receipt.
   public init(
     _ state: State, of request: Identifier, at: Instant, due: Instant? = nil, revision: Int = 0,
     detail: String? = nil
@@ -192,11 +207,11 @@ public struct PartnerReceipt: Hashable, Sendable {
     self.detail = detail
   }
 
-  /// The same without its words.
+  /// A copy of the receipt without the detail.
   public var withoutDetail: PartnerReceipt {
     PartnerReceipt(state, of: request, at: at, due: due, revision: revision)
   }
 
-  /// The longest detail, in characters.
+  /// The maximum length of a detail, in characters.
   public static let longestDetail = 300
 }

@@ -1,30 +1,34 @@
 extension Timeline {
-  /// The delay in seconds up to which an occurrence counts as on time: no scheduler is exact.
+  /// The maximum delay in seconds at which an occurrence counts as on time.
   static let punctuality: Int64 = 60
 
-  /// Holds a partner's alarm that would begin to ring in the receiver's quiet hours back until they end.
+  /// Returns the state of an occurrence, snoozed to the end of the quiet hours if a partner's alarm would begin to
+  /// ring in them.
   ///
-  /// The limits decide at the moment of ringing, as a request is judged when it arrives, and may ring much later: on a
-  /// device that was off, after the quiet hours were changed, or in another time zone. Held back, it rings late, as on
-  /// a device that was off until then, unless that is after the grace.
+  /// The quiet hours are checked again at the moment of ringing, because an accepted request may ring much later: on a
+  /// device that was off, after a change of the quiet hours, or in another time zone. A delayed occurrence rings late,
+  /// unless its grace period has passed.
   ///
-  /// | it rings in quiet hours because | held back |
+  /// | reason for ringing in the quiet hours | delayed |
   /// |---|---|
-  /// | its time is in them | yes |
-  /// | it is late: its time was more than a minute ago | yes |
-  /// | its time was before them, and the scheduler is a few seconds late | no |
-  /// | somebody snoozed it, or took an answer back | no |
-  /// | the receiver has given it that time | no |
-  /// | it has begun to ring before them | no |
+  /// | the due time is in the quiet hours | yes |
+  /// | the occurrence is more than a minute late | yes |
+  /// | the due time is before the quiet hours, and the scheduler is a few seconds late | no |
+  /// | the receiver snoozed the occurrence or undid a response | no |
+  /// | the receiver changed the alarm's time | no |
+  /// | the alarm began to ring before the quiet hours | no |
   func held(_ ringing: Ringing, _ current: Occurrence, at now: Instant) -> Ringing {
     guard case .toRing(let due) = ringing, let end = quietEnd(for: current, due: due, at: now)
     else { return ringing }
     return .snoozed(until: end)
   }
 
-  /// Returns when the quiet hours end for which an occurrence waits, or a call about it; nil when nothing has to wait.
+  /// Returns the end of the quiet hours for which an occurrence or a call must wait; nil if there is no need to wait.
   ///
-  /// - Parameter due: when it was to ring here, or the call to be made.
+  /// - Parameters:
+  ///   - current: the occurrence.
+  ///   - due: the time at which the device rings or calls.
+  ///   - now: the current time.
   func quietEnd(for current: Occurrence, due: Instant, at now: Instant) -> Instant? {
     guard let quiet = alarm.partner?.quiet, let local, !isScheduledByReceiver,
       !isAnswered(current.civil), quiet.contains(local.civil(at: now).time)
@@ -37,9 +41,9 @@ extension Timeline {
 
   /// True if the alarm's time was edited after the quiet hours were recorded.
   private var isScheduledByReceiver: Bool {
-    guard let noted = alarm.stamps[.partner] else { return false }
+    guard let recorded = alarm.stamps[.partner] else { return false }
     return [.schedule, .zone].contains { field in
-      alarm.stamps[field].map { $0 > noted } ?? false
+      alarm.stamps[field].map { $0 > recorded } ?? false
     }
   }
 
@@ -50,18 +54,18 @@ extension Timeline {
 }
 
 extension QuietHours {
-  /// Returns when the quiet hours end in which a moment lies.
+  /// Returns the end of the quiet hours that contain a moment.
   func end(after moment: Instant, local: TimeZoneRules) -> Instant {
     let now = local.civil(at: moment)
     let date = now.time < until ? now.date : now.date.adding(days: 1)
     let end = local.instant(of: CivilDateTime(date, until))
-    // Clocks that are set back repeat wall times.
+    // When a clock is set back, civil times repeat.
     return end > moment ? end : moment.adding(seconds: 60)
   }
 }
 
 extension PartnerLimits {
-  /// Returns true when a request would ring in the quiet hours: at one of its times, or now, where it is late.
+  /// Returns true if a request would ring in the quiet hours, at one of its times or immediately because it is late.
   func isQuiet(
     _ moments: [Instant], of request: PartnerRequest, at now: Instant, local: TimeZoneRules
   ) -> Bool {

@@ -1,17 +1,20 @@
 extension PartnerReceipt {
-  /// Returns the receipt that tells how a request stands, whatever order the receipts arrived in; nil without any.
+  /// Returns the receipt that determines the state of a request; nil if there are no receipts.
   ///
-  /// Several devices of the receiver report to the sender, and each at its own time. The order is that of an
-  /// occurrence's outcome, as in `OccurrenceRecord.join`, not that of arrival:
+  /// The receiver's devices report independently. The result follows the order of outcomes, as in
+  /// `OccurrenceRecord.join`, and does not depend on the order of arrival:
   ///
-  /// 1. `recalled` stands over everything.
-  /// 2. Of several occurrences the latest counts; of one occurrence the highest `revision`, and then the rank
-  ///    `rung < missed < snoozed < stopped < skipped < acknowledged`. Ringing again after a snooze ranks with the snooze.
-  /// 3. The answer to a one-time request stands over anything that happens to its alarm later.
-  /// 4. Otherwise the latest of: the outcome, a change of the alarm, its deletion, and its restoration.
-  /// 5. Without any of those `scheduled` stands over `refused` and `expired`: some device has set the alarm.
+  /// 1. `recalled` wins over everything.
+  /// 2. Of several occurrences, the latest counts. Within an occurrence, the highest `revision` counts, then the rank
+  ///    `rung < missed < snoozed < stopped < skipped < acknowledged`. Ringing again after a snooze has the rank of the
+  ///    snooze.
+  /// 3. The acknowledgment or skip of a one-time request wins over later events of its alarm.
+  /// 4. Otherwise the latest of these counts: the outcome, a change of the alarm, its deletion, its restoration.
+  /// 5. Without any of those, `scheduled` wins over `refused` and `expired`, because one device has set the alarm.
   ///
-  /// - Parameter repeats: whether the request has more than one occurrence.
+  /// - Parameters:
+  ///   - receipts: the receipts in the order of arrival.
+  ///   - repeats: true if the request has more than one occurrence.
   public static func current(in receipts: [PartnerReceipt], repeats: Bool) -> PartnerReceipt? {
     func latest(_ state: State, _ isIncluded: (PartnerReceipt) -> Bool = { _ in true })
       -> PartnerReceipt?
@@ -26,15 +29,15 @@ extension PartnerReceipt {
     let withdrawn = latest(.withdrawn)
     let restored = withdrawn.flatMap { withdrawn in latest(.scheduled) { $0.at > withdrawn.at } }
     let changed = latest(.changed) { $0.due == nil }
-    // At one moment the alarm was rather changed than rung.
+    // At equal times, a change of the alarm wins over an outcome.
     return [outcome, changed, withdrawn, restored].compactMap { $0 }.max { $0.at < $1.at }
       ?? latest(.scheduled) ?? receipts.last { $0.state == .refused || $0.state == .expired }
   }
 
-  /// Returns how the latest occurrence that was reported stands.
+  /// Returns the receipt that determines the outcome of the latest reported occurrence; nil if there is none.
   private static func outcome(_ receipts: [PartnerReceipt], repeats: Bool) -> PartnerReceipt? {
     let relevant = receipts.filter { $0.outcomeRank != nil }
-    // Earlier versions did not say which occurrence they meant.
+    // Receipts of earlier versions have no `due`.
     let byOccurrence = Dictionary(grouping: relevant) { repeats ? $0.due ?? $0.at : nil }
     func recency(_ group: [PartnerReceipt]) -> Instant {
       group.map { min($0.due ?? $0.at, $0.at) }.max() ?? Instant(seconds: 0)
@@ -42,7 +45,7 @@ extension PartnerReceipt {
     guard let group = byOccurrence.values.max(by: { recency($0) < recency($1) }) else {
       return nil
     }
-    /// A firing has no revision of its own: it belongs to the one that was open.
+    /// Returns the revision of a receipt. `rung` has none of its own and takes the latest one before it.
     func revision(_ receipt: PartnerReceipt) -> Int {
       guard receipt.state == .rung else { return receipt.revision }
       return group.filter { $0.at <= receipt.at }.map(\.revision).max() ?? receipt.revision
@@ -60,16 +63,17 @@ extension PartnerReceipt {
     }
     let highest = counting.map(rank).max()
     let candidates = counting.filter { rank($0) == highest }
-    // Of two equal answers the first was given, and the other device had not heard of it.
+    // Of equal outcomes the first counts: the device that reported the second one had not seen it.
     let isSettled = candidates.allSatisfy { $0.state.isSettled }
     return isSettled
       ? candidates.min { $0.at < $1.at } : candidates.max { $0.at < $1.at }
   }
 
-  /// A device that rings sooner after a snooze had not heard of it, in seconds.
+  /// The minimum time between a snooze and ringing again, in seconds. An earlier ring is of a device that had not seen
+  /// the snooze.
   private static let shortestSnooze: Int64 = 60
 
-  /// Nil for what is no outcome of an occurrence.
+  /// The rank of the receipt as an outcome of an occurrence; nil if it is not an outcome.
   private var outcomeRank: Int? {
     state == .changed ? due.map { _ in 0 } : state.outcomeRank
   }
@@ -89,6 +93,7 @@ extension PartnerReceipt.State {
     }
   }
 
+  /// True if the state ends an occurrence.
   fileprivate var isSettled: Bool {
     self == .missed || self == .stopped || self == .skipped || self == .acknowledged
   }

@@ -1,33 +1,40 @@
-/// The days on which an alarm comes.
+/// The dates on which an alarm occurs.
 ///
-/// | kind | comes on |
+/// | kind | dates |
 /// |---|---|
 /// | once | one date |
 /// | daily | every N-th day, counted from `start` |
-/// | weekly | its weekdays in every N-th week (Monday to Sunday), counted from the week of `start` |
-/// | monthly | its days of every N-th month, counted from the month of `start`; a day that a month lacks is its last |
+/// | weekly | the weekdays of every N-th week (Monday to Sunday), counted from the week of `start` |
+/// | monthly | the days of every N-th month, counted from the month of `start`; a missing day becomes the last one |
 /// | monthly by weekday | the first … fourth or last such weekday of those months |
 /// | annual | a date of every N-th year, counted from the year of `start`; 29 February is the 28th in common years |
 /// | days | every (count × N)-th day, counted from `start` |
 ///
-/// None but `once` comes before `start`.
+/// No repeating kind has a date before `start`.
 public enum Recurrence: Hashable, Sendable {
+  /// One date.
   case once(CivilDate)
+  /// Every N-th day.
   case daily(Cadence)
-  /// Weekdays ascending, each once, at least one.
+  /// One or more weekdays of every N-th week, in ascending order without duplicates.
   case weekly([Weekday], Cadence)
-  /// Days ascending, each once, at least one.
+  /// One or more days of every N-th month, in ascending order without duplicates.
   case monthly([MonthDay], Cadence)
+  /// One weekday of every N-th month, such as the last Friday.
   case monthlyWeekday(Ordinal, Weekday, Cadence)
+  /// One date of every N-th year.
   case annual(month: Int, day: Int, Cadence)
+  /// Every (count × N)-th day.
   case days(Int, Cadence)
 
-  /// Every how many cycles, and where counting starts.
+  /// The interval of a rule and the date from which its cycles are counted.
   public struct Cadence: Hashable, Sendable {
-    /// 1: every cycle; 2: every second …
+    /// The number of cycles from one to the next: 1 for every cycle, 2 for every second one.
     public var interval: Int
+    /// The date from which cycles are counted. No occurrence precedes it.
     public var start: CivilDate
 
+    /// Creates a cadence from its parts.
     public init(interval: Int = 1, start: CivilDate) {
       self.interval = interval
       self.start = start
@@ -36,10 +43,12 @@ public enum Recurrence: Hashable, Sendable {
 
   /// A day of a month: 1…31, or the last.
   public enum MonthDay: Hashable, Comparable, Sendable {
+    /// The day with a number, 1…31. A month that lacks it has its last day instead.
     case day(Int)
+    /// The last day.
     case last
 
-    /// The day number in a month that has `length` days.
+    /// Returns the day number in a month that has `length` days.
     func clamped(to length: Int) -> Int {
       switch self {
       case .day(let number): min(number, length)
@@ -48,12 +57,16 @@ public enum Recurrence: Hashable, Sendable {
     }
   }
 
-  /// Which one of a weekday's dates in a month.
+  /// The position of a date among the dates of its weekday in a month.
   public enum Ordinal: Int, CaseIterable, Sendable {
+    /// The first date of the weekday.
     case first = 1
+    /// A later date of the weekday.
     case second, third, fourth
+    /// The last date of the weekday.
     case last = -1
 
+    /// Creates an ordinal from its English name, in any case; nil for any other text.
     public init?(_ text: String) {
       guard let match = Ordinal.allCases.first(where: { "\($0)" == text.lowercased() }) else {
         return nil
@@ -62,9 +75,10 @@ public enum Recurrence: Hashable, Sendable {
     }
   }
 
-  /// The largest interval and the largest number of days: a few lifetimes.
+  /// The maximum interval, and the maximum number of days in `days`.
   public static let longest = 10_000
 
+  /// The interval and the start of the rule; nil for `once`.
   public var cadence: Cadence? {
     switch self {
     case .once: nil
@@ -74,7 +88,7 @@ public enum Recurrence: Hashable, Sendable {
     }
   }
 
-  /// The same rule with its lists ascending, each element once.
+  /// The same rule with its lists in ascending order and without duplicates.
   var normalized: Recurrence {
     switch self {
     case .weekly(let days, let cadence): .weekly(Set(days).sorted(), cadence)
@@ -83,6 +97,7 @@ public enum Recurrence: Hashable, Sendable {
     }
   }
 
+  /// Throws a `ScheduleError` if a list is empty or a number is out of range.
   func validate() throws(ScheduleError) {
     if let cadence, !(1...Recurrence.longest).contains(cadence.interval) {
       throw .intervalOutOfRange(cadence.interval)
@@ -95,7 +110,7 @@ public enum Recurrence: Hashable, Sendable {
       if days.isEmpty { throw .noDays }
       for case .day(let day) in days where !(1...31).contains(day) { throw .dayOutOfRange(day) }
     case .annual(let month, let day, _):
-      // 2000 is a leap year: 29 February is a date to choose.
+      // 2000 is a leap year, so 29 February is valid.
       guard (1...12).contains(month), day >= 1,
         day <= CivilDate.length(ofMonth: month, year: 2000)
       else { throw .noSuchDate(month: month, day: day) }
@@ -108,12 +123,12 @@ public enum Recurrence: Hashable, Sendable {
 // MARK: Dates
 
 extension Recurrence {
-  /// Whether a day is on the rule.
+  /// Returns true if the rule contains a date.
   public func contains(_ date: CivilDate) -> Bool {
     first(onOrAfter: date) == date
   }
 
-  /// The first day on the rule at or after `date`; nil when there is none up to the year 9999.
+  /// Returns the first date of the rule at or after `date`; nil if there is none up to the year 9999.
   public func first(onOrAfter date: CivilDate) -> CivilDate? {
     guard let cadence else {
       if case .once(let only) = self, only >= date { return only }
@@ -121,7 +136,7 @@ extension Recurrence {
     }
     let from = max(date, cadence.start)
     guard from.year <= CivilDate.years.upperBound else { return nil }
-    // Of the cycle that holds `from` a day may be left; if not, the next cycle has one.
+    // The cycle that contains `from` may have a date left. If not, the next cycle has one.
     var cycle = cycleNumber(of: from).roundedUp(toMultipleOf: cadence.interval)
     while cycleIsInRange(cycle) {
       if let day = days(inCycle: cycle).first(where: { $0 >= from }) {
@@ -132,7 +147,7 @@ extension Recurrence {
     return nil
   }
 
-  /// The last day on the rule at or before `date`; nil when there is none.
+  /// Returns the last date of the rule at or before `date`; nil if there is none.
   public func last(onOrBefore date: CivilDate) -> CivilDate? {
     guard let cadence else {
       if case .once(let only) = self, only <= date { return only }
@@ -150,7 +165,7 @@ extension Recurrence {
     return nil
   }
 
-  /// How many cycles (days, weeks, months, years) after that of `start` a day lies.
+  /// Returns the number of cycles (days, weeks, months or years) from that of `start` to that of a date.
   private func cycleNumber(of date: CivilDate) -> Int {
     switch self {
     case .once: 0
@@ -164,6 +179,7 @@ extension Recurrence {
     }
   }
 
+  /// Returns true if a cycle may start before the end of the year 9999, by a lower bound of its start.
   private func cycleIsInRange(_ cycle: Int) -> Bool {
     guard let cadence else { return false }
     let days =
@@ -177,7 +193,7 @@ extension Recurrence {
     return cadence.start.dayNumber + days <= CivilDate(year: 9999, month: 12, day: 31).dayNumber
   }
 
-  /// The days on the rule within one cycle, ascending, each once.
+  /// Returns the dates of the rule in one cycle, in ascending order without duplicates.
   private func days(inCycle cycle: Int) -> [CivilDate] {
     switch self {
     case .once(let date): return [date]
@@ -209,27 +225,27 @@ extension Recurrence {
 }
 
 extension Int {
-  /// This number, or the next larger one that `step` divides; for numbers that are not negative.
+  /// Returns the smallest multiple of `step` that is not less than this number, which must not be negative.
   fileprivate func roundedUp(toMultipleOf step: Int) -> Int {
     (self + step - 1) / step * step
   }
 }
 
 extension CivilDate {
-  /// Weeks since the Monday 1969-12-29.
+  /// The number of weeks since Monday, 1969-12-29.
   fileprivate var weekNumber: Int { (dayNumber + 3).floorDivided(by: 7) }
 
   fileprivate init(weekNumber: Int) {
     self.init(dayNumber: weekNumber * 7 - 3)
   }
 
-  /// Months since January of the year 0.
+  /// The number of months since January of the year 0.
   fileprivate var monthNumber: Int {
     let (year, month, _) = components
     return year * 12 + month - 1
   }
 
-  /// The first day of a month and how many days it has.
+  /// Returns the first day of a month and its length in days.
   fileprivate static func month(_ number: Int) -> (first: CivilDate, length: Int) {
     let year = number.floorDivided(by: 12)
     let month = number.floorRemainder(by: 12) + 1

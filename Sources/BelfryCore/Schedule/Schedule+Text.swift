@@ -1,7 +1,7 @@
-// How a schedule is spoken of. One wording for cards, warnings and commit messages.
+// The text of schedules. Lists, warnings and commit messages share this wording.
 
 extension Schedule {
-  /// One word for a summary's badge: `weekly`, `every 2 weeks`, `monthly`, `once` …
+  /// A short label of the rule: `weekly`, `every 2 weeks`, `monthly`, `once`.
   public var badge: String {
     func every(_ interval: Int, _ adjective: String, _ unit: String) -> String {
       interval == 1 ? adjective : "every \(interval) \(unit)s"
@@ -17,7 +17,7 @@ extension Schedule {
     }
   }
 
-  /// The whole rule in words: `weekly on mon, fri at 09:00`.
+  /// The whole rule as text: `weekly on mon, fri at 09:00`.
   public var summary: String {
     let at = regularTimes ?? (" at " + times.map(\.description).joined(separator: ", "))
     let on: String =
@@ -44,17 +44,18 @@ extension Schedule {
     return text
   }
 
-  /// Many times at one distance, as an interval: ` every 15 min from 00:00 to 23:45`.
+  /// The text of many times at a constant distance, ` every 15 min from 00:00 to 23:45`; nil for few or irregular
+  /// times.
   private var regularTimes: String? {
     let minutes = times.map { Int64($0.minuteOfDay) }
     let steps = Set(zip(minutes.dropFirst(), minutes).map { $0 - $1 })
-    guard times.count >= Schedule.enoughForInterval, steps.count == 1, let step = steps.first
+    guard times.count >= Schedule.minTimesForInterval, steps.count == 1, let step = steps.first
     else { return nil }
     return " every \(Span.length(step * 60)) from \(times[0]) to \(times[times.count - 1])"
   }
 
-  /// Fewer times are listed one by one.
-  private static let enoughForInterval = 7
+  /// The minimum number of times that are shown as an interval.
+  private static let minTimesForInterval = 7
 
   private var isCountedFromStart: Bool {
     if case .days(let count, _) = recurrence { return count > 1 }
@@ -73,12 +74,12 @@ extension Schedule {
 }
 
 extension CivilDate {
-  /// `Jan` … `Dec`.
+  /// The abbreviated month names, `Jan` … `Dec`.
   public static let monthNames = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// `Mon 23 Nov 2026`.
+  /// The date for display: `Mon 23 Nov 2026`.
   public var spoken: String {
     let (year, month, day) = components
     let name = weekday.abbreviation
@@ -88,6 +89,6 @@ extension CivilDate {
 }
 
 extension CivilDateTime {
-  /// `Mon 23 Nov 2026, 09:00`.
+  /// The date and time for display: `Mon 23 Nov 2026, 09:00`.
   public var spoken: String { "\(date.spoken), \(time)" }
 }

@@ -1,14 +1,16 @@
-/// When an alarm comes: a rule over civil dates, and one or more times of day.
+/// A recurrence rule over civil dates with one or more times of day.
 ///
-/// Occurrences are always computed from the rule, never from the one before, so that short months
-/// and leap years clamp without drifting.
+/// Each occurrence is computed from the rule, never from the previous occurrence, so that clamping to short months and
+/// leap years does not cause drift.
 public struct Schedule: Hashable, Sendable {
-  /// Its lists ascending, each element once.
+  /// The rule for the dates. Its lists are in ascending order, without duplicates.
   public let recurrence: Recurrence
-  /// Times of day, ascending, each once, at least one.
+  /// One or more times of day, in ascending order without duplicates.
   public let times: [CivilTime]
 
-  /// Throws `ScheduleError` when the parts do not make a schedule.
+  /// Creates a schedule from its parts, in any order and with duplicates.
+  ///
+  /// - Throws: `ScheduleError` if the parts do not form a schedule.
   public init(_ recurrence: Recurrence, times: [CivilTime]) throws(ScheduleError) {
     guard !times.isEmpty else { throw .noTimes }
     guard times.count <= Schedule.mostTimes else { throw .tooManyTimes(times.count) }
@@ -18,10 +20,10 @@ public struct Schedule: Hashable, Sendable {
     if case .once = recurrence, self.times.count > 1 { throw .onceAtSeveralTimes }
   }
 
-  /// One a minute, all day.
+  /// The maximum number of times of day: one per minute.
   public static let mostTimes = 1_440
 
-  /// The first occurrence later than `occurrence`; nil when there is none.
+  /// Returns the first occurrence after another one; nil if there is none.
   public func next(after occurrence: CivilDateTime) -> CivilDateTime? {
     let following = times.prefixLength { $0 <= occurrence.time }
     if following < times.count, recurrence.contains(occurrence.date) {
@@ -32,12 +34,12 @@ public struct Schedule: Hashable, Sendable {
     }
   }
 
-  /// The first occurrence at or later than a wall-clock time; nil when there is none.
+  /// Returns the first occurrence at or after a civil time; nil if there is none.
   public func first(onOrAfter time: CivilDateTime) -> CivilDateTime? {
     next(after: CivilDateTime(minuteNumber: time.minuteNumber - 1))
   }
 
-  /// The last occurrence at or before a wall-clock time; nil when there is none.
+  /// Returns the last occurrence at or before a civil time; nil if there is none.
   public func last(onOrBefore time: CivilDateTime) -> CivilDateTime? {
     let count = times.prefixLength { $0 <= time.time }
     if count > 0, recurrence.contains(time.date) {
@@ -48,6 +50,7 @@ public struct Schedule: Hashable, Sendable {
     }
   }
 
+  /// Returns true if a civil time is an occurrence of the schedule.
   public func contains(_ occurrence: CivilDateTime) -> Bool {
     let index = times.prefixLength { $0 < occurrence.time }
     return index < times.count && times[index] == occurrence.time
@@ -55,13 +58,20 @@ public struct Schedule: Hashable, Sendable {
   }
 }
 
-/// Why parts do not make a schedule.
+/// The reason why parts do not form a schedule.
 public enum ScheduleError: Error, Equatable, Sendable {
+  /// There is no time of day.
   case noTimes
+  /// There are more times than `Schedule.mostTimes`.
   case tooManyTimes(Int)
+  /// A one-time schedule has more than one time of day.
   case onceAtSeveralTimes
+  /// The list of weekdays or of month days is empty.
   case noDays
+  /// A day of a month is not in 1…31.
   case dayOutOfRange(Int)
+  /// A date exists in no year.
   case noSuchDate(month: Int, day: Int)
+  /// An interval or a number of days is not in 1…`Recurrence.longest`.
   case intervalOutOfRange(Int)
 }

@@ -1,21 +1,24 @@
 /// A day of the proleptic Gregorian calendar, without a time zone.
 ///
-/// Kept as the number of days since 1970-01-01, so that stepping is integer addition; year, month and
-/// day are computed from it (the era method: 400 years are 146,097 days).
+/// It is stored as the number of days since 1970-01-01, so that stepping is integer addition. Year, month and day are
+/// computed from eras of 400 years, which have 146,097 days each.
 public struct CivilDate: Hashable, Comparable, Sendable {
-  /// The years that a record may hold; four digits, so that dates sort as text.
+  /// The years that records can contain. Four digits make dates sortable as text.
   public static let years = 1...9999
 
-  /// Days since 1970-01-01; negative before.
+  /// The number of days since 1970-01-01; negative before that date.
   public var dayNumber: Int
 
+  /// Creates the date that is a number of days after 1970-01-01.
   public init(dayNumber: Int) {
     self.dayNumber = dayNumber
   }
 
-  /// The day of a date that exists; a month or day out of range is the caller's mistake.
+  /// Creates a date from its year, month and day. The date must exist.
+  ///
+  /// - Precondition: `month` is in 1…12, and `day` is in 1…31.
   public init(year: Int, month: Int, day: Int) {
-    precondition((1...12).contains(month) && (1...31).contains(day), "no such day")
+    precondition((1...12).contains(month) && (1...31).contains(day), "month or day out of range")
     let shifted = month <= 2 ? year - 1 : year
     let era = shifted.floorDivided(by: 400)
     let yearOfEra = shifted - era * 400
@@ -24,7 +27,7 @@ public struct CivilDate: Hashable, Comparable, Sendable {
     self.init(dayNumber: era * 146_097 + dayOfEra - 719_468)
   }
 
-  /// Year, month 1…12 and day 1…31.
+  /// The year, the month (1…12) and the day (1…31).
   public var components: (year: Int, month: Int, day: Int) {
     let shifted = dayNumber + 719_468
     let era = shifted.floorDivided(by: 146_097)
@@ -38,20 +41,26 @@ public struct CivilDate: Hashable, Comparable, Sendable {
     return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
   }
 
+  /// The year.
   public var year: Int { components.year }
+  /// The month, 1…12.
   public var month: Int { components.month }
+  /// The day of the month, 1…31.
   public var day: Int { components.day }
 
+  /// The day of the week.
   public var weekday: Weekday {
     // 1970-01-01 was a Thursday.
     Weekday(rawValue: (dayNumber + 3).floorRemainder(by: 7)) ?? .monday
   }
 
+  /// Returns true if `a` is earlier than `b`.
   public static func < (a: CivilDate, b: CivilDate) -> Bool { a.dayNumber < b.dayNumber }
 
+  /// Returns the date that is a number of days later, or earlier if the number is negative.
   public func adding(days: Int) -> CivilDate { CivilDate(dayNumber: dayNumber + days) }
 
-  /// How many days a month has.
+  /// Returns the number of days in a month.
   public static func length(ofMonth month: Int, year: Int) -> Int {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
@@ -62,13 +71,13 @@ public struct CivilDate: Hashable, Comparable, Sendable {
 }
 
 extension CivilDate: CustomStringConvertible {
-  /// `2026-12-01`.
+  /// The date as text: `2026-12-01`.
   public var description: String {
     let (year, month, day) = components
     return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2)
   }
 
-  /// Reads `2026-12-01`; nil when it is not a day of the calendar.
+  /// Creates a date from text such as `2026-12-01`; nil if it is not a date of the years 1 to 9999.
   public init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
@@ -80,18 +89,20 @@ extension CivilDate: CustomStringConvertible {
   }
 }
 
-/// A day of the week; weeks start on Monday, as in ISO 8601.
+/// A day of the week. Weeks start on Monday, as in ISO 8601.
 public enum Weekday: Int, CaseIterable, Comparable, Sendable {
+  /// A weekday. The raw value is the number of days since Monday.
   case monday, tuesday, wednesday, thursday, friday, saturday, sunday
 
+  /// Returns true if `a` precedes `b` in a week that starts on Monday.
   public static func < (a: Weekday, b: Weekday) -> Bool { a.rawValue < b.rawValue }
 
-  /// `mon` … `sun`, as records and the command line spell it.
+  /// The abbreviation in records and on the command line, `mon` … `sun`.
   public var abbreviation: String {
     ["mon", "tue", "wed", "thu", "fri", "sat", "sun"][rawValue]
   }
 
-  /// Reads the three-letter abbreviation or the whole English name, in any case.
+  /// Creates a weekday from its abbreviation or its English name, in any case; nil for any other text.
   public init?(_ text: String) {
     let lowered = text.lowercased()
     guard

@@ -1,19 +1,22 @@
-/// A moment on the world's clock, in milliseconds since 1970-01-01T00:00:00Z, without leap seconds.
+/// A point in time, in milliseconds since 1970-01-01T00:00:00Z without leap seconds.
 public struct Instant: Hashable, Comparable, Sendable {
-  /// Milliseconds since the Unix epoch; negative before it.
+  /// The number of milliseconds since the Unix epoch; negative before it.
   public var milliseconds: Int64
 
+  /// Creates an instant from a number of milliseconds since the Unix epoch.
   public init(milliseconds: Int64) {
     self.milliseconds = milliseconds
   }
 
-  /// Whole seconds since the Unix epoch, rounded down.
+  /// The number of whole seconds since the Unix epoch, rounded down.
   public var seconds: Int64 { milliseconds.floorDivided(by: 1000) }
 
+  /// Creates an instant from a number of seconds since the Unix epoch.
   public init(seconds: Int64) {
     self.init(milliseconds: seconds * 1000)
   }
 
+  /// The last instant that `adding(seconds:)` reaches: 9999-12-31T00:00:00Z.
   public static let distantFuture = Instant(
     civilUTC: CivilDate(year: CivilDate.years.upperBound, month: 12, day: 31))
 
@@ -21,10 +24,12 @@ public struct Instant: Hashable, Comparable, Sendable {
     self.init(seconds: Int64(date.dayNumber) * 86_400)
   }
 
+  /// Returns true if `a` is earlier than `b`.
   public static func < (a: Instant, b: Instant) -> Bool { a.milliseconds < b.milliseconds }
 
-  /// The moment `seconds` later; earlier when negative. No later than the end of year 9999, after which no moment can
-  /// be written down.
+  /// Returns the instant that is a number of seconds later, or earlier if the number is negative.
+  ///
+  /// The result does not go past `distantFuture`, because later instants have no RFC 3339 form.
   public func adding(seconds: Int64) -> Instant {
     let (length, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)
     let (sum, isTooLate) = milliseconds.addingReportingOverflow(length)
@@ -35,7 +40,7 @@ public struct Instant: Hashable, Comparable, Sendable {
     return seconds > 0 ? min(moment, max(self, .distantFuture)) : moment
   }
 
-  /// Seconds from `other` to this moment, rounded down.
+  /// Returns the number of seconds from `other` to this instant, rounded down.
   public func seconds(since other: Instant) -> Int64 {
     (milliseconds - other.milliseconds).floorDivided(by: 1000)
   }
@@ -44,13 +49,13 @@ public struct Instant: Hashable, Comparable, Sendable {
 // MARK: RFC 3339
 
 extension Instant {
-  /// RFC 3339 in UTC, `2026-11-20T22:41:00Z`; the milliseconds appear when there are any.
+  /// The instant in RFC 3339 format in UTC, `2026-11-20T22:41:00Z`, with milliseconds only if they are not 0.
   public var rfc3339: String { rfc3339(offset: 0) }
 
-  /// RFC 3339 at a fixed offset from UTC, `2026-11-20T23:41:00+01:00`.
+  /// Returns the instant in RFC 3339 format at a fixed offset from UTC, `2026-11-20T23:41:00+01:00`.
   ///
-  /// - Parameter offset: seconds east of UTC. Zones of the past with odd seconds are shown to the
-  ///   whole minute, as RFC 3339 has no seconds there; the moment stays the same.
+  /// - Parameter offset: the offset in seconds east of UTC. Historic offsets with odd seconds are shown to the whole
+  ///   minute, because an offset in RFC 3339 has no seconds. The instant stays the same.
   public func rfc3339(offset: Int) -> String {
     let minutes = offset / 60
     let local = Instant(milliseconds: milliseconds + Int64(minutes) * 60_000)
@@ -63,7 +68,7 @@ extension Instant {
       + padded(magnitude % 60, 2)
   }
 
-  /// RFC 3339 in UTC with milliseconds always: as wide for every moment, so that it sorts as text.
+  /// The instant in RFC 3339 format in UTC, always with milliseconds. The fixed width makes instants sortable as text.
   public var rfc3339Milliseconds: String {
     civilUTCSeconds + "." + padded(Int(milliseconds.floorRemainder(by: 1000)), 3) + "Z"
   }
@@ -75,7 +80,7 @@ extension Instant {
       + padded(second / 60 % 60, 2) + ":" + padded(second % 60, 2)
   }
 
-  /// Reads an RFC 3339 instant, `2026-11-20T22:41:00Z` or with an offset; nil when it is not one.
+  /// Creates an instant from RFC 3339 text, such as `2026-11-20T22:41:00Z` or with an offset; nil for any other text.
   public init?(rfc3339 text: String) {
     let bytes = Array(text.utf8)
     guard bytes.count >= 20, bytes[10] == UInt8(ascii: "T") || bytes[10] == UInt8(ascii: "t"),
@@ -114,5 +119,6 @@ extension Instant {
 }
 
 extension Instant: CustomStringConvertible {
+  /// The instant in RFC 3339 format in UTC.
   public var description: String { rfc3339 }
 }

@@ -1,20 +1,21 @@
-/// The rule behind the last transition of a time zone: a POSIX TZ string such as
-/// `CET-1CEST,M3.5.0,M10.5.0/3`, with the extension of RFC 9636 (hours from -167 to 167).
+/// The rule of a time zone after its last transition: a POSIX TZ string such as `CET-1CEST,M3.5.0,M10.5.0/3`, with the
+/// extension of RFC 9636 (hours from -167 to 167).
 struct PosixRule: Sendable, Equatable {
+  /// A change to or from summer time.
   private struct Change: Equatable {
     enum Day: Equatable {
-      /// Day 1…365 of a year that is counted without its 29 February.
+      /// Day 1…365 of a year, without counting 29 February.
       case julian(Int)
-      /// Day 0…365 of a year, 29 February counted.
+      /// Day 0…365 of a year, counting 29 February.
       case ofYear(Int)
       /// Week 1…5 (5: the last) and weekday (0: Sunday) of a month.
       case ofMonth(month: Int, week: Int, weekday: Int)
     }
     var day: Day
-    /// Seconds after local midnight.
+    /// The time of the change in seconds after local midnight.
     var time: Int64
 
-    /// The change in a year as seconds since the epoch on the local clock before it.
+    /// Returns the time of the change in a year, in seconds since the epoch on the local clock before the change.
     func local(in year: Int) -> Int64 {
       let date: CivilDate
       switch day {
@@ -35,7 +36,7 @@ struct PosixRule: Sendable, Equatable {
     }
   }
 
-  /// Seconds east of UTC.
+  /// The offset of standard time in seconds east of UTC.
   private var standard: Int64
   private var summer: (offset: Int64, start: Change, end: Change)?
 
@@ -44,18 +45,19 @@ struct PosixRule: Sendable, Equatable {
       && a.summer?.start == b.summer?.start && a.summer?.end == b.summer?.end
   }
 
-  /// Seconds east of UTC at a moment, given in seconds since the epoch.
+  /// Returns the offset in seconds east of UTC at a time in seconds since the epoch.
   func offset(at seconds: Int64) -> Int {
     guard let summer else { return Int(standard) }
     let day = CivilDate(dayNumber: Int((seconds + standard).floorDivided(by: 86_400)))
     let start = summer.start.local(in: day.year) - standard
     let end = summer.end.local(in: day.year) - summer.offset
-    // In the southern half of the world summer runs over the end of the year.
+    // In the southern hemisphere, summer time includes the end of the year.
     let isSummer =
       start < end ? seconds >= start && seconds < end : seconds >= start || seconds < end
     return Int(isSummer ? summer.offset : standard)
   }
 
+  /// Creates a rule from a POSIX TZ string; nil if the string is not valid.
   init?(_ text: String) {
     var parser = Parser(bytes: Array(text.utf8))
     guard parser.name(), let offset = parser.clock(hours: 167) else { return nil }
@@ -90,7 +92,7 @@ struct PosixRule: Sendable, Equatable {
       return true
     }
 
-    /// An abbreviation: letters, or anything between `<` and `>`.
+    /// Reads an abbreviation: letters, or anything between `<` and `>`. Returns false if there is none.
     mutating func name() -> Bool {
       let start = index
       if take(UInt8(ascii: "<")) {
@@ -111,7 +113,7 @@ struct PosixRule: Sendable, Equatable {
       return decimal(digits)
     }
 
-    /// `[+-]h[h[h]][:mm[:ss]]` as seconds.
+    /// Reads `[+-]h[h[h]][:mm[:ss]]`. Returns the time in seconds; nil if there is none.
     mutating func clock(hours limit: Int) -> Int64? {
       let negative = take(UInt8(ascii: "-"))
       if !negative { _ = take(UInt8(ascii: "+")) }

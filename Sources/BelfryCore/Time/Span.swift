@@ -1,11 +1,11 @@
-/// Spans of time in words.
+/// Durations as text.
 public enum Span {
-  /// `in 12 min`, `in 10 h 5 min`, `in 3 days`.
+  /// Returns the time until an event for display: `in 12 min`, `in 10 h 5 min`, `in 3 days`.
   public static func until(_ seconds: Int64) -> String {
     seconds < 60 ? "in less than a minute" : "in \(length(seconds))"
   }
 
-  /// `12 min`, `10 h 5 min`, `2 days 3 h`, `12 days`.
+  /// Returns a duration for display, rounded down: `12 min`, `10 h 5 min`, `2 days 3 h`, `12 days`.
   public static func length(_ seconds: Int64) -> String {
     let minutes = seconds / 60
     let hours = minutes / 60
@@ -23,7 +23,7 @@ public enum Span {
     }
   }
 
-  /// `90 s` as `1 min 30 s`, `9 min`, `1 h`, `1 h 30 min`: a length that somebody has chosen, to the second.
+  /// Returns a duration for display, exact to the second: `1 min 30 s`, `9 min`, `1 h 30 min`.
   public static func exact(_ seconds: Int64) -> String {
     guard seconds >= 60 else { return length(seconds) }
     let parts = [
@@ -37,7 +37,8 @@ public enum Span {
     ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1),
   ]
 
-  /// Reads `90s`, `10m`, `1h`, `1d`, `1w`; nil for anything else, and for nothing or more than a year.
+  /// Returns the number of seconds in a text such as `90s`, `10m`, `1h`, `1d` or `1w`; nil for any other text, for 0
+  /// and for more than 366 days.
   public static func parse(_ text: String) -> Int64? {
     guard let last = text.last, let unit = units.first(where: { $0.letter == last })?.seconds,
       text.dropLast().allSatisfy({ $0.isASCII && $0.isNumber }), let count = Int64(text.dropLast()),
@@ -46,7 +47,7 @@ public enum Span {
     return count * unit
   }
 
-  /// Reads `30m,1h,90m`; nil for anything else.
+  /// Returns the numbers of seconds in a text such as `30m,1h,90m`; nil for any other text.
   static func list(_ text: String) -> [Int64]? {
     var seconds: [Int64] = []
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -56,7 +57,7 @@ public enum Span {
     return seconds
   }
 
-  /// What `parse` reads, in the largest unit that fits: `90m`, `1h`.
+  /// Returns a duration as text that `parse` reads, in the largest unit without a remainder: `90m`, `1h`.
   public static func code(_ seconds: Int64) -> String {
     let unit = units.first { seconds % $0.seconds == 0 } ?? ("s", 1)
     return "\(seconds / unit.seconds)\(unit.letter)"

@@ -1,19 +1,19 @@
-/// The offsets of one time zone through time, as a TZif file (RFC 9636) of the system's tzdata tells.
+/// The offsets of one time zone through time, from a TZif file (RFC 9636).
 ///
-/// A pure value: whoever reads the file hands its bytes in. The system's own data are used because
-/// they follow a government's change of mind by a package update, on every device that has Belfry.
+/// A pure value: the caller reads the file and passes its bytes. Belfry uses the system's tzdata, so that a package
+/// update brings new rules to every device.
 public struct TimeZoneRules: Sendable, Equatable {
-  /// `Europe/Berlin`, or what the caller named it.
+  /// The name of the zone, such as `Europe/Berlin`.
   public let name: String
 
-  /// Moments (seconds since the epoch, ascending) from which `offsets[i + 1]` holds;
-  /// `offsets[0]` holds before the first.
+  /// The times of transitions in seconds since the epoch, in ascending order. `offsets[i + 1]` applies from
+  /// `transitions[i]` on, and `offsets[0]` before the first one.
   private let transitions: [Int64]
   private let offsets: [Int32]
-  /// What holds after the last transition, if the zone still changes its clocks.
+  /// The rule that applies after the last transition; nil if the last offset stays.
   private let tail: PosixRule?
 
-  /// UTC, and any zone that never changes.
+  /// Creates a zone with a constant offset, in seconds east of UTC.
   public init(name: String, fixedOffset: Int = 0) {
     self.name = name
     transitions = []
@@ -21,7 +21,7 @@ public struct TimeZoneRules: Sendable, Equatable {
     tail = nil
   }
 
-  /// A zone given as a POSIX TZ string, `CET-1CEST,M3.5.0,M10.5.0/3`; nil when it is not one.
+  /// Creates a zone from a POSIX TZ string such as `CET-1CEST,M3.5.0,M10.5.0/3`; nil if the string is not valid.
   public init?(name: String, posix rule: String) {
     guard let rule = PosixRule(rule) else { return nil }
     self.name = name
@@ -30,9 +30,10 @@ public struct TimeZoneRules: Sendable, Equatable {
     tail = rule
   }
 
+  /// Coordinated Universal Time.
   public static let utc = TimeZoneRules(name: "UTC")
 
-  /// A fixed offset as `offsetName` writes it, `UTC-08:00`; nil for anything else.
+  /// Creates a zone from text that `offsetName(at:)` returns, such as `UTC-08:00`; nil for any other text.
   public init?(offsetName text: String) {
     let bytes = Array(text.utf8)
     guard bytes.count == 9, bytes.starts(with: "UTC".utf8), bytes[6] == UInt8(ascii: ":"),
@@ -44,47 +45,47 @@ public struct TimeZoneRules: Sendable, Equatable {
     self.init(name: text, fixedOffset: bytes[3] == UInt8(ascii: "-") ? -seconds : seconds)
   }
 
-  /// The offset at a moment as a name for zones that have none: `UTC-08:00`.
+  /// Returns the offset at an instant as a name for a zone that has none: `UTC-08:00`.
   public func offsetName(at instant: Instant) -> String {
     let minutes = offset(at: instant) / 60
     let magnitude = abs(minutes)
     return "UTC\(minutes < 0 ? "-" : "+")\(padded(magnitude / 60, 2)):\(padded(magnitude % 60, 2))"
   }
 
-  /// The zone in which every wall time comes last.
+  /// The zone in which every civil time comes last: `UTC-12:00`.
   public static let farthestBehind = TimeZoneRules(name: "UTC-12:00", fixedOffset: -12 * 3600)
 
-  /// Seconds east of UTC at a moment.
+  /// Returns the offset in seconds east of UTC at an instant.
   public func offset(at instant: Instant) -> Int {
     let seconds = instant.seconds
     if let tail, transitions.isEmpty || seconds >= transitions[transitions.count - 1] {
       return tail.offset(at: seconds)
     }
-    // The number of transitions at or before the moment is the index of its offset.
+    // The number of transitions at or before the instant is the index of its offset.
     return Int(offsets[transitions.prefixLength { $0 <= seconds }])
   }
 
-  /// What the wall clock shows at a moment, to the minute.
+  /// Returns the civil time at an instant, rounded down to the minute.
   public func civil(at instant: Instant) -> CivilDateTime {
     let local = instant.seconds + Int64(offset(at: instant))
     return CivilDateTime(minuteNumber: Int(local.floorDivided(by: 60)))
   }
 
-  /// The moment at which the wall clock shows a time.
+  /// Returns the instant at which the wall clock shows a civil time.
   ///
-  /// 1. It comes once: that moment.
-  /// 2. It comes twice (clocks set back): the first.
-  /// 3. It never comes (clocks set forward, or a day left out): the first moment after the gap.
+  /// 1. A civil time that exists once: that instant.
+  /// 2. A repeated civil time (clocks are set back): the first of the two instants.
+  /// 3. A skipped civil time (clocks are set forward, or a day is left out): the first instant after the gap.
   public func instant(of civil: CivilDateTime) -> Instant {
     let local = Int64(civil.minuteNumber) * 60
     let before = Int64(offset(at: Instant(seconds: local - 86_400)))
     let after = Int64(offset(at: Instant(seconds: local + 86_400)))
-    // A larger offset gives the earlier moment, so the first that fits is the first of two.
+    // A larger offset gives an earlier instant, so the first match is the first of the two.
     for candidate in [max(before, after), min(before, after)] {
       let moment = Instant(seconds: local - candidate)
       if Int64(offset(at: moment)) == candidate { return moment }
     }
-    // No moment shows it: clocks jump between these two, which the wall time lies between.
+    // No instant matches. The clocks jump between these two instants; a binary search finds the jump.
     var low = local - max(before, after)
     var high = local - min(before, after)
     while high - low > 1 {
@@ -102,12 +103,12 @@ public struct TimeZoneRules: Sendable, Equatable {
 // MARK: Reading TZif
 
 extension TimeZoneRules {
-  /// Reads the bytes of a TZif file, version 1 to 4; nil when they are not one.
+  /// Creates a zone from the bytes of a TZif file, version 1 to 4; nil if they are not valid.
   public init?(name: String, tzif bytes: [UInt8]) {
     guard let first = Header(bytes, at: 0) else { return nil }
     var header = first
     if first.version >= UInt8(ascii: "2") {
-      // The second block repeats the first with 64-bit moments.
+      // The second block repeats the first one with 64-bit times.
       guard let second = Header(bytes, at: first.end(timeSize: 4)) else { return nil }
       header = second
     }

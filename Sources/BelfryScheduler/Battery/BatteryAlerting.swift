@@ -1,82 +1,89 @@
 import BelfryCore
 import BelfryStore
 
-/// Finds out whom a battery that will not last is to be told of: once for each worsening, and one word for all alarms
+/// The rules for battery warnings: one warning for each increase of the risk, and one notification for all alarms
 /// together.
 struct BatteryAlerting {
-  /// An alarm that rings here before long.
-  struct Near: Hashable {
+  /// An occurrence that rings on this device within the horizon.
+  struct UpcomingOccurrence: Hashable {
     let alarm: Identifier
     let occurrence: CivilDateTime
-    /// When it rings.
+    /// The time at which it rings.
     let at: Instant
   }
 
-  /// What is to be told, and of what.
-  struct PendingDelivery: Sendable {
+  /// A battery warning that has to be delivered.
+  struct PendingWarning: Sendable {
+    /// The occurrence with the highest risk; of several, the earliest.
     let first: BatteryWarningHistory.Key
+    /// The warning about that occurrence.
     let batteryWarning: BatteryWarning
+    /// The warnings about all occurrences whose risk has increased.
     let all: [BatteryWarningHistory.Key: BatteryWarning]
 
-    /// Notes that it was told.
-    func note(in notes: inout BatteryWarningHistory, at now: Instant) {
-      for (key, batteryWarning) in all { notes.note(batteryWarning, of: key, at: now) }
+    /// Records in the history that the warnings were delivered.
+    func record(in history: inout BatteryWarningHistory, at now: Instant) {
+      for (key, batteryWarning) in all { history.note(batteryWarning, of: key, at: now) }
     }
   }
 
-  /// How far ahead somebody is told unasked, in seconds: one night.
+  /// The maximum time between a warning and the occurrence, in seconds: one night.
   static let horizon: Int64 = 12 * 3600
 
+  /// Returns the warning that has to be delivered now, or nil if no risk has increased.
+  ///
   /// - Parameters:
-  ///   - near: the alarms of the next twelve hours.
-  ///   - notes: what was told before; what is over is taken out of it.
-  static func pendingDelivery(
-    _ standing: BatteryStanding, near: [Near], at now: Instant, notes: inout BatteryWarningHistory
-  ) -> PendingDelivery? {
+  ///   - upcoming: the occurrences within the horizon.
+  ///   - history: the delivered warnings. Risks that have passed are updated.
+  static func pendingWarning(
+    _ standing: BatteryStanding, upcoming: [UpcomingOccurrence], at now: Instant,
+    history: inout BatteryWarningHistory
+  ) -> PendingWarning? {
     var predictions: [BatteryWarningHistory.Key: BatteryPrediction] = [:]
     var moments: [BatteryWarningHistory.Key: Instant] = [:]
-    for item in near {
+    for item in upcoming {
       let key = BatteryWarningHistory.Key(alarm: item.alarm, occurrence: item.occurrence)
       predictions[key] = standing.prediction(at: item.at)
       moments[key] = item.at
     }
-    let worse = notes.worsened(predictions, isCharging: standing.reading.isCharging, at: now)
-    // The worst is told, and of several the first to ring.
+    let worse = history.worsened(predictions, isCharging: standing.reading.isCharging, at: now)
     let order = worse.sorted { a, b in
       if a.value.risk != b.value.risk { return a.value.risk > b.value.risk }
       return (moments[a.key] ?? .distantFuture, a.key.alarm)
         < (moments[b.key] ?? .distantFuture, b.key.alarm)
     }
-    return order.first.map { PendingDelivery(first: $0.key, batteryWarning: $0.value, all: worse) }
+    return order.first.map { PendingWarning(first: $0.key, batteryWarning: $0.value, all: worse) }
   }
 
-  /// The notice of what is to be told.
+  /// Returns the notification of a warning.
+  ///
+  /// - Parameters:
+  ///   - alarm: the alarm of the warning's first occurrence.
+  ///   - moment: the time at which that occurrence rings.
   static func notification(
-    _ pendingDelivery: PendingDelivery, _ alarm: Alarm, at moment: Instant, _ zones: ZoneLibrary
-  )
-    -> Notification
-  {
+    _ warning: PendingWarning, _ alarm: Alarm, at moment: Instant, _ zones: ZoneLibrary
+  ) -> Notification {
     Notification(
-      .batteryWarning(pendingDelivery.batteryWarning, more: pendingDelivery.all.count - 1),
+      .batteryWarning(warning.batteryWarning, more: warning.all.count - 1),
       alarm: alarm.id, title: alarm.title,
-      note: alarm.note, occurrence: pendingDelivery.first.occurrence,
+      note: alarm.note, occurrence: warning.first.occurrence,
       zone: zones.foreignName(of: alarm), due: zones.text(moment))
   }
 }
 
 extension Tick {
-  /// What came of looking at the battery.
+  /// The result of a battery check.
   public struct BatteryReport: Sendable {
-    /// What somebody was told, and what came of that.
+    /// The battery warning and its delivery outcome; nil if no warning was due.
     public var batteryWarning: (notification: Notification, outcome: DeliveryOutcome)?
-    /// Why what was seen could not be kept.
+    /// The error that kept the sample or the warning history from being recorded; nil if both were.
     public var failure: (any Error)?
   }
 
-  /// Takes a sample of the battery when it is time for one, and tells whom it will not last.
+  /// Records a sample of the battery if one is due, and delivers a battery warning if the risk has increased.
   ///
-  /// - Parameter cards: the alarms as they stand; asked for only when somebody may have to be told.
-  public func lookAtBattery(
+  /// - Parameter summaries: returns the alarms. It is called only if the battery is discharging.
+  public func checkBattery(
     _ gauge: BatteryGauge, _ summaries: () -> [AlarmSummary]
   ) async -> BatteryReport {
     var report = BatteryReport()
@@ -84,34 +91,35 @@ extension Tick {
     let sampling = await gauge.sample(at: now)
     report.failure = sampling.failure
     guard let standing = sampling.finding?.standing else { return report }
-    let near =
+    let upcoming =
       standing.reading.isCharging
       ? []
-      : summaries().compactMap { summary -> BatteryAlerting.Near? in
+      : summaries().compactMap { summary -> BatteryAlerting.UpcomingOccurrence? in
         guard let next = summary.status.comes, next.at > now,
           next.at <= now.adding(seconds: BatteryAlerting.horizon),
           let alarm = (try? store.alarm(summary.id)) ?? nil, store.ringsHere(alarm)
         else { return nil }
-        return BatteryAlerting.Near(alarm: summary.id, occurrence: next.civil, at: next.at)
+        return BatteryAlerting.UpcomingOccurrence(
+          alarm: summary.id, occurrence: next.civil, at: next.at)
       }
     let before = store.batteryWarningHistory
-    var notes = before
-    let pendingDelivery = BatteryAlerting.pendingDelivery(
-      standing, near: near, at: now, notes: &notes)
-    if let pendingDelivery, let alarm = (try? store.alarm(pendingDelivery.first.alarm)) ?? nil {
-      let moment = near.first { $0.alarm == alarm.id }?.at ?? now
+    var history = before
+    let warning = BatteryAlerting.pendingWarning(
+      standing, upcoming: upcoming, at: now, history: &history)
+    if let warning, let alarm = (try? store.alarm(warning.first.alarm)) ?? nil {
+      let moment = upcoming.first { $0.alarm == alarm.id }?.at ?? now
       let notification = BatteryAlerting.notification(
-        pendingDelivery, alarm, at: moment, store.context.zones)
+        warning, alarm, at: moment, store.context.zones)
       let outcome = await delivery.deliver(notification, snooze: 0)
       report.batteryWarning = (notification, outcome)
       if case .undelivered = outcome {
       } else {
-        pendingDelivery.note(in: &notes, at: now)
+        warning.record(in: &history, at: now)
       }
     }
-    if notes != before {
+    if history != before {
       do {
-        try store.keep(notes)
+        try store.keep(history)
       } catch {
         report.failure = report.failure ?? error
       }

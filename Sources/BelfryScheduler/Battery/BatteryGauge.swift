@@ -2,16 +2,23 @@ import BelfryCore
 import Git
 import Glibc
 
-/// How this machine's battery stands, and what was learned of it.
+/// The state of this machine's battery and the forecast of its drain.
 public struct BatteryStanding: Sendable {
+  /// The current reading.
   public let reading: PowerReading
-  /// The reading as a sample; nil when its level is not known.
+  /// The reading as a sample; nil if the level is unknown.
   public let sample: BatterySample?
-  /// Earlier ones.
+  /// The earlier samples.
   public let history: BatteryHistory
+  /// The forecast of the drain; nil if the level is unknown.
   public let forecast: DrainForecast?
 
-  /// - Parameter sample: the reading as a sample; nil when its level is not known.
+  /// Creates a state.
+  ///
+  /// - Parameters:
+  ///   - reading: the current reading.
+  ///   - sample: the reading as a sample; nil if the level is unknown.
+  ///   - history: the earlier samples.
   public init(_ reading: PowerReading, _ sample: BatterySample?, _ history: BatteryHistory) {
     self.reading = reading
     self.sample = sample
@@ -19,7 +26,7 @@ public struct BatteryStanding: Sendable {
     forecast = sample.map { DrainForecast(history, from: $0) }
   }
 
-  /// What will be left at a moment.
+  /// Returns the predicted level at a moment.
   public func prediction(at moment: Instant) -> BatteryPrediction {
     forecast?.prediction(at: moment)
       ?? BatteryPrediction(
@@ -27,82 +34,90 @@ public struct BatteryStanding: Sendable {
   }
 }
 
-/// Reads this machine's battery, and keeps samples of it.
+/// A reader of this machine's battery that records samples.
 public struct BatteryGauge: Sendable {
+  /// The kernel's power supplies.
   public let supplies: PowerSupplies
-  /// Where samples are kept; nil where there is no place for them.
+  /// The log of samples; nil if there is no folder for it.
   public let log: BatteryLog?
   private let upower: UPower
 
-  /// Between two samples, in seconds.
+  /// The time between two samples, in seconds.
   public static let spacing: Int64 = 300
 
+  /// Creates a gauge.
+  ///
   /// - Parameters:
-  ///   - bus: the address of the system's bus; nil for the usual one.
+  ///   - supplies: the kernel's power supplies.
+  ///   - log: the log of samples; nil to record none.
+  ///   - bus: the address of the D-Bus system bus; nil for the default.
   public init(supplies: PowerSupplies, log: BatteryLog?, bus: String? = nil) {
     self.supplies = supplies
     self.log = log
     upower = UPower(address: bus)
   }
 
-  /// What there is to be known of the battery.
+  /// The result of reading the battery.
   public enum Finding: Sendable {
-    /// The machine has none.
+    /// The machine has no battery.
     case none
-    /// Neither the kernel nor UPower tells.
+    /// Neither the kernel nor UPower reports a battery.
     case silent
+    /// The state of the battery.
     case found(BatteryStanding)
 
+    /// The state of the battery; nil without one.
     public var standing: BatteryStanding? {
       if case .found(let standing) = self { standing } else { nil }
     }
   }
 
-  /// How it stands by the kernel's account, without a second thread or process; nil where UPower is to be asked. Nothing is
-  /// written.
+  /// Reads the kernel's power supplies in the current thread, without recording a sample.
+  ///
+  /// - Returns: The result, or nil if the kernel's report is incomplete and UPower is needed.
   public func lookAtKernel(at now: Instant) -> Finding? {
-    let account = supplies.account()
-    return account.isEnough ? finding(account, at: now) : nil
+    let report = supplies.read()
+    return report.isComplete ? finding(report, at: now) : nil
   }
 
-  /// How it stands, also by UPower; nothing is written.
+  /// Reads the kernel's power supplies, or else UPower, without recording a sample.
   public func look(at now: Instant) async -> Finding {
     finding(await reading(), at: now)
   }
 
-  private func finding(_ account: PowerSupplies.Account, at now: Instant) -> Finding {
-    switch account {
+  private func finding(_ report: PowerSupplies.Report, at now: Instant) -> Finding {
+    switch report {
     case .none: .none
-    case .silent: .silent
-    case .told(let reading):
+    case .unavailable: .silent
+    case .found(let reading):
       .found(standing(reading, at: now, log?.read() ?? BatteryHistory()))
     }
   }
 
-  /// What came of taking a sample.
-  public struct Sampling: Sendable {
-    /// Nil when the last sample is too young for another: nothing was reckoned.
+  /// The result of taking a sample.
+  public struct SampleResult: Sendable {
+    /// The state of the battery; nil if the last sample is too recent for another one.
     public var finding: Finding?
-    /// Why the sample could not be kept.
+    /// The error that kept the sample from being recorded; nil if there was none.
     public var failure: FileError?
   }
 
-  /// The same, and keeps a sample of it when the last one is old enough.
-  public func sample(at now: Instant) async -> Sampling {
+  /// Reads the kernel's power supplies, or else UPower, and records a sample if one is due.
+  public func sample(at now: Instant) async -> SampleResult {
     switch await reading() {
-    case .none: return Sampling(finding: Finding.none)
-    case .silent: return Sampling(finding: .silent)
-    case .told(let reading):
+    case .none: return SampleResult(finding: Finding.none)
+    case .unavailable: return SampleResult(finding: .silent)
+    case .found(let reading):
       guard let log, let sample = reading.sample(at: now, uptime: BatteryGauge.uptime()) else {
-        return Sampling(finding: .found(standing(reading, at: now, BatteryHistory())))
+        return SampleResult(finding: .found(standing(reading, at: now, BatteryHistory())))
       }
       do {
         guard let history = try log.add(sample, spacing: BatteryGauge.spacing - 30) else {
-          return Sampling()
+          return SampleResult()
         }
-        return Sampling(finding: .found(BatteryStanding(reading, sample, history)))
+        return SampleResult(finding: .found(BatteryStanding(reading, sample, history)))
       } catch {
-        return Sampling(
+        return SampleResult(
           finding: .found(BatteryStanding(reading, sample, log.read())), failure: error)
       }
     }
@@ -114,16 +129,16 @@ public struct BatteryGauge: Sendable {
     BatteryStanding(reading, reading.sample(at: now, uptime: BatteryGauge.uptime()), history)
   }
 
-  private func reading() async -> PowerSupplies.Account {
-    // A driver may take its time to answer.
-    let account = await withCheckedContinuation { continuation in
-      BackgroundThread.start { [supplies] in continuation.resume(returning: supplies.account()) }
+  private func reading() async -> PowerSupplies.Report {
+    // A read from sysfs blocks until the driver responds.
+    let report = await withCheckedContinuation { continuation in
+      BackgroundThread.start { [supplies] in continuation.resume(returning: supplies.read()) }
     }
-    if account.isEnough { return account }
-    return await upower.reading().map { .told($0) } ?? account
+    if report.isComplete { return report }
+    return await upower.reading().map { .found($0) } ?? report
   }
 
-  /// How long this machine has run, by the clocks that nobody sets.
+  /// Returns the uptime of this machine by clocks that cannot be set.
   static func uptime() -> BatterySample.Uptime {
     func milliseconds(_ clock: clockid_t) -> Int64 {
       var time = timespec()

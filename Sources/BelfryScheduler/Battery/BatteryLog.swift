@@ -2,45 +2,51 @@ import BelfryCore
 import Git
 import Glibc
 
-/// The samples of this machine's batteries: a file of its own, never synced, a line each.
+/// The log of this machine's battery samples: a local file with one sample a line, never synced.
 ///
 /// ```
 /// MILLISECONDS LEVEL charging|draining DRAW|- CAPACITY NAME BOOT UPTIME AWAKE
 /// ```
 ///
-/// Lines are added at the end; when there are many, what `BatteryHistory` no longer needs is dropped. A line that cannot be
-/// read is passed over.
+/// Samples are appended. If the file has many more lines than `BatteryHistory` keeps, it is rewritten without the rest.
+/// Invalid lines are skipped.
 public struct BatteryLog: Sendable {
+  /// The path of the file.
   public let path: String
 
-  /// So many lines more than are needed may there be.
+  /// The number of unneeded lines at which the file is rewritten.
   private static let slack = 300
-  private static let limit = 4 << 20
+  /// The maximum size of the file, in bytes.
+  private static let maxSize = 4 << 20
 
+  /// Creates a log. It does not access the file.
   public init(path: String) {
     self.path = path
   }
 
-  /// What keeps samples from being written, in the system's words; nil when nothing does.
+  /// The system's error message if samples cannot be written; nil if they can.
   public var hindrance: String? {
-    var place = path
-    // Folders that are not there yet are made.
-    while access(place, F_OK) != 0, place.count > 1 { place = DurableFile.parent(of: place) }
-    return access(place, W_OK) == 0 ? nil : String(cString: strerror(errno))
+    var ancestor = path
+    // `add` creates missing folders.
+    while access(ancestor, F_OK) != 0, ancestor.count > 1 {
+      ancestor = DurableFile.parent(of: ancestor)
+    }
+    return access(ancestor, W_OK) == 0 ? nil : String(cString: strerror(errno))
   }
 
+  /// Returns the recorded samples; none if the file is missing or cannot be read.
   public func read() -> BatteryHistory {
-    guard let file = (try? DurableFile.read(path, limit: BatteryLog.limit)) ?? nil else {
+    guard let file = (try? DurableFile.read(path, limit: BatteryLog.maxSize)) ?? nil else {
       return BatteryHistory()
     }
     return BatteryHistory(
       file.bytes.split(separator: UInt8(ascii: "\n")).compactMap(BatteryLog.sample))
   }
 
-  /// Adds a sample, unless the last one is younger than `spacing` seconds and says the same of the charger.
+  /// Adds a sample, unless the last one is less than `spacing` seconds old and has the same charging state.
   ///
-  /// - Returns: all there are, with this one; nil when it was not added.
-  /// - Throws: `FileError` when it cannot be written.
+  /// - Returns: All samples with the new one; nil if it was not added.
+  /// - Throws: `FileError` if the file cannot be locked or written.
   public func add(
     _ sample: BatterySample, spacing: Int64
   ) throws(FileError) -> BatteryHistory? {
@@ -71,7 +77,7 @@ public struct BatteryLog: Sendable {
     return history
   }
 
-  /// The sample at the end of the file: cron asks every minute, and mostly that is all there is to know.
+  /// Returns the last sample, without reading the whole file: under cron, most calls need no other sample.
   private func last() -> BatterySample? {
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard file >= 0 else { return nil }
@@ -84,12 +90,12 @@ public struct BatteryLog: Sendable {
   }
 
   private func append(_ line: String) throws(FileError) {
-    // Without waiting, should somebody have put a pipe there.
+    // O_NONBLOCK: opening a named pipe would block.
     let file = open(
       path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard file >= 0 else { throw FileError("open", path) }
     defer { close(file) }
-    // A line that a full disk has cut short is ended first.
+    // Terminate a line that a full disk has truncated.
     var last = UInt8(ascii: "\n")
     let size = lseek(file, 0, SEEK_END)
     if size > 0 { _ = pread(file, &last, 1, size - 1) }
@@ -100,31 +106,33 @@ public struct BatteryLog: Sendable {
   // MARK: Lines
 
   private static func line(_ sample: BatterySample) -> String {
-    let words = [
+    let fields = [
       "\(sample.at.milliseconds)", number(sample.level),
       sample.isCharging ? "charging" : "draining",
       sample.draw.map(number) ?? "-", "\(sample.battery.capacity)", sample.battery.name,
       sample.uptime.boot, "\(sample.uptime.total)", "\(sample.uptime.awake)",
     ]
-    return words.joined(separator: " ") + "\n"
+    return fields.joined(separator: " ") + "\n"
   }
 
-  /// With three digits behind the point.
+  /// Returns a number with three decimal places.
   private static func number(_ value: Double) -> String {
     "\((value * 1000).rounded() / 1000)"
   }
 
   private static func sample(_ line: some Collection<UInt8>) -> BatterySample? {
-    let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
-    guard words.count == 9, let at = Int64(words[0]), abs(at) < 1 << 53,
-      let level = Double(words[1]), (0...100).contains(level),
-      ["charging", "draining"].contains(words[2]), let capacity = Int64(words[4]), capacity >= 0,
-      let total = Int64(words[7]), let awake = Int64(words[8]), total >= 0, awake >= 0
+    let fields = line.split(separator: UInt8(ascii: " ")).map {
+      String(decoding: $0, as: UTF8.self)
+    }
+    guard fields.count == 9, let at = Int64(fields[0]), abs(at) < 1 << 53,
+      let level = Double(fields[1]), (0...100).contains(level),
+      ["charging", "draining"].contains(fields[2]), let capacity = Int64(fields[4]), capacity >= 0,
+      let total = Int64(fields[7]), let awake = Int64(fields[8]), total >= 0, awake >= 0
     else { return nil }
     return BatterySample(
-      at: Instant(milliseconds: at), level: level, isCharging: words[2] == "charging",
-      draw: Double(words[3]).flatMap { $0.isFinite && $0 > 0 ? $0 : nil },
-      battery: BatterySample.Battery(name: words[5], capacity: capacity),
-      uptime: BatterySample.Uptime(boot: words[6], total: total, awake: awake))
+      at: Instant(milliseconds: at), level: level, isCharging: fields[2] == "charging",
+      draw: Double(fields[3]).flatMap { $0.isFinite && $0 > 0 ? $0 : nil },
+      battery: BatterySample.Battery(name: fields[5], capacity: capacity),
+      uptime: BatterySample.Uptime(boot: fields[6], total: total, awake: awake))
   }
 }

@@ -2,24 +2,28 @@ import BelfryCore
 import Git
 import Glibc
 
-/// How the machine's batteries stand just now, taken together.
+/// A reading of the machine's batteries. Several batteries are combined.
 public struct PowerReading: Hashable, Sendable {
-  /// Who told it.
+  /// The source of a reading.
   public enum Source: String, Hashable, Sendable {
+    /// The kernel's power supplies, or UPower.
     case kernel, upower
   }
 
-  /// What is left, in percent of what they hold when full; nil when that is not told.
+  /// The level in percent of the full charge; nil if unknown.
   public var level: Double?
-  /// Whether power comes from outside.
+  /// True if external power is connected.
   public var isCharging: Bool
-  /// What they drain, in percent per hour; nil when that is not told, or power comes from outside.
+  /// The drain in percent per hour; nil if unknown or if external power is connected.
   public var draw: Double?
+  /// The identity and capacity of the batteries.
   public var battery: BatterySample.Battery
-  /// What they are called: `BAT0`.
+  /// The names of the batteries: `BAT0`.
   public var names: [String]
+  /// The source of the reading.
   public var source: Source
 
+  /// Creates a reading.
   public init(
     level: Double?, isCharging: Bool, draw: Double?, battery: BatterySample.Battery,
     names: [String], source: Source
@@ -32,7 +36,7 @@ public struct PowerReading: Hashable, Sendable {
     self.source = source
   }
 
-  /// The same as a sample; nil without a level.
+  /// Returns the reading as a sample; nil if the level is unknown.
   public func sample(at now: Instant, uptime: BatterySample.Uptime) -> BatterySample? {
     level.map {
       BatterySample(
@@ -42,32 +46,36 @@ public struct PowerReading: Hashable, Sendable {
   }
 }
 
-/// The kernel's own account of the batteries: `/sys/class/power_supply`, see `Documentation/ABI/testing/sysfs-class-power`.
+/// The kernel's power supplies in `/sys/class/power_supply`, see `Documentation/ABI/testing/sysfs-class-power`.
 ///
 /// Energies are in µWh, charges in µAh, power in µW, currents in µA, voltages in µV.
 public struct PowerSupplies: Sendable {
+  /// The folder with the power supplies.
   public let root: String
 
+  /// The kernel's folder.
   public static let systemRoot = "/sys/class/power_supply"
 
+  /// Creates a reader of a folder.
   public init(root: String = PowerSupplies.systemRoot) {
     self.root = root
   }
 
-  /// What the kernel tells.
-  public enum Account: Hashable, Sendable {
+  /// The kernel's report.
+  public enum Report: Hashable, Sendable {
     /// The machine has no battery.
     case none
-    /// The kernel tells of no power supplies at all: the folder cannot be read.
-    case silent
-    case told(PowerReading)
+    /// The folder cannot be read.
+    case unavailable
+    /// The reading of the batteries.
+    case found(PowerReading)
 
-    /// Whether nobody else need be asked.
-    var isEnough: Bool {
+    /// True if UPower could add nothing.
+    var isComplete: Bool {
       switch self {
       case .none: true
-      case .silent: false
-      case .told(let reading): reading.level != nil
+      case .unavailable: false
+      case .found(let reading): reading.level != nil
       }
     }
   }
@@ -76,24 +84,25 @@ public struct PowerSupplies: Sendable {
     let name: String
     let status: String
     let serial: String
-    /// In percent.
+    /// The level in percent; nil if unknown.
     let level: Double?
-    /// What it holds when full, in µWh, or in µAh where no voltage is told; nil when neither is.
+    /// The full charge in µWh, or in µAh if the voltage is unknown; nil if neither is known.
     let full: Double?
-    /// In the unit of `full`, per hour.
+    /// The power in the unit of `full` per hour; nil if unknown.
     let power: Double?
   }
 
-  public func account() -> Account {
-    guard access(root, R_OK | X_OK) == 0 else { return .silent }
+  /// Returns the current state of the batteries. The call blocks until the drivers respond.
+  public func read() -> Report {
+    guard access(root, R_OK | X_OK) == 0 else { return .unavailable }
     let names = DurableFile.names(in: root).sorted()
-    let batteries = names.filter { text($0, "type") == "Battery" && isOurs($0) }.map(battery)
+    let batteries = names.filter { text($0, "type") == "Battery" && powersMachine($0) }.map(battery)
     if batteries.isEmpty { return .none }
     let chargers = names.filter { text($0, "type") != "Battery" && text($0, "scope") != "Device" }
     let isCharging = PowerSupplies.isCharging(
       batteries,
       isPlugged: chargers.isEmpty ? nil : chargers.contains { (number($0, "online") ?? 0) > 0 })
-    return .told(
+    return .found(
       PowerReading(
         level: PowerSupplies.level(batteries), isCharging: isCharging,
         draw: isCharging ? nil : PowerSupplies.draw(batteries),
@@ -103,10 +112,10 @@ public struct PowerSupplies: Sendable {
         names: batteries.map(\.name), source: .kernel))
   }
 
-  // MARK: One battery
+  // MARK: Single battery
 
-  /// A mouse, a keyboard, a phone: its battery does not keep this machine awake. And a bay may be empty.
-  private func isOurs(_ name: String) -> Bool {
+  /// Returns true if a battery powers this machine: false for the battery of a mouse or phone, and for an empty bay.
+  private func powersMachine(_ name: String) -> Bool {
     text(name, "scope") != "Device" && text(name, "present") != "0"
   }
 
@@ -115,13 +124,13 @@ public struct PowerSupplies: Sendable {
       number(name, attribute).flatMap { $0 > 0 ? Double($0) : nil }
     }
     let volts = (positive("voltage_min_design") ?? positive("voltage_now")).map { $0 / 1e6 }
-    // A charge is an energy where the voltage is known, so that several can be added up.
+    // With a known voltage, a charge is converted to an energy, so that several batteries can be added up.
     func energy(_ suffix: String) -> Double? {
       number(name, "energy_\(suffix)").map(Double.init)
         ?? number(name, "charge_\(suffix)").map { Double($0) * (volts ?? 1) }
     }
     let full = [energy("full"), energy("full_design")].compactMap { $0 }.first { $0 > 0 }
-    // Some drivers tell a drain as a negative number.
+    // Some drivers report a drain as a negative number.
     let power =
       number(name, "power_now").map { abs(Double($0)) }
       ?? number(name, "current_now").map { abs(Double($0)) * (volts ?? 1) }
@@ -133,9 +142,10 @@ public struct PowerSupplies: Sendable {
       full: full, power: power)
   }
 
-  /// The finer of the two figures; the lower one where they have nothing to do with each other.
+  /// Returns the level in percent: the more precise of `now / full` and `capacity`, or the lower one if they differ by
+  /// more than 5 percent.
   private static func level(capacity: Double?, now: Double?, full: Double?) -> Double? {
-    // A gauge that has not learned yet may tell a little more than all.
+    // An uncalibrated gauge can report slightly more than 100 percent.
     let coarse = capacity.flatMap { (0...120).contains($0) ? min(100, $0) : nil }
     guard let now, let full, now >= 0, now <= 1.2 * full else { return coarse }
     let fine = min(100, now / full * 100)
@@ -143,12 +153,12 @@ public struct PowerSupplies: Sendable {
     return abs(fine - coarse) <= 5 ? fine : min(fine, coarse)
   }
 
-  // MARK: All together
+  // MARK: Combined batteries
 
-  /// Weighted by what they hold; equally where one does not tell.
+  /// Returns the level of all batteries, weighted by capacity; with equal weights if a capacity is unknown.
   private static func level(_ batteries: [Battery]) -> Double? {
     let levels = batteries.compactMap(\.level)
-    // What one holds that says nothing may be nothing.
+    // A battery without a level counts as empty.
     guard !levels.isEmpty else { return nil }
     let weights = batteries.allSatisfy { $0.full != nil } ? batteries.map { $0.full ?? 1 } : nil
     var (sum, weight) = (0.0, 0.0)
@@ -159,21 +169,24 @@ public struct PowerSupplies: Sendable {
     return sum / weight
   }
 
-  /// - Parameter isPlugged: whether a charger gives power; nil where there is none to ask.
+  /// Returns true if external power is connected.
+  ///
+  /// - Parameter isPlugged: true if a charger is online; nil if the kernel reports no chargers.
   private static func isCharging(_ batteries: [Battery], isPlugged: Bool?) -> Bool {
     let states = Set(batteries.map(\.status))
-    // Also on a charger that is too weak.
+    // On a weak charger, one battery can charge while another discharges.
     if states.contains("Discharging") {
       func power(_ status: String) -> Double {
         batteries.reduce(0) { $0 + ($1.status == status ? $1.power ?? 0 : 0) }
       }
       return power("Charging") > power("Discharging")
     }
-    // One that holds its charge says `Full` or `Not charging`, with the charger in it.
+    // With a charger, a battery that neither charges nor discharges reports `Full` or `Not charging`.
     return states.contains("Charging")
       || isPlugged ?? states.isSubset(of: ["Full", "Not charging"])
   }
 
+  /// Returns the drain in percent per hour; nil if the power or a capacity is unknown.
   private static func draw(_ batteries: [Battery]) -> Double? {
     let powers = batteries.compactMap { $0.status == "Charging" ? nil : $0.power }
     let full = batteries.compactMap(\.full)
@@ -198,18 +211,18 @@ public struct PowerSupplies: Sendable {
 }
 
 extension Int64 {
-  /// A number that a driver or a service tells: any at all.
+  /// Creates an integer from a number of a driver or service, which may be infinite, NaN or out of range.
   init(clamping number: Double) {
     self = number.isFinite ? Int64(Swift.min(1e15, Swift.max(-1e15, number))) : 0
   }
 }
 
-/// Short words for long ones.
+/// Short identifiers of longer texts.
 enum Fingerprint {
-  /// Sixteen hexadecimal digits (FNV-1a).
-  static func of(_ words: [String]) -> String {
+  /// Returns the FNV-1a hash of some texts as sixteen hexadecimal digits.
+  static func of(_ texts: [String]) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in words.joined(separator: "\u{0}").utf8 {
+    for byte in texts.joined(separator: "\u{0}").utf8 {
       hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
     }
     let digits = String(hash, radix: 16)

@@ -3,34 +3,34 @@ import BelfryStore
 import Glibc
 import Subprocess
 
-/// The batteries as UPower tells of them over D-Bus, for where the kernel does not: see
+/// A client of UPower over D-Bus, for machines whose kernel reports no battery: see
 /// <https://upower.freedesktop.org/docs/Device.html>.
 struct UPower: Sendable {
-  /// The programs that ask, and how long they may take, in seconds.
-  private static let patience = 2
+  /// The timeout of a request, in seconds.
+  private static let timeout = 2
   private static let name = "org.freedesktop.UPower"
-  private static let device = "/org/freedesktop/UPower/devices/DisplayDevice"
+  private static let displayDevice = "/org/freedesktop/UPower/devices/DisplayDevice"
 
-  /// The address of the system's bus; nil for the usual one.
+  /// The address of the D-Bus system bus; nil for the default.
   let address: String?
 
-  /// Nil where UPower does not answer, or knows no battery.
+  /// Returns UPower's reading; nil if UPower does not respond or reports no battery.
   func reading() async -> PowerReading? {
-    // Without a bus nobody is asked.
+    // Without a system bus, `busctl` would fail.
     guard address != nil || access("/run/dbus/system_bus_socket", F_OK) == 0 else { return nil }
     let outcome = await TimedProcess.run(
       .name("busctl"),
       [
-        "--system", "--json=short", "call", UPower.name, UPower.device,
+        "--system", "--json=short", "call", UPower.name, UPower.displayDevice,
         "org.freedesktop.DBus.Properties", "GetAll", "s", "\(UPower.name).Device",
-      ], seconds: UPower.patience)
+      ], seconds: UPower.timeout)
     guard case .ended(0, let output, _) = outcome, let json = try? JSON(parsing: output) else {
       return nil
     }
     return UPower.reading(json)
   }
 
-  /// `{"type":"a{sv}","data":[{"Percentage":{"type":"d","data":34},…}]}`
+  /// Returns the reading in a reply such as `{"type":"a{sv}","data":[{"Percentage":{"type":"d","data":34},…}]}`
   static func reading(_ json: JSON) -> PowerReading? {
     guard let properties = json["data"]?.array?.first else { return nil }
     func number(_ name: String) -> Double? {
@@ -38,9 +38,9 @@ struct UPower: Sendable {
       if case .real(let number) = value { return number }
       return value.integer.map(Double.init)
     }
-    // A battery of the machine's own, which is there.
+    // Type 2 is a battery that powers the machine.
     guard number("Type") == 2, properties["IsPresent"]?["data"]?.bool == true else { return nil }
-    // Discharging, empty, waiting to discharge; what is not known counts as such.
+    // 0: unknown, which counts as discharging. 2: discharging. 3: empty. 6: pending discharge.
     let isCharging = ![0, 2, 3, 6].contains(number("State") ?? 0)
     let full = number("EnergyFull") ?? 0
     let draw = number("EnergyRate").flatMap { full > 0 && $0 > 0 ? $0 / full * 100 : nil }

@@ -1,26 +1,30 @@
 import BelfryCore
 import BelfryStore
 
-/// Sees to it that one target is called: agrees with the other devices on who does, calls, and tells what came of it,
-/// until somebody has answered, nobody is to be called any more, or all tries are used.
+/// The attempts of this device to call one target. The devices coordinate through claims at the remote.
+///
+/// The attempts end when the call is answered, when the call is no longer needed, or when no attempt is left.
 ///
 /// ```
-/// ask the remote ──▶ CallElection.move ──▶ wait │ claim ──▶ note the try, durably ──▶ call ──▶ tell what came of it
-///        ▲                                  │                                               │
-///        └──────────────────────────────────┴───────────────────────────────────────────────┘
+/// read the claims ─▶ CallElection.move ─▶ wait │ claim ─▶ record the attempt ─▶ call ─▶ record the outcome
+///        ▲                                     │                                                   │
+///        └─────────────────────────────────────┴───────────────────────────────────────────────────┘
 /// ```
 public struct CallAttempt: Sendable {
-  /// What a round needs from the outside.
+  /// The injected effects.
   public struct Dependencies: Sendable {
+    /// Returns the current time.
     public var now: @Sendable () -> Instant
+    /// Suspends the task for some seconds.
     public var sleep: @Sendable (_ seconds: Int64) async throws -> Void
-    /// Whether somebody is still to be called: nobody has stopped the alarm.
+    /// Returns true while the call is needed: the alarm still rings, or its rehearsal still runs.
     public var isWanted: @Sendable () -> Bool
-    /// Calls once; returns what came of it.
+    /// Calls once and returns the outcome.
     public var call: @Sendable () async -> CallOutcome
-    /// Keeps, for people, what came of a call.
+    /// Records the outcome of an attempt for the user.
     public var record: @Sendable (_ attempt: Int, CallOutcome) -> Void
 
+    /// Creates the dependencies.
     public init(
       now: @escaping @Sendable () -> Instant,
       sleep: @escaping @Sendable (_ seconds: Int64) async throws -> Void,
@@ -42,10 +46,14 @@ public struct CallAttempt: Sendable {
   private let leases: CallClaims?
   private let dependencies: Dependencies
 
-  /// Between two looks at the remote, in seconds.
-  private static let patience: Int64 = 5
+  /// The maximum time between two reads of the claims, in seconds.
+  private static let pollInterval: Int64 = 5
 
-  /// Nil when this device is none of those that may call.
+  /// Creates the attempts for a callout; nil if this device is not one of the callers.
+  ///
+  /// - Parameters:
+  ///   - callers: the devices that may call, in order of precedence.
+  ///   - leases: the claims at the remote; nil without a remote.
   public init?(
     _ store: Store, _ callout: Callout, callers: [Identifier], leases: CallClaims?,
     _ dependencies: Dependencies
@@ -58,21 +66,23 @@ public struct CallAttempt: Sendable {
     election = CallElection(rank: rank, callers: callers.count, due: callout.due)
   }
 
-  /// Throws only what keeps this device from noting its tries: without a note it must not call.
+  /// Calls until the call is answered, no longer needed, or out of attempts.
+  ///
+  /// - Throws: An error if an attempt cannot be recorded, since a device must not make an unrecorded attempt.
   public func run() async throws {
     var note = store.callNote(callout.key) ?? Store.CallNote(at: dependencies.now())
     var seen: [Int: Instant] = [:]
     while !note.isOver {
       guard dependencies.isWanted() else { break }
-      let known = await ask(&seen)
+      let claims = await readClaims(&seen)
       let now = dependencies.now()
-      switch election.move(at: now, leases: known, tried: note.tried) {
+      switch election.move(at: now, leases: claims, tried: note.tried) {
       case .over: note.isOver = true
       case .wait(let until):
-        let seconds = min(CallAttempt.patience, max(1, until.seconds(since: now)))
+        let seconds = min(CallAttempt.pollInterval, max(1, until.seconds(since: now)))
         try await dependencies.sleep(seconds)
       case .claim(let term):
-        // Who was faster, or that nobody can be asked any more, shows at the next look.
+        // After a failed claim, the next read shows the claim of another device, or that the remote is offline.
         guard let leases, (try? await leases.claim(term, at: now)) == true else {
           try await dependencies.sleep(1)
           continue
@@ -86,29 +96,31 @@ public struct CallAttempt: Sendable {
       }
     }
     note.at = dependencies.now()
-    if note.isOver { try keep(note) }
+    if note.isOver { try save(note) }
   }
 
   private func call(_ note: inout Store.CallNote) async throws -> CallOutcome {
     note.tried += 1
     note.at = dependencies.now()
-    // Before the call: one that dies over it must not call once more than it may.
-    try keep(note)
+    // Recorded before the call: after a crash, the device must not exceed its number of attempts.
+    try save(note)
     let attempt = election.own[note.tried - 1]
     let outcome = await dependencies.call()
     dependencies.record(attempt, outcome)
     return outcome
   }
 
-  private func keep(_ note: Store.CallNote) throws {
+  private func save(_ note: Store.CallNote) throws {
     try store.keep(note, of: callout.key)
   }
 
-  /// What the remote has of the tries; nil when it cannot be asked.
-  private func ask(_ seen: inout [Int: Instant]) async -> [CallElection.Claim]? {
-    guard let leases, let known = try? await leases.read() else { return nil }
+  /// Returns the claims at the remote; nil if it cannot be reached.
+  ///
+  /// - Parameter seen: the time at which this device first saw each claim. It is updated.
+  private func readClaims(_ seen: inout [Int: Instant]) async -> [CallElection.Claim]? {
+    guard let leases, let claims = try? await leases.read() else { return nil }
     let now = dependencies.now()
-    return known.map { term, outcome in
+    return claims.map { term, outcome in
       seen[term] = seen[term] ?? now
       return CallElection.Claim(term: term, seen: seen[term] ?? now, outcome: outcome)
     }

@@ -3,35 +3,40 @@ import BelfryStore
 import Glibc
 import SystemPackage
 
-/// Calls a number, or sends word to a person, through an executable: the user's own first, then the shipped one.
+/// The hook that calls a number or sends a message to a person: the user's own first, then the shipped one.
 ///
-/// It gets the same JSON as other hooks, with `number` or `address`, and `message`; it prints `answered`, `busy` or
-/// `no-answer`, and one that ends well without a word has done its work.
+/// The hook gets the same JSON as other hooks, with `number` or `address`, and `message`. It prints `answered`, `busy`
+/// or `no-answer`. A hook that exits with status 0 and prints nothing has succeeded.
 public struct CallHook: Sendable {
   private let paths: [String]
   private let variables: [String: String]
   private let timeout: Int
 
-  /// How long a call may take, in seconds.
-  public static let patience = 150
+  /// The default timeout of a call, in seconds.
+  public static let defaultTimeout = 150
 
-  /// The time in seconds that the hook has to hang up when the call is cancelled.
+  /// The time to hang up after a cancellation or timeout, in seconds.
   private static let grace = 10
 
+  /// Creates a hook.
+  ///
   /// - Parameters:
-  ///   - folders: where the hook may be, the first first.
-  ///   - variables: what it gets beside the call's own: how calls are placed.
+  ///   - folders: the folders to search for the hook, in order.
+  ///   - variables: additional environment variables: the call provider.
+  ///   - timeout: the timeout of a call, in seconds.
   public init(
-    folders: [String], variables: [String: String], timeout: Int = CallHook.patience
+    folders: [String], variables: [String: String], timeout: Int = CallHook.defaultTimeout
   ) {
     paths = folders
     self.variables = variables
     self.timeout = timeout
   }
 
-  /// What is said in a call.
+  /// Returns the text of a call or message.
   ///
-  /// - Parameter source: whose device it is about: `Chris's laptop`.
+  /// - Parameters:
+  ///   - source: the device whose alarm it is, as returned by `source(_:)`.
+  ///   - note: an additional sentence; nil for none.
   public static func message(
     _ alarm: Alarm, due: CivilDateTime, from source: String, note: String?, isTest: Bool
   ) -> String {
@@ -42,7 +47,7 @@ public struct CallHook: Sendable {
     return sentences.filter { !$0.isEmpty }.joined(separator: " ")
   }
 
-  /// Whose device it is, in words: `Chris's laptop`, or its name alone.
+  /// Returns the name of a device with its owner, such as `Chris's laptop`; without an owner, the name alone.
   public static func source(_ device: Device?) -> String {
     guard let device else { return "another device" }
     guard let owner = device.owner, !device.name.lowercased().hasPrefix(owner.lowercased()) else {
@@ -51,7 +56,7 @@ public struct CallHook: Sendable {
     return "\(owner)'s \(device.name)"
   }
 
-  /// Calls once, or sends word once.
+  /// Calls a phone number or sends a message to a person, once.
   public func run(
     _ target: CascadeTarget, message: String, alarm: Alarm, occurrence: CivilDateTime, isTest: Bool
   ) async -> CallOutcome {
@@ -75,7 +80,7 @@ public struct CallHook: Sendable {
       members["address"] = person.address.map { .string($0) }
       own["BELFRY_PERSON"] = person.name
       own["BELFRY_ADDRESS"] = person.address ?? ""
-    case .device: return .failed("a device rings by itself")
+    case .device: return .failed("a device is not called")
     }
     let files: [String] = paths.map { "\($0)/\(name)" }.filter { access($0, F_OK) == 0 }
     var reasons: [String] = []
@@ -86,11 +91,13 @@ public struct CallHook: Sendable {
     }
     return .failed(
       reasons.isEmpty
-        ? "there is no executable '\(name)' in \(paths.joined(separator: ", "))"
+        ? "there is no hook '\(name)' in \(paths.joined(separator: ", "))"
         : reasons.joined(separator: "; "))
   }
 
-  /// Returns what came of it, and whether it is of no use to try another way.
+  /// Runs one executable.
+  ///
+  /// - Returns: The outcome, and true if no other executable may be tried because the call was placed.
   private func run(
     _ path: String, _ input: JSON, _ own: [String: String]
   ) async -> (CallOutcome, isFinal: Bool) {
@@ -99,18 +106,18 @@ public struct CallHook: Sendable {
       variables: variables.merging(own) { $1 }, seconds: timeout, grace: CallHook.grace)
     switch outcome {
     case .ended(0, let output, _):
-      let word = String(decoding: output, as: UTF8.self).split(separator: "\n").last.map(
+      let line = String(decoding: output, as: UTF8.self).split(separator: "\n").last.map(
         String.init)
-      switch word {
-      case "busy": return (.failed("it was busy"), true)
-      case "no-answer": return (.failed("nobody answered"), true)
+      switch line {
+      case "busy": return (.failed("the line was busy"), true)
+      case "no-answer": return (.failed("there was no answer"), true)
       default: return (.answered, true)
       }
     case .ended(let status, _, let error):
       let line = error.split(separator: "\n").last.map(String.init)
-      let words = line.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
-      return (.failed(words ?? "the hook ended with \(status)"), false)
-    case .timedOut: return (.failed("the hook did not end within \(timeout) seconds"), false)
+      let message = line.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
+      return (.failed(message ?? "the hook exited with status \(status)"), false)
+    case .timedOut: return (.failed("the hook timed out after \(timeout) s"), false)
     case .failed(let reason): return (.failed(reason), false)
     }
   }

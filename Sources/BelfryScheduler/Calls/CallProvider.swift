@@ -3,31 +3,38 @@ import BelfryStore
 import Git
 import Glibc
 
-/// How this device places calls: `calls.json` in the configuration folder, which nobody else may read.
+/// The call provider of this device, in `calls.json` in the configuration folder. Only its owner can read the file.
 ///
 /// `{provider: "sip", server, user, password?, transport?}` or `{provider: "http", url, account, token, from}`.
 public enum CallProvider: Hashable, Sendable {
-  /// Through a SIP server or gateway, with baresip and espeak-ng.
+  /// A SIP server or gateway, used with baresip and espeak-ng.
   case sip(server: String, user: String, password: String?, transport: Transport)
-  /// Through an HTTP voice API in Twilio's form.
+  /// An HTTP voice API that is compatible with Twilio's.
   case http(url: String, account: String, token: String, from: PhoneNumber)
 
+  /// The transport protocol of SIP.
   public enum Transport: String, CaseIterable, Sendable {
+    /// UDP, TCP, or TLS.
     case udp, tcp, tls
   }
 
-  private static let largest = 64 << 10
+  /// The maximum size of the file, in bytes.
+  private static let maxSize = 64 << 10
 
-  /// What a file says; nil when there is none. Throws `RecordError`, or `FileError`.
+  /// Returns the provider in a file; nil if there is no file.
+  ///
+  /// - Throws: `RecordError` if the content is not valid, or `FileError` if the file cannot be read.
   public static func read(_ path: String) throws -> CallProvider? {
-    guard let file = try DurableFile.read(path, limit: largest) else { return nil }
+    guard let file = try DurableFile.read(path, limit: maxSize) else { return nil }
     guard let json = try? JSON(parsing: file.bytes), let provider = CallProvider(json) else {
-      throw RecordError("it names no provider that calls can be placed with")
+      throw RecordError("it contains no valid call provider")
     }
     return provider
   }
 
-  /// Keeps it, for its owner's eyes alone; nil for none.
+  /// Writes a provider to a file that only its owner can read; nil removes the file.
+  ///
+  /// - Throws: `FileError`.
   public static func write(_ provider: CallProvider?, to path: String) throws {
     guard let provider else {
       guard unlink(path) == 0 || errno == ENOENT else { throw FileError("remove", path) }
@@ -38,16 +45,18 @@ public enum CallProvider: Hashable, Sendable {
       provider.json.document, to: path, temporary: "\(path).new", mode: 0o600)
   }
 
-  /// Returns the mode of a file that others than its owner have rights to; nil for a private one, and for none.
+  /// Returns the mode of a file that other users can access; nil if the file is private or missing.
   public static func exposure(of path: String) -> mode_t? {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { return nil }
     return status.st_mode & 0o777
   }
 
-  /// Takes all rights to a file from others than its owner.
+  /// Restricts a file to its owner.
+  ///
+  /// - Throws: `FileError`.
   public static func restrict(_ path: String) throws {
-    guard chmod(path, 0o600) == 0 else { throw FileError("make private", path) }
+    guard chmod(path, 0o600) == 0 else { throw FileError("restrict access to", path) }
   }
 
   private init?(_ json: JSON) {
@@ -87,7 +96,7 @@ public enum CallProvider: Hashable, Sendable {
     }
   }
 
-  /// In words, without secrets: `SIP through sip.example.org as belfry`.
+  /// A description without secrets: `SIP through sip.example.org as belfry`.
   public var words: String {
     switch self {
     case .sip(let server, let user, _, let transport):
@@ -97,7 +106,7 @@ public enum CallProvider: Hashable, Sendable {
     }
   }
 
-  /// As the hook `call` gets it.
+  /// The environment variables for the hook `call`.
   public var variables: [String: String] {
     switch self {
     case .sip(let server, let user, let password, let transport):

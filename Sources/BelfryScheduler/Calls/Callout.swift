@@ -1,16 +1,20 @@
 import BelfryCore
 import BelfryStore
 
-/// A later step of an alarm that some device is to call, or to send word to.
+/// A cascade step whose target is a phone number or a person, which a device has to call or message.
 public struct Callout: Hashable, Sendable {
+  /// The alarm.
   public let alarm: Identifier
+  /// The occurrence that rings.
   public let occurrence: CivilDateTime
+  /// The phone number or person.
   public let target: CascadeTarget
-  /// When its turn came.
+  /// The time at which the cascade step became due.
   public let due: Instant
-  /// Whether it is only rehearsed.
+  /// True for a rehearsal.
   public let isTest: Bool
 
+  /// Creates a callout.
   public init(
     alarm: Identifier, occurrence: CivilDateTime, target: CascadeTarget, due: Instant, isTest: Bool
   ) {
@@ -27,7 +31,7 @@ public struct Callout: Hashable, Sendable {
       isTest: callout.isTest)
   }
 
-  /// The command that sees to it.
+  /// The arguments of the `belfry` command that makes the call.
   public var arguments: [String] {
     [
       "cascade", "contact", alarm.text, "--occurrence", occurrence.description, "--due",
@@ -35,22 +39,24 @@ public struct Callout: Hashable, Sendable {
     ] + (isTest ? ["--test"] : [])
   }
 
-  /// The variable that names the target to that command: every user of the machine can list arguments, and a number or
-  /// a person is nobody else's business.
+  /// The environment variable with the target for that command. The target is not an argument, because every user of
+  /// the machine can list the arguments of processes.
   public static let targetVariable = "BELFRY_CASCADE_TARGET"
+  /// The environment variables for that command.
   public var variables: [String: String] { [Callout.targetVariable: target.key] }
 
-  /// What is noted of it here.
+  /// The key of the call in the local records.
   public var key: String { Store.callKey(alarm, occurrence, target) }
 }
 
-/// What came of one call.
+/// The outcome of one call or message.
 public enum CallOutcome: Hashable, Sendable {
+  /// The call was answered, or the message was sent.
   case answered
-  /// Why nobody answered, in words.
+  /// The call was not answered, or the message was not sent, with the reason.
   case failed(String)
 
-  /// What the others are to know of it.
+  /// The outcome in the claim at the remote.
   var claim: CallElection.Claim.Outcome {
     switch self {
     case .answered: .answered

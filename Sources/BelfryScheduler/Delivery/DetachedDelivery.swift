@@ -327,7 +327,7 @@ public struct DeliveryHelper: Sendable {
     let ledger = ledgerWriter.ledger(store)
     let ready = ended.take { notification in
       let key = DeliveryLedger.Key(alarm: notification.alarm, occurrence: notification.occurrence)
-      guard let firing = ledger[key], firing.standing == .claimed,
+      guard let firing = ledger[key], firing.state == .claimed,
         let leaseOwner = firing.leaseOwner
       else {
         return true

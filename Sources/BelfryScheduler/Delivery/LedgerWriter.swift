@@ -73,7 +73,7 @@ final class LedgerWriter: Sendable {
 
   /// Returns the ledger, with what the disk has not taken.
   func ledger(_ store: Store) -> DeliveryLedger {
-    let read = access { store.presentFirings() }
+    let read = access { store.currentLedger() }
     return state.withLock { state in
       if let read { state.known = read }
       var ledger = state.known
@@ -85,10 +85,10 @@ final class LedgerWriter: Sendable {
   /// Changes the ledger: on the disk, or else in memory, with the reason.
   func update<Result: Sendable>(
     _ store: Store, _ body: @escaping @Sendable (inout DeliveryLedger) -> Result
-  ) -> Store.FiringsUpdate<Result> {
+  ) -> Store.LedgerUpdate<Result> {
     let unwritten = state.withLock { $0.unwritten }
     let update = access {
-      store.updateFirings { ledger in
+      store.updateLedger { ledger in
         if let unwritten { ledger.merge(unwritten) }
         return body(&ledger)
       }
@@ -103,7 +103,7 @@ final class LedgerWriter: Sendable {
       if let unwritten { ledger.merge(unwritten) }
       let result = body(&ledger)
       state.unwritten = ledger
-      return Store.FiringsUpdate(
+      return Store.LedgerUpdate(
         ledger: ledger, result: result, failure: DiskTimeout(limit: timeout))
     }
   }

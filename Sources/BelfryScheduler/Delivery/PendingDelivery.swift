@@ -43,7 +43,7 @@ extension Evaluation {
           cascade: cascade, partner: alarm.partner?.name))
     }
     let answers = Notification.answers(to: alarm, settings)
-    return ledger.map {
+    return firings.map {
       var result = pendingDelivery(
         .firing(late: $0.late), $0.occurrence, due: $0.due, answers,
         store.cascadeStep($0, of: alarm))
@@ -78,21 +78,21 @@ struct DeliveryLeases: Sendable {
   }
 
   /// DeliveryLeases what nobody else has claimed or told meanwhile, and returns that.
-  func claim(_ pendingDeliveries: [PendingDelivery]) -> Store.FiringsUpdate<[PendingDelivery]> {
+  func claim(_ pendingDeliveries: [PendingDelivery]) -> Store.LedgerUpdate<[PendingDelivery]> {
     let now = store.context.now
     return ledgerWriter.update(store) { ledger in
       ledger = complete(ledger)
       return pendingDeliveries.filter { pendingDelivery in
         let known = ledger[pendingDelivery.key]
         let same = known.flatMap { $0.due == pendingDelivery.due ? $0 : nil }
-        if let known, known.due > pendingDelivery.due, known.standing != .undelivered {
+        if let known, known.due > pendingDelivery.due, known.state != .undelivered {
           return false
         }
-        if let same, same.standing != .undelivered || same.retry > now { return false }
+        if let same, same.state != .undelivered || same.retry > now { return false }
         ledger[pendingDelivery.key] = DeliveryLedger.Firing(
           pendingDelivery.kind, due: pendingDelivery.due, at: now,
           attempts: (same?.attempts ?? 0) + 1,
-          standing: .claimed, leaseOwner: leaseOwner.name,
+          state: .claimed, leaseOwner: leaseOwner.name,
           isLogged: same?.isLogged ?? (pendingDelivery.kind == .warning))
         return true
       }
@@ -109,28 +109,28 @@ struct DeliveryLeases: Sendable {
   func settle(
     _ outcomes: [(pendingDelivery: PendingDelivery, outcome: DeliveryOutcome?)],
     ended: [Notification] = []
-  ) -> Store.FiringsUpdate<Void> {
+  ) -> Store.LedgerUpdate<Void> {
     let now = store.context.now
     return ledgerWriter.update(store) { ledger in
       ledger = complete(ledger)
       for notification in ended {
         let key = DeliveryLedger.Key(alarm: notification.alarm, occurrence: notification.occurrence)
-        if ledger[key]?.leaseOwner == leaseOwner.name, ledger[key]?.standing == .delivered {
+        if ledger[key]?.leaseOwner == leaseOwner.name, ledger[key]?.state == .delivered {
           ledger[key]?.leaseOwner = nil
         }
       }
       for (pendingDelivery, outcome) in outcomes {
         let known = ledger[pendingDelivery.key].flatMap { $0.due == pendingDelivery.due ? $0 : nil }
         var leaseOwner: String?
-        var standing = DeliveryLedger.Firing.DeliveryState.delivered
+        var state = DeliveryLedger.Firing.DeliveryState.delivered
         switch outcome {
         case .delivered, .withdrawn, nil: break
         case .attended(let name): leaseOwner = name
-        case .undelivered: standing = .undelivered
+        case .undelivered: state = .undelivered
         }
         ledger[pendingDelivery.key] = DeliveryLedger.Firing(
           pendingDelivery.kind, due: pendingDelivery.due, at: now, attempts: known?.attempts ?? 1,
-          standing: standing, leaseOwner: leaseOwner,
+          state: state, leaseOwner: leaseOwner,
           isLogged: known?.isLogged ?? (pendingDelivery.kind == .warning) || outcome == nil
             || outcome == .withdrawn)
       }
@@ -139,14 +139,14 @@ struct DeliveryLeases: Sendable {
 
   /// Notes that a notice which had reached the person is to be told again, as nobody tells it any more; returns whether
   /// it was noted that it had.
-  @discardableResult func fail(_ notification: Notification) -> Store.FiringsUpdate<Bool> {
+  @discardableResult func fail(_ notification: Notification) -> Store.LedgerUpdate<Bool> {
     let now = store.context.now
     return ledgerWriter.update(store) { ledger in
       ledger = complete(ledger)
       let key = DeliveryLedger.Key(alarm: notification.alarm, occurrence: notification.occurrence)
-      guard let known = ledger[key], known.standing == .delivered else { return false }
+      guard let known = ledger[key], known.state == .delivered else { return false }
       ledger[key] = DeliveryLedger.Firing(
-        known.kind, due: known.due, at: now, attempts: known.attempts, standing: .undelivered,
+        known.kind, due: known.due, at: now, attempts: known.attempts, state: .undelivered,
         isLogged: known.isLogged)
       return true
     }

@@ -1,43 +1,49 @@
 import Glibc
 
-/// A sound of the project's own, computed from a few notes.
+/// A built-in sound, synthesized from a few notes.
 public struct Sound: Hashable, Sendable {
+  /// The name of the sound, as in the setting `sound`.
   public let name: String
-  /// In a few words, for a list.
+  /// A short description, for a list.
   public let summary: String
   let notes: [Note]
 
-  /// A struck tone: its partials sound together and die away.
+  /// A struck tone: its partials start together and decay.
   struct Note: Hashable, Sendable {
-    /// The fundamental, in hertz.
+    /// The frequency of the fundamental, in hertz.
     var frequency: Double
-    /// When it is struck, in seconds.
+    /// The start of the note, in seconds.
     var start: Double
-    /// How long it takes to fall to a third, in seconds.
+    /// The time in which the amplitude falls to 1/e, in seconds.
     var decay: Double
-    /// The partials: multiples of the fundamental, and how loud each is.
+    /// The partials of the tone.
     var partials: [Partial] = Partial.pure
 
+    /// A partial of a tone.
     struct Partial: Hashable, Sendable {
+      /// The frequency as a multiple of the fundamental.
       let ratio: Double
+      /// The relative amplitude.
       let level: Double
 
+      /// A sine tone.
       static let pure = [Partial(ratio: 1, level: 1)]
-      /// A church bell's hum, prime, tierce, quint and nominal.
+      /// The partials of a church bell, from the hum to the nominal and above.
       static let bell = [
         Partial(ratio: 0.5, level: 0.5), Partial(ratio: 1, level: 1),
         Partial(ratio: 1.2, level: 0.6), Partial(ratio: 1.5, level: 0.4),
         Partial(ratio: 2, level: 0.7), Partial(ratio: 2.67, level: 0.25),
       ]
-      /// A wooden bar's.
+      /// The partials of a wooden bar.
       static let bar = [Partial(ratio: 1, level: 1), Partial(ratio: 3.93, level: 0.3)]
-      /// The odd ones, as of a reed.
+      /// The odd partials, like those of a reed.
       static let reed = [
         Partial(ratio: 1, level: 1), Partial(ratio: 3, level: 0.4), Partial(ratio: 5, level: 0.2),
       ]
     }
   }
 
+  /// The built-in sounds. The first one is the default.
   public static let all = [
     Sound(
       name: "bell", summary: "a church bell, struck twice",
@@ -50,7 +56,7 @@ public struct Sound: Hashable, Sendable {
         Note(frequency: $0.0, start: $0.1, decay: 0.5)
       }),
     Sound(
-      name: "marimba", summary: "a short run on wood",
+      name: "marimba", summary: "a short run on wooden bars",
       notes: [392, 493.88, 587.33, 783.99, 587.33].enumerated().map {
         Note(
           frequency: $0.element, start: Double($0.offset) * 0.18, decay: 0.18,
@@ -62,33 +68,36 @@ public struct Sound: Hashable, Sendable {
         Note(frequency: 880, start: Double($0) * 0.2, decay: 0.07, partials: Note.Partial.reed)
       }),
     Sound(
-      name: "tritone", summary: "three notes of a phone",
+      name: "tritone", summary: "three notes, like a phone",
       notes: [(987.77, 0), (1318.51, 0.16), (1174.66, 0.32)].map {
         Note(frequency: $0.0, start: $0.1, decay: 0.35, partials: Note.Partial.bar)
       }),
   ]
 
+  /// Returns the sound with a name; nil if there is none.
   public static func named(_ name: String) -> Sound? { all.first { $0.name == name } }
 
-  /// The sound of that name, or the first of all: an alarm is never silent for a name that nobody knows. Nil for
-  /// `none`.
+  /// Returns the sound with a name, or nil for `none`.
+  ///
+  /// An unknown name selects the first sound, so that no alarm is silent because of it.
   public static func chosen(_ name: String) -> Sound? {
     name == silence ? nil : named(name) ?? all[0]
   }
 
   // MARK: Samples
 
+  /// The sampling rate, in hertz.
   private static let rate = 22_050
 
-  /// The name that stands for no sound at all.
+  /// The name that selects no sound.
   public static let silence = "none"
 
-  /// Whether a sound, or the absence of one, has this name.
+  /// Returns true for the name of a sound and for `none`.
   public static func isKnown(_ name: String) -> Bool { name == silence || named(name) != nil }
 
-  /// A WAV file: one channel, 16 bits, 22,050 Hz, and a short silence at the end.
+  /// Returns the sound as a WAV file: one channel, 16 bits, 22,050 Hz, with a short silence at the end.
   ///
-  /// - Parameter level: how loud, from 0 to 1.
+  /// - Parameter level: the volume from 0 to 1.
   public func wav(level: Double = 1) -> [UInt8] {
     let samples = self.samples(level)
     var bytes: [UInt8] = []
@@ -111,7 +120,7 @@ public struct Sound: Hashable, Sendable {
     return bytes
   }
 
-  /// How long it takes, in seconds.
+  /// The duration including the silence at the end, in seconds.
   public var duration: Double { (notes.map { $0.start + 4 * $0.decay }.max() ?? 0) + 0.4 }
 
   private func samples(_ level: Double) -> [Int16] {
@@ -120,7 +129,7 @@ public struct Sound: Hashable, Sendable {
       let first = Int(note.start * Double(Sound.rate))
       for index in first..<Int((note.start + 4 * note.decay) * Double(Sound.rate)) {
         let time = Double(index - first) / Double(Sound.rate)
-        // Struck within five milliseconds: a jump would click.
+        // An attack of 5 ms avoids a click.
         let envelope = min(1, time / 0.005) * exp(-time / note.decay)
         for partial in note.partials {
           sum[index] +=

@@ -2,47 +2,52 @@ import Git
 import Glibc
 import Synchronization
 
-/// Plays a sound again and again until it is cancelled: the noise of one alarm.
+/// A sound that repeats until its task is canceled.
 ///
-/// One at a time on a machine: others wait until it is over, as two sounds at once are one that nobody knows.
+/// A lock file keeps two loops on one machine from playing at the same time. Other loops wait until it is released.
 public struct SoundLoop: Sendable {
+  /// The sound.
   public let sound: Sound
-  /// Begins softly.
+  /// True if the volume starts low and rises.
   public let isRising: Bool
-  /// Where the one that plays holds its lock; nil without such a place.
+  /// The path of the lock file; nil to play without a lock.
   public let lock: String?
 
+  /// Creates a loop. It does not play yet.
   public init(_ sound: Sound, isRising: Bool, lock: String?) {
     self.sound = sound
     self.isRising = isRising
     self.lock = lock
   }
 
-  /// How long it takes from the softest to the loudest, in seconds.
-  private static let rise = 60.0
-  /// So often a sound is tried that was never heard to its end.
-  private static let mostFailures = 3
-  /// The softest, of the loudest.
-  private static let softest = 0.1
+  /// The time from the lowest to the full volume, in seconds.
+  private static let rampDuration = 60.0
+  /// The number of failures after which a loop that has waited for another one gives up, if it never played.
+  private static let maxFailures = 3
+  /// The lowest volume, as a fraction of the full volume.
+  private static let minLevel = 0.1
 
-  /// How loud it is after some seconds, from 0 to 1: twice as loud to the ear in equal times.
+  /// Returns the volume from 0 to 1 after some seconds. It rises exponentially, since hearing is logarithmic.
   static func level(after seconds: Double) -> Double {
-    seconds >= rise ? 1 : softest * pow(1 / softest, max(0, seconds) / rise)
+    seconds >= rampDuration ? 1 : minLevel * pow(1 / minLevel, max(0, seconds) / rampDuration)
   }
 
-  /// Plays until the task is cancelled; returns why it could not, in words, when the first try fails.
+  /// Plays the sound until the task is canceled.
   ///
-  /// - Parameter heard: is called once there is something to be heard.
+  /// Once the sound has been played completely, failures are retried after 2 s without limit.
+  ///
+  /// - Parameter heard: called once, when this loop has played the sound completely or another loop holds the lock.
+  /// - Returns: The reason of the failure if the sound was never audible; nil after cancellation.
   public func run(
     _ player: SoundPlayer, heard: @escaping @Sendable () -> Void
   ) async -> String? {
     var player = player
-    let turn = lock.flatMap { Turn($0) }
+    let lock = lock.flatMap { FileLock($0) }
     let once = Once(heard)
-    if let turn, !turn.take() {
-      // Another one is heard already.
+    if let lock, !lock.tryLock() {
+      // Another loop is audible.
       once.call()
-      while !turn.take() {
+      while !lock.tryLock() {
         do { try await Task.sleep(for: .milliseconds(300)) } catch { return nil }
       }
     }
@@ -56,21 +61,21 @@ public struct SoundLoop: Sendable {
       let reason = await player.play(sound, level: level)
       if let reason {
         failures += 1
-        // However slowly it fails: what was never played to its end was never heard.
-        if !hasPlayed, !once.isCalled || failures == SoundLoop.mostFailures { return reason }
-        // The sound server may come back.
+        // A sound that was never played to its end counts as not heard, however long the player ran.
+        if !hasPlayed, !once.isCalled || failures == SoundLoop.maxFailures { return reason }
+        // The sound server may restart.
         do { try await Task.sleep(for: .seconds(2)) } catch { return nil }
       } else {
         hasPlayed = true
         once.call()
-        // A player that writes somewhere, or only hands over, is faster than the sound.
+        // A player that only queues the sound ends before the sound does.
         do { try await Task.sleep(until: end) } catch { return nil }
       }
     }
     return nil
   }
 
-  /// Something that is said once.
+  /// A callback that is called at most once.
   private final class Once: Sendable {
     private let called = Atomic(false)
     private let body: @Sendable () -> Void
@@ -86,8 +91,8 @@ public struct SoundLoop: Sendable {
     }
   }
 
-  /// The right to make noise: gone with the process.
-  private final class Turn: Sendable {
+  /// A lock on a file. The system releases it when the process ends.
+  private final class FileLock: Sendable {
     private let file: Int32
 
     init?(_ path: String) {
@@ -97,6 +102,7 @@ public struct SoundLoop: Sendable {
 
     deinit { close(file) }
 
-    func take() -> Bool { flock(file, LOCK_EX | LOCK_NB) == 0 }
+    /// Acquires the lock. Returns false if another process holds it.
+    func tryLock() -> Bool { flock(file, LOCK_EX | LOCK_NB) == 0 }
   }
 }

@@ -1,20 +1,21 @@
+import Git
 import Glibc
 import Subprocess
 import SystemPackage
 
-/// Plays sounds through whatever the machine has: PipeWire, PulseAudio or ALSA.
+/// A player of sounds through PipeWire, PulseAudio or ALSA.
 public struct SoundPlayer: Sendable {
-  /// The players' executables, the one to be tried first at the front.
+  /// The paths of the installed players, in the order in which they are tried.
   private var paths: [String]
 
   private static let players = ["pw-play", "paplay", "aplay"]
 
-  /// The Debian packages that have one.
+  /// The Debian packages that contain a player.
   public static let packages = "pipewire-bin, pulseaudio-utils or alsa-utils"
 
-  /// The players that there are; nil when there is none.
+  /// Finds the installed players; nil if there are none.
   ///
-  /// - Parameter folders: where executables are, as `PATH` lists them.
+  /// - Parameter folders: the folders of `PATH`.
   public init?(folders: [String]) {
     paths = SoundPlayer.players.compactMap { name in
       folders.lazy.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
@@ -22,16 +23,16 @@ public struct SoundPlayer: Sendable {
     if paths.isEmpty { return nil }
   }
 
-  /// Plays a sound once, to its end, through the first player that can. Returns why none could, in words; nil when
-  /// it was played.
+  /// Plays a sound once, to its end, with the first player that succeeds. That player is tried first from then on.
   ///
-  /// - Parameter level: how loud, from 0 to 1.
+  /// - Parameter level: the volume from 0 to 1.
+  /// - Returns: Nil if the sound was played; otherwise the reason of each player.
   public mutating func play(_ sound: Sound, level: Double = 1) async -> String? {
     let wav = sound.wav(level: level)
     var reasons: [String] = []
     for path in paths {
       guard let reason = await SoundPlayer.play(wav, with: path) else {
-        // A machine may have a player of a sound server that does not run.
+        // The player of a sound server that does not run fails every time.
         paths.removeAll { $0 == path }
         paths.insert(path, at: 0)
         return nil
@@ -42,9 +43,9 @@ public struct SoundPlayer: Sendable {
   }
 
   private static func play(_ wav: [UInt8], with path: String) async -> String? {
-    // A file that can be read from anywhere in it, as some players want to.
+    // A file instead of a pipe, because some players seek.
     guard let file = MemoryFile.holding(wav) else {
-      return "the sound could not be handed over: \(MemoryFile.reason)"
+      return "the sound could not be passed to the player: \(MemoryFile.lastError)"
     }
     var options = PlatformOptions()
     options.teardownSequence = [.send(signal: .kill, allowedDurationToNextStep: .zero)]
@@ -54,8 +55,9 @@ public struct SoundPlayer: Sendable {
         input: .fileDescriptor(file, closeAfterSpawningProcess: true), output: .discarded,
         error: .string(limit: 16 << 10))
       if result.terminationStatus.isSuccess { return nil }
-      let words = result.standardError.split(separator: "\n").last.map(String.init)
-      return "\(path): \(words ?? "it ended with \(result.terminationStatus)")"
+      let message = result.standardError.split(separator: "\n").last.map(String.init)
+      let status = result.terminationStatus.shellStatus
+      return "\(path): \(message ?? "it exited with status \(status)")"
     } catch {
       return "\(path): \(error)"
     }

@@ -1,46 +1,49 @@
 import BelfryCore
 import Git
 
-/// The cards of all alarms in one file, so that a list need not read ten thousand.
+/// The summaries of all alarms in one file, so that a list doesn't read every record.
 ///
-/// A cache: whatever is in it can be computed again, and a row counts only as long as its record's file
-/// has the signature that the row holds. Layout, in the machine's own byte order:
+/// The file is a cache. A row is valid only as long as its record's file has the row's signature. Layout, in native
+/// byte order:
 ///
 /// ```
-/// header   magic, row count, when written, folder signature, fingerprint's length
-/// rows     one of 112 bytes each, by file name: what a scan needs
-/// heap     the fingerprint, then the rows' cards, at places counted from its start
+/// header   magic, row count, time of writing, folder signature, length of the fingerprint
+/// rows     112 bytes each, sorted by file name: the data that a scan needs
+/// heap     the fingerprint, then the summaries of the rows, at offsets from the heap's start
 /// ```
 struct AlarmIndexFile: Sendable {
-  /// What is known of one record's file.
+  /// The data about one record's file.
   struct Row: Sendable {
+    /// The alarm's id.
     let id: Identifier
+    /// The signature of the record's file.
     var signature: FileSignature
-    /// The blob of the version that the card was made from.
+    /// The blob of the version that the summary describes.
     var blob: ObjectID
-    /// The card's status holds from here …
+    /// The start of the time in which the summary's status is valid.
     var validFrom: Instant
-    /// … to before here.
+    /// The end of that time, exclusive.
     var validUntil: Instant
   }
 
   private static let magic: UInt64 = 0x3430_6472_6143_6c42  // "BlCard04"
   private static let headerSize = 64
   private static let rowSize = 112
-  /// `<id>.json` and a NUL byte, as the system wants file names.
+  /// The size of a file name: `<id>.json` and a NUL byte.
   static let nameSize = 32
 
   private let bytes: [UInt8]
+  /// The number of rows.
   let count: Int
-  /// What the alarms' folder was like when it was last listed.
+  /// The signature of the alarms' folder when it was last listed.
   let folder: FileSignature
-  /// What the statuses depend on besides the records: the time zones and the settings.
+  /// The other inputs of the statuses: the time zones and the settings.
   let fingerprint: String
 
-  /// When the file was written, in nanoseconds since the epoch by the file system's clock.
+  /// The time of writing in nanoseconds since the epoch, by the file system's clock.
   private let written: Int64
 
-  /// Nil when the bytes are not such a file.
+  /// Validates the bytes of a file. Returns nil if they are not an index.
   init?(_ bytes: [UInt8], written: Int64) {
     guard bytes.count >= AlarmIndexFile.headerSize,
       AlarmIndexFile.load(bytes, 0) == AlarmIndexFile.magic
@@ -58,11 +61,13 @@ struct AlarmIndexFile: Sendable {
     fingerprint = String(decoding: bytes[heap..<(heap + length)], as: UTF8.self)
   }
 
-  /// How long a file system's clock may stand still, in nanoseconds.
+  /// The maximum resolution of a file system's clock, in nanoseconds.
   private static let tick: Int64 = 50_000_000
 
-  /// Whether an equal signature proves an equal content: what changed in the instant in which the cards
-  /// were written could have changed once more in it, and nobody would see.
+  /// Returns true if an equal signature proves equal content.
+  ///
+  /// A file that changed in the same clock interval in which the index was written can change again without a new
+  /// signature.
   func vouches(for signature: FileSignature) -> Bool {
     max(signature.changed, signature.modified) < written - AlarmIndexFile.tick
   }
@@ -82,30 +87,35 @@ struct AlarmIndexFile: Sendable {
     AlarmIndexFile.headerSize + index * AlarmIndexFile.rowSize
   }
 
-  /// Runs with the name of a row's file as a C string.
+  /// Calls a closure with the name of a row's file as a C string.
   func withName<Result>(_ index: Int, _ body: (UnsafePointer<CChar>) -> Result) -> Result {
     bytes.withUnsafeBytes { raw in
       body(raw.baseAddress!.advanced(by: start(index)).assumingMemoryBound(to: CChar.self))
     }
   }
 
+  /// Returns the alarm's id of a row, or nil if the row is damaged.
   func identifier(_ index: Int) -> Identifier? {
     Identifier(bytes[start(index)..<(start(index) + Identifier.length)])
   }
 
+  /// Returns the signature of a row's file.
   func signature(_ index: Int) -> FileSignature {
     AlarmIndexFile.signature(bytes, start(index) + AlarmIndexFile.nameSize)
   }
 
+  /// Returns true if the status of a row is valid at an instant.
   func isValid(_ index: Int, at now: Instant) -> Bool {
     now.milliseconds >= Int64(bitPattern: AlarmIndexFile.load(bytes, start(index) + 88))
       && now.milliseconds < Int64(bitPattern: AlarmIndexFile.load(bytes, start(index) + 96))
   }
 
+  /// Returns the end of the time in which the status of a row is valid.
   func validUntil(_ index: Int) -> Instant {
     Instant(milliseconds: Int64(bitPattern: AlarmIndexFile.load(bytes, start(index) + 96)))
   }
 
+  /// Returns a row, or nil if it is damaged.
   func row(_ index: Int) -> Row? {
     let start = start(index)
     guard let id = identifier(index) else { return nil }
@@ -116,16 +126,17 @@ struct AlarmIndexFile: Sendable {
       validUntil: validUntil(index))
   }
 
-  /// Where the rows end and the heap begins.
+  /// The offset of the heap, which follows the rows.
   private var heap: Int { AlarmIndexFile.headerSize + count * AlarmIndexFile.rowSize }
 
   private func payload(_ index: Int) -> Range<Int>? {
-    let place = AlarmIndexFile.load(bytes, start(index) + 104)
-    let offset = heap + Int(place >> 24)
-    let length = Int(place & 0xFF_FFFF)
+    let location = AlarmIndexFile.load(bytes, start(index) + 104)
+    let offset = heap + Int(location >> 24)
+    let length = Int(location & 0xFF_FFFF)
     return offset + length <= bytes.count ? offset..<(offset + length) : nil
   }
 
+  /// Returns the summary of a row, or nil if it is damaged.
   func summary(_ index: Int) -> AlarmSummary? {
     guard let id = identifier(index), let payload = payload(index) else { return nil }
     return bytes.withUnsafeBytes { raw in
@@ -134,14 +145,16 @@ struct AlarmIndexFile: Sendable {
     }
   }
 
-  /// The index of an alarm's row; rows are sorted by name.
+  /// Returns the index of an alarm's row, or nil if there is none.
+  ///
+  /// - Complexity: O(log *n*)
   func index(of id: Identifier) -> Int? {
-    let index = place(of: id)
+    let index = insertionIndex(of: id)
     return index < count && identifier(index) == id ? index : nil
   }
 
-  /// How many rows come before an alarm's.
-  private func place(of id: Identifier) -> Int {
+  /// Returns the number of rows before an alarm's.
+  private func insertionIndex(of id: Identifier) -> Int {
     let wanted = Array(id.text.utf8)
     var low = 0
     var high = count
@@ -153,9 +166,9 @@ struct AlarmIndexFile: Sendable {
     return low
   }
 
-  /// The rows whose title holds a text, in any case, or whose identifier starts with it.
+  /// Returns the rows whose title contains a text in any case, or whose id starts with it.
   ///
-  /// - Parameter text: ASCII, lower case; that is compared byte by byte, without making any string.
+  /// - Parameter text: Lower-case ASCII. It is compared byte by byte without creating strings.
   func rows(matching text: [UInt8]) -> [Int] {
     bytes.withUnsafeBufferPointer { bytes in
       (0..<count).filter { index in
@@ -183,7 +196,8 @@ struct AlarmIndexFile: Sendable {
     byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
   }
 
-  /// The rows with exactly this title, and those whose status changes at a moment: their next firing.
+  /// Returns the rows with exactly this title, and the rows whose status changes at an instant, their next
+  /// occurrence.
   func rows(titled title: String, orChangingAt moment: Instant) -> [Int] {
     let wanted = Array(title.utf8)
     return (0..<count).filter { index in
@@ -198,9 +212,15 @@ struct AlarmIndexFile: Sendable {
 
   // MARK: Writing
 
-  /// A file with some rows replaced, added or (nil) removed, and the others as they are.
+  /// Returns the bytes of an index with rows replaced, added or removed.
   ///
-  /// The cards of replaced rows stay in the heap unused, until they are as many as those in use.
+  /// The summaries of replaced rows stay in the heap until they take as much space as the summaries in use.
+  ///
+  /// - Parameters:
+  ///   - old: The present index; nil for none.
+  ///   - changes: The rows by id; nil removes a row.
+  ///   - folder: The signature of the alarms' folder.
+  ///   - fingerprint: The other inputs of the statuses.
   static func bytes(
     from old: AlarmIndexFile?, replacing changes: [Identifier: (row: Row, summary: AlarmSummary)?],
     folder: FileSignature, fingerprint: String
@@ -222,10 +242,10 @@ struct AlarmIndexFile: Sendable {
       rows.append(contentsOf: old.bytes[old.start(copied)..<old.start(end)])
       if !sameHeap {
         for index in copied..<end {
-          let place = heap.count
+          let offset = heap.count
           if let payload = old.payload(index) { heap.append(contentsOf: old.bytes[payload]) }
           set(
-            UInt64(place) << 24 | UInt64(heap.count - place),
+            UInt64(offset) << 24 | UInt64(heap.count - offset),
             at: start + (index - copied) * rowSize + 104, in: &rows)
         }
       }
@@ -233,9 +253,9 @@ struct AlarmIndexFile: Sendable {
     }
     for (id, change) in changes.sorted(by: { $0.key < $1.key }) {
       if let old {
-        let place = old.place(of: id)
-        copy(upTo: place)
-        if place < old.count, old.identifier(place) == id { copied = place + 1 }
+        let index = old.insertionIndex(of: id)
+        copy(upTo: index)
+        if index < old.count, old.identifier(index) == id { copied = index + 1 }
       }
       guard let (row, summary) = change else { continue }
       rows.append(contentsOf: "\(row.id).json".utf8)
@@ -245,9 +265,9 @@ struct AlarmIndexFile: Sendable {
       rows.append(contentsOf: [0, 0, 0, 0])
       append(UInt64(bitPattern: row.validFrom.milliseconds), to: &rows)
       append(UInt64(bitPattern: row.validUntil.milliseconds), to: &rows)
-      let place = heap.count
+      let offset = heap.count
       AlarmIndexWriter.append(summary, to: &heap)
-      append(UInt64(place) << 24 | UInt64(heap.count - place), to: &rows)
+      append(UInt64(offset) << 24 | UInt64(heap.count - offset), to: &rows)
     }
     copy(upTo: old?.count ?? 0)
     var result: [UInt8] = []
@@ -262,7 +282,7 @@ struct AlarmIndexFile: Sendable {
     return result
   }
 
-  /// Whether more of the heap is in use than not.
+  /// True if at least half of the heap is in use.
   private var isHeapDense: Bool {
     var used = 4096
     for index in 0..<count {
@@ -287,7 +307,7 @@ struct AlarmIndexFile: Sendable {
   }
 }
 
-// MARK: A card's bytes
+// MARK: Summaries
 
 private enum AlarmIndexWriter {
   static func append(_ summary: AlarmSummary, to bytes: inout [UInt8]) {
@@ -298,7 +318,7 @@ private enum AlarmIndexWriter {
     func number(_ number: Int64) {
       withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
     }
-    /// Present or not, then what there is.
+    /// Appends a presence flag and the value, if there is one.
     func optional<Value>(_ value: Value?, _ write: (Value) -> Void) {
       bytes.append(value == nil ? 0 : 1)
       if let value { write(value) }
@@ -336,7 +356,8 @@ private enum AlarmIndexWriter {
   }
 }
 
-/// Reads what `AlarmIndexWriter` writes; nil from the first thing that is not there.
+/// A reader of the format of `AlarmIndexWriter`. Its methods return nil at the end of the data and for an invalid
+/// value.
 private struct AlarmIndexReader {
   let raw: UnsafeRawBufferPointer
   var position = 0

@@ -1,17 +1,23 @@
 import BelfryCore
 
-/// What a list shows of an alarm: little enough to keep for all of them.
+/// The part of an alarm that a list shows, small enough to cache for all alarms.
 public struct AlarmSummary: Hashable, Sendable {
+  /// The alarm's id.
   public let id: Identifier
+  /// The title.
   public let title: String
+  /// The note; nil if there is none.
   public let note: String?
-  /// `weekly`, `every 2 weeks` …
+  /// The schedule in short: `weekly`, `every 2 weeks`.
   public let badge: String
-  /// `floating`, or the name of the time zone that its times are in.
+  /// The name of the time zone of the alarm's times, or `floating`.
   public let zone: String
+  /// True if the alarm is deleted.
   public let isDeleted: Bool
+  /// The status at the time of the summary.
   public let status: AlarmStatus
 
+  /// Creates a summary from its parts.
   public init(
     id: Identifier, title: String, note: String?, badge: String, zone: String, isDeleted: Bool,
     status: AlarmStatus
@@ -25,6 +31,7 @@ public struct AlarmSummary: Hashable, Sendable {
     self.status = status
   }
 
+  /// Creates the summary of an alarm with a status.
   public init(_ alarm: Alarm, status: AlarmStatus) {
     self.init(
       id: alarm.id, title: alarm.title, note: alarm.note, badge: alarm.schedule.badge,

@@ -1,16 +1,16 @@
 import Dispatch
 import Synchronization
 
-/// Work on many things, on all cores when they are many enough to be worth it.
+/// Parallel mapping of an index range, on several cores if the range is large enough to benefit.
 public enum Chunks {
-  /// Fewer than this are done at once by whoever asks.
-  private static let smallest = 512
+  /// The size of a range below which the caller's thread does all of the work.
+  private static let parallelThreshold = 512
 
-  /// Maps the ranges that `0..<count` is cut into, and returns the results in order.
+  /// Splits `0..<count` into chunks, maps each of them, and returns the results in order.
   public static func map<Element: Sendable>(
     _ count: Int, _ transform: @Sendable (Range<Int>) -> [Element]
   ) -> [Element] {
-    if count < smallest { return transform(0..<count) }
+    if count < parallelThreshold { return transform(0..<count) }
     let chunks = 4
     let size = (count + chunks - 1) / chunks
     let parts = Mutex<[Int: [Element]]>([:])

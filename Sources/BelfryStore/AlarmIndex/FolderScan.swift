@@ -2,22 +2,25 @@ import BelfryCore
 import Git
 import Glibc
 
-/// The `alarms` folder compared with the summaries: which records are as they were.
+/// A comparison of the `alarms` folder with the index.
 struct FolderScan: Sendable {
-  /// The folder's own signature, from before its entries were looked at.
+  /// The folder's signature, from before its entries were read.
   let folder: FileSignature
-  /// Rows whose file has the same signature as ever.
+  /// For each row of the index, true if its file has the row's signature.
   var unchanged: [Bool]
-  /// Records that are new or have changed.
+  /// The new and changed records.
   var changed: [Identifier]
-  /// Records whose file is gone.
+  /// The records whose file is missing.
   var removed: [Identifier]
-  /// Files that end in `.json` but are no record's name.
+  /// The names of files that end in `.json` but don't belong to a record.
   var strays: [String]
 
-  /// Looks at every file.
+  /// Compares every file with its row.
   ///
-  /// - Parameter cards: what is known; nil when nothing is.
+  /// - Parameters:
+  ///   - path: The `alarms` folder.
+  ///   - summaries: The index; nil if there is none.
+  /// - Returns: The comparison, or nil if there is no folder.
   static func scan(_ path: String, summaries: AlarmIndexFile?) throws -> FolderScan? {
     var status = stat()
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -26,21 +29,20 @@ struct FolderScan: Sendable {
       throw FileError("open", path)
     }
     defer { close(descriptor) }
-    guard fstat(descriptor, &status) == 0 else { throw FileError("look at", path) }
+    guard fstat(descriptor, &status) == 0 else { throw FileError("stat", path) }
     var scan = FolderScan(
       folder: FileSignature(status), unchanged: [], changed: [], removed: [], strays: [])
 
     if let summaries {
-      // 0: gone, 1: changed, 2: unchanged.
-      let states = look(at: summaries, in: descriptor)
-      scan.unchanged = states.map { $0 == 2 }
+      let states = compareFiles(with: summaries, in: descriptor)
+      scan.unchanged = states.map { $0 == .unchanged }
       var found = 0
-      for (index, state) in states.enumerated() where state != 2 {
+      for (index, state) in states.enumerated() where state != .unchanged {
         guard let id = summaries.identifier(index) else { continue }
-        if state == 1 { scan.changed.append(id) } else { scan.removed.append(id) }
+        if state == .changed { scan.changed.append(id) } else { scan.removed.append(id) }
       }
-      found = states.reduce(0) { $0 + ($1 > 0 ? 1 : 0) }
-      // The names are as they were when the folder is, or when there are as many.
+      found = states.reduce(0) { $0 + ($1 == .missing ? 0 : 1) }
+      // The set of names is the same if the folder's signature is, or if the number of names is.
       if scan.folder == summaries.folder, summaries.vouches(for: scan.folder) { return scan }
       if try names(in: path, each: { _ in }) == found { return scan }
     }
@@ -55,25 +57,31 @@ struct FolderScan: Sendable {
     return scan
   }
 
-  /// Looks at the files of all rows: a look costs a system call.
-  private static func look(at summaries: AlarmIndexFile, in folder: Int32) -> [UInt8] {
+  private enum FileState {
+    case missing, changed, unchanged
+  }
+
+  /// Returns the state of each row's file, with one system call per file.
+  private static func compareFiles(
+    with summaries: AlarmIndexFile, in folder: Int32
+  ) -> [FileState] {
     Chunks.map(summaries.count) { range in
-      range.map { index -> UInt8 in
+      range.map { index -> FileState in
         var status = stat()
         let result = summaries.withName(index) {
           fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW)
         }
-        if result != 0, errno == ENOENT { return 0 }
+        if result != 0, errno == ENOENT { return .missing }
         let signature = FileSignature(status)
         let same =
           result == 0 && signature == summaries.signature(index)
           && summaries.vouches(for: signature)
-        return same ? 2 : 1
+        return same ? .unchanged : .changed
       }
     }
   }
 
-  /// Calls `each` for the names that end in `.json`, and counts them.
+  /// Calls `each` with every name that ends in `.json`, and returns their number.
   private static func names(in path: String, each: (Substring) -> Void) throws -> Int {
     guard let stream = opendir(path) else { throw FileError("list", path) }
     defer { closedir(stream) }

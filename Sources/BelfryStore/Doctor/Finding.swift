@@ -1,82 +1,97 @@
 import BelfryCore
 import Git
 
-/// What an examination of a store has found, as a fact; what to do about it is the command line's to say.
+/// A fact that an examination of a store has found. The command line adds the advice.
 public enum Finding: Sendable {
   // MARK: The repository
 
-  /// It is as it should be.
+  /// The repository is intact. `loose` is the number of loose objects, `bytes` the size of the `.git` folder.
   case repository(commits: Int, loose: Int, bytes: Int64)
-  /// The file HEAD is not one.
+  /// The file HEAD is missing or doesn't contain a branch or a commit.
   case headBroken
-  /// The branch names no commit that is there and whole.
+  /// The branch doesn't point to a complete commit.
   case branchBroken(name: String, reason: String)
-  /// A lock of git's; nil when nobody is at work with it.
+  /// A git lock file exists. The process that uses it is nil if there is none.
   case lock(path: String, by: GitUser?)
-  /// It has entries of commits that are not there.
+  /// A reflog has entries of missing commits.
   case reflogBroken(path: String)
+  /// git's index is missing.
   case indexMissing
+  /// git's index is damaged.
   case indexDamaged(reason: String)
+  /// A loose object is damaged.
   case damagedObject(DamagedObject)
-  /// An object that others name, and that is not there.
+  /// A referenced object is missing.
   case missingObject(kind: String, ObjectID)
-  /// What else `git fsck` has to say.
+  /// `git fsck` reports another problem, which is the value.
   case complaint(String)
-  /// So many that git becomes slow.
+  /// The repository has more loose objects than git handles quickly.
   case manyLooseObjects(Int)
+  /// An operation of the user's own git is unfinished.
   case operation(Repository.Operation)
-  /// A commit of the past is checked out; the branch to return to, nil when it is not known.
+  /// A commit is checked out instead of a branch. `branch` is the branch to return to; nil if it is unknown.
   case past(String, branch: String?)
-  /// A branch of another name than the usual one is checked out; whether there is one of that name, too.
+  /// A branch other than `main` is checked out. `hasMain` is true if `main` exists, too.
   case otherBranch(String, hasMain: Bool)
-  /// A write was interrupted: the next one finishes it.
+  /// A write was interrupted. The next write completes it.
   case interruptedWrite
-  /// Part of the store belongs to another user.
+  /// A file or folder of the store belongs to another user.
   case foreign(path: String, user: UInt32)
+  /// A file or folder of the store cannot be read.
   case unreadable(path: String, reason: String)
-  /// Bytes free on the disk.
+  /// The disk is almost full. The value is the free space in bytes.
   case littleSpace(Int64)
+  /// The file system is mounted read-only.
   case readOnly
-  /// The file system gives no locks, so that nothing can be written.
+  /// The file system doesn't support locks, so nothing can be written.
   case noLocks(reason: String)
-  /// Something else lies where this device keeps what is its own.
+  /// `.git/belfry`, the folder of this device's local state, is not a folder.
   case localFolderReplaced(path: String)
-  /// git's file of packed references has lines that name none.
+  /// git's file of packed references has malformed lines.
   case packedReferencesDamaged(path: String, lines: Int)
 
   // MARK: The records
 
+  /// The number of records. `deleted` alarms are not included in `alarms`.
   case records(alarms: Int, deleted: Int, devices: Int)
+  /// A record has a problem.
   case record(RecordProblem)
-  /// Records that are not committed, or changed since.
+  /// Records are not committed, or have changed since.
   case uncommitted([String])
-  /// Records other than alarms that HEAD has and the work tree lacks.
+  /// Records in HEAD are missing from the work tree. Alarms are reported as `record`.
   case removed([String])
-  /// Records that the history has and HEAD lacks, without a tombstone.
+  /// Records in the history are missing from HEAD, without a tombstone.
   case dropped([String])
-  /// Files that are no records.
+  /// Files in the store are not records.
   case strays([String])
 
   // MARK: The log
 
+  /// The number of log entries.
   case log(entries: Int)
+  /// A log entry's record is not valid.
   case entry(path: String, RecordError)
+  /// A log entry belongs to an unknown alarm.
   case entryOfUnknownAlarm(path: String, Identifier)
+  /// A log entry was made by an unknown device.
   case entryOfUnknownDevice(path: String, Identifier)
-  /// The log knows of an answer that the alarm's record does not.
+  /// The log contains an outcome that the alarm's record lacks.
   case answerLost(title: String, CivilDateTime, logged: Statistics.Outcome)
 
   // MARK: Time
 
+  /// The clock is plausible.
   case clock(Instant)
-  /// Something was recorded later than now.
+  /// The latest log entry and the latest commit are in the future, so this device's clock may be behind.
   case clockBehind(Instant, path: String)
-  /// The same by a clock that was ahead: what was recorded last is of the past.
+  /// The latest log entry is in the future, but the latest commit is not: the clock that wrote the entry was ahead.
   case writtenAhead(Instant, path: String)
-  /// A clock that was ahead has settled occurrences that have not come.
+  /// A clock that was ahead has settled future occurrences of an alarm.
   case settledAhead(title: String)
-  /// A field was stamped more than a day ahead.
+  /// A field of an alarm has a stamp more than a day in the future.
   case futureStamp(title: String, Stamp)
+  /// The system's time zones can be read. `local` is the name of the local zone.
   case zones(local: String)
+  /// The system has no time zone data.
   case noZoneData
 }

@@ -1,12 +1,13 @@
 import BelfryCore
 
-/// What the log says was answered, and the alarm's record does not know.
+/// Outcomes that the log contains and the alarm's record lacks.
 enum LostAnswer {
-  /// The occurrences above the floor whose record is of the same reopening and below what was logged.
+  /// Returns the occurrences above the floor whose record is older than the log: of no later revision, and neither
+  /// done nor skipped.
   static func all(
     _ alarm: Alarm, _ entries: [LogEntry], at now: Instant
   ) -> [(CivilDateTime, Statistics.Outcome)] {
-    // An answer at a time that has not come was given by a clock that was ahead.
+    // An entry in the future was written by a clock that was ahead.
     let entries = entries.filter { $0.at <= now.adding(seconds: Instant.tolerance) }
     let revisions = Dictionary(grouping: entries.filter { $0.occurrence != nil }) { $0.occurrence }
       .compactMapValues { $0.map(\.revision).max() }
@@ -18,12 +19,12 @@ enum LostAnswer {
     }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
-  /// The alarm with what its log knows.
-  static func mended(_ alarm: Alarm, _ entries: [LogEntry], at now: Instant) -> Alarm {
+  /// Returns the alarm with the outcomes of its log.
+  static func repaired(_ alarm: Alarm, _ entries: [LogEntry], at now: Instant) -> Alarm {
     var alarm = alarm
     for (civil, _) in all(alarm, entries, at: now) {
-      let told = entries.filter { $0.occurrence == civil && $0.action == .done && !$0.auto }
-      guard let latest = told.max(by: { ($0.revision, $0.at) < ($1.revision, $1.at) }) else {
+      let candidates = entries.filter { $0.occurrence == civil && $0.action == .done && !$0.auto }
+      guard let latest = candidates.max(by: { ($0.revision, $0.at) < ($1.revision, $1.at) }) else {
         continue
       }
       let record = OccurrenceRecord(

@@ -2,9 +2,9 @@ import BelfryCore
 import Git
 import Glibc
 
-/// Where a repair puts what it cannot use: nothing is ever deleted.
+/// The folder to which a repair moves files that it cannot use. A repair deletes nothing.
 struct Quarantine {
-  /// `.git/belfry/quarantine/<date>`, made when the first file comes.
+  /// `.git/belfry/quarantine/<date>`, created with the first file.
   private let folder: String
 
   init(_ store: Store) {
@@ -16,21 +16,23 @@ struct Quarantine {
     folder = "\(local.folder)/quarantine/\(name)"
   }
 
-  /// Moves a file or folder there.
+  /// Moves a file or folder to the quarantine.
   ///
-  /// - Parameter name: its path below the quarantine.
-  /// - Returns: where it is now.
+  /// - Parameters:
+  ///   - path: The file or folder.
+  ///   - name: The path within the quarantine. A number is appended if it exists.
+  /// - Returns: The new path.
   func take(_ path: String, as name: String) throws -> String {
-    var place = "\(folder)/\(name)"
-    try DurableFile.makeFolder(DurableFile.parent(of: place), mode: 0o700)
+    var destination = "\(folder)/\(name)"
+    try DurableFile.makeFolder(DurableFile.parent(of: destination), mode: 0o700)
     var number = 1
-    while access(place, F_OK) == 0 {
+    while access(destination, F_OK) == 0 {
       number += 1
-      place = "\(folder)/\(name)-\(number)"
+      destination = "\(folder)/\(name)-\(number)"
     }
-    guard rename(path, place) == 0 else { throw FileError("move", path) }
-    try DurableFile.syncFolder(of: place)
+    guard rename(path, destination) == 0 else { throw FileError("move", path) }
+    try DurableFile.syncFolder(of: destination)
     try DurableFile.syncFolder(of: path)
-    return place
+    return destination
   }
 }

@@ -2,16 +2,18 @@ import BelfryCore
 import Git
 import Glibc
 
-/// Looks at the records: each file, against HEAD, against the history, and the log against the alarms.
+/// An examination of the records: each file, its differences from HEAD and the history, the log, and the clock.
 public struct RecordExamination: Sendable {
   private let store: Store
 
+  /// Creates an examination of a store.
   public init(_ store: Store) {
     self.store = store
   }
 
   // MARK: Records
 
+  /// Examines the records of alarms, settings and devices.
   public func records() async throws -> [Finding] {
     let view = try AlarmIndex(store)
     let summaries = view.summaries()
@@ -25,7 +27,7 @@ public struct RecordExamination: Sendable {
     if !uncommitted.isEmpty { findings.append(.uncommitted(uncommitted)) }
     if !changes.removed.isEmpty { findings.append(.removed(changes.removed)) }
     if !changes.strays.isEmpty { findings.append(.strays(changes.strays)) }
-    let dropped = try await Dropped(store).files().keys.sorted()
+    let dropped = try await DroppedRecords(store).files().keys.sorted()
     if !dropped.isEmpty { findings.append(.dropped(dropped)) }
     findings.append(
       .records(
@@ -36,6 +38,7 @@ public struct RecordExamination: Sendable {
 
   // MARK: The log
 
+  /// Examines the log entries, and compares their outcomes with the alarms.
   public func log() throws -> [Finding] {
     var findings: [Finding] = []
     var count = 0
@@ -45,14 +48,14 @@ public struct RecordExamination: Sendable {
     var entries: [Identifier: [LogEntry]] = [:]
     let log = store.log { path, error in findings.append(.entry(path: path, error)) }
     var bad: [Finding] = []
-    var strangers: Set<Identifier> = []
+    var unknownDevices: Set<Identifier> = []
     for entry in log {
       count += 1
       entries[entry.alarm, default: []].append(entry)
       if alarms[entry.alarm] == nil {
         bad.append(.entryOfUnknownAlarm(path: LogRecord.path(entry), entry.alarm))
       }
-      if !devices.contains(entry.device), strangers.insert(entry.device).inserted {
+      if !devices.contains(entry.device), unknownDevices.insert(entry.device).inserted {
         bad.append(.entryOfUnknownDevice(path: LogRecord.path(entry), entry.device))
       }
     }
@@ -73,14 +76,15 @@ public struct RecordExamination: Sendable {
 
   // MARK: Time
 
-  /// How far ahead a clock may be that wrote something, in seconds.
-  private static let ahead: Int64 = 86_400
+  /// The time in seconds by which a record may be in the future.
+  private static let tolerance: Int64 = 86_400
 
+  /// Examines the clock, the times in the records, and the time zones.
   public func time() throws -> [Finding] {
     let now = store.context.now
     var findings: [Finding] = []
     if let latest = store.log().first(where: { _ in true }),
-      latest.at > now.adding(seconds: RecordExamination.ahead)
+      latest.at > now.adding(seconds: RecordExamination.tolerance)
     {
       let path = LogRecord.path(latest)
       findings.append(
@@ -92,7 +96,8 @@ public struct RecordExamination: Sendable {
       if alarm.enabled, !alarm.isDeleted, store.timeline(alarm).rearmed(alarm, at: now) != nil {
         findings.append(.settledAhead(title: alarm.title))
       }
-      guard let stamp = alarm.latestStamp, stamp.time > now.adding(seconds: RecordExamination.ahead)
+      guard let stamp = alarm.latestStamp,
+        stamp.time > now.adding(seconds: RecordExamination.tolerance)
       else { continue }
       findings.append(.futureStamp(title: alarm.title, stamp))
     }
@@ -102,11 +107,11 @@ public struct RecordExamination: Sendable {
     return findings
   }
 
-  /// True if the latest commit is dated in the future: then the clock of this device may be behind.
+  /// Returns true if the latest commit is in the future. This device's clock may then be behind.
   private func isHeadAhead() throws -> Bool {
     let repository = try store.repository()
     guard let head = try repository.commit(of: "HEAD") else { return false }
     let time = Instant(seconds: try repository.commit(head).time)
-    return time > store.context.now.adding(seconds: RecordExamination.ahead)
+    return time > store.context.now.adding(seconds: RecordExamination.tolerance)
   }
 }

@@ -4,7 +4,7 @@ import Glibc
 
 /// Damaged and missing objects.
 extension Repair {
-  /// Moves packs out of the way that are damaged, and takes what can be read of them back.
+  /// Moves damaged packs to the quarantine and restores their readable objects.
   func salvagePacks(_ repository: Repository, _ quarantine: Quarantine) async throws {
     let folder = repository.commonDirectory + "objects/pack"
     for name in DurableFile.names(in: folder).sorted() where name.hasSuffix(".idx") {
@@ -13,18 +13,19 @@ extension Repair {
       if check.status == 0 { continue }
       for suffix in ["idx", "rev", "bitmap", "pack"] where access("\(base).\(suffix)", F_OK) == 0 {
         let path = "\(base).\(suffix)"
-        let place = try quarantine.take(path, as: "objects/\(name.dropLast(4)).\(suffix)")
-        report(.quarantined(path: path, to: place))
+        let destination = try quarantine.take(path, as: "objects/\(name.dropLast(4)).\(suffix)")
+        report(.quarantined(path: path, to: destination))
         guard suffix == "pack" else { continue }
-        // It stops at the first object that it cannot read; those before are saved.
-        _ = try await GitCommand.run(["unpack-objects", "-r", "-q"], in: store.path, input: place)
+        // `unpack-objects` stops at the first unreadable object. The objects before it are restored.
+        _ = try await GitCommand.run(
+          ["unpack-objects", "-r", "-q"], in: store.path, input: destination)
       }
     }
   }
 
-  /// Moves git's notes of the history out of the way that tell of commits which are not there: it makes
-  /// them anew.
-  func mendGraph(_ repository: Repository, _ quarantine: Quarantine) async throws {
+  /// Moves git's commit graph and multi-pack index to the quarantine if they refer to missing commits. git
+  /// regenerates them.
+  func repairGraph(_ repository: Repository, _ quarantine: Quarantine) async throws {
     let check = try await GitCommand.run(["commit-graph", "verify"], in: store.path)
     if check.status == 0 { return }
     for name in ["info/commit-graph", "info/commit-graphs", "pack/multi-pack-index"] {
@@ -34,26 +35,27 @@ extension Repair {
     }
   }
 
-  /// Looks for missing objects in the work tree, the index and the remotes. Does so again as long as that restores
-  /// something new, as what a restored object names may be missing too.
+  /// Restores missing objects from the work tree, the index and the remotes.
+  ///
+  /// Repeats until nothing new is restored, because a restored object may reference further missing objects.
   func restoreObjects(_ repository: Repository) async throws {
     var restored: Set<ObjectID> = []
-    var isWorthwhile = true
-    while isWorthwhile {
-      isWorthwhile = false
-      // An object that git misses after it was restored is not restored again.
+    var hasRestored = true
+    while hasRestored {
+      hasRestored = false
+      // git may still report an object after it was restored. It is not restored again.
       let missing = try await missingObjects().filter { !restored.contains($0.id) }
       if missing.isEmpty { break }
       if missing.contains(where: { $0.kind == "tree" }) {
-        // The index knows the trees of HEAD.
+        // The index contains the trees of HEAD.
         _ = try await GitCommand.run(["write-tree", "--missing-ok"], in: store.path)
       }
-      let lying = missing.contains { $0.kind == "blob" } ? workTreeBlobs() : [:]
+      let files = missing.contains { $0.kind == "blob" } ? workTreeBlobs() : [:]
       for object in missing {
-        if let source = try await restore(object, lying, repository) {
+        if let source = try await restore(object, files, repository) {
           report(.object(object.id, source: source))
           restored.insert(object.id)
-          isWorthwhile = true
+          hasRestored = true
         }
       }
       try repository.flush()
@@ -68,9 +70,9 @@ extension Repair {
   }
 
   private func restore(
-    _ object: MissingObject, _ lying: [ObjectID: RecordFile], _ repository: Repository
-  ) async throws -> Mended.Source? {
-    if object.kind == "blob", let bytes = lying[object.id]?.read(in: store) {
+    _ object: MissingObject, _ files: [ObjectID: RecordFile], _ repository: Repository
+  ) async throws -> RepairedItem.Source? {
+    if object.kind == "blob", let bytes = files[object.id]?.read(in: store) {
       _ = try repository.writeBlob(bytes)
       return .workTree
     }
@@ -82,7 +84,7 @@ extension Repair {
     return nil
   }
 
-  /// The files of the work tree by the blobs that they would be.
+  /// Returns the files of the work tree by the ids of their blobs.
   private func workTreeBlobs() -> [ObjectID: RecordFile] {
     var blobs: [ObjectID: RecordFile] = [:]
     for path in store.recordFiles() {
@@ -97,7 +99,7 @@ extension Repair {
     "\(store.local.folder)/recovery-\(remote.name).git"
   }
 
-  /// A copy of what a remote has, made once; nil when it cannot be reached.
+  /// Returns a bare copy of a remote, made once per repair, or nil if the remote cannot be reached.
   private func clone(_ remote: Remote) async throws -> Repository? {
     let path = clonePath(remote)
     if access(path, F_OK) != 0 {
@@ -114,12 +116,12 @@ extension Repair {
   }
 }
 
-/// A file in a record's place.
+/// A file at the path of a record.
 private struct RecordFile {
   let path: String
   let kind: RecordPath
 
-  /// Its bytes; nil when it cannot be read.
+  /// Returns the file's bytes, or nil if it cannot be read.
   func read(in store: Store) -> [UInt8]? {
     ((try? DurableFile.read("\(store.path)/\(path)", limit: kind.largest)) ?? nil)?.bytes
   }

@@ -2,21 +2,22 @@ import BelfryCore
 import Git
 import Glibc
 
-/// Records that cannot be used, are gone, or are known to the log alone.
+/// The repair of invalid and missing records, and of outcomes that only the log contains.
 extension Repair {
-  func mendRecords(_ quarantine: Quarantine) async throws {
+  /// Repairs the records.
+  func repairRecords(_ quarantine: Quarantine) async throws {
     let writer: StoreWriter
     do {
       writer = try StoreWriter(store)
     } catch StoreError.operationInProgress, StoreError.detachedHead {
-      // Nothing is written into what a person has begun; the examination tells of it.
+      // Nothing is written during an operation of the user's own git. The examination reports it.
       return
     }
-    let dropped = try await Dropped(store).files()
+    let dropped = try await DroppedRecords(store).files()
     if !dropped.isEmpty {
       try writer.commit(
         dropped.mapValues { $0 }, keeping: store.edited(dropped.mapValues { _ in nil }),
-        message: CommitMessage("Put back what was dropped", device: store.device))
+        message: CommitMessage("Restore dropped records", device: store.device))
       report(.restored(dropped.keys.sorted()))
     }
     try removeUnusable(quarantine, writer)
@@ -37,9 +38,9 @@ extension Repair {
     try AlarmIndex(store).save()
   }
 
-  /// Moves what lies in a record's place and is none out of the way; what was good before comes back.
+  /// Moves invalid files at the paths of records to the quarantine, and restores their last valid versions.
   private func removeUnusable(_ quarantine: Quarantine, _ writer: StoreWriter) throws {
-    var back: [String] = []
+    var restorable: [String] = []
     for folder in ["alarms", "devices", "log"] {
       var status = stat()
       guard lstat("\(store.path)/\(folder)", &status) == 0, status.st_mode & S_IFMT != S_IFDIR
@@ -54,26 +55,26 @@ extension Repair {
           error = file.flatMap { kind.error(in: $0.bytes) }
         } catch {
           try put(path, into: quarantine)
-          back.append(path)
+          restorable.append(path)
           continue
         }
       } else {
         error = RecordError("no record has this name")
       }
       guard let error else { continue }
-      // A later Belfry will read it.
+      // A later version of Belfry can read it.
       if case .newerFormat = error.kind { continue }
-      // Of the attributes every form is git's to read.
+      // git reads attributes of any form.
       if path == Store.attributesPath { continue }
       try put(path, into: quarantine)
-      back.append(path)
+      restorable.append(path)
     }
-    try restore(back, writer)
+    try restore(restorable, writer)
   }
 
   private func put(_ path: String, into quarantine: Quarantine) throws {
-    let place = try quarantine.take("\(store.path)/\(path)", as: path)
-    report(.quarantined(path: path, to: place))
+    let destination = try quarantine.take("\(store.path)/\(path)", as: path)
+    report(.quarantined(path: path, to: destination))
   }
 
   private func restore(_ paths: [String], _ writer: StoreWriter) throws {
@@ -81,7 +82,7 @@ extension Repair {
     if !restored.isEmpty { report(.restored(restored)) }
   }
 
-  /// Arms alarms again for which a clock that was ahead has settled what has not come.
+  /// Re-arms alarms whose future occurrences were settled by a clock that was ahead.
   private func rearm(_ writer: StoreWriter) throws {
     for summary in try AlarmIndex(store).summaries() where !summary.isDeleted {
       guard case .good(let alarm, _) = try store.readAlarm(summary.id), alarm.enabled,
@@ -95,16 +96,16 @@ extension Repair {
     }
   }
 
-  /// Brings answers that only the log knows into the alarms' records.
+  /// Adds outcomes that only the log contains to the alarms' records.
   private func restoreAnswers(_ writer: StoreWriter) throws {
     let entries = Dictionary(grouping: store.log(), by: \.alarm)
-    for (id, told) in entries.sorted(by: { $0.key < $1.key }) {
+    for (id, logged) in entries.sorted(by: { $0.key < $1.key }) {
       guard case .good(let alarm, _) = try store.readAlarm(id) else { continue }
-      let lost = LostAnswer.all(alarm, told, at: store.context.now)
+      let lost = LostAnswer.all(alarm, logged, at: store.context.now)
       if alarm.isDeleted || lost.isEmpty { continue }
-      let mended = LostAnswer.mended(alarm, told, at: store.context.now)
+      let repaired = LostAnswer.repaired(alarm, logged, at: store.context.now)
       try writer.commit(
-        [AlarmRecord.path(id): AlarmRecord.encode(mended)],
+        [AlarmRecord.path(id): AlarmRecord.encode(repaired)],
         message: CommitMessage(
           "Restore \(lost.count) answer\(lost.count == 1 ? "" : "s") from the log: \(alarm.title)",
           device: store.device))

@@ -2,34 +2,40 @@ import BelfryCore
 import Git
 import Glibc
 
-/// Puts right what can be, under the store's lock, in this order:
+/// A repair of a store, under its lock, in this order:
 ///
 /// ```
-/// configuration → HEAD → packed references → locks → damaged objects and packs → missing objects → branch → reflogs → index
+/// configuration → HEAD → packed references → locks → damaged objects and packs → missing objects → branch → reflogs
+/// → index
 ///   → records → log
 /// ```
 ///
-/// Each step works with what those before it have mended. What cannot be mended is moved into a quarantine.
+/// Each step relies on the steps before it. Files that cannot be repaired are moved to a quarantine.
 public struct Repair: Sendable {
   let store: Store
-  let report: @Sendable (Mended) -> Void
+  let report: @Sendable (RepairedItem) -> Void
 
-  /// - Parameter report: told of each thing as soon as it is done.
-  public init(_ store: Store, report: @escaping @Sendable (Mended) -> Void) {
+  /// Creates a repair of a store.
+  ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - report: A function that receives each change when it has been made.
+  public init(_ store: Store, report: @escaping @Sendable (RepairedItem) -> Void) {
     self.store = store
     self.report = report
   }
 
+  /// Runs the repair.
   public func run() async throws {
-    try await store.lockedThroughout { try await mend() }
+    try await store.lockedThroughout { try await repair() }
   }
 
-  private func mend() async throws {
+  private func repair() async throws {
     let quarantine = Quarantine(store)
-    try await mendSkeleton(quarantine)
-    if Reference.brokenHead(store) != nil { try mendHead(quarantine) }
+    try await repairSkeleton(quarantine)
+    if Reference.brokenHead(store) != nil { try repairHead(quarantine) }
     let repository = try store.repository()
-    try mendPackedReferences(repository, quarantine)
+    try repairPackedReferences(repository, quarantine)
     let branch =
       try repository.headBranch()
       ?? "refs/heads/\(store.presentBranch(repository) ?? Repository.branch)"
@@ -51,22 +57,22 @@ public struct Repair: Sendable {
     var isMoved = false
     if Reference.broken(branch, of: repository) != nil {
       isMoved = true
-      try await mendBranch(branch, repository, quarantine)
+      try await repairBranch(branch, repository, quarantine)
     }
-    try mendReflogs(repository, quarantine)
-    try await mendGraph(repository, quarantine)
-    try await mendIndex(repository, quarantine, isStale: isMoved)
-    // The cards tell what is committed by what they were told; now everything is looked at again.
+    try repairReflogs(repository, quarantine)
+    try await repairGraph(repository, quarantine)
+    try await repairIndex(repository, quarantine, isStale: isMoved)
+    // The alarm index relies on the state before the repair. Without it every record is examined again.
     _ = unlink(store.local.summaries)
-    try await mendRecords(quarantine)
+    try await repairRecords(quarantine)
   }
 
   // MARK: Folders and configuration
 
-  /// Makes what every repository has, and this one lacks: empty folders, a configuration that can be read.
-  private func mendSkeleton(_ quarantine: Quarantine) async throws {
+  /// Creates the missing parts that every repository needs: empty folders and a valid configuration.
+  private func repairSkeleton(_ quarantine: Quarantine) async throws {
     let git = store.local.gitDirectory
-    // A linked work tree has these in the repository that it belongs to.
+    // A linked work tree keeps these in its main repository.
     guard access(git + "/commondir", F_OK) != 0 else { return }
     for folder in ["objects/info", "objects/pack", "refs/heads"] {
       try DurableFile.makeFolder("\(git)/\(folder)")
@@ -82,7 +88,7 @@ public struct Repair: Sendable {
 
   // MARK: References
 
-  private func mendHead(_ quarantine: Quarantine) throws {
+  private func repairHead(_ quarantine: Quarantine) throws {
     let git = store.local.gitDirectory
     if access(git + "/HEAD", F_OK) == 0 {
       report(
@@ -95,78 +101,80 @@ public struct Repair: Sendable {
     report(.head(branch: branch))
   }
 
-  /// Lets the branch name the latest commit that is whole: where Belfry left it, where it stood before,
-  /// what a remote has. Without any the history begins anew with the records as they lie.
-  private func mendBranch(
+  /// Moves the branch to the latest complete commit: where Belfry left it, an entry of a reflog, or a remote's
+  /// branch. If there is none, the history restarts with the records in the work tree.
+  private func repairBranch(
     _ branch: String, _ repository: Repository, _ quarantine: Quarantine
   ) async throws {
     let candidates =
       [store.local.readSeen()].compactMap { $0 } + repository.reflog(branch)
       + repository.reflog("HEAD") + repository.trackedCommits().compactMap(\.commit)
     var tried: Set<ObjectID> = []
-    var whole = candidates.first { tried.insert($0).inserted && repository.isWhole($0) }
+    var complete = candidates.first { tried.insert($0).inserted && repository.isWhole($0) }
     let broken =
       [branch] + repository.trackedCommits().filter { $0.commit == nil }.map(\.reference)
     for name in broken {
       guard let file = repository.referenceFile(name) else { continue }
       report(.quarantined(path: file.path, to: try quarantine.take(file.path, as: name)))
     }
-    if whole == nil {
-      // Nothing names a broken commit any more, so that git can fetch.
+    if complete == nil {
+      // The broken references are gone, so git can fetch.
       for remote in try repository.remotes() {
-        // One that is out of reach has nothing to give.
+        // A remote that cannot be reached is skipped.
         let transport = try? GitTransport(repository, remote, context: store.context)
         _ = try? await transport?.fetch(Repository.branch)
       }
-      whole = repository.trackedCommits().compactMap(\.commit).first { repository.isWhole($0) }
+      complete = repository.trackedCommits().compactMap(\.commit).first { repository.isWhole($0) }
     }
-    guard let whole else { return }
+    guard let complete else { return }
     let current = try? repository.commit(of: branch)
     let signature = Repository.Signature(
       name: "Belfry", email: "belfry@localhost", time: store.context.now.seconds)
     let move = try repository.moveReference(
-      branch, from: current ?? nil, to: whole, signature: signature, message: "belfry doctor")
+      branch, from: current ?? nil, to: complete, signature: signature, message: "belfry doctor")
     guard case .moved = move else {
       throw StoreError.gitBusy(path: repository.lock(of: branch), by: nil)
     }
-    report(.branch(branch, whole))
+    report(.branch(branch, complete))
   }
 
-  /// Keeps the lines of git's packed references that can be read. A branch that is lost with the others is mended as one
-  /// that is broken.
-  private func mendPackedReferences(_ repository: Repository, _ quarantine: Quarantine) throws {
+  /// Keeps the intact lines of git's packed references. A branch that is lost with the others is repaired like a
+  /// broken one.
+  private func repairPackedReferences(
+    _ repository: Repository, _ quarantine: Quarantine
+  ) throws {
     guard let packed = repository.packedReferences, packed.isDamaged else { return }
-    let place = try quarantine.take(packed.path, as: "packed-refs")
-    report(.quarantined(path: packed.path, to: place))
+    let destination = try quarantine.take(packed.path, as: "packed-refs")
+    report(.quarantined(path: packed.path, to: destination))
     if packed.mended.isEmpty { return }
     try DurableFile.write(
       packed.mended, to: packed.path, temporary: store.local.temporary("packed-refs"))
   }
 
-  private func mendReflogs(_ repository: Repository, _ quarantine: Quarantine) throws {
+  private func repairReflogs(_ repository: Repository, _ quarantine: Quarantine) throws {
     let root = repository.commonDirectory.utf8.count
-    for (path, mended) in repository.brokenReflogs() {
-      let place = try quarantine.take(path, as: String(path.dropFirst(root)))
-      report(.quarantined(path: path, to: place))
-      try DurableFile.write(mended, to: path, temporary: store.local.temporary("reflog"))
+    for (path, content) in repository.brokenReflogs() {
+      let destination = try quarantine.take(path, as: String(path.dropFirst(root)))
+      report(.quarantined(path: path, to: destination))
+      try DurableFile.write(content, to: path, temporary: store.local.temporary("reflog"))
     }
   }
 
   // MARK: The index
 
-  private func mendIndex(
+  private func repairIndex(
     _ repository: Repository, _ quarantine: Quarantine, isStale: Bool
   ) async throws {
     let path = repository.gitDirectory + "index"
     guard try repository.commit(of: "HEAD") != nil else { return }
-    let isThere = access(path, F_OK) == 0
-    guard isStale || !isThere || repository.indexDamage() != nil else { return }
-    if isThere {
+    let exists = access(path, F_OK) == 0
+    guard isStale || !exists || repository.indexDamage() != nil else { return }
+    if exists {
       report(.quarantined(path: path, to: try quarantine.take(path, as: "index")))
     }
     let outcome = try await GitCommand.run(["read-tree", "HEAD"], in: store.path)
     guard outcome.status == 0 else {
-      throw GitError(.generic, "make the index anew", GitCommand.reason(outcome))
+      throw GitError(.generic, "rebuild git's index", GitCommand.reason(outcome))
     }
     _ = try await GitCommand.run(["update-index", "-q", "--refresh"], in: store.path)
     report(.index)

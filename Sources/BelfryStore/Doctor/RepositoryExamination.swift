@@ -2,25 +2,27 @@ import BelfryCore
 import Git
 import Glibc
 
-/// Looks at the repository: its files, references, index and objects.
+/// An examination of the repository: its files, references, index and objects.
 ///
-/// What it reads may be damaged in any way: it runs where it can be given up.
+/// A damaged repository can block libgit2 forever, so run this in a process that can be killed.
 public struct RepositoryExamination: Sendable {
   private let store: Store
 
+  /// Creates an examination of a store.
   public init(_ store: Store) {
     self.store = store
   }
 
-  /// What may be free on the disk before it is said, in bytes.
-  private static let enoughSpace: Int64 = 10 << 20
-  /// More loose objects than packing leaves.
-  private static let manyObjects = 20_000
+  /// The free disk space below which it is reported, in bytes.
+  private static let minFreeSpace: Int64 = 10 << 20
+  /// The number of loose objects above which it is reported. Packing leaves fewer.
+  private static let maxLooseObjects = 20_000
 
+  /// Examines the repository. The result is a single `.repository` if it is intact.
   public func findings() async throws -> [Finding] {
     var findings = files()
     if store.local.isReplaced {
-      // All else is looked at when there is a folder again.
+      // The rest is examined after the folder is restored.
       return findings + [.localFolderReplaced(path: store.local.folder)]
     }
     if let failure = StoreLock.failure(at: "\(store.local.folder)/new-lock-\(getpid())") {
@@ -62,13 +64,13 @@ public struct RepositoryExamination: Sendable {
     if let reference { findings.append(reference) }
     findings += index(repository)
     findings += repository.brokenReflogs().map { .reflogBroken(path: $0.path) }
-    // What follows from what is known is not told again.
+    // Problems that follow from another finding are not reported again.
     let isExplained = findings.contains { finding in
       if case .otherBranch = finding { false } else { true }
     }
     if reference == nil { findings += try await objects(isExplained: isExplained) }
     let loose = Repository.looseObjectEstimate(in: store.local.objects)
-    if loose > RepositoryExamination.manyObjects { findings.append(.manyLooseObjects(loose)) }
+    if loose > RepositoryExamination.maxLooseObjects { findings.append(.manyLooseObjects(loose)) }
     if findings.isEmpty {
       let commits = try await GitCommand.run(["rev-list", "--count", "HEAD"], in: store.path).output
       findings.append(
@@ -104,7 +106,7 @@ public struct RepositoryExamination: Sendable {
       let free = Int64(disk.f_bavail) * Int64(disk.f_frsize)
       if disk.f_flag & UInt(ST_RDONLY) != 0 {
         findings.append(.readOnly)
-      } else if free < RepositoryExamination.enoughSpace
+      } else if free < RepositoryExamination.minFreeSpace
         || (disk.f_files > 0 && disk.f_favail < 100)
       {
         findings.append(.littleSpace(free))
@@ -113,7 +115,7 @@ public struct RepositoryExamination: Sendable {
     return findings
   }
 
-  /// The bytes of all files in a folder.
+  /// Returns the total size of all files in a folder, in bytes.
   private static func size(of folder: String) -> Int64 {
     DurableFile.names(in: folder).reduce(0) { sum, name in
       var status = stat()
@@ -131,9 +133,9 @@ public struct RepositoryExamination: Sendable {
     return repository.indexDamage().map { [.indexDamaged(reason: $0)] } ?? []
   }
 
-  /// What is missing, and what else git complains of.
+  /// Returns the missing objects, or else the first problem that `git fsck` reports.
   ///
-  /// - Parameter isExplained: something is known that git complains of as well.
+  /// - Parameter isExplained: True if another finding explains what git reports.
   private func objects(isExplained: Bool) async throws -> [Finding] {
     let outcome = try await GitCommand.run(
       ["fsck", "--full", "--no-dangling", "--no-progress"], in: store.path)
@@ -141,20 +143,21 @@ public struct RepositoryExamination: Sendable {
     if !missing.isEmpty { return missing.map { .missingObject(kind: $0.kind, $0.id) } }
     if outcome.status == 0 || isExplained { return [] }
     let complaints = MissingObject.otherLines(of: outcome)
-    // A status without a line of its own tells of the empty tree.
+    // A failure without other lines is about the empty tree.
     return complaints.isEmpty ? [] : [.complaint(GitCommand.reason(complaints, outcome.status))]
   }
 }
 
-/// An object that `git fsck` misses.
+/// A missing object that `git fsck` reports.
 struct MissingObject: Hashable {
+  /// The object's type, such as `blob`.
   let kind: String
   let id: ObjectID
 
-  /// The objects that an outcome of `git fsck` calls missing.
+  /// Returns the missing objects in an output of `git fsck`.
   ///
-  /// The empty tree is none of them: git reads it without an object, and `git rebase --root` makes a commit of it, but
-  /// `git fsck` misses it all the same.
+  /// The empty tree doesn't count. git reads it without an object, and `git rebase --root` uses it in a commit, but
+  /// `git fsck` still reports it as missing.
   static func all(in outcome: GitCommand.Outcome) -> [MissingObject] {
     var found: Set<MissingObject> = []
     for line in (outcome.output + outcome.error).split(separator: "\n") {
@@ -168,7 +171,7 @@ struct MissingObject: Hashable {
     return found.sorted { $0.id < $1.id }
   }
 
-  /// The lines of an outcome of `git fsck` that tell of something else than the empty tree.
+  /// Returns the lines of an output of `git fsck` that are not about the empty tree.
   static func otherLines(of outcome: GitCommand.Outcome) -> [String] {
     let empty = ObjectID.emptyTree.description
     var lines: [String] = []
@@ -177,7 +180,7 @@ struct MissingObject: Hashable {
         lines.append(line)
         continue
       }
-      // What the link comes from is on the line before.
+      // The preceding line names the object that links to it.
       if line.hasPrefix(" "), lines.last?.hasPrefix("broken link from ") == true {
         lines.removeLast()
       }
@@ -186,9 +189,9 @@ struct MissingObject: Hashable {
   }
 }
 
-/// What can be wrong with HEAD and the branch that it names.
+/// Checks of HEAD and of branches.
 enum Reference {
-  /// Nil when HEAD names a branch, or a commit.
+  /// Returns a finding unless HEAD contains a branch or a commit.
   static func brokenHead(_ store: Store) -> Finding? {
     guard let text = DurableFile.firstLine(of: store.local.gitDirectory + "/HEAD") else {
       return .headBroken
@@ -196,20 +199,20 @@ enum Reference {
     return text.hasPrefix("ref: refs/") || ObjectID(hexadecimal: text) != nil ? nil : .headBroken
   }
 
-  /// Nil when a branch names a commit that is whole.
+  /// Returns a finding unless a branch points to a complete commit.
   static func broken(_ branch: String, of repository: Repository) -> Finding? {
     if let file = repository.referenceFile(branch), ObjectID(hexadecimal: file.text) == nil,
       !file.text.hasPrefix("ref: ")
     {
       return .branchBroken(
-        name: branch, reason: file.text.isEmpty ? "it is empty" : "it names no commit")
+        name: branch, reason: file.text.isEmpty ? "it is empty" : "it contains no commit id")
     }
     do {
       guard let commit = try repository.commit(of: branch) else {
-        return .branchBroken(name: branch, reason: "it is not there")
+        return .branchBroken(name: branch, reason: "it doesn't exist")
       }
       if repository.isWhole(commit) { return nil }
-      return .branchBroken(name: branch, reason: "its commit \(commit.short) is not whole")
+      return .branchBroken(name: branch, reason: "its commit \(commit.short) is incomplete")
     } catch {
       return .branchBroken(name: branch, reason: error.message)
     }
@@ -217,15 +220,15 @@ enum Reference {
 }
 
 extension GitCommand {
-  /// The first words of a failure.
+  /// Returns the first error message of a failed git.
   static func reason(_ outcome: Outcome) -> String {
     reason(
       (outcome.error + outcome.output).split(separator: "\n").map(String.init), outcome.status)
   }
 
-  /// The first words of a failure among the lines that git printed.
+  /// Returns the first error message in lines that git printed, or else the first line or the status.
   static func reason(_ lines: [String], _ status: Int32) -> String {
     lines.first { $0.hasPrefix("fatal:") || $0.hasPrefix("error:") } ?? lines.first
-      ?? "git ended with \(status)"
+      ?? "git exited with status \(status)"
   }
 }

@@ -1,13 +1,13 @@
 import Git
 import Glibc
 
-/// How the work tree differs from HEAD, as git sees it.
+/// The differences between the work tree and HEAD according to git.
 struct WorkTreeChanges {
-  /// Records that are new or changed.
+  /// The new and changed records.
   var uncommitted: [String] = []
-  /// Records other than alarms that are gone; of alarms the cards tell.
+  /// The missing records except alarms, which the alarm index reports.
   var removed: [String] = []
-  /// Files that are no records.
+  /// The files that are not records.
   var strays: [String] = []
 
   init(_ store: Store) async throws {
@@ -20,42 +20,42 @@ struct WorkTreeChanges {
     for line in outcome.output.split(separator: "\0") where line.utf8.count > 3 {
       let path = String(line.dropFirst(3))
       var status = stat()
-      let isThere = lstat("\(store.path)/\(path)", &status) == 0
+      let exists = lstat("\(store.path)/\(path)", &status) == 0
       switch RecordPath(path) {
-      case nil: if isThere { strays.append(path) }
-      case .alarm? where !isThere: break
-      case _?: if isThere { uncommitted.append(path) } else { removed.append(path) }
+      case nil: if exists { strays.append(path) }
+      case .alarm? where !exists: break
+      case _?: if exists { uncommitted.append(path) } else { removed.append(path) }
       }
     }
   }
 }
 
-/// Records that the history has and HEAD lacks: absence never means deletion.
-struct Dropped {
+/// The records that are in the history but not in HEAD. A missing file never means a deletion.
+struct DroppedRecords {
   private let store: Store
 
   init(_ store: Store) {
     self.store = store
   }
 
-  /// How many of the places at which the branch has stood are looked at.
-  private static let places = 100
+  /// The maximum number of examined reflog entries.
+  private static let maxReflogEntries = 100
 
-  /// The files as they last were, by path.
+  /// Returns the last valid versions of the dropped records, by path.
   func files() async throws -> [String: [UInt8]] {
-    // What a look at the past leaves out is not dropped.
+    // If an earlier commit is checked out, nothing is dropped.
     guard store.past == nil else { return [:] }
     let repository = try store.repository()
     let branch = try repository.headBranch() ?? "HEAD"
     guard let head = try repository.commit(of: branch), repository.isWhole(head) else { return [:] }
     var files: [String: [UInt8]] = [:]
-    // Where the branch has stood, and somebody has moved it away from.
-    for place in repository.reflog(branch).prefix(Dropped.places) {
-      guard let changes = try? BranchRestoration(repository).files(seen: place, head: head).files
+    // Commits in the reflog from which another git has moved the branch away.
+    for commit in repository.reflog(branch).prefix(DroppedRecords.maxReflogEntries) {
+      guard let changes = try? BranchRestoration(repository).files(seen: commit, head: head).files
       else { continue }
       for (path, content) in changes where files[path] == nil { files[path] = content }
     }
-    // What a commit in the history of HEAD has removed.
+    // Records that a commit in the history of HEAD removed.
     let outcome = try await GitCommand.run(
       [
         "log", "--diff-filter=D", "--raw", "--no-abbrev", "--no-renames", "--format=", "-m",
@@ -77,15 +77,15 @@ struct Dropped {
 }
 
 extension Store {
-  /// The paths of all files in the records' places, whatever they are, relative to the store.
+  /// Returns the paths of all files in the folders of records, valid or not, relative to the store.
   func recordFiles() -> [String] {
     func below(_ folder: String, depth: Int) -> [String] {
       DurableFile.names(in: "\(path)/\(folder)").sorted().flatMap { name -> [String] in
-        let place = "\(folder)/\(name)"
+        let file = "\(folder)/\(name)"
         var status = stat()
         let isFolder =
-          lstat("\(path)/\(place)", &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-        return isFolder && depth > 0 ? below(place, depth: depth - 1) : [place]
+          lstat("\(path)/\(file)", &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        return isFolder && depth > 0 ? below(file, depth: depth - 1) : [file]
       }
     }
     let root = [SettingsFile.path, Store.attributesPath]

@@ -1,11 +1,13 @@
 import BelfryCore
 import Glibc
 
-/// The state of a store's daemon, as another process sees it.
+/// The state of a store's daemon as another process sees it.
 public enum DaemonState: Hashable, Sendable {
+  /// No daemon runs.
   case absent
+  /// A daemon runs and responds.
   case running(process: String)
-  /// The process exists, but its event loop has not turned for longer than it promised: nothing rings.
+  /// The process exists, but its event loop has missed its promised time, so nothing rings.
   case unresponsive(process: String)
 
   /// True if a daemon runs and responds.
@@ -15,15 +17,15 @@ public enum DaemonState: Hashable, Sendable {
 }
 
 extension Store {
-  /// Seconds that a daemon may be late for the moment that it promised, on a busy machine.
+  /// The tolerated delay after the promised time on a busy machine, in seconds.
   private static let slack: Int64 = 30
-  /// Milliseconds that a daemon has to react to a poke.
+  /// The time in which a daemon must react to a poke, in milliseconds.
   private static let reactionTime = 3_000
 
-  /// The state of this store's daemon.
+  /// Returns the state of this store's daemon.
   ///
-  /// - Parameter probes: poke the daemon and wait up to three seconds for its reaction. Otherwise that is done only when
-  ///   the daemon's promise has expired.
+  /// - Parameter probes: True to poke the daemon and wait up to three seconds for its reaction. Otherwise this
+  ///   happens only after the promised time.
   public func daemonState(probes: Bool = false) -> DaemonState {
     guard let process = daemonProcess else { return .absent }
     guard let before = heartbeat else { return .running(process: process) }
@@ -39,7 +41,8 @@ extension Store {
     return .unresponsive(process: process)
   }
 
-  /// The last sign of the daemon's event loop; nil when the lock's file cannot be read.
+  /// The daemon's promised time and the time of its last heartbeat in nanoseconds; nil if the lock file cannot be
+  /// read.
   private var heartbeat: (promise: Instant, changed: Int64)? {
     var status = stat()
     guard stat(local.daemonLock, &status) == 0 else { return nil }
@@ -52,7 +55,7 @@ extension Store {
   }
 }
 
-/// Held by the one daemon of a store; its modification time is the daemon's heartbeat.
+/// The lock that a store's daemon holds. The modification time of its file is the daemon's heartbeat.
 public final class DaemonLock: Sendable {
   private let lock: StoreLock
   private let path: String
@@ -62,10 +65,10 @@ public final class DaemonLock: Sendable {
     self.path = path
   }
 
-  /// Records that the event loop has turned, and by when it turns again, by the system's clock. It may block on a disk
-  /// that hangs.
+  /// Records a heartbeat of the event loop, and the system time of the next one. The call may block on a hanging
+  /// disk.
   public func beat(until promise: Instant) { lock.setModificationTime(promise) }
 
-  /// True while the file at the lock's path is the one that is locked; false after another store took its place.
+  /// True if the locked file is still at the lock's path; false if another store has replaced it.
   public var isInPlace: Bool { lock.isFile(at: path) }
 }

@@ -2,10 +2,11 @@ import BelfryCore
 import Git
 import Glibc
 
-/// What is local to this clone on this machine, in `.git/belfry`: never in a commit, never synced.
+/// The local state of this clone on this machine, in `.git/belfry`: never committed, never synced.
 struct LocalState: Sendable {
+  /// The folder `.git/belfry`.
   let folder: String
-  /// The `.git` folder, without a slash at the end.
+  /// The `.git` folder, without a trailing slash.
   let gitDirectory: String
 
   init(gitDirectory: String) {
@@ -13,56 +14,64 @@ struct LocalState: Sendable {
     folder = self.gitDirectory + "/belfry"
   }
 
-  /// True when something other than a folder lies in its place.
+  /// True if something other than a folder is in its place.
   var isReplaced: Bool {
     var status = stat()
     guard lstat(folder, &status) == 0 else { return false }
     return stat(folder, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR
   }
 
-  /// The folder of the objects; that of a linked work tree is in the repository that it belongs to.
+  /// The folder of the objects. A linked work tree shares it with its main repository.
   var objects: String { commonDirectory + "/objects" }
 
-  /// The commit that is checked out instead of a branch; nil when a branch is, as always but when a
-  /// person looks at the past, or rebases.
+  /// Returns the commit that is checked out instead of a branch, or nil if a branch is checked out.
+  ///
+  /// A commit is checked out during a rebase, or while the user inspects an earlier commit.
   func readDetachedHead() -> String? {
     guard let head = DurableFile.firstLine(of: gitDirectory + "/HEAD") else { return nil }
     return head.hasPrefix("ref: ") ? nil : head
   }
 
+  /// The lock for writes to the store.
   var lock: String { folder + "/lock" }
-  var firingsLock: String { folder + "/firings.lock" }
-  /// Held by the daemon as long as it runs.
+  /// The lock for writes to the delivery ledger and the call notes.
+  var ledgerLock: String { folder + "/ledger.lock" }
+  /// The lock that the daemon holds while it runs.
   var daemonLock: String { folder + "/daemon.lock" }
-  /// A named pipe: what is written to it wakes the daemon.
+  /// The named pipe that wakes the daemon when something is written to it.
   var poke: String { folder + "/poke" }
+  /// The lock for packing objects.
   var packLock: String { folder + "/pack.lock" }
+  /// The alarm index.
   var summaries: String { folder + "/cards" }
-  /// The paths of a write that has begun and not ended.
+  /// The journal of the present write.
   var journal: String { folder + "/journal" }
-  /// The signature of the settings as they were last committed.
+  /// The signature of the settings when they were last committed.
   var settings: String { folder + "/settings" }
   private var seen: String { folder + "/seen" }
   private var device: String { folder + "/device.json" }
-  var ledger: String { folder + "/firings.json" }
+  /// The delivery ledger.
+  var ledger: String { folder + "/ledger.json" }
 
-  /// A place for a file that is about to be renamed into the store, for holders of a lock: what a process
-  /// that died left there is overwritten.
+  /// Returns the path of a temporary file that is renamed into the store, for a holder of a lock. A file that a dead
+  /// process left is overwritten.
   func temporary(_ purpose: String) -> String { "\(folder)/new-\(purpose)" }
 
-  /// The same for anybody at any time.
-  var temporaryCards: String { "\(folder)/new-cards-\(getpid())" }
+  /// The path of a temporary file for the alarm index, for processes without a lock.
+  var temporaryIndex: String { "\(folder)/new-cards-\(getpid())" }
 
   // MARK: Identity
 
-  /// This clone's device, as long as the clone is the one on the machine that it was made on: a copy
-  /// of the folder is another clone, and two with one identity could not tell their edits apart.
+  /// Returns the device of this clone, or nil for a clone that isn't on the machine and in the folder that it was
+  /// made in.
+  ///
+  /// A copy of the folder is another clone. Two clones with one identity could not distinguish their edits.
   func identity(machine: String) throws -> Identifier? {
     let file: (bytes: [UInt8], status: stat)?
     do {
       file = try DurableFile.read(device, limit: 4096)
     } catch  where [EISDIR, ENOTDIR, ELOOP, EINVAL, EFBIG].contains(error.number) {
-      // Something else in its place says nothing.
+      // Anything but a regular file contains no identity.
       return nil
     }
     guard let file else { return nil }
@@ -72,12 +81,13 @@ struct LocalState: Sendable {
     return id
   }
 
-  /// The device that this folder belonged to before it was copied or moved to another machine; nil for a new clone.
+  /// The device of this folder before it was copied or moved to another machine; nil for a new clone.
   var formerIdentity: Identifier? {
     ((try? DurableFile.read(device, limit: 4096)) ?? nil).flatMap { try? JSON(parsing: $0.bytes) }
       .flatMap { $0["id"]?.identifier }
   }
 
+  /// Saves the identity of this clone, durably.
   func setIdentity(_ id: Identifier, machine: String) throws {
     let json = JSON.object(omittingNil: [
       "id": JSON(id), "machine": .string(machine), "folder": folderNumber.map { .integer($0) },
@@ -85,16 +95,17 @@ struct LocalState: Sendable {
     try DurableFile.write(json.document, to: device, temporary: temporary("device"))
   }
 
-  /// A copied folder has another inode than the one it was copied from; a moved one keeps it.
+  /// The folder's inode. A copied folder gets another inode, a moved one keeps it.
   private var folderNumber: Int64? {
     var status = stat()
     return stat(folder, &status) == 0 ? Int64(bitPattern: UInt64(status.st_ino)) : nil
   }
 
-  // MARK: DeliveryLedger
+  // MARK: Delivery ledger
 
-  /// What this device has rung for. A file that cannot be read counts as none: rather ring twice.
-  func readFirings(_ path: String) -> DeliveryLedger {
+  /// Returns the delivery ledger. An unreadable file counts as empty, because ringing twice is better than not at
+  /// all.
+  func readLedger(_ path: String) -> DeliveryLedger {
     guard let file = try? DurableFile.read(path, limit: 64 << 20),
       let list = (try? JSON(parsing: file.bytes))?.array
     else { return DeliveryLedger() }
@@ -105,11 +116,11 @@ struct LocalState: Sendable {
       else { continue }
       result[DeliveryLedger.Key(alarm: alarm, occurrence: occurrence)] = DeliveryLedger.Firing(
         LocalState.kind(item), due: due, at: at, attempts: Int(item["attempts"]?.integer ?? 1),
-        standing: item["standing"]?.string.flatMap {
+        state: item["state"]?.string.flatMap {
           DeliveryLedger.Firing.DeliveryState(rawValue: $0)
         }
           ?? .delivered,
-        leaseOwner: item["keeper"]?.string, isLogged: item["logged"]?.bool ?? true)
+        leaseOwner: item["owner"]?.string, isLogged: item["logged"]?.bool ?? true)
     }
     return result
   }
@@ -129,26 +140,28 @@ struct LocalState: Sendable {
     }
   }
 
+  /// Replaces the delivery ledger, durably.
   func write(_ value: DeliveryLedger, to path: String) throws {
     let list = value.ledger.sorted { $0.key < $1.key }.map { key, firing in
       JSON.object(
         omittingNil: [
           "alarm": JSON(key.alarm), "occurrence": JSON(key.occurrence), "due": JSON(firing.due),
-          "at": JSON(firing.at), "standing": .string(firing.standing.rawValue),
+          "at": JSON(firing.at), "state": .string(firing.state.rawValue),
           "attempts": firing.attempts == 1 ? nil : .integer(Int64(firing.attempts)),
-          "keeper": firing.leaseOwner.map { .string($0) }, "logged": firing.isLogged ? nil : false,
+          "owner": firing.leaseOwner.map { .string($0) }, "logged": firing.isLogged ? nil : false,
         ].merging(LocalState.members(firing.kind)) { $1 })
     }
     try DurableFile.write(
       JSON.array(list).document, to: path,
-      temporary: path == ledger ? temporary("firings") : "\(path).new")
+      temporary: path == ledger ? temporary("ledger") : "\(path).new")
   }
 
-  // MARK: BatteryWarnings
+  // MARK: Battery warnings
 
-  private var batteryWarnings: String { folder + "/nudges.json" }
+  private var batteryWarnings: String { folder + "/battery-warnings.json" }
 
-  /// What was told of the battery. A file that cannot be read counts as none: rather told twice.
+  /// Returns the history of battery warnings. An unreadable file counts as empty, because a repeated warning is
+  /// better than none.
   func readBatteryWarnings() -> BatteryWarningHistory {
     guard let file = try? DurableFile.read(batteryWarnings, limit: 1 << 20),
       let list = (try? JSON(parsing: file.bytes))?.array
@@ -166,6 +179,7 @@ struct LocalState: Sendable {
     return BatteryWarningHistory(told)
   }
 
+  /// Replaces the history of battery warnings.
   func write(_ notes: BatteryWarningHistory) throws {
     let list = notes.told.map { key, told in
       JSON.object([
@@ -179,12 +193,13 @@ struct LocalState: Sendable {
       syncing: false)
   }
 
-  // MARK: Signs of life
+  // MARK: Heartbeats
 
+  /// The file of the known heartbeats.
   var alive: String { folder + "/alive.json" }
 
-  /// What is known of the other devices. A file that cannot be read counts as none.
-  func readSignsOfLife() -> DeviceHeartbeats {
+  /// Returns the known heartbeats of the other devices. An unreadable file counts as empty.
+  func readHeartbeats() -> DeviceHeartbeats {
     guard let file = try? DurableFile.read(alive, limit: 1 << 20),
       let json = try? JSON(parsing: file.bytes)
     else { return DeviceHeartbeats() }
@@ -205,36 +220,37 @@ struct LocalState: Sendable {
       }, exchanges: (json["exchanges"]?.array ?? []).compactMap(\.instant).sorted())
   }
 
-  func write(_ signs: DeviceHeartbeats) throws {
-    let seen = signs.seen.map { ($0.key.text, JSON($0.value)) }
-    let has = signs.has.map { ($0.key.text, JSON.string($0.value)) }
-    let every = signs.every.map { ($0.key.text, JSON.integer($0.value)) }
+  /// Replaces the known heartbeats.
+  func write(_ heartbeats: DeviceHeartbeats) throws {
+    let seen = heartbeats.seen.map { ($0.key.text, JSON($0.value)) }
+    let has = heartbeats.has.map { ($0.key.text, JSON.string($0.value)) }
+    let every = heartbeats.every.map { ($0.key.text, JSON.integer($0.value)) }
     try DurableFile.write(
       JSON.object(omittingNil: [
-        "asked": signs.asked.map { JSON($0) }, "silent": signs.silent.map { JSON($0) },
-        "told": signs.told.map { JSON($0) },
-        "toldHead": signs.toldHead.map { .string($0) },
+        "asked": heartbeats.asked.map { JSON($0) }, "silent": heartbeats.silent.map { JSON($0) },
+        "told": heartbeats.told.map { JSON($0) },
+        "toldHead": heartbeats.toldHead.map { .string($0) },
         "has": .object(Dictionary(has) { one, _ in one }),
         "every": .object(Dictionary(every) { one, _ in one }),
-        "exchanges": .array(signs.exchanges.map { JSON($0) }),
+        "exchanges": .array(heartbeats.exchanges.map { JSON($0) }),
         "seen": .object(Dictionary(seen) { one, _ in one }),
       ]).document, to: alive, temporary: "\(alive).new-\(getpid())", syncing: false)
   }
 
-  // MARK: When something was last done
+  // MARK: Routine work
 
-  /// What a machine does again and again.
+  /// Work that a device does again and again.
   enum Routine: String {
     case tick, sync, tidying
   }
 
-  /// When it was last done to its end; nil when that is not known.
+  /// Returns the time when routine work was last completed, or nil if it is unknown.
   func last(_ routine: Routine) -> Instant? {
     (try? DurableFile.read("\(folder)/last-\(routine.rawValue)", limit: 4096)).flatMap { $0 }
       .flatMap { Instant(rfc3339: String(decoding: $0.bytes, as: UTF8.self)) }
   }
 
-  /// A note for a person; who cannot write it does without.
+  /// Records that routine work was completed. A write error is ignored, because the time is informative only.
   func note(_ routine: Routine, at now: Instant) {
     _ = try? DurableFile.write(
       Array(now.description.utf8), to: "\(folder)/last-\(routine.rawValue)",
@@ -243,14 +259,14 @@ struct LocalState: Sendable {
 
   // MARK: The branch
 
-  /// The commit at which Belfry left the branch; nil when it is not known.
+  /// Returns the commit at which Belfry left the branch, or nil if it is unknown.
   func readSeen() -> ObjectID? {
     (try? DurableFile.read(seen, limit: 4096)).flatMap { $0 }.flatMap {
       ObjectID(hexadecimal: String(decoding: $0.bytes, as: UTF8.self))
     }
   }
 
-  /// A note that is lost heals nothing, and harms nothing.
+  /// Records the commit at which Belfry left the branch. A write error is ignored: the branch is then not restored.
   func noteSeen(_ commit: ObjectID) {
     _ = try? DurableFile.write(
       Array(commit.description.utf8), to: seen, temporary: temporary("seen"), syncing: false)
@@ -258,20 +274,22 @@ struct LocalState: Sendable {
 
   // MARK: Journal
 
-  /// What a write that has not ended was about to do.
+  /// The content of the journal: the intent of a write that has not ended.
   struct Journal {
-    /// The paths, each with the blob that was to be there; nil: it was to be tracked no longer.
+    /// The paths, each with the blob to write; nil removes the file from the tree.
     var files: [(path: String, blob: ObjectID?)]
-    /// Where the branch stood; nil before its first commit.
+    /// The commit of the branch before the write; nil before the first commit.
     var head: ObjectID?
-    /// The message of the commit that was to be made; nil when the write was no commit of its own.
+    /// The message of the commit; nil if the write doesn't make its own commit.
     var message: String?
-    /// The write has failed, and what it had done could not all be undone.
+    /// True if the write failed and could not be rolled back completely.
     var isRefused: Bool
   }
 
-  /// Notes a write before it begins. It must outlive the process, not the power: what a power cut leaves
-  /// is found by comparing with HEAD.
+  /// Writes the journal before a write begins.
+  ///
+  /// The journal must survive a crash of the process, but not a power failure, whose effects are found by comparison
+  /// with HEAD.
   func beginJournal(
     _ files: [(path: String, blob: ObjectID?)], head: ObjectID?, message: String?
   ) throws {
@@ -283,14 +301,16 @@ struct LocalState: Sendable {
       temporary: temporary("journal"), syncing: false)
   }
 
+  /// Removes the journal at the end of a write.
   func endJournal() { _ = unlink(journal) }
 
-  /// Notes that the write is to be taken back: by the file's mode, which a full disk takes too.
+  /// Marks the write as failed, by the file's mode, which can be changed even on a full disk.
   func refuseJournal() {
-    // Without a journal nothing is finished.
+    // Without a journal the write is not completed later.
     if chmod(journal, 0o400) != 0 { endJournal() }
   }
 
+  /// Returns the journal, or nil if there is none.
   func readJournal() throws -> Journal? {
     guard let file = try DurableFile.read(journal, limit: 64 << 20) else { return nil }
     let lines = String(decoding: file.bytes, as: UTF8.self)
@@ -299,13 +319,13 @@ struct LocalState: Sendable {
     let message = lines.dropFirst(files.count + 2).joined(separator: "\n")
     return Journal(
       files: files.compactMap { line in
-        let words = line.split(separator: " ", maxSplits: 1).map(String.init)
-        return words.count == 2 ? (words[1], ObjectID(hexadecimal: words[0])) : nil
+        let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
+        return parts.count == 2 ? (parts[1], ObjectID(hexadecimal: parts[0])) : nil
       }, head: lines.first.flatMap { ObjectID(hexadecimal: $0) },
       message: message.isEmpty ? nil : message,
       isRefused: file.status.st_mode & 0o200 == 0)
   }
 
-  /// Returns true while a write goes on, or after one that was interrupted.
+  /// True during a write, or after an interrupted one.
   var hasJournal: Bool { access(journal, F_OK) == 0 }
 }

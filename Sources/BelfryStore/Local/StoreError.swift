@@ -1,88 +1,96 @@
 import BelfryCore
 import Git
 
-/// What can go wrong with a store, as facts; what to do about it is the command line's to say.
+/// An error of a store, as a fact. The command line adds the advice.
 public enum StoreError: Error, Sendable {
-  /// There is no store, and the caller may not create one.
+  /// There is no store, and the command may not create one.
   case noStore(path: String)
-  /// The place holds something, but not a store.
+  /// The path exists, but is not a store.
   case notAStore(path: String)
-  /// Something else lies where this device keeps what is its own, `.git/belfry`.
+  /// `.git/belfry`, the folder of this device's local state, is not a folder.
   case localFolderReplaced(path: String)
-  /// The place, or a part of it, belongs to somebody else.
+  /// The folder, or a part of it, belongs to another user.
   case foreignOwner(path: String, user: UInt32)
-  /// Another process holds the lock, and did not let go in time.
+  /// Another process holds the lock and didn't release it before the timeout.
   case locked(by: String)
-  /// The store has a daemon already.
+  /// The store already has a daemon.
   case daemonRuns(process: String)
-  /// Another git holds a lock; nil when it cannot be seen which.
+  /// Another git holds a lock. The process is nil if it cannot be seen.
   case gitBusy(path: String, by: GitUser?)
-  /// The user's own git has begun a merge or a rebase and not ended it.
+  /// An operation of the user's own git, such as a merge or a rebase, is unfinished.
   case operationInProgress(Repository.Operation)
-  /// HEAD names no branch: a commit of the past is checked out. The branch to return to; nil when it is not known.
+  /// A commit is checked out instead of a branch. `branch` is the branch to return to; nil if it is unknown.
   case detachedHead(branch: String?)
-  /// A record of this store is not one; `path` is relative to the store.
+  /// A record is not valid. The path is relative to the store.
   case badRecord(path: String, RecordError)
-  /// No record has this path.
+  /// The path is not the path of a record.
   case noRecord(path: String)
-  /// No alarm, or more than one, goes by that name.
+  /// No alarm matches the text.
   case noSuchAlarm(String)
+  /// Several alarms match the text.
   case ambiguousAlarm(String, [AlarmName])
-  /// The store has no remote, or none of that name.
+  /// The store has no remote, or none of the given name.
   case noRemote(String?)
+  /// The store already has a remote of that name.
   case remoteExists(String)
-  /// The remote cannot be reached, or refused.
+  /// The remote could not be reached, or rejected a push.
   case remoteFailed(url: String, RemoteFailure)
-  /// Belfry has no way to reach such a remote.
+  /// The URL of a remote is not valid.
   case unsupportedRemote(url: String, reason: String)
-  /// The clone has only the end of its history, so that nothing can be joined.
+  /// The clone is shallow, so nothing can be merged.
   case shallow
-  /// What the remote has is not a store's.
+  /// The remote's branch doesn't belong to a store.
   case remoteIsNoStore(url: String)
-  /// An object that a merge needs cannot be read here: it is missing or damaged. Nothing was merged, as what cannot be
-  /// read is not absent.
+  /// An object that a merge needs is missing or damaged here. Nothing was merged, because an unreadable record
+  /// doesn't count as missing.
   case unreadableObject(reason: String)
   /// The remote has more records than any store.
   case tooLarge
-  /// The remote refused every try: somebody else was always faster.
+  /// Other devices were faster in every attempt to push.
   case pushRaceLost(attempts: Int)
-  /// Git is not installed.
+  /// The program `git` is not in `PATH`.
   case gitNotFound
-  /// What a merge had set aside cannot be had any more.
+  /// The value that a merge discarded cannot be read anymore.
   case notRestorable(subject: String)
-  /// Nobody has done anything on this device that is not undone.
+  /// This device has no action left to undo.
   case nothingToUndo
-  /// The last action is one that nobody can take back.
+  /// The last action cannot be undone.
   case cannotBeUndone(subject: String)
-  /// Other things have happened since to what an action changed; `subject` tells of the action.
+  /// An alarm has changed since the action that should be undone, whose commit is `subject`.
   case notUndone(subject: String, title: String, UndoError)
+  /// A setting has changed since the action that should be undone.
   case settingChangedSince(subject: String, Setting)
-  /// The tier's number of alarms is reached.
+  /// The store has as many alarms as its tier allows.
   case alarmLimit(tier: Settings.Tier, limit: Int)
 
-  /// An alarm as a person tells it apart.
+  /// The properties by which a user identifies an alarm.
   public struct AlarmName: Hashable, Sendable {
+    /// The id.
     public let id: Identifier
+    /// The title.
     public let title: String
-    /// What tells apart those of one title.
+    /// The note, which distinguishes alarms of the same title; nil if there is none.
     public let note: String?
   }
 }
 
-/// A record that could not be used, and what was done instead.
+/// A record that cannot be used, and the consequence.
 public struct RecordProblem: Hashable, Sendable {
+  /// The kind of a problem.
   public enum Kind: Hashable, Sendable {
-    /// The file is not a record; the last good version stays in use, if there is one.
+    /// The file is not valid. If `lastGood` is true, the last valid version stays in use.
     case invalid(RecordError, lastGood: Bool)
-    /// The file was removed without `belfry delete`; the last version stays in use.
+    /// The file was removed without `belfry delete`. The last version stays in use.
     case removed
-    /// The alarm's time zone is not known to this system.
+    /// This system doesn't know the alarm's time zone.
     case unknownZone(String)
   }
-  /// Relative to the store.
+  /// The path relative to the store.
   public let path: String
+  /// The kind.
   public let kind: Kind
 
+  /// Creates a problem.
   public init(path: String, kind: Kind) {
     self.path = path
     self.kind = kind

@@ -2,21 +2,25 @@ import BelfryCore
 import Git
 import Glibc
 
-/// The store's lock: held while a process writes, gone with the process, whatever ends it.
+/// An exclusive lock on a file. The system releases it when the process ends for any reason.
 struct StoreLock: ~Copyable {
   private let descriptor: Int32
 
-  /// Waits for the lock; throws `StoreError.locked` when it is not free within `patience` milliseconds.
+  /// Waits for the lock.
   ///
-  /// - Parameter holder: what the file then says of us, for whoever waits.
-  init(_ path: String, holder: String, patience: Int) throws {
+  /// - Parameters:
+  ///   - path: The lock file, which is created if necessary.
+  ///   - holder: The description of this process that other processes read from the file.
+  ///   - timeout: The timeout in milliseconds.
+  /// - Throws: `StoreError.locked` after the timeout, or `FileError`.
+  init(_ path: String, holder: String, timeout: Int) throws {
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
     guard file >= 0 else { throw FileError("open", path) }
     var waited = 0
     while flock(file, LOCK_EX | LOCK_NB) != 0 {
       let number = errno
       if number == EINTR { continue }
-      guard number == EWOULDBLOCK, waited < patience else {
+      guard number == EWOULDBLOCK, waited < timeout else {
         var buffer = [UInt8](repeating: 0, count: 200)
         let count = pread(file, &buffer, buffer.count, 0)
         close(file)
@@ -36,23 +40,24 @@ struct StoreLock: ~Copyable {
   /// Sets the modification time of the lock's file.
   func setModificationTime(_ moment: Instant) {
     var times = [timespec(), timespec()]
-    // UTIME_OMIT: the access time stays.
+    // UTIME_OMIT keeps the access time.
     times[0].tv_nsec = (1 << 30) - 2
     times[1].tv_sec = Int(moment.milliseconds / 1000)
     times[1].tv_nsec = Int(moment.milliseconds % 1000) * 1_000_000
     _ = futimens(descriptor, times)
   }
 
-  /// True when the file at `path` is the one that is locked.
+  /// Returns true if the locked file is at `path`.
   func isFile(at path: String) -> Bool {
     var (own, other) = (stat(), stat())
     return fstat(descriptor, &own) == 0 && stat(path, &other) == 0 && own.st_dev == other.st_dev
       && own.st_ino == other.st_ino
   }
 
-  /// Why files at a place cannot be locked; nil when they can, or that cannot be tried.
+  /// Returns the reason that files in a folder cannot be locked, or nil if they can, or if the attempt isn't
+  /// possible.
   ///
-  /// - Parameter path: a file that nobody else uses; it is made and removed.
+  /// - Parameter path: A file that no other process uses. It is created and removed.
   static func failure(at path: String) -> FileError? {
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { return nil }

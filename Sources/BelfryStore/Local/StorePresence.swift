@@ -1,26 +1,30 @@
 import Glibc
 
-/// A check that a store's folder is where it was opened: a disk can be unmounted, and a folder moved, under a daemon.
+/// A check that a store's folder is still in its place: while the daemon runs, a disk can be unmounted and a folder
+/// moved.
 public struct StorePresence: Sendable {
-  /// A change of where the folder is.
+  /// A change of the folder's presence.
   public enum Change: Hashable, Sendable {
-    case left, returned
+    /// The folder has disappeared.
+    case left
+    /// The folder is in its place again.
+    case returned
   }
 
-  /// Seconds between two checks while the store is away.
+  /// The time between two checks while the folder is missing, in seconds.
   public static let interval: Int64 = 5
 
-  /// True while the folder is gone.
+  /// True if the folder is missing.
   public private(set) var isAway = false
 
-  /// The presence of a folder that is there.
+  /// Creates the presence of an existing folder.
   public init() {}
 
-  /// Checks the folder; returns what has changed since the last check, nil when nothing has.
+  /// Checks the folder. Returns the change since the last check, or nil if there is none.
   public mutating func update(_ store: Store) -> Change? {
-    let isThere = access(store.localFolder, X_OK) == 0
-    guard isThere == isAway else { return nil }
-    isAway = !isThere
-    return isThere ? .returned : .left
+    let exists = access(store.localFolder, X_OK) == 0
+    guard exists == isAway else { return nil }
+    isAway = !exists
+    return exists ? .returned : .left
   }
 }

@@ -3,21 +3,23 @@ import Git
 import Glibc
 import Synchronization
 
-/// The system's time zones, read from its tzdata once each.
+/// The system's time zones, each read from tzdata once.
 public final class ZoneLibrary: Sendable {
-  /// Where the system keeps them.
+  /// The system's folder of time zones.
   public static let systemFolder = "/usr/share/zoneinfo"
 
   private let folder: String
-  /// The zone of wherever this device is, and the name under which its data are, if any.
+  /// The zone of this device. Its name is not an IANA name if the system doesn't have one for it.
   public let local: TimeZoneRules
   private let loaded = Mutex<[String: TimeZoneRules]>([:])
 
+  /// Creates a library.
+  ///
   /// - Parameters:
-  ///   - variable: the value of `TZ`, if it is set: a name, `:name`, an absolute path, or empty for UTC.
-  ///     Without it the zone is that of `localTime`.
-  ///   - folder: the zoneinfo folder.
-  ///   - localTime: the system's own zone, a link into such a folder or a copy out of it.
+  ///   - variable: The value of `TZ`: a name, `:name`, an absolute path, or empty for UTC. If it is nil, `localTime`
+  ///     determines the local zone.
+  ///   - folder: The zoneinfo folder.
+  ///   - localTime: The system's local zone, a link into a zoneinfo folder or a copy of a file from it.
   public init(
     variable: String?, folder: String = systemFolder, localTime: String = "/etc/localtime"
   ) {
@@ -29,7 +31,7 @@ public final class ZoneLibrary: Sendable {
     _ variable: String?, folder: String, localTime: String
   ) -> TimeZoneRules {
     guard var name = variable else {
-      // The name is in the link: `/usr/share/zoneinfo/Europe/Berlin`.
+      // The link's target contains the name: `/usr/share/zoneinfo/Europe/Berlin`.
       var name = "local"
       if let resolved = realpath(localTime, nil) {
         defer { free(resolved) }
@@ -46,7 +48,7 @@ public final class ZoneLibrary: Sendable {
     if isName(name), let zone = read("\(folder)/\(name)", name: name, following: true) {
       return zone
     }
-    // As glibc does with `TZ=CET-1CEST,…`, and with nonsense, which is UTC.
+    // Like glibc: `TZ=CET-1CEST,…` is a POSIX rule, and anything else is UTC.
     return TimeZoneRules(name: name, posix: name) ?? .utc
   }
 
@@ -61,7 +63,7 @@ public final class ZoneLibrary: Sendable {
     return TimeZoneRules(name: name, tzif: file.bytes)
   }
 
-  /// Whether a text has the form of a zone's name: no way out of the folder, nothing strange.
+  /// Returns true if a text has the form of a zone's name, which cannot lead out of the folder.
   public static func isName(_ text: String) -> Bool {
     let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     return text.utf8.count <= 64 && (1...3).contains(parts.count)
@@ -76,7 +78,7 @@ public final class ZoneLibrary: Sendable {
       }
   }
 
-  /// A zone by its IANA name; nil when this system has none of that name.
+  /// Returns the zone of an IANA name, or nil if the system doesn't have it.
   public func zone(named name: String) -> TimeZoneRules? {
     if let known = loaded.withLock({ $0[name] }) { return known }
     guard ZoneLibrary.isName(name) else { return nil }
@@ -87,8 +89,8 @@ public final class ZoneLibrary: Sendable {
     return zone
   }
 
-  /// The zone in which an alarm's civil times are meant. One that this system does not know counts as
-  /// the local one: better at a wrong hour than never.
+  /// Returns the zone of an alarm's civil times. If the system doesn't know it, returns the local zone, because
+  /// ringing at a wrong time is better than not at all.
   public func zone(of alarm: Alarm) -> TimeZoneRules {
     switch alarm.zone {
     case .floating: local
@@ -96,18 +98,19 @@ public final class ZoneLibrary: Sendable {
     }
   }
 
-  /// The local zone's name as records hold it, which other devices can look up: its IANA name, or its offset at a
-  /// moment where it has none (`TZ=CET-1CEST`, a copied `/etc/localtime`).
+  /// Returns the local zone's name for a record, which other devices can look up.
+  ///
+  /// The name is the IANA name, or the offset at `now` if there is none (`TZ=CET-1CEST`, a copied `/etc/localtime`).
   public func recordedName(at now: Instant) -> String {
     zone(named: local.name) == nil ? local.offsetName(at: now) : local.name
   }
 
-  /// A zone as a record names it; nil when this system does not know it.
+  /// Returns the zone of a name in a record, or nil if the system doesn't know it.
   public func zone(recorded name: String) -> TimeZoneRules? {
     TimeZoneRules(offsetName: name) ?? zone(named: name)
   }
 
-  /// A zone's name in a record; nil when it has not the form of one.
+  /// Returns the zone's name in a record, or nil if it is malformed.
   static func nameInRecord(_ json: JSON) -> String? {
     guard let name = json.string, isName(name) || TimeZoneRules(offsetName: name) != nil else {
       return nil
@@ -115,24 +118,24 @@ public final class ZoneLibrary: Sendable {
     return name
   }
 
-  /// The name of the zone of an alarm that keeps the time of another place than this device's; nil for the others.
+  /// Returns the name of an alarm's zone if it differs from this device's, otherwise nil.
   public func foreignName(of alarm: Alarm) -> String? {
     guard case .named(let name) = alarm.zone, name != local.name else { return nil }
     return name
   }
 
-  /// An instant as this device's wall clock shows it: RFC 3339 with its offset.
+  /// Returns an instant in this device's local time, in RFC 3339 format with the offset.
   public func text(_ instant: Instant) -> String {
     instant.rfc3339(offset: local.offset(at: instant))
   }
 
-  /// Whether named zones can be had at all: a known one with a known offset.
+  /// True if named zones are available, tested with a zone whose offset is known.
   public var works: Bool {
     let winter = Instant(seconds: 1_767_225_600)  // 2026-01-01T00:00:00Z
     return zone(named: "America/New_York")?.offset(at: winter) == -5 * 3600
   }
 
-  /// Changes when the local zone or the system's zone data do.
+  /// A text that changes when the local zone or the system's zone data change.
   public var fingerprint: String {
     var status = stat()
     let data = stat("\(folder)/tzdata.zi", &status) == 0 ? FileSignature(status) : nil

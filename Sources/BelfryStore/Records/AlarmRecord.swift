@@ -1,30 +1,33 @@
 import BelfryCore
 
-/// `alarms/<id>.json`: one alarm, definition and progress.
+/// The record `alarms/<id>.json`: one alarm's definition and progress.
 ///
-/// | key | holds | joins |
+/// | key | content | merge |
 /// |---|---|---|
 /// | `format` | 1 | – |
 /// | `id` | the file's name | – |
 /// | `title`, `note`, `enabled`, `schedule`, `zone`, `delivery`, `pause`, `cascade`, `partner` | the definition | each by its stamp |
-/// | `cascadeZone` | the time zone that all devices of a cascadeRun follow, recorded by its first device: an IANA name, or `UTC-08:00` | by its stamp; overrules no deletion |
-/// | `stamps` | each field's last edit | with its field |
-/// | `progress` | `armed`, `cleared`, `floor`, `rehearsal`, `occurrences`; `generation` | maxima; occurrences by revision and rank; a higher generation whole |
-/// | `deleted` | the stamps that a deletion had seen | maximum of each |
-/// | anything else | kept | the greater text |
+/// | `cascadeZone` | the time zone that all devices of a cascade use, recorded by its first device: an IANA name, or `UTC-08:00` | by its stamp; doesn't override a deletion |
+/// | `stamps` | the last edit of each field | with its field |
+/// | `progress` | `armed`, `cleared`, `floor`, `rehearsal`, `occurrences`; `generation` | maxima; occurrences by revision and rank; a higher generation replaces all |
+/// | `deleted` | the stamps that a deletion had seen | the maximum of each |
+/// | any other key | preserved | the greater text |
 public enum AlarmRecord {
-  /// No alarm's record is near it; a larger file is not read at all.
+  /// The maximum size of a record in bytes. A larger file is rejected unread.
   public static let largest = 1 << 20
 
+  /// Returns the path of an alarm's record within the store.
   public static func path(_ id: Identifier) -> String { "alarms/\(id).json" }
 
   // MARK: Reading
 
-  /// Reads a record.
+  /// Parses a record.
   ///
   /// - Parameters:
-  ///   - id: the alarm that the file's name says it holds.
-  ///   - now: where an alarm written by hand without progress starts.
+  ///   - bytes: The content of the file.
+  ///   - id: The alarm's id according to the file name.
+  ///   - now: The start of an alarm without progress, as in a handwritten record.
+  /// - Throws: `RecordError` if the record is not valid.
   public static func decode(
     _ bytes: [UInt8], id: Identifier, now: Instant
   ) throws(RecordError) -> Alarm {
@@ -59,7 +62,7 @@ public enum AlarmRecord {
       progress: progress, stamps: stamps ?? [:], deletion: deletion, extras: extras)
   }
 
-  /// A zone's name as far as its grammar goes; whether the system knows it is asked when it is used.
+  /// Returns a zone if the name is well-formed. The system may not know it, which is checked at use.
   static func zone(_ json: JSON) -> Alarm.Zone? {
     guard let name = json.string else { return nil }
     if name == "floating" { return .floating }
@@ -107,7 +110,7 @@ public enum AlarmRecord {
     return origin
   }
 
-  /// `{name, partnership, request, quiet?}`
+  /// Returns the JSON form of a partner alarm's origin: `{name, partnership, request, quiet?}`.
   public static func encode(_ origin: PartnerOrigin) -> JSON {
     .object(omittingNil: [
       "name": .string(origin.name), "partnership": JSON(origin.partnership),
@@ -144,7 +147,7 @@ public enum AlarmRecord {
     _ reader: inout RecordReader
   ) throws(RecordError) -> OccurrenceRecord {
     OccurrenceRecord(
-      try reader.required("state", \.state, OccurrenceRecord.State.words),
+      try reader.required("state", \.state, OccurrenceRecord.State.choices),
       revision: try reader.optional("revision", \.count, "a count") ?? 0,
       since: try reader.optional("since", \.instant, "an instant"),
       until: try reader.optional("until", \.instant, "an instant"),
@@ -154,7 +157,7 @@ public enum AlarmRecord {
       dismissed: try reader.optional("dismissed", \.bool, "true or false") ?? false,
       revived: try reader.optional("revived", \.instant, "an instant"),
       schedule: try reader.optional("schedule", \.stamp, "a stamp"),
-      naps: try reader.optional("naps", CascadeRecord.naps, "a list of snoozes") ?? [],
+      naps: try reader.optional("naps", CascadeRecord.snoozes, "a list of snoozes") ?? [],
       exhausted: try reader.optional("exhausted", \.bool, "true or false") ?? false,
       by: try reader.optional("by", \.identifier, "an identifier"))
   }
@@ -173,6 +176,7 @@ public enum AlarmRecord {
 
   // MARK: Writing
 
+  /// Returns the canonical document of an alarm.
   public static func encode(_ alarm: Alarm) -> [UInt8] {
     JSON.object(omittingNil: [
       "format": .integer(RecordFormat.current), "id": JSON(alarm.id), "title": .string(alarm.title),
@@ -227,13 +231,13 @@ public enum AlarmRecord {
 }
 
 extension RecordReader {
-  /// A text as `convert` lets it be; nil where there is none.
+  /// Returns a member's text after conversion, or nil if an optional member is missing.
   fileprivate mutating func text<Value>(
     _ key: String, required isRequired: Bool, _ convert: (String) throws -> Value
   ) throws(RecordError) -> Value? {
     let given =
       isRequired
-      ? try required(key, \.string, "a text") : try optional(key, \.string, "a text")
+      ? try required(key, \.string, "a string") : try optional(key, \.string, "a string")
     guard let given else { return nil }
     do {
       return try convert(given)
@@ -246,22 +250,22 @@ extension RecordReader {
 }
 
 extension AlarmTextError {
-  /// What is wrong, in words.
+  /// The reason as a clause, without a period.
   public var reason: String {
     switch self {
-    case .titleEmpty: "the title shows nothing"
+    case .titleEmpty: "the title has no visible characters"
     case .titleTooLong(let count):
-      "the title has \(count) characters, and at most \(AlarmText.longestTitle) fit"
-    case .titleControl(let scalar): "the title holds the control character \(scalar.codePoint)"
+      "the title has \(count) characters; the maximum is \(AlarmText.longestTitle)"
+    case .titleControl(let scalar): "the title contains the control character \(scalar.codePoint)"
     case .noteTooLong(let count):
-      "the note has \(count) characters, and at most \(AlarmText.longestNote) fit"
-    case .noteControl(let scalar): "the note holds the control character \(scalar.codePoint)"
+      "the note has \(count) characters; the maximum is \(AlarmText.longestNote)"
+    case .noteControl(let scalar): "the note contains the control character \(scalar.codePoint)"
     }
   }
 }
 
 extension Unicode.Scalar {
-  /// `U+001B`.
+  /// The code point in the form `U+001B`.
   fileprivate var codePoint: String {
     let digits = String(value, radix: 16, uppercase: true)
     return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits

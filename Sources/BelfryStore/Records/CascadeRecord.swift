@@ -1,12 +1,19 @@
 import BelfryCore
 
-/// `cascade` of an alarm's record: `{on, every, primary?, targets, stamps?, removed?, earlier?}`.
+/// The `cascade` member of an alarm's record: `{on, every, primary?, targets, stamps?, removed?, earlier?}`.
 ///
-/// Each of `targets` is one of `{device}`, `{person, device?, address?, gadget?}` and `{phone, message?}`, with `order`
-/// and `stamp`; each of `earlier` is a list as it stood, with `until`. `every` is in seconds. `stamps` has those of
-/// `on`, `every` and `primary`, and `removed` those of targets that are in the list no more. Each part joins by its own
+/// | key | content |
+/// |---|---|
+/// | `targets` | the steps in order, each with `order` and `stamp` |
+/// | `every` | the time between two steps in seconds |
+/// | `stamps` | the stamps of `on`, `every` and `primary` |
+/// | `removed` | the stamps of removed targets |
+/// | `earlier` | earlier versions of the cascade, each with `until` |
+///
+/// A target is `{device}`, `{person, device?, address?, gadget?}` or `{phone, message?}`. Each part merges by its own
 /// stamp.
 public enum CascadeRecord {
+  /// Parses the member. Returns nil if it is missing.
   static func decode(
     _ reader: inout RecordReader, _ extras: inout [String: String]
   ) throws(RecordError) -> Cascade? {
@@ -37,12 +44,12 @@ public enum CascadeRecord {
     return Cascade(plan, stamps: stamps, positions: positions, earlier: earlier)
   }
 
-  /// The keys of the parts that are no targets.
+  /// The keys of all parts except targets.
   private static let scalars: [(key: String, part: Cascade.Part)] = [
     ("on", .on), ("every", .every), ("primary", .primary),
   ]
 
-  /// `removed`: the stamps of removed targets by their keys.
+  /// Returns the stamps of removed targets, by part.
   private static func removals(
     _ reader: inout RecordReader
   ) throws(RecordError) -> [Cascade.Part: Stamp] {
@@ -54,12 +61,12 @@ public enum CascadeRecord {
     return stamps
   }
 
-  /// The position and the stamp of each of `targets`.
+  /// Returns the position and the stamp of each target.
   private static func marks(_ json: JSON) -> [(order: Int64?, stamp: Stamp?)] {
     (json.array ?? []).map { ($0["order"]?.integer, $0["stamp"]?.stamp) }
   }
 
-  /// The list alone, as documents for people's programs have it.
+  /// Returns the JSON form of a plan, without stamps, for command output.
   public static func encode(plan: Cascade.Plan) -> JSON { .object(encode(plan)) }
 
   static func encode(_ cascade: Cascade) -> JSON {
@@ -123,12 +130,12 @@ public enum CascadeRecord {
 
   // MARK: Targets
 
-  /// A join of several devices' additions may have more than one person can add.
-  private static let mostTargets = 8 * Cascade.most
+  /// The maximum number of targets. A merge can exceed the limit of a single edit.
+  private static let maxTargets = 8 * Cascade.most
 
-  /// Nil unless every one is valid, and each is there once.
+  /// Returns the targets, or nil if one is not valid or repeated.
   private static func targets(_ json: JSON) -> [CascadeTarget]? {
-    guard let list = json.array, list.count <= mostTargets else { return nil }
+    guard let list = json.array, list.count <= maxTargets else { return nil }
     let targets = list.compactMap(target)
     guard targets.count == list.count, Set(targets.map(\.key)).count == targets.count else {
       return nil
@@ -160,7 +167,7 @@ public enum CascadeRecord {
     return json["device"]?.identifier.map { .device($0) }
   }
 
-  /// `{device}`, `{person, device?, address?, gadget?}` or `{phone, message?}`.
+  /// Returns the JSON form of a target: `{device}`, `{person, device?, address?, gadget?}` or `{phone, message?}`.
   static func encode(_ target: CascadeTarget) -> JSON {
     switch target {
     case .device(let id): .object(["device": JSON(id)])
@@ -178,18 +185,20 @@ public enum CascadeRecord {
 
   // MARK: Snoozes
 
-  static func naps(_ json: JSON) -> [CascadeRun.Snooze]? {
+  /// Returns the snoozes of an occurrence, or nil if the value is not valid.
+  static func snoozes(_ json: JSON) -> [CascadeRun.Snooze]? {
     guard let list = json.array, list.count <= 8 * OccurrenceRecord.mostNaps else { return nil }
-    let naps = list.compactMap { item -> CascadeRun.Snooze? in
+    let snoozes = list.compactMap { item -> CascadeRun.Snooze? in
       guard let at = item["at"]?.instant, let until = item["until"]?.instant else { return nil }
       return CascadeRun.Snooze(at: at, until: until, by: item["by"]?.identifier)
     }
-    return naps.count == list.count ? naps : nil
+    return snoozes.count == list.count ? snoozes : nil
   }
 
-  static func encode(_ nap: CascadeRun.Snooze) -> JSON {
+  /// Returns the JSON form of a snooze: `{at, until, by?}`.
+  static func encode(_ snooze: CascadeRun.Snooze) -> JSON {
     .object(omittingNil: [
-      "at": JSON(nap.at), "until": JSON(nap.until), "by": nap.by.map { JSON($0) },
+      "at": JSON(snooze.at), "until": JSON(snooze.until), "by": snooze.by.map { JSON($0) },
     ])
   }
 }

@@ -1,34 +1,52 @@
 import CJansson
 
-/// A JSON document. Parsed and written by jansson, which tells duplicate keys, bad UTF-8 and the line of
-/// an error, none of which Foundation's decoder does.
+/// A JSON value.
+///
+/// jansson parses and writes it, because Foundation's decoder doesn't report duplicate keys, invalid UTF-8 or the
+/// line of an error.
 public enum JSON: Hashable, Sendable {
+  /// The null value.
   case null
+  /// A Boolean.
   case bool(Bool)
+  /// A number without a fraction or an exponent.
   case integer(Int64)
+  /// Any other number.
   case real(Double)
+  /// A string.
   case string(String)
+  /// An array.
   case array([JSON])
+  /// An object.
   case object([String: JSON])
 
+  /// The string; nil if the value is of another type.
   public var string: String? { if case .string(let value) = self { value } else { nil } }
+  /// The members; nil if the value is of another type.
   public var object: [String: JSON]? { if case .object(let value) = self { value } else { nil } }
+  /// The elements; nil if the value is of another type.
   public var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
+  /// The integer; nil if the value is of another type.
   public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+  /// The Boolean; nil if the value is of another type.
   public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
+  /// The member of an object; nil if it is missing or the value is not an object.
   public subscript(key: String) -> JSON? { object?[key] }
 }
 
-/// Why bytes are not a JSON document.
+/// The reason that bytes are not a JSON document.
 public struct JSONError: Error, Hashable, Sendable {
-  /// From 1; nil when no line is to blame.
+  /// The line of the error, starting at 1; nil if no line applies.
   public let line: Int?
+  /// The reason, mostly jansson's message.
   public let reason: String
 }
 
 extension JSON {
-  /// Parses a document. Throws for anything RFC 8259 forbids, and for two equal keys in one object.
+  /// Parses a document.
+  ///
+  /// - Throws: `JSONError` if the document violates RFC 8259 or repeats a key in an object.
   public init(parsing bytes: [UInt8]) throws(JSONError) {
     var error = json_error_t()
     let root = bytes.withUnsafeBufferPointer { buffer in
@@ -75,7 +93,7 @@ extension JSON {
     }
   }
 
-  /// The canonical document: sorted keys, two spaces, one newline at the end.
+  /// The canonical document: sorted keys, an indent of two spaces, a trailing newline.
   public var document: [UInt8] {
     Array(text(flags: 2 | Int(JSON_SORT_KEYS)).utf8) + [UInt8(ascii: "\n")]
   }
@@ -91,9 +109,9 @@ extension JSON {
     return JSON.escaped(String(cString: text))
   }
 
-  /// A document without anything in its texts that a terminal would obey: as an escape of four digits it means the same.
+  /// Returns a document with all hidden characters as `\u` escapes, so that a terminal doesn't interpret them.
   private static func escaped(_ document: String) -> String {
-    // Between the texts there are line ends, and nothing else of the kind.
+    // Outside strings, a canonical document contains no control characters but newlines.
     func isRaw(_ scalar: Unicode.Scalar) -> Bool { scalar.isHidden && scalar != "\n" }
     guard document.utf8.contains(where: { $0 >= 0x7F }),
       document.unicodeScalars.contains(where: isRaw)
@@ -110,7 +128,7 @@ extension JSON {
     return result
   }
 
-  /// A new jansson value, owned by the caller.
+  /// Returns a new jansson value. The caller owns it.
   private func build() -> UnsafeMutablePointer<json_t>? {
     switch self {
     case .null: return json_null()
@@ -133,11 +151,14 @@ extension JSON {
 
 extension JSON: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral
 {
+  /// Creates a string.
   public init(stringLiteral value: String) { self = .string(value) }
+  /// Creates a Boolean.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
+  /// Creates an integer.
   public init(integerLiteral value: Int64) { self = .integer(value) }
 
-  /// An object without the members that are nil: absent rather than null.
+  /// Returns an object without the members that are nil.
   public static func object(omittingNil members: [String: JSON?]) -> JSON {
     .object(members.compactMapValues { $0 })
   }

@@ -1,23 +1,24 @@
-/// Finds the line of a member in a JSON document, to tell a person where to look; the parser itself keeps no
-/// places.
+/// A scanner that finds the line of a member in a JSON document, for error messages. jansson records no positions.
 struct JSONLineFinder {
   private let bytes: [UInt8]
   private var position = 0
   private var line = 1
 
-  /// The line, from 1, of the member that a path of keys names; nil when there is none.
+  /// Returns the line, starting at 1, of the member at a path of keys, or nil if there is none.
   ///
-  /// - Parameter bytes: a valid document.
+  /// - Parameters:
+  ///   - path: The keys from the root.
+  ///   - bytes: A valid document.
   static func line(of path: [String], in bytes: [UInt8]) -> Int? {
-    var place = JSONLineFinder(bytes: bytes)
-    return place.find(path[...])
+    var finder = JSONLineFinder(bytes: bytes)
+    return finder.find(path[...])
   }
 
   private init(bytes: [UInt8]) {
     self.bytes = bytes
   }
 
-  /// Looks through the object that begins here.
+  /// Searches the object that starts here.
   private mutating func find(_ path: ArraySlice<String>) -> Int? {
     guard let wanted = path.first else { return nil }
     skipSpace()
@@ -53,7 +54,7 @@ struct JSONLineFinder {
     while let byte = peek, byte <= 0x20 { advance() }
   }
 
-  /// The bytes between the quotes that begin here.
+  /// Returns the bytes of the string that starts here, without the quotes.
   private mutating func string() -> ArraySlice<UInt8> {
     advance()
     let start = position

@@ -1,11 +1,12 @@
 import BelfryCore
 import CLinux
 
-/// `log/<yyyy>/<mm>/<dd>/<HHMMSSmmm>-<id>.json`: one fact, never rewritten.
+/// The record `log/<yyyy>/<mm>/<dd>/<HHMMSSmmm>-<id>.json`: one log entry, never rewritten.
 public enum LogRecord {
+  /// The maximum size of a record in bytes. A larger file is rejected unread.
   public static let largest = 64 << 10
 
-  /// The file of an entry, by the UTC day and time of it, so that names sort as they happened.
+  /// Returns the path of a log entry's record. It starts with the entry's UTC time, so paths sort by time.
   public static func path(_ entry: LogEntry) -> String {
     let text = entry.at.rfc3339Milliseconds
     let day = text.prefix(10).split(separator: "-").joined(separator: "/")
@@ -13,7 +14,7 @@ public enum LogRecord {
     return "log/\(day)/\(time)-\(entry.id).json"
   }
 
-  /// The identifier in an entry's file name; nil when the name is not one of an entry.
+  /// Returns the id in the name of a log entry's file, or nil for any other name.
   public static func identifier(fileName name: some StringProtocol) -> Identifier? {
     let bytes = Array(name.utf8)
     guard bytes.count == 10 + Identifier.length + 5, bytes[9] == UInt8(ascii: "-"),
@@ -23,27 +24,30 @@ public enum LogRecord {
     return Identifier(String(decoding: bytes[10..<(10 + Identifier.length)], as: UTF8.self))
   }
 
+  /// Parses a record.
+  ///
+  /// - Throws: `RecordError` if the record is not valid.
   public static func decode(_ bytes: [UInt8]) throws(RecordError) -> LogEntry {
     var reader = try RecordReader(bytes)
     return LogEntry(
       id: try reader.required("id", \.identifier, "an identifier"),
       alarm: try reader.required("alarm", \.identifier, "an identifier"),
-      title: try reader.required("title", plainText, "a text without control characters"),
+      title: try reader.required("title", plainText, "a string without control characters"),
       occurrence: try reader.optional("occurrence", \.occurrence, "a date and time"),
       action: try reader.required(
         "action", { $0.string.flatMap { LogEntry.Action(rawValue: $0) } }, "a known action"),
       at: try reader.required("at", \.instant, "an instant"),
       device: try reader.required("device", \.identifier, "an identifier"),
       auto: try reader.optional("auto", \.bool, "true or false") ?? false,
-      detail: try reader.optional("detail", plainText, "a text without control characters"),
+      detail: try reader.optional("detail", plainText, "a string without control characters"),
       effective: try reader.optional("effective", \.instant, "an instant"),
       undoes: try reader.optional("undoes", \.identifier, "an identifier"),
       revision: try reader.optional("revision", \.count, "a count") ?? 0,
-      state: try reader.optional("state", \.state, OccurrenceRecord.State.words),
+      state: try reader.optional("state", \.state, OccurrenceRecord.State.choices),
       extras: reader.remaining())
   }
 
-  /// Whether an entry's bytes hold an identifier anywhere: what does not need not be parsed.
+  /// Returns true if a record's bytes contain an id. Other records need not be parsed.
   static func mentions(_ id: Identifier, _ bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBytes { file in
       id.text.utf8.withContiguousStorageIfAvailable { word in
@@ -52,6 +56,7 @@ public enum LogRecord {
     }
   }
 
+  /// Returns the canonical document of a log entry.
   public static func encode(_ entry: LogEntry) -> [UInt8] {
     JSON.object(omittingNil: [
       "format": .integer(RecordFormat.current), "id": JSON(entry.id), "alarm": JSON(entry.alarm),
@@ -65,33 +70,41 @@ public enum LogRecord {
   }
 }
 
-/// `devices/<id>.json`: one clone, written by that device alone.
+/// The record `devices/<id>.json`: one device, written by that device alone.
 ///
-/// | key | holds |
+/// | key | content |
 /// |---|---|
-/// | `id`, `name`, `created`, `stamp` | the identifier, what people call it, when the clone was made, its last edit by the device |
-/// | `kind`, `owner`, `calls` | what it is, whose it is, whether it places calls |
-/// | `zone` | the time zone that it is in: an IANA name, or `UTC-08:00` where the zone has no name; each tick brings it up to date, and other devices settle no occurrence of a floating alarm before it has come there |
+/// | `id`, `name`, `created`, `stamp` | the id, the name, the time of the clone, the last edit by the device |
+/// | `kind`, `owner`, `calls` | the kind of device, its owner, true if it places calls |
+/// | `zone` | the device's time zone: an IANA name, or `UTC-08:00` for a zone without a name |
 /// | `copyOf` | the device whose folder this clone was copied from |
-/// | `replaced` | the devices whose place it has taken over, each with the time |
+/// | `replaced` | the devices that it has replaced, each with the time |
+///
+/// Each tick updates `zone`. Other devices don't settle an occurrence of a floating alarm before its time in that
+/// zone.
 public enum DeviceRecord {
+  /// The maximum size of a record in bytes. A larger file is rejected unread.
   public static let largest = 64 << 10
-  /// The longest name of a device, in characters.
+  /// The maximum length of a device's name, in characters.
   public static let longestName = 64
 
+  /// Returns the path of a device's record within the store.
   public static func path(_ id: Identifier) -> String { "devices/\(id).json" }
 
+  /// Parses a record.
+  ///
+  /// - Throws: `RecordError` if the record is not valid.
   public static func decode(_ bytes: [UInt8]) throws(RecordError) -> Device {
     var reader = try RecordReader(bytes)
     return Device(
       id: try reader.required("id", \.identifier, "an identifier"),
-      name: try reader.required("name", plainText, "a text without control characters"),
+      name: try reader.required("name", plainText, "a string without control characters"),
       created: try reader.required("created", \.instant, "an instant"),
       stamp: try reader.optional("stamp", \.stamp, "a stamp"),
       kind: try reader.optional(
         "kind", { $0.string.flatMap { Device.Kind(rawValue: $0) } },
         "one of \(Device.Kind.allCases.map(\.rawValue).joined(separator: ", "))"),
-      owner: try reader.optional("owner", plainText, "a text without control characters"),
+      owner: try reader.optional("owner", plainText, "a string without control characters"),
       calls: try reader.optional("calls", \.bool, "true or false") ?? false,
       zone: try reader.optional("zone", ZoneLibrary.nameInRecord, "a time zone"),
       copyOf: try reader.optional("copyOf", \.identifier, "an identifier"),
@@ -99,11 +112,11 @@ public enum DeviceRecord {
       extras: reader.remaining())
   }
 
-  /// The most devices that one can have replaced.
-  private static let mostReplaced = 256
+  /// The maximum number of replaced devices.
+  private static let maxReplaced = 256
 
   private static func replaced(_ json: JSON) -> [Identifier: Instant]? {
-    guard let members = json.object, members.count <= mostReplaced else { return nil }
+    guard let members = json.object, members.count <= maxReplaced else { return nil }
     var result: [Identifier: Instant] = [:]
     for (key, value) in members {
       guard let id = Identifier(key), let at = value.instant else { return nil }
@@ -112,6 +125,7 @@ public enum DeviceRecord {
     return result
   }
 
+  /// Returns the canonical document of a device.
   public static func encode(_ device: Device) -> [UInt8] {
     JSON.object(omittingNil: [
       "format": .integer(RecordFormat.current), "id": JSON(device.id), "name": .string(device.name),
@@ -128,7 +142,7 @@ public enum DeviceRecord {
   }
 }
 
-/// A text that a terminal can show as it is; nil for anything else.
+/// Returns a string that is safe to show in a terminal, or nil for any other value.
 func plainText(_ json: JSON) -> String? {
   guard let text = json.string, !text.unicodeScalars.contains(where: AlarmText.isControl) else {
     return nil

@@ -1,15 +1,19 @@
 import BelfryCore
 
-/// The places that a store has records at.
+/// The path of a record in a store.
 public enum RecordPath: Hashable, Sendable {
+  /// `alarms/<id>.json`
   case alarm(Identifier)
-  /// With its path, which tells its time and identifier.
+  /// The full path of a log entry's record, which contains its time and id.
   case log(String)
+  /// `devices/<id>.json`
   case device(Identifier)
+  /// `settings.json`
   case settings
+  /// `.gitattributes`
   case attributes
 
-  /// No record of its kind is near it, in bytes; a larger file is not read at all.
+  /// The maximum size of such a record in bytes. A larger file is rejected unread.
   var largest: Int {
     switch self {
     case .alarm: AlarmRecord.largest
@@ -19,7 +23,7 @@ public enum RecordPath: Hashable, Sendable {
     }
   }
 
-  /// Nil for every path but those.
+  /// Parses a path. Returns nil for a path without a record.
   public init?(_ path: String) {
     switch path {
     case SettingsFile.path: self = .settings
@@ -44,7 +48,7 @@ public enum RecordPath: Hashable, Sendable {
   }
 }
 
-/// What a record's bytes say.
+/// The decoded content of a record.
 enum RecordValue {
   case alarm(Alarm)
   case log(LogEntry)
@@ -54,10 +58,13 @@ enum RecordValue {
 }
 
 extension RecordPath {
-  /// A record written by hand may lack progress; in a merge it then starts here, on every device alike.
+  /// The start of an alarm without progress, as in a handwritten record, when records merge. All devices must use the
+  /// same.
   static let start = Instant(seconds: 0)
 
-  /// Reads the bytes of a record of this kind.
+  /// Parses the bytes of a record of this kind.
+  ///
+  /// - Throws: `RecordError` if the record is not valid.
   func value(in bytes: [UInt8]) throws(RecordError) -> RecordValue {
     switch self {
     case .alarm(let id):
@@ -65,7 +72,7 @@ extension RecordPath {
     case .log(let path):
       let entry = try LogRecord.decode(bytes)
       guard LogRecord.path(entry) == path else {
-        throw RecordError("'id' and 'at' are not those of the file's name")
+        throw RecordError("'id' and 'at' don't match the file's name")
       }
       return .log(entry)
     case .device(let id):
@@ -74,12 +81,12 @@ extension RecordPath {
       return .device(device)
     case .settings: return .settings(try SettingsFile.decode(bytes))
     case .attributes:
-      guard bytes == Store.attributes else { throw RecordError("it is not Belfry's own") }
+      guard bytes == Store.attributes else { throw RecordError("it differs from Belfry's own") }
       return .attributes
     }
   }
 
-  /// Why bytes are not a record of this kind; nil when they are.
+  /// Returns the reason that bytes are not a record of this kind, or nil if they are.
   public func error(in bytes: [UInt8]) -> RecordError? {
     do throws(RecordError) {
       _ = try value(in: bytes)

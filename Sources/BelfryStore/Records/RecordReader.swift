@@ -1,18 +1,22 @@
 import BelfryCore
 
-/// Why a record is not one.
+/// The reason that a file is not a valid record.
 public struct RecordError: Error, Hashable, Sendable {
+  /// The kind of an error.
   public enum Kind: Hashable, Sendable {
-    /// Not JSON, or not the shape or the values of a record.
+    /// The file is not JSON, or violates the schema of its record.
     case invalid
-    /// Written by a later Belfry.
+    /// The file has a newer format, which is the value.
     case newerFormat(Int64)
   }
+  /// The kind.
   public let kind: Kind
-  /// From 1, where a line is to blame.
+  /// The line of the error, starting at 1; nil if no line applies.
   public let line: Int?
+  /// The reason as a clause, without a period.
   public let reason: String
 
+  /// Creates an error from its parts.
   public init(_ reason: String, line: Int? = nil, kind: Kind = .invalid) {
     self.kind = kind
     self.line = line
@@ -20,25 +24,25 @@ public struct RecordError: Error, Hashable, Sendable {
   }
 }
 
-/// Takes an object's members one by one; what nobody took is kept as unknown.
+/// A reader that takes an object's members one by one. Members that are left over are preserved as unknown.
 struct RecordReader {
-  /// The keys that lead here; none at the top.
+  /// The keys from the root to this object.
   private let path: [String]
-  /// The whole record, to find the line of an error.
+  /// The bytes of the whole record, by which the line of an error is found.
   private let document: [UInt8]
   private var members: [String: JSON]
 
-  /// The top of a record: an object of a format that this version knows.
+  /// Creates a reader of a record's root object, migrated to the current format.
   init(_ bytes: [UInt8]) throws(RecordError) {
     let json: JSON
     do {
       json = try JSON(parsing: bytes)
     } catch {
-      // What a text merge could not settle.
+      // A text merge of git may have failed.
       if bytes.starts(with: "<<<<<<< ".utf8)
         || bytes.firstRange(of: Array("\n<<<<<<< ".utf8)) != nil
       {
-        throw RecordError("git has left conflict markers in it", line: error.line)
+        throw RecordError("it contains git conflict markers", line: error.line)
       }
       throw RecordError(error.reason, line: error.line)
     }
@@ -48,7 +52,7 @@ struct RecordReader {
     self.init(members, path: [], document: bytes)
   }
 
-  /// Members that come from no file: errors have no line.
+  /// Creates a reader of members without a file. Errors have no line.
   init(_ members: [String: JSON]) { self.init(members, path: [], document: []) }
 
   private init(_ members: [String: JSON], path: [String], document: [UInt8]) {
@@ -57,17 +61,23 @@ struct RecordReader {
     self.document = document
   }
 
-  /// An error with the line of a member, or of the object itself.
+  /// Returns an error with the line of a member, or of the object itself.
   func error(_ reason: String, at key: String? = nil) -> RecordError {
-    let place = path + (key.map { [$0] } ?? [])
+    let location = path + (key.map { [$0] } ?? [])
     return RecordError(
       reason,
-      line: JSONLineFinder.line(of: place, in: document)
+      line: JSONLineFinder.line(of: location, in: document)
         ?? JSONLineFinder.line(of: path, in: document))
   }
 
   private func name(_ key: String) -> String { (path + [key]).joined(separator: ".") }
 
+  /// Takes an optional member. Returns nil if it is missing.
+  ///
+  /// - Parameters:
+  ///   - key: The member's key.
+  ///   - convert: A function that returns the member's value, or nil if it is not valid.
+  ///   - expected: The valid values, for the error `'key' is not EXPECTED`.
   mutating func optional<Value>(
     _ key: String, _ convert: (JSON) -> Value?, _ expected: String
   ) throws(RecordError) -> Value? {
@@ -78,6 +88,7 @@ struct RecordReader {
     return value
   }
 
+  /// Takes a required member.
   mutating func required<Value>(
     _ key: String, _ convert: (JSON) -> Value?, _ expected: String
   ) throws(RecordError) -> Value {
@@ -87,84 +98,96 @@ struct RecordReader {
     return value
   }
 
-  /// The reader of a member that is an object; nil when it is absent.
+  /// Takes an object member and returns its reader, or nil if it is missing.
   mutating func nested(_ key: String) throws(RecordError) -> RecordReader? {
     try optional(key, \.object, "an object").map {
       RecordReader($0, path: path + [key], document: document)
     }
   }
 
-  /// What nobody took, as canonical JSON under `path`.
+  /// Returns the members that are left over, as canonical JSON by their path.
   func remaining(under path: String = "") -> [String: String] {
     Dictionary(uniqueKeysWithValues: members.map { (path + $0.key, $0.value.line) })
   }
 
+  /// The keys of the members that are left over, sorted.
   var keys: [String] { members.keys.sorted() }
 
-  /// A member that stays to be taken.
+  /// Returns a member without taking it.
   func peek(_ key: String) -> JSON? { members[key] }
 }
 
-// MARK: Conversions that records share
+// MARK: Conversions
 
 extension JSON {
+  /// The id; nil if the value is not one.
   public var identifier: Identifier? { string.flatMap { Identifier($0) } }
+  /// The instant of an RFC 3339 string; nil for any other value.
   public var instant: Instant? { string.flatMap { Instant(rfc3339: $0) } }
+  /// The civil date of `2026-12-01`; nil for any other value.
   var date: CivilDate? { string.flatMap { CivilDate($0) } }
+  /// The civil time of `2026-12-01T09:00`; nil for any other value.
   public var occurrence: CivilDateTime? { string.flatMap { CivilDateTime($0) } }
+  /// The stamp; nil if the value is not one.
   var stamp: Stamp? { string.flatMap { Stamp($0) } }
 
+  /// The integer from 0 to 1,000,000; nil for any other value.
   var count: Int? {
     integer.flatMap { (0...1_000_000).contains($0) ? Int($0) : nil }
   }
 
+  /// The state of an occurrence; nil if the value is not one.
   var state: OccurrenceRecord.State? { string.flatMap { OccurrenceRecord.State(rawValue: $0) } }
 
-  /// The name of a sound, as the settings' own is.
+  /// The name of a sound, valid by the same rules as the `sound` setting; nil for any other value.
   var sound: String? { string.flatMap { Setting.sound.admits(.word($0)) ? $0 : nil } }
 
-  /// Seconds after the stop, ascending.
+  /// The follow-ups in ascending seconds after the stop; nil for any other value.
   var plan: FollowUpPlan? {
     guard let list = array else { return nil }
     let seconds = list.compactMap(\.integer)
     return seconds.count == list.count ? FollowUpPlan(seconds) : nil
   }
 
+  /// The advance warnings in descending seconds; nil for any other value.
   var warnings: WarningPlan? {
     guard let list = array else { return nil }
     let seconds = list.compactMap(\.integer)
     return seconds.count == list.count ? WarningPlan(seconds) : nil
   }
 
-  /// The most devices that a list of them may name.
-  private static let mostDevices = 64
+  /// The maximum length of a list of devices.
+  private static let maxDevices = 64
 
+  /// The ids of a list of devices; nil for any other value.
   var devices: Set<Identifier>? {
-    guard let list = array, list.count <= JSON.mostDevices else { return nil }
+    guard let list = array, list.count <= JSON.maxDevices else { return nil }
     let ids = list.compactMap(\.identifier)
     return ids.count == list.count ? Set(ids) : nil
   }
 
+  /// Creates a list of the warnings' seconds.
   public init(_ plan: WarningPlan) {
     self = .array(plan.seconds.map { .integer($0) })
   }
 
+  /// Creates a list of the follow-ups' seconds.
   public init(_ plan: FollowUpPlan) {
     self = .array(plan.seconds.map { .integer($0) })
   }
 
-  /// The text that describes a value: an identifier, an instant, an occurrence …
+  /// Creates a string from a value's description, such as an id, an instant or an occurrence.
   public init(_ value: some CustomStringConvertible) {
     self = .string(value.description)
   }
 
-  /// The value that a `line` was made from, of whatever kind.
+  /// Parses a value of any type from the text of `line`. Returns nil if the text is not valid JSON.
   public init?(fragment text: String) {
     guard let value = try? JSON(parsing: Array("[\(text)]".utf8)).array?.first else { return nil }
     self = value
   }
 
-  /// Adds unknown members back by their paths (`key`, `object/key`, `object/object/key`).
+  /// Returns the object with unknown members added at their paths (`key`, `object/key`, `object/object/key`).
   func adding(_ extras: [String: String]) -> JSON {
     guard !extras.isEmpty, var members = object else { return self }
     for (path, text) in extras {
@@ -181,6 +204,6 @@ extension JSON {
 }
 
 extension OccurrenceRecord.State {
-  /// What a record may hold for one, in words.
-  static var words: String { "one of " + allCases.map(\.rawValue).joined(separator: ", ") }
+  /// The valid values, for an error message.
+  static var choices: String { "one of " + allCases.map(\.rawValue).joined(separator: ", ") }
 }

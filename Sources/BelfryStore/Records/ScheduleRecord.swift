@@ -1,8 +1,8 @@
 import BelfryCore
 
-/// A schedule as JSON, in records and in `--json` output alike.
+/// The JSON form of a schedule, in records and in `--json` output.
 ///
-/// | kind | its own keys |
+/// | kind | own keys |
 /// |---|---|
 /// | `once` | `date` |
 /// | `daily` | – |
@@ -12,9 +12,11 @@ import BelfryCore
 /// | `annual` | `date`: `03-15` |
 /// | `days` | `days`: a number |
 ///
-/// Each has `times` (`["09:00"]`); all but `once` have `interval` (1 when absent) and `start`.
+/// Each kind has `times` (`["09:00"]`). All kinds except `once` have `start` and `interval` (default: 1).
 public enum ScheduleRecord {
-  /// Reads a schedule that stands by itself.
+  /// Parses a schedule outside a record.
+  ///
+  /// - Throws: `RecordError` if the schedule is not valid.
   public static func decode(_ json: JSON) throws(RecordError) -> Schedule {
     guard case .object(let members) = json else { throw RecordError("it is not an object") }
     var reader = RecordReader(members)
@@ -22,14 +24,14 @@ public enum ScheduleRecord {
   }
 
   static func decode(_ reader: inout RecordReader) throws(RecordError) -> Schedule {
-    let kind = try reader.required("kind", \.string, "a text")
+    let kind = try reader.required("kind", \.string, "a string")
     let times = try reader.required(
       "times", { list($0) { $0.string.flatMap { CivilTime($0) } } }, "a list of times of day")
     let recurrence = try decodeRecurrence(kind, &reader)
     do {
       return try Schedule(recurrence, times: times)
     } catch {
-      throw reader.error("'schedule' is wrong: \(error.reason)")
+      throw reader.error("'schedule' is not valid: \(error.reason)")
     }
   }
 
@@ -79,12 +81,13 @@ public enum ScheduleRecord {
     return json.integer.map { .day(Int($0)) }
   }
 
-  /// Reads `03-15`; nil when it is not a month and a day of it in a leap year.
+  /// Returns the month and day of `03-15`, or nil if the text is not a date of a leap year.
   public static func monthAndDay(_ text: String) -> (month: Int, day: Int)? {
-    // In a leap year, so that 29 February is a date.
+    // 2000 is a leap year, so 29 February is valid.
     CivilDate("2000-\(text)").map { ($0.month, $0.day) }
   }
 
+  /// Returns the JSON form of a schedule.
   public static func encode(_ schedule: Schedule) -> JSON {
     var members: [String: JSON] = ["times": .array(schedule.times.map { JSON($0) })]
     if let cadence = schedule.recurrence.cadence {
@@ -125,16 +128,16 @@ public enum ScheduleRecord {
 }
 
 extension ScheduleError {
-  /// What is wrong, in words.
+  /// The reason as a clause about the schedule, without a period.
   public var reason: String {
     switch self {
     case .noTimes: "it has no time of day"
     case .tooManyTimes(let count):
-      "it has \(count) times a day, and at most \(Schedule.mostTimes) fit"
-    case .onceAtSeveralTimes: "a one-time alarm has one time of day"
+      "it has \(count) times a day; the maximum is \(Schedule.mostTimes)"
+    case .onceAtSeveralTimes: "a one-time alarm has exactly one time of day"
     case .noDays: "it has no days"
     case .dayOutOfRange(let day): "no month has a day \(day)"
-    case .noSuchDate(let month, let day): "no year has a day \(day) in month \(month)"
+    case .noSuchDate(let month, let day): "month \(month) has no day \(day)"
     case .intervalOutOfRange(let interval):
       "an interval of \(interval) is not from 1 to \(Recurrence.longest)"
     }

@@ -1,21 +1,26 @@
 import BelfryCore
 
-/// `settings.json`: the settings that all devices share; absent where all are the defaults.
+/// The record `settings.json`: the settings that all devices share. The file is missing if all have their defaults.
 ///
-/// | key | holds |
+/// | key | content |
 /// |---|---|
 /// | `tier` | `free`, `plus`, `premium` |
 /// | `snoozeEnabled`, `fixedZone`, `skipBreaksStreak` | true or false |
 /// | `snooze`, `grace`, `ringTimeout` | seconds |
-/// | `followUps` | seconds after the stop, ascending |
-/// | `stamps` | each key's last edit |
+/// | `followUps` | ascending seconds after the stop |
+/// | `stamps` | the last edit of each key |
 ///
-/// Each key joins by its stamp; unknown ones are kept. The settings of one device (`slideToStop`, `sound`)
-/// have a file of the same form in the configuration folder.
+/// Each key merges by its stamp. Unknown keys are preserved. A device's own settings (`slideToStop`, `sound`) are in
+/// a file of the same format in the configuration folder.
 public enum SettingsFile {
+  /// The path within the store.
   public static let path = "settings.json"
+  /// The maximum size in bytes. A larger file is rejected unread.
   public static let largest = 64 << 10
 
+  /// Parses a record.
+  ///
+  /// - Throws: `RecordError` if the record is not valid.
   public static func decode(_ bytes: [UInt8]) throws(RecordError) -> SettingsRecord {
     var reader = try RecordReader(bytes)
     var record = SettingsRecord()
@@ -25,12 +30,13 @@ public enum SettingsFile {
       }
     }
     record.values = reader.remaining()
-    // A stamp of nothing says nothing.
+    // A stamp without a value has no effect.
     record.stamps = record.stamps.filter { record.values[$0.key] != nil }
     for setting in Setting.allCases { _ = try value(of: setting, in: record) }
     return record
   }
 
+  /// Returns the canonical document of a record.
   public static func encode(_ record: SettingsRecord) -> [UInt8] {
     JSON.object(omittingNil: [
       "format": .integer(RecordFormat.current),
@@ -41,7 +47,9 @@ public enum SettingsFile {
     ]).adding(record.values).document
   }
 
-  /// What a record says of a setting; nil when nothing. Throws when it holds what it may not.
+  /// Returns a setting's value in a record, or nil if the record doesn't contain it.
+  ///
+  /// - Throws: `RecordError` if the value is not valid for the setting.
   public static func value(
     of setting: Setting, in record: SettingsRecord
   ) throws(RecordError) -> Setting.Value? {
@@ -56,24 +64,30 @@ public enum SettingsFile {
       default: nil
       }
     guard let value, setting.admits(value) else {
-      throw RecordError("'\(setting.rawValue)' is not \(setting.shape)")
+      throw RecordError("'\(setting.rawValue)' is not \(setting.choices)")
     }
     return value
   }
 
-  /// Writes a setting's value into a record; nil takes it away.
+  /// Sets or removes a setting's value in a record.
   ///
-  /// - Parameter stamp: nil for the settings of one device, which are never joined.
+  /// - Parameters:
+  ///   - setting: The setting.
+  ///   - value: The value; nil to restore the default.
+  ///   - stamp: The stamp of the edit; nil for a device's own setting, which never merges.
+  ///   - record: The record.
   public static func set(
     _ setting: Setting, to value: Setting.Value?, stamp: Stamp?, in record: inout SettingsRecord
   ) {
-    // A shared setting that is taken away is set to its default, as absence is no edit that could win.
+    // A shared setting is reset to an explicit default, because a missing value cannot win a merge.
     let stored = value ?? (setting.isLocal ? nil : Settings()[keyPath: setting.value])
     record.values[setting.rawValue] = stored.map { JSON($0).line }
     record.stamps[setting.rawValue] = stamp
   }
 
-  /// Brings what a record says into settings: of the store, or of this device.
+  /// Applies a record's values to settings.
+  ///
+  /// - Parameter local: True for a record of the device's own settings, false for the store's.
   public static func apply(
     _ record: SettingsRecord, local: Bool, to settings: inout Settings
   ) throws(RecordError) {
@@ -86,8 +100,8 @@ public enum SettingsFile {
 }
 
 extension Setting {
-  /// What a record holds for it, in words.
-  fileprivate var shape: String {
+  /// The valid values, for an error message.
+  fileprivate var choices: String {
     switch Settings()[keyPath: value] {
     case .flag: "true or false"
     case .seconds: "a number of seconds up to a year"
@@ -98,7 +112,7 @@ extension Setting {
 }
 
 extension JSON {
-  /// A setting's value as records and documents hold it.
+  /// Creates the JSON form of a setting's value, as in records and command output.
   public init(_ value: Setting.Value) {
     self =
       switch value {

@@ -1,7 +1,7 @@
 import BelfryCore
 import Git
 
-/// Joins commits of elsewhere into the store's branch: in the history, in the work tree, in the index.
+/// The merge of fetched commits into the store's branch: in the history, the work tree and the index.
 struct BranchJoin {
   private let writer: StoreWriter
   private var store: Store { writer.store }
@@ -11,25 +11,29 @@ struct BranchJoin {
     self.writer = writer
   }
 
-  /// What joining a commit came to.
+  /// The result of merging a commit.
   struct Outcome {
-    /// Commits that came in.
+    /// The number of commits that were added to the branch.
     var fetched = 0
-    /// Records that came in or changed.
+    /// The number of records that were added or changed.
     var merged = 0
+    /// The conflicting edits that the merge resolved.
     var decisions: [MergeDecision] = []
+    /// The files of the commit that the merge left out.
     var refusals: [MergeRefusal] = []
   }
 
+  /// An error of a branch that moved during the merge.
   private struct Race: Error {}
 
-  /// Of so many refusals the origin is looked for, and so many commits back.
-  private static let mostLocated = 100
-  private static let farBack = 1_000
+  /// The maximum number of refusals whose origin is searched.
+  private static let maxLocated = 100
+  /// The maximum number of commits in which origins are searched.
+  private static let maxDepth = 1_000
 
-  /// Throws unless a commit is one of a store: merging would strip another project of its files.
+  /// Throws unless a commit belongs to a store. A merge with another project would remove its files.
   ///
-  /// Throws `StoreError.remoteIsNoStore`, or `.unreadableObject` when that cannot be told here.
+  /// - Throws: `StoreError.remoteIsNoStore`, or `.unreadableObject` if the commit cannot be read here.
   static func expectStore(
     _ commit: ObjectID, at url: String, _ repository: Repository
   ) throws(StoreError) {
@@ -42,13 +46,13 @@ struct BranchJoin {
     throw .remoteIsNoStore(url: URLMask.masked(url: url))
   }
 
-  /// Joins a commit into the branch.
+  /// Merges a commit into the branch.
   ///
-  /// 1. It is in our history: nothing to do.
-  /// 2. The joined tree is the commit's, and our history is in its own: fast-forward.
-  /// 3. Else a merge commit, made of nothing but its parents: every device makes the same one.
+  /// 1. The branch contains the commit: nothing changes.
+  /// 2. The merged tree is the commit's, and the commit contains the branch: the branch is fast-forwarded.
+  /// 3. Otherwise: a merge commit that depends only on its parents, so that every device creates the same one.
   ///
-  /// Throws `StoreError.unreadableObject` when a commit, a tree or a record is missing or damaged here.
+  /// - Throws: `StoreError.unreadableObject` if a commit, a tree or a record is missing or damaged here.
   func join(_ theirs: ObjectID) throws -> Outcome {
     do {
       return try joined(theirs)
@@ -93,13 +97,13 @@ struct BranchJoin {
     throw StoreError.gitBusy(path: writer.branch, by: nil)
   }
 
-  /// Refusals with the commits and the devices that they come from.
+  /// Returns refusals with the commits and devices that they come from.
   private func located(_ refusals: [MergeRefusal], in commit: ObjectID) -> [MergeRefusal] {
-    let first = refusals.prefix(BranchJoin.mostLocated)
+    let first = refusals.prefix(BranchJoin.maxLocated)
     let folders = Dictionary(grouping: first) { $0.folder }.mapValues { Set($0.map(\.name)) }
-    // A history that cannot be walked tells nothing.
+    // Without a readable history the origins stay unknown.
     let origins =
-      (try? repository.origins(of: folders, in: commit, limit: BranchJoin.farBack)) ?? [:]
+      (try? repository.origins(of: folders, in: commit, limit: BranchJoin.maxDepth)) ?? [:]
     return refusals.map { refusal in
       guard let origin = origins[refusal.path] else { return refusal }
       var refusal = refusal
@@ -109,12 +113,12 @@ struct BranchJoin {
     }
   }
 
-  /// A merge commit that depends on its parents alone, so that devices which merge the same two
-  /// histories make the same commit.
+  /// Writes a merge commit that depends only on its parents, so that devices that merge the same two histories create
+  /// the same commit.
   private func writeMerge(
     _ parents: [Commit], tree: ObjectID, isBehind: Bool, decisions: [MergeDecision]
   ) throws -> ObjectID {
-    // What is in the history of the last parent needs no mention.
+    // The last parent's history contains the other parent.
     let named = isBehind ? Array(parents.suffix(1)) : parents.sorted { $0.id < $1.id }
     let message = CommitMessage(
       "Merge \(named.map(\.id.short).joined(separator: " and "))", body: decisions.map(\.line),
@@ -128,7 +132,7 @@ struct BranchJoin {
 }
 
 extension StoreWriter {
-  /// Takes in what devices have left here that could not move this store's branch themselves.
+  /// Merges the commits that devices have left here because they could not move this store's branch.
   func takeIncoming() throws -> [BranchJoin.Outcome] {
     var outcomes: [BranchJoin.Outcome] = []
     for (name, commit) in try repository.references(under: Store.incoming).sorted(by: {
@@ -138,12 +142,12 @@ extension StoreWriter {
         try BranchJoin.expectStore(commit, at: name, repository)
         outcomes.append(try BranchJoin(self).join(commit))
       } catch StoreError.remoteIsNoStore {
-        // Of no use to anybody.
+        // A commit that doesn't belong to a store is discarded.
       } catch StoreError.unreadableObject {
-        // It stays until its objects can be read: the device that left it counts on it.
+        // The commit stays until its objects can be read, because the device that left it relies on it.
         continue
       } catch StoreError.tooLarge {
-        // It holds up neither other devices nor this one.
+        // The commit must not block other devices or this one.
         continue
       }
       try repository.removeReference(name, at: commit)

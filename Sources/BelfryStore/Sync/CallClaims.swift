@@ -1,16 +1,17 @@
 import BelfryCore
 import Git
 
-/// Where devices agree on who calls: references at the remote that only one can make.
+/// The claims by which devices agree which of them places a call: references at the remote that only one device can
+/// create.
 ///
-/// `refs/belfry/calls/<key>/<term>`, and beside it `<term>-answered` or `<term>-failed`.
+/// An attempt claims `refs/belfry/calls/<key>/<term>`. Its outcome is `<term>-answered` or `<term>-failed`.
 public struct CallClaims: Sendable {
   private let repository: Repository
   private let transport: GitTransport
   private let folder: String
   private let device: Identifier
 
-  /// What the remote has of the tries: each with what came of it.
+  /// Returns the claimed attempts at the remote, each with its outcome; nil if it has none yet.
   public func read() async throws -> [Int: CallElection.Claim.Outcome?] {
     let names = try await transport.references(under: folder)
     var result: [Int: CallElection.Claim.Outcome?] = [:]
@@ -25,12 +26,12 @@ public struct CallClaims: Sendable {
     return result
   }
 
-  /// DeliveryLeases a try; returns whether this device was the first.
+  /// Claims an attempt. Returns true if this device is the first.
   public func claim(_ term: Int, at now: Instant) async throws -> Bool {
     try await transport.create(commit("Calling", now), as: "\(folder)\(term)")
   }
 
-  /// Says what came of a try.
+  /// Records the outcome of an attempt.
   public func note(
     _ outcome: CallElection.Claim.Outcome, of term: Int, at now: Instant
   ) async throws {
@@ -38,13 +39,13 @@ public struct CallClaims: Sendable {
     _ = try await transport.create(commit("Called: \(outcome.rawValue)", now), as: name)
   }
 
-  /// A commit of this device alone: with one that others have, too, git would say that all is up to date.
-  private func commit(_ words: String, _ now: Instant) throws -> ObjectID {
+  /// Writes a commit that only this device has. For a shared one git would report that the reference is up to date.
+  private func commit(_ subject: String, _ now: Instant) throws -> ObjectID {
     try repository.writeCommit(
       tree: repository.writeTree(TreeData()), parents: [],
       signature: Repository.Signature(
         name: "Belfry", email: "belfry@localhost", time: now.seconds),
-      message: CommitMessage(words, device: device).text)
+      message: CommitMessage(subject, device: device).text)
   }
 
   fileprivate init(
@@ -58,9 +59,9 @@ public struct CallClaims: Sendable {
 }
 
 extension Store {
-  /// Where it is agreed who calls a target of an occurrence; nil without a remote.
+  /// Returns the claims of a call, or nil without a remote.
   ///
-  /// Every device takes the same remote where it can: `origin`, else the first by name.
+  /// All devices must use the same remote: `origin`, otherwise the first by name.
   public func callClaims(
     _ alarm: Identifier, _ occurrence: CivilDateTime, _ target: CascadeTarget
   ) throws -> CallClaims? {
@@ -69,22 +70,25 @@ extension Store {
     guard let remote = remotes.first(where: { $0.name == "origin" }) ?? remotes.first else {
       return nil
     }
-    // No name that a person chose is in a reference's.
+    // A hash keeps names that people chose out of the reference's name.
     let key = Repository.blobID(Array(Store.callKey(alarm, occurrence, target).utf8))
     return CallClaims(
       repository, try GitTransport(repository, remote, context: context),
       folder: "refs/belfry/calls/\(key)/", device: device)
   }
 
-  // MARK: Notes of calls
+  // MARK: Call notes
 
-  /// What this device has done about a call.
+  /// The record of this device's attempts of a call.
   public struct CallNote: Hashable, Sendable {
-    /// How often it has called, or was about to.
+    /// The number of started attempts.
     public var tried: Int
+    /// True if the call needs no further attempt.
     public var isOver: Bool
+    /// The time of the last change.
     public var at: Instant
 
+    /// Creates a note.
     public init(tried: Int = 0, isOver: Bool = false, at: Instant) {
       self.tried = tried
       self.isOver = isOver
@@ -92,28 +96,29 @@ extension Store {
     }
   }
 
-  /// What tells one call from another: an alarm, an occurrence and a target.
+  /// Returns the key that identifies a call: an alarm, an occurrence and a target.
   public static func callKey(
     _ alarm: Identifier, _ occurrence: CivilDateTime, _ target: CascadeTarget
   ) -> String { "\(alarm) \(occurrence) \(target.key)" }
 
-  /// Keeps other processes of this device from seeing to the same call, as long as the lock is held; nil while one does.
+  /// Returns a lock that keeps other processes of this device from the same call, or nil if another process holds it.
   public func lockForCall(_ key: String) throws -> DaemonLock? {
     let name = Repository.blobID(Array(key.utf8)).description.prefix(16)
     let path = "\(local.folder)/call-\(name).lock"
     do {
       return DaemonLock(
-        try StoreLock(path, holder: context.process, patience: 0), path: path)
+        try StoreLock(path, holder: context.process, timeout: 0), path: path)
     } catch StoreError.locked {
       return nil
     }
   }
 
+  /// Returns the note about a call, or nil if there is none.
   public func callNote(_ key: String) -> CallNote? { local.readCalls()[key] }
 
-  /// Keeps what this device has done about a call, durably: it is not to call once too often.
+  /// Saves the note about a call, durably, so that a crash doesn't cause an additional call.
   public func keep(_ note: CallNote, of key: String) throws {
-    let lock = try StoreLock(local.firingsLock, holder: context.process, patience: context.patience)
+    let lock = try StoreLock(local.ledgerLock, holder: context.process, timeout: context.lockTimeout)
     defer { withExtendedLifetime(lock) {} }
     let recent = context.now.adding(seconds: -14 * 86_400)
     var notes = local.readCalls().filter { $0.value.at > recent }
@@ -125,6 +130,7 @@ extension Store {
 extension LocalState {
   private var calls: String { folder + "/calls.json" }
 
+  /// Returns the notes by key. An unreadable file counts as empty.
   func readCalls() -> [String: Store.CallNote] {
     guard let file = try? DurableFile.read(calls, limit: 1 << 20),
       let members = (try? JSON(parsing: file.bytes))?.object
@@ -136,6 +142,7 @@ extension LocalState {
     }
   }
 
+  /// Replaces the notes, durably.
   func write(_ notes: [String: Store.CallNote]) throws {
     let members = notes.mapValues { note in
       JSON.object([

@@ -2,10 +2,11 @@ import BelfryCore
 import Git
 import Glibc
 
-/// What merges decided that no merge commit tells of: those of a rebase, a cherry-pick, a stash. Kept on this device, a
-/// line each, with both versions of the record.
+/// This device's notes of merge decisions without a merge commit: those of a rebase, a cherry-pick or a stash.
+///
+/// The file has one note per line, with both versions of the record.
 struct DecisionNotes {
-  /// A decision, with the record as the side had it that gave way, and as both had it before.
+  /// A decision, with the discarded version of the record and the version before both edits.
   struct Note {
     let decision: MergeDecision
     let at: Instant
@@ -19,16 +20,17 @@ struct DecisionNotes {
     path = local.folder + "/set-aside"
   }
 
-  /// More than this is not kept: the older ones go.
-  private static let largest = 4 << 20
+  /// The file size in bytes above which old notes are dropped.
+  private static let maxSize = 4 << 20
+  /// The number of notes that are kept then.
   private static let kept = 500
 
-  /// Adds some. A note that cannot be written is not worth failing a merge for.
+  /// Appends notes. A write error is ignored, because it must not fail the merge.
   func add(_ notes: [Note]) {
     guard !notes.isEmpty else { return }
     let lines = notes.map { json($0).line + "\n" }.joined()
-    var old = ((try? DurableFile.read(path, limit: DecisionNotes.largest * 2)) ?? nil)?.bytes ?? []
-    if old.count > DecisionNotes.largest {
+    var old = ((try? DurableFile.read(path, limit: DecisionNotes.maxSize * 2)) ?? nil)?.bytes ?? []
+    if old.count > DecisionNotes.maxSize {
       old =
         Array(
           old.split(separator: UInt8(ascii: "\n")).suffix(DecisionNotes.kept)
@@ -38,9 +40,9 @@ struct DecisionNotes {
       old + Array(lines.utf8), to: path, temporary: "\(path).new-\(getpid())", syncing: false)
   }
 
-  /// All of them, newest first; a line that is none is left out.
+  /// Returns all notes, latest first. Invalid lines are skipped.
   func all() -> [Note] {
-    let file = (try? DurableFile.read(path, limit: DecisionNotes.largest * 2)) ?? nil
+    let file = (try? DurableFile.read(path, limit: DecisionNotes.maxSize * 2)) ?? nil
     return (file?.bytes ?? []).split(separator: UInt8(ascii: "\n")).reversed().compactMap { line in
       (try? JSON(parsing: Array(line))).flatMap(note)
     }
@@ -78,7 +80,7 @@ struct DecisionNotes {
 }
 
 extension DecisionNotes.Note {
-  /// The notes of one record's join.
+  /// Returns the notes about the merge of one record.
   static func all(
     _ decisions: [MergeDecision], ours: [UInt8], theirs: [UInt8], base: [UInt8]?, at now: Instant
   ) -> [DecisionNotes.Note] {

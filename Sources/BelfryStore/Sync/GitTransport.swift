@@ -3,16 +3,19 @@ import CLinux
 import Git
 import Glibc
 
-/// Reaches a remote through the user's own git: over a path, ssh, https or git, with the configuration, keys,
-/// credentials and certificates that the user has given it.
+/// A transport that uses the user's own git, over a path, ssh, https or git, with the user's configuration, keys,
+/// credentials and certificates.
 struct GitTransport: RemoteTransport {
   let repository: Repository
   let remote: Remote
+  /// The URL to fetch from.
   let url: RemoteURL
   private let pushURL: RemoteURL?
   private let context: StoreContext
 
-  /// Throws `StoreError.unsupportedRemote` for a URL that is none.
+  /// Creates a transport to a remote.
+  ///
+  /// - Throws: `StoreError.unsupportedRemote` if a URL is not valid.
   init(_ repository: Repository, _ remote: Remote, context: StoreContext) throws {
     self.repository = repository
     self.remote = remote
@@ -21,6 +24,9 @@ struct GitTransport: RemoteTransport {
     pushURL = try remote.pushURL.map(GitTransport.check)
   }
 
+  /// Parses the URL of a remote.
+  ///
+  /// - Throws: `StoreError.unsupportedRemote` if the URL is not valid.
   static func check(_ url: String) throws -> RemoteURL {
     do throws(RemoteURL.Failure) {
       return try RemoteURL(url)
@@ -39,13 +45,13 @@ struct GitTransport: RemoteTransport {
     let tracking = "refs/remotes/\(remote.name)/\(branch)"
     var waited = 0
     while true {
-      // Durable before the branch moves to what rests on it.
+      // The objects must be durable before the branch moves to a commit that needs them.
       let outcome = try await run(
         [
           "-c", "core.fsync=all", "-c", "core.fsyncMethod=batch", "fetch", "--progress",
           "--no-tags",
           "--no-write-fetch-head", "--no-auto-maintenance",
-          // In a partial clone too every record comes: one that is not here cannot be merged.
+          // A merge needs every record, even in a partial clone.
           "--no-filter", "--no-recurse-submodules", "--no-prune", "--refmap=",
         ] + options + [
           "--end-of-options", remote.name,
@@ -53,7 +59,7 @@ struct GitTransport: RemoteTransport {
         ])
       if outcome.status == 0 { return try repository.commit(of: tracking) }
       if outcome.error.contains("couldn't find remote ref refs/heads/\(branch)") { return nil }
-      // Another sync is at work on the reference, or one has died there.
+      // Another sync is updating the reference, or has died and left its lock.
       let lock = repository.lock(of: tracking)
       guard outcome.error.contains("cannot lock ref"), waited < 2_000 else {
         throw failure(outcome)
@@ -65,7 +71,7 @@ struct GitTransport: RemoteTransport {
   }
 
   func fetchHeartbeats(of devices: Set<Identifier>) async throws {
-    // By their whole names: of all else that a remote may have there nothing is fetched.
+    // Only exact names are fetched, whatever else the remote has in that folder.
     let names = Dictionary(
       uniqueKeysWithValues: devices.map {
         ("\(Store.alive)\($0)", "\(Store.seen)\(remote.name)/\($0)")
@@ -73,18 +79,18 @@ struct GitTransport: RemoteTransport {
     let listed = try await run(
       ["ls-remote", "--quiet", "--refs", "--end-of-options", remote.name] + names.keys.sorted())
     if listed.status != 0 { throw failure(listed) }
-    var there: [String: ObjectID] = [:]
+    var found: [String: ObjectID] = [:]
     for line in listed.output.split(separator: "\n") {
-      let words = line.split(separator: "\t").map(String.init)
-      // git matches the ends of names.
-      guard words.count == 2, names[words[1]] != nil else { continue }
-      there[words[1]] = ObjectID(hexadecimal: words[0])
+      let fields = line.split(separator: "\t").map(String.init)
+      // git also lists references whose names end with a requested name.
+      guard fields.count == 2, names[fields[1]] != nil else { continue }
+      found[fields[1]] = ObjectID(hexadecimal: fields[0])
     }
     var gone: [String] = []
     var changed: [String] = []
     for (name, tracking) in names.sorted(by: { $0.key < $1.key }) {
       let known = try repository.commit(of: tracking)
-      if let commit = there[name] {
+      if let commit = found[name] {
         if commit != known { changed.append("+\(name):\(tracking)") }
       } else if known != nil {
         gone.append(tracking)
@@ -101,7 +107,7 @@ struct GitTransport: RemoteTransport {
     if outcome.status != 0 { throw failure(outcome) }
   }
 
-  /// The words of refusals that mean that another device was faster.
+  /// The parts of git's messages that mean that another device moved the reference first.
   private static let races = [
     "fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref",
     "incorrect old value", "reference already exists", "stale info",
@@ -112,7 +118,7 @@ struct GitTransport: RemoteTransport {
     if outcome.status == 0 { return .moved }
     let refusal = GitTransport.refusal(outcome) ?? ""
     if refusal.contains("branch is currently checked out") { return .checkedOut }
-    // The words of a hook of the remote are on other lines.
+    // Messages of the remote's hooks are on other lines.
     if GitTransport.races.contains(where: { refusal.contains($0) }) {
       if url.transport == .path { removeAbandonedLocks(of: branch) }
       return .elsewhere
@@ -133,20 +139,20 @@ struct GitTransport: RemoteTransport {
     let prefix = "refs/heads/"
     var names: [String] = []
     for line in outcome.output.split(separator: "\n") {
-      let words = line.split(separator: "\t").map(String.init)
-      guard words.count == 2 else { continue }
-      // `ref: refs/heads/master<tab>HEAD` comes first.
-      let name = words[1] == "HEAD" ? String(words[0].dropFirst(5)) : words[1]
+      let fields = line.split(separator: "\t").map(String.init)
+      guard fields.count == 2 else { continue }
+      // The first line is `ref: refs/heads/master<tab>HEAD`.
+      let name = fields[1] == "HEAD" ? String(fields[0].dropFirst(5)) : fields[1]
       guard name.hasPrefix(prefix), case let branch = String(name.dropFirst(prefix.count)),
         GitTransport.isPlain(branch), !names.contains(branch)
       else { continue }
       names.append(branch)
     }
-    // The default branch need not be there.
+    // The default branch may have no commit yet.
     return names.filter { outcome.output.contains("\t\(prefix)\($0)\n") }
   }
 
-  /// Returns true for a name that means nothing else to git wherever it is written.
+  /// Returns true for a branch name that git cannot interpret as anything else, in any argument.
   private static func isPlain(_ branch: String) -> Bool {
     branch != "HEAD" && !branch.hasPrefix("-") && !branch.contains("..")
       && branch.utf8.allSatisfy { byte in
@@ -157,7 +163,7 @@ struct GitTransport: RemoteTransport {
       }
   }
 
-  /// The references whose names begin with a folder's, without it.
+  /// Returns the names of the references in a folder, without the folder.
   func references(under folder: String) async throws -> [String] {
     let outcome = try await run([
       "ls-remote", "--quiet", "--refs", "--end-of-options", remote.name, "\(folder)*",
@@ -169,7 +175,7 @@ struct GitTransport: RemoteTransport {
     }
   }
 
-  /// Makes a reference that nobody has made; returns whether it was this device that did.
+  /// Creates a reference. Returns false if it exists already.
   func create(_ commit: ObjectID, as reference: String) async throws -> Bool {
     let outcome = try await run([
       "push", "--porcelain", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
@@ -183,7 +189,9 @@ struct GitTransport: RemoteTransport {
     throw failure(outcome)
   }
 
-  /// Asks whether there is a repository; throws `StoreError.remoteFailed`.
+  /// Checks that the remote can be reached and is a repository.
+  ///
+  /// - Throws: `StoreError.remoteFailed`.
   func probe() async throws {
     let outcome = try await run([
       "ls-remote", "--quiet", "--heads", "--end-of-options", remote.name,
@@ -191,7 +199,9 @@ struct GitTransport: RemoteTransport {
     if outcome.status != 0 { throw failure(outcome) }
   }
 
-  /// Makes a bare copy of everything that the remote has; throws `StoreError.remoteFailed`.
+  /// Makes a bare clone of the remote.
+  ///
+  /// - Throws: `StoreError.remoteFailed`.
   func copy(to path: String) async throws {
     let outcome = try await run([
       "clone", "--progress", "--bare", "--no-local", "--end-of-options", remote.url, path,
@@ -200,7 +210,7 @@ struct GitTransport: RemoteTransport {
   }
 
   private func push(_ specification: String) async throws -> GitCommand.Outcome {
-    // To find what objects have in common takes longer than to write them to a disk.
+    // On a local disk, delta compression takes longer than writing the objects.
     let settings = url.transport == .path ? ["-c", "pack.window=0"] : []
     return try await run(
       settings + [
@@ -210,13 +220,13 @@ struct GitTransport: RemoteTransport {
   }
 
   private func run(_ arguments: [String]) async throws -> GitCommand.Outcome {
-    // A mirror pushes all references, and deletes those that are not here: only what is named is pushed.
+    // A mirror would push all references and delete the others. Only the named references must be pushed.
     let settings = remote.name.contains("=") ? [] : ["-c", "remote.\(remote.name).mirror=false"]
     return try await context.transfer(
       settings + arguments, in: repository.workTree, to: [url, pushURL].compactMap { $0 })
   }
 
-  /// The line in which git tells that a reference was not moved.
+  /// Returns the reason that git reports for a rejected reference.
   private static func refusal(_ outcome: GitCommand.Outcome) -> String? {
     outcome.output.split(separator: "\n").first { $0.hasPrefix("!") }.map {
       $0.dropFirst().split(separator: "\t").last.map(String.init) ?? ""
@@ -231,18 +241,18 @@ struct GitTransport: RemoteTransport {
       RemoteFailure(explaining: outcome, refusal: GitTransport.refusal(outcome), url: url))
   }
 
-  /// Takes locks away that a push left in the remote which died.
+  /// Removes stale locks that a dead push left in a remote on this machine's file systems.
   private func removeAbandonedLocks(of branch: String) {
     let path = url.text.hasPrefix("/") ? url.text : String(url.text.dropFirst(7))
     guard let other = try? Repository.open(path) else { return }
-    // On a disk that other machines share their processes cannot be seen.
+    // Processes of other machines on a shared disk cannot be seen, so only old locks are removed.
     let age: Int64 = GitTransport.isShared(path) ? 120 : 1
     for lock in other.locks(of: "refs/heads/\(branch)") {
       _ = other.removeAbandonedLock(lock, olderThan: age)
     }
   }
 
-  /// Whether a path is on a file system that other machines may write to.
+  /// Returns true if other machines may write to a path's file system.
   private static func isShared(_ path: String) -> Bool {
     let kind = belfry_file_system(path)
     guard kind >= 0 else { return true }
@@ -255,16 +265,22 @@ struct GitTransport: RemoteTransport {
 }
 
 extension StoreContext {
-  /// Runs a git that reaches a remote, the first of some URLs.
+  /// Runs a git process that accesses a remote.
   ///
-  /// Throws `StoreError.gitNotFound`, and `.remoteFailed` when the other side says nothing for too long.
+  /// - Parameters:
+  ///   - arguments: The arguments after `git -C FOLDER`.
+  ///   - folder: The folder of the repository.
+  ///   - urls: The URLs of the remote. Errors mention the first.
+  ///   - file: The size limit of a written file, in bytes.
+  ///   - output: The size limit of the standard output, in bytes.
+  /// - Throws: `StoreError.gitNotFound`, or `.remoteFailed` if the remote doesn't respond in time.
   public func transfer(
     _ arguments: [String], in folder: String, to urls: [RemoteURL],
     file: Int = GitCommand.Limit.file, output: Int = GitCommand.Limit.output
   ) async throws -> GitCommand.Outcome {
     do {
       return try await GitCommand.transfer(
-        arguments, in: folder, to: urls, patience: networkPatience, file: file, output: output,
+        arguments, in: folder, to: urls, timeout: networkTimeout, file: file, output: output,
         progress: progress)
     } catch is GitCommand.NotFound {
       throw StoreError.gitNotFound
@@ -272,23 +288,26 @@ extension StoreContext {
       throw StoreError.remoteFailed(
         url: urls.first?.shown ?? "",
         RemoteFailure(
-          .stalled(seconds: networkPatience),
-          "it has said nothing for \(networkPatience) seconds"))
+          .stalled(seconds: networkTimeout),
+          "no response for \(networkTimeout) seconds"))
     }
   }
 }
 
 extension RemoteFailure {
-  /// The beginnings of git's progress lines, which may have `remote: ` before them.
+  /// The prefixes of git's progress lines, which may follow `remote: `.
   private static let progress = [
     "Enumerating objects", "Counting objects", "Delta compression", "Compressing objects",
     "Writing objects", "Receiving objects", "Resolving deltas", "Unpacking objects", "Total ",
     "From ", "To ",
   ]
 
-  /// Reads what git and ssh have said.
+  /// Creates a failure from the output of git and ssh.
   ///
-  /// - Parameter refusal: what the remote said of the reference, if it came to that.
+  /// - Parameters:
+  ///   - outcome: The result of the process.
+  ///   - refusal: The remote's reason to reject a reference; nil if it didn't get that far.
+  ///   - url: The URL, whose credentials are masked.
   public init(explaining outcome: GitCommand.Outcome, refusal: String?, url: RemoteURL) {
     let lines = outcome.error.split(separator: "\n").map { url.masked(String($0)) }
       .filter { line in
@@ -298,74 +317,76 @@ extension RemoteFailure {
     func line(_ parts: String...) -> String? {
       lines.first { line in parts.contains { line.containsInAnyCase($0) } }
     }
-    /// What remains of a line of git's without its own prefixes.
+    /// Returns a line without git's prefixes.
     func plain(_ line: String) -> String {
       var text = line
       for prefix in ["remote: ", "fatal: ", "error: ", "ssh: "] where text.hasPrefix(prefix) {
         text.removeFirst(prefix.count)
       }
-      // git fills the remote's lines up with spaces; ssh ends its own with a carriage return.
+      // git pads the remote's lines with spaces, and ssh ends its lines with a carriage return.
       while text.last?.isWhitespace == true || text.last == "." || text.last == ":" {
         text.removeLast()
       }
       return text
     }
     if let refusal {
-      // What a hook of the remote's says comes before it.
-      let said = lines.filter { $0.hasPrefix("remote: ") && !$0.contains("% (") }.map(plain)
+      // The messages of the remote's hooks precede the reason.
+      let messages = lines.filter { $0.hasPrefix("remote: ") && !$0.contains("% (") }.map(plain)
         .filter { !$0.isEmpty && !$0.hasPrefix("hook declined") && !$0.hasSuffix("done") }
-      self.init(.rejected, ([url.masked(refusal)] + said.prefix(3)).joined(separator: ": "))
+      self.init(
+        .rejected, ([url.masked(refusal)] + messages.prefix(3)).joined(separator: ": "))
     } else if outcome.status == 128 + SIGXFSZ
       || line("File size limit exceeded", "file too large") != nil
     {
-      self.init(.other, "it sends more than any store holds")
-    } else if let words = line("No space left on device") {
-      self.init(.other, plain(words))
+      self.init(.other, "it sends more data than a store can contain")
+    } else if let reason = line("No space left on device") {
+      self.init(.other, plain(reason))
     } else if line("REMOTE HOST IDENTIFICATION HAS CHANGED") != nil {
-      self.init(.hostKey(.changed, url), "the host's key is another than the one that is known")
+      self.init(.hostKey(.changed, url), "its host key has changed")
     } else if line("Host key verification failed") != nil {
-      self.init(.hostKey(.unknown, url), "the host's key is not known")
-    } else if let words = line(
+      self.init(.hostKey(.unknown, url), "its host key is unknown")
+    } else if let reason = line(
       "Permission denied (", "Authentication failed", "could not read Username",
       "could not read Password", "returned error: 401",
       "Too many authentication failures")
     {
-      self.init(.authentication(url.transport), plain(words))
-    } else if let words = line("returned error: 403", "access denied or repository not exported") {
-      self.init(.rejected, plain(words))
-    } else if let words = line("cannot run ", "unable to fork") {
-      self.init(.other, plain(words))
-    } else if let words = line("certificate", "SSL", "TLS") {
-      self.init(.certificate, plain(words))
+      self.init(.authentication(url.transport), plain(reason))
+    } else if let reason = line("returned error: 403", "access denied or repository not exported") {
+      self.init(.rejected, plain(reason))
+    } else if let reason = line("cannot run ", "unable to fork") {
+      self.init(.other, plain(reason))
+    } else if let reason = line("certificate", "SSL", "TLS") {
+      self.init(.certificate, plain(reason))
     } else if ["301", "302", "303", "307", "308"].contains(where: {
       line("returned error: \($0)") != nil
     }) || line("unable to update url base from redirection") != nil {
-      self.init(.redirected, "it redirects to another address, which is not followed")
-    } else if let words = line(
+      self.init(.redirected, "it redirects to another URL, which Belfry doesn't follow")
+    } else if let reason = line(
       "does not appear to be a git repository", "not found", "does not exist",
       "No such file or directory", "returned error: 404"
     ), line("Could not resolve", "Name or service not known") == nil {
       self.init(
-        .missing, url.transport == .path ? "there is no repository" : plain(words))
+        .missing, url.transport == .path ? "there is no repository" : plain(reason))
     } else if line("unpacker error", "bad object", "did not send all necessary", "corrupt") != nil {
-      self.init(.damaged, "what it holds is damaged")
+      self.init(.damaged, "its repository is damaged")
     } else {
-      let words =
+      let reason =
         lines.first { $0.hasPrefix("ssh: ") }
         ?? lines.first { $0.hasPrefix("fatal: ") && !$0.contains("Could not read from remote") }
         ?? lines.first { $0.hasPrefix("error: ") } ?? lines.first { $0.hasPrefix("remote: ") }
         ?? lines.first
-      // git:// tells the reason on the line behind.
+      // For git:// the reason is on another line.
       let more = lines.first { $0.contains("errno=") }?.split(separator: "errno=").last
         .map { ": \(plain(String($0)))" }
       self.init(
-        .other, words.map { plain($0) + (more ?? "") } ?? "git ended with \(outcome.status)")
+        .other,
+        reason.map { plain($0) + (more ?? "") } ?? "git exited with status \(outcome.status)")
     }
   }
 }
 
 extension String {
-  /// Whether it holds a text in any case of ASCII's letters.
+  /// Returns true if the string contains a text, ignoring case.
   fileprivate func containsInAnyCase(_ text: String) -> Bool {
     lowercased().contains(text.lowercased())
   }

@@ -1,21 +1,22 @@
 import BelfryCore
 import Git
 
-/// What a merge set aside of somebody's edit.
+/// The resolution of two conflicting edits by a merge.
 public struct MergeDecision: Hashable, Sendable {
-  /// What two people wanted differently.
+  /// The part of the store that two devices edited.
   public enum Subject: Hashable, Comparable, Sendable {
+    /// A field of an alarm.
     case field(Alarm.Field)
-    /// One part of the cascade, each of which joins on its own.
+    /// A part of the cascade. Each part merges separately.
     case cascade(Cascade.Part)
-    /// Whether the alarm is deleted at all.
+    /// The deletion of an alarm.
     case deletion
-    /// What became of an occurrence.
+    /// The outcome of an occurrence.
     case occurrence(CivilDateTime)
-    /// A setting, by its key.
+    /// The setting with the given key.
     case setting(String)
 
-    /// As commits and documents name it: `title`, `cascade.every`, `deleted`, `2026-11-23T09:00`, `snooze`.
+    /// The name in commits and documents: `title`, `cascade.every`, `deleted`, `2026-11-23T09:00`, `snooze`.
     public var name: String {
       switch self {
       case .field(let field): field.rawValue
@@ -26,7 +27,7 @@ public struct MergeDecision: Hashable, Sendable {
       }
     }
 
-    /// Reads what `name` writes.
+    /// Parses a name. Returns nil if it is not valid.
     init?(name: String, ofAlarm: Bool) {
       if !ofAlarm {
         self = .setting(name)
@@ -43,68 +44,95 @@ public struct MergeDecision: Hashable, Sendable {
       }
     }
 
+    /// Returns true if `a` sorts before `b` by name.
     public static func < (a: Subject, b: Subject) -> Bool { a.name < b.name }
   }
 
-  /// Why one of the two stands.
+  /// The merge rule that resolved the conflict.
   public enum Rule: String, Hashable, Sendable {
-    case laterEdit, greaterText, higherRank, reopened, deletion, unseenEdit, correctedClock
+    /// The later stamp wins.
+    case laterEdit
+    /// The stamps are equal or missing, and the greater text wins.
+    case greaterText
+    /// The occurrence's state of higher rank wins.
+    case higherRank
+    /// The occurrence's higher revision wins.
+    case reopened
+    /// The deletion had seen the edit, and wins.
+    case deletion
+    /// The deletion had not seen the edit, which wins.
+    case unseenEdit
+    /// The higher generation wins, after the correction of a clock.
+    case correctedClock
 
-    /// In words that follow "because".
+    /// The reason as a clause after "because".
     public var words: String {
       switch self {
       case .laterEdit: "it was edited later"
-      case .greaterText: "both edits have no time or the same, and its text sorts later"
-      case .higherRank: "done stands over skipped, and skipped over pending"
+      case .greaterText: "both edits have the same time or none, and its text sorts later"
+      case .higherRank: "done overrides skipped, and skipped overrides pending"
       case .reopened: "it was reopened explicitly"
       case .deletion: "the deletion had seen the edit"
       case .unseenEdit: "the deletion had not seen the edit"
-      case .correctedClock: "a device with a wrong clock was put right"
+      case .correctedClock: "a device's wrong clock was corrected"
       }
     }
   }
 
-  /// Nil for a setting.
+  /// The alarm's id; nil for a setting.
   public let alarm: Identifier?
-  /// The alarm's title; `settings` for a setting.
+  /// The alarm's title, or `settings`.
   public let title: String
+  /// The edited part.
   public let subject: Subject
+  /// The value that the merge kept, as text.
   public let kept: String
+  /// The value that the merge discarded, as text.
   public let discarded: String
-  /// When and where the two edits were made, where they are stamped.
+  /// The stamp of the kept edit; nil if it has none.
   public let keptStamp: Stamp?
+  /// The stamp of the discarded edit; nil if it has none.
   public let discardedStamp: Stamp?
-  /// Whether the first of the two sides that were joined stands.
+  /// True if the merge kept the value of its first side.
   public let isFirstKept: Bool
+  /// The rule that decided.
   public let rule: Rule
 
-  /// The path of the record.
+  /// The path of the record within the store.
   var path: String { alarm.map(AlarmRecord.path) ?? SettingsFile.path }
 
-  /// `title of Rent: kept "Pay rent" over "Miete"`.
+  /// The decision as a line of a commit message: `title of Rent: kept "Pay rent" over "Miete"`.
   var line: String {
     "\(subject.name) of \(title): kept \"\(kept)\" over \"\(discarded)\"".replacing("\n", with: " ")
   }
 }
 
-/// A record of a remote that was left out, and why.
+/// A file of a remote that a merge left out.
 public struct MergeRefusal: Hashable, Sendable {
-  /// Where it is: a folder of the tree (empty for the top), and a name that may be none.
+  /// The folder of the file within the tree; empty for the root.
   let folder: String
+  /// The name of the file's entry in the tree, which may not be a valid name.
   let name: String
+  /// The path within the tree.
   public var path: String { folder.isEmpty ? name : "\(folder)/\(name)" }
+  /// The reason as a clause about the file: `it is not a folder`.
   public let reason: String
-  /// The commit that brought it, and the device that made that, where they are known.
+  /// The commit that introduced the file; nil if it is unknown.
   public var commit: ObjectID?
+  /// The device that made the commit; nil if it is unknown.
   public var device: Identifier?
 }
 
-// MARK: Finding them
+// MARK: Detection
 
 extension MergeDecision {
-  /// The edits of an alarm of one side that the other side's edit of the same thing set aside.
+  /// Returns the conflicting edits of two versions of an alarm.
   ///
-  /// - Parameter base: the version that both came from; nil when there is none.
+  /// - Parameters:
+  ///   - a: The first version.
+  ///   - b: The second version.
+  ///   - joined: The merged alarm.
+  ///   - base: The common version; nil if there is none.
   static func all(_ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?) -> [MergeDecision] {
     fields(a, b, joined: joined, base: base) + cascades(a, b, joined: joined, base: base)
       + occurrences(a, b, joined: joined, base: base)
@@ -114,7 +142,7 @@ extension MergeDecision {
   private static func fields(
     _ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?
   ) -> [MergeDecision] {
-    // Nobody edits the zone of a cascade: its first device records it. Cascades: see below.
+    // The first device of a cascade records `cascadeZone`, so nobody edits it. `cascades` compares cascades.
     Alarm.Field.allCases.filter { $0 != .cascadeZone && $0 != .cascade }.compactMap { field in
       let (one, two, before) = (a.text(of: field), b.text(of: field), base?.text(of: field))
       guard one != two, before != one, before != two else { return nil }
@@ -128,7 +156,7 @@ extension MergeDecision {
     }
   }
 
-  /// The position of a target is no difference.
+  /// Returns the conflicting edits of the cascade. A different position of a target is no conflict.
   private static func cascades(
     _ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?
   ) -> [MergeDecision] {
@@ -148,7 +176,7 @@ extension MergeDecision {
     }.sorted { $0.subject < $1.subject }
   }
 
-  /// A stop or a snooze that an answer follows elsewhere is no conflict; two different answers are.
+  /// Returns the conflicting outcomes. An outcome that follows a stop or a snooze on the other side is no conflict.
   private static func occurrences(
     _ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?
   ) -> [MergeDecision] {
@@ -176,7 +204,7 @@ extension MergeDecision {
   private static func deletion(
     _ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?
   ) -> MergeDecision? {
-    // One that only followed the other set nothing aside.
+    // A version that equals the base discarded no edit.
     guard a.isDeleted != b.isDeleted, let base, base != a, base != b else { return nil }
     let alive = a.isDeleted ? b : a
     let edits = alive.changedFields(from: base).map(\.rawValue).joined(separator: ", ")
@@ -191,7 +219,7 @@ extension MergeDecision {
         keptStamp: editor, discardedStamp: nil, isFirstKept: !a.isDeleted, rule: .unseenEdit)
   }
 
-  /// The same for the settings.
+  /// Returns the conflicting edits of two versions of the settings.
   static func all(
     _ a: SettingsRecord, _ b: SettingsRecord, joined: SettingsRecord, base: SettingsRecord?
   ) -> [MergeDecision] {

@@ -1,28 +1,31 @@
-/// Decides when a push that lost a race against another device is tried again.
+/// The back-off of pushes that lost a race against another device.
 ///
-/// The waits grow, so that many devices thin out, and are random, so that devices which lost together do not come back
-/// together. What counts is the time, not the number of attempts: each attempt may lose against every other device.
+/// The waits grow, to reduce the number of competing devices, and are random, so that devices that lost together
+/// don't retry together. The limit is a time, not a number of attempts, because each attempt can lose against another
+/// device.
 struct PushRetry {
-  /// The time for which pushes are usually tried, in milliseconds.
+  /// The default time for which pushes are retried, in milliseconds.
   static let timeout = 60_000
-  /// The longest wait before the second attempt, and before any, in milliseconds.
+  /// The maximum wait before the second attempt, and before any attempt, in milliseconds.
   private static let (firstWait, longestWait) = (20, 1_000)
 
   private let timeout: Int
-  /// The attempts that lost.
+  /// The number of attempts that lost.
   private(set) var attempts = 0
 
-  /// - Parameter timeout: how long pushes are tried, in milliseconds.
+  /// Creates a back-off.
+  ///
+  /// - Parameter timeout: The time for which pushes are retried, in milliseconds.
   init(timeout: Int = PushRetry.timeout) {
     self.timeout = timeout
   }
 
-  /// Notes that an attempt has lost.
+  /// Records that an attempt has lost.
   ///
   /// - Parameters:
-  ///   - elapsed: the time since the first attempt began, in milliseconds.
-  ///   - random: returns a random number of a range.
-  /// - Returns: the time to wait, in milliseconds; nil to give up.
+  ///   - elapsed: The time since the start of the first attempt, in milliseconds.
+  ///   - random: A function that returns a random number of a range.
+  /// - Returns: The time to wait in milliseconds; nil to give up.
   mutating func next(elapsed: Int, random: (ClosedRange<Int>) -> Int) -> Int? {
     attempts += 1
     guard elapsed < timeout else { return nil }

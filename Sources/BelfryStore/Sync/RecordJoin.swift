@@ -1,31 +1,38 @@
 import BelfryCore
 import Git
 
-/// The join of two versions of one record, as bytes: what a sync, the merge driver and the mending of a merge that
-/// git could not finish all come to.
+/// The merge of two versions of one record, as bytes, for sync, for the merge driver and for unfinished merges of
+/// git.
 ///
-/// 1. Only one side has the record: it stays, as absence never means deletion.
-/// 2. Both have it: they are joined by the rules of their kind (`Alarm.join`, `SettingsRecord.join`, `Device.join`,
+/// 1. Only one side has the record: it stays, because a missing file never means a deletion.
+/// 2. Both sides have it: the rules of its kind apply (`Alarm.join`, `SettingsRecord.join`, `Device.join`,
 ///    `LogEntry.join`).
-/// 3. What is not valid gives way to what is, and to nothing.
-/// 4. A value that somebody has changed by hand, and committed without a stamp, stands over the one that it changed.
+/// 3. A side is not valid: it loses against a valid side, and counts as missing otherwise.
+/// 4. A value that was edited by hand and committed without a stamp wins over the value that it replaced.
 struct RecordJoin {
-  /// Nil when neither side is a record.
+  /// The merged record; nil if neither side is valid.
   let bytes: [UInt8]?
+  /// The conflicting edits.
   let decisions: [MergeDecision]
-  /// Why a side was left out, when it was.
+  /// The reasons that a side is not valid; nil if it is valid or missing.
   let refusals: (ours: RecordError?, theirs: RecordError?)
 
-  /// - Parameter base: the version that both came from: it tells which edits are set aside, and which were made
-  ///   by hand without a stamp. The rules of the kinds themselves need none.
+  /// Merges two versions.
+  ///
+  /// - Parameters:
+  ///   - kind: The kind of the record.
+  ///   - ours: The first version; nil if it is missing.
+  ///   - theirs: The second version; nil if it is missing.
+  ///   - base: A function that returns the common version. It identifies conflicting edits, and edits by hand without
+  ///     a stamp. The merge rules don't need it.
   init(
     _ kind: RecordPath, ours: Result<[UInt8], RecordError>?,
     theirs: Result<[UInt8], RecordError>?, base: () -> [UInt8]? = { nil }
   ) {
-    let (mine, hers) = (ours.map { Version($0, kind) }, theirs.map { Version($0, kind) })
-    refusals = (mine?.error, hers?.error)
+    let (mine, other) = (ours.map { Version($0, kind) }, theirs.map { Version($0, kind) })
+    refusals = (mine?.error, other?.error)
     var decisions: [MergeDecision] = []
-    switch (mine?.record, hers?.record) {
+    switch (mine?.record, other?.record) {
     case (let a?, let b?):
       bytes = RecordJoin.joined(a, b, base: base, &decisions)
     case (let a?, nil): bytes = a.bytes
@@ -35,8 +42,8 @@ struct RecordJoin {
     self.decisions = decisions.sorted { $0.subject < $1.subject }
   }
 
-  /// Who edited a setting that nobody had stamped before.
-  private static let nobody = Identifier(high: 0, low: 0)
+  /// The author of unstamped edits of settings.
+  private static let unknownAuthor = Identifier(high: 0, low: 0)
 
   private static func joined(
     _ a: Record, _ b: Record, base: () -> [UInt8]?, _ decisions: inout [MergeDecision]
@@ -55,8 +62,8 @@ struct RecordJoin {
     case (.settings(var one), .settings(var two)):
       let before = base().flatMap { try? SettingsFile.decode($0) }
       if let before {
-        one = one.stamped(asDescendantOf: before, owner: RecordJoin.nobody)
-        two = two.stamped(asDescendantOf: before, owner: RecordJoin.nobody)
+        one = one.stamped(asDescendantOf: before, owner: RecordJoin.unknownAuthor)
+        two = two.stamped(asDescendantOf: before, owner: RecordJoin.unknownAuthor)
       }
       let joined = SettingsRecord.join(one, two)
       decisions = MergeDecision.all(one, two, joined: joined, base: before)
@@ -90,9 +97,10 @@ struct RecordJoin {
 }
 
 extension Repository {
-  /// The bytes of a record of a kind, or why they are no record's: too many, not a file's.
+  /// Returns the bytes of a record, or the reason that the blob cannot be a record, such as its size.
   ///
-  /// Throws `StoreError.unreadableObject` for a blob that is missing or damaged here: it may well hold a record.
+  /// - Throws: `StoreError.unreadableObject` for a blob that is missing or damaged here. It may contain a valid
+  ///   record.
   func content(
     _ blob: ObjectID, _ kind: RecordPath
   ) throws(StoreError) -> Result<[UInt8], RecordError> {

@@ -1,52 +1,56 @@
 import BelfryCore
 import Git
 
-/// A way to a remote: what it has, and how to move its branch.
+/// Access to a remote: fetching its branches and pushing to them.
 public protocol RemoteTransport: Sendable {
-  /// Brings the remote's branch here. Returns the commit it stands at; nil when it has none.
+  /// Fetches a branch. Returns its commit, or nil if the remote has no such branch.
   ///
-  /// Throws `StoreError.remoteFailed`.
+  /// - Throws: `StoreError.remoteFailed`.
   func fetch(_ branch: String) async throws -> ObjectID?
 
-  /// Brings all objects of the remote's branch here again, also those that should be here: some of them are missing.
+  /// Fetches all objects of a branch again, including those that should exist here, because some are missing.
   ///
-  /// Throws `StoreError.remoteFailed`.
+  /// - Throws: `StoreError.remoteFailed`.
   func refetch(_ branch: String) async throws
 
-  /// Brings the latest heartbeats of some devices here, and removes those that the remote does not have any more.
+  /// Fetches the latest heartbeats of devices, and removes those that the remote no longer has.
   ///
-  /// Throws `StoreError.remoteFailed`.
+  /// - Throws: `StoreError.remoteFailed`.
   func fetchHeartbeats(of devices: Set<Identifier>) async throws
 
-  /// Moves the remote's branch to a commit that comes after the one fetched last.
+  /// Pushes a commit that contains the last fetched one to a branch.
   ///
-  /// Throws `StoreError.remoteFailed`.
+  /// - Throws: `StoreError.remoteFailed`.
   func push(_ commit: ObjectID, to branch: String) async throws -> PushOutcome
 
-  /// Leaves a commit for a remote to take in itself, under a name that is this device's own.
+  /// Pushes a commit to a reference that belongs to this device.
   ///
-  /// Throws `StoreError.remoteFailed`.
+  /// - Throws: `StoreError.remoteFailed`.
   func leave(_ commit: ObjectID, as reference: String) async throws
 
-  /// Returns the branches that the remote has, its default branch first.
+  /// Returns the names of the remote's branches, the default branch first.
   ///
-  /// Throws `StoreError.remoteFailed`.
+  /// - Throws: `StoreError.remoteFailed`.
   func branches() async throws -> [String]
 }
 
 extension RemoteTransport {
+  /// Returns no branches.
   public func branches() async throws -> [String] { [] }
 
-  /// The number of branches that are looked at.
-  private static var mostBranches: Int { 4 }
+  /// The maximum number of examined branches.
+  private static var maxBranches: Int { 4 }
 
-  /// Brings the store of the remote here.
+  /// Fetches the store's branch.
   ///
-  /// 1. The branch that is synced, `main`. 2. Without one, the first of its other branches that is a store's: it was made
-  /// under another name, such as `master`.
+  /// 1. The remote has the branch `main`: that branch.
+  /// 2. Otherwise: the first other branch that belongs to a store, which may have been created as `master`.
   ///
-  /// - Returns: the branch and the commit at which it stands; nil when the remote has no branch.
-  /// - Throws: `StoreError.remoteIsNoStore`, `StoreError.remoteFailed`.
+  /// - Parameters:
+  ///   - url: The URL, for errors.
+  ///   - repository: The repository that the transport fetches into.
+  /// - Returns: The branch and its commit; nil if the remote has no branch.
+  /// - Throws: `StoreError.remoteIsNoStore` or `StoreError.remoteFailed`.
   func fetchStore(
     at url: String, into repository: Repository
   ) async throws -> (branch: String, commit: ObjectID)? {
@@ -55,7 +59,7 @@ extension RemoteTransport {
       return (Repository.branch, commit)
     }
     let others = try await branches()
-    for branch in others.prefix(Self.mostBranches) {
+    for branch in others.prefix(Self.maxBranches) {
       guard let commit = try await fetch(branch) else { continue }
       do {
         try await expectStore(commit, of: branch, at: url, repository)
@@ -68,56 +72,66 @@ extension RemoteTransport {
     throw StoreError.remoteIsNoStore(url: URLMask.masked(url: url))
   }
 
-  /// Throws unless a branch is that of a store. Its objects are fetched again where they cannot be read here.
+  /// Throws unless a branch belongs to a store. Unreadable objects are fetched again.
   private func expectStore(
     _ commit: ObjectID, of branch: String, at url: String, _ repository: Repository
   ) async throws {
     do {
       try BranchJoin.expectStore(commit, at: url, repository)
     } catch StoreError.unreadableObject {
-      // Whether it helped shows when the objects are read.
+      // A failure shows when the objects are read.
       _ = try? await refetch(branch)
       try BranchJoin.expectStore(commit, at: url, repository)
     }
   }
 }
 
-/// What came of moving a remote's branch.
+/// The result of a push.
 public enum PushOutcome: Sendable {
+  /// The branch has the new commit.
   case moved
-  /// Somebody else was faster: the branch has moved since, or is being moved.
+  /// Another device moved the branch first, or is moving it.
   case elsewhere
-  /// The remote is somebody's own store, which moves its branch itself.
+  /// The branch is checked out at the remote, which is another store and must move its branch itself.
   case checkedOut
 }
 
-/// Why a remote could not be reached, or refused.
+/// The reason that a remote could not be reached, or rejected a push.
 public struct RemoteFailure: Hashable, Sendable {
+  /// The kind of a failure.
   public enum Kind: Hashable, Sendable {
-    /// The host's key is not known, or another than the one known.
+    /// The host key is unknown or has changed.
     case hostKey(HostKey, RemoteURL)
-    /// No key, or no user and password, that it accepts.
+    /// The remote accepts none of the user's keys or credentials.
     case authentication(RemoteURL.Transport)
-    /// Its certificate is not to be trusted.
+    /// The remote's certificate is not trusted.
     case certificate
-    /// It names another address to go to.
+    /// The remote redirects to another URL.
     case redirected
-    /// It said nothing for so many seconds.
+    /// The remote didn't respond for the given number of seconds.
     case stalled(seconds: Int)
-    /// It was reached, and refused: by a hook, for lack of rights.
+    /// The remote rejected the operation, by a hook or for lack of permission.
     case rejected
-    /// It can be reached, and has no repository there.
+    /// The host can be reached but has no repository at the path.
     case missing
-    /// It is damaged.
+    /// The remote's repository is damaged.
     case damaged
+    /// Another failure.
     case other
   }
+  /// The state of a host key.
   public enum HostKey: Hashable, Sendable {
-    case unknown, changed
+    /// ssh doesn't know the host.
+    case unknown
+    /// The key differs from the known one.
+    case changed
   }
+  /// The kind.
   public let kind: Kind
+  /// The reason as a clause about the remote, without credentials.
   public let reason: String
 
+  /// Creates a failure. Credentials in the reason are masked.
   public init(_ kind: Kind, _ reason: String) {
     self.kind = kind
     self.reason = URLMask.masked(reason)

@@ -2,27 +2,32 @@ import BelfryCore
 import Git
 
 extension Store {
-  /// Makes a store at `path` with everything that a remote has, and this device's own identity.
+  /// Creates a store with the content of a remote and a new device identity.
   ///
-  /// A remote without a branch makes an empty store that knows the remote.
+  /// If the remote has no branch, the result is an empty store with that remote.
+  ///
+  /// - Parameters:
+  ///   - url: The URL of the remote.
+  ///   - path: The folder of the new store.
+  ///   - context: The environment of the store.
   public static func clone(
     _ url: String, to path: String, context: StoreContext
   ) async throws -> (store: Store, result: SyncResult) {
     let remote = Remote(name: "origin", url: url)
     _ = try GitTransport.check(url)
-    let site = try StoreBuilder(path, context: context)
+    let builder = try StoreBuilder(path, context: context)
     var result = SyncResult()
     result.exchanges = [SyncResult.Exchange(remote: remote)]
     do {
-      try site.repository.addRemote(remote)
-      let transport = try GitTransport(site.repository, remote, context: context)
-      if let (branch, theirs) = try await transport.fetchStore(at: url, into: site.repository) {
-        result.add(try BranchJoin(StoreWriter(site.store)).join(theirs), to: 0)
+      try builder.repository.addRemote(remote)
+      let transport = try GitTransport(builder.repository, remote, context: context)
+      if let (branch, theirs) = try await transport.fetchStore(at: url, into: builder.repository) {
+        result.add(try BranchJoin(StoreWriter(builder.store)).join(theirs), to: 0)
         if branch != Repository.branch { result.exchanges[0].branch = branch }
       }
-      try site.finish()
+      try builder.finish()
     } catch {
-      site.discard()
+      builder.discard()
       throw error
     }
     return (try open(path, context: context).store, result)

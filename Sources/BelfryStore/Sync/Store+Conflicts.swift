@@ -1,13 +1,17 @@
 import BelfryCore
 import Git
 
-/// A decision of a merge, with where its two values come from.
+/// A merge decision with the commits that made its two values.
 public struct SetAside: Sendable {
-  /// A commit that made a value what it is.
+  /// A commit that introduced a value.
   public struct Origin: Sendable {
+    /// The commit.
     public let commit: ObjectID
+    /// The first line of its message.
     public let subject: String
+    /// Its time.
     public let time: Instant
+    /// The device that made it; nil if another git did.
     public let device: Identifier?
 
     init(_ commit: Commit) {
@@ -17,25 +21,27 @@ public struct SetAside: Sendable {
       device = CommitMessage.device(of: commit.message)
     }
   }
+  /// The decision.
   public let decision: MergeDecision
-  /// The merge that decided; nil when it left no commit, as that of a rebase.
+  /// The merge commit; nil for a decision without one, as in a rebase.
   public let merge: Origin?
-  /// When it was decided.
+  /// The time of the decision.
   public let decided: Instant
-  /// Where the two values were made, as far as that is known.
+  /// The origin of the kept value; nil if it is unknown.
   public let kept: Origin?
+  /// The origin of the discarded value; nil if it is unknown.
   public let discarded: Origin?
-  /// Whether the value that was set aside is the one that stands now: it was taken back.
-  public let isTakenBack: Bool
-  /// The record with the value that was set aside, and as both sides had it before; nil where it cannot be read
-  /// any more.
+  /// True if the discarded value has been restored.
+  public let isRestored: Bool
+  /// The record with the discarded value; nil if it cannot be read anymore.
   let record: RecordValue?
+  /// The record before both edits; nil if it cannot be read anymore.
   let base: RecordValue?
 }
 
 extension SetAside {
-  /// Whether a note is of the same decision.
-  fileprivate func tells(_ note: DecisionNotes.Note) -> Bool {
+  /// Returns true if a note is about the same decision.
+  fileprivate func matches(_ note: DecisionNotes.Note) -> Bool {
     decision.alarm == note.decision.alarm && decision.subject == note.decision.subject
       && decision.kept == note.decision.kept && decision.discarded == note.decision.discarded
       && decision.keptStamp == note.decision.keptStamp
@@ -43,36 +49,35 @@ extension SetAside {
 }
 
 extension Store {
-  /// The decisions of the merges in the branch's history that set somebody's edit aside, newest first.
+  /// Returns the conflicting edits that merges in the branch's history resolved, latest first.
   ///
-  /// They are found by joining the parents of each merge again: of Belfry's own merges those that say that they
-  /// decided something, and all of git's. Those of a rebase, a cherry-pick or a stash are known from notes of this
-  /// device.
+  /// They are found by merging the parents of each merge commit again: of Belfry's merges those whose message lists
+  /// decisions, and all of git's. Decisions of a rebase, a cherry-pick or a stash come from this device's notes.
   ///
-  /// - Parameter limit: at most so many.
+  /// - Parameter limit: The maximum number of results.
   public func conflicts(limit: Int) async throws -> [SetAside] {
     let outcome = try await GitCommand.run(
       ["rev-list", "--merges", "--max-parents=2", "HEAD"], in: path)
     guard outcome.status == 0 else {
-      throw GitError(.generic, "look for merges", GitCommand.reason(outcome))
+      throw GitError(.generic, "list the merges", GitCommand.reason(outcome))
     }
     let repository = try repository()
     var result: [SetAside] = []
     for line in outcome.output.split(separator: "\n") {
       guard result.count < limit, let id = ObjectID(hexadecimal: line) else { break }
       let merge = try repository.commit(id)
-      // One of Belfry's that decided nothing has no body.
+      // A merge commit of Belfry without a body has no decisions.
       let lines = merge.message.split(separator: "\n")
       if lines.count == 1, lines[0].hasPrefix("Merge "), !lines[0].contains("'") { continue }
-      // A merge that cannot be looked at any more tells nothing.
+      // An unreadable merge is skipped.
       result += ((try? decisions(of: merge, repository)) ?? []).prefix(limit - result.count)
     }
-    for note in DecisionNotes(local).all() where !result.contains(where: { $0.tells(note) }) {
+    for note in DecisionNotes(local).all() where !result.contains(where: { $0.matches(note) }) {
       let path = note.decision.path
       result.append(
         SetAside(
           decision: note.decision, merge: nil, decided: note.at, kept: nil, discarded: nil,
-          isTakenBack: try isTakenBack(note.decision), record: value(note.discarded, path),
+          isRestored: try isRestored(note.decision), record: value(note.discarded, path),
           base: note.base.flatMap { value($0, path) }))
     }
     return Array(result.sorted { $0.decided > $1.decided }.prefix(limit))
@@ -93,13 +98,13 @@ extension Store {
         decision: decision, merge: SetAside.Origin(merge), decided: Instant(seconds: merge.time),
         kept: try origin(of: decision, in: winner, repository),
         discarded: try origin(of: decision, in: loser, repository),
-        isTakenBack: try isTakenBack(decision), record: try record(decision.path, in: loser),
+        isRestored: try isRestored(decision), record: try record(decision.path, in: loser),
         base: try join.ancestor.flatMap { try record(decision.path, in: $0) })
     }
   }
 
-  /// How far back the commit of a value is looked for.
-  private static let farBackForOrigin = 500
+  /// The maximum number of commits in which the origin of a value is searched.
+  private static let maxOriginDepth = 500
 
   private func origin(
     of decision: MergeDecision, in commit: ObjectID, _ repository: Repository
@@ -113,14 +118,14 @@ extension Store {
       return value
     }
     return try repository.origin(
-      of: decision.path, in: commit, limit: Store.farBackForOrigin, comparing: value
+      of: decision.path, in: commit, limit: Store.maxOriginDepth, comparing: value
     ).map { SetAside.Origin($0) }
   }
 
   private func content(
     _ blob: ObjectID, _ path: String, _ repository: Repository
   ) -> RecordValue? {
-    // What cannot be read has no value.
+    // An unreadable record has no value.
     guard let kind = RecordPath(path) else { return nil }
     return (try? repository.blob(blob, limit: kind.largest)).flatMap { value($0, path) }
   }
@@ -129,7 +134,7 @@ extension Store {
     RecordPath(path).flatMap { try? $0.value(in: bytes) }
   }
 
-  /// What a record says of a decision's subject, as text that is equal exactly when the value is.
+  /// Returns a record's value of a decision's subject, as text that is equal if and only if the values are.
   private static func value(of decision: MergeDecision, in record: RecordValue?) -> String? {
     switch (record, decision.subject) {
     case (.alarm(let alarm)?, .field(let field)):
@@ -146,10 +151,10 @@ extension Store {
     }
   }
 
-  private func isTakenBack(_ decision: MergeDecision) throws -> Bool {
+  private func isRestored(_ decision: MergeDecision) throws -> Bool {
     guard let id = decision.alarm else {
       guard case .setting(let key) = decision.subject else { return false }
-      // Settings that cannot be read are told of elsewhere.
+      // Unreadable settings are reported elsewhere.
       return (try? settingsRecord())?.values[key] == decision.discarded
     }
     guard let alarm = try alarm(id) else { return false }
@@ -163,11 +168,11 @@ extension Store {
     }
   }
 
-  // MARK: Taking the other value
+  // MARK: Restoring the discarded value
 
-  /// Makes the value that a merge set aside the one that stands, as an edit of now.
+  /// Restores the value that a merge discarded, as a new edit.
   ///
-  /// Throws `StoreError.notRestorable` when the other version cannot be read any more.
+  /// - Throws: `StoreError.notRestorable` if the discarded version cannot be read anymore.
   public func restore(_ item: SetAside) throws {
     switch item.record {
     case .settings(let settings)?: try restore(settings, item.decision)

@@ -1,91 +1,94 @@
 import BelfryCore
 import Git
 
-/// Which devices are there: each moves a reference of its own at the remotes, so that the history knows nothing of it.
+/// Heartbeats of the devices: each device moves its own reference at the remotes, outside the history.
 extension Store {
-  /// At a remote: under it each device's own reference.
+  /// The folder of the heartbeats at a remote, with one reference per device.
   static let alive = "refs/belfry/alive/"
-  /// Here: the same, under the remote's name. Another folder, or stores that fetch from each other would hand each
-  /// other's on for ever.
+  /// The folder of the fetched heartbeats, by remote. It differs from `alive`, so that stores that fetch from each
+  /// other don't pass heartbeats on.
   static let seen = "refs/belfry/seen/"
 
-  /// What is known of the other devices.
-  public var deviceHeartbeats: DeviceHeartbeats { local.readSignsOfLife() }
+  /// The known heartbeats of the other devices.
+  public var deviceHeartbeats: DeviceHeartbeats { local.readHeartbeats() }
 
-  /// Says that this device is there, if it has not for so long, and takes note of who else is.
+  /// Fetches the heartbeats of the other devices, and pushes one of this device if it is due.
   ///
-  /// Who cannot say so is waited for no less; no failure here is one of the sync.
+  /// A failure is ignored: it must not fail the sync.
   ///
   /// - Parameters:
-  ///   - spacing: in seconds; nil for saying nothing.
-  ///   - promise: how often this device will be heard of while a cascade step may have to ring, in seconds; nil where only
-  ///     its past exchanges tell.
-  func exchangeSigns(
+  ///   - repository: The store's repository.
+  ///   - transports: The remotes that the sync has reached.
+  ///   - spacing: The time between two heartbeats, in seconds; nil to push none.
+  ///   - promise: The maximum time between two heartbeats while a cascade step may have to ring, in seconds; nil to
+  ///     derive it from past exchanges.
+  func exchangeHeartbeats(
     _ repository: Repository, _ transports: [any RemoteTransport], spacing: Int64?,
     promise: Int64? = nil
   ) async {
-    var signs = deviceHeartbeats
+    var heartbeats = deviceHeartbeats
     guard !transports.isEmpty else {
-      if signs.silent != nil { return }
-      signs.silent = context.now
-      try? local.write(signs)
+      if heartbeats.silent != nil { return }
+      heartbeats.silent = context.now
+      try? local.write(heartbeats)
       return
     }
-    signs.asked = context.now
-    signs.silent = nil
-    signs.noteExchange(at: context.now)
+    heartbeats.asked = context.now
+    heartbeats.silent = nil
+    heartbeats.noteExchange(at: context.now)
     let others = Set(devices().devices.map(\.id)).subtracting([device]).sorted()
-      .prefix(Store.mostHeartbeats)
+      .prefix(Store.maxHeartbeats)
     await removeStaleHeartbeats(repository, of: Set(others))
     if !others.isEmpty {
       for transport in transports {
-        // Who cannot be asked now is asked by the next sync.
+        // The next sync tries again.
         try? await transport.fetchHeartbeats(of: Set(others))
       }
     }
-    note(repository, in: &signs)
+    recordHeartbeats(repository, in: &heartbeats)
     let head = branchMark
     if let spacing {
-      let wait = head == signs.toldHead ? spacing : min(spacing, DeviceHeartbeats.spacingInWindow)
-      let isDue = signs.told.map { abs(context.now.seconds(since: $0)) >= wait } ?? true
-      if isDue, await tell(repository, transports, head, every: promise ?? signs.promise) {
-        signs.told = context.now
-        signs.toldHead = head
+      let wait =
+        head == heartbeats.toldHead ? spacing : min(spacing, DeviceHeartbeats.spacingInWindow)
+      let isDue = heartbeats.told.map { abs(context.now.seconds(since: $0)) >= wait } ?? true
+      let interval = promise ?? heartbeats.promise
+      if isDue, await pushHeartbeat(repository, transports, head, every: interval) {
+        heartbeats.told = context.now
+        heartbeats.toldHead = head
       }
     }
-    try? local.write(signs)
+    try? local.write(heartbeats)
   }
 
-  /// More devices than any store has: of those beyond nobody is asked.
-  private static let mostHeartbeats = 500
+  /// The maximum number of devices whose heartbeats are fetched, more than any store has.
+  private static let maxHeartbeats = 500
 
-  /// Removes references under which no device of this store is known: of a remote that is gone, of a device that is,
-  /// and whatever else a remote has had there.
+  /// Removes the fetched references that belong to no device of this store or to no remote.
   private func removeStaleHeartbeats(_ repository: Repository, of devices: Set<Identifier>) async {
     let remotes = ((try? repository.remotes()) ?? []).map(\.name)
     let wanted = Set(
       remotes.flatMap { remote in devices.map { "\(Store.seen)\(remote)/\($0)" } })
-    // They are in nobody's way; what cannot be removed now is by the next sync.
+    // Stale references do no harm. The next sync removes the rest.
     let known = (try? repository.references(under: Store.seen)) ?? [:]
     try? await GitCommand.removeReferences(
       known.keys.filter { !wanted.contains($0) }, in: repository)
   }
 
-  /// Takes note of what the remotes have of the devices that there are; of others nothing is looked at.
-  private func note(_ repository: Repository, in signs: inout DeviceHeartbeats) {
+  /// Records the fetched heartbeats of the store's devices.
+  private func recordHeartbeats(_ repository: Repository, in heartbeats: inout DeviceHeartbeats) {
     let remotes = ((try? repository.remotes()) ?? []).map(\.name)
     for device in devices().devices where device.id != self.device {
       for remote in remotes {
         let name = "\(Store.seen)\(remote)/\(device.id)"
         if let commit = (try? repository.commit(of: name)) ?? nil {
-          signs.take(commit, of: device.id, from: repository, at: context.now)
+          heartbeats.take(commit, of: device.id, from: repository, at: context.now)
         }
       }
     }
   }
 
-  /// Says that this device is there; returns whether any remote has taken it.
-  private func tell(
+  /// Pushes a heartbeat of this device. Returns true if at least one remote has accepted it.
+  private func pushHeartbeat(
     _ repository: Repository, _ transports: [any RemoteTransport], _ head: String?, every: Int64
   ) async -> Bool {
     guard
@@ -94,23 +97,26 @@ extension Store {
         signature: Repository.Signature(
           name: "Belfry", email: "belfry@localhost", time: context.now.seconds),
         message: CommitMessage(
-          "This device is there",
+          "Heartbeat",
           trailers: (head.map { [("Has", $0)] } ?? []) + [("Every", "\(every)")], device: device
         ).text)
     else { return false }
-    var isTold = false
+    var isAccepted = false
     for transport in transports {
       if (try? await transport.leave(commit, as: "\(Store.alive)\(device)")) != nil {
-        isTold = true
+        isAccepted = true
       }
     }
-    // Nothing here names it: half-hourly ones are not to pile up.
+    // No local reference needs the commit, and frequent heartbeats must not accumulate.
     repository.discard(commit)
-    return isTold
+    return isAccepted
   }
 
-  /// After how many seconds a device without a daemon says again that it is there: often once a cascade step may have to ring
-  /// for an alarm, as it does not know when it is asked next; nil while nothing looks at the clock here.
+  /// The time in seconds after which a device without a daemon pushes another heartbeat; nil if no scheduler runs
+  /// here.
+  ///
+  /// The time is short if a cascade step may have to ring for an alarm, because this device cannot know when the next
+  /// sync runs.
   public var heartbeatSpacing: Int64? {
     guard hasTickedLately else { return nil }
     let isDue =
@@ -127,14 +133,18 @@ extension Store {
     return hasCascade ? DeviceHeartbeats.spacingInWindow : DeviceHeartbeats.spacing
   }
 
-  /// The devices that, by their last heartbeats, are known not to have had the alarms' cascades as they are here:
-  /// a set for each alarm's identifier.
+  /// Returns the devices that, according to their heartbeats, lack the present cascade of an alarm.
+  ///
+  /// - Parameters:
+  ///   - alarms: The alarms.
+  ///   - heartbeats: The known heartbeats.
+  /// - Returns: The devices by the alarm's id.
   public func devicesWithoutCascade(
-    of alarms: [Alarm], _ signs: DeviceHeartbeats
+    of alarms: [Alarm], _ heartbeats: DeviceHeartbeats
   ) -> [Identifier: Set<Identifier>] {
     guard let repository = try? repository() else { return [:] }
     var result: [Identifier: Set<Identifier>] = [:]
-    for (device, commit) in signs.has {
+    for (device, commit) in heartbeats.has {
       guard let id = ObjectID(hexadecimal: commit), let tree = try? repository.commit(id).tree
       else { continue }
       for alarm in alarms where !hasCascade(of: alarm, repository, in: tree) {
@@ -144,7 +154,7 @@ extension Store {
     return result
   }
 
-  /// True if a commit's tree has an alarm's cascade as it is here.
+  /// Returns true if a commit's tree contains the present cascade of an alarm.
   private func hasCascade(of alarm: Alarm, _ repository: Repository, in tree: ObjectID) -> Bool {
     guard let blob = (try? repository.blob(at: AlarmRecord.path(alarm.id), in: tree)) ?? nil,
       let bytes = try? repository.blob(blob, limit: AlarmRecord.largest),
@@ -155,14 +165,14 @@ extension Store {
 }
 
 extension DeviceHeartbeats {
-  /// Takes a device's heartbeat over, unless an older or an impossible one.
+  /// Records a device's heartbeat, unless it is older than the known one or its time is implausible.
   mutating func take(
     _ commit: ObjectID, of device: Identifier, from repository: Repository, at now: Instant
   ) {
-    guard let sign = try? repository.commit(commit) else { return }
-    let time = Instant(seconds: sign.time)
+    guard let heartbeat = try? repository.commit(commit) else { return }
+    let time = Instant(seconds: heartbeat.time)
     if time.isImplausible(at: now) || seen[device].map({ $0 > time }) == true { return }
-    let trailers = CommitMessage.trailers(of: sign.message)
+    let trailers = CommitMessage.trailers(of: heartbeat.message)
     seen[device] = time
     has[device] = trailers["Has"]
     every[device] = trailers["Every"].flatMap { Int64($0) }

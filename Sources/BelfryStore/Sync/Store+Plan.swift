@@ -1,30 +1,40 @@
 import BelfryCore
 import Git
 
-/// What a sync with one remote would do.
+/// A dry run of a sync with one remote.
 public struct SyncPlan: Sendable {
-  /// A record that would come in or change here.
+  /// A record that the sync would add or change here.
   public struct Change: Hashable, Sendable {
+    /// The path within the store.
     public let path: String
     /// The alarm's title; nil for other records.
     public let title: String?
+    /// True if the store doesn't have the record.
     public let isNew: Bool
   }
+  /// The remote.
   public let remote: Remote
-  /// Commits that would come in, and go out.
+  /// The number of commits to merge.
   public var incoming = 0
+  /// The number of commits to push.
   public var outgoing = 0
+  /// The records that would change here.
   public var changes: [Change] = []
+  /// The conflicting edits that the merge would resolve.
   public var decisions: [MergeDecision] = []
+  /// The files that the merge would leave out.
   public var refusals: [MergeRefusal] = []
-  /// Why the remote could not be looked at.
+  /// The error if the remote could not be fetched; nil if it was.
   public var failure: (any Error)?
 }
 
 extension Store {
-  /// Fetches, and finds out what a sync would do; changes nothing but what is known of the remotes.
+  /// Fetches from remotes and returns what a sync would change. Only the remote-tracking references change.
   ///
-  /// What was written by hand and not taken up yet is not part of it.
+  /// The result doesn't include hand edits that are not committed yet.
+  ///
+  /// - Parameter names: The names of the remotes; empty for all.
+  /// - Throws: The failure if there is only one remote.
   public func plan(_ names: [String] = []) async throws -> [SyncPlan] {
     let repository = try repository()
     var plans: [SyncPlan] = []

@@ -2,11 +2,14 @@ import BelfryCore
 import Git
 
 extension Store {
+  /// Returns the store's remotes, sorted by name.
   public func remotes() throws -> [Remote] {
     try repository().remotes()
   }
 
-  /// Adds a remote. Throws when there is one of that name, or no way to reach such a URL.
+  /// Adds a remote.
+  ///
+  /// - Throws: `StoreError.remoteExists`, or `.unsupportedRemote` if the URL is not valid.
   public func addRemote(_ remote: Remote) throws {
     _ = try GitTransport.check(remote.url)
     try locked {
@@ -18,6 +21,9 @@ extension Store {
     }
   }
 
+  /// Removes a remote.
+  ///
+  /// - Throws: `StoreError.noRemote` if there is none of that name.
   public func removeRemote(_ name: String) throws {
     try locked {
       let repository = try configuration()
@@ -28,20 +34,20 @@ extension Store {
     }
   }
 
-  /// The repository, without the lock on its configuration that a git may have left which died.
+  /// Returns the repository after removing a stale lock of its configuration.
   func configuration() throws -> Repository {
     let repository = try repository()
     _ = repository.removeAbandonedLock(repository.commonDirectory + "config.lock")
     return repository
   }
 
-  /// The remotes of some names; all when none is named.
+  /// Returns the remotes with the given names, or all remotes if `names` is empty.
   ///
-  /// Throws `StoreError.noRemote`.
+  /// - Throws: `StoreError.noRemote`.
   func remotes(named names: [String]) throws -> [Remote] {
     let all = try remotes()
     if names.isEmpty {
-      // Others may reach this store, and leave something.
+      // Without a remote there can still be commits that other devices have pushed here.
       guard !all.isEmpty || hasIncoming else { throw StoreError.noRemote(nil) }
       return all
     }
@@ -55,17 +61,20 @@ extension Store {
     return result
   }
 
-  /// Asks a remote whether it can be reached; throws `StoreError.remoteFailed`.
+  /// Checks that a remote can be reached and is a repository.
+  ///
+  /// - Throws: `StoreError.remoteFailed`.
   public func reach(_ remote: Remote) async throws {
     try await GitTransport(repository(), remote, context: context).probe()
   }
 
-  // MARK: Commits that others left
+  // MARK: Incoming commits
 
-  /// Where a device that cannot move this store's branch leaves its own: each under its identifier.
+  /// The folder of the references to which devices push if they cannot move this store's checked-out branch. Each
+  /// device has its own.
   static let incoming = "refs/belfry/incoming/"
 
-  /// Whether somebody may have left something to be taken in. Costs a look at a folder.
+  /// True if there may be incoming commits. Lists a folder only.
   var hasIncoming: Bool {
     !DurableFile.names(in: "\(local.gitDirectory)/\(Store.incoming)").isEmpty
   }

@@ -1,47 +1,57 @@
 import BelfryCore
 import Git
 
-/// Where a store stands: its branch against what is known of the remotes, and the devices.
+/// The state of a store: its branch in relation to the remotes, and its devices.
 public struct StoreStatus: Sendable {
+  /// The state of a remote, as of the last sync.
   public struct RemoteStatus: Sendable {
+    /// The remote.
     public let remote: Remote
-    /// Commits that it lacks, and that are to come, as far as is known here; nil when it was never synced
-    /// with.
+    /// The number of commits that the remote lacks, and that this store lacks; nil if there was no sync yet.
     public let counts: (ahead: Int, behind: Int)?
   }
 
+  /// The state of a device.
   public struct DeviceStatus: Sendable {
+    /// The device.
     public let device: Device
-    /// Whether it is this one.
+    /// True for this device.
     public let isHere: Bool
-    /// When it last did something that is known here.
+    /// The time of the device's latest log entry; nil if none is known.
     public let lastActivity: Instant?
-    /// The device that has its place, while nothing is heard of it; nil for most.
+    /// The device that stands in while this device sends no heartbeats; nil for none.
     public let successor: Identifier?
-    /// True if a person has decided so.
+    /// True if the user has replaced this device.
     public let isReplaced: Bool
   }
 
-  /// The branch that is checked out, in short; nil when none is.
+  /// The short name of the checked-out branch; nil if there is none.
   public var branch: String?
+  /// The commit of HEAD; nil before the first commit.
   public var head: ObjectID?
-  /// What the user's own git has begun and not ended.
+  /// The unfinished operation of the user's own git.
   public var operation: Repository.Operation
-  /// The records that were written by hand and are not taken up yet.
+  /// The number of records with uncommitted hand edits.
   public var unsettled: Int
-  /// The commits that other devices have left here.
+  /// The number of incoming commits of other devices.
   public var left: Int
+  /// The remotes.
   public var remotes: [RemoteStatus]
+  /// The time of the last successful sync; nil if there was none.
   public var lastSync: Instant?
+  /// The time of the last tick; nil if there was none.
   public var lastTick: Instant?
+  /// The devices, this one first, the others sorted by name.
   public var devices: [DeviceStatus]
+  /// The records that cannot be used.
   public var problems: [RecordProblem]
 }
 
 extension Store {
-  /// How many log entries are looked through for what the devices did last.
-  private static let entriesForActivity = 5_000
+  /// The maximum number of log entries that are searched for the activity of the devices.
+  private static let maxActivityEntries = 5_000
 
+  /// Returns the state of the store.
   public func storeStatus() throws -> StoreStatus {
     let repository = try repository()
     let reference = try repository.headBranch()
@@ -72,28 +82,28 @@ extension Store {
 
   private func lastActivities(of devices: Set<Identifier>) -> [Identifier: Instant] {
     var result: [Identifier: Instant] = [:]
-    for entry in log().prefix(Store.entriesForActivity) {
+    for entry in log().prefix(Store.maxActivityEntries) {
       if result[entry.device] == nil { result[entry.device] = entry.at }
       if devices.allSatisfy({ result[$0] != nil }) { break }
     }
     return result
   }
 
-  /// How many commits a remote is known to lack; nil when it was never synced with.
+  /// Returns the number of commits that a remote lacks, as of the last sync, or nil if there was none.
   public func waiting(for remote: String) -> Int? {
     guard let repository = try? repository() else { return nil }
     let head = (try? repository.commit(of: repository.currentBranch())) ?? nil
     return (try? Store.counts(repository, from: head, to: remote))??.ahead
   }
 
-  /// The commits that a remote is known to lack, and those that it has and a commit lacks; nil when it was never
-  /// synced with, or what it had is gone.
+  /// Returns the number of commits that a remote lacks, and that the store lacks, or nil if there was no sync or its
+  /// commit is missing.
   private static func counts(
     _ repository: Repository, from head: ObjectID?, to remote: String
   ) throws -> (ahead: Int, behind: Int)? {
     let tracking = "refs/remotes/\(remote)/\(Repository.branch)"
     guard let theirs = try repository.commit(of: tracking), let head else { return nil }
-    // One whose commit is gone was never synced with.
+    // If the commit is missing, the remote counts as never synced.
     return try? repository.aheadBehind(head, theirs)
   }
 }

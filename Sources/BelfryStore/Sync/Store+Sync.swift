@@ -1,37 +1,42 @@
 import BelfryCore
 import Git
 
-/// What a sync did.
+/// The result of a sync.
 public struct SyncResult: Sendable {
-  /// The part of one remote.
+  /// The exchange with one remote.
   public struct Exchange: Sendable {
+    /// The remote.
     public let remote: Remote
-    /// Commits that it brought.
+    /// The number of commits that were merged from it.
     public var fetched = 0
-    /// Commits that it was sent.
+    /// The number of commits that were pushed to it.
     public var pushed = 0
-    /// Its branch had been moved to where it lacked what it had before.
+    /// True if the remote's branch no longer contains the commit of the last sync.
     public var wasRewound = false
-    /// The branch that was taken in, when the remote has none of the usual name.
+    /// The branch that was merged, if the remote has no `main`; nil otherwise.
     public var branch: String?
-    /// It is somebody's own store, and takes in what was left for it by its next command.
+    /// True if the remote is another store with a checked-out branch, whose next command merges the pushed commit.
     public var isLeft = false
-    /// Why it could not be synced with; nil when it was.
+    /// The error; nil if the exchange succeeded.
     public var failure: (any Error)?
   }
+  /// The exchanges, one per remote.
   public var exchanges: [Exchange] = []
-  /// Records that came in or were joined.
+  /// The number of records that were added or changed.
   public var merged = 0
+  /// The conflicting edits that the merges resolved.
   public var decisions: [MergeDecision] = []
+  /// The files that the merges left out.
   public var refusals: [MergeRefusal] = []
-  /// How far ahead of this device's clock the latest commit that came in is, in seconds, when that is
-  /// implausible.
+  /// The time in seconds by which the latest merged commit is ahead of this device's clock; nil if that is plausible.
   public var clockAhead: Int64?
 
-  /// That of nothing done yet.
+  /// Creates an empty result.
   public init() {}
 
+  /// The number of commits that were merged from all remotes.
   public var fetched: Int { exchanges.reduce(0) { $0 + $1.fetched } }
+  /// The number of commits that were pushed to all remotes.
   public var pushed: Int { exchanges.reduce(0) { $0 + $1.pushed } }
 
   mutating func add(_ outcome: BranchJoin.Outcome, to index: Int? = nil) {
@@ -43,19 +48,20 @@ public struct SyncResult: Sendable {
 }
 
 extension Store {
-  /// Fetches, merges, and pushes, until this store and the remotes have the same.
+  /// Fetches, merges and pushes until this store and the remotes have the same commit.
   ///
-  /// The lock is held only while merging: local work never waits for a remote. A remote that cannot be reached
-  /// keeps nobody from the others; its failure is in its exchange, or thrown when it is the only one.
+  /// The lock is held only during merges, so local work never waits for a remote. An unreachable remote doesn't
+  /// affect the others.
   ///
   /// - Parameters:
-  ///   - names: the remotes; all when none is named.
-  ///   - sign: after how many seconds this device says again that it is there; nil for not at all.
-  ///   - promise: how often it promises to be heard of while a cascade step may have to ring, in seconds; nil where only its
-  ///     past syncs tell.
-  ///   - pushTimeout: how long pushes that lose against other devices are tried again, in milliseconds; nil for as long
-  ///     as usual.
-  ///   - transport: how a remote is reached.
+  ///   - names: The names of the remotes; empty for all.
+  ///   - sign: The time in seconds after which this device pushes another heartbeat; nil to push none.
+  ///   - promise: The maximum time between two heartbeats while a cascade step may have to ring, in seconds; nil to
+  ///     derive it from past syncs.
+  ///   - pushTimeout: The time for which pushes that lose against other devices are retried, in milliseconds; nil for
+  ///     the default.
+  ///   - transport: A function that returns the access to a remote; nil for the user's own git.
+  /// - Throws: The failure if there is only one remote. With several, each failure is in its exchange.
   public func sync(
     _ names: [String] = [], sign: Int64? = nil, promise: Int64? = nil, pushTimeout: Int? = nil,
     transport: (@Sendable (Repository, Remote) throws -> any RemoteTransport)? = nil
@@ -65,10 +71,10 @@ extension Store {
     let remotes = try remotes(named: names)
     let context = context
     let make = transport ?? { try GitTransport($0, $1, context: context) }
-    var sync = Synchronising(
+    var sync = SyncRun(
       store: self, repository: repository,
       peers: remotes.map { remote in
-        Synchronising.Peer(remote: remote, transport: Result { try make(repository, remote) })
+        SyncRun.Peer(remote: remote, transport: Result { try make(repository, remote) })
       })
     var retry = PushRetry(timeout: pushTimeout ?? PushRetry.timeout)
     let began = ContinuousClock.now
@@ -81,7 +87,7 @@ extension Store {
       try await Task.sleep(for: .milliseconds(wait))
     }
     let result = sync.result
-    await exchangeSigns(
+    await exchangeHeartbeats(
       repository,
       sync.peers.indices.filter { result.exchanges[$0].failure == nil }
         .compactMap { try? sync.peers[$0].transport.get() }, spacing: sign, promise: promise)
@@ -93,14 +99,16 @@ extension Store {
   }
 }
 
-/// A sync on its way: fetch from everybody, join, push to everybody; again with those who were moved meanwhile.
-private struct Synchronising {
+/// A running sync: rounds of fetching from all remotes, merging, and pushing to all remotes, until no remote has
+/// moved meanwhile.
+private struct SyncRun {
+  /// A remote.
   struct Peer: Sendable {
     let remote: Remote
     let transport: Result<any RemoteTransport, any Error>
-    /// The commit at which its branch stands; nil when it has none.
+    /// The commit of the remote's branch; nil if it has none.
     var theirs: ObjectID?
-    /// The branch that was fetched from it.
+    /// The branch that was fetched.
     var branch = Repository.branch
     var isFetched = false
   }
@@ -108,7 +116,7 @@ private struct Synchronising {
   let repository: Repository
   var peers: [Peer]
   var result: SyncResult
-  /// True if all objects were fetched again, as some could not be read.
+  /// True if all objects were fetched again because some could not be read.
   private var isRefetched = false
 
   init(store: Store, repository: Repository, peers: [Peer]) {
@@ -119,20 +127,20 @@ private struct Synchronising {
     result.exchanges = peers.map { SyncResult.Exchange(remote: $0.remote) }
   }
 
-  /// The peers that are to be worked with still.
+  /// The indices of the remotes without a failure.
   private var reachable: [Int] { peers.indices.filter { result.exchanges[$0].failure == nil } }
 
-  /// One round; returns whether all have the same now, but for those that failed.
+  /// Runs one round. Returns true if all reachable remotes now have the same commit.
   mutating func round() async throws -> Bool {
     try await fetch()
     let ours: ObjectID?
     do {
       ours = try join()
     } catch StoreError.unreadableObject where !isRefetched {
-      // Once: objects that a partial clone left out, or that are gone, come again.
+      // Only once. This fetches objects that a partial clone left out or that are missing.
       isRefetched = true
       _ = try await each(reachable) { peer in
-        // What comes of it is seen when the objects are read.
+        // A failure shows when the objects are read.
         _ = try? await peer.transport.get().refetch(peer.branch)
       }
       ours = try join()
@@ -146,7 +154,7 @@ private struct Synchronising {
     }
   }
 
-  /// Does something with some peers at once, and notes for each when it fails.
+  /// Calls `body` for several remotes in parallel, and records each failure.
   private mutating func each<Value: Sendable>(
     _ indices: [Int], _ body: @escaping @Sendable (Peer) async throws -> Value
   ) async throws -> [(index: Int, value: Value)] {
@@ -181,7 +189,7 @@ private struct Synchronising {
       let before = try repository.commit(of: "refs/remotes/\(peer.remote.name)/\(branch)")
       let fetched = try await transport.fetchStore(at: peer.remote.url, into: repository)
       let theirs = fetched?.commit
-      // What has been collected since tells nothing.
+      // The old commit may have been collected, which doesn't prove a rewind.
       let wasRewound =
         before.map { before in
           theirs.map { (try? repository.isAncestor(before, of: $0)) == false } ?? true
@@ -202,8 +210,7 @@ private struct Synchronising {
     }
   }
 
-  /// Joins everything that was fetched into the branch that is checked out, whatever it is called here, and returns
-  /// where it stands then.
+  /// Merges all fetched commits into the checked-out branch, whatever its name. Returns the branch's commit.
   private mutating func join() throws -> ObjectID? {
     try store.locked {
       let writer = try StoreWriter(store)
@@ -215,10 +222,10 @@ private struct Synchronising {
         do {
           let outcome = try BranchJoin(writer).join(theirs)
           result.add(outcome, to: index)
-          if outcome.fetched > 0 { notification(theirs) }
+          if outcome.fetched > 0 { checkClock(of: theirs) }
         } catch let error as StoreError {
           if case .unreadableObject = error, !isRefetched { throw error }
-          // What this remote has cannot be joined; another's can.
+          // The commits of other remotes may still merge.
           guard peers.count > 1 else { throw error }
           result.exchanges[index].failure = error
         }
@@ -227,7 +234,8 @@ private struct Synchronising {
     }
   }
 
-  private mutating func notification(_ commit: ObjectID) {
+  /// Records by how much a commit's time is implausibly ahead of this device's clock.
+  private mutating func checkClock(of commit: ObjectID) {
     guard let time = (try? repository.commit(commit).time).map({ Instant(seconds: $0) }),
       time.isImplausible(at: store.context.now)
     else { return }

@@ -1,42 +1,43 @@
 import BelfryCore
 import Git
 
-/// The join of two trees, record by record, as far as they differ.
+/// The merge of two trees, for the paths on which they differ:
 ///
-/// For a path on which the trees differ:
+/// 1. The path of a record: see `RecordJoin`. A record that only one side has stays. An invalid record loses.
+/// 2. Any other path, or anything but a regular file: it is not in the merged tree. The file stays in its owner's
+///    work tree.
 ///
-/// 1. A path that records have: see `RecordJoin`. What only one side has stays; what is not valid gives way.
-/// 2. A path that no record has, or anything but a regular file: it is in neither's joined tree. The file stays in
-///    its owner's work tree.
-///
-/// Symmetric: both sides come to the same tree, byte by byte. Nothing of a tree is trusted: a path is looked at
-/// before the object behind it, and the object's size before its content.
+/// The merge is symmetric: both sides create the same tree, byte by byte. No tree is trusted: the path is checked
+/// before the object, and the object's size before its content.
 struct TreeJoin {
   private let repository: Repository
-  /// What differs from our tree; nil: tracked no longer.
+  /// The differences of the merged tree from our tree, by path; nil removes the file from the tree.
   private(set) var files: [String: [UInt8]?] = [:]
-  /// What our tree has at the paths of `files`.
+  /// The blobs of our tree at the paths of `files`.
   private(set) var before: [String: ObjectID] = [:]
-  /// What the other side has at those of them where its version was taken as it is.
+  /// The blobs of the other tree at the paths of `files`, where the other version was adopted unchanged.
   private(set) var taken: [String: ObjectID] = [:]
+  /// The conflicting edits that the merge resolved.
   private(set) var decisions: [MergeDecision] = []
-  /// What the other side has that was left out: the first of it.
+  /// The first of the files that the merge left out.
   private(set) var refusals: [MergeRefusal] = []
-  /// How many records came in or changed.
+  /// The number of records that were added or changed.
   private(set) var merged = 0
 
-  /// More entries than any store has: whoever sends more wants us to come to no end.
-  private static let mostEntries = 2_000_000
-  private static let mostRefused = 50_000
-  /// So many refusals are told.
-  private static let mostRefusals = 1_000
+  /// The maximum number of differing entries, more than any store has, so that a malicious tree cannot block the
+  /// merge.
+  private static let maxEntries = 2_000_000
+  /// The maximum number of files that a merge leaves out.
+  private static let maxRefused = 50_000
+  /// The maximum number of files that are reported as left out.
+  private static let maxRefusals = 1_000
   private var entries = 0
   private var refused = 0
 
-  /// The commit that both sides came from; nil when there is none, or the sides are no commits.
+  /// The common ancestor of the two commits; nil if there is none, or if trees were merged.
   private(set) var ancestor: ObjectID?
 
-  /// The join of two commits' trees; nil is one without records.
+  /// Merges the trees of two commits. A nil commit has an empty tree.
   init(_ repository: Repository, commit ours: ObjectID?, with theirs: ObjectID) throws {
     let ancestor = try ours.flatMap { try repository.mergeBase($0, theirs) }
     try self.init(
@@ -46,9 +47,15 @@ struct TreeJoin {
     self.ancestor = ancestor
   }
 
-  /// - Parameter base: the tree of the common ancestor: see `RecordJoin`.
-  /// - Throws: `StoreError.tooLarge` for a tree that is larger than any store; `.unreadableObject` when a tree or a record
-  ///   is missing or damaged here.
+  /// Merges two trees.
+  ///
+  /// - Parameters:
+  ///   - repository: The repository.
+  ///   - ours: Our tree; nil for an empty one.
+  ///   - theirs: The other tree.
+  ///   - base: The tree of the common ancestor, see `RecordJoin`; nil if there is none.
+  /// - Throws: `StoreError.tooLarge` for a tree larger than that of any store; `.unreadableObject` if a tree or a
+  ///   record is missing or damaged here.
   init(_ repository: Repository, ours: ObjectID?, theirs: ObjectID, base: ObjectID?) throws {
     self.repository = repository
     do {
@@ -67,22 +74,22 @@ struct TreeJoin {
     let other = try theirs.map { try repository.tree($0) } ?? TreeData()
     let differences = try mine.differences(to: other)
     for name in try other.repeatedNames() {
-      refuse(prefix, name, "it is there more than once; the last counts")
+      refuse(prefix, name, "it occurs more than once; the last entry is used")
     }
     entries += differences.count
-    guard entries <= TreeJoin.mostEntries else { throw StoreError.tooLarge }
-    // Of the ancestor only a record's own version matters, and that only where both sides have one.
+    guard entries <= TreeJoin.maxEntries else { throw StoreError.tooLarge }
+    // The ancestor matters only for records that both sides have.
     let names = Set(differences.filter { $0.before != nil && $0.after != nil }.map(\.name))
     let ancestors =
       names.isEmpty
       ? [:] : base.flatMap { try? repository.tree($0).entries(named: names) } ?? [:]
     for difference in differences {
-      guard refused <= TreeJoin.mostRefused else { throw StoreError.tooLarge }
+      guard refused <= TreeJoin.maxRefused else { throw StoreError.tooLarge }
       let (a, b) = (difference.before, difference.after)
       let path = prefix + difference.name
-      // A name that pretends to be a path.
+      // A slash in a name could imitate a path.
       if difference.name.contains("/") {
-        if b != nil { refuse(prefix, difference.name, "no record has this path") }
+        if b != nil { refuse(prefix, difference.name, "it is not the path of a record") }
         continue
       }
       if a?.mode == .folder || b?.mode == .folder, TreeJoin.isFolder(path) {
@@ -90,7 +97,7 @@ struct TreeJoin {
           entry?.mode == .folder ? entry?.id : nil
         }
         try walk(folder(a), folder(b), folder(ancestors[difference.name]), prefix: path + "/")
-        // A file in a folder's place, on the other side, is no record.
+        // The other side has a file in place of the folder.
         if let b, b.mode != .folder { refuse(prefix, difference.name, "it is not a folder") }
       } else {
         try join(prefix, difference.name, a, b, ancestors[difference.name])
@@ -98,13 +105,13 @@ struct TreeJoin {
     }
   }
 
-  /// Whether records lie in or below a folder.
+  /// Returns true if a folder contains records, directly or in subfolders.
   private static func isFolder(_ path: String) -> Bool {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     switch parts.first {
     case "alarms", "devices": return parts.count == 1
     case "log":
-      // No more days than there are.
+      // Limits the folders to valid dates.
       return parts.count <= 4
         && zip(parts.dropFirst(), [4, 2, 2]).allSatisfy { part, digits in
           part.utf8.count == digits
@@ -123,7 +130,8 @@ struct TreeJoin {
     let kind = RecordPath(path)
     if let theirs, kind == nil || theirs.mode != .file {
       refuse(
-        prefix, name, kind == nil ? "no record has this path" : "it is not a regular file")
+        prefix, name,
+        kind == nil ? "it is not the path of a record" : "it is not a regular file")
     }
     before[path] = file(ours)
     guard let kind else {
@@ -133,7 +141,7 @@ struct TreeJoin {
     let join = RecordJoin(
       kind, ours: try file(ours).map { try repository.content($0, kind) },
       theirs: try file(theirs).map { try repository.content($0, kind) },
-      // The join stands without it: nobody is kept from syncing because an old version is gone.
+      // The merge works without the common version, so a missing one must not prevent a sync.
       base: { file(base).flatMap { try? repository.blob($0, limit: kind.largest) } })
     if let error = join.refusals.theirs { refuse(prefix, name, error.reason) }
     decisions += join.decisions
@@ -154,7 +162,7 @@ struct TreeJoin {
 
   private mutating func refuse(_ prefix: String, _ name: String, _ reason: String) {
     refused += 1
-    guard refusals.count < TreeJoin.mostRefusals else { return }
+    guard refusals.count < TreeJoin.maxRefusals else { return }
     refusals.append(
       MergeRefusal(folder: String(prefix.dropLast()), name: name, reason: reason))
   }

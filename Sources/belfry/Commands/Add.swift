@@ -6,7 +6,7 @@ struct Add: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Add an alarm.",
     discussion: """
-      Without a cycle it comes weekly, on today's weekday; without --at, at the current minute.
+      Without a schedule option, the alarm rings weekly on today's weekday; without --at, at the current minute.
 
         belfry add "Rent reminder" --weekly mon,fri --at 09:00 --note "Pay landlord"
         belfry add "Take pills" --daily --at 09:00,21:00 --persistent
@@ -15,13 +15,13 @@ struct Add: ParsableCommand {
         belfry add "Renew passport" --annual 03-01 --at 10:00 --warn 30d,7d --on laptop
       """)
 
-  @Argument(help: "What it is called: at most 200 characters.")
+  @Argument(help: "The title, at most 200 characters.")
   var title: String
 
   @OptionGroup var schedule: ScheduleOptions
   @OptionGroup var delivery: DeliveryOptions
 
-  @Option(help: "More words: at most 2,000 characters.")
+  @Option(help: "A note, at most 2,000 characters.")
   var note: String?
 
   @OptionGroup var motion: MotionOptions
@@ -33,16 +33,16 @@ struct Add: ParsableCommand {
     let title = try AlarmText.title(self.title)
     let note = try self.note.flatMap { try AlarmText.note($0) }
     let zones = context.storeContext.zones
-    let given = try schedule.zone(zones)
+    let requestedZone = try schedule.zone(zones)
     let now = context.storeContext.now
-    // What is wrong is said before a store is made.
+    // Invalid options are reported before the first command creates a store.
     _ = try self.schedule.schedule(changing: nil, now: zones.local.civil(at: now))
     _ = try delivery.changed(Alarm.Delivery())
     let store = try context.open()
     let settings = try context.settings(store)
-    // Where the clocks of places are meant, a new alarm is one of this place.
-    let here = zones.zone(named: zones.local.name).map { Alarm.Zone.named($0.name) }
-    let zone = given ?? (settings.fixedZone ? here : nil) ?? .floating
+    // With the setting fixed-zone, a new alarm keeps the time zone of this device.
+    let localZone = zones.zone(named: zones.local.name).map { Alarm.Zone.named($0.name) }
+    let zone = requestedZone ?? (settings.fixedZone ? localZone : nil) ?? .floating
     let rules = zone == .floating ? zones.local : zones.zone(named: zone.text) ?? zones.local
     let schedule = try self.schedule.schedule(changing: nil, now: rules.civil(at: now))
     let alarm = Alarm.created(
@@ -53,8 +53,7 @@ struct Add: ParsableCommand {
     let status = store.timeline(alarm).status(at: now, settings: settings, ledger: DeliveryLedger())
     guard let next = status.next else {
       throw CommandError(
-        .usage, "\(schedule.summary) has no occurrence ahead.", hint: "Name a time that is to come."
-      )
+        .usage, "\(schedule.summary) has no future occurrence.", hint: "Use a time in the future.")
     }
     let likely = try store.likely(titled: alarm.title, comingAt: next.at)
     let event = Event(.created, detail: schedule.summary)
@@ -74,7 +73,7 @@ struct Add: ParsableCommand {
     context.show(output.batteryWarnings[alarm.id], isStill: motion.noAnimation)
   }
 
-  /// Says when there is one like it, or one at the same minute; both are made all the same.
+  /// Warns if another alarm has the same title and schedule, or rings at the same minute. Neither is an error.
   private func warn(
     _ store: Store, _ alarm: Alarm, _ next: Timeline.Occurrence, _ summaries: [AlarmSummary]
   ) throws {
@@ -90,13 +89,13 @@ struct Add: ParsableCommand {
     guard let first = same.first else { return }
     let more = same.count > 1 ? " and \(same.count - 1) more" : ""
     Console.error(
-      "belfry: warning: \(Printable.text(first.title))\(more) \(same.count > 1 ? "come" : "comes") at the same minute: \(next.civil.spoken)."
+      "belfry: warning: \(Printable.text(first.title))\(more) \(same.count > 1 ? "ring" : "rings") at the same minute: \(next.civil.spoken)."
     )
   }
 }
 
 extension Schedule {
-  /// Whether two schedules are the same rule, wherever counting starts when it does not matter.
+  /// Returns true if two schedules have the same occurrences. The start counts only where it changes them.
   fileprivate func hasSameTimes(as other: Schedule) -> Bool {
     summary == other.summary
   }

@@ -3,11 +3,10 @@ import BelfryScheduler
 import BelfryStore
 import Git
 
-/// What `belfry tick` leaves behind while a notification waits for its button, or a sound plays.
+/// A helper process that `belfry tick` starts for a delivery that outlives it: a notification with buttons, or a sound.
 struct Attend: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Deliver what a tick hands over, and stay until it is answered.", shouldDisplay: false
-  )
+    abstract: "Run the deliveries of a tick until they end.", shouldDisplay: false)
 
   @Option(help: "The store's folder.")
   var store: String?

@@ -6,10 +6,10 @@ import BelfryStore
 struct BatteryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "battery",
-    abstract: "Tell whether this machine's battery lasts until the alarms of the next 24 hours.",
+    abstract: "Predict whether the battery lasts until your alarms.",
     discussion: """
-      With what is left, how fast it drains and how that is known, and a small plot: what was recorded, and the line \
-      ahead.
+      Shows the level, the drain and how it was measured, a prediction for each alarm of the next 24 hours, and a plot \
+      of the recorded and the predicted level.
 
         belfry battery
         belfry battery predict --level 34 --drain 8 --hours 6
@@ -21,7 +21,7 @@ struct BatteryCommand: ParsableCommand {
 
 struct BatteryStatus: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Tell how the battery stands, and how long it lasts.")
+    commandName: "status", abstract: "Show the battery level and a prediction for each alarm.")
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: BatteryCommand
@@ -35,9 +35,9 @@ struct BatteryStatus: ParsableCommand {
     case .none: report(absent: "This machine has no battery.")
     case .silent:
       report(
-        absent: "Neither the kernel nor UPower tells of a battery: see 'belfry doctor'.")
+        absent: "Neither the kernel nor UPower reports a battery. See 'belfry doctor'.")
     case .found(let standing):
-      let alarms = try near(store, context)
+      let alarms = try upcoming(store, context)
       if common.json {
         Console.write(text.json(standing, alarms).document)
       } else {
@@ -46,45 +46,45 @@ struct BatteryStatus: ParsableCommand {
     }
   }
 
-  private func report(absent words: String) {
+  private func report(absent reason: String) {
     if common.json {
-      Console.write(JSON.object(["present": false, "reason": .string(words)]).document)
+      Console.write(JSON.object(["present": false, "reason": .string(reason)]).document)
     } else {
-      Console.line(words)
+      Console.line(reason)
     }
   }
 
-  /// What rings here in the next 24 hours, the first first.
-  private func near(_ store: Store, _ context: CommandContext) throws -> [BatteryText.Near] {
+  /// Returns the alarms that ring on this device in the next 24 hours, the earliest first.
+  private func upcoming(_ store: Store, _ context: CommandContext) throws -> [BatteryText.Near] {
     let now = context.storeContext.now
     return try context.overview(store).compactMap { summary in
-      guard let comes = summary.status.comes, comes.at > now,
-        comes.at <= now.adding(seconds: BatteryWarnings.horizon),
+      guard let next = summary.status.comes, next.at > now,
+        next.at <= now.adding(seconds: BatteryWarnings.horizon),
         let alarm = try store.alarm(summary.id), store.ringsHere(alarm)
       else { return nil }
-      return BatteryText.Near(alarm: summary.id, title: summary.title, comes: comes)
+      return BatteryText.Near(alarm: summary.id, title: summary.title, comes: next)
     }.sorted { ($0.comes.at, $0.title) < ($1.comes.at, $1.title) }
   }
 }
 
 struct BatteryPredict: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "predict", abstract: "Reckon what will be left of a battery, by a linear drain.",
+    commandName: "predict", abstract: "Predict a battery level from a linear drain.",
     discussion: """
-      Above 20% is safe, above 5% a warning, and 5% or less critical; on a charger it is safe. What is left is shown \
-      rounded down. The drain may be left out where it is not known: then nothing is predicted.
+      More than 20% is safe, more than 5% a warning, and 5% or less critical. A battery on a charger is safe. The \
+      predicted level is rounded down. Without --drain, nothing is predicted.
       """)
 
-  @Option(help: ArgumentHelp("What is left now, 0 to 100.", valueName: "percent"))
+  @Option(help: ArgumentHelp("The level now, 0 to 100.", valueName: "percent"))
   var level: Double
 
-  @Option(help: ArgumentHelp("How much it drains in an hour.", valueName: "percent"))
+  @Option(help: ArgumentHelp("The drain per hour.", valueName: "percent"))
   var drain: Double?
 
-  @Option(help: ArgumentHelp("From now until the alarm.", valueName: "hours"))
+  @Option(help: ArgumentHelp("The time from now until the alarm.", valueName: "hours"))
   var hours: Double
 
-  @Flag(help: "It is on a charger.")
+  @Flag(help: "The battery is on a charger.")
   var charging = false
 
   @Flag(help: "Print one JSON document.")
@@ -109,7 +109,7 @@ struct BatteryPredict: ParsableCommand {
     }
     switch (prediction.unknown, prediction.predicted) {
     case (.drain?, _):
-      Console.line("safe: how fast it drains is not known, so nothing is predicted.")
+      Console.line("safe: the drain is unknown, so nothing is predicted.")
     case (.time?, _): Console.line("safe: that time has passed, so nothing is predicted.")
     case (nil, let predicted?) where !charging:
       Console.line("\(prediction.risk.rawValue): \(predicted)% will be left.")

@@ -6,42 +6,47 @@ import Git
 
 struct Calls: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "calls", abstract: "Say how this device places calls, and try it.",
+    commandName: "calls", abstract: "Set up phone calls from this device.",
     discussion: """
-      Of the devices that can, one is agreed on when a number's turn has come; set it up on those that are always on.
+      When a cascade reaches a phone number, one of the devices that can place calls does so. Set up calls on devices \
+      that are always on.
 
         belfry calls sip --server sip.example.org --user me --password-file pw
         belfry calls http --url https://… --account AC… --token-file token \\
           --from +15557654321
-        belfry calls try 5551234567
+        belfry calls test 5551234567
         belfry calls off
 
-      SIP needs baresip-core, espeak-ng and sox, HTTP needs curl. Secrets stay on this device, in a file that only \
-      you can read. A hook of your own may call in another way: ~/.config/belfry/hooks/deliver/call, and \
-      'belfry calls own'.
+      SIP needs baresip-core, espeak-ng and sox; HTTP needs curl. Secrets stay on this device, in a file that only \
+      you can read. To place calls in another way, write your own hook ~/.config/belfry/hooks/deliver/call and run \
+      'belfry calls hook'.
       """,
     subcommands: [
-      CallsShow.self, CallsSIP.self, CallsHTTP.self, CallsOwn.self, CallsTry.self, CallsOff.self,
+      CallsShow.self, CallsSIP.self, CallsHTTP.self, CallsHook.self, CallsTest.self, CallsOff.self,
     ], defaultSubcommand: CallsShow.self)
 
   @ParentCommand var root: Belfry
 
-  /// A secret from a file, or from standard input where that is `-`: on a command line everybody could read it.
+  /// Returns the secret on the first line of a file, or of standard input for `-`.
+  ///
+  /// Secrets are not options, because other users can list command lines.
+  ///
+  /// - Throws: `CommandError` if the file cannot be read, or its first line is not a secret of 1 to 1,024 bytes.
   static func secret(_ path: String, _ option: String) throws -> String {
     let bytes: [UInt8]
     do {
       bytes = try DurableFile.readStream(path == "-" ? "/dev/stdin" : CommandContext.absolute(path))
     } catch {
       throw CommandError(
-        .usage, "\(option): \(Printable.text("\(error)")).", hint: "Name a file that you can read.")
+        .usage, "\(option): \(Printable.text("\(error)")).", hint: "Use a file that you can read.")
     }
     let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     guard (1...1024).contains(line.utf8.count),
       !line.unicodeScalars.contains(where: AlarmText.isControl)
     else {
       throw CommandError(
-        .usage, "\(option): there is no secret on the first line of that file.",
-        hint: "Write it there, and nothing else.")
+        .usage, "\(option): the first line of the file is not a secret.",
+        hint: "Write only the secret on the first line, up to 1,024 bytes.")
     }
     return line
   }
@@ -49,7 +54,7 @@ struct Calls: ParsableCommand {
 
 struct CallsShow: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show how calls are placed, and by which devices.")
+    commandName: "show", abstract: "Show the call provider, and the devices that can call.")
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: Calls
@@ -71,10 +76,11 @@ struct CallsShow: ParsableCommand {
     }
     Console.line(
       own
-        ? "This device places calls: \(Printable.text(provider?.words ?? "by a hook of your own"))."
-        : "This device places no calls. Set it up: belfry help calls")
+        ? "This device places calls: \(Printable.text(provider?.words ?? "by your own hook"))."
+        : "This device places no calls. To set it up: belfry help calls")
     if !others.isEmpty {
-      Console.line("So do: \(others.map { Printable.text($0) }.joined(separator: ", ")).")
+      let names = others.map { Printable.text($0) }.joined(separator: ", ")
+      Console.line("Other devices that place calls: \(names).")
     }
   }
 }
@@ -83,19 +89,19 @@ struct CallsSIP: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sip", abstract: "Place calls through a SIP server or gateway.")
 
-  @Option(help: ArgumentHelp("Its name, and a port if need be.", valueName: "host[:port]"))
+  @Option(help: ArgumentHelp("The server, with an optional port.", valueName: "host[:port]"))
   var server: String
 
-  @Option(help: ArgumentHelp("Whom it knows this device as.", valueName: "name"))
+  @Option(help: ArgumentHelp("The user name at the server.", valueName: "name"))
   var user: String
 
   @Option(
     help: ArgumentHelp(
-      "The file with the password, - for standard input; none for a gateway that asks for none.",
+      "The file with the password, or - for standard input (default: no password).",
       valueName: "file"))
   var passwordFile: String?
 
-  @Option(help: "udp, tcp or tls.")
+  @Option(help: "The transport: udp, tcp or tls.")
   var transport = "udp"
 
   @OptionGroup var common: CommonOptions
@@ -115,14 +121,15 @@ struct CallsSIP: ParsableCommand {
     guard isSafe(server), isSafe(user), port.map({ UInt16($0) != nil && $0 != "0" }) ?? true else {
       throw CommandError(
         .usage,
-        "--server and --user hold letters, digits, dots, hyphens, and a colon before a port.",
-        hint: "As in --server sip.example.org:5060 --user belfry.")
+        "--server and --user take letters, digits, dots and hyphens, and --server also a port.",
+        hint: "For example: --server sip.example.org:5060 --user belfry")
     }
     let password = try passwordFile.map { try Calls.secret($0, "--password-file") }
     if let password, password.contains(where: { "<>;\"\\".contains($0) || $0.isWhitespace }) {
       throw CommandError(
-        .usage, "baresip cannot take a password with blanks, quotes, semicolons or <>.",
-        hint: "Choose another one at your provider.")
+        .usage,
+        "baresip does not support passwords with spaces, quotes, backslashes, semicolons or <>.",
+        hint: "Choose another password at your provider.")
     }
     try CallSetup(common, parent.root).set(
       .sip(server: server, user: user, password: password, transport: transport))
@@ -131,18 +138,19 @@ struct CallsSIP: ParsableCommand {
 
 struct CallsHTTP: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "http", abstract: "Place calls through an HTTP voice API in Twilio's form.")
+    commandName: "http", abstract: "Place calls through a Twilio-compatible HTTP API.")
 
-  @Option(help: ArgumentHelp("Where calls are asked for.", valueName: "url"))
+  @Option(help: ArgumentHelp("The URL that creates a call.", valueName: "url"))
   var url: String
 
-  @Option(help: ArgumentHelp("The account's identifier.", valueName: "name"))
+  @Option(help: ArgumentHelp("The id of the account.", valueName: "name"))
   var account: String
 
-  @Option(help: ArgumentHelp("The file with its token, - for standard input.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("The file with the token, or - for standard input.", valueName: "file"))
   var tokenFile: String
 
-  @Option(help: ArgumentHelp("The number that it calls from.", valueName: "number"))
+  @Option(help: ArgumentHelp("The number that calls come from.", valueName: "number"))
   var from: String
 
   @OptionGroup var common: CommonOptions
@@ -154,14 +162,15 @@ struct CallsHTTP: ParsableCommand {
       address = try VoiceURL(url)
     } catch {
       throw CommandError(
-        .usage, "--url '\(Printable.text(url))' is no voice API: \(error.reason).",
-        hint: "As your provider names it: https://api.example.org/…/Calls.json")
+        .usage, "--url '\(Printable.text(url))' is not valid: \(error.reason).",
+        hint: "Use the URL of your provider: https://api.example.org/…/Calls.json")
     }
     guard !account.contains(":"), (1...255).contains(account.utf8.count),
       account.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
     else {
       throw CommandError(
-        .usage, "--account holds no colon, and no blank.", hint: "As your provider names it.")
+        .usage, "--account is not valid: it contains a colon or a space, or is empty or too long.",
+        hint: "Use the account id that your provider shows.")
     }
     let from = try CascadeText.phone(from)
     let token = try Calls.secret(tokenFile, "--token-file")
@@ -170,9 +179,9 @@ struct CallsHTTP: ParsableCommand {
   }
 }
 
-struct CallsOwn: ParsableCommand {
+struct CallsHook: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "own", abstract: "Place calls by a hook of your own.")
+    commandName: "hook", abstract: "Place calls with your own hook.")
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: Calls
@@ -181,8 +190,8 @@ struct CallsOwn: ParsableCommand {
     let setup = try CallSetup(common, parent.root)
     guard setup.context.ownHook("call") != nil else {
       throw CommandError(
-        .notPossible, "there is no hook of your own that calls.",
-        hint: "Write one: ~/.config/belfry/hooks/deliver/call, and make it executable.")
+        .notPossible, "you have no hook 'call' of your own.",
+        hint: "Write ~/.config/belfry/hooks/deliver/call and make it executable.")
     }
     try setup.set(nil, calls: true)
   }
@@ -190,7 +199,7 @@ struct CallsOwn: ParsableCommand {
 
 struct CallsOff: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "off", abstract: "Place no calls from this device, and forget how.")
+    commandName: "off", abstract: "Disable calls on this device and delete its secrets.")
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: Calls
@@ -198,11 +207,11 @@ struct CallsOff: ParsableCommand {
   func run() throws { try CallSetup(common, parent.root).set(nil, calls: false) }
 }
 
-struct CallsTry: AsyncParsableCommand {
+struct CallsTest: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "try", abstract: "Call a number now, with words that say that it is a test.")
+    commandName: "test", abstract: "Call a number now; the message says that it is a test.")
 
-  @Argument(help: "The number.")
+  @Argument(help: "The phone number.")
   var number: String
 
   @OptionGroup var common: CommonOptions
@@ -214,11 +223,12 @@ struct CallsTry: AsyncParsableCommand {
     let store = try context.open()
     guard try context.callProvider != nil || context.ownHook("call") != nil else {
       throw CommandError(
-        .notPossible, "this device cannot place calls yet.", hint: "Set it up: belfry help calls")
+        .notPossible, "this device cannot place calls yet.",
+        hint: "To set it up: belfry help calls")
     }
     let now = context.storeContext.now
     let due = context.storeContext.zones.local.civil(at: now)
-    // It is about no alarm; a hook gets one all the same.
+    // Hooks always get an alarm, so the test has one that is not in the store.
     let alarm = Alarm.created(
       id: context.storeContext.makeIdentifier(), title: "Test", note: nil,
       schedule: try Schedule(.once(due.date), times: [due.time]), zone: .floating,
@@ -239,7 +249,7 @@ struct CallsTry: AsyncParsableCommand {
       throw ExitCode(interrupted.status)
     }
     switch outcome {
-    case .answered: Console.line("It was answered.")
+    case .answered: Console.line("The call was answered.")
     case .failed(let reason):
       throw CommandError(
         .network, "the call failed: \(Printable.text(reason)).", hint: "See 'belfry calls'.")
@@ -247,7 +257,7 @@ struct CallsTry: AsyncParsableCommand {
   }
 }
 
-/// Changes how this device places calls, and what the others know of it.
+/// A change of this device's call settings, and of its device record, which other devices read.
 private struct CallSetup {
   let context: CommandContext
   private let store: Store
@@ -265,8 +275,8 @@ private struct CallSetup {
     if json { return Console.write(CascadeText.json(device).document) }
     Console.line(
       calls
-        ? "This device places calls: \(Printable.text(provider?.words ?? "by a hook of your own"))."
-        : "This device places no calls any more.")
-    if calls { Console.line("Try it: belfry calls try NUMBER") }
+        ? "This device places calls: \(Printable.text(provider?.words ?? "by your own hook"))."
+        : "This device no longer places calls.")
+    if calls { Console.line("To test it: belfry calls test NUMBER") }
   }
 }

@@ -5,13 +5,14 @@ import BelfryStore
 
 struct Catalog: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show every part of the terminal's look, in every state.",
-    discussion: "With made-up alarms and a made-up clock: nothing is read from the store.")
+    abstract: "Show every part of the terminal output, in every state.",
+    discussion: "Uses sample alarms and a fixed clock; reads nothing from the store.",
+    shouldDisplay: false)
 
-  @Option(help: "Columns: 40 to 200 (default: the terminal's).")
+  @Option(help: "The width in columns, 40 to 200 (default: that of the terminal).")
   var width: Int?
 
-  @Flag(inversion: .prefixedNo, help: "Colours, or none (default: as the terminal wants).")
+  @Flag(inversion: .prefixedNo, help: "Use color, or none (default: if the terminal supports it).")
   var colour: Bool?
 
   @Flag(help: "Print the names of the parts as one JSON document.")

@@ -5,22 +5,24 @@ import Git
 
 struct Conflicts: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show which edits a merge set aside, and take them back.",
-    discussion: "Nobody is ever asked to decide; but what was decided can be seen, and changed.",
+    abstract: "List the edits that merges set aside, and restore them.",
+    discussion: """
+      A merge resolves every conflict by itself: it keeps one value and sets the other aside.
+      """,
     subcommands: [ConflictsList.self, ConflictsRestore.self],
     defaultSubcommand: ConflictsList.self)
 
   @ParentCommand var root: Belfry
 }
 
-/// So many are looked for, unless somebody asks for more.
-private let usualLimit = 20
+/// The number of conflicts that are listed without `--all`.
+private let defaultLimit = 20
 
 struct ConflictsList: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "Show them, newest first.")
+    commandName: "list", abstract: "List the edits that merges set aside, newest first.")
 
-  @Flag(help: "All of them, not only the latest \(usualLimit).")
+  @Flag(help: "List all of them, not only the latest \(defaultLimit).")
   var all = false
 
   @OptionGroup var common: CommonOptions
@@ -29,15 +31,15 @@ struct ConflictsList: AsyncParsableCommand {
   func run() async throws {
     let context = try common.context(parent.root)
     let store = try context.open()
-    let items = try await store.conflicts(limit: all ? .max : usualLimit)
+    let items = try await store.conflicts(limit: all ? .max : defaultLimit)
     if common.json { return Console.write(JSON.array(items.enumerated().map(json)).document) }
     if items.isEmpty { return Console.line("No edit was ever set aside.") }
     let names = store.deviceNames()
     for (index, item) in items.enumerated() {
       let decision = item.decision
-      let taken = item.isTakenBack ? " (taken back)" : ""
+      let mark = item.isRestored ? " (restored)" : ""
       Console.line(
-        "\(index + 1). \(Printable.text(decision.title)), \(subject(decision, names))\(taken)")
+        "\(index + 1). \(Printable.text(decision.title)), \(subject(decision, names))\(mark)")
       let zone = context.storeContext.zones.local
       let kept = side(decision.shown(decision.kept), decision.keptStamp, item.kept, names, zone)
       let discarded = side(
@@ -47,10 +49,10 @@ struct ConflictsList: AsyncParsableCommand {
       Console.line(
         "   because \(decision.rule.words)\(item.merge.map { "; merge \($0.commit.short)" } ?? "")")
     }
-    Console.line("Take the other value: belfry conflicts restore N")
+    Console.line("To use the other value: belfry conflicts restore N")
   }
 
-  /// `"Pay rent" by laptop, Fri 20 Nov 2026, 23:00, commit 3a25f117`
+  /// Returns one side of a conflict: `"Pay rent" by laptop, Fri 20 Nov 2026, 23:00, commit 3a25f117`.
   private func side(
     _ value: String, _ stamp: Stamp?, _ origin: SetAside.Origin?, _ names: [Identifier: String],
     _ zone: TimeZoneRules
@@ -67,13 +69,13 @@ struct ConflictsList: AsyncParsableCommand {
     return parts.joined(separator: ", ")
   }
 
-  /// `{number, …decision, merge, keptCommit, discardedCommit, takenBack}`
+  /// Returns `{number, …decision, merge, keptCommit, discardedCommit, takenBack}`.
   private func json(_ index: Int, _ item: SetAside) -> JSON {
     var members = item.decision.json.object ?? [:]
     members["number"] = .integer(Int64(index + 1))
     members["merge"] = item.merge.map { .string($0.commit.description) }
     members["decidedAt"] = JSON(item.decided)
-    members["takenBack"] = .bool(item.isTakenBack)
+    members["takenBack"] = .bool(item.isRestored)
     for (name, origin) in [("kept", item.kept), ("discarded", item.discarded)] {
       guard let origin else { continue }
       members["\(name)Commit"] = .string(origin.commit.description)
@@ -84,17 +86,17 @@ struct ConflictsList: AsyncParsableCommand {
   }
 }
 
-/// Returns the subject of a decision with devices by their names.
+/// Returns the subject of a decision, with the names of devices in place of their ids.
 private func subject(_ decision: MergeDecision, _ names: [Identifier: String]) -> String {
   Printable.text(CascadeText.readable(decision.subject.name, names))
 }
 
 struct ConflictsRestore: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "restore", abstract: "Take the value that was set aside.",
-    discussion: "It is an edit of now, which 'belfry undo' takes back.")
+    commandName: "restore", abstract: "Restore a value that a merge set aside.",
+    discussion: "This is a new edit; 'belfry undo' reverts it.")
 
-  @Argument(help: "The number that 'belfry conflicts' shows.")
+  @Argument(help: "The number in the list of 'belfry conflicts'.")
   var number: Int
 
   @OptionGroup var common: CommonOptions
@@ -109,9 +111,10 @@ struct ConflictsRestore: AsyncParsableCommand {
         .notPossible, "there is no conflict \(number).", hint: "See 'belfry conflicts list --all'.")
     }
     let item = items[number - 1]
-    if item.isTakenBack {
+    if item.isRestored {
       throw CommandError(
-        .notPossible, "that is how it is already.", hint: "See 'belfry conflicts list'.")
+        .notPossible, "conflict \(number) is already restored.",
+        hint: "See 'belfry conflicts list'.")
     }
     try store.restore(item)
     let decision = item.decision
@@ -131,11 +134,11 @@ struct ConflictsRestore: AsyncParsableCommand {
 
 struct Explain: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show which device, commit and rule made an alarm what it is.")
+    abstract: "Show which device, commit and rule set each value.")
 
   @Argument(help: "The alarm.") var alarm: String
 
-  @Argument(help: "One occurrence of it: 2026-11-23T09:00.")
+  @Argument(help: "One occurrence, such as 2026-11-23T09:00.")
   var occurrence: String?
 
   @OptionGroup var common: CommonOptions
@@ -147,7 +150,8 @@ struct Explain: AsyncParsableCommand {
     let civil = try occurrence.map { text throws(CommandError) in
       guard let civil = CivilDateTime(text) else {
         throw CommandError(
-          .usage, "'\(Printable.text(text))' is no occurrence.", hint: "Write 2026-11-23T09:00.")
+          .usage, "'\(Printable.text(text))' is not an occurrence.",
+          hint: "Write it as 2026-11-23T09:00.")
       }
       return civil
     }
@@ -158,7 +162,7 @@ struct Explain: AsyncParsableCommand {
     {
       throw CommandError(
         .notPossible,
-        "\(Printable.text(explanation.alarm.title)) does not come at \(civil.spoken).",
+        "\(Printable.text(explanation.alarm.title)) has no occurrence at \(civil.spoken).",
         hint: "See 'belfry next' and 'belfry log'.")
     }
     if common.json { return Console.write(json(explanation).document) }
@@ -168,7 +172,7 @@ struct Explain: AsyncParsableCommand {
     for part in explanation.fields { tell(part, label: part.name, names, zone) }
     for (civil, parts) in explanation.occurrences {
       Console.line("\(civil.spoken):")
-      if parts.isEmpty { Console.line("  nothing is known of it: it is open") }
+      if parts.isEmpty { Console.line("  open: nothing is recorded yet") }
       for part in parts { tell(part, label: part.value, names, zone) }
     }
   }
@@ -186,12 +190,12 @@ struct Explain: AsyncParsableCommand {
     Console.line("  \(label)\(value)\(by)\(at)\(commit)")
     if let decision = part.decision {
       Console.line(
-        "    stands over \"\(Printable.text(CascadeText.readable(decision.discarded, names)))\", because \(decision.rule.words)"
+        "    kept over \"\(Printable.text(CascadeText.readable(decision.discarded, names)))\", because \(decision.rule.words)"
       )
     }
   }
 
-  /// `{alarm, title, fields: [part], occurrences: [{occurrence, steps: [part]}]}`
+  /// Returns `{alarm, title, fields: [part], occurrences: [{occurrence, steps: [part]}]}`.
   private func json(_ explanation: Explanation) -> JSON {
     func part(_ part: Explanation.Part) -> JSON {
       .object(omittingNil: [

@@ -9,21 +9,21 @@ import Synchronization
 struct DaemonCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "daemon",
-    abstract: "Ring, ask and warn when it is time, and sync, until stopped.",
+    abstract: "Run the scheduler: ring, remind and sync until stopped.",
     discussion: """
-      One for a store. It notices what other commands, git and editors change by itself; SIGHUP lets it read
-      everything anew, SIGTERM ends it. What it does is told on standard error, a line each, with the time where
-      that is not the system's journal, which has its own.
+      Each store has at most one daemon. The daemon detects changes by other commands, by git and by editors. SIGHUP
+      reloads the store, SIGTERM stops the daemon. It logs to standard error, one line an event, with the time unless
+      standard error is the systemd journal.
 
-      Where there is no store it waits for one, as its disk may be mounted later, and never creates one.
+      If there is no store, the daemon waits for one, because its disk may be mounted later. It never creates one.
 
-      To have it run whenever you are logged in: belfry service install
+      To run the daemon whenever you are logged in: belfry service install
       """)
 
-  @Flag(inversion: .prefixedNo, help: "Sync with the store's remotes, if it has any.")
+  @Flag(inversion: .prefixedNo, help: "Sync with the remotes of the store.")
   var sync = true
 
-  @Flag(help: "Wake the machine from sleep for what is due: see 'belfry help service install'.")
+  @Flag(help: "Wake the machine from sleep for alarms (see 'belfry help service install').")
   var wake = false
 
   @Option(help: "The store's folder (default: BELFRY_STORE, else the data folder).")
@@ -37,7 +37,7 @@ struct DaemonCommand: AsyncParsableCommand {
     let store = try await DaemonCommand.open(context, notifier)
     guard let command = context.executable else {
       throw CommandError(
-        .failed, "the path of the binary cannot be told.", hint: "Is /proc mounted?")
+        .failed, "the path of the belfry binary is unknown.", hint: "Check that /proc is mounted.")
     }
     Descriptors.raiseLimit()
     let opened = ElapsedTime()
@@ -61,7 +61,7 @@ struct DaemonCommand: AsyncParsableCommand {
     try await daemon.run()
   }
 
-  /// Opens the store. Where there is none the daemon waits for one and never creates it: its disk may be mounted later.
+  /// Opens the store, once there is one. It is never created, because its disk may be mounted later.
   private static func open(
     _ context: CommandContext, _ notifier: ServiceNotifier?
   ) async throws -> Store {
@@ -76,14 +76,14 @@ struct DaemonCommand: AsyncParsableCommand {
         }
         isWaiting = true
         notifier?.keepAlive()
-        let pause = min(2, notifier?.interval ?? 2)
-        try await Task.sleep(for: .milliseconds(Int64(pause * 1000)))
+        let seconds = min(2, notifier?.interval ?? 2)
+        try await Task.sleep(for: .milliseconds(Int64(seconds * 1000)))
       }
     }
   }
 }
 
-/// What a daemon tells on standard error, a line each.
+/// The daemon's log on standard error.
 private struct DaemonLog {
   private let context: CommandContext
 
@@ -91,31 +91,27 @@ private struct DaemonLog {
     self.context = context
   }
 
-  func write(_ news: DaemonLogEvent) {
+  func write(_ event: DaemonLogEvent) {
     let isJournal = context.environment["JOURNAL_STREAM"]?.isEmpty == false
     let time = isJournal ? "" : context.storeContext.zones.text(context.storeContext.now) + " "
-    for line in lines(news) { Console.error("\(time)belfry: \(line)") }
+    for line in lines(event) { Console.error("\(time)belfry: \(line)") }
   }
 
-  private func lines(_ news: DaemonLogEvent) -> [String] {
-    switch news {
+  private func lines(_ event: DaemonLogEvent) -> [String] {
+    switch event {
     case .started(let alarms, let next):
-      let when = next.map { "; next look: \(context.storeContext.zones.text($0))" } ?? ""
-      return ["watching \(alarms) \(alarms == 1 ? "alarm" : "alarms")\(when)."]
+      let when = next.map { "; next wake-up: \(context.storeContext.zones.text($0))" } ?? ""
+      return ["watching \(count(alarms))\(when)."]
     case .told(let notification, let outcome):
-      let what =
-        "\(Printable.text(notification.headline)) (\(notification.alarm.short), \(notification.occurrence))"
       switch outcome {
-      case .delivered, .attended: return ["\(verb(notification)) \(what)."]
+      case .delivered, .attended: return ["\(verb(notification)) \(name(notification))."]
       case .withdrawn: return []
       case .undelivered(let reasons):
-        return ["warning: nobody could be told of \(what):"]
+        return ["warning: not delivered: \(name(notification)):"]
           + reasons.map { "  \(Printable.text($0))" }
       }
     case .wayFailed(let notification, let reasons):
-      let what =
-        "\(Printable.text(notification.headline)) (\(notification.alarm.short), \(notification.occurrence))"
-      return ["warning: one way to tell of \(what) failed, another worked:"]
+      return ["warning: a channel failed, another delivered: \(name(notification)):"]
         + reasons.map { "  \(Printable.text($0))" }
     case .answered(let notification, let answer, let failure):
       let title = Printable.text(notification.title)
@@ -125,21 +121,21 @@ private struct DaemonLog {
         ]
       }
       return ["answered: \(title), \(word(answer))."]
-    case .failed(let what, let why):
-      return ["warning: \(what) fails: \(Printable.text(why)). It is tried again."]
-    case .recovered(let what): return ["\(what) works again."]
+    case .failed(let task, let reason):
+      return ["warning: \(task) failed: \(Printable.text(reason)). The daemon retries."]
+    case .recovered(let task): return ["\(task) works again."]
     case .warned(let lines):
       return lines.map { Printable.text($0.hasPrefix("belfry: ") ? String($0.dropFirst(8)) : $0) }
-    case .reloaded(let alarms): return ["read \(alarms) alarms anew."]
-    case .unlocked(let why):
+    case .reloaded(let alarms): return ["reloaded \(count(alarms))."]
+    case .unlocked(let reason):
       return [
-        "warning: the store cannot be locked: \(Printable.text(why)). A second daemon would not be noticed: make sure that there is one only."
+        "warning: the store cannot be locked: \(Printable.text(reason)). Belfry cannot detect a second daemon: run only one."
       ]
-    case .unreachable(let why):
+    case .unreachable(let reason):
       return [
-        "warning: commands cannot wake the daemon: \(Printable.text(why)). It watches the store's files instead. See 'belfry doctor'."
+        "warning: commands cannot wake the daemon: \(Printable.text(reason)). It watches the store's files instead. See 'belfry doctor'."
       ]
-    case .clockChanged: return ["the clock was set, or the machine has slept."]
+    case .clockChanged: return ["the clock was set, or the machine woke from sleep."]
     case .storeLeft(let path):
       return [
         "warning: there is no store at \(Printable.text(path)); waiting for it. Known alarms ring from memory."
@@ -149,17 +145,24 @@ private struct DaemonLog {
     }
   }
 
+  private func count(_ alarms: Int) -> String { "\(alarms) alarm\(alarms == 1 ? "" : "s")" }
+
+  /// Returns the notification's headline, alarm and occurrence.
+  private func name(_ notification: Notification) -> String {
+    "\(Printable.text(notification.headline)) (\(notification.alarm.short), \(notification.occurrence))"
+  }
+
   private func verb(_ notification: Notification) -> String {
     switch notification.kind {
     case .firing(let late):
       notification.cascade.map { "rang as cascade step \($0.step):" }
         ?? (late ? "rang late:" : "rang:")
-    case .followUp: "asked:"
-    case .warning: "said ahead:"
-    case .missed: "told:"
-    case .batteryWarning: "warned of the battery:"
-    case .rehearsal: "rehearsed:"
-    case .word: "told:"
+    case .followUp: "sent a follow-up:"
+    case .warning: "sent an advance warning:"
+    case .missed: "sent a missed summary:"
+    case .batteryWarning: "sent a battery warning:"
+    case .rehearsal: "rang as a test:"
+    case .word: "sent a message:"
     }
   }
 
@@ -174,11 +177,13 @@ private struct DaemonLog {
   }
 }
 
-/// What git's hooks call.
+/// The command that Belfry's git hooks run after a change.
 struct Poke: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Tell the daemon that the store has changed; without one, look at the clock.",
-    discussion: "Belfry's git hooks do it after every pull, merge, commit and checkout.")
+    abstract: "Notify the daemon of a change, or run a tick.",
+    discussion: """
+      Belfry's git hooks run this command after every pull, merge, commit and checkout. Without a daemon it runs a tick.
+      """, shouldDisplay: false)
 
   @Option(help: "The store's folder (default: BELFRY_STORE, else the data folder).")
   var store: String?

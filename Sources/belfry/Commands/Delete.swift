@@ -4,12 +4,13 @@ import BelfryStore
 
 struct Delete: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Delete an alarm, on all devices once they have synced.")
+    abstract: "Delete an alarm on all devices.",
+    discussion: "Other devices delete the alarm with their next sync. Its log entries are kept.")
 
   @Argument(help: "The alarm.")
   var alarm: String
 
-  @Flag(help: "Do not ask.")
+  @Flag(help: "Do not ask for confirmation.")
   var yes = false
 
   @OptionGroup var common: CommonOptions

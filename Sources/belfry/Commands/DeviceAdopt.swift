@@ -4,22 +4,20 @@ import BelfryStore
 
 struct DeviceAdopt: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "adopt", abstract: "Take over the place of a device that is gone.",
+    commandName: "adopt", abstract: "Replace a device that is gone with this one.",
     usage: "belfry device adopt NAME|ID [--force]",
     discussion: """
-      For a device that was restored from a backup or set up anew: it has a new identity, and alarms name the old one. \
-      Every alarm and every cascade names this device instead, and nothing waits for the old one any more. \
-      'belfry undo' takes it back.
+      A device that was restored from a backup or reinstalled has a new id, but alarms still name the old one. This \
+      command puts this device in place of the old one in every alarm and every cascade. 'belfry undo' reverts it.
 
         belfry device adopt laptop
       """)
 
   @Argument(
-    help:
-      "The device that is gone, by its name or the start of its identifier: see 'belfry status'.")
+    help: "The device that is gone: its name or an id prefix (see 'belfry status').")
   var device: String
 
-  @Flag(help: "Also one that has been heard of.")
+  @Flag(help: "Replace the device even if it may still be in use.")
   var force = false
 
   @OptionGroup var common: CommonOptions
@@ -35,7 +33,7 @@ struct DeviceAdopt: ParsableCommand {
     if common.json { return Console.write(json(adoption, store).document) }
     let own = Printable.text(store.ownDevice.name)
     Console.line(
-      "\(own) (\(store.device.short)) has the place of \(name(old)): \(count(adoption.alarms.count))."
+      "\(own) (\(store.device.short)) replaces \(name(old)): \(count(adoption.alarms.count))."
     )
     for alarm in adoption.alarms { Console.line("  \(Printable.text(alarm.title))") }
   }
@@ -52,7 +50,11 @@ struct DeviceAdopt: ParsableCommand {
     }
   }
 
-  /// Returns the device that is meant: of several with one name the only silent one that is not replaced yet.
+  /// Returns the device that the argument names.
+  ///
+  /// If several devices have this name, those that are alive or already replaced are ignored, if another remains.
+  ///
+  /// - Throws: `CommandError` if the argument names no other device, or several.
   private func find(_ store: Store, _ presence: DevicePresence) throws -> Device {
     let others = store.devices().devices.filter { $0.id != store.device }
     let wanted = device.lowercased()
@@ -71,31 +73,34 @@ struct DeviceAdopt: ParsableCommand {
       throw CommandError(
         .usage, "there is no other device '\(Printable.text(device))'.",
         hint: list.isEmpty
-          ? "This store knows only this device." : "There are: \(list.joined(separator: ", ")).")
+          ? "This store has no other device."
+          : "The other devices: \(list.joined(separator: ", ")).")
     }
     let list = matches.sorted { $0.id < $1.id }.map {
-      "\($0.id.short) (\(heard($0, store, presence)))"
+      "\($0.id.short) (\(lastHeard($0, store, presence)))"
     }
     throw CommandError(
-      .usage, "several other devices are called '\(Printable.text(device))'.",
-      hint: "Name one by its identifier: \(list.joined(separator: ", ")).")
+      .usage, "several other devices are named '\(Printable.text(device))'.",
+      hint: "Use an id: \(list.joined(separator: ", ")).")
   }
 
-  private func heard(_ device: Device, _ store: Store, _ presence: DevicePresence) -> String {
+  private func lastHeard(_ device: Device, _ store: Store, _ presence: DevicePresence) -> String {
     let last = presence.lastHeard[device.id] ?? device.created
     return "last heard of \(Span.length(max(0, store.context.now.seconds(since: last)))) ago"
   }
 
-  /// Refuses a device that may ring still, as nothing would be for it any more.
+  /// Rejects a device that is known to be alive: alarms would no longer ring there.
+  ///
+  /// - Throws: `CommandError` if the device is alive.
   private func expectSilent(_ old: Device, _ store: Store, _ presence: DevicePresence) throws {
     guard presence.isAlive(old.id) else { return }
     let command = "belfry device adopt \(old.id.short) --force"
     throw CommandError(
-      .notPossible, "\(name(old)) may still be in use: it was \(heard(old, store, presence)).",
+      .notPossible, "\(name(old)) may still be in use: it was \(lastHeard(old, store, presence)).",
       hint: "If it is gone for good: \(command)")
   }
 
-  /// `{id, name, replaces, alarms: [{id, title}]}`
+  /// Returns `{id, name, replaces, alarms: [{id, title}]}`.
   private func json(_ adoption: Store.Adoption, _ store: Store) -> JSON {
     .object([
       "id": JSON(store.device), "name": .string(store.ownDevice.name),

@@ -4,24 +4,25 @@ import BelfryStore
 
 struct DeviceCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "device", abstract: "Show and change what this device says of itself.",
+    commandName: "device", abstract: "Show and change this device's name, kind and owner.",
     discussion: """
-      Others show it by this name; 'belfry status' lists all devices.
+      'belfry status' lists all devices.
 
         belfry device --name Watch --kind watch
-        belfry device --owner Jen        # then 'belfry cascade add ALARM person Jen' rings here
-        belfry device adopt Watch        # this one has come in the place of a Watch that is gone
+        belfry device --owner Jen        # 'belfry cascade add ALARM person Jen' rings here
+        belfry device adopt Watch        # this device replaces a Watch that is gone
       """, subcommands: [DeviceAdopt.self])
 
-  @Option(help: "What people call it.")
+  @Option(help: "The name of this device.")
   var name: String?
 
   @Option(
     help: ArgumentHelp(
-      "\(Device.Kind.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "kind"))
+      "The kind: \(Device.Kind.allCases.map(\.rawValue).joined(separator: ", ")).",
+      valueName: "kind"))
   var kind: String?
 
-  @Option(help: ArgumentHelp("Whose it is; '' takes that back.", valueName: "person"))
+  @Option(help: ArgumentHelp("The owner; '' removes the owner.", valueName: "person"))
   var owner: String?
 
   @OptionGroup var common: CommonOptions
@@ -37,8 +38,8 @@ struct DeviceCommand: ParsableCommand {
     let kind = try self.kind.map { text in
       guard let kind = Device.Kind(rawValue: text.lowercased()) else {
         throw CommandError(
-          .usage, "'\(Printable.text(text))' is no kind of device.",
-          hint: "There are: \(Device.Kind.allCases.map(\.rawValue).joined(separator: ", ")).")
+          .usage, "'\(Printable.text(text))' is not a kind of device.",
+          hint: "The kinds: \(Device.Kind.allCases.map(\.rawValue).joined(separator: ", ")).")
       }
       return kind
     }
@@ -59,13 +60,13 @@ struct DeviceCommand: ParsableCommand {
         $0.id != device.id && $0.name.lowercased() == device.name.lowercased()
       })
     {
-      Console.error("belfry: warning: another device is called \(Printable.text(device.name)) too.")
+      Console.error("belfry: warning: another device is also named \(Printable.text(device.name)).")
       Console.error("Give one of them another name: belfry device --name NAME")
     }
     if common.json { return Console.write(CascadeText.json(device).document) }
     Console.line("This device is \(Printable.text(device.name)) (\(device.id.short)).")
-    Console.line("  kind   \(device.kind?.rawValue ?? "not said: --kind")")
-    Console.line("  owner  \(device.owner.map { Printable.text($0) } ?? "not said: --owner")")
-    Console.line("  calls  \(device.calls ? "places calls" : "places none: belfry calls")")
+    Console.line("  kind   \(device.kind?.rawValue ?? "not set: --kind")")
+    Console.line("  owner  \(device.owner.map { Printable.text($0) } ?? "not set: --owner")")
+    Console.line("  calls  \(device.calls ? "places calls" : "places no calls: belfry calls")")
   }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 
 struct Dismiss: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Take note of what was missed: it is no longer shown.")
+    abstract: "Dismiss the missed occurrences of an alarm.")
 
   @OptionGroup var options: AnswerOptions
   @OptionGroup var common: CommonOptions

@@ -9,22 +9,24 @@ import SystemPackage
 
 struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Check everything, and mend what can be mended.",
+    abstract: "Check the store and its environment, and repair damage.",
     discussion: """
-      Looks at the store, its records and log, the clock and the time zones, the hooks, how you are notified, \
-      who looks at the clock, the battery, the devices, the cascades, and the remotes. The exit status is 0 only when all is well.
+      Checks the store, its records and log, the clock and the time zones, the hooks, the notifications, the \
+      scheduler, the battery, the devices, the cascades, the partners and the remotes. The exit status is 0 only if \
+      there is no problem.
 
-      --repair takes dead locks away, gives the branch a whole commit, restores damaged objects from the work \
-      tree or a remote, puts records back, and arms alarms again that a clock which was ahead had settled. What it cannot use it moves to .git/belfry/quarantine.
+      --repair removes stale locks, resets the branch to its latest complete commit, restores damaged objects from the \
+      work tree or a remote, restores removed records, and arms alarms again that a fast clock had settled. It moves \
+      files that it cannot use to .git/belfry/quarantine.
       """)
 
-  @Flag(help: "Mend what can be mended first.")
+  @Flag(help: "Repair damage before the checks.")
   var repair = false
 
-  @Option(help: ArgumentHelp("How long each check may take, in seconds.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("The time limit of each check, in seconds.", valueName: "seconds"))
   var timeout = 120
 
-  /// What a process of its own is to look at.
+  /// The one examination that this process runs, as a child of `belfry doctor`; nil for all of them.
   @Option(help: .hidden)
   var check: Examination?
 
@@ -33,7 +35,7 @@ struct Doctor: AsyncParsableCommand {
 
   func validate() throws {
     guard (1...86_400).contains(timeout) else {
-      throw ValidationError("--timeout is from 1 to 86400 seconds.")
+      throw ValidationError("--timeout is 1 to 86400 seconds.")
     }
   }
 
@@ -43,7 +45,7 @@ struct Doctor: AsyncParsableCommand {
     guard try Store.existing(context.storePath, context: context.storeContext) != nil else {
       throw CommandError(
         .failed, "there is no store at \(Printable.text(context.storePath)).",
-        hint: "The first command makes one: belfry list")
+        hint: "Create one: belfry list")
     }
     var all: [Diagnosis] = []
     let examinations = (repair ? [Examination.repair] : []) + Examination.checks
@@ -53,15 +55,15 @@ struct Doctor: AsyncParsableCommand {
       if common.json { continue }
       for diagnosis in found { Console.write(diagnosis.text(context.style)) }
     }
-    let isWell = !all.contains { $0.level == .problem }
+    let hasPassed = !all.contains { $0.level == .problem }
     if common.json {
       Console.write(
-        JSON.object(["ok": .bool(isWell), "findings": .array(all.map(\.json))]).document)
+        JSON.object(["ok": .bool(hasPassed), "findings": .array(all.map(\.json))]).document)
     }
-    if !isWell { throw ExitCode.failure }
+    if !hasPassed { throw ExitCode.failure }
   }
 
-  /// Runs one examination in a process that can be given up: what it reads may be damaged in any way.
+  /// Runs one examination in a child process, because damaged data may crash or block it.
   private func diagnoses(_ examination: Examination, _ context: CommandContext) async -> [Diagnosis]
   {
     let area = examination.rawValue
@@ -72,11 +74,11 @@ struct Doctor: AsyncParsableCommand {
     case .ended(let status, let output, let error):
       var found = output.split(separator: UInt8(ascii: "\n")).compactMap { Diagnosis(line: $0) }
       if status != 0 {
-        let words = error.split(separator: "\n").map(String.init)
-        let first = words.first ?? "it ended with \(status)."
+        let lines = error.split(separator: "\n").map(String.init)
+        let first = lines.first ?? "it exited with status \(status)."
         let reason = first.hasPrefix("belfry: ") ? String(first.dropFirst(8)) : first
         let isRepair = examination == .repair
-        let hint = words.dropFirst().first
+        let hint = lines.dropFirst().first
         found.append(
           Diagnosis(
             area, .problem, "The \(isRepair ? "repair" : "check") failed: \(reason)",
@@ -86,8 +88,8 @@ struct Doctor: AsyncParsableCommand {
     case .timedOut:
       return [
         Diagnosis(
-          area, .problem, "The check did not end within \(timeout) seconds.",
-          remedy: "Something that it reads does not answer; or give it longer with --timeout.")
+          area, .problem, "The check timed out after \(timeout) seconds.",
+          remedy: "A disk or a remote does not respond. To allow more time: --timeout SECONDS")
       ]
     case .failed(let reason):
       return [Diagnosis(area, .problem, "The check could not be started: \(reason).")]
@@ -95,46 +97,48 @@ struct Doctor: AsyncParsableCommand {
   }
 }
 
-/// One part of a check, run in a process of its own: it prints a diagnosis on each line, as JSON.
+/// One part of a check, which runs in a child process.
 enum Examination: String, ExpressibleByArgument {
-  case store, records, log, time, hooks, notifications, clockwork, battery, cascade, partners,
+  case store, records, log, time, hooks, notifications, scheduler, battery, cascade, partners,
     remotes,
     repair
 
+  /// All examinations except the repair, in the order of the output.
   static let checks: [Examination] = [
-    .store, .records, .log, .time, .hooks, .notifications, .clockwork, .battery, .cascade,
+    .store, .records, .log, .time, .hooks, .notifications, .scheduler, .battery, .cascade,
     .partners,
     .remotes,
   ]
 
+  /// Runs the examination and prints each diagnosis as a line of JSON.
   func run(_ context: CommandContext) async throws {
-    if self == .repair { return try await mend(context) }
+    if self == .repair { return try await runRepair(context) }
     var storeContext = context.storeContext
-    storeContext.networkPatience = min(
-      storeContext.networkPatience, Examination.remotePatience)
+    storeContext.networkTimeout = min(
+      storeContext.networkTimeout, Examination.remoteTimeout)
     guard let store = try Store.existing(context.storePath, context: storeContext) else { return }
     let diagnoses: [Diagnosis] =
       switch self {
-      case .store: try await told(RepositoryExamination(store).findings(), context)
-      case .records: try await told(RecordExamination(store).records(), context)
-      case .log: told(try RecordExamination(store).log(), context)
-      case .time: told(try RecordExamination(store).time(), context)
+      case .store: try await limited(RepositoryExamination(store).findings(), context)
+      case .records: try await limited(RecordExamination(store).records(), context)
+      case .log: limited(try RecordExamination(store).log(), context)
+      case .time: limited(try RecordExamination(store).time(), context)
       case .hooks: hooks(context)
       case .notifications: await notifications(context)
-      case .clockwork: await clockwork(store, context) + deliveries(store, context)
+      case .scheduler: await scheduler(store, context) + deliveries(store, context)
       case .battery: [await battery(context)]
       case .cascade: DeviceCheck(store).diagnoses() + (try CascadeCheck(store, context).diagnoses())
       case .partners: try await PartnerCheck(store, context).diagnoses()
       case .remotes: try await remotes(store, context)
       case .repair: []
       }
-    for diagnosis in diagnoses { Examination.tell(diagnosis) }
+    for diagnosis in diagnoses { Examination.write(diagnosis) }
   }
 
-  private static func tell(_ diagnosis: Diagnosis) { Console.write(diagnosis.json.line + "\n") }
+  private static func write(_ diagnosis: Diagnosis) { Console.write(diagnosis.json.line + "\n") }
 
-  /// Of many findings of one kind the first few, and how many more there are.
-  private func told(_ findings: [Finding], _ context: CommandContext) -> [Diagnosis] {
+  /// Returns the diagnoses of the first 20 findings, and the number of the others.
+  private func limited(_ findings: [Finding], _ context: CommandContext) -> [Diagnosis] {
     let all = findings.map { DoctorText.diagnosis($0, context) }
     guard all.count > 20 else { return all }
     let rest = all.dropFirst(20)
@@ -142,29 +146,29 @@ enum Examination: String, ExpressibleByArgument {
     return all.prefix(20) + [Diagnosis(rawValue, level, "And \(rest.count) more.")]
   }
 
-  private func mend(_ context: CommandContext) async throws {
-    if let mended = try Repair.mendLocalFolder(
+  private func runRepair(_ context: CommandContext) async throws {
+    if let mended = try Repair.repairLocalFolder(
       of: context.storePath, context: context.storeContext)
     {
-      Examination.tell(DoctorText.diagnosis(mended))
+      Examination.write(DoctorText.diagnosis(mended))
     }
-    // A clone without an identity is given one, if it is not too damaged for that.
+    // Opening also gives a clone without a device id one; a damaged store may not allow that.
     let opened = try? Store.open(context.storePath, context: context.storeContext).store
     guard
       let store = try opened ?? Store.existing(context.storePath, context: context.storeContext)
     else { return }
-    try await Repair(store) { Examination.tell(DoctorText.diagnosis($0)) }.run()
-    if try await store.pack() { Examination.tell(DoctorText.diagnosis(.packed)) }
+    try await Repair(store) { Examination.write(DoctorText.diagnosis($0)) }.run()
+    if try await store.pack() { Examination.write(DoctorText.diagnosis(.packed)) }
   }
 
-  // MARK: Beyond the store
+  // MARK: The environment
 
   private func hooks(_ context: CommandContext) -> [Diagnosis] {
     let hooks = context.hooks()
     var result: [Diagnosis] = []
     for file in hooks.ownHooks() {
       switch file.fault {
-      case nil: result.append(Diagnosis("hooks", .fine, "Your own: \(file.path)."))
+      case nil: result.append(Diagnosis("hooks", .fine, "Your own hook: \(file.path)."))
       case .notExecutable?:
         result.append(
           Diagnosis(
@@ -172,51 +176,52 @@ enum Examination: String, ExpressibleByArgument {
       case .interpreterMissing(let program)?:
         result.append(
           Diagnosis(
-            "hooks", .problem, "\(file.path) is to be run by \(program), which is not there.",
-            remedy: "Install it, or correct the file's first line."))
+            "hooks", .problem, "\(file.path) needs \(program), which is not installed.",
+            remedy: "Install it, or correct the first line of the hook."))
       case .unknownName?:
-        result.append(Diagnosis("hooks", .note, "No delivery is named as \(file.path) is."))
+        result.append(Diagnosis("hooks", .note, "\(file.path) never runs: no hook has this name."))
       }
     }
     if let folder = hooks.shippedFolder {
-      result.append(Diagnosis("hooks", .fine, "The shipped ones: \(folder)."))
+      result.append(Diagnosis("hooks", .fine, "The shipped hooks: \(folder)."))
     } else {
       result.append(
         Diagnosis(
           "hooks", .problem, "The shipped hooks are not installed.",
-          remedy: "Copy hooks/deliver to libexec/belfry/hooks beside the folder of the binary."))
+          remedy: "Copy hooks/deliver to libexec/belfry/hooks, next to the folder of the binary."))
     }
     return result
   }
 
   private func notifications(_ context: CommandContext) async -> [Diagnosis] {
     switch await context.hooks().reach() {
-    case .reachable(let words, _): [Diagnosis("notifications", .fine, "Reached by \(words).")]
-    case .unreachable(let words):
+    case .reachable(let channel, _): [Diagnosis("notifications", .fine, "Shown by \(channel).")]
+    case .unreachable(let reason):
       [
         Diagnosis(
-          "notifications", .problem, words.hasSuffix(".") ? words : words + ".",
-          remedy: "You can write a hook of your own instead: see the README.")
+          "notifications", .problem, reason.hasSuffix(".") ? reason : reason + ".",
+          remedy: "Or write your own hook: see the README.")
       ]
     }
   }
 
-  /// What rings and reached nobody.
+  /// Returns a problem for each ringing occurrence that no channel on this device delivered.
   private func deliveries(_ store: Store, _ context: CommandContext) -> [Diagnosis] {
-    let unheard = store.ledger().ledger.filter { $0.value.standing == .undelivered }
+    let undelivered = store.ledger().ledger.filter { $0.value.state == .undelivered }
       .sorted { $0.key < $1.key }
-    return unheard.compactMap { key, firing in
+    return undelivered.compactMap { key, firing in
       guard let alarm = (try? store.alarm(key.alarm)) ?? nil, let status = try? store.status(alarm),
         status.state == .ringing, status.current == key.occurrence
       else { return nil }
       return Diagnosis(
         "deliveries", .problem,
-        "\(alarm.title), \(key.occurrence.spoken), reached nobody on this device: tried \(firing.attempts == 1 ? "once" : "\(firing.attempts) times"), last at \(context.storeContext.zones.text(firing.at)).",
-        remedy: "See what 'belfry tick' says of it.")
+        "\(alarm.title), \(key.occurrence.spoken), was not delivered on this device: \(firing.attempts) attempt\(firing.attempts == 1 ? "" : "s"), the last at \(context.storeContext.zones.text(firing.at)).",
+        remedy: "To see the reason: belfry tick")
     }
   }
 
-  private func clockwork(_ store: Store, _ context: CommandContext) async -> [Diagnosis] {
+  /// Returns how the scheduler runs: as a daemon, from a timer or from cron.
+  private func scheduler(_ store: Store, _ context: CommandContext) async -> [Diagnosis] {
     let remedy = "belfry service install"
     let zones = context.storeContext.zones
     switch store.daemonState(probes: true) {
@@ -235,52 +240,51 @@ enum Examination: String, ExpressibleByArgument {
     {
       return [
         Diagnosis(
-          "tick", .problem, "Your crontab runs Belfry, but no cron process runs: nothing rings.",
+          "tick", .problem, "Your crontab runs Belfry, but no cron process runs, so nothing rings.",
           remedy: CronProcess.remedy)
       ]
     }
     guard let last = store.lastTick else {
       return [
         Diagnosis(
-          "tick", .problem, "Nothing has ever looked at the clock here: no alarm rings.",
+          "tick", .problem, "The scheduler has never run on this device, so nothing rings.",
           remedy: remedy)
       ]
     }
     guard store.hasTickedLately else {
       return [
         Diagnosis(
-          "tick", .problem, "Nobody has looked at the clock since \(zones.text(last)).",
+          "tick", .problem, "The scheduler has not run since \(zones.text(last)), so nothing rings.",
           remedy: remedy)
       ]
     }
-    return [Diagnosis("tick", .fine, "The clock was last looked at at \(zones.text(last)).")]
+    return [Diagnosis("tick", .fine, "The last tick was at \(zones.text(last)).")]
   }
 
-  /// What is known of the battery, and what is not.
+  /// Returns the level and drain of the battery, or the reason why nothing is predicted.
   private func battery(_ context: CommandContext) async -> Diagnosis {
     let gauge = context.gauge
     let now = context.storeContext.now
     let standing: BatteryStanding
     switch await gauge.look(at: now) {
     case .none:
-      return Diagnosis("battery", .fine, "This machine has none: nothing is predicted.")
+      return Diagnosis("battery", .fine, "This machine has no battery.")
     case .silent:
       return Diagnosis(
         "battery", .note,
-        "Neither the kernel (\(gauge.supplies.root)) nor UPower tells of one: nothing is predicted."
-      )
+        "Neither the kernel (\(gauge.supplies.root)) nor UPower reports a battery.")
     case .found(let found): standing = found
     }
     guard let level = standing.reading.level else {
       return Diagnosis(
         "battery", .note,
-        "There is one, but neither the kernel nor UPower tells what is left: nothing is predicted.")
+        "Neither the kernel nor UPower reports the battery level, so nothing is predicted.")
     }
     let percent = "\(Int(level.rounded(.down)))%"
     if let log = gauge.log, let reason = log.hindrance {
       return Diagnosis(
-        "battery", .problem, "\(percent); but \(log.path) cannot be written: \(reason).",
-        remedy: "Without samples nothing is learned of the drain.")
+        "battery", .problem, "\(percent), but \(log.path) cannot be written: \(reason).",
+        remedy: "Make it writable: predictions need recorded samples.")
     }
     if standing.reading.isCharging {
       return Diagnosis("battery", .fine, "\(percent), charging.")
@@ -289,22 +293,22 @@ enum Examination: String, ExpressibleByArgument {
     guard outlook?.awake != nil else {
       return Diagnosis(
         "battery", .note,
-        "\(percent), discharging; how fast is not known yet, so nothing is predicted.",
-        remedy: "The daemon, or cron's tick, measures it within half an hour.")
+        "\(percent), discharging; the drain is not known yet, so nothing is predicted.",
+        remedy: "The daemon or 'belfry tick' measures it within half an hour.")
     }
     return Diagnosis(
       "battery", .fine, "\(percent), discharging: \(BatteryText.drain(outlook)).")
   }
 
-  /// How long a remote is waited for, in seconds: there may be several, and a check ends in time.
-  private static let remotePatience = 20
+  /// The timeout of each remote, in seconds. It is short, because one check contacts all remotes.
+  private static let remoteTimeout = 20
 
   private func remotes(_ store: Store, _ context: CommandContext) async throws -> [Diagnosis] {
     let remotes = try store.remotes()
     if remotes.isEmpty {
       return [
         Diagnosis(
-          "remotes", .note, "There is none: the alarms are on this machine alone.",
+          "remotes", .note, "The store has no remote, so the alarms are only on this machine.",
           remedy: "Add one: belfry remote add origin URL")
       ]
     }
@@ -313,14 +317,14 @@ enum Examination: String, ExpressibleByArgument {
       let name = Printable.text(remote.name)
       do {
         try await store.reach(remote)
-        let place = RemoteURLInput.shown(remote.url)
-        result.append(Diagnosis("remotes", .fine, "\(name) is reached: \(place)."))
+        let url = RemoteURLInput.shown(remote.url)
+        result.append(Diagnosis("remotes", .fine, "\(name) is reachable: \(url)."))
       } catch {
         let failure = CommandError(explaining: error)
         result.append(
           Diagnosis(
             "remotes", .problem,
-            "\(name) is not reached: \(failure?.message ?? Printable.text("\(error)."))",
+            "\(name) is not reachable: \(failure?.message ?? Printable.text("\(error)."))",
             remedy: failure?.hint))
       }
     }
@@ -337,13 +341,13 @@ enum Examination: String, ExpressibleByArgument {
       result.append(
         Diagnosis(
           "sync", .note,
-          "\(waiting) commit\(waiting == 1 ? " waits" : "s wait") for a sync with \(remote.name).",
+          "\(waiting) commit\(waiting == 1 ? " is" : "s are") not pushed to \(remote.name) yet.",
           remedy: "belfry sync"))
     }
     result.append(
       store.lastSync.map {
         Diagnosis("sync", .fine, "The last sync was at \(zones.text($0)).")
-      } ?? Diagnosis("sync", .note, "Nothing was ever synced from here.", remedy: "belfry sync"))
+      } ?? Diagnosis("sync", .note, "This device has never synced.", remedy: "belfry sync"))
     return result
   }
 }

@@ -6,7 +6,7 @@ struct Edit: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Change an alarm.",
     discussion: """
-      Only what is named changes. A change of the schedule starts at now: nothing fires retroactively.
+      Options that you leave out keep their values. A new schedule applies from now on; no past occurrence fires.
 
         belfry edit rent --title "Pay the rent" --at 11:30
         belfry edit rent --monthly 1 --note ""
@@ -15,13 +15,13 @@ struct Edit: ParsableCommand {
   @Argument(help: "The alarm.")
   var alarm: String
 
-  @Option(help: "Another title.")
+  @Option(help: "The new title.")
   var title: String?
 
   @OptionGroup var schedule: ScheduleOptions
   @OptionGroup var delivery: DeliveryOptions
 
-  @Option(help: "Another note; an empty one takes it away.")
+  @Option(help: "The new note; an empty one removes the note.")
   var note: String?
 
   @OptionGroup var motion: MotionOptions
@@ -38,7 +38,8 @@ struct Edit: ParsableCommand {
         || delivery.isGiven
     else {
       throw CommandError(
-        .usage, "there is nothing to change.", hint: "Name it: see 'belfry help edit'.")
+        .usage, "there is nothing to change.",
+        hint: "Name the options to change: see 'belfry help edit'.")
     }
     let store = try context.open()
     let summary = try context.find(alarm, in: store)
@@ -63,18 +64,22 @@ struct Edit: ParsableCommand {
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, result, status))
     if common.json { return output.print(output.json(result, status)) }
-    let words =
+    let newTitle = Printable.text(result.title)
+    let change =
       fields.isEmpty
-      ? "Nothing has changed" : "Changed \(fields.map(\.rawValue).joined(separator: ", "))"
-    Console.line("\(words) of \(Printable.text(result.title)): \(output.next(result, status)).")
+      ? "\(newTitle) is unchanged"
+      : "Changed \(fields.map(\.rawValue).joined(separator: ", ")) of \(newTitle)"
+    Console.line("\(change): \(output.next(result, status)).")
     context.show(output.batteryWarnings[result.id], isStill: motion.noAnimation)
   }
 }
 
 extension Store {
-  /// The change from one definition to another; none when they are the same.
+  /// Returns the change from one definition of an alarm to another; a nil change if they are the same.
   ///
-  /// - Parameter words: what the log says of it; nil for the names of the fields.
+  /// - Parameter words: the detail of the log entry; nil for the names of the changed fields.
+  /// - Returns: the change, the alarm after it and the changed fields.
+  /// - Throws: `CommandError` if the new schedule has no future occurrence.
   func edited(
     _ before: Alarm, _ after: Alarm, as action: LogEntry.Action = .edited, words: String? = nil
   ) throws -> (Change?, (Alarm, [Alarm.Field])) {
@@ -85,21 +90,21 @@ extension Store {
       timeline(alarm).next(after: context.now) == nil
     {
       throw CommandError(
-        .usage, "\(alarm.schedule.summary) has no occurrence ahead.",
-        hint: "Name a time that is to come.")
+        .usage, "\(alarm.schedule.summary) has no future occurrence.",
+        hint: "Use a time in the future.")
     }
     let event = Event(
       action,
       detail: words ?? (action == .edited ? fields.map(\.rawValue).joined(separator: ", ") : nil))
     var events = [event]
-    // What disabling takes back, and the skips that mean nothing to another schedule, are told one by one.
+    // Each occurrence that disabling clears has its own log entry, and so does each skip that the new schedule drops.
     if action == .disabled {
-      events = try waiting(before).map { Event(.cleared, $0) } + events
+      events = try openOccurrences(of: before).map { Event(.cleared, $0) } + events
     } else if fields.contains(.schedule) {
-      let ahead = timeline(before).occurrences(in: .skipped)
+      let dropped = timeline(before).occurrences(in: .skipped)
         .filter { timeline(alarm).record(of: $0) == nil }
       events =
-        ahead.map { civil in
+        dropped.map { civil in
           let revision = alarm.progress.occurrences[civil]?.revision ?? 0
           return Event(.unskipped, civil, revision: revision + 1)
         } + events
@@ -110,8 +115,8 @@ extension Store {
     return (change, (alarm, fields))
   }
 
-  /// What waits for somebody: pending, snoozed, ringing.
-  private func waiting(_ alarm: Alarm) throws -> [CivilDateTime] {
+  /// Returns the occurrences that are pending, snoozed or ringing, in ascending order.
+  private func openOccurrences(of alarm: Alarm) throws -> [CivilDateTime] {
     let status = try self.status(alarm)
     let current = status.state == .ringing || status.state == .snoozed ? status.current : nil
     return Set(status.pending.map(\.occurrence) + [current].compactMap { $0 }).sorted()

@@ -5,33 +5,33 @@ import BelfryStore
 import Git
 import Glibc
 
-/// A form in which alarms go out.
+/// The format of an export.
 enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
   case json, ical
 }
 
-/// A form in which alarms come in.
+/// The format of an import.
 enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
   case json, ical, taskwarrior
 }
 
 struct Export: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Write everything as one document.",
+    abstract: "Export the store as one document.",
     discussion: """
-        belfry export > alarms.json                 everything: alarms, log, devices, settings
-        belfry export --format ical > alarms.ics    the alarms, for a calendar
+        belfry export > alarms.json                 # alarms, log, devices and settings
+        belfry export --format ical > alarms.ics    # the alarms, for a calendar
 
-      The JSON document loses nothing, and 'belfry import' of it may be repeated. What a calendar cannot say is \
-      named on standard error.
+      The JSON document is complete, and 'belfry import' may read it repeatedly. Features that a calendar cannot \
+      express are listed on standard error.
       """)
 
-  @Option(help: "json, or ical.")
+  @Option(help: "The format: json or ical.")
   var format = ExportFormat.json
 
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("A file instead of standard output.", valueName: "file"))
+    help: ArgumentHelp("The file to write (default: standard output).", valueName: "file"))
   var output: String?
 
   @OptionGroup var common: CommonOptions
@@ -53,7 +53,7 @@ struct Export: ParsableCommand {
     context.tell(problems)
     for remark in remarks {
       Console.error(
-        "belfry: warning: \(Printable.text(remark.title)): a calendar cannot say \(Printable.text(remark.reason))."
+        "belfry: warning: \(Printable.text(remark.title)): a calendar cannot express \(Printable.text(remark.reason))."
       )
     }
     guard let output else { return Console.write(document) }
@@ -65,22 +65,23 @@ struct Export: ParsableCommand {
 
 struct Import: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Take alarms in: an export, a calendar, or taskwarrior's recurring tasks.",
+    abstract: "Import an export, a calendar or taskwarrior's tasks.",
     discussion: """
-        belfry import alarms.json             what 'belfry export' wrote: joined, as a sync does
-        belfry import calendar.ics            events and to-dos; each with its rule and its alarms
-        task export | belfry import -         recurring tasks
+        belfry import alarms.json             # a document of 'belfry export', merged as in a sync
+        belfry import calendar.ics            # events and to-dos, with their recurrence and alarms
+        task export | belfry import -         # recurring tasks
 
-      Importing the same again changes nothing. What Belfry cannot say is named, and what is over is left out.
+      Importing the same document again changes nothing. Features that Belfry does not support are listed on standard \
+      error; items without a future occurrence are left out.
       """)
 
-  @Argument(help: "The file; - is standard input.")
+  @Argument(help: "The file, or - for standard input.")
   var file: String
 
-  @Option(help: "json, ical or taskwarrior (default: by the content).")
+  @Option(help: "The format: json, ical or taskwarrior (default: detected).")
   var format: ImportFormat?
 
-  @Flag(help: "Only show what would be taken in.")
+  @Flag(help: "Show what would be imported; change nothing.")
   var dryRun = false
 
   @OptionGroup var common: CommonOptions
@@ -105,15 +106,16 @@ struct Import: ParsableCommand {
       let line = error.line.map { "line \($0): " } ?? ""
       throw CommandError(
         .failed, "\(Printable.text(file)) is not valid: \(line)\(Printable.text(error.reason)).",
-        hint: "It takes an export, an iCalendar file, or what 'task export' prints.")
+        hint: "Import a belfry export, an iCalendar file or the output of 'task export'.")
     }
     if format == .json || (format == nil && ExportDocument.matches(json)) {
       return try join(json, context)
     }
     guard TaskwarriorDocument.matches(json) else {
       throw CommandError(
-        .failed, "\(Printable.text(file)) is neither an export, nor a calendar, nor taskwarrior's.",
-        hint: "It takes an export, an iCalendar file, or what 'task export' prints.")
+        .failed,
+        "\(Printable.text(file)) is neither an export, a calendar nor a taskwarrior export.",
+        hint: "Import a belfry export, an iCalendar file or the output of 'task export'.")
     }
     let store = try context.open(welcome: false)
     let (alarms, leftOut) = TaskwarriorDocument.read(
@@ -138,7 +140,7 @@ struct Import: ParsableCommand {
     guard let content = try DurableFile.read(path, limit: ExportDocument.largest) else {
       throw CommandError(
         .failed, "there is no file \(Printable.text(file)).",
-        hint: "Name one, or - for standard input.")
+        hint: "Name a file, or - for standard input.")
     }
     return content.bytes
   }
@@ -151,7 +153,7 @@ struct Import: ParsableCommand {
     let entries = records.keys.count { $0.hasPrefix("log/") }
     if dryRun {
       if common.json { return print(imported: records.count, unchanged: 0, leftOut: []) }
-      return Console.line("Would join \(alarms) alarms and \(entries) log entries.")
+      return Console.line("Would merge \(alarms) alarms and \(entries) log entries.")
     }
     let store = try context.open(welcome: false)
     let result = try store.take(
@@ -162,11 +164,11 @@ struct Import: ParsableCommand {
     }
     Console.line(
       result.merged == 0
-        ? "Everything was there already."
-        : "Imported \(result.merged) of \(records.count) records; the others were there already.")
+        ? "Nothing to import: all records are already in the store."
+        : "Imported \(result.merged) of \(records.count) records; the others are already in the store.")
   }
 
-  // MARK: Alarms of other programs
+  // MARK: Calendars and taskwarrior
 
   private func add(
     _ alarms: [ForeignAlarm], _ leftOut: [Remark], to store: Store, _ context: CommandContext
@@ -180,32 +182,32 @@ struct Import: ParsableCommand {
       uniqueKeysWithValues: try store.allAlarms().alarms.map { ($0.id, $0) })
     let new = alarms.filter { known[$0.id] == nil }
     for alarm in alarms {
-      guard let here = known[alarm.id], !here.isDeleted, alarm.differs(from: here) else { continue }
+      guard let own = known[alarm.id], !own.isDeleted, alarm.differs(from: own) else { continue }
       Console.error(
-        "belfry: warning: \(Printable.text(alarm.title)) is here already, and differs; it was left as it is here."
+        "belfry: warning: \(Printable.text(alarm.title)) was imported before and differs from the file; it was not changed."
       )
     }
     for alarm in new where !alarm.losses.isEmpty {
       let losses = alarm.losses.map { Printable.text($0) }.joined(separator: "; ")
-      Console.error("belfry: warning: \(Printable.text(alarm.title)): not taken over: \(losses).")
+      Console.error("belfry: warning: \(Printable.text(alarm.title)): not imported: \(losses).")
     }
     if !new.isEmpty, !dryRun { try store.add(change(new, store)) }
     let unchanged = alarms.count - new.count
     if common.json { return print(imported: new.count, unchanged: unchanged, leftOut: leftOut) }
     let verb = dryRun ? "Would import" : "Imported"
     Console.line(
-      "\(verb) \(new.count) alarm\(new.count == 1 ? "" : "s"); \(unchanged) were there already, \(leftOut.count) left out."
+      "\(verb) \(new.count) alarm\(new.count == 1 ? "" : "s"); \(unchanged) already in the store, \(leftOut.count) left out."
     )
     for alarm in new {
       Console.line("  \(Printable.text(alarm.title)): \(alarm.schedule.summary)")
     }
   }
 
-  /// One change for all of them.
-  private func change(_ foreign: [ForeignAlarm], _ store: Store) -> Store.Change {
+  /// Returns one change that creates all the alarms.
+  private func change(_ imported: [ForeignAlarm], _ store: Store) -> Store.Change {
     var alarms: [Alarm] = []
     var events: [(event: Event, alarm: Alarm)] = []
-    for item in foreign {
+    for item in imported {
       var alarm = Alarm.created(
         id: item.id, title: item.title, note: item.note, schedule: item.schedule, zone: item.zone,
         delivery: item.delivery, at: store.context.now, device: store.device)
@@ -220,13 +222,13 @@ struct Import: ParsableCommand {
       alarms.append(alarm)
     }
     let subject =
-      foreign.count == 1 ? "Import: \(foreign[0].title)" : "Import \(foreign.count) alarms"
+      imported.count == 1 ? "Import: \(imported[0].title)" : "Import \(imported.count) alarms"
     return Store.Change(
       alarms: alarms, entries: store.entries(events),
       message: CommitMessage(subject, device: store.device))
   }
 
-  /// `{imported, unchanged, leftOut: [{title, reason}]}`
+  /// Prints `{imported, unchanged, leftOut: [{title, reason}]}`.
   private func print(imported: Int, unchanged: Int, leftOut: [Remark]) {
     Console.write(
       JSON.object([
@@ -238,16 +240,18 @@ struct Import: ParsableCommand {
 }
 
 extension ForeignAlarm {
-  /// Whether an alarm has another definition by now, on either side.
+  /// Returns true if the alarm's definition differs from that of an alarm in the store.
   fileprivate func differs(from alarm: Alarm) -> Bool {
     title != alarm.title || note != alarm.note || schedule != alarm.schedule || zone != alarm.zone
   }
 }
 
+/// Errors of imports.
 enum ExchangeFailure {
+  /// Returns the error for a document that exceeds the size limit of its format.
   static func tooLarge(_ file: String) -> CommandError {
     CommandError(
       .failed, "\(Printable.text(file)) is too large.",
-      hint: "A calendar has 16 MB at most, an export one GB.")
+      hint: "The limits are 16 MB for a calendar and 1 GB for an export.")
   }
 }

@@ -10,7 +10,7 @@ struct GitPassthrough: ParsableCommand {
         belfry git -- diff HEAD~1
       """)
 
-  @Argument(parsing: .captureForPassthrough, help: "What git is to do.")
+  @Argument(parsing: .captureForPassthrough, help: "The arguments of git.")
   var arguments: [String] = []
 
   @ParentCommand var root: Belfry
@@ -19,11 +19,11 @@ struct GitPassthrough: ParsableCommand {
     if arguments.first == "--help" || arguments.first == "-h" { throw CleanExit.helpRequest(self) }
     let store = try CommandContext(store: root.store).open(welcome: false)
     for name in GitCommand.repositoryVariables { unsetenv(name) }
-    let words =
+    let argv =
       ["git", "-C", store.path]
       + (arguments.first == "--" ? Array(arguments.dropFirst()) : arguments)
     signal(SIGPIPE, SIG_DFL)
-    var pointers = words.map { strdup($0) } + [nil]
+    var pointers = argv.map { strdup($0) } + [nil]
     execvp("git", &pointers)
     throw CommandError(
       .failed, "git could not be started.", hint: "Install it: apt-get install git")

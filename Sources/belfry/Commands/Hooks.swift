@@ -5,11 +5,11 @@ import Glibc
 
 struct Hooks: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Let plain git join records, check them, and look at the clock.",
+    abstract: "Install git hooks and the merge driver in the store.",
     discussion: """
-      Without them Belfry mends afterwards what a plain 'git pull' could not merge. With them git merges records as a \
-      sync does, refuses to commit one that is not valid, and lets Belfry look at the clock after a pull, merge, \
-      checkout, commit or rebase. Hooks that are there already are called first, and stay.
+      With them, plain git merges records as a sync does, refuses to commit invalid records, and notifies the daemon \
+      or runs a tick after a pull, merge, checkout, commit or rebase. Without them, the next belfry command resolves \
+      the conflicts of a plain 'git pull'. Hooks of your own are kept and run first.
       """,
     subcommands: [HooksInstall.self, HooksUninstall.self, HooksStatus.self, HooksCheck.self],
     defaultSubcommand: HooksStatus.self)
@@ -18,17 +18,20 @@ struct Hooks: ParsableCommand {
 }
 
 extension CommandContext {
-  /// The hooks of a store's git.
+  /// Returns the git hooks of a store.
+  ///
+  /// - Throws: `CommandError` if the path of the binary is unknown, or several repositories share their hooks.
   fileprivate func gitHooks(_ store: Store) throws -> GitHooks {
     guard let command = executable else {
-      throw CommandError(.failed, "the binary's own place is not known.", hint: "Mount /proc.")
+      throw CommandError(
+        .failed, "the path of the belfry binary is unknown.", hint: "Check that /proc is mounted.")
     }
     return try GitHooks(
       Repository.open(store.path), command: command, shipped: shippedHooks.map { $0 + "/git" })
   }
 }
 
-/// What was done with each hook, as lines or `[{hook, result}]`.
+/// Prints the result for each hook, as lines or as `[{hook, result}]`.
 private func tell(_ outcomes: [(name: String, words: String)], asJSON: Bool) {
   if asJSON {
     let list = outcomes.map {
@@ -41,7 +44,7 @@ private func tell(_ outcomes: [(name: String, words: String)], asJSON: Bool) {
 
 struct HooksInstall: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "install", abstract: "Put the hooks and the merge driver into the store's git.")
+    commandName: "install", abstract: "Install the git hooks and the merge driver.")
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: Hooks
@@ -55,7 +58,7 @@ struct HooksInstall: ParsableCommand {
 
 struct HooksUninstall: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "uninstall", abstract: "Take them away again, and nothing else.")
+    commandName: "uninstall", abstract: "Remove the git hooks and the merge driver.")
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: Hooks
@@ -69,7 +72,7 @@ struct HooksUninstall: ParsableCommand {
 
 struct HooksStatus: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show which of them are there.")
+    commandName: "status", abstract: "Show which hooks are installed.")
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: Hooks
@@ -83,31 +86,31 @@ struct HooksStatus: ParsableCommand {
       let words =
         switch state {
         case .missing, .installed: state.rawValue
-        case .changed: "changed by somebody"
+        case .changed: "modified"
         case .other: "not Belfry's"
         }
-      outcomes.append((name, words + (hooks.isChained(name) ? ", after the one before it" : "")))
+      outcomes.append((name, words + (hooks.isChained(name) ? ", runs after your own hook" : "")))
     }
     tell(outcomes.map { (name: $0.0, words: $0.1) }, asJSON: common.json)
     if !common.json, outcomes.contains(where: { $0.1 == "missing" }) {
-      Console.line("Put them there with 'belfry hooks install'.")
+      Console.line("To install them: belfry hooks install")
     }
   }
 }
 
-/// What the hook pre-commit calls.
+/// The command that the hook pre-commit runs.
 struct HooksCheck: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Check the records that git is about to commit.",
     discussion:
-      "The exit status is 1 when one is not valid. git calls it by itself before a commit.")
+      "The exit status is 1 if a record is not valid. The hook pre-commit runs this command.")
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: Hooks
 
   func run() async throws {
     let context = try common.context(parent.root)
-    // In a hook git says where the repository is; the store's own place may be another.
+    // git runs hooks in the work tree that commits, which may be another clone than the default store.
     let path = parent.root.store == nil ? CommandContext.absolute(".") : context.storePath
     let problems = try await StagedRecords.problems(in: path)
     if common.json {
@@ -122,20 +125,20 @@ struct HooksCheck: AsyncParsableCommand {
       )
     }
     if problems.isEmpty { return }
-    Console.error("Correct it and stage it again, or commit with --no-verify.")
+    Console.error("Correct the file and stage it again, or commit with --no-verify.")
     throw ExitCode(CommandError.Code.failed.rawValue)
   }
 }
 
-/// What git calls to merge two versions of a record.
+/// The command that git runs to merge two versions of a record.
 struct MergeDriverCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "merge-driver", abstract: "Join two versions of a record, for git.",
-    discussion: "git calls it by itself, once 'belfry hooks install' has been said.")
+    commandName: "merge-driver", abstract: "Merge two versions of a record, for git.",
+    discussion: "git runs this command after 'belfry hooks install'.", shouldDisplay: false)
 
-  @Argument(help: "The file of the common ancestor (%O).") var base: String
-  @Argument(help: "The file of our version (%A); the result is written there.") var ours: String
-  @Argument(help: "The file of the other version (%B).") var theirs: String
+  @Argument(help: "The file with the common ancestor (%O).") var base: String
+  @Argument(help: "The file with our version (%A), which gets the result.") var ours: String
+  @Argument(help: "The file with the other version (%B).") var theirs: String
   @Argument(help: "The record's path in the store (%P).") var path: String
 
   @ParentCommand var root: Belfry

@@ -4,7 +4,7 @@ import BelfryStore
 
 struct List: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show all alarms: what rings first, then what comes next.")
+    abstract: "List all alarms, ringing ones first.")
 
   @OptionGroup var motion: MotionOptions
   @OptionGroup var common: CommonOptions
@@ -42,10 +42,10 @@ struct List: ParsableCommand {
   }
 }
 
-/// The order of a list: what is most urgent first, then what comes first.
+/// The order of the list: by state, the most urgent first, then by the next occurrence, title and id.
 private enum AlarmOrder {
   static func sorted(_ summaries: [AlarmSummary]) -> [AlarmSummary] {
-    // Small keys move faster than cards.
+    // Sorting small keys is faster than moving whole summaries.
     let keys = summaries.enumerated().map { index, summary in
       (
         rank: rank(summary.status.state), next: summary.status.next?.at.milliseconds ?? .max,

@@ -4,13 +4,13 @@ import BelfryStore
 
 struct Log: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show what happened, newest first.",
+    abstract: "Show the log, newest entries first.",
     discussion: "For the history of the files: belfry git -- log --stat")
 
-  @Argument(help: "The alarm, deleted ones included by their identifier (default: all).")
+  @Argument(help: "The alarm; a deleted one by its id (default: all alarms).")
   var alarm: String?
 
-  @Option(name: .shortAndLong, help: "At most so many entries (default: all).")
+  @Option(name: .shortAndLong, help: "The maximum number of entries (default: all).")
   var count: Int?
 
   @OptionGroup var common: CommonOptions
@@ -31,31 +31,31 @@ struct Log: ParsableCommand {
         "belfry: warning: \(Printable.text(path)) is not valid: \(Printable.text(error.words)).")
     }
     var shown = 0
-    var pending: [UInt8] = []
-    // Written as it is read, so that `| head` need not wait for years of history.
+    var buffer: [UInt8] = []
+    // The output is written while entries are read, so that `| head` need not wait for years of history.
     func flush(_ limit: Int) {
-      guard pending.count > limit else { return }
-      Console.write(pending)
-      pending = []
+      guard buffer.count > limit else { return }
+      Console.write(buffer)
+      buffer = []
     }
-    if common.json { pending.append(contentsOf: "[".utf8) }
+    if common.json { buffer.append(contentsOf: "[".utf8) }
     for entry in entries {
       if let count, shown == count { break }
       if common.json {
-        pending.append(contentsOf: (shown == 0 ? "\n" : ",\n").utf8)
-        pending.append(contentsOf: json(entry, names, context).line.utf8)
+        buffer.append(contentsOf: (shown == 0 ? "\n" : ",\n").utf8)
+        buffer.append(contentsOf: json(entry, names, context).line.utf8)
       } else {
-        pending.append(contentsOf: (Console.fitted(line(entry, names, output)) + "\n").utf8)
+        buffer.append(contentsOf: (Console.fitted(line(entry, names, output)) + "\n").utf8)
       }
       shown += 1
       flush(1 << 14)
     }
-    if common.json { pending.append(contentsOf: (shown == 0 ? "]\n" : "\n]\n").utf8) }
-    if shown == 0, !common.json { pending.append(contentsOf: "Nothing has happened yet.\n".utf8) }
+    if common.json { buffer.append(contentsOf: (shown == 0 ? "]\n" : "\n]\n").utf8) }
+    if shown == 0, !common.json { buffer.append(contentsOf: "No log entries.\n".utf8) }
     flush(0)
   }
 
-  /// The alarm that is meant; one that was deleted has no card any more, but may have entries.
+  /// Returns the id of the alarm that the argument names. A deleted alarm is found by its log entries.
   private func identifier(
     _ name: String, _ context: CommandContext, _ store: Store
   ) throws -> Identifier {
@@ -85,7 +85,7 @@ struct Log: ParsableCommand {
     return text + "  \(Printable.text(names[entry.device] ?? entry.device.short))"
   }
 
-  /// `{id, alarm, title, occurrence?, action, at, device}`, `auto`, `detail` and `doneAt` where there are any.
+  /// Returns `{id, alarm, title, occurrence?, action, at, device, auto?, detail?, doneAt?}`.
   private func json(
     _ entry: LogEntry, _ names: [Identifier: String], _ context: CommandContext
   ) -> JSON {

@@ -4,19 +4,19 @@ import BelfryStore
 
 struct Next: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show the coming occurrences of all alarms, or of one.")
+    abstract: "Show the next occurrences of all alarms, or of one.")
 
   @Argument(help: "The alarm (default: all).")
   var alarm: String?
 
-  @Option(name: .shortAndLong, help: "How many.")
+  @Option(name: .shortAndLong, help: "The number of occurrences.")
   var count = 10
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
   func validate() throws {
-    if !(1...10_000).contains(count) { throw ValidationError("--count goes from 1 to 10000.") }
+    if !(1...10_000).contains(count) { throw ValidationError("--count is 1 to 10000.") }
   }
 
   private struct Item {
@@ -28,7 +28,7 @@ struct Next: ParsableCommand {
     let context = try common.context(root)
     let store = try context.open()
     let summaries = try alarm.map { [try context.find($0, in: store)] } ?? context.overview(store)
-    let items = try coming(summaries, store, after: context.storeContext.now)
+    let items = try upcoming(summaries, store, after: context.storeContext.now)
     let output = AlarmOutput(store: store, style: context.style)
     if common.json {
       return output.print(
@@ -41,21 +41,21 @@ struct Next: ParsableCommand {
             ])
           }))
     }
-    if items.isEmpty { Console.line("Nothing is to come.") }
+    if items.isEmpty { Console.line("No upcoming occurrences.") }
     for item in items {
       let when = output.when(item.occurrence.civil, zone: item.alarm.zone.text)
       Console.line(context.style.fit("\(when)  \(Printable.text(item.alarm.title))"))
     }
   }
 
-  /// The first occurrences of all alarms, merged.
+  /// Returns the first `count` occurrences of all alarms.
   ///
-  /// The alarm whose next is later than that of `count` others has none among the first: only so many
+  /// An alarm whose next occurrence is later than those of `count` other alarms has none of them. So at most `count`
   /// records are read.
-  private func coming(_ summaries: [AlarmSummary], _ store: Store, after now: Instant) throws
+  private func upcoming(_ summaries: [AlarmSummary], _ store: Store, after now: Instant) throws
     -> [Item]
   {
-    // Small keys sort faster than cards.
+    // Sorting small keys is faster than moving whole summaries.
     let first = summaries.indices
       .compactMap { index in
         summaries[index].status.next.map { (at: $0.at.milliseconds, index: index) }

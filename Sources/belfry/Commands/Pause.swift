@@ -5,23 +5,24 @@ import BelfryStore
 struct PauseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pause",
-    abstract: "Let an alarm, or all, be silent until a day: for a vacation.",
+    abstract: "Pause an alarm, or all alarms, until a date.",
     discussion: """
-      What comes due meanwhile is logged as skipped; on that day it comes again by itself. What rings already, or
-      waits to be confirmed, goes on; a cascade that rings falls silent on all devices and counts as skipped.
+      Occurrences during the pause are logged as skipped. On the date the alarm resumes automatically. Occurrences that
+      are already ringing or pending continue, except in a cascade: all its devices fall silent and the occurrence is
+      skipped.
 
         belfry pause pills --until 2026-12-28
-        belfry pause --all --until 2027-01-04    # what is paused for longer stays so
-        belfry resume --all                      # home early
+        belfry pause --all --until 2027-01-04    # longer pauses stay as they are
+        belfry resume --all                      # end all pauses early
       """)
 
   @Argument(help: "The alarm.")
   var alarm: String?
 
-  @Flag(help: "All alarms that are switched on.")
+  @Flag(help: "All enabled alarms.")
   var all = false
 
-  @Option(help: ArgumentHelp("The day, or time, from which it comes again.", valueName: "date"))
+  @Option(help: ArgumentHelp("The date or time at which the alarm resumes.", valueName: "date"))
   var until: String?
 
   @OptionGroup var common: CommonOptions
@@ -29,7 +30,7 @@ struct PauseCommand: ParsableCommand {
 
   func validate() throws {
     try Pausing.validate(alarm, all: all)
-    if until == nil { throw ValidationError("Say until when: --until 2026-12-28.") }
+    if until == nil { throw ValidationError("Set the end of the pause: --until 2026-12-28.") }
   }
 
   func run() throws {
@@ -37,15 +38,15 @@ struct PauseCommand: ParsableCommand {
     let pausing = try Pausing(
       common, root,
       unchanged: all
-        ? "Nothing has changed: every alarm that is switched on is paused for at least as long."
-        : "Nothing has changed: it is paused until then already.")
+        ? "Nothing changed: every enabled alarm is already paused for at least as long."
+        : "Nothing changed: the alarm is already paused until then.")
     try pausing.run(alarm) { timeline, now in
       let here = timeline.zone.civil(at: now)
       guard here < end else {
         throw CommandError(
-          .usage, "--until: \(end.spoken) has passed.", hint: "Name a day that is to come.")
+          .usage, "--until: \(end.spoken) has passed.", hint: "Use a date in the future.")
       }
-      // One that goes on is made longer or shorter; a vacation for all does not cut short what was wanted for one.
+      // A running pause gets a new end; `--all` does not shorten the pause of one alarm.
       let current = timeline.alarm.pause.flatMap { $0.covers(here) ? $0 : nil }
       if all, let current, current.until > end { return current }
       return BelfryCore.Pause(from: current?.from ?? here, until: end)
@@ -55,12 +56,12 @@ struct PauseCommand: ParsableCommand {
 
 struct Resume: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "End a pause now: it comes again.")
+    abstract: "End the pause of an alarm, or of all alarms.")
 
   @Argument(help: "The alarm.")
   var alarm: String?
 
-  @Flag(help: "All alarms that are paused.")
+  @Flag(help: "All paused alarms.")
   var all = false
 
   @OptionGroup var common: CommonOptions
@@ -69,16 +70,16 @@ struct Resume: ParsableCommand {
   func validate() throws { try Pausing.validate(alarm, all: all) }
 
   func run() throws {
-    let unchanged = "Nothing has changed: \(all ? "no alarm" : "it") is \(all ? "" : "not ")paused."
+    let unchanged = "Nothing changed: \(all ? "no alarm is" : "the alarm is not") paused."
     try Pausing(common, root, unchanged: unchanged).run(alarm) { _, _ in nil }
   }
 }
 
-/// Begins and ends pauses.
+/// The start or end of a pause, for one alarm or all.
 private struct Pausing {
   private let context: CommandContext
   private let json: Bool
-  /// What is said when there is nothing to do.
+  /// The message if no alarm changes.
   private let unchanged: String
 
   init(_ common: CommonOptions, _ root: Belfry, unchanged: String) throws {
@@ -88,12 +89,17 @@ private struct Pausing {
   }
 
   static func validate(_ alarm: String?, all: Bool) throws {
-    if (alarm == nil) != all { throw ValidationError("Name an alarm, or --all.") }
+    if (alarm == nil) != all { throw ValidationError("Name an alarm, or use --all.") }
   }
 
-  /// Gives one alarm, or all that are switched on, another pause, in one commit.
+  /// Sets the pause of one alarm, or of all enabled alarms, in one commit.
   ///
-  /// - Parameter name: the alarm; nil for all.
+  /// An alarm whose only occurrence is during the pause is not paused.
+  ///
+  /// - Parameters:
+  ///   - name: the alarm; nil for all.
+  ///   - pause: returns the new pause of an alarm; nil for none.
+  /// - Throws: `CommandError` if the one alarm would never ring.
   func run(
     _ name: String?, _ pause: (Timeline, Instant) throws -> BelfryCore.Pause?
   ) throws {
@@ -101,9 +107,9 @@ private struct Pausing {
     let summaries = try name.map { [try context.find($0, in: store)] } ?? context.overview(store)
     let settings = try store.settings().settings
     let ledger = store.ledger()
-    var left: [Alarm] = []
+    var unpausable: [Alarm] = []
     let changed: [Alarm] = try store.update(summaries.map(\.id).sorted()) { alarms in
-      left = []
+      unpausable = []
       var changed: [Alarm] = []
       var events: [(Event, Alarm)] = []
       for alarm in alarms where name != nil || alarm.enabled {
@@ -111,7 +117,7 @@ private struct Pausing {
         let wanted = try pause(timeline, context.storeContext.now)
         if wanted == alarm.pause { continue }
         if let wanted, timeline.comesOnlyOnce(within: wanted) {
-          left.append(alarm)
+          unpausable.append(alarm)
           continue
         }
         let transition = timeline.paused(
@@ -132,19 +138,21 @@ private struct Pausing {
         Store.Change(alarms: changed, entries: store.entries(events), message: message), changed
       )
     }
-    try tell(changed, left, isOne: name != nil, store)
+    try tell(changed, unpausable, isOne: name != nil, store)
   }
 
-  private func tell(_ changed: [Alarm], _ left: [Alarm], isOne: Bool, _ store: Store) throws {
-    if isOne, let alarm = left.first {
+  private func tell(
+    _ changed: [Alarm], _ unpausable: [Alarm], isOne: Bool, _ store: Store
+  ) throws {
+    if isOne, let alarm = unpausable.first {
       throw CommandError(
         .notPossible,
-        "\(Printable.text(alarm.title)) comes only once, and then: paused it would never ring.",
-        hint: "Give it another time with 'belfry edit \(alarm.id.short) --once …', or delete it.")
+        "\(Printable.text(alarm.title)) has one occurrence, during the pause, so it would never ring.",
+        hint: "Change its time with 'belfry edit \(alarm.id.short) --once …', or delete it.")
     }
-    for alarm in left {
+    for alarm in unpausable {
       Console.error(
-        "belfry: warning: \(Printable.text(alarm.title)) comes only once, and then: it is not paused."
+        "belfry: warning: \(Printable.text(alarm.title)) was not paused: its only occurrence is during the pause."
       )
     }
     let output = AlarmOutput(store: store, style: context.style)
@@ -159,13 +167,15 @@ private struct Pausing {
       Console.line(
         alarm.pause.map {
           "Paused \(title) until \(output.when($0.until, zone: alarm.zone.text)): \(next)."
-        } ?? "\(title) is paused no more: \(next).")
+        } ?? "Resumed \(title): \(next).")
     }
   }
 }
 
 extension CivilDateTime {
-  /// The end of a span of days, as a person types it: a day means its beginning.
+  /// Creates the end of a period from an option `--until`. A date means its midnight.
+  ///
+  /// - Throws: `CommandError` if the text is neither a date nor a date with a time.
   init(until text: String) throws {
     if let civil = CivilDateTime(text) {
       self = civil

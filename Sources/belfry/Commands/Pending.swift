@@ -4,7 +4,7 @@ import BelfryStore
 
 struct Pending: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show what was stopped and not confirmed, the longest waiting first.")
+    abstract: "List stopped occurrences that are not confirmed as done.")
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry

@@ -5,7 +5,7 @@ import Git
 
 struct RemoteCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remote", abstract: "Add, list and remove the places to sync with.",
+    commandName: "remote", abstract: "Add, list and remove the remotes of the store.",
     subcommands: [RemoteAdd.self, RemoteList.self, RemoteRemove.self],
     defaultSubcommand: RemoteList.self)
 
@@ -16,15 +16,15 @@ struct RemoteAdd: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add a remote.",
     discussion: """
-      A path, or a URL: ssh://you@host/path, https://host/path, git://host/path, file:///path. you@host:path is ssh
-      too; the host may be an alias of ~/.ssh/config. Keys, credentials and certificates are those of ssh and git.
-      Keep passwords and tokens in a credential helper, not in the URL.
+      The URL is a path, ssh://you@host/path, you@host:path, https://host/path, git://host/path or file:///path. The
+      host may be an alias of ~/.ssh/config. Keys, credentials and certificates are those of your ssh and git. Keep
+      passwords and tokens in a credential helper, not in the URL.
       """)
 
-  @Argument(help: "What it is called: origin.")
+  @Argument(help: "The name, such as origin.")
   var name: String
 
-  @Argument(help: "Where it is.")
+  @Argument(help: "The path or URL.")
   var url: String
 
   @OptionGroup var common: CommonOptions
@@ -44,8 +44,8 @@ struct RemoteAdd: ParsableCommand {
     if MailboxURL.isMailbox(remote.url, store) {
       throw CommandError(
         .usage,
-        "\(RemoteURLInput.shown(remote.url)) is the mailbox of a partner, who could read all of your store there.",
-        hint: "Make a repository of its own for the store: git init --bare")
+        "\(RemoteURLInput.shown(remote.url)) is the mailbox of a partner, who could read your whole store there.",
+        hint: "Create a separate repository for the store: git init --bare")
     }
     try store.addRemote(remote)
     RemoteURLInput.warnOfCredentials(remote)
@@ -53,7 +53,7 @@ struct RemoteAdd: ParsableCommand {
       Console.write(remote.json.document)
     } else {
       Console.line(
-        "Added the remote \(name): \(RemoteURLInput.shown(remote.url)). Sync with 'belfry sync'.")
+        "Added the remote \(name): \(RemoteURLInput.shown(remote.url)). To sync: belfry sync")
     }
   }
 }
@@ -70,7 +70,9 @@ struct RemoteList: ParsableCommand {
     if common.json {
       return Console.write(JSON.array(remotes.map(\.json)).document)
     }
-    if remotes.isEmpty { Console.line("No remotes. Add one with 'belfry remote add origin URL'.") }
+    if remotes.isEmpty {
+      Console.line("The store has no remotes. To add one: belfry remote add origin URL")
+    }
     for remote in remotes {
       Console.line("\(Printable.text(remote.name))  \(RemoteURLInput.shown(remote.url))")
     }
@@ -79,9 +81,9 @@ struct RemoteList: ParsableCommand {
 
 struct RemoteRemove: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remove", abstract: "Remove a remote; what was synced stays.")
+    commandName: "remove", abstract: "Remove a remote; synced alarms stay.")
 
-  @Argument(help: "Its name.")
+  @Argument(help: "The name of the remote.")
   var name: String
 
   @OptionGroup var common: CommonOptions
@@ -98,18 +100,18 @@ struct RemoteRemove: ParsableCommand {
 }
 
 extension Remote {
-  /// `{name, url}`, without credentials.
+  /// The JSON `{name, url}`, with credentials masked.
   fileprivate var json: JSON {
     .object(["name": .string(name), "url": .string(URLMask.masked(url: url))])
   }
 }
 
-/// Where a remote is, as a person types it.
+/// The path or URL of a remote, as the user types it.
 enum RemoteURLInput {
-  /// The place as a person may see it, without credentials.
+  /// Returns the URL for output, with credentials masked.
   static func shown(_ url: String) -> String { Printable.text(URLMask.masked(url: url)) }
 
-  /// Warns where a URL holds a password or a token, which git keeps as it is.
+  /// Warns if the URL holds a password or a token, because git stores it in plain text.
   static func warnOfCredentials(_ remote: Remote) {
     guard URLMask.holdsCredentials(remote.url) else { return }
     let name = Printable.text(remote.name)
@@ -119,17 +121,17 @@ enum RemoteURLInput {
     Console.error(credentialHint(remote))
   }
 
-  /// Says how credentials are kept out of a remote's URL.
+  /// Returns the hint that explains how to remove the credentials from a remote's URL.
   static func credentialHint(_ remote: Remote) -> String {
-    "Give it to a credential helper (git help credentials), then: belfry git -- remote set-url \(Printable.text(remote.name)) \(Printable.text(URLMask.stripped(url: remote.url)))"
+    "Store it in a credential helper (git help credentials), then: belfry git -- remote set-url \(Printable.text(remote.name)) \(Printable.text(URLMask.stripped(url: remote.url)))"
   }
 
-  /// A path becomes absolute, as the store is elsewhere; anything with a scheme or a host stays.
+  /// Returns the absolute form of a relative path, because git resolves it in the store. URLs are returned unchanged.
   static func absolute(_ text: String) -> String {
     if text.contains("://") || text.hasPrefix("/") || text.hasPrefix("-") || text.isEmpty {
       return text
     }
-    // `host:path` has its colon before any slash.
+    // In `host:path` the colon is before any slash.
     let head = text.prefix { $0 != "/" }
     if head.contains(":") { return text }
     return CommandContext.absolute(text)

@@ -5,13 +5,13 @@ import BelfryStore
 
 struct Ring: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show what rings over the whole terminal, and answer it with a key.",
+    abstract: "Show ringing alarms full screen and answer with a key.",
     discussion: """
-      s stop, d done, k skip, z snooze (1: an hour, 2: a day, 3: a week), q leave it ringing.
-      With 'settings set slide-to-stop on' it is stopped by holding Space for three seconds.
+      Keys: s stop, d done, k skip, z snooze (1: an hour, 2: a day, 3: a week), q quit and leave it ringing.
+      With 'belfry settings set slide-to-stop on', hold Space for three seconds to stop an alarm.
       """)
 
-  @Argument(help: "The alarm (default: all that ring, one after the other).")
+  @Argument(help: "The alarm (default: all ringing alarms, one after the other).")
   var alarm: String?
 
   @Option(help: "The store's folder (default: BELFRY_STORE, else the data folder).")
@@ -27,7 +27,7 @@ struct Ring: AsyncParsableCommand {
   }
 }
 
-/// The firing screen at work: shows what rings until it is answered, here or elsewhere.
+/// The event loop of the firing screen. It shows each ringing alarm until it is answered here or on another device.
 struct RingLoop {
   private let context: CommandContext
   private let only: Identifier?
@@ -38,10 +38,10 @@ struct RingLoop {
     self.only = only
   }
 
-  /// Milliseconds since the screen was opened.
+  /// The time since the screen was opened, in milliseconds.
   private var elapsed: Int64 { opened.milliseconds }
 
-  /// What rings at a moment, in a store that is read anew.
+  /// Returns the ringing alarms, sorted by title, and the reopened store.
   private func ringing() throws -> (store: Store, summaries: [AlarmSummary]) {
     let store = try context.later(by: elapsed).open(welcome: false)
     let summaries = try store.overview().summaries.filter {
@@ -50,30 +50,34 @@ struct RingLoop {
     return (store, summaries.sorted { ($0.title, $0.id) < ($1.title, $1.id) })
   }
 
+  /// Runs the screen if an alarm rings and a terminal is attached.
   func runIfRinging() async throws {
     if try !ringing().summaries.isEmpty, Style.canAsk { try await run() }
   }
 
+  /// Runs the screen until no alarm rings or the user quits.
+  ///
+  /// - Throws: `CommandError` if no alarm rings or no terminal is attached; `ExitCode` after a signal.
   func run() async throws {
     let (store, summaries) = try ringing()
     if summaries.isEmpty { throw try nothingRings(store) }
     guard let session = TerminalSession(isColoured: context.style.isColoured) else {
       throw CommandError(
         .failed, "the firing screen needs a terminal.",
-        hint: "Answer with 'belfry done', 'stop', 'snooze' or 'skip'.")
+        hint: "Or run 'belfry done', 'stop', 'snooze' or 'skip'.")
     }
     let settings = try context.settings(store)
     session.begin()
-    var said: [String] = []
+    var messages: [String] = []
     let outcome: Result<Void, any Error>
     do {
-      said = try await show(session, settings)
+      messages = try await show(session, settings)
       outcome = .success(())
     } catch {
       outcome = .failure(error)
     }
     session.end()
-    for line in said { Console.line(line) }
+    for line in messages { Console.line(line) }
     if let number = session.endingSignal { throw ExitCode(128 + number) }
     try outcome.get()
   }
@@ -84,45 +88,47 @@ struct RingLoop {
     let next = summaries.flatMap { summary in
       [summary.status.next?.at, summary.status.snooze?.until].compactMap { $0 }
     }.min()
-    let hint = next.map { "The next time is \(output.when($0))." } ?? "Nothing is to come."
-    let what =
+    let hint = next.map { "The next time is \(output.when($0))." } ?? "No upcoming occurrences."
+    let message =
       only == nil
       ? "nothing rings" : "\(Printable.text(summaries.first?.title ?? "it")) does not ring"
-    return CommandError(.notPossible, "\(what).", hint: hint)
+    return CommandError(.notPossible, "\(message).", hint: hint)
   }
 
-  /// Shows what rings until nothing does, or the person leaves. Returns what was said of the answers.
+  /// Shows ringing alarms until no alarm rings or the user quits.
+  ///
+  /// - Returns: the messages about the answers, a line each, for the time after the screen is closed.
   private func show(_ session: TerminalSession, _ settings: Settings) async throws -> [String] {
-    var said: [String] = []
+    var messages: [String] = []
     var lastKey: Character?
     while session.endingSignal == nil {
       let (store, summaries) = try ringing()
-      guard let summary = summaries.first else { return said }
+      guard let summary = summaries.first else { return messages }
       let alarm = try store.alarm(summary.id)
       let loop = Sound.chosen(alarm?.delivery.sound ?? settings.sound).map {
         SoundLoop($0, isRising: settings.soundRising, lock: context.soundLock)
       }
-      let noise = Task.detached { [player = context.soundPlayer] in
-        if let loop { await RingLoop.sound(loop, player) }
+      let sound = Task.detached { [player = context.soundPlayer] in
+        if let loop { await RingLoop.play(loop, player) }
       }
-      defer { noise.cancel() }
+      defer { sound.cancel() }
       let position = summaries.count > 1 ? "1 of \(summaries.count)" : nil
       switch try ask(
         session, summary, settings, position: position, isFromPartner: alarm?.partner != nil,
         heldSince: lastKey)
       {
-      case .left: return said + ["It rings on: belfry ring"]
-      case .gone: said.append("\(Printable.text(summary.title)): answered elsewhere, or over.")
+      case .left: return messages + ["\(Printable.text(summary.title)) keeps ringing: belfry ring"]
+      case .gone: messages.append("\(Printable.text(summary.title)) no longer rings.")
       case .answered(let lines, let key):
-        said += lines
+        messages += lines
         lastKey = key
       }
     }
-    return said
+    return messages
   }
 
-  /// Plays until it is cancelled: a sound where there is a player that works, else the terminal's bell.
-  private static func sound(_ loop: SoundLoop, _ player: SoundPlayer?) async {
+  /// Plays the sound until the task is canceled; without a working player, rings the terminal's bell.
+  private static func play(_ loop: SoundLoop, _ player: SoundPlayer?) async {
     if let player, await loop.run(player, heard: {}) == nil { return }
     while !Task.isCancelled {
       Console.write("\u{07}")
@@ -131,14 +137,17 @@ struct RingLoop {
   }
 
   private enum Ending {
-    case left, gone
-    /// What was said of the answer, and the key that gave it.
+    /// The user quit the screen.
+    case left
+    /// The occurrence was answered elsewhere, or its ring timeout has passed.
+    case gone
+    /// The user answered: the messages about the answer, and the key.
     case answered([String], Character)
   }
 
   /// Shows one alarm until it is answered.
   ///
-  /// - Parameter heldSince: the key that answered the one before. As long as it is held, it answers nothing.
+  /// - Parameter heldSince: the key that answered the alarm before. It is ignored until it was released.
   private func ask(
     _ session: TerminalSession, _ summary: AlarmSummary, _ settings: Settings, position: String?,
     isFromPartner: Bool, heldSince: Character?
@@ -146,7 +155,7 @@ struct RingLoop {
     var reader = KeyReader()
     var hold = Hold(seesReleases: session.seesReleases, afterHold: heldSince == " ")
     var held = heldSince.map { (key: $0, at: elapsed) }
-    var looked = elapsed
+    var lastCheck = elapsed
     var message: String?
     while session.endingSignal == nil {
       let size = session.size
@@ -157,7 +166,7 @@ struct RingLoop {
       session.show(screen.lines(columns: size.columns, rows: size.rows, context.style))
       for event in reader.read(session.read(milliseconds: 100)) {
         switch event {
-        // Also the end of input, and the interrupt.
+        // Ctrl-C, and Ctrl-D for the end of input.
         case .escape, .key("q", .press), .key("\u{3}", .press), .key("\u{4}", .press):
           return .left
         case .key(" ", let phase) where settings.slideToStop:
@@ -178,8 +187,8 @@ struct RingLoop {
       if hold.isComplete, let lines = try give(.stop, summary, settings, &message) {
         return .answered(lines, " ")
       }
-      if elapsed - looked >= 1000 {
-        looked = elapsed
+      if elapsed - lastCheck >= 1000 {
+        lastCheck = elapsed
         let now = try ringing().summaries.first { $0.id == summary.id }
         if now?.status.current != summary.status.current { return .gone }
       }
@@ -187,7 +196,7 @@ struct RingLoop {
     return .left
   }
 
-  /// The snoozes that are offered: none that goes beyond the next occurrence, but for the usual one.
+  /// Returns the snoozes on offer. Longer ones than the default end before the next occurrence.
   private func snoozes(
     _ summary: AlarmSummary, _ settings: Settings, _ now: Instant
   ) -> [(key: Character, seconds: Int64)] {
@@ -212,7 +221,10 @@ struct RingLoop {
     }
   }
 
-  /// Gives an answer. A refusal is shown, and the alarm rings on.
+  /// Answers the alarm.
+  ///
+  /// - Parameter message: gets the reason if the answer is rejected; the alarm keeps ringing.
+  /// - Returns: the messages about the answer; nil if it is rejected.
   private func give(
     _ answer: Answer, _ summary: AlarmSummary, _ settings: Settings, _ message: inout String?
   ) throws -> [String]? {
@@ -226,7 +238,7 @@ struct RingLoop {
       message = refusal.message
       return nil
     } catch let failure as StoreError {
-      // A store that is locked now may not be in a moment.
+      // The error may be temporary: another process may hold the lock.
       message = CommandError(explaining: failure)?.message
       return nil
     }

@@ -8,10 +8,10 @@ import Subprocess
 
 struct Service: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Have Belfry at work whenever you are logged in, or the machine runs.",
+    abstract: "Install, remove and check the background service.",
     discussion: """
-      With systemd it is a user service, or with --timer a look at the clock every minute; where there is none, a
-      line of your crontab.
+      Alarms ring only while the scheduler runs. With systemd it is a user service with the daemon, or with --timer a
+      timer that runs a tick every minute; without systemd, a line in your crontab.
 
         belfry service install
         belfry service status
@@ -24,30 +24,30 @@ struct Service: ParsableCommand {
 
 struct ServiceInstall: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "install", abstract: "Start it now, and at every login.",
+    commandName: "install", abstract: "Start the scheduler now and at every login.",
     discussion: """
-      A user service runs as long as you are logged in. To have it run from the machine's start on, also while
-      nobody is logged in (a server), let your user linger:
+      A user service runs while you are logged in. To run it from boot, also while nobody is logged in (on a server),
+      enable lingering for your user:
 
         sudo loginctl enable-linger "$USER"
 
-      --wake lets what is due wake a machine that sleeps. That takes the right to set such a timer: systemd 254 and
-      later give it to users who are logged in; before that: sudo setcap cap_wake_alarm+ep PATH-OF-BELFRY
+      --wake wakes the machine from sleep for alarms. systemd 254 and later allow this for users who are logged in.
+      With an earlier version: sudo setcap cap_wake_alarm+ep PATH-OF-BELFRY
 
-      --sandbox limits what the daemon and its hooks can do (no new privileges, fewer system calls). Hooks that use
-      sudo, or a mail program with a group of its own, fail in it; so does the setcap above.
+      --sandbox restricts the daemon and its hooks (no new privileges, fewer system calls). In the sandbox, hooks that
+      use sudo or a setgid mail program fail, and so does the setcap above.
       """)
 
-  @Flag(help: "A timer of systemd's that looks at the clock every minute, instead of the daemon.")
+  @Flag(help: "Run a tick every minute from a systemd timer, without a daemon.")
   var timer = false
 
-  @Flag(help: "Wake the machine from sleep for what is due.")
+  @Flag(help: "Wake the machine from sleep for alarms.")
   var wake = false
 
-  @Flag(help: "Run the daemon and its hooks in a sandbox of systemd.")
+  @Flag(help: "Run the daemon and its hooks in a systemd sandbox.")
   var sandbox = false
 
-  @Flag(help: "Show what would be written, and write nothing.")
+  @Flag(help: "Show the units and the crontab line; install nothing.")
   var dryRun = false
 
   @OptionGroup var common: CommonOptions
@@ -55,40 +55,41 @@ struct ServiceInstall: AsyncParsableCommand {
 
   func run() async throws {
     let context = try common.context(parent.root)
-    // Where there is no store yet, it is made: the service must find one.
+    // The service never creates a store.
     if !dryRun { _ = try context.open(welcome: false) }
     let manager = try ServiceManager(context)
     let units = manager.units(timer ? .timer : .daemon, wakes: wake, isSandboxed: sandbox)
     if dryRun { return show(units, context) }
-    let how = try await manager.install(units)
-    let cronRuns = how == .cron ? manager.cronRuns : nil
+    let method = try await manager.install(units)
+    let cronRuns = method == .cron ? manager.cronRuns : nil
     if common.json {
       Console.write(
         JSON.object(omittingNil: [
-          "installed": .string(how.rawValue), "form": .string(units.form.rawValue),
+          "installed": .string(method.rawValue), "form": .string(units.form.rawValue),
           "cronRuns": cronRuns.map { .bool($0) },
         ]).document)
     } else {
-      await tell(how, units, manager)
+      await tell(method, units, manager)
     }
     guard cronRuns == false else { return }
     throw CommandError(
-      .notPossible, "the line is in your crontab, but no cron process runs, so nothing rings.",
+      .notPossible, "your crontab runs Belfry, but no cron process runs, so nothing rings.",
       hint: CronProcess.remedy)
   }
 
-  private func tell(_ how: ServiceManager.Way, _ units: ServiceUnits, _ manager: ServiceManager)
-    async
-  {
-    switch how {
+  private func tell(
+    _ method: ServiceManager.Method, _ units: ServiceUnits, _ manager: ServiceManager
+  ) async {
+    switch method {
     case .systemd:
-      Console.line("Installed \(units.main): it runs now, and whenever you are logged in.")
+      Console.line("Installed \(units.main). It runs now, and whenever you are logged in.")
       if await manager.lingers() != true {
-        Console.line("Also while nobody is logged in: sudo loginctl enable-linger \(manager.user)")
+        Console.line(
+          "To run it also while you are logged out: sudo loginctl enable-linger \(manager.user)")
       }
-      Console.line("What it does: journalctl --user -u \(units.files.last?.name ?? units.main)")
+      Console.line("To see its log: journalctl --user -u \(units.files.last?.name ?? units.main)")
     case .cron:
-      Console.line("No systemd runs for you here, so cron looks at the clock every minute:")
+      Console.line("systemd does not run for your user, so cron runs a tick every minute:")
       Console.line("  \(units.crontab)")
       if timer || wake || sandbox {
         Console.error("belfry: warning: --timer, --wake and --sandbox need systemd.")
@@ -111,14 +112,14 @@ struct ServiceInstall: AsyncParsableCommand {
       Console.write(text)
       Console.line("")
     }
-    Console.line("# without systemd, in the crontab")
+    Console.line("# the crontab line, without systemd")
     Console.line(units.crontab)
   }
 }
 
 struct ServiceUninstall: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "uninstall", abstract: "Stop it, and take it away.")
+    commandName: "uninstall", abstract: "Stop and remove the background service.")
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: Service
@@ -132,13 +133,13 @@ struct ServiceUninstall: AsyncParsableCommand {
     }
     Console.line(
       removed.isEmpty
-        ? "There was nothing to remove." : "Removed \(removed.joined(separator: ", ")).")
+        ? "The service is not installed." : "Removed \(removed.joined(separator: ", ")).")
   }
 }
 
 struct ServiceStatus: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Tell whether something looks at the clock.")
+    commandName: "status", abstract: "Show whether the scheduler runs.")
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: Service
@@ -177,9 +178,10 @@ struct ServiceStatus: AsyncParsableCommand {
         .notPossible, "no cron process runs, so nothing rings.", hint: CronProcess.remedy)
     }
     throw CommandError(
-      .notPossible, "nothing looks at the clock, so nothing rings.",
+      .notPossible, "the scheduler does not run, so nothing rings.",
       hint: status.units.isEmpty
-        ? "belfry service install" : "systemctl --user restart \(status.units[0].name)")
+        ? "Start it: belfry service install"
+        : "Start it: systemctl --user restart \(status.units[0].name)")
   }
 
   private func tell(
@@ -189,45 +191,50 @@ struct ServiceStatus: AsyncParsableCommand {
   ) {
     for (name, state) in status.units { Console.line("\(name): \(state).") }
     if status.isInCrontab, cronRuns != false {
-      Console.line("Cron looks at the clock every minute.")
+      Console.line("cron runs a tick every minute.")
     }
     if case .running(let process) = daemon {
       Console.line("The daemon runs: \(Printable.text(process)).")
     }
     if let last = store?.lastTick {
       Console.line(
-        "The clock was last looked at: \(AlarmOutput(now: context.storeContext.now, zones: context.storeContext.zones, style: context.style).when(last))."
+        "Last tick: \(AlarmOutput(now: context.storeContext.now, zones: context.storeContext.zones, style: context.style).when(last))."
       )
     }
     if lingers == false, !status.units.isEmpty {
       Console.line(
-        "It ends when you log out. To have it stay: sudo loginctl enable-linger \(manager.user)")
+        "It stops when you log out. To keep it running: sudo loginctl enable-linger \(manager.user)")
     }
   }
 }
 
-/// The advice about a daemon that does not respond.
+/// The hint about a daemon that does not respond.
 enum DaemonRemedy {
   static let restart =
     "Restart it: systemctl --user restart belfry. If you started it yourself, end it with kill -9 and start it again."
 }
 
-/// Puts the service where the system looks for it: systemd's user units, or the crontab.
+/// The installation of the background service: systemd user units, or a line of the user's crontab.
 struct ServiceManager {
-  enum Way: String {
+  /// A way to run the service.
+  enum Method: String {
     case systemd, cron
   }
 
   private let context: CommandContext
   private let command: String
   private let folder: String
+  /// The name of the user who runs Belfry.
   let user: String
 
+  /// Creates a manager of the current user's service.
+  ///
+  /// - Throws: `CommandError` if the path of the binary is unknown.
   init(_ context: CommandContext) throws {
     self.context = context
     guard let command = context.executable else {
       throw CommandError(
-        .failed, "the path of the binary cannot be told.", hint: "Is /proc mounted?")
+        .failed, "the path of the belfry binary is unknown.", hint: "Check that /proc is mounted.")
     }
     self.command = command
     folder =
@@ -236,11 +243,16 @@ struct ServiceManager {
     user = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(geteuid())"
   }
 
-  /// What a service has to be told, as it gets none of a shell's variables.
-  private static let kept = [
+  /// The environment variables that the service gets, because it does not inherit those of the shell.
+  private static let passedVariables = [
     "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "BELFRY_DEVICE", "TZ",
   ]
 
+  /// Returns the systemd units and the crontab line.
+  ///
+  /// - Parameters:
+  ///   - wakes: true to wake the machine from sleep for alarms.
+  ///   - isSandboxed: true to restrict the daemon and its hooks.
   func units(
     _ form: ServiceUnits.Form, wakes: Bool, isSandboxed: Bool = false
   ) -> ServiceUnits {
@@ -248,28 +260,31 @@ struct ServiceManager {
       form: form, command: command, store: context.storePath, wakes: wakes,
       isSandboxed: isSandboxed,
       variables: context.environment.filter { name, value in
-        // Neither file has a way to write a line's end within a value.
-        ServiceManager.kept.contains(name) && !value.unicodeScalars.contains { $0.value < 0x20 }
+        // Neither unit files nor crontabs can contain a line break in a value.
+        ServiceManager.passedVariables.contains(name)
+          && !value.unicodeScalars.contains { $0.value < 0x20 }
       })
   }
 
-  /// True if a cron daemon runs; nil where that is unknown.
+  /// True if a cron daemon runs; nil if that is unknown.
   var cronRuns: Bool? { CronProcess.isRunning(in: context.environment["BELFRY_PROC"] ?? "/proc") }
 
-  // MARK: At work
+  // MARK: Installation
 
-  /// Installs the units, or a line of the crontab where systemd does not run for this user.
-  func install(_ units: ServiceUnits) async throws -> Way {
+  /// Installs the units, or a line of the crontab if systemd does not run for this user.
+  ///
+  /// - Throws: `CommandError` if systemd rejects the units, or the crontab cannot be changed.
+  func install(_ units: ServiceUnits) async throws -> Method {
     guard await run("systemctl", ["--user", "show-environment"]) != nil else {
       try await installCrontab(units)
       return .cron
     }
-    // The other form would look at the clock too.
+    // Otherwise the daemon and the timer could both be installed.
     _ = try await removeUnits()
     do {
       _ = try await removeCrontabLine()
     } catch let error as CommandError {
-      // Two that look at the clock do no harm.
+      // An additional scheduler does no harm.
       Console.error("belfry: warning: \(error.message)")
       Console.error(ServiceManager.removalByHand)
     }
@@ -283,13 +298,14 @@ struct ServiceManager {
     return .systemd
   }
 
-  /// Removes the units and the line of the crontab. Returns the names of those that there were.
+  /// Removes the units and the line of the crontab.
   ///
-  /// - Throws: `CommandError` when the crontab cannot be read, which then stays as it is.
+  /// - Returns: the names of the removed parts.
+  /// - Throws: `CommandError` if the crontab cannot be read; it is not changed then.
   func uninstall() async throws -> [String] {
     var removed = try await removeUnits()
     do {
-      if try await removeCrontabLine() { removed.append("the line of the crontab") }
+      if try await removeCrontabLine() { removed.append("the crontab line") }
     } catch let error as CommandError {
       let units =
         removed.isEmpty ? "" : "\(removed.joined(separator: ", ")) removed, but "
@@ -298,11 +314,11 @@ struct ServiceManager {
     return removed
   }
 
-  /// Removes the units. Returns the names of those that there were.
+  /// Removes the units and returns their names.
   private func removeUnits() async throws -> [String] {
     var removed: [String] = []
     for name in ServiceUnits.all where access("\(folder)/\(name)", F_OK) == 0 {
-      // One that was never started can be removed all the same.
+      // Disabling fails for a unit that was never enabled; its file is removed anyway.
       _ = await run("systemctl", ["--user", "disable", "--now", name])
       guard unlink("\(folder)/\(name)") == 0 else { throw FileError("remove", "\(folder)/\(name)") }
       removed.append(name)
@@ -311,7 +327,7 @@ struct ServiceManager {
     return removed
   }
 
-  /// Removes Belfry's line from the crontab. Returns false where there was none.
+  /// Removes Belfry's line from the crontab. Returns false if there is none.
   private func removeCrontabLine() async throws -> Bool {
     let lines: [String]
     do {
@@ -324,18 +340,19 @@ struct ServiceManager {
     return true
   }
 
+  /// Returns the states of the installed units, and whether the crontab has Belfry's line.
   func status() async -> (units: [(name: String, state: String)], isInCrontab: Bool) {
     var units: [(name: String, state: String)] = []
     for name in ServiceUnits.all where access("\(folder)/\(name)", F_OK) == 0 {
       if name == "belfry-tick.service" { continue }
       let state = await run("systemctl", ["--user", "is-active", name], anyStatus: true)
-      let words = state?.split(separator: "\n").first.map(String.init) ?? ""
-      units.append((name, words.isEmpty ? "systemd does not run for you here" : words))
+      let firstLine = state?.split(separator: "\n").first.map(String.init) ?? ""
+      units.append((name, firstLine.isEmpty ? "systemd does not run for your user" : firstLine))
     }
     return (units, await isInCrontab)
   }
 
-  /// True if the user's crontab has Belfry's line; false also for a crontab that cannot be read.
+  /// True if the user's crontab has Belfry's line; false if the crontab cannot be read.
   var isInCrontab: Bool {
     get async {
       let lines = (try? await crontab()) ?? []
@@ -343,7 +360,7 @@ struct ServiceManager {
     }
   }
 
-  /// Whether the user's services run while nobody is logged in; nil where that cannot be told.
+  /// Returns true if the user's services run while nobody is logged in; nil if that is unknown.
   func lingers() async -> Bool? {
     switch await run("loginctl", ["show-user", user, "--property=Linger", "--value"]) {
     case "yes\n": true
@@ -352,7 +369,7 @@ struct ServiceManager {
     }
   }
 
-  /// Has systemd wake the machine at a moment, and look at the clock then, unless it is to already.
+  /// Sets a systemd timer that wakes the machine and runs a tick. It replaces a timer for another time.
   func wake(at moment: Instant) async throws {
     let name = "belfry-wake-\(moment.seconds)"
     if await run("systemctl", ["--user", "is-active", "--quiet", "\(name).timer"]) != nil {
@@ -368,19 +385,19 @@ struct ServiceManager {
         "systemctl", "--user", "start", "belfry-tick.service",
       ], seconds: 30)
     if case .ended(0, _, _) = outcome { return }
-    Console.error("belfry: warning: systemd would not wake the machine for what is due next.")
+    Console.error("belfry: warning: systemd cannot wake the machine for the next alarm.")
   }
 
   private func systemctl(_ arguments: [String]) async throws {
     let outcome = await TimedProcess.run(
       .name("systemctl"), ["--user"] + arguments, seconds: 60)
     if case .ended(0, _, _) = outcome { return }
-    var words = "it did not end"
+    var reason = "timed out after 60 s"
     if case .ended(_, _, let error) = outcome {
-      words = error.split(separator: "\n").last.map(String.init) ?? "it failed"
+      reason = error.split(separator: "\n").last.map(String.init) ?? "failed"
     }
     throw CommandError(
-      .failed, "systemctl --user \(arguments[0]): \(Printable.text(words)).",
+      .failed, "systemctl --user \(arguments[0]): \(Printable.text(reason)).",
       hint: "See 'systemctl --user status belfry.service'.")
   }
 
@@ -393,7 +410,7 @@ struct ServiceManager {
     } catch let error as CommandError {
       throw CommandError(
         error.code, error.message,
-        hint: "Add this line to it yourself, with 'crontab -e': \(units.crontab)")
+        hint: "Add this line yourself with 'crontab -e': \(units.crontab)")
     }
     do {
       guard let known else { throw ServiceManager.noCron }
@@ -401,28 +418,28 @@ struct ServiceManager {
     } catch let error as CommandError {
       throw CommandError(
         .failed, error.message,
-        hint: "Have something run this every minute: \(units.crontab.dropFirst(10))")
+        hint: "Run this every minute: \(units.crontab.dropFirst(10))")
     }
   }
 
   private static let noCron = CommandError(
-    .failed, "neither systemd nor cron is to be had for you here.", hint: "Install cron.")
+    .failed, "neither systemd nor cron is available for your user.", hint: "Install cron.")
 
   private static let removalByHand =
-    "If it has a line that ends in '\(ServiceUnits.mark)', remove it yourself: crontab -e"
+    "If it has a line that ends in '\(ServiceUnits.mark)', remove the line yourself: crontab -e"
 
-  /// The largest crontab that is read, in bytes.
-  private static let largestCrontab = 1 << 20
+  /// The maximum size of a crontab, in bytes.
+  private static let maxCrontabSize = 1 << 20
 
-  /// Returns the lines of the user's crontab; nil where the program `crontab` is not installed.
+  /// Returns the lines of the user's crontab; nil if the program `crontab` is not installed.
   ///
-  /// - Throws: `CommandError` when the crontab cannot be read. It may have lines of the user's, so it must not be
+  /// - Throws: `CommandError` if the crontab cannot be read. It may have lines of the user, so it must not be
   ///   replaced.
   private func crontab() async throws -> [String]? {
     guard context.hasProgram("crontab") else { return nil }
     let outcome = await TimedProcess.run(
       .name("crontab"), ["-l"], variables: ["LC_ALL": "C"], seconds: 30,
-      limit: ServiceManager.largestCrontab)
+      limit: ServiceManager.maxCrontabSize)
     let reason: String
     switch outcome {
     case .ended(0, let output, _):
@@ -436,7 +453,7 @@ struct ServiceManager {
     case .ended(let status, _, let error):
       reason = error.split(separator: "\n").first.map(String.init) ?? "exit status \(status)"
     case .timedOut: reason = "'crontab -l' timed out after 30 s"
-    case .failed(let words): reason = words
+    case .failed(let message): reason = message
     }
     throw CommandError(
       .failed, "your crontab cannot be read, so it was not changed: \(Printable.text(reason)).")
@@ -450,7 +467,9 @@ struct ServiceManager {
     throw ServiceManager.noCron
   }
 
-  /// What a program says; nil when it is not there or fails.
+  /// Returns the standard output of a program; nil if it is not installed or fails.
+  ///
+  /// - Parameter anyStatus: true to return the output also for an exit status other than 0.
   private func run(
     _ program: String, _ arguments: [String], anyStatus: Bool = false
   ) async -> String? {

@@ -13,18 +13,21 @@ struct SettingsCommand: ParsableCommand {
         belfry settings set follow-ups 15m,45m,2h
         belfry settings unset follow-ups
 
-      Those under 'all devices' are synced; those under 'this device' stay here.
+      Settings under 'all devices' are synced; settings under 'this device' are local.
       """,
     subcommands: [SettingsShow.self, SettingsGet.self, SettingsSet.self, SettingsUnset.self],
     defaultSubcommand: SettingsShow.self)
 
   @ParentCommand var root: Belfry
 
+  /// Returns the setting with a name.
+  ///
+  /// - Throws: `CommandError` if there is none.
   static func setting(_ name: String) throws -> Setting {
     guard let setting = Setting(named: name) else {
       throw CommandError(
         .usage, "there is no setting '\(Printable.text(name))'.",
-        hint: "There are: \(Setting.allCases.map(\.name).joined(separator: ", ")).")
+        hint: "The settings: \(Setting.allCases.map(\.name).joined(separator: ", ")).")
     }
     return setting
   }
@@ -32,7 +35,7 @@ struct SettingsCommand: ParsableCommand {
 
 struct SettingsShow: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show all settings, and how you are reached.")
+    commandName: "show", abstract: "Show all settings, and how notifications are shown.")
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: SettingsCommand
@@ -65,7 +68,7 @@ struct SettingsShow: ParsableCommand {
 
 struct SettingsGet: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "get", abstract: "Print one setting's value.")
+    commandName: "get", abstract: "Print the value of a setting.")
 
   @Argument(help: "The setting, such as snooze.length.")
   var name: String
@@ -87,12 +90,12 @@ struct SettingsGet: ParsableCommand {
 
 struct SettingsSet: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "set", abstract: "Change one setting.")
+    commandName: "set", abstract: "Change a setting.")
 
   @Argument(help: "The setting, such as snooze.length.")
   var name: String
 
-  @Argument(help: "Its value: on, off, 10m, 30m,1h,90m, a word.")
+  @Argument(help: "The value, such as on, off, 10m or 30m,1h,90m.")
   var value: String
 
   @OptionGroup var common: CommonOptions
@@ -103,7 +106,7 @@ struct SettingsSet: ParsableCommand {
     let known = setting != .sound || Sound.isKnown(value)
     guard known, let value = setting.parse(value) else {
       throw CommandError(
-        .usage, "'\(Printable.text(value))' is no value of \(setting.name).",
+        .usage, "'\(Printable.text(value))' is not a value of \(setting.name).",
         hint: "It takes \(setting.expected).")
     }
     try change(setting, to: value, common.context(parent.root), json: common.json)
@@ -112,7 +115,7 @@ struct SettingsSet: ParsableCommand {
 
 struct SettingsUnset: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "unset", abstract: "Give one setting its default again.")
+    commandName: "unset", abstract: "Reset a setting to its default.")
 
   @Argument(help: "The setting.")
   var name: String
@@ -133,8 +136,8 @@ private func change(
   if setting.isLocal {
     guard let file = context.deviceSettings else {
       throw CommandError(
-        .failed, "HOME is not set, so there is no place for this device's settings.",
-        hint: "Set HOME, or XDG_CONFIG_HOME.")
+        .failed, "HOME is not set, so this device's settings cannot be stored.",
+        hint: "Set HOME or XDG_CONFIG_HOME.")
     }
     try file.set(setting, to: value)
   } else {
@@ -142,15 +145,17 @@ private func change(
   }
   let now = value ?? Settings()[keyPath: setting.value]
   if json { return Console.write(JSON.object([setting.rawValue: JSON(now)]).document) }
-  let place = setting.isLocal ? "on this device" : "on all devices, once they have synced"
-  Console.line("Set \(setting.name) to \(now), \(place).")
+  let scope = setting.isLocal ? "on this device" : "on all devices after their next sync"
+  Console.line("Set \(setting.name) to \(now) \(scope).")
   if let note = SettingsText.note(setting, now) { Console.line(note) }
   SettingsText.tell(completed)
 }
 
 extension HookDelivery.Reach {
+  /// True if a channel shows notifications.
   var isReachable: Bool { if case .reachable = self { true } else { false } }
 
+  /// The channel, or the reason why there is none.
   var words: String {
     switch self {
     case .reachable(let words, _), .unreachable(let words): words

@@ -3,7 +3,7 @@ import BelfryCore
 import BelfryStore
 
 struct Show: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Show all there is of an alarm.")
+  static let configuration = CommandConfiguration(abstract: "Show all details of an alarm.")
 
   @Argument(help: "The alarm.")
   var alarm: String
@@ -11,8 +11,8 @@ struct Show: ParsableCommand {
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
-  /// Who rings when the first device stays silent.
-  private func cascades(
+  /// Returns the row with the steps of the cascade; an empty array without a cascade.
+  private func cascadeRows(
     _ alarm: Alarm, _ names: [Identifier: String]
   ) -> [(String, String)] {
     guard let plan = alarm.cascade?.plan, !plan.targets.isEmpty else { return [] }
@@ -34,24 +34,27 @@ struct Show: ParsableCommand {
     var rows = [
       ("identifier", alarm.id.text), ("schedule", alarm.schedule.summary),
       ("zone", alarm.zone.text),
-      ("delivery", alarm.delivery.persistent ? "rings on until answered" : "rings for a while"),
+      (
+        "delivery",
+        alarm.delivery.persistent ? "rings until answered" : "rings until the ring timeout"
+      ),
     ]
     if alarm.delivery.strict {
-      rows.append(("strict", "rings again until it is done, and waits for it"))
+      rows.append(("strict", "rings again until it is done; never completed by itself"))
     }
     if let followUps = alarm.delivery.followUps {
       rows.append(("follow-ups", followUps.description))
     }
     if let sound = alarm.delivery.sound { rows.append(("sound", sound)) }
-    if let warnings = alarm.delivery.warnings { rows.append(("warns", warnings.description)) }
+    if let warnings = alarm.delivery.warnings { rows.append(("warnings", warnings.description)) }
     let names = store.deviceNames()
     let devices = alarm.delivery.devices.map { names[$0] ?? $0.short }.sorted()
     rows.append(
       ("rings on", devices.isEmpty ? "every device" : devices.joined(separator: ", ")))
-    rows += cascades(alarm, names)
-    let coming = store.timeline(alarm).upcoming(after: context.storeContext.now).prefix(3)
-    for (index, occurrence) in (alarm.enabled ? Array(coming) : []).enumerated() {
-      rows.append((index == 0 ? "comes" : "", output.when(occurrence.civil, zone: alarm.zone.text)))
+    rows += cascadeRows(alarm, names)
+    let upcoming = store.timeline(alarm).upcoming(after: context.storeContext.now).prefix(3)
+    for (index, occurrence) in (alarm.enabled ? Array(upcoming) : []).enumerated() {
+      rows.append((index == 0 ? "next" : "", output.when(occurrence.civil, zone: alarm.zone.text)))
     }
     rows.append(("file", AlarmRecord.path(alarm.id)))
     Console.line("")

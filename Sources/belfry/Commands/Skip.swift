@@ -4,22 +4,24 @@ import BelfryStore
 
 struct Skip: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Leave one occurrence out: what rings, is snoozed or pending, else the coming one.",
+    abstract: "Skip an occurrence.",
     discussion: """
+      Skips the occurrence that is ringing, snoozed or pending; otherwise the next one.
+
         belfry skip filter
         belfry skip pills --count 3
-        belfry skip pills --until 2026-12-15     # on that day it comes again
+        belfry skip pills --until 2026-12-15     # rings again on that day
       """)
 
   @OptionGroup var options: AnswerOptions
 
-  @Option(help: "So many occurrences, one after the other.")
+  @Option(help: "The number of occurrences to skip.")
   var count: Int?
 
-  @Option(help: "All before that day, or that time of it.")
+  @Option(help: "Skip all occurrences before this date or time.")
   var until: String?
 
-  @Flag(help: "Do not ask.")
+  @Flag(help: "Do not ask for confirmation.")
   var yes = false
 
   @OptionGroup var common: CommonOptions
@@ -56,10 +58,10 @@ struct Skip: ParsableCommand {
     }
     for line in answering.words(transition, status) { Console.line(line) }
     if let occurrence = event.occurrence, Style.canAsk {
-      // The sentence above is the same for all alarms.
+      // The message above does not name the alarm.
       let when = output.when(occurrence, zone: transition.alarm.zone.text)
       Console.error(
-        "\(Printable.text(transition.alarm.title)) is left out\(skipped.count > 1 ? " up to" : " for") \(when). To take that back: belfry undo"
+        "\(Printable.text(transition.alarm.title)) is skipped\(skipped.count > 1 ? " up to" : " for") \(when). To undo: belfry undo"
       )
     }
   }
@@ -69,20 +71,20 @@ struct Skip: ParsableCommand {
     return .until(try CivilDateTime(until: until))
   }
 
-  /// `Skip Rent reminder for Mon 23 Nov 2026? Next occurrence: Fri 27 Nov 2026.`
+  /// Returns the question before a skip: `Skip Rent reminder for Mon 23 Nov 2026? Next occurrence: Fri 27 Nov 2026.`
   private func question(_ preview: Transition, _ answering: Answering) -> String {
     let skipped = preview.events.filter { $0.action == .skipped }.compactMap(\.occurrence)
     let timeline = answering.store.timeline(preview.alarm)
     let next = timeline.next(after: answering.store.context.now)?.civil
-    // A date alone says enough where there is one occurrence a day.
-    let timed = preview.alarm.schedule.times.count > 1
-    func name(_ civil: CivilDateTime) -> String { timed ? civil.spoken : civil.date.spoken }
+    // The date alone is unambiguous if there is one occurrence a day.
+    let needsTime = preview.alarm.schedule.times.count > 1
+    func name(_ civil: CivilDateTime) -> String { needsTime ? civil.spoken : civil.date.spoken }
     let title = Printable.text(preview.alarm.title)
-    let coming = next.map { "Next occurrence: \(name($0))." } ?? "It does not come again."
+    let outlook = next.map { "Next occurrence: \(name($0))." } ?? "There is no later occurrence."
     guard let first = skipped.first, let last = skipped.last, skipped.count > 1 else {
-      return "Skip \(title) for \(skipped.first.map(name) ?? "")? \(coming)"
+      return "Skip \(title) for \(skipped.first.map(name) ?? "")? \(outlook)"
     }
     return
-      "Skip \(skipped.count) occurrences of \(title), \(name(first)) to \(name(last))? \(coming)"
+      "Skip \(skipped.count) occurrences of \(title), \(name(first)) to \(name(last))? \(outlook)"
   }
 }

@@ -3,16 +3,16 @@ import BelfryCore
 
 struct Snooze: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Let what rings ring again later.",
+    abstract: "Silence a ringing alarm, which rings again later.",
     discussion: """
-      How long: 10m, 1h, 1d, 1w; without it the settings' own, 9 minutes at first.
+      The length is a time such as 10m, 1h, 1d or 1w. The default is the setting snooze.length (9 minutes).
 
         belfry snooze rent 1h
       """)
 
   @OptionGroup var options: AnswerOptions
 
-  @Argument(help: "How long.")
+  @Argument(help: "The length of the snooze (default: snooze.length).")
   var length: String?
 
   @OptionGroup var common: CommonOptions

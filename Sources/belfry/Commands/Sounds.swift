@@ -9,9 +9,9 @@ struct Sounds: ParsableCommand {
     discussion: """
         belfry sounds
         belfry sounds play bell
-        belfry settings set sound bell       # the one of this device; none for silence
-        belfry settings set sound.rising on  # begins softly
-        belfry edit rent --sound pulse       # the one of an alarm
+        belfry settings set sound bell       # the sound of this device, or none
+        belfry settings set sound.rising on  # start softly
+        belfry edit rent --sound pulse       # the sound of one alarm
       """,
     subcommands: [SoundsList.self, SoundsPlay.self], defaultSubcommand: SoundsList.self)
 
@@ -47,24 +47,26 @@ struct SoundsList: ParsableCommand {
         context.style.paint(mark + name, sound.name == chosen ? .bold : .plain)
           + context.style.fit(sound.summary, indent: 11))
     }
-    if chosen == nil { Console.line("This device is silent: settings set sound NAME") }
+    if chosen == nil {
+      Console.line(
+        "The sound of this device is off. To turn it on: belfry settings set sound NAME")
+    }
   }
 }
 
 struct SoundsPlay: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "play", abstract: "Play a sound once (default: this device's own).")
+    commandName: "play", abstract: "Play a sound once.")
 
-  @Argument(help: "The sound.")
+  @Argument(help: "The sound (default: the sound of this device).")
   var name: String?
 
   @Flag(
-    help: "Again and again until it is ended, after any other that plays; then it says 'delivered'."
-  )
+    help: "Wait for other sounds, print 'delivered', and repeat the sound until terminated.")
   var `repeat` = false
 
   @Flag(
-    inversion: .prefixedNo, help: "With --repeat, begin softly (default: the setting sound.rising)."
+    inversion: .prefixedNo, help: "With --repeat, start softly (default: the setting sound.rising)."
   )
   var rising: Bool?
 
@@ -76,18 +78,18 @@ struct SoundsPlay: AsyncParsableCommand {
     if let name, Sound.named(name) == nil, !self.repeat {
       throw CommandError(
         .usage, "there is no sound '\(Printable.text(name))'.",
-        hint: "There are: \(Sound.all.map(\.name).joined(separator: ", ")).")
+        hint: "The sounds: \(Sound.all.map(\.name).joined(separator: ", ")).")
     }
     let own = context.ownSettings
     guard let sound = Sound.chosen(name ?? own.sound) else {
       throw CommandError(
-        .notPossible, "this device is silent.",
-        hint: "Choose a sound with 'belfry settings set sound bell', or name one.")
+        .notPossible, "the sound of this device is off.",
+        hint: "Turn it on with 'belfry settings set sound bell', or name a sound.")
     }
     guard var player = context.soundPlayer else {
       throw CommandError(
-        .failed, "there is nothing here to play a sound with.",
-        hint: "Install one of \(SoundPlayer.packages). Until then the terminal's bell rings.")
+        .failed, "no program that plays sounds is installed.",
+        hint: "Install one of \(SoundPlayer.packages). Until then, the terminal bell rings.")
     }
     let reason: String?
     if self.repeat {
@@ -100,7 +102,7 @@ struct SoundsPlay: AsyncParsableCommand {
     if let reason {
       throw CommandError(
         .failed, "\(sound.name) could not be played: \(Printable.text(reason)).",
-        hint: "Look whether the machine has a sound card, and a sound server that runs.")
+        hint: "Check that the machine has a sound card and that a sound server runs.")
     }
     if common.json {
       Console.write(JSON.object(["played": .string(sound.name)]).document)
@@ -111,11 +113,11 @@ struct SoundsPlay: AsyncParsableCommand {
 }
 
 extension CommandContext {
-  /// What plays sounds on this machine; nil when nothing does.
+  /// The program that plays sounds on this machine; nil if none is installed.
   var soundPlayer: SoundPlayer? {
     SoundPlayer(folders: (environment["PATH"] ?? "").split(separator: ":").map(String.init))
   }
 
-  /// Where the one who makes noise holds a lock; nil without a folder for it.
+  /// The path of the lock that the playing process holds; nil without a runtime folder.
   var soundLock: String? { storeContext.runtimeFolder.map { "\($0)/belfry-sound.lock" } }
 }

@@ -4,10 +4,10 @@ import BelfryStore
 
 struct Stats: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show streaks, counts and a calendar of what was done, skipped and missed.",
+    abstract: "Show streaks, counts and a calendar.",
     discussion: """
-      A streak is of occurrences that somebody confirmed. What was missed or completed by itself ends it; what
-      was skipped does not, unless 'settings set streak.skip-breaks on'.
+      A streak is a series of occurrences that were confirmed as done. A missed occurrence, or one that was completed
+      by itself, ends it. A skipped one does not, unless 'belfry settings set streak.skip-breaks on'.
       """)
 
   @Argument(help: "The alarm (default: all).")
@@ -55,7 +55,7 @@ struct Stats: ParsableCommand {
     }
   }
 
-  /// Seconds after the due time at which each was done, ascending.
+  /// Returns how many seconds after its due time each occurrence was done, in ascending order.
   private func lateness(
     _ summary: AlarmSummary, _ statistics: Statistics, _ store: Store
   ) throws -> [Int64] {
@@ -64,8 +64,8 @@ struct Stats: ParsableCommand {
     return statistics.lateness { zone.instant(of: $0) }
   }
 
-  /// `{alarm, title, streak, longestStreak, done, skipped, missed, autoCompleted, lastDone?,
-  /// medianLatenessSeconds?}`
+  /// Returns `{alarm, title, streak, longestStreak, done, skipped, missed, autoCompleted, lastDone?,
+  /// medianLatenessSeconds?}`.
   private func json(
     _ summary: AlarmSummary, _ statistics: Statistics, _ store: Store, _ output: AlarmOutput
   ) throws -> JSON {

@@ -5,8 +5,8 @@ import Git
 
 struct Status: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show where the store stands: its branch, the remotes, the devices.",
-    discussion: "Asks nobody: what is known of the remotes is from the last sync.")
+    abstract: "Show the state of the branch, the remotes and devices.",
+    discussion: "Uses no network: the state of the remotes is that of the last sync.")
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
@@ -26,28 +26,28 @@ struct Status: ParsableCommand {
     )
     switch status.operation {
     case .none: break
-    case .merge: Console.line("git has begun a merge and not finished it.")
-    case .rebase: Console.line("git has begun a rebase and not finished it.")
-    case .other: Console.line("git has begun something and not finished it.")
+    case .merge: Console.line("A git merge is unfinished.")
+    case .rebase: Console.line("A git rebase is unfinished.")
+    case .other: Console.line("A git operation is unfinished.")
     }
     if status.unsettled > 0 {
-      Console.line("\(count(status.unsettled, "record")) written by hand, not taken up yet.")
+      Console.line("\(count(status.unsettled, "record")) edited by hand and not imported yet.")
     }
     if status.left > 0 {
       Console.line(
-        "\(count(status.left, "device")) left changes here: the next tick or sync takes them in.")
+        "\(count(status.left, "device")) pushed changes here; the next tick or sync merges them.")
     }
     Console.line(status.lastSync.map { "Last synced \(ago($0))." } ?? "Never synced.")
     if status.remotes.isEmpty {
-      Console.line("No remotes. Add one with 'belfry remote add origin URL'.")
+      Console.line("The store has no remotes. To add one: belfry remote add origin URL")
     }
     for remote in status.remotes {
       let state =
         remote.counts.map { counts in
           counts == (0, 0)
-            ? "the same as here"
-            : "\(count(counts.ahead, "commit")) to send, \(counts.behind) to take in"
-        } ?? "never synced with"
+            ? "up to date"
+            : "\(count(counts.ahead, "commit")) to push, \(counts.behind) to merge"
+        } ?? "never synced"
       Console.line(
         "  \(Printable.text(remote.remote.name))  \(RemoteURLInput.shown(remote.remote.url)): \(state)"
       )
@@ -56,14 +56,14 @@ struct Status: ParsableCommand {
     for item in status.devices {
       let activity =
         item.lastActivity.map { "last active \(ago($0))" }
-        ?? "made \(ago(item.device.created)), nothing done yet"
-      let words = item.successor.map { successor in
+        ?? "added \(ago(item.device.created)), no activity yet"
+      let replacement = item.successor.map { successor in
         item.isReplaced
           ? "; replaced by \(successor.short)"
-          : "; \(successor.short) stands in for it: belfry device adopt \(item.device.id.short), there"
+          : "; \(successor.short) rings in its place: run 'belfry device adopt \(item.device.id.short)' there"
       }
       Console.line(
-        "  \(Printable.text(item.device.name))\(item.isHere ? " (this one)" : "") \(item.device.id.short): \(activity)\(words ?? "")"
+        "  \(Printable.text(item.device.name))\(item.isHere ? " (this device)" : "") \(item.device.id.short): \(activity)\(replacement ?? "")"
       )
     }
   }
@@ -72,7 +72,7 @@ struct Status: ParsableCommand {
     "\(number) \(word)\(number == 1 ? "" : "s")"
   }
 
-  /// `{branch, head, operation, unsettled, left, lastSync, lastTick, remotes, devices}`
+  /// Returns `{branch?, head?, operation?, unsettled, left, lastSync?, lastTick?, remotes, devices}`.
   private func json(_ status: StoreStatus) -> JSON {
     .object(omittingNil: [
       "branch": status.branch.map { .string($0) },

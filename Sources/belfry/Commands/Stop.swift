@@ -2,10 +2,10 @@ import ArgumentParser
 
 struct Stop: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Silence what rings.",
+    abstract: "Silence a ringing or snoozed alarm.",
     discussion: """
-      On the tiers plus and premium a stopped occurrence stays pending, and asks again, until it is done.
-      On the free tier stopping it is doing it.
+      On the tiers plus and premium, a stopped occurrence is pending: follow-ups ask about it until it is done.
+      On the free tier, stopping an occurrence marks it as done.
       """)
 
   @OptionGroup var options: AnswerOptions

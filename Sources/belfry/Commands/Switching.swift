@@ -4,7 +4,7 @@ import BelfryStore
 
 struct Enable: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Switch an alarm on: it comes again from now.")
+    abstract: "Enable an alarm; it rings again from now on.")
 
   @Argument(help: "The alarm.")
   var alarm: String
@@ -21,7 +21,7 @@ struct Enable: ParsableCommand {
 
 struct Disable: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Switch an alarm off, until it is enabled again.")
+    abstract: "Disable an alarm until it is enabled again.")
 
   @Argument(help: "The alarm.")
   var alarm: String
@@ -56,14 +56,14 @@ private func setEnabled(
   }
   let title = Printable.text(alarm.title)
   if fields.isEmpty {
-    Console.line("\(title) is \(enabled ? "enabled" : "disabled") already.")
+    Console.line("\(title) is already \(enabled ? "enabled" : "disabled").")
   } else {
     Console.line(
       enabled ? "Enabled \(title): \(output.next(alarm, status))." : "Disabled \(title).")
     if let last = cleared.max() {
       let more = cleared.count > 1 ? " and \(cleared.count - 1) more" : ""
       Console.line(
-        "It waits no more for \(output.when(last, zone: alarm.zone.text))\(more); 'belfry undo' takes that back."
+        "Cleared its open occurrence \(output.when(last, zone: alarm.zone.text))\(more). To undo: belfry undo"
       )
     }
   }

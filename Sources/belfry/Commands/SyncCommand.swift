@@ -6,23 +6,23 @@ import Git
 
 struct SyncCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "sync", abstract: "Fetch, merge and push, so that all devices have the same.",
+    commandName: "sync", abstract: "Fetch from the remotes, merge, and push.",
     discussion: """
-      The store is locked only while merging: commands and alarms never wait for the network. What cannot be
-      reached is synced the next time; nothing is lost meanwhile.
+      The store is locked only while merging, so commands and alarms never wait for the network. If a remote is offline,
+      the changes stay in the store until the next sync.
       """)
 
   @Argument(help: "The remotes (default: all).")
   var remotes: [String] = []
 
-  @Flag(help: "Fetch, and say what would happen; change nothing.")
-  var plan = false
+  @Flag(help: "Fetch and show what would change; change nothing.")
+  var dryRun = false
 
-  /// After how many seconds this device says again that it is there: for the daemon.
+  /// The interval of this device's heartbeats in seconds, which the daemon sets.
   @Option(help: .hidden)
   var signOfLife: Int64?
 
-  @Flag(inversion: .prefixedNo, help: "Look into the mailboxes of partners, too.")
+  @Flag(inversion: .prefixedNo, help: "Check the mailboxes of partners, too.")
   var mail = true
 
   @OptionGroup var common: CommonOptions
@@ -32,20 +32,20 @@ struct SyncCommand: AsyncParsableCommand {
     let context = try common.context(root)
     let line = TransferLine()
     let store = try context.transferring(line).open(welcome: false, creates: false)
-    if mail, !plan, remotes.isEmpty, !PartnerStore(store).isEmpty {
-      // What partners have set is to be synced with the rest.
+    if mail, !dryRun, remotes.isEmpty, !PartnerStore(store).isEmpty {
+      // Before the sync, so that it pushes the alarms that partners have set.
       let isAlone = try store.remotes().isEmpty
-      try await lookIntoMailboxes(context, isAlone: isAlone)
+      try await checkMailboxes(context, isAlone: isAlone)
       if isAlone { return }
     }
-    if plan {
+    if dryRun {
       let plans = try await reaching(store, line, context) { try await store.plan(remotes) }
       try tell(plans, store)
       return try Self.fail(plans.compactMap(\.failure))
     }
-    // Where cron ticks and syncs, nobody else says that the device is there.
+    // On a device driven by cron, no daemon sends heartbeats.
     let sign = signOfLife ?? store.heartbeatSpacing
-    // A daemon syncs whenever a cascade step may have to ring; cron keeps its own times.
+    // A daemon syncs more often when a cascade step may have to ring; cron keeps its interval.
     let promise = signOfLife.map { _ in DeviceHeartbeats.spacingInWindow }
     let result = try await reaching(store, line, context) {
       try await store.sync(remotes, sign: sign, promise: promise)
@@ -57,8 +57,10 @@ struct SyncCommand: AsyncParsableCommand {
     try Self.fail(result.exchanges.compactMap(\.failure))
   }
 
-  /// - Parameter isAlone: there is no remote to sync with: what fails here fails the command.
-  private func lookIntoMailboxes(_ context: CommandContext, isAlone: Bool) async throws {
+  /// Fetches and sends messages of partners, and prints the news.
+  ///
+  /// - Parameter isAlone: true if the store has no remote; then a failure fails the command.
+  private func checkMailboxes(_ context: CommandContext, isAlone: Bool) async throws {
     let report = try await Watchdog.limit {
       try await PartnerSession(context, creates: false).round()
     }
@@ -71,10 +73,10 @@ struct SyncCommand: AsyncParsableCommand {
     }
     guard isAlone else { return }
     if common.json { return Console.write(SyncResult().json.document) }
-    if report.news.isEmpty { Console.line("Nothing is new from your partners.") }
+    if report.news.isEmpty { Console.line("No news from your partners.") }
   }
 
-  /// Runs what needs the network; when that fails, says what waits here.
+  /// Runs an operation that needs the network. If a remote fails, the error also names the commits that are not pushed.
   private func reaching<Value>(
     _ store: Store, _ line: TransferLine, _ context: CommandContext,
     _ body: () async throws -> Value
@@ -88,22 +90,22 @@ struct SyncCommand: AsyncParsableCommand {
       }
       throw CommandError(
         failure.code, failure.message,
-        hint: [failure.hint, waiting(store, context)].compactMap { $0 }.joined(separator: " "))
+        hint: [failure.hint, unpushed(store, context)].compactMap { $0 }.joined(separator: " "))
     }
   }
 
-  /// `Last synced 2 h ago; 3 commits wait here.`
-  private func waiting(_ store: Store, _ context: CommandContext) -> String {
+  /// Returns the state of the last sync: `Last synced 2 h ago; 3 commits are not pushed.`
+  private func unpushed(_ store: Store, _ context: CommandContext) -> String {
     let last =
       store.lastSync.map {
         "Last synced \(Span.length(max(0, context.storeContext.now.seconds(since: $0)))) ago"
       } ?? "Never synced yet"
     let name = remotes.first ?? (try? store.remotes().first?.name) ?? "origin"
     guard let count = store.waiting(for: name) else { return "Never synced with \(name) yet." }
-    return "\(last); \(count) commit\(count == 1 ? " waits" : "s wait") here."
+    return "\(last); \(count) commit\(count == 1 ? " is" : "s are") not pushed."
   }
 
-  /// Ends with the exit code of the first failure: the others are told.
+  /// Throws the first failure, which sets the exit code, and prints the others.
   private static func fail(_ failures: [any Error]) throws {
     guard let first = failures.first else { return }
     for failure in failures.dropFirst() {
@@ -116,7 +118,7 @@ struct SyncCommand: AsyncParsableCommand {
     if common.json { return Console.write(result.json.document) }
     for exchange in result.exchanges where exchange.isLeft {
       Console.line(
-        "\(exchange.remote.name) takes in what was left for it by its next tick or sync.")
+        "\(exchange.remote.name) merges the pushed changes in its next tick or sync.")
     }
     if result.fetched == 0, result.pushed == 0, result.merged == 0 {
       if result.exchanges.allSatisfy({ $0.failure == nil }) {
@@ -129,7 +131,7 @@ struct SyncCommand: AsyncParsableCommand {
     Console.line("Synced: \(commits), \(result.pushed) pushed, \(records).")
     for decision in result.decisions { Console.line("  \(decision.sentence(names))") }
     if !result.decisions.isEmpty {
-      Console.line("See 'belfry conflicts'; 'belfry conflicts restore N' takes the other value.")
+      Console.line("See 'belfry conflicts'. To use the other value: belfry conflicts restore N")
     }
   }
 
@@ -138,11 +140,11 @@ struct SyncCommand: AsyncParsableCommand {
     let names = store.deviceNames()
     for plan in plans where plan.failure == nil {
       Console.line(
-        "\(plan.remote.name): commits to come in: \(plan.incoming), to go out: \(plan.outgoing); records that change here: \(plan.changes.count)."
+        "\(plan.remote.name): commits to fetch: \(plan.incoming), to push: \(plan.outgoing); records that would change here: \(plan.changes.count)."
       )
       for change in plan.changes.prefix(20) {
-        let what = change.title.map { "\(Printable.text($0)) (\(change.path))" } ?? change.path
-        Console.line("  \(change.isNew ? "new" : "changed"): \(what)")
+        let name = change.title.map { "\(Printable.text($0)) (\(change.path))" } ?? change.path
+        Console.line("  \(change.isNew ? "new" : "changed"): \(name)")
       }
       if plan.changes.count > 20 { Console.line("  and \(plan.changes.count - 20) more") }
       for decision in plan.decisions { Console.line("  \(decision.sentence(names))") }
@@ -185,9 +187,9 @@ extension MergeRefusal {
 
 struct Clone: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Make this device's store from a remote, with an identity of its own.")
+    abstract: "Create this device's store from a remote.")
 
-  @Argument(help: "The remote: a path, a URL of ssh, https, git or file, or host:path.")
+  @Argument(help: "The remote: a path, host:path, or a URL (ssh, https, git or file).")
   var url: String
 
   @OptionGroup var common: CommonOptions
@@ -197,9 +199,9 @@ struct Clone: AsyncParsableCommand {
     let context = try common.context(root)
     guard try Store.isFree(context.storePath) else {
       throw CommandError(
-        .failed, "there is something at \(Printable.text(context.storePath)) already.",
+        .failed, "there is already something at \(Printable.text(context.storePath)).",
         hint:
-          "Name another place with --store; to join a remote, 'belfry remote add' and 'belfry sync'."
+          "Use another folder with --store, or join the remote: 'belfry remote add' and 'belfry sync'."
       )
     }
     let line = TransferLine()
@@ -245,52 +247,55 @@ extension SyncResult {
     ])
   }
 
-  /// So many refusals are named; `--json` has more.
-  private static let mostTold = 100
+  /// The maximum number of refusals that are printed; `--json` has all of them.
+  private static let maxPrintedRefusals = 100
 
-  /// Tells on standard error what of the remotes was left out, and what is strange.
+  /// Prints warnings on standard error: refused records, renamed branches, rewound remotes and clock differences.
   func tell(_ names: [Identifier: String] = [:]) {
-    for refusal in refusals.prefix(SyncResult.mostTold) {
+    for refusal in refusals.prefix(SyncResult.maxPrintedRefusals) {
       let commit = refusal.commit.map { ", commit \($0.short)" } ?? ""
       let device = refusal.device.map { " of \(Printable.text(names[$0] ?? $0.short))" } ?? ""
       Console.error(
         "belfry: warning: left out of the sync: \(Printable.text(refusal.path))\(commit)\(device): \(Printable.text(refusal.reason))."
       )
     }
-    if refusals.count > SyncResult.mostTold {
-      Console.error("belfry: warning: and \(refusals.count - SyncResult.mostTold) more.")
+    if refusals.count > SyncResult.maxPrintedRefusals {
+      let more = refusals.count - SyncResult.maxPrintedRefusals
+      Console.error("belfry: warning: left out of the sync: \(more) more.")
     }
     for exchange in exchanges {
       guard let branch = exchange.branch else { continue }
       let name = Printable.text(exchange.remote.name)
       Console.error(
-        "belfry: warning: \(name) has no branch \(Repository.branch): its branch \(Printable.text(branch)) was taken in, and \(Repository.branch) is synced from now on."
+        "belfry: warning: \(name) has no branch \(Repository.branch): its branch \(Printable.text(branch)) was merged, and \(Repository.branch) is synced from now on."
       )
-      Console.error("For plain git, make \(Repository.branch) the default branch there.")
+      Console.error("For plain git, make \(Repository.branch) the default branch of \(name).")
     }
     for exchange in exchanges where exchange.wasRewound {
       Console.error(
-        "belfry: warning: \(exchange.remote.name) had been moved back; what it lacked was joined and sent again."
+        "belfry: warning: the branch of \(exchange.remote.name) was rewound; the missing commits were merged and pushed again."
       )
     }
     if let clockAhead {
       Console.error(
-        "belfry: warning: what came in was made \(Span.length(clockAhead)) ahead of this device's clock."
+        "belfry: warning: fetched changes are dated \(Span.length(clockAhead)) ahead of this device's clock."
       )
-      Console.error("Look at the clocks: 'date' here, and on the device that made it (belfry log).")
+      Console.error("Check the clocks: run 'date' here and on the device that 'belfry log' names.")
     }
   }
 }
 
 extension MergeDecision {
-  /// `Rent, title: kept "Pay rent" of laptop over "Miete".`
+  /// Returns the decision as a sentence: `Rent, title: kept "Pay rent" of laptop over "Miete".`
+  ///
+  /// - Parameter names: the names of the devices, by id.
   func sentence(_ names: [Identifier: String]) -> String {
     let by = keptStamp.flatMap { names[$0.device] }.map { " of \(Printable.text($0))" } ?? ""
     return
       "\(Printable.text(title)), \(Printable.text(subject.name)): kept \"\(CascadeText.readable(shown(kept), names))\"\(by) over \"\(CascadeText.readable(shown(discarded), names))\"."
   }
 
-  /// A value for a person to see: a setting's is JSON.
+  /// Returns a value for output. The value of a setting is stored as JSON.
   func shown(_ value: String) -> String {
     Printable.text(alarm == nil ? JSON(fragment: value)?.string ?? value : value)
   }

@@ -6,23 +6,23 @@ import BelfryStore
 struct TickCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tick",
-    abstract: "Fire what is due now, ask what is pending, and say when to look next.",
+    abstract: "Evaluate the store once and deliver everything due.",
     discussion: """
-      Safe to repeat, and to run beside itself and the daemon: for cron and for systemd timers.
+      A tick is safe to repeat and to run beside the daemon or another tick. Run it from cron or a systemd timer:
 
         * * * * * belfry tick --quiet
       """)
 
-  @Flag(help: "On a terminal: open the firing screen when something rings.")
+  @Flag(help: "Open the firing screen if an alarm rings (on a terminal).")
   var ring = false
 
-  @Flag(help: "Tell nobody: only record what has rung and what the clock has settled.")
+  @Flag(help: "Deliver nothing; only record firings and outcomes.")
   var settle = false
 
-  @Flag(help: "Print nothing unless something is wrong: for cron.")
+  @Flag(help: "Print only problems, for cron.")
   var quiet = false
 
-  @Flag(help: "Have systemd wake the machine for what is due next: for its timers.")
+  @Flag(help: "Have systemd wake the machine for the next alarm.")
   var wake = false
 
   @OptionGroup var common: CommonOptions
@@ -36,14 +36,14 @@ struct TickCommand: AsyncParsableCommand {
     context.tell(report.problems)
     let output = AlarmOutput(store: store, style: context.style)
     let batteryWarning =
-      settle || store.daemonProcess != nil ? nil : await lookAtBattery(context, store)
+      settle || store.daemonProcess != nil ? nil : await checkBattery(context, store)
     if common.json {
       output.print(json(report, batteryWarning, output))
     } else if !quiet {
       print(report, output)
       if let batteryWarning {
         Console.line(
-          "Warned of the battery: \(Printable.text(batteryWarning.title)). \(Printable.text(batteryWarning.headline))."
+          "Battery warning: \(Printable.text(batteryWarning.title)). \(Printable.text(batteryWarning.headline))."
         )
       }
     }
@@ -52,18 +52,18 @@ struct TickCommand: AsyncParsableCommand {
     }
     for (notification, outcome) in report.delivered {
       guard case .undelivered(let reasons) = outcome else { continue }
-      // The last way left: the terminal of whoever ran this, or cron's mail.
+      // The last resort: the terminal that runs this command, or cron's mail.
       Console.error(
         "\u{07}belfry: warning: no notification could be shown for \(Printable.text(notification.headline))"
       )
       for reason in reasons { Console.error("  \(Printable.text(reason))") }
     }
-    if !settle, store.daemonProcess == nil { await callOut(report.callouts, context) }
+    if !settle, store.daemonProcess == nil { await startCalls(report.callouts, context) }
     if let failure = report.failures.first {
       let explained = CommandError(explaining: failure)
       throw CommandError(
         explained?.code ?? .failed,
-        "what happened could not be recorded: \(explained?.message ?? "\(failure)")",
+        "the firings could not be recorded: \(explained?.message ?? "\(failure)")",
         hint: explained?.hint)
     }
     if wake, let next = report.nextWake { try await ServiceManager(context).wake(at: next) }
@@ -71,47 +71,50 @@ struct TickCommand: AsyncParsableCommand {
     await context.upkeep(store)
   }
 
-  /// Leaves a process behind for each call: it may take minutes, and cron is not to wait.
-  private func callOut(_ callouts: [Callout], _ context: CommandContext) async {
+  /// Starts a background process for each call. A call may take minutes, and cron must not wait for it.
+  private func startCalls(_ callouts: [Callout], _ context: CommandContext) async {
     guard let command = context.executable else { return }
     for callout in callouts {
-      let words = callout.arguments + ["--store", context.storePath]
+      let arguments = callout.arguments + ["--store", context.storePath]
       let outcome = await TimedProcess.run(
         .path("/bin/sh"),
-        ["-c", "setsid \"$0\" \"$@\" </dev/null >/dev/null 2>&1 &", command] + words,
+        ["-c", "setsid \"$0\" \"$@\" </dev/null >/dev/null 2>&1 &", command] + arguments,
         variables: callout.variables, seconds: 10)
       if case .ended(0, _, _) = outcome { continue }
-      Console.error("belfry: warning: a call could not be begun.")
-      Console.error("It is tried again by the next tick.")
+      Console.error("belfry: warning: a call could not be started.")
+      Console.error("The next tick retries it.")
     }
   }
 
-  /// Tells somebody whose battery will not last, and returns what they were told. That it cannot is no failure of the
-  /// tick's.
-  private func lookAtBattery(_ context: CommandContext, _ store: Store) async -> Notification? {
+  /// Records a sample of the battery and delivers a battery warning if one is due. A failure is printed and does not
+  /// fail the tick.
+  ///
+  /// - Returns: the delivered warning; nil if there is none.
+  private func checkBattery(_ context: CommandContext, _ store: Store) async -> Notification? {
     let tick = Tick(store, delivery: TickCommand.delivery(context))
-    let report = await tick.lookAtBattery(context.gauge) { (try? store.overview().summaries) ?? [] }
+    let report = await tick.checkBattery(context.gauge) { (try? store.overview().summaries) ?? [] }
     if let failure = report.failure {
       Console.error(
-        "belfry: warning: what the battery tells is not kept: \(CommandError.words(failure))")
+        "belfry: warning: the battery sample was not recorded: \(CommandError.words(failure))")
     }
     guard let (notification, outcome) = report.batteryWarning else { return nil }
     guard case .undelivered(let reasons) = outcome else { return notification }
     Console.error(
-      "\u{07}belfry: warning: nobody could be told of the battery: \(Printable.text(notification.headline)), \(Printable.text(notification.title))."
+      "\u{07}belfry: warning: the battery warning was not delivered: \(Printable.text(notification.headline)), \(Printable.text(notification.title))."
     )
     for reason in reasons { Console.error("  \(Printable.text(reason))") }
     return nil
   }
 
-  /// The same for who wants to hear nothing of it.
+  /// Runs a tick without output.
   static func run(_ context: CommandContext) async throws {
     _ = try await Tick(
       try context.open(welcome: false, creates: false), delivery: delivery(context)
     ).run()
   }
 
-  /// Through a process that stays when this one has ended; where the binary cannot be found, as long as this one runs.
+  /// Returns a delivery through helper processes that outlive this one; if the path of the binary is unknown, through
+  /// this process.
   private static func delivery(_ context: CommandContext) -> any NotificationDelivery {
     guard let command = context.executable else { return context.hooks() }
     return DetachedDelivery(command: command, arguments: ["attend", "--store", context.storePath])
@@ -132,7 +135,7 @@ struct TickCommand: AsyncParsableCommand {
           "Asked (\(followUp.number) of \(followUp.count)\(last)): \(Printable.text(notification.headline)) Answer: belfry done \(id)"
         )
       case .warning:
-        Console.line("Ahead: \(title), \(notification.occurrence.spoken).")
+        Console.line("Advance warning: \(title), \(notification.occurrence.spoken).")
       case .rehearsal: Console.line("A test of the cascade: \(title).")
       case .missed, .batteryWarning, .word: break
       }
@@ -146,11 +149,11 @@ struct TickCommand: AsyncParsableCommand {
     if report.delivered.isEmpty, report.missed.isEmpty, report.autoCompleted.isEmpty {
       Console.line("Nothing is due.")
     }
-    if let wake = report.nextWake { Console.line("Next look: \(output.when(wake)).") }
+    if let wake = report.nextWake { Console.line("Next wake-up: \(output.when(wake)).") }
   }
 
-  /// A line an alarm, however long the machine was down.
-  private func summarize(_ what: String, _ items: [TickReport.Item]) {
+  /// Prints one line for each alarm, however many occurrences it has.
+  private func summarize(_ outcome: String, _ items: [TickReport.Item]) {
     for (_, group) in Dictionary(grouping: items, by: \.alarm).sorted(by: {
       $0.value[0].due < $1.value[0].due
     }) {
@@ -159,19 +162,19 @@ struct TickCommand: AsyncParsableCommand {
       let more = group[0].detail.map { ", \(Printable.text($0))" } ?? ""
       Console.line(
         group.count == 1
-          ? "\(what): \(title), \(last)\(more)."
-          : "\(what): \(title), \(group.count) times from \(group[0].occurrence.spoken) to \(last)\(more)."
+          ? "\(outcome): \(title), \(last)\(more)."
+          : "\(outcome): \(title), \(group.count) times from \(group[0].occurrence.spoken) to \(last)\(more)."
       )
     }
   }
 
-  /// What a script is told of a nudge.
-  private static let ofBatteryWarnings: Set = [
+  /// The JSON keys of a battery warning.
+  private static let batteryWarningKeys: Set = [
     "alarm", "title", "occurrence", "due", "risk", "predicted", "more",
   ]
 
-  /// `{fired, followUps, warnings, answered, missed, autoCompleted, batteryWarning?, nextWake?}`; the batteryWarning is
-  /// `{alarm, title, occurrence, due, risk, predicted, more}`.
+  /// Returns `{fired, followUps, warnings, answered, missed, autoCompleted, nudge?, nextWake?}`. The nudge is the
+  /// battery warning, `{alarm, title, occurrence, due, risk, predicted, more}`.
   private func json(_ report: TickReport, _ batteryWarning: Notification?, _ output: AlarmOutput)
     -> JSON
   {
@@ -179,7 +182,7 @@ struct TickCommand: AsyncParsableCommand {
       .array(
         report.delivered.filter { wanted($0.notification.kind) }.map { notification, outcome in
           guard case .object(var members) = notification.json else { return .null }
-          // What only whoever shows it needs.
+          // Only hooks need these keys.
           for key in ["kind", "note", "body", "sound"] { members[key] = nil }
           if case .followUp = notification.kind {} else { members["headline"] = nil }
           if case .undelivered = outcome { members["delivered"] = false }
@@ -209,7 +212,7 @@ struct TickCommand: AsyncParsableCommand {
       "nudge": batteryWarning.map { batteryWarning in
         .object(
           (batteryWarning.json.object ?? [:]).filter {
-            TickCommand.ofBatteryWarnings.contains($0.key)
+            TickCommand.batteryWarningKeys.contains($0.key)
           })
       },
       "nextWake": report.nextWake.map { .string(output.zones.text($0)) },

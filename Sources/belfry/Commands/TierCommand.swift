@@ -6,11 +6,11 @@ struct TierCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tier", abstract: "Show or switch the tier: free, plus or premium.",
     discussion: """
-      free     two alarms; stopping one is doing it
-      plus     any number of alarms; what is stopped stays pending, and asks again, until it is done
-      premium  all of plus; and partners, who may set each other alarms
+      free     two alarms; a stopped occurrence is done
+      plus     any number of alarms; a stopped occurrence is pending, with follow-ups, until it is done
+      premium  everything in plus, and partners, who can set each other alarms
 
-      The tier is shared by all devices. Back to free completes everything pending.
+      The tier applies to all devices. Switching to free marks all pending occurrences as done.
       """)
 
   @Argument(help: "The tier to switch to.")
@@ -26,7 +26,7 @@ struct TierCommand: ParsableCommand {
     guard let wanted = Settings.Tier(rawValue: tier.lowercased()) else {
       throw CommandError(
         .usage, "there is no tier '\(Printable.text(tier))'.",
-        hint: "There are free, plus and premium.")
+        hint: "The tiers: free, plus and premium.")
     }
     show(wanted, completed: try store.set(.tier, to: .word(wanted.rawValue)), context)
   }
@@ -50,8 +50,8 @@ struct TierCommand: ParsableCommand {
         ]).document)
     }
     let limit = tier.alarmLimit.map { "at most \($0) alarms" } ?? "any number of alarms"
-    let stop = tier.confirmsCompletion ? "what is stopped stays pending" : "stopping is doing"
-    Console.line("The tier is \(tier.rawValue): \(limit), \(stop).")
+    let state = tier.confirmsCompletion ? "pending" : "done"
+    Console.line("The tier is \(tier.rawValue): \(limit), a stopped occurrence is \(state).")
     SettingsText.tell(completed)
   }
 }

@@ -4,13 +4,13 @@ import BelfryStore
 
 struct Undo: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Take back the last thing that you did on this device.",
+    abstract: "Undo your last action on this device.",
     discussion: """
-      As a new commit, also after a sync; again for the one before it. What happened by itself (an alarm that
-      fired, or was missed) and what was done on other devices stays, and so do the settings of this device.
+      Undo is a new commit and also works after a sync. Repeat it to undo the action before. Automatic changes (an alarm
+      that fired or was missed), actions on other devices and settings of this device are not undone.
       """)
 
-  @Option(help: "Leave so many of the last things as they are, and take back the one before.")
+  @Option(help: "Keep this number of actions and undo the one before them.")
   var skip = 0
 
   @OptionGroup var common: CommonOptions
@@ -36,11 +36,11 @@ struct Undo: ParsableCommand {
         ]))
     }
     let alarm = undone.alarms.count == 1 ? undone.alarms[0] : nil
-    let words = try alarm.map { try state($0, undone, store, output) } ?? ""
-    Console.line("Undid: \(Printable.text(undone.subject))\(words).")
+    let state = try alarm.map { try self.state($0, undone, store, output) } ?? ""
+    Console.line("Undid: \(Printable.text(undone.subject))\(state).")
   }
 
-  /// Where the alarm, or the occurrence that it was about, stands now.
+  /// Returns the state of the alarm, or of the occurrence that the action was about, after the undo.
   private func state(
     _ alarm: Alarm, _ undone: Undone, _ store: Store, _ output: AlarmOutput
   ) throws -> String {

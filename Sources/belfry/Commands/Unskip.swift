@@ -3,11 +3,11 @@ import BelfryCore
 
 struct Unskip: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Let what was skipped ahead come again: the first, or all.")
+    abstract: "Restore the first skipped future occurrence, or all.")
 
   @OptionGroup var options: AnswerOptions
 
-  @Flag(help: "All that are skipped ahead.")
+  @Flag(help: "Restore all skipped future occurrences.")
   var all = false
 
   @OptionGroup var common: CommonOptions

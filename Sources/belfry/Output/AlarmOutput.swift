@@ -1,12 +1,12 @@
 import BelfryCore
 import BelfryStore
 
-/// How alarms look, as text and as JSON.
+/// Alarms as text and as JSON.
 struct AlarmOutput: Sendable {
   let now: Instant
   let zones: ZoneLibrary
   let style: Style
-  /// What is said of the battery.
+  /// The battery warnings to show below alarms.
   let batteryWarnings: BatteryWarnings
 
   init(
@@ -27,19 +27,19 @@ struct AlarmOutput: Sendable {
 
   // MARK: Text
 
-  /// `Mon 23 Nov 2026, 09:00`, and where that is when it is not here.
+  /// Returns `Mon 23 Nov 2026, 09:00`, followed by the zone if it is not this device's.
   func when(_ occurrence: CivilDateTime, zone: String) -> String {
     zone == Alarm.Zone.floating.text || zone == zones.local.name
       ? occurrence.spoken : "\(occurrence.spoken) \(zone)"
   }
 
-  /// A moment on this device's wall clock.
+  /// Returns a moment on this device's wall clock, without the date if it is today.
   func when(_ instant: Instant) -> String {
     let civil = zones.local.civil(at: instant)
     return civil.date == zones.local.civil(at: now).date ? "\(civil.time)" : civil.spoken
   }
 
-  /// A card: title and badge, state and what to type, next date and countdown, identifier and note.
+  /// Appends a card: title and badge, state and command, next occurrence and countdown, identifier and note.
   func append(_ summary: AlarmSummary, to text: inout String) {
     let status = summary.status
     let muted = status.state == .disabled || status.state == .finished
@@ -70,36 +70,38 @@ struct AlarmOutput: Sendable {
     }
   }
 
+  /// Returns the card of an alarm.
   func summary(_ summary: AlarmSummary) -> String {
     var text = ""
     append(summary, to: &text)
     return text
   }
 
-  /// One occurrence that waits for somebody's word.
+  /// Returns the card of a pending occurrence.
   func pending(_ summary: AlarmSummary, _ pending: AlarmStatus.Pending) -> String {
     var text = ""
     title(summary, muted: false, to: &text)
-    let waits = Span.length(max(0, now.seconds(since: pending.since)))
+    let age = Span.length(max(0, now.seconds(since: pending.since)))
     append(
       [
         Piece("Pending:", .brightMagenta),
         Piece(" \(when(pending.occurrence, zone: summary.zone)),"),
-        Piece(" stopped \(waits) ago"),
+        Piece(" stopped \(age) ago"),
       ], to: &text)
-    let sent = pending.followUpsSent == 0 ? "" : "follow-up \(pending.followUpsSent) was sent, "
+    let isFirst = pending.followUpsSent == 0
+    let sent = isFirst ? "" : "follow-up \(pending.followUpsSent) was sent, "
     append(
       [
         Piece(
           pending.nextFollowUp.map {
-            $0 > now ? "\(sent)asks again at \(when($0))" : "\(sent)is to ask since \(when($0))"
-          } ?? "\(sent)asks no more")
+            $0 > now ? "\(sent)asks again at \(when($0))" : "\(sent)follow-up due since \(when($0))"
+          } ?? (isFirst ? "no follow-ups" : "\(sent)none left"))
       ], to: &text)
     append([Piece("if it is done: belfry done \(summary.id.short)", .faint)], to: &text)
     return text
   }
 
-  /// A part of a line, in a colour of its own.
+  /// A part of a line in one color.
   private struct Piece {
     let text: String
     let colour: Style.Colour?
@@ -110,26 +112,26 @@ struct AlarmOutput: Sendable {
     }
   }
 
-  /// A line of a card; a piece for which there is no room begins a line of its own.
+  /// Appends a line of a card. A piece that does not fit starts a new line.
   private func append(_ pieces: [Piece], to text: inout String) {
     var used = 2
     text += "  "
     for piece in pieces {
-      var words = piece.text
-      let width = TextWidth.of(words)
+      var content = piece.text
+      let width = TextWidth.of(content)
       if let columns = style.width, used > 2, used + width > columns {
         text += "\n    "
         used = 4
-        words = String(words.drop { $0 == " " })
+        content = String(content.drop { $0 == " " })
       }
-      let shown = style.fit(words, indent: used)
+      let shown = style.fit(content, indent: used)
       text += piece.colour.map { style.paint(shown, $0) } ?? shown
       used += TextWidth.of(shown)
     }
     text += "\n"
   }
 
-  /// How far to the right badges stand on a terminal, in columns.
+  /// The column at which badges end on a terminal.
   private static let badgeEdge = 72
 
   private func title(_ summary: AlarmSummary, muted: Bool, to text: inout String) {
@@ -146,7 +148,7 @@ struct AlarmOutput: Sendable {
     text += "\n"
   }
 
-  /// Each cycle has a colour of its own.
+  /// Returns the color of a badge. Each cycle has its own.
   static func colour(ofBadge badge: String) -> Style.Colour {
     switch badge.split(separator: " ").last {
     case "annual", "years": .green
@@ -157,7 +159,7 @@ struct AlarmOutput: Sendable {
     }
   }
 
-  /// What a card says of the alarm's state, and what to type: nothing when it is simply waiting.
+  /// Returns the lines for the alarm's state and the command to type; no lines for an active alarm.
   private func state(_ summary: AlarmSummary) -> [[Piece]] {
     let status = summary.status
     let current = status.current.map { when($0, zone: summary.zone) }
@@ -170,9 +172,9 @@ struct AlarmOutput: Sendable {
         [Piece("answer it: belfry ring", .faint)],
       ]
     case .snoozed:
-      let word = status.snooze?.count == 0 ? "Quiet hours" : "Snoozed"
+      let label = status.snooze?.count == 0 ? "Quiet hours" : "Snoozed"
       return [
-        [Piece(word, .yellow), Piece(status.snooze.map { " until \(when($0.until))" } ?? "")]
+        [Piece(label, .yellow), Piece(status.snooze.map { " until \(when($0.until))" } ?? "")]
       ]
     case .pending:
       let asks = status.pending.last?.nextFollowUp.map { " asks again at \(when($0))" }
@@ -196,14 +198,16 @@ struct AlarmOutput: Sendable {
       let until = status.pausedUntil.map { " until \(when($0, zone: summary.zone))" } ?? ""
       return [
         [Piece("Paused", .yellow), Piece(until)],
-        [Piece("to end that: belfry resume \(id)", .faint)],
+        [Piece("resume now: belfry resume \(id)", .faint)],
       ]
     case .disabled: return [[Piece("Disabled", .faint)]]
     case .finished: return [[Piece("Finished", .faint)]]
     }
   }
 
-  /// `Mon 23 Nov 2026, 09:00`, `… and 2 more`: the latest one is named, unless another is to be.
+  /// Returns `Mon 23 Nov 2026, 09:00` or `Mon 23 Nov 2026, 09:00 and 2 more`.
+  ///
+  /// - Parameter naming: the occurrence to name; by default the latest one.
   private func list(
     _ occurrences: [CivilDateTime], naming: KeyPath<[CivilDateTime], CivilDateTime?> = \.last,
     zone: String, end: String = ""
@@ -214,7 +218,7 @@ struct AlarmOutput: Sendable {
     return [Piece(" \(when(last, zone: zone))"), Piece(" and \(more) more\(end)")]
   }
 
-  /// What a list without alarms says.
+  /// The text of an empty list.
   var empty: String {
     style.paint("No alarms yet.", .bold) + " Add one:\n\n"
       + "  belfry add Rent --monthly 1 --at 09:00\n"
@@ -224,8 +228,10 @@ struct AlarmOutput: Sendable {
 
   // MARK: JSON
 
-  /// `{id, title, note?, enabled, delivery, state, schedule, zone, next?, nextOccurrence?, countdownSeconds?,
-  /// ringing?, pending?, snooze?, missed?, skipped?, pause?, cascade?, partner?, batteryWarning?}`; `pending` is the latest, `allPending` all when there are several.
+  /// `{id, title, note?, enabled, delivery, state, schedule, zone, next?, nextOccurrence?, countdownSeconds?, ringing?,
+  /// pending?, allPending?, snooze?, missed?, skipped?, pause?, cascade?, cascadeZone?, partner?, nudge?}`
+  ///
+  /// `pending` is the latest pending occurrence. `allPending` lists all of them if there are several.
   func json(_ alarm: Alarm, _ status: AlarmStatus) -> JSON {
     .object(omittingNil: [
       "id": JSON(alarm.id), "title": .string(alarm.title), "note": alarm.note.map { .string($0) },
@@ -272,7 +278,7 @@ struct AlarmOutput: Sendable {
     ])
   }
 
-  /// `{alarm, title, occurrence?, action, state, next?}`, and `until`, `pending` or `doneAt` as the action has it.
+  /// `{alarm, title, occurrence?, action, state, next?, nudge?}` and, by action, `until`, `pending` or `doneAt`.
   func json(_ alarm: Alarm, _ status: AlarmStatus, event: Event) -> JSON {
     var members: [String: JSON?] = [
       "alarm": JSON(alarm.id), "title": .string(alarm.title),
@@ -291,10 +297,10 @@ struct AlarmOutput: Sendable {
 
   func print(_ json: JSON) { Console.write(json.document) }
 
-  /// `next is Mon 23 Nov 2026, 09:00, in 2 days`, or that there is none.
+  /// Returns `next is Mon 23 Nov 2026, 09:00, in 2 days`, or the reason why there is no next occurrence.
   func next(_ alarm: Alarm, _ status: AlarmStatus) -> String {
     guard let next = status.next else {
-      return alarm.enabled ? "it does not come again" : "it is disabled"
+      return alarm.enabled ? "it has no further occurrence" : "it is disabled"
     }
     return
       "next is \(when(next.civil, zone: alarm.shownZone)), \(Span.until(next.at.seconds(since: now)))"

@@ -2,9 +2,9 @@ import BelfryCore
 import BelfryScheduler
 import BelfryStore
 
-/// How the battery looks, as a page and as JSON.
+/// The battery as a page and as JSON.
 struct BatteryText {
-  /// An alarm that rings here before long.
+  /// An alarm that rings on this device soon.
   struct Near {
     let alarm: Identifier
     let title: String
@@ -15,8 +15,8 @@ struct BatteryText {
   private var style: Style { output.style }
   private var now: Instant { output.now }
 
-  /// So many alarms are named.
-  private static let most = 20
+  /// The maximum number of alarms to list.
+  private static let maxAlarms = 20
 
   init(now: Instant, zones: ZoneLibrary, _ style: Style) {
     output = AlarmOutput(now: now, zones: zones, style: style)
@@ -31,21 +31,21 @@ struct BatteryText {
       text += "  \(name)" + String(repeating: " ", count: 10 - name.count)
       text += style.fit(value, indent: 12) + "\n"
     }
-    row("level", standing.reading.level.map { "\(Int($0.rounded(.down)))%" } ?? "not told")
-    row("state", standing.reading.isCharging ? "on a charger" : "discharging")
+    row("level", standing.reading.level.map { "\(Int($0.rounded(.down)))%" } ?? "unknown")
+    row("state", standing.reading.isCharging ? "charging" : "discharging")
     if !standing.reading.isCharging {
       row("drain", BatteryText.drain(outlook))
       if let asleep = outlook?.asleep {
         row("asleep", "\(BatteryText.number(asleep))% per hour\(sleeps(outlook))")
       }
     }
-    row("told by", source(standing.reading))
+    row("source", source(standing.reading))
     if alarms.isEmpty {
       text += "\nNo alarm rings here in the next 24 hours.\n"
     } else {
-      text += "\n" + style.paint("When it rings", .bold) + "\n\n"
-      for alarm in alarms.prefix(BatteryText.most) { text += line(alarm, standing) }
-      let more = alarms.count - BatteryText.most
+      text += "\n" + style.paint("Level when alarms ring", .bold) + "\n\n"
+      for alarm in alarms.prefix(BatteryText.maxAlarms) { text += line(alarm, standing) }
+      let more = alarms.count - BatteryText.maxAlarms
       if more > 0 { text += "  and \(more) more\n" }
     }
     if let sample = standing.sample {
@@ -61,15 +61,15 @@ struct BatteryText {
     let source =
       switch outlook?.source {
       case .measured: "measured in the last hours"
-      case .kernel: "by the kernel's reading of the power"
-      case .usual, nil: "as it usually is"
+      case .kernel: "from the kernel's power reading"
+      case .usual, nil: "the usual rate"
       }
     return "\(number(awake))% per hour, \(source)"
   }
 
   private func sleeps(_ outlook: DrainOutlook?) -> String {
     guard let share = outlook?.asleepShare, share > 0 else { return "" }
-    return ", which it is likely to do \(Int((share * 100).rounded()))% of the time"
+    return ", expected \(Int((share * 100).rounded()))% of the time"
   }
 
   private func source(_ reading: PowerReading) -> String {
@@ -79,7 +79,7 @@ struct BatteryText {
     }
   }
 
-  /// The outlook until the last of the alarms.
+  /// Returns the drain forecast up to the last of the alarms.
   private func outlook(_ standing: BatteryStanding, _ alarms: [Near]) -> DrainOutlook? {
     standing.forecast?.outlook(
       until: alarms.last?.comes.at ?? now.adding(seconds: BatteryWarnings.horizon))
@@ -87,25 +87,25 @@ struct BatteryText {
 
   private func line(_ alarm: Near, _ standing: BatteryStanding) -> String {
     let prediction = standing.prediction(at: alarm.comes.at)
-    let (word, colour): (String, Style.Colour?) =
+    let (label, colour): (String, Style.Colour?) =
       switch prediction.risk {
       case .critical: ("critical", .red)
       case .warning: ("warning", .orange)
       case .safe:
-        (standing.reading.isCharging || prediction.unknown == nil ? "safe" : "not known", nil)
+        (standing.reading.isCharging || prediction.unknown == nil ? "safe" : "unknown", nil)
       }
     let percent = standing.reading.isCharging ? nil : prediction.predicted
     var cells = percent.map { "\($0)%" } ?? ""
     cells = String(repeating: " ", count: max(0, 4 - cells.count)) + cells
-    let painted = colour.map { style.paint(word, $0) } ?? word
+    let painted = colour.map { style.paint(label, $0) } ?? label
     let civil = output.zones.local.civil(at: alarm.comes.at)
     let when = "\(civil.spoken.prefix(3)) \(civil.time)"
     let rest = style.fit("\(when)  \(Printable.text(alarm.title))", indent: 18)
-    let gap = String(repeating: " ", count: max(0, 9 - word.count))
+    let gap = String(repeating: " ", count: max(0, 9 - label.count))
     return "  \(cells)  \(painted)\(gap) \(rest)\n"
   }
 
-  /// With one digit behind the point.
+  /// Returns a number with one decimal place.
   static func number(_ value: Double) -> String {
     let tenths = Int(min(1e9, max(-1e9, value * 10)).rounded())
     return "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
@@ -113,13 +113,15 @@ struct BatteryText {
 
   // MARK: JSON
 
-  /// `{present, level?, state, drain?, drainFrom?, asleepDrain?, asleepShare?, source, names, alarms, samples}`; an alarm is
-  /// `{alarm, title, occurrence, at, predicted?, risk, unknown?}`, a sample of the last 12 hours `{at, level, charging}`.
+  /// `{present, level?, state, drain?, drainFrom?, asleepDrain?, asleepShare?, source, names, alarms, samples}`
+  ///
+  /// An alarm is `{alarm, title, occurrence, at, predicted?, risk, unknown?}`. A sample is `{at, level, charging}`; the
+  /// samples cover the last 12 hours.
   func json(_ standing: BatteryStanding, _ alarms: [Near]) -> JSON {
     let outlook = outlook(standing, alarms)
     let isCharging = standing.reading.isCharging
     func real(_ value: Double?) -> JSON? {
-      // Sixteenths have an end in decimals too.
+      // Sixteenths have a finite decimal representation.
       value.map { .real(($0 * 16).rounded() / 16) }
     }
     let samples = standing.history.samples.filter {
@@ -156,11 +158,11 @@ struct BatteryText {
   }
 }
 
-/// The recorded level, and the line ahead: time to the right, percent upwards; an alarm is a mark below.
+/// A plot of the recorded and predicted battery level. Marks on the time axis are alarms.
 struct BatteryPlot {
-  /// How much of the past is shown at most, in seconds.
+  /// The maximum length of the recorded part, in seconds.
   static let past: Int64 = 12 * 3600
-  /// Between two samples that belong together, in seconds.
+  /// The maximum time between two connected samples, in seconds.
   private static let gap: Int64 = 1800
   private static let rows = 10
 
@@ -172,7 +174,7 @@ struct BatteryPlot {
   private let columns: Int
   private let alarms: [Instant]
 
-  /// - Parameter alarms: when those ring that are shown, the first first.
+  /// - Parameter alarms: the times of the alarms to mark, in order.
   init(
     _ standing: BatteryStanding, _ sample: BatterySample, alarms: [Instant],
     _ output: AlarmOutput
@@ -195,7 +197,7 @@ struct BatteryPlot {
       milliseconds: start.milliseconds + length * Int64(2 * column + 1) / Int64(2 * columns))
   }
 
-  /// What a column shows: a sign, its colour, and how high it stands, in percent; nil for nothing.
+  /// Returns the sign of a column, its color and its level in percent, or nil for an empty column.
   private func mark(_ column: Int) -> (sign: String, colour: Style.Colour, level: Double)? {
     let moment = moment(column)
     if moment <= sample.at {
@@ -214,7 +216,7 @@ struct BatteryPlot {
     return ("·", colour, max(0, level))
   }
 
-  /// Nothing was recorded, and nothing is known of what comes.
+  /// True if there are neither recorded nor predicted levels.
   var isEmpty: Bool { (0..<columns).allSatisfy { mark($0) == nil } }
 
   var text: String {
@@ -246,15 +248,15 @@ struct BatteryPlot {
     return Int((moment.milliseconds - start.milliseconds) * Int64(columns) / length)
   }
 
-  /// The times at the beginning, now, and at the end.
+  /// The line with the times at the start, now and at the end.
   private var labels: String {
     func time(_ moment: Instant) -> String { "\(output.zones.local.civil(at: moment).time)" }
     var line = [Character](repeating: " ", count: columns)
-    func put(_ words: String, at column: Int) {
-      let first = max(0, min(column, columns - words.count))
-      let range = first..<first + words.count
+    func put(_ label: String, at column: Int) {
+      let first = max(0, min(column, columns - label.count))
+      let range = first..<first + label.count
       guard range.upperBound <= columns, line[range].allSatisfy({ $0 == " " }) else { return }
-      line.replaceSubrange(range, with: Array(words))
+      line.replaceSubrange(range, with: Array(label))
     }
     put("now", at: column(sample.at))
     put(time(start), at: 0)

@@ -2,17 +2,17 @@ import BelfryCore
 import BelfryScheduler
 import BelfryStore
 
-/// What is said of the battery beneath alarms: reckoned afresh each time, and nothing where it lasts.
+/// The battery warnings of alarms, predicted from the current battery state. An alarm without risk has none.
 struct BatteryWarnings: Sendable {
-  /// How far ahead somebody is told who asks, in seconds.
+  /// The time ahead for which warnings are shown, in seconds.
   static let horizon: Int64 = 86_400
 
   private var byAlarm: [Identifier: BatteryWarning] = [:]
 
-  /// Nobody's.
+  /// Creates an empty collection.
   init() {}
 
-  /// Looks at the battery, if any of the alarms is near.
+  /// Predicts the battery for the alarms that ring on this device within the horizon.
   init(_ context: CommandContext, _ store: Store, _ alarms: [(id: Identifier, status: AlarmStatus)])
   {
     let now = context.storeContext.now
@@ -26,7 +26,7 @@ struct BatteryWarnings: Sendable {
     else { return }
     for (id, moment) in near {
       guard let batteryWarning = BatteryWarning(standing.prediction(at: moment)),
-        // Another device's battery is no matter of this one's.
+        // An alarm that rings on other devices only does not depend on this battery.
         let alarm = (try? store.alarm(id)) ?? nil, store.ringsHere(alarm)
       else { continue }
       byAlarm[id] = batteryWarning
@@ -40,7 +40,7 @@ struct BatteryWarnings: Sendable {
   subscript(_ id: Identifier) -> BatteryWarning? { byAlarm[id] }
 }
 
-/// How a nudge looks: a card of its own with a coloured edge.
+/// A battery warning as a card with a colored edge.
 ///
 /// ```
 /// ▌ ⚠ Alarm at Risk
@@ -58,14 +58,16 @@ struct BatteryWarningText {
 
   private var colour: Style.Colour { batteryWarning.risk == .critical ? .red : .orange }
 
-  /// - Parameter offset: how far to the right it stands, in columns.
+  /// Returns the lines of the card.
+  ///
+  /// - Parameter offset: the indentation, in columns.
   func lines(offset: Int = 2) -> [String] {
-    // What matters most is bold, and alone in that.
-    let words: [(String, Style.Colour?)] = [
+    // Only the most important line is bold.
+    let content: [(String, Style.Colour?)] = [
       ("⚠ \(batteryWarning.title)", batteryWarning.risk == .critical ? .plainRed : .orange),
       (batteryWarning.headline, .bold), (batteryWarning.action, nil),
     ]
-    return words.map { text, colour in
+    return content.map { text, colour in
       let shown = style.fit(text, indent: offset + 2)
       return String(repeating: " ", count: offset) + style.paint("▌", self.colour) + " "
         + (colour.map { style.paint(shown, $0) } ?? shown)

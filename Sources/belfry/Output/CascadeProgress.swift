@@ -1,18 +1,18 @@
 import BelfryCore
 import BelfryStore
 
-/// How far an alarm with a cascade has come that rings now, or is snoozed.
+/// The progress of the cascade of an alarm that is ringing or snoozed.
 struct CascadeProgress {
   private let alarm: Alarm
   private let occurrence: CivilDateTime
   private let cascadeRun: CascadeRun
   private let labels: [String]
-  /// The steps whose devices are not known to be there.
+  /// The steps whose devices are offline.
   private let silent: Set<Int>
   private let zone: TimeZoneRules
   private let now: Instant
 
-  /// Nil for one that does not ring, or has no cascade.
+  /// Returns nil if the alarm is neither ringing nor snoozed, or has no cascade.
   init?(_ alarm: Alarm, in store: Store) throws {
     let status = try store.status(alarm)
     let timeline = store.timeline(alarm)
@@ -32,7 +32,7 @@ struct CascadeProgress {
     silent = CascadeProgress.silent(devices, of: alarm, at: current, in: store)
   }
 
-  /// The places of devices that are neither known to be alive nor known to have rung for an occurrence.
+  /// Returns the indices of the devices that are offline and have not logged a firing of the occurrence.
   private static func silent(
     _ devices: [Identifier?], of alarm: Alarm, at occurrence: CivilDateTime, in store: Store
   ) -> Set<Int> {
@@ -49,19 +49,19 @@ struct CascadeProgress {
       })
   }
 
-  /// The state of a turn: to come, past, or unknown.
+  /// Returns the state of a step: upcoming, started, or due on an offline device.
   private func mark(_ turn: CascadeRun.Turn, _ style: Style) -> String {
-    if turn.at > now { return "to come" }
+    if turn.at > now { return "upcoming" }
     return silent.contains(turn.step)
-      ? style.paint("was to ring; not known to be there", .yellow)
-      : style.paint("has had its turn", .faint)
+      ? style.paint("due, but the device is offline", .yellow)
+      : style.paint("started", .faint)
   }
 
-  private var words: String {
+  private var state: String {
     switch cascadeRun.standing(at: now) {
     case .paused(let until): "is snoozed until \(clock(until))"
     case .exhausted: "rings; every step of the cascade has rung"
-    case .ahead, .ringing, .resolved: "rings, and nobody has answered"
+    case .ahead, .ringing, .resolved: "rings unanswered"
     }
   }
 
@@ -70,10 +70,10 @@ struct CascadeProgress {
     return CascadeText.clock(zone.civil(at: moment), seconds: seconds == 0 ? nil : seconds)
   }
 
-  /// A line for each turn: what has had it, and what is to come if nobody answers.
+  /// Returns a heading and one line for each step.
   func text(_ style: Style) -> String {
     var text =
-      Console.fitted("\(Printable.text(alarm.title)), \(occurrence.spoken), \(words).") + "\n"
+      Console.fitted("\(Printable.text(alarm.title)), \(occurrence.spoken), \(state).") + "\n"
     for turn in cascadeRun.turns {
       let time = clock(turn.at)
       let pad = String(repeating: " ", count: max(0, 9 - time.utf8.count))

@@ -6,7 +6,7 @@ struct CascadeText {
   let alarm: Alarm
   let names: [Identifier: String]
   let devices: [Device]
-  /// The time zone that all devices follow; nil while it is not known.
+  /// The time zone that all devices of the cascade use; nil while it is unknown.
   let zoneName: String?
 
   init(
@@ -20,16 +20,16 @@ struct CascadeText {
 
   private var plan: Cascade.Plan { alarm.cascade?.plan ?? Cascade.Plan() }
 
-  /// `5:02`: as a clock shows it.
+  /// Returns a time of day without a leading zero, such as `5:02`.
   ///
-  /// - Parameter seconds: nil where all are at whole minutes.
+  /// - Parameter seconds: the seconds to append; nil to omit them.
   static func clock(_ time: CivilDateTime, seconds: Int64? = nil) -> String {
     var text = "\(time.time)"
     if let seconds { text += seconds < 10 ? ":0\(seconds)" : ":\(seconds)" }
     return text.hasPrefix("0") ? String(text.dropFirst()) : text
   }
 
-  /// The same of a moment, with seconds where the list has any.
+  /// Returns a moment as a time of day, with seconds unless the interval is whole minutes.
   func clock(_ moment: Instant, _ zone: TimeZoneRules) -> String {
     let isWhole = plan.interval % 60 == 0
     return CascadeText.clock(zone.civil(at: moment), seconds: isWhole ? nil : moment.seconds % 60)
@@ -39,7 +39,7 @@ struct CascadeText {
 
   // MARK: The list
 
-  /// Whether it is on, and each in its place.
+  /// The state of the cascade and its numbered steps.
   var list: String {
     let title = Printable.text(alarm.title)
     guard !plan.targets.isEmpty else {
@@ -68,7 +68,7 @@ struct CascadeText {
     return line
   }
 
-  /// What it is, and does.
+  /// Returns the kind of a target, or what it does. Empty if there is nothing to say.
   func sublabel(_ target: CascadeTarget) -> String {
     switch target {
     case .device(let id):
@@ -78,8 +78,8 @@ struct CascadeText {
       return person.address.map { "Message to \(Printable.text($0))" }
         ?? "Another person's device"
     case .phone(_, let message):
-      let words = message.map { ": \"\(Printable.text($0))\"" } ?? ""
-      return "Calls with automated backup message\(words)"
+      let text = message.map { ": \"\(Printable.text($0))\"" } ?? ""
+      return "Calls with automated backup message\(text)"
     }
   }
 
@@ -125,16 +125,16 @@ struct CascadeText {
 
   // MARK: The preview
 
-  /// ` Europe/Berlin`: what follows a time that all devices of the cascade use.
+  /// The suffix of a time that all devices of the cascade use, such as ` Europe/Berlin`.
   private var zoneSuffix: String { zoneName.map { " \(Printable.text($0))" } ?? "" }
 
-  /// A line for each: `5:02  Alarm on Watch`.
+  /// Returns a heading and one line for each step, such as `5:02  Alarm on Watch`.
   func page(of next: Timeline.Occurrence, in zone: TimeZoneRules) -> String {
     let title = Printable.text(alarm.title)
     if plan.targets.isEmpty { return list }
     var text =
       Console.fitted(
-        "If \(Printable.text(primary)) stays silent when \(title) comes, \(next.civil.spoken)\(zoneSuffix):"
+        "If nobody responds when \(title) rings on \(Printable.text(primary)), \(next.civil.spoken)\(zoneSuffix):"
       )
       + "\n"
     let lines = plan.preview(due: next.at).map { target, at in
@@ -162,7 +162,9 @@ struct CascadeText {
       })
   }
 
-  /// A list as merges tell of it, with the devices' names and without what stood before; any other text as it is.
+  /// Returns the text of a cascade from a merge decision, with device names and without the previous state.
+  ///
+  /// Returns any other text with device names in place of identifiers.
   static func readable(_ text: String, _ names: [Identifier: String]) -> String {
     var now = text
     if text.hasPrefix("on, every ") || text.hasPrefix("off, every "),
@@ -170,16 +172,16 @@ struct CascadeText {
     {
       now = String(text[..<end.lowerBound])
     }
-    return now.split(separator: " ", omittingEmptySubsequences: false).map { word in
-      let bare = word.last == "," ? word.dropLast() : word
-      guard let name = Identifier(bare).flatMap({ names[$0] }) else { return String(word) }
-      return name + (word.last == "," ? "," : "")
+    return now.split(separator: " ", omittingEmptySubsequences: false).map { part in
+      let bare = part.last == "," ? part.dropLast() : part
+      guard let name = Identifier(bare).flatMap({ names[$0] }) else { return String(part) }
+      return name + (part.last == "," ? "," : "")
     }.joined(separator: " ")
   }
 
-  // MARK: What people type
+  // MARK: Typed text
 
-  /// A name as it is to be typed.
+  /// Returns a name quoted for a shell, where it needs quotes.
   static func quoted(_ name: String) -> String {
     let plain = Printable.text(name)
     let isWord = plain.utf8.allSatisfy {
@@ -190,8 +192,13 @@ struct CascadeText {
     return isWord && !plain.isEmpty ? plain : "'\(plain.replacing("'", with: "'\\''"))'"
   }
 
-  /// A text that shows something, on one line.
-  static func plain(_ text: String, longest: Int, _ what: String) throws -> String {
+  /// Returns a text without surrounding white space.
+  ///
+  /// - Parameters:
+  ///   - longest: the maximum number of characters.
+  ///   - subject: the name of the option or value, for errors.
+  /// - Throws: `CommandError` if the text is empty or too long, or contains control characters.
+  static func plain(_ text: String, longest: Int, _ subject: String) throws -> String {
     var trimmed = text
     while trimmed.first?.isWhitespace == true { trimmed.removeFirst() }
     while trimmed.last?.isWhitespace == true { trimmed.removeLast() }
@@ -199,34 +206,38 @@ struct CascadeText {
     if trimmed.isEmpty { reason = "is empty" }
     if trimmed.count > longest { reason = "has \(trimmed.count) characters" }
     if trimmed.unicodeScalars.contains(where: AlarmText.isControl) {
-      reason = "holds a line break or another control character"
+      reason = "contains a line break or another control character"
     }
     if let reason {
       throw CommandError(
-        .usage, "\(what) \(reason).", hint: "Write at most \(longest) characters on one line.")
+        .usage, "\(subject) \(reason).", hint: "Write at most \(longest) characters on one line.")
     }
     return trimmed
   }
 
+  /// Returns the phone number that a text names.
+  ///
+  /// - Throws: `CommandError` if the number cannot be called.
   static func phone(_ text: String) throws -> PhoneNumber {
     do throws(PhoneNumber.Failure) {
       return try PhoneNumber(text)
     } catch {
       let reason =
         switch error {
-        case .character(let character): "'\(Printable.text(String(character)))' is in no number"
+        case .character(let character):
+          "'\(Printable.text(String(character)))' is not allowed in a phone number"
         case .tooShort: "it is too short"
         case .tooLong: "it is too long"
-        case .countryMissing: "it lacks the country's code"
-        case .unknownCountry: "no country has that code"
-        case .badArea: "no area code of North America begins with 0 or 1"
-        case .trunkPrefix: "leave out the 0 after the country's code"
-        case .emergency: "an emergency service is not to be called by a machine"
+        case .countryMissing: "the country code is missing"
+        case .unknownCountry: "the country code is unknown"
+        case .badArea: "North American area codes do not begin with 0 or 1"
+        case .trunkPrefix: "leave out the 0 after the country code"
+        case .emergency: "automated calls to emergency services are not allowed"
         }
       throw CommandError(
         .usage, "'\(Printable.text(text))' cannot be called: \(reason).",
         hint:
-          "Write ten digits as in (555) 123-4567, or + and the country's code: +44 207 946 0958.")
+          "Write ten digits as in (555) 123-4567, or + and the country code: +44 207 946 0958.")
     }
   }
 }

@@ -2,7 +2,7 @@ import BelfryCore
 import BelfryScheduler
 import BelfryStore
 
-/// Every part of the terminal's look in every state, with alarms that nobody has.
+/// Every part of the terminal output in every state, with sample alarms.
 struct CatalogParts {
   struct Part {
     let name: String
@@ -102,7 +102,7 @@ struct CatalogParts {
             "薬を飲む 💊 👨‍👩‍👧", note: "朝食の後 ☕️", badge: "daily", AlarmStatus(state: .active, next: friday)))
       ),
       Part(
-        name: "card: a title that is too long, another place's time",
+        name: "card: a long title, another time zone",
         text: output.summary(
           summary(
             String(repeating: "Rent and other things ", count: 8),
@@ -138,10 +138,10 @@ struct CatalogParts {
         summary(title, note: nil, badge: "daily", AlarmStatus(state: .active, next: tomorrow)))
     }
     return [
-      Part(name: "nudge: critical", text: alarm("Competition") + batteryWarning(-4)),
-      Part(name: "nudge: warning", text: alarm("Competition") + batteryWarning(13)),
+      Part(name: "battery warning: critical", text: alarm("Competition") + batteryWarning(-4)),
+      Part(name: "battery warning: warning", text: alarm("Competition") + batteryWarning(13)),
       Part(
-        name: "nudges: critical, warning, and none",
+        name: "battery warnings: critical, warning, and none",
         text: alarm("Competition") + batteryWarning(0) + "\n" + alarm("School run")
           + batteryWarning(13) + "\n"
           + alarm("Tea") + batteryWarning(40)),
@@ -199,7 +199,7 @@ struct CatalogParts {
   private var pages: [Part] {
     let reached = WelcomePages.Machine(
       reach: .reachable("desktop notifications (dunst 1.9.0)", by: .desktop), isTicking: true)
-    let alone = WelcomePages.Machine(
+    let unreachable = WelcomePages.Machine(
       reach: .unreachable("there is no session bus, and no terminal of yours is open."),
       isTicking: false)
     let pages = (1...WelcomePages.count).map { number in
@@ -210,8 +210,9 @@ struct CatalogParts {
     }
     return pages + [
       Part(
-        name: "welcome 3, nothing works yet",
-        text: WelcomePages.page(3, machine: alone, style) + WelcomePages.keys(3, style) + "\n")
+        name: "welcome 3, nothing is set up",
+        text: WelcomePages.page(3, machine: unreachable, style) + WelcomePages.keys(3, style)
+          + "\n")
     ]
   }
 

@@ -2,20 +2,21 @@ import BelfryCore
 import Git
 import Glibc
 
-/// Standard output and standard error, in bytes.
+/// Standard output and standard error.
 enum Console {
+  /// Writes text to standard output as it is.
   static func write(_ text: String) {
     var text = text
     text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
   }
 
-  /// A sentence or two, broken between words where the terminal ends.
-  static func line(_ text: String) { write(broken(text, for: STDOUT_FILENO) + "\n") }
+  /// Writes a line to standard output, wrapped to the width of the terminal.
+  static func line(_ text: String) { write(wrapped(text, for: STDOUT_FILENO) + "\n") }
 
-  /// A line for standard output, broken in the same way.
-  static func fitted(_ line: String) -> String { broken(line, for: STDOUT_FILENO) }
+  /// Returns a line wrapped to the width of the terminal on standard output.
+  static func fitted(_ line: String) -> String { wrapped(line, for: STDOUT_FILENO) }
 
-  private static func broken(_ text: String, for descriptor: Int32) -> String {
+  private static func wrapped(_ text: String, for descriptor: Int32) -> String {
     guard let columns = Style.width(descriptor), !text.contains("\u{1B}") else { return text }
     return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       guard TextWidth.of(String(line)) > columns else { return String(line) }
@@ -29,31 +30,31 @@ enum Console {
 
   private static func write(_ bytes: UnsafeRawBufferPointer) {
     if send(bytes, to: STDOUT_FILENO) { return }
-    // Whoever read has gone (`| head`): nothing more to say. A full disk is another matter.
+    // The reader has closed the pipe, as `| head` does. That is no error.
     if errno == EPIPE { _exit(0) }
     error("belfry: could not write the output: \(String(cString: strerror(errno))).")
     _exit(1)
   }
 
-  /// Writes a message to standard error, without the credentials of URLs that it quotes.
+  /// Writes a message to standard error, with the credentials of URLs masked.
   static func error(_ line: String) {
-    let bytes = Array((broken(URLMask.masked(line), for: STDERR_FILENO) + "\n").utf8)
-    // There is nobody to tell when standard error is gone.
+    let bytes = Array((wrapped(URLMask.masked(line), for: STDERR_FILENO) + "\n").utf8)
+    // A failure cannot be reported, as this is standard error.
     _ = bytes.withUnsafeBytes { send($0, to: STDERR_FILENO) }
   }
 
-  /// Shows a text on the line that standard error's cursor is on, in place of what it shows.
+  /// Replaces the current line of the terminal on standard error.
   static func overwrite(_ text: String) {
     _ = Array("\r\u{1B}[K\(text)".utf8).withUnsafeBytes { send($0, to: STDERR_FILENO) }
   }
 
-  /// Asks on standard error, and leaves the cursor behind the question.
+  /// Writes a yes-no question to standard error. The cursor stays behind it.
   static func prompt(_ question: String) {
-    let text = broken("\(question) [y/N]", for: STDERR_FILENO)
+    let text = wrapped("\(question) [y/N]", for: STDERR_FILENO)
     _ = Array("\(text) ".utf8).withUnsafeBytes { send($0, to: STDERR_FILENO) }
   }
 
-  /// Whether the next line of standard input says yes.
+  /// Returns true if the next line of standard input is `y` or `yes`.
   static func confirmed() -> Bool {
     readLine().map { ["y", "yes"].contains($0.lowercased()) } ?? false
   }
@@ -70,11 +71,12 @@ enum Console {
   }
 }
 
-/// Text of somebody else's on a terminal.
+/// Untrusted text, made safe for a terminal.
 enum Printable {
-  /// Control characters, those that turn the writing direction and those that show nothing, shown by their numbers.
+  /// Returns a text in which control characters, bidirectional controls and invisible characters are replaced by their
+  /// code points, such as `\u{ad}`.
   static func text(_ text: String) -> String {
-    // Most text is plain ASCII, which is seen at once.
+    // A fast path, as most text is plain ASCII.
     if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
     let scalars = Array(text.unicodeScalars)
     let invisible = Set(AlarmText.invisible(in: scalars))

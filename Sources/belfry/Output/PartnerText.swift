@@ -3,7 +3,7 @@ import BelfryPartners
 import BelfryStore
 import Git
 
-/// What is said of partners, and of what goes to and fro between them.
+/// Partners, requests and receipts, as text and as JSON.
 struct PartnerText {
   private let output: AlarmOutput
   private var now: Instant { output.now }
@@ -14,21 +14,23 @@ struct PartnerText {
       now: context.storeContext.now, zones: context.storeContext.zones, style: context.style)
   }
 
-  /// A moment on this device's wall clock: the time alone where it is today.
+  /// Returns a moment on this device's wall clock, without the date if it is today.
   func when(_ instant: Instant) -> String { output.when(instant) }
 
   // MARK: Consent
 
-  /// What it means to be partners, before somebody says yes.
+  /// Returns a description of the rights that partners grant each other, shown before the user agrees.
+  ///
+  /// - Parameter name: the partner's name; nil if it is not known yet.
   func consent(to name: String?, mailbox: String, limits: PartnerLimits) -> [String] {
-    let who = name.map { Printable.text($0) } ?? "Whoever accepts"
+    let who = name.map { Printable.text($0) } ?? "The person who accepts"
     let quiet = limits.quiet.map { ", and not \(hours($0))" } ?? ""
     return [
       "\(who) will be able to:",
-      "  * set alarms on your devices, which ring with their words: at most \(limits.perDay) a day, up to \(Span.length(limits.ahead)) ahead\(quiet)",
-      "  * see of each whether it is set and could be shown, or which of your limits refused it; whether it rang; whether you stopped, snoozed, skipped, missed or acknowledged it; and whether you changed its time or words, paused, switched off or deleted it",
-      "Nothing else: not your alarms, nor anything else in your store. You can do the same on theirs. It holds for a year; limits, muting and parting at any time: belfry help partner",
-      "What is sent is sealed end to end. It lies at \(RemoteURLInput.shown(mailbox)), whose host sees that something was sent, when, and from where.",
+      "  * set alarms on your devices, which ring with their message: at most \(limits.perDay) a day, up to \(Span.length(limits.ahead)) ahead\(quiet)",
+      "  * see for each alarm: whether it was set and could be shown, or which of your limits refused it; whether it rang; whether you stopped, snoozed, skipped, missed or acknowledged it; and whether you changed its time or message, paused, disabled or deleted it",
+      "They see nothing else: neither your other alarms nor the rest of your store. You can do the same on their devices. The pairing is valid for a year. You can limit, mute or remove the partner at any time: belfry help partner",
+      "Messages are encrypted end to end. The host of the mailbox \(RemoteURLInput.shown(mailbox)) sees that something was sent, when, and from where.",
     ]
   }
 
@@ -39,41 +41,40 @@ struct PartnerText {
   func lines(_ partner: Partnership) -> [String] {
     let name = partner.name.isEmpty ? "An invitation" : Printable.text(partner.name)
     var lines = ["\(name)  \(partner.id.short)"]
-    lines.append("  \(standing(partner))")
+    lines.append("  \(status(partner))")
     if partner.phase == .active {
       let limits = partner.limits
       let quiet = limits.quiet.map { ", not \(hours($0))" } ?? ", at any hour"
       lines.append(
         limits.isMuted
-          ? "  muted: nothing is taken (belfry partner unmute \(name))"
-          : "  may ask \(limits.perDay) a day, \(limits.longest) characters, up to \(Span.length(limits.ahead)) ahead\(quiet)"
+          ? "  muted: requests are refused (belfry partner unmute \(name))"
+          : "  limits: \(limits.perDay) a day, \(limits.longest) characters, up to \(Span.length(limits.ahead)) ahead\(quiet)"
       )
     }
     if partner.phase != .ended {
       lines.append("  mailbox \(RemoteURLInput.shown(partner.mailbox))")
     }
     if let failure = partner.failure {
-      let reached = partner.reached.map { ", reached before, about \(when($0))" } ?? ""
-      lines.append(
-        "  it could not be used last: \(Printable.text(URLMask.masked(failure)))\(reached)")
+      let reached = partner.reached.map { " Last reached about \(when($0))." } ?? ""
+      lines.append("  last failure: \(Printable.text(URLMask.masked(failure)))\(reached)")
     }
     let waiting = partner.sent.count { !$0.isPosted && !$0.isRecalled }
-    if waiting > 0 { lines.append("  \(waiting) waiting here until the mailbox is reached") }
+    if waiting > 0 { lines.append("  \(waiting) waiting here until the mailbox can be reached") }
     lines += faults(partner).map { "  \($0)" }
     return lines
   }
 
-  private func standing(_ partner: Partnership) -> String {
+  private func status(_ partner: Partnership) -> String {
     let isLate = partner.isLate(at: now)
     switch partner.phase {
     case .invited:
       return isLate
-        ? "nobody answered it in time"
-        : "nobody has answered it yet; it holds until \(when(partner.expires))"
+        ? "not answered in time"
+        : "not answered yet; valid until \(when(partner.expires))"
     case .accepted:
       return isLate
         ? "their device did not answer in time: ask for another invitation"
-        : "answered; their device has not been heard of yet"
+        : "answered; waiting for their device"
     case .comparing:
       let code = partner.code ?? ""
       return "compare the code: \(code). If they see the same: belfry partner confirm '\(code)'"
@@ -83,22 +84,22 @@ struct PartnerText {
       let date = zones.local.civil(at: until).date.spoken
       if now >= until {
         return
-          "past its year since \(date): re-pair with \(Printable.text(partner.name)): belfry partner invite"
+          "expired on \(date). Re-pair with \(Printable.text(partner.name)): belfry partner invite"
       }
       let isSoon = until.seconds(since: now) < Partnership.endingSoon
-      return "paired until \(date)" + (isSoon ? ": pair anew before then" : "")
-    case .ended: return "no partner any more"
+      return "paired until \(date)" + (isSoon ? "; re-pair before then" : "")
+    case .ended: return "no longer a partner"
     }
   }
 
   private func faults(_ partner: Partnership) -> [String] {
     MailFault.allCases.compactMap { fault in
-      partner.faults[fault].map { "refused: \(words(fault, $0))" }
+      partner.faults[fault].map { "refused: \(summary(fault, $0))" }
     }
   }
 
-  /// `forged, or changed on the way (3), last 14:02`
-  func words(_ fault: MailFault, _ faults: Faults) -> String {
+  /// `forged or modified (3), last 14:02`
+  func summary(_ fault: MailFault, _ faults: Faults) -> String {
     "\(fault.words) (\(faults.count)), last \(when(faults.last))"
   }
 
@@ -137,51 +138,52 @@ struct PartnerText {
   // MARK: Requests
 
   /// `Wake up (16:45)`
-  func words(_ request: PartnerRequest) -> String {
+  func summary(_ request: PartnerRequest) -> String {
     let message = Printable.text(request.message.replacing("\n", with: " "))
     let every = request.repeats.map { ", \($0.schedule.summary) \($0.zone)" } ?? ""
     return "\(message) (\(when(request.at))\(every))"
   }
 
-  /// How a request stands, in words.
-  func standing(_ sent: SentRequest) -> String {
+  /// Returns the status of a sent request.
+  func status(_ sent: SentRequest) -> String {
     guard let last = sent.standing else {
       return sent.isRecalled
-        ? "taken back"
+        ? "recalled"
         : sent.isPosted ? "in the mailbox, not answered yet" : "waiting here to be sent"
     }
     if sent.isRecalled, last.state == .scheduled {
-      return "taken back, which they have not seen yet"
+      return "recalled; they have not seen that yet"
     }
-    return words(last)
+    return summary(last)
   }
 
-  func words(_ receipt: PartnerReceipt) -> String {
+  /// `rang at 16:45`
+  func summary(_ receipt: PartnerReceipt) -> String {
     let detail = receipt.detail.map { ": \(Printable.text($0))" } ?? ""
     let at = when(receipt.at)
     return switch receipt.state {
     case .scheduled: "set there\(receipt.detail.map { " (\(Printable.text($0)))" } ?? "")"
-    case .expired: "came too late there"
+    case .expired: "arrived too late"
     case .refused: "refused\(detail)"
-    case .recalled: "taken back there"
+    case .recalled: "recalled there"
     case .rung:
       receipt.detail.map { "was due at \(at), but \(Printable.text($0))" } ?? "rang at \(at)"
     case .snoozed: "snoozed at \(at)"
     case .stopped: "stopped at \(at)"
-    case .missed: "rang, and nobody answered"
+    case .missed: "rang unanswered"
     case .skipped: "skipped there"
     case .acknowledged: "❤️ Got it, \(at)"
     case .changed: receipt.detail.map { Printable.text($0) } ?? "changed there"
     case .withdrawn: receipt.detail.map { Printable.text($0) } ?? "deleted there"
-    case .reply: "says\(detail)"
+    case .reply: "replied\(detail)"
     }
   }
 
   // MARK: News
 
-  /// Says what has happened, a line each.
+  /// Prints news, each item on its own line.
   ///
-  /// - Parameter isApart: on standard error, as standard output holds one JSON document.
+  /// - Parameter isApart: true to print to standard error, because standard output holds a JSON document.
   func tell(_ news: [PartnerNews], isApart: Bool = false) {
     for line in news.flatMap(lines) {
       if isApart { Console.error(line) } else { Console.line(line) }
@@ -197,17 +199,17 @@ struct PartnerText {
       ]
     case .paired: return ["You and \(name) are partners."]
     case .scheduled(let request):
-      return ["From \(name): \(words(request))."] + warning(of: request.message)
+      return ["From \(name): \(summary(request))."] + warning(of: request.message)
     case .refused(let request, let refusal):
-      let reason = refusal?.wordsHere ?? "it came too late"
-      return ["From \(name), not set: \(words(request)): \(reason)."]
+      let reason = refusal?.wordsHere ?? "it arrived too late"
+      return ["From \(name), not set: \(summary(request)): \(reason)."]
         + warning(of: request.message)
-    case .recalled(let request): return ["\(name) has taken back: \(words(request))."]
+    case .recalled(let request): return ["\(name) recalled: \(summary(request))."]
     case .receipt(let receipt, let request):
-      return ["\(name): \(words(request)): \(words(receipt))"]
+      return ["\(name): \(summary(request)): \(summary(receipt))"]
     case .unpaired(let cancelled):
       let alarms = cancelled == 1 ? "An alarm" : "\(cancelled) alarms"
-      return ["\(name) is no partner any more."]
+      return ["\(name) is no longer a partner."]
         + (cancelled == 0
           ? []
           : [
@@ -217,18 +219,18 @@ struct PartnerText {
       return ["\(name): warning: refused: \(fault.words) (\(count))."]
     case .usedTwice:
       return [
-        "Two have answered the invitation, so neither was taken: somebody else knows the link.",
-        "Make another, and hand it over another way: belfry partner invite",
+        "Two people answered the invitation, so neither was accepted: someone else knows the link.",
+        "Create another, and send it another way: belfry partner invite",
       ]
     }
   }
 
-  /// Returns a warning about an odd message; nil when nothing is odd.
+  /// Returns a description of the misleading characters in a message, or nil if it has none.
   static func oddity(of message: String) -> String? {
     let parts = [
-      AlarmText.hasInvisible(message) ? "characters that cannot be seen" : nil,
+      AlarmText.hasInvisible(message) ? "invisible characters" : nil,
       LookAlikes.hasMixedWord(message)
-        ? "words of letters that look alike from several scripts" : nil,
+        ? "words that mix look-alike letters of several scripts" : nil,
     ].compactMap { $0 }
     return parts.isEmpty ? nil : parts.joined(separator: " and ")
   }
@@ -237,7 +239,7 @@ struct PartnerText {
     PartnerText.oddity(of: message).map { ["  warning: it holds \($0)"] } ?? []
   }
 
-  /// What a person is to be told of, though nothing rings: headline and body; nil for what can wait.
+  /// Returns the headline and body of the notification for a news item, or nil if it needs none.
   func notification(_ news: PartnerNews) -> (headline: String, body: String)? {
     switch news.event {
     case .receipt(let receipt, let request):
@@ -245,7 +247,7 @@ struct PartnerText {
       case .acknowledged: return ("❤️ \(news.partner): Got it", request.message)
       case .reply: return (news.partner, "\(receipt.detail ?? "")\n\(request.message)")
       case .refused, .expired, .missed, .withdrawn, .changed:
-        return ("\(news.partner): \(words(receipt))", request.message)
+        return ("\(news.partner): \(summary(receipt))", request.message)
       default: return nil
       }
     case .code, .paired, .unpaired, .usedTwice:

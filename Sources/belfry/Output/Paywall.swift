@@ -1,6 +1,6 @@
 import BelfryCore
 
-/// What is said when the tier allows no further alarm.
+/// The messages for features that the tier does not include.
 enum Paywall {
   static func limit(_ tier: Settings.Tier, _ limit: Int) -> String {
     "you have reached the \(limit)-alarm limit of the tier \(tier.rawValue)."
@@ -10,26 +10,26 @@ enum Paywall {
     "partners are part of the tier premium; yours is \(tier.rawValue)."
   }
 
-  /// What premium brings beside them, and the command that switches.
+  /// The features of the tier premium and the command that switches to it.
   static let partnersOffer = """
-    Premium brings all of Plus, and
+    Premium includes all of Plus, and
       * partners, who may set alarms on your
-        devices, and you on theirs
-      * sealed end to end, through any git
-        remote: no server of anybody's
-      * ❤️ Got it, and a short reply
+        devices, as you may on theirs
+      * end-to-end encryption through any
+        git remote, without a server
+      * ❤️ Got it, and short replies
     Switch with: belfry tier premium
     """
 
-  /// What the next tier brings, and the command that switches.
+  /// The features of the tier plus and the command that switches to it.
   static let offer = """
-    Plus brings:
+    Plus includes:
       * any number of alarms
-      * Stop is not Done: what you stop is
+      * Stop is not Done: a stopped alarm is
         pending until you confirm it
-      * it asks again at +30, +60, +90 min
+      * follow-ups at +30, +60, +90 min
       * strict alarms, which ring again
     Switch with: belfry tier plus
-    Or make room: belfry delete ALARM
+    Or delete an alarm: belfry delete ALARM
     """
 }

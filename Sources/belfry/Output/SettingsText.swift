@@ -1,8 +1,11 @@
 import BelfryCore
 import BelfryScheduler
 
-/// The settings as a page.
+/// The settings as text.
 enum SettingsText {
+  /// Returns the page of all settings, with the state of notifications and sync.
+  ///
+  /// - Parameter remotes: the remotes of the store; empty if it does not sync.
   static func page(
     _ settings: Settings, reach: HookDelivery.Reach, remotes: [String], version: String,
     style: Style
@@ -18,10 +21,10 @@ enum SettingsText {
     section("all devices", Setting.allCases.filter { !$0.isLocal })
     section("this device", Setting.allCases.filter(\.isLocal))
     switch reach {
-    case .reachable(let words, _):
-      text += row("notifications", "on", note: words, style)
-    case .unreachable(let words):
-      text += row("notifications", "OFF", note: words, style)
+    case .reachable(let channel, _):
+      text += row("notifications", "on", note: channel, style)
+    case .unreachable(let reason):
+      text += row("notifications", "OFF", note: reason, style)
     }
     text += row(
       "sync", remotes.isEmpty ? "off" : "on",
@@ -31,7 +34,7 @@ enum SettingsText {
     return text + row("version", version, note: nil, style)
   }
 
-  /// Says what a downgrade has completed.
+  /// Prints the pending occurrences that a change of the tier has completed.
   static func tell(_ completed: [(alarm: Alarm, occurrence: CivilDateTime)]) {
     for item in completed {
       Console.line(
@@ -39,31 +42,31 @@ enum SettingsText {
     }
   }
 
-  /// How far to the right values stand, in columns.
-  private static let column = 21
+  /// The column at which values start.
+  private static let valueColumn = 21
 
   private static func row(_ name: String, _ value: String, note: String?, _ style: Style) -> String
   {
     var line = "  " + name
-    line += String(repeating: " ", count: max(1, column - line.count))
+    line += String(repeating: " ", count: max(1, valueColumn - line.count))
     var text = line + style.fit(value, indent: line.count) + "\n"
     if let note {
-      for words in TextWidth.wrapped(Printable.text(note), to: (style.width ?? 80) - 4) {
-        text += "    " + style.paint(words, .faint) + "\n"
+      for line in TextWidth.wrapped(Printable.text(note), to: (style.width ?? 80) - 4) {
+        text += "    " + style.paint(line, .faint) + "\n"
       }
     }
     return text
   }
 
-  /// What a value means, where it needs saying.
+  /// Returns an explanation of a setting's value, or nil if it needs none.
   static func note(_ setting: Setting, _ value: Setting.Value) -> String? {
     switch (setting, value) {
     case (.fixedZone, .flag(true)):
       "New alarms fire at the time set in the time zone where they were made."
     case (.fixedZone, .flag(false)): "New alarms adjust to wherever you are."
-    case (.slideToStop, .flag(true)): "What rings is stopped by holding a key for three seconds."
-    case (.snoozeEnabled, .flag(false)): "Nothing can be snoozed."
-    case (.followUps, .plan(let plan)) where plan == .none: "What is stopped never asks again."
+    case (.slideToStop, .flag(true)): "Hold a key for three seconds to stop an alarm."
+    case (.snoozeEnabled, .flag(false)): "Alarms cannot be snoozed."
+    case (.followUps, .plan(let plan)) where plan == .none: "Stopped alarms send no follow-ups."
     case (.skipBreaksStreak, .flag(true)): "A skipped occurrence ends a streak."
     default: nil
     }

@@ -1,9 +1,12 @@
 import BelfryCore
 import BelfryStore
 
-/// How alarms have gone, in words and in rows.
+/// Statistics as text.
 enum StatsText {
-  /// One alarm's.
+  /// Returns the statistics of one alarm.
+  ///
+  /// - Parameter lateness: the times from an occurrence to its confirmation, in seconds, in ascending order. A time is
+  ///   negative if the occurrence was confirmed early.
   static func alarm(
     _ summary: AlarmSummary, _ statistics: Statistics, lateness: [Int64], _ output: AlarmOutput
   ) -> String {
@@ -19,7 +22,7 @@ enum StatsText {
     row("skipped", "\(statistics.count(.skipped))")
     row("missed", "\(statistics.count(.missed))")
     if let latest = lateness.last, let median = Statistics.median(lateness) {
-      row("how late", "median \(late(median)), latest \(late(latest))")
+      row("delay", "median \(late(median)), longest \(late(latest))")
     }
     return text
   }
@@ -32,12 +35,12 @@ enum StatsText {
     ("streak", 6), ("done", 5), ("missed", 6), ("skipped", 7), ("itself", 6), ("longest", 7),
   ]
 
-  /// All alarms', a row each.
+  /// Returns a table with a row for each alarm.
   static func table(
     _ all: [(summary: AlarmSummary, statistics: Statistics)], _ output: AlarmOutput
   ) -> String {
     let style = output.style
-    // Where there is no room for all columns, the first ones stay.
+    // On a narrow terminal the last columns are left out.
     var shown = columns[...]
     func width() -> Int { shown.reduce(0) { $0 + $1.1 + 2 } }
     while let columns = style.width, shown.count > 1, width() > columns - 16 { shown.removeLast() }
@@ -64,9 +67,9 @@ enum StatsText {
   }
 }
 
-/// A calendar of how each day went: a column a week, a row a weekday.
+/// A calendar with the outcome of each day: a column for each week, a row for each weekday.
 struct HeatMap {
-  /// The worst of each day: a day with a missed occurrence is not a good one.
+  /// The worst outcome of each day.
   private var days: [CivilDate: Statistics.Outcome] = [:]
 
   init(_ all: [Statistics]) {
@@ -82,7 +85,7 @@ struct HeatMap {
     order.first { $0 == a || $0 == b } ?? a
   }
 
-  /// Each outcome has a sign and a colour of its own.
+  /// Returns the sign and the color of an outcome.
   private static func look(_ outcome: Statistics.Outcome) -> (sign: String, colour: Style.Colour) {
     switch outcome {
     case .done: ("■", .green)
@@ -92,7 +95,7 @@ struct HeatMap {
     }
   }
 
-  /// The weeks up to a day, as many as fit, a year at most.
+  /// Returns the weeks up to a day: as many as fit, at most a year.
   func text(until today: CivilDate, _ style: Style) -> String {
     let weeks = min(53, max(4, ((style.width ?? 80) - 4) / 2))
     let monday = today.adding(days: -today.weekday.rawValue - 7 * (weeks - 1))
@@ -119,7 +122,7 @@ struct HeatMap {
   private func header(from monday: CivilDate, weeks: Int, _ style: Style) -> String {
     var line = "    "
     for week in 0..<weeks {
-      // The month is named over the week that its first day is in.
+      // The name of a month stands above the week of its first day.
       let days = (0..<7).map { monday.adding(days: week * 7 + $0) }
       guard let first = days.first(where: { $0.components.day == 1 }) else { continue }
       let place = 4 + week * 2

@@ -1,11 +1,12 @@
 import Glibc
 
-/// What the terminal wants: colours or not, and how wide it is.
+/// The capabilities of the terminal on standard output: colors and width.
 struct Style: Sendable {
   let isColoured: Bool
-  /// Columns; nil when standard output is not a terminal.
+  /// The width in columns; nil if standard output is not a terminal.
   let width: Int?
 
+  /// Detects the capabilities. `NO_COLOR` and `TERM=dumb` disable colors.
   init(_ environment: [String: String]) {
     let isTerminal = isatty(STDOUT_FILENO) == 1
     let isPlain =
@@ -14,7 +15,7 @@ struct Style: Sendable {
     width = Style.width(STDOUT_FILENO)
   }
 
-  /// The columns of a terminal; nil when it is none.
+  /// Returns the width of a terminal in columns, or nil if the descriptor is not a terminal.
   static func width(_ descriptor: Int32) -> Int? {
     guard isatty(descriptor) == 1 else { return nil }
     var size = winsize()
@@ -42,38 +43,39 @@ struct Style: Sendable {
     case cyan = "36"
   }
 
+  /// Returns text in a color, if the terminal has colors.
   func paint(_ text: String, _ colour: Colour) -> String {
     isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
   }
 
-  /// True black, as deep as the terminal has it.
+  /// The sequence that sets a black background and a white foreground.
   static let black = "\u{1B}[0m\u{1B}[40m\u{1B}[48;2;0;0;0m\u{1B}[97m"
 
-  /// The terminal's own colours again.
+  /// The sequence that restores the terminal's default colors.
   var reset: String { isColoured ? "\u{1B}[0m" : "" }
 
-  /// The same as `paint` on a black screen: black again behind the text.
+  /// Returns text in a color, followed by the sequence that restores the black screen.
   func paintOnBlack(_ text: String, _ colour: Colour) -> String {
     isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\(Style.black)" : text
   }
 
-  /// A line cut to the terminal's width; whole where there is none.
+  /// Returns a line cut to the width of the terminal. Returns it unchanged if there is no terminal.
   func fit(_ text: String, indent: Int = 0) -> String {
     guard let width else { return text }
     return TextWidth.cut(text, to: max(8, width - indent))
   }
 
-  /// Whether a person can be asked: both ends are a terminal.
+  /// True if standard input and standard error are terminals, so that the user can be asked.
   static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 }
 
-/// How many columns text takes on a terminal.
+/// The width of text on a terminal, in columns.
 enum TextWidth {
-  /// Columns of a character: that of its widest part, as terminals join what belongs together.
+  /// Returns the width of a character: the width of its widest scalar, as terminals combine the scalars.
   static func of(_ character: Character) -> Int {
     if character.isASCII { return 1 }
     let scalars = character.unicodeScalars
-    // An emoji by its variation selector.
+    // The variation selector that requests emoji presentation.
     if scalars.contains(where: { $0.value == 0xFE0F }) { return 2 }
     return scalars.map(of).max() ?? 0
   }
@@ -94,11 +96,12 @@ enum TextWidth {
     return wide.contains { $0.contains(scalar.value) } ? 2 : 1
   }
 
+  /// Returns the width of a text.
   static func of(_ text: String) -> Int {
     text.utf8.allSatisfy { $0 < 0x80 } ? text.utf8.count : text.reduce(0) { $0 + of($1) }
   }
 
-  /// The text, or as much as fits with an ellipsis behind it.
+  /// Returns a text, cut and followed by an ellipsis if it is wider than `columns`.
   static func cut(_ text: String, to columns: Int) -> String {
     guard of(text) > columns else { return text }
     var result = ""
@@ -112,7 +115,7 @@ enum TextWidth {
     return result + "…"
   }
 
-  /// Lines of whole words, none wider than so many columns if it can be.
+  /// Returns a text wrapped between words. A line is wider than `columns` only if a single word is.
   static func wrapped(_ text: String, to columns: Int) -> [String] {
     var lines: [String] = []
     var line = ""

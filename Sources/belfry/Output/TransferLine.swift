@@ -2,19 +2,19 @@ import Git
 import Glibc
 import Synchronization
 
-/// How far a transfer has come, on one line of the terminal that is written over and gone at the end.
+/// The progress of a transfer on one line of the terminal, which is cleared at the end.
 final class TransferLine: Sendable {
   private let isShown: Bool
   private let state = Mutex<(began: ContinuousClock.Instant, text: String)>((.now, ""))
 
-  /// What is over sooner than this needs no line.
+  /// The time before the line appears. Shorter transfers show none.
   private static let delay = Duration.milliseconds(500)
 
   init() {
     isShown = isatty(STDERR_FILENO) == 1
   }
 
-  /// Takes note of a step.
+  /// Shows a progress report, and restarts the watchdog.
   func show(_ step: GitCommand.Progress) {
     Watchdog.feed()
     guard isShown else { return }
@@ -28,7 +28,7 @@ final class TransferLine: Sendable {
     }
   }
 
-  /// Takes the line away.
+  /// Clears the line.
   func clear() {
     state.withLock { state in
       if !state.text.isEmpty { Console.overwrite("") }

@@ -1,32 +1,34 @@
 import BelfryScheduler
 
-/// The three pages that greet a person whose first command it is.
+/// The three pages that are shown before a user's first command.
 enum WelcomePages {
   static let count = 3
 
-  /// What the third page knows of this machine.
+  /// The state of this machine, for the third page.
   struct Machine: Sendable {
     let reach: HookDelivery.Reach
-    /// Whether a service, a timer or a crontab looks at the clock.
+    /// True if a service, a timer or a crontab line runs the scheduler.
     let isTicking: Bool
   }
 
-  /// - Parameter number: from 1.
+  /// Returns a page.
+  ///
+  /// - Parameter number: the number of the page, from 1.
   static func page(_ number: Int, machine: Machine, _ style: Style) -> String {
     switch number {
     case 1:
       sheet(
         "(o)", .yellow, "Never Forget What Matters",
         [
-          "Belfry keeps the alarms of your long-term obligations: rent, medication, filters, certificates, taxes.",
-          "Stop is not done: on the tier plus, what you stop asks again until you confirm it. Each alarm is a file in a git repository of yours.",
+          "Belfry keeps alarms for long-term obligations: rent, medication, filters, certificates, taxes.",
+          "Stop is not Done: on the tier plus, a stopped alarm asks again until you confirm it. Each alarm is a file in your own git repository.",
         ], style)
     case 2:
       sheet(
         "[#]", .yellow, "Weekly, Monthly, Annually",
         [
-          "Alarms for cycles that calendars forget: every Friday, the last day of the month, 15 March, every 90 days.",
-          "A month without a 31st has its last day instead. One occurrence can be skipped without losing the alarm.",
+          "Alarms for any cycle: every Friday, the last day of the month, 15 March, every 90 days.",
+          "An alarm on the 31st rings on the last day of shorter months. You can skip one occurrence without losing the alarm.",
         ], style)
     default:
       sheet("<!>", .green, "Stay Notified", notifications(machine), style)
@@ -36,14 +38,14 @@ enum WelcomePages {
   private static func notifications(_ machine: Machine) -> [String] {
     let reach =
       switch machine.reach {
-      case .reachable(let words, _): "You can be reached here: \(words)."
-      case .unreachable(let words): "You cannot be reached here yet: \(words)"
+      case .reachable(let channel, _): "Notifications work on this device: \(channel)."
+      case .unreachable(let reason): "Notifications do not work on this device yet: \(reason)"
       }
-    let clock =
+    let scheduler =
       machine.isTicking
-      ? "Something looks at the clock, so alarms ring: good."
-      : "Nothing looks at the clock yet, so nothing rings. This sees to it: belfry service install"
-    return [Printable.text(reach), clock]
+      ? "The scheduler runs, so alarms ring."
+      : "The scheduler does not run yet, so no alarm rings. Install it: belfry service install"
+    return [Printable.text(reach), scheduler]
   }
 
   private static func sheet(
@@ -59,7 +61,7 @@ enum WelcomePages {
     return text + "\n"
   }
 
-  /// What can be answered to a page.
+  /// Returns the line with the keys that a page accepts.
   static func keys(_ number: Int, _ style: Style) -> String {
     if number < count { return "  [Enter] continue (\(number) of \(count)) " }
     let keys = ["[Enter] get started", "[t] show a test notification", "[s] skip for now"]

@@ -1,30 +1,30 @@
 import BelfryCore
 
-/// What rings, over the whole screen: the time large, the title, the note, and the keys.
+/// The full-screen view of a ringing alarm: the time in large digits, the title, the note and the keys.
 struct FiringScreen {
   var title: String
   var badge: String
   var note: String?
   /// `09:00`
   var time: String
-  /// `Mon 23 Nov 2026`, and how long it has been ringing.
+  /// The date, such as `Mon 23 Nov 2026`, and the time since the alarm began to ring.
   var subtitle: String
-  /// `1 of 3`, where several ring.
+  /// `1 of 3`; nil if only one alarm rings.
   var position: String?
-  /// A partner has set it: who does it tells them so.
+  /// True if a partner has set the alarm. Done then sends the partner a receipt.
   var isFromPartner = false
-  /// The snoozes that are offered: `[z] 9 min`; none where it is switched off.
+  /// The labels of the offered snoozes, such as `[z] 9 min`; empty if snoozing is disabled.
   var snoozes = ["[z] 9 min", "[1] 1 h", "[2] 1 day", "[3] 1 week"]
-  /// Stopped by holding a key.
+  /// True if the alarm is stopped by holding a key.
   var slideToStop = false
-  /// How much of the hold is over, 0…1.
+  /// The completed share of the hold, 0…1.
   var progress = 0.0
-  /// What has just happened.
+  /// The result of the last action; nil for none.
   var message: String?
 
-  /// The lines of the screen, each as wide as it is, without their ends.
+  /// Returns the lines of the screen, each of exactly `columns` columns, without line ends.
   ///
-  /// Where the terminal is too low for all, what matters least goes first: the title and the keys stay.
+  /// On a terminal with too few rows, the least important lines are left out. The title and the keys stay.
   func lines(columns: Int, rows: Int, _ style: Style) -> [String] {
     let room = max(10, columns - 4)
     let isTall = rows >= 18 && columns >= 38
@@ -40,7 +40,7 @@ struct FiringScreen {
     return all.prefix(rows).map { $0.centred(in: columns, style) }
   }
 
-  /// What a line is worth where there is no room; the first goes first.
+  /// The importance of a line, in ascending order. Lines of the first case are left out first.
   private enum Importance: CaseIterable {
     case blank, badge, note, time, more, title
   }
@@ -79,11 +79,11 @@ struct FiringScreen {
       .map { Line($0, .title, .bold) }
     lines.append(Line("[\(badge)]", .badge, AlarmOutput.colour(ofBadge: badge)))
     guard let note else { return lines }
-    let words = note.split(separator: "\n").flatMap {
+    let noteLines = note.split(separator: "\n").flatMap {
       TextWidth.wrapped(Printable.text(String($0).replacing("\t", with: " ")), to: room)
     }
     lines.append(Line("", .blank))
-    return lines + words.prefix(max(1, rows / 6)).map { Line($0, .note) }
+    return lines + noteLines.prefix(max(1, rows / 6)).map { Line($0, .note) }
   }
 
   private func keys(_ room: Int) -> [Line] {
@@ -95,7 +95,7 @@ struct FiringScreen {
       lines.append(Line("", .blank))
     }
     func add(_ group: [String], _ importance: Importance) {
-      // A group that is too wide takes two lines.
+      // A group that is too wide is split over two lines.
       let whole = group.joined(separator: "   ")
       let half = TextWidth.of(whole) <= room ? group.count : (group.count + 1) / 2
       for part in [group.prefix(half), group.dropFirst(half)] where !part.isEmpty {
@@ -119,7 +119,7 @@ struct FiringScreen {
   }
 }
 
-/// A time in digits five lines high.
+/// A time in large digits of five lines.
 enum BigDigits {
   private static let shapes: [Character: [String]] = [
     "0": ["███", "█ █", "█ █", "█ █", "███"], "1": [" █ ", "██ ", " █ ", " █ ", "███"],

@@ -1,30 +1,34 @@
-/// A key that must be held for a while.
+/// The state of a key that must be held for a while.
 ///
-/// Where the terminal tells when a key is released, that ends it. Elsewhere the key's own repeating tells that
-/// it is held: it must begin soon, and must not stop.
+/// A terminal that reports key releases ends the hold with one. Otherwise the key counts as held while it repeats: the
+/// first repeat must come within `firstRepeat`, each further one within `nextRepeat`.
 struct Hold {
-  /// How long, in milliseconds.
+  /// The time that the key must be held, in milliseconds.
   static let length: Int64 = 3000
-  /// How long keyboards wait before a held key repeats, at most, and then between two repeats.
+  /// The maximum time before a held key repeats, in milliseconds.
   static let firstRepeat: Int64 = 800
+  /// The maximum time between two repeats, in milliseconds.
   static let nextRepeat: Int64 = 350
 
+  /// True if the terminal reports key releases.
   let seesReleases: Bool
   private var pressed: Int64?
   private var repeats = 0
   /// The last moment at which the key is known to have been held.
   private var held: Int64 = 0
 
-  /// A key that was held before this began has to be let go first.
+  /// True while the key is still held from before. It must be released first.
   private var isStale: Bool
 
-  /// - Parameter afterHold: the key may still be held from the time before.
+  /// - Parameters:
+  ///   - seesReleases: true if the terminal reports key releases.
+  ///   - afterHold: true if the key may still be held from a previous hold.
   init(seesReleases: Bool, afterHold: Bool = false) {
     self.seesReleases = seesReleases
     isStale = afterHold
   }
 
-  /// The key was pressed, or repeated.
+  /// Records that the key was pressed or repeated.
   mutating func press(at now: Int64) {
     advance(to: now)
     if isStale {
@@ -40,12 +44,13 @@ struct Hold {
     held = now
   }
 
+  /// Records that the key was released.
   mutating func release() {
     pressed = nil
     isStale = false
   }
 
-  /// Lets time pass: without releases, a key that no longer repeats is one that was let go.
+  /// Advances the time. Without reported releases, a key that no longer repeats counts as released.
   mutating func advance(to now: Int64) {
     if isStale, !seesReleases {
       if held == 0 { held = now }
@@ -60,12 +65,12 @@ struct Hold {
     }
   }
 
-  /// How much of the time has passed, 0…1.
+  /// Returns the completed share of the hold, 0…1.
   func progress(at now: Int64) -> Double {
     guard let pressed else { return 0 }
     return min(1, max(0, Double(now - pressed) / Double(Hold.length)))
   }
 
-  /// Whether the key is known to have been held long enough.
+  /// True if the key has been held long enough.
   var isComplete: Bool { pressed.map { held - $0 >= Hold.length } ?? false }
 }

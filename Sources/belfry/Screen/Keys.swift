@@ -1,11 +1,11 @@
-/// What a terminal sends for keys, and what it answers to questions.
+/// A parser of the bytes that a terminal sends: keys and replies to queries.
 struct KeyReader {
   enum Event: Equatable {
     case key(Character, Phase)
     case escape
-    /// The answer to whether the terminal speaks the Kitty keyboard protocol: its flags.
+    /// The reply of a terminal with the Kitty keyboard protocol: its flags.
     case keyboardFlags(Int)
-    /// The answer that every terminal gives.
+    /// The reply to the device attributes query, which every terminal sends.
     case attributes
   }
 
@@ -16,7 +16,7 @@ struct KeyReader {
 
   private var pending: [UInt8] = []
 
-  /// The events in what was read; the beginning of an unfinished sequence is kept for the next.
+  /// Returns the events in the bytes. An unfinished sequence is kept for the next call.
   mutating func read(_ bytes: [UInt8]) -> [Event] {
     pending += bytes
     var events: [Event] = []
@@ -30,7 +30,7 @@ struct KeyReader {
         continue
       }
       guard pending.count > 1 else {
-        // An escape by itself is the key: sequences come in one piece.
+        // A lone escape is the key, as terminals send sequences in one piece.
         pending = []
         events.append(.escape)
         return events
@@ -40,7 +40,7 @@ struct KeyReader {
         continue
       }
       guard let end = pending.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else {
-        // No sequence is that long.
+        // Garbage, as no sequence is that long.
         if pending.count > 64 { pending = [] }
         return events
       }
@@ -61,7 +61,7 @@ struct KeyReader {
     }
   }
 
-  /// A control sequence: `CSI parameters final`.
+  /// Returns the event of a control sequence `CSI parameters final`, or nil if it has none.
   private static func event(_ parameters: String, _ final: UInt8) -> Event? {
     switch final {
     case UInt8(ascii: "c") where parameters.hasPrefix("?"): return .attributes
@@ -76,7 +76,7 @@ struct KeyReader {
       let modifiers = fields.count > 1 ? fields[1].split(separator: ":") : []
       let phase = modifiers.count > 1 ? Int(modifiers[1]).flatMap(Phase.init(rawValue:)) : .press
       if code == 27 { return phase == .release ? nil : .escape }
-      // Control and a letter is the control character that terminals used to send.
+      // Control-C arrives as the control character that terminals without the protocol send.
       let held = modifiers.first.flatMap { Int($0) }.map { $0 - 1 } ?? 0
       if held & 4 != 0, scalar == "c" { return .key("\u{3}", phase ?? .press) }
       return .key(Character(scalar), phase ?? .press)

@@ -2,17 +2,17 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// The terminal while a full screen is on it: taken over, and given back as it was, however the process
-/// ends.
+/// The terminal in full-screen mode. Its previous state is restored however the process ends.
 final class TerminalSession {
   private let isColoured: Bool
   private var saved = termios()
   private var isActive = false
+  /// True if the terminal reports key releases.
   private(set) var seesReleases = false
   private var guardian: Guardian?
   private var shown: [String] = []
 
-  /// Nil when standard input and output are no terminal.
+  /// Returns nil if standard input or output is not a terminal.
   init?(isColoured: Bool) {
     guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1,
       tcgetattr(STDIN_FILENO, &saved) == 0
@@ -20,16 +20,18 @@ final class TerminalSession {
     self.isColoured = isColoured
   }
 
-  /// Another screen, no cursor, keys one by one; and what takes that back.
+  /// The sequence that opens the alternate screen and hides the cursor.
   private static let enter = "\u{1B}[?1049h\u{1B}[?25l"
+  /// The sequence that undoes `enter`.
   fileprivate static let leave = "\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
 
+  /// Enters full-screen mode.
   func begin() {
     Signals.install()
     guardian = Guardian()
     takeOver()
-    // A terminal that knows the Kitty protocol answers the first question, every one the second. What was typed
-    // before the screen was there was not meant for it, and answers nothing.
+    // A terminal with the Kitty keyboard protocol replies to the first query, every terminal to the second. Keys that
+    // were typed before are dropped, as they were not meant for this screen.
     Console.write("\u{1B}[?u\u{1B}[c")
     var reader = KeyReader()
     var waited = 0
@@ -40,14 +42,14 @@ final class TerminalSession {
       }
       waited += 20
     }
-    // Keys as sequences, with repeats and releases.
+    // Request keys as sequences, with repeats and releases.
     if seesReleases { Console.write("\u{1B}[>11u") }
   }
 
   private func takeOver() {
     var raw = saved
     cfmakeraw(&raw)
-    // The output stays as it is: lines are placed one by one.
+    // Raw mode is for input only; output is positioned line by line.
     raw.c_oflag = saved.c_oflag
     tcsetattr(STDIN_FILENO, TCSADRAIN, &raw)
     Console.write(TerminalSession.enter)
@@ -55,7 +57,7 @@ final class TerminalSession {
     shown = []
   }
 
-  /// Gives the terminal back.
+  /// Leaves full-screen mode and restores the terminal.
   func end() {
     guard isActive else { return }
     isActive = false
@@ -65,7 +67,7 @@ final class TerminalSession {
     guardian = nil
   }
 
-  /// The size: columns and rows.
+  /// The size in columns and rows; 80 by 24 if it is unknown.
   var size: (columns: Int, rows: Int) {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
@@ -73,9 +75,9 @@ final class TerminalSession {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// Shows lines that fill the screen; those that are as they were are not sent again.
+  /// Shows lines that fill the screen. Unchanged lines are not sent again.
   func show(_ lines: [String]) {
-    // After a stop the shell has had the terminal in between.
+    // The shell had the terminal while the process was stopped.
     if Signals.wasContinued() { takeOver() }
     if shown.count != lines.count {
       shown = []
@@ -89,24 +91,24 @@ final class TerminalSession {
     shown = lines
   }
 
-  /// What was typed within so many milliseconds; nothing when nothing was.
+  /// Returns the bytes typed within a time, or no bytes at its end.
   func read(milliseconds: Int) -> [UInt8] {
     var poll = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     guard Glibc.poll(&poll, 1, Int32(milliseconds)) > 0 else { return [] }
     var buffer = [UInt8](repeating: 0, count: 1024)
     let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
-    // The terminal has gone.
+    // The terminal was closed.
     if count == 0 || (count < 0 && errno == EIO) { Signals.hangUp() }
     return count > 0 ? Array(buffer.prefix(count)) : []
   }
 
-  /// The signal that asks the process to end; nil when none has come.
+  /// The signal that asks the process to end; nil if none was received.
   var endingSignal: Int32? { Signals.ending }
 }
 
-/// What signals leave behind for the loop that looks.
+/// The signals received, for the event loop to poll.
 private enum Signals {
-  // Lock-free, so that handlers may write them, on whatever thread they run.
+  // Lock-free, as signal handlers write them on any thread.
   private static let received = Atomic<Int32>(0)
   private static let continued = Atomic<Bool>(false)
 
@@ -116,7 +118,7 @@ private enum Signals {
   }
 
   static func install() {
-    // Made before a handler can be the first to touch them.
+    // Initializes the static variables before a handler can access them.
     received.store(0, ordering: .relaxed)
     continued.store(false, ordering: .relaxed)
     for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
@@ -130,9 +132,9 @@ private enum Signals {
   static func wasContinued() -> Bool { continued.exchange(false, ordering: .relaxed) }
 }
 
-/// A process of its own that gives the terminal back when this one is killed and cannot.
+/// A process that restores the terminal if this one is killed.
 ///
-/// It waits for the end of a pipe: a word before it says that all is well.
+/// It waits for the end of a pipe. The line `done` before it means that this process has restored the terminal.
 private final class Guardian {
   private let pipe: Int32
 
@@ -141,13 +143,13 @@ private final class Guardian {
     IFS= read -r word <&3
     [ "$word" = done ] && exit 0
     printf '%s' "$2"
-    # A shell that has taken the terminal back has set it to its own taste already.
+    # A shell that is in the foreground again has already restored its own settings.
     read -r process < /proc/$$/stat
     set -- "$1" ${process##*) }
     [ "$4" != "$7" ] || stty "$1"
     """
 
-  /// Nil when it cannot be started: the terminal is then given back by all ends but a kill.
+  /// Returns nil if the process cannot be started. Only a kill then leaves the terminal unrestored.
   init?() {
     var ends: [Int32] = [0, 0]
     guard pipe2(&ends, O_CLOEXEC) == 0 else { return nil }
@@ -156,12 +158,12 @@ private final class Guardian {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, ends[0], 3)
-    // `\u{1B}[<u` takes keyboard flags back, and means nothing to terminals that have none.
-    let words = [
+    // `\u{1B}[<u` resets the keyboard flags. Terminals without them ignore it.
+    let command = [
       "sh", "-c", Guardian.script, "belfry-guardian", Guardian.settings(),
       "\u{1B}[<u" + TerminalSession.leave,
     ]
-    var arguments = words.map { strdup($0) } + [nil]
+    var arguments = command.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
     var process = pid_t()
     let code = posix_spawn(&process, "/bin/sh", &actions, nil, &arguments, environ)
@@ -172,7 +174,7 @@ private final class Guardian {
     }
   }
 
-  /// The terminal's settings as `stty -g` writes them; `sane` when it cannot.
+  /// Returns the terminal's settings in the form of `stty -g`, or `sane` if they cannot be read.
   private static func settings() -> String {
     guard let stream = popen("stty -g", "r") else { return "sane" }
     defer { pclose(stream) }
@@ -183,6 +185,7 @@ private final class Guardian {
     return text.isEmpty ? "sane" : text
   }
 
+  /// Ends the process without restoring the terminal.
   func dismiss() {
     _ = Array("done\n".utf8).withUnsafeBytes { write(pipe, $0.baseAddress, $0.count) }
     close(pipe)

@@ -2,15 +2,16 @@ import ArgumentParser
 import BelfryCore
 import BelfryStore
 
-/// What all commands take that answer for an alarm.
+/// The options of all commands that respond to an occurrence.
 struct AnswerOptions: ParsableArguments {
   @Argument(help: "The alarm.")
   var alarm: String
 
   @Option(
-    help: "The occurrence that is meant, such as 2026-11-23T09:00 (default: the current one).")
+    help: "The occurrence, such as 2026-11-23T09:00 (default: the current one).")
   var occurrence: String?
 
+  /// Returns the occurrence that the option names; nil for the current one.
   func civil() throws -> CivilDateTime? {
     try occurrence.map { text in
       guard let civil = CivilDateTime(text) else {
@@ -23,7 +24,7 @@ struct AnswerOptions: ParsableArguments {
   }
 }
 
-/// Gives a person's answer to what an alarm is about, and tells what came of it.
+/// The execution of an answer, such as Stop or Done, and the report of its result.
 struct Answering {
   let store: Store
   let output: AlarmOutput
@@ -50,7 +51,7 @@ struct Answering {
     output = AlarmOutput(store: store, style: context.style)
   }
 
-  /// What the answer would come to, without giving it.
+  /// Returns the result that an answer would have, without recording it.
   func preview(_ answer: Answer) throws -> Transition {
     guard let alarm = try store.alarm(summary.id) else {
       throw StoreError.noSuchAlarm(summary.id.text)
@@ -58,6 +59,7 @@ struct Answering {
     return try transition(answer, alarm)
   }
 
+  /// Records an answer. Returns the transition and the alarm's status after it.
   func give(_ answer: Answer) throws -> (transition: Transition, status: AlarmStatus) {
     let transition = try store.update(summary.id) { alarm in
       let transition = try self.transition(answer, alarm)
@@ -66,7 +68,7 @@ struct Answering {
     return (transition, try store.status(transition.alarm))
   }
 
-  /// Gives an answer, and says what came of it.
+  /// Records an answer and prints its result.
   func giveAndTell(_ answer: Answer, json: Bool) throws {
     let (transition, status) = try give(answer)
     guard let event = transition.events.last else { return }
@@ -74,7 +76,7 @@ struct Answering {
     for line in words(transition, status) { Console.line(line) }
   }
 
-  /// What came of an answer, a sentence a line.
+  /// Returns the messages for the result of an answer.
   func words(_ transition: Transition, _ status: AlarmStatus) -> [String] {
     guard let event = transition.events.last else { return [] }
     let title = Printable.text(transition.alarm.title)
@@ -87,9 +89,9 @@ struct Answering {
       let sooner = status.next.flatMap { next in
         status.snooze.flatMap { $0.until >= next.at ? output.when(next.civil, zone: zone) : nil }
       }
-      // The next occurrence takes the place of the one before it.
+      // The next occurrence replaces a snoozed one.
       return ["Snoozed \(title)\(when): it rings again at \(until)."]
-        + (sooner.map { ["But the next one comes sooner, and takes its place: \($0)."] } ?? [])
+        + (sooner.map { ["The next occurrence comes first and replaces it: \($0)."] } ?? [])
     case .stopped:
       let asks =
         status.pending.last?.nextFollowUp.map { ", asks again at \(output.when($0))" } ?? ""
@@ -99,10 +101,10 @@ struct Answering {
       return ["Dismissed \(title)\(count > 1 ? " (\(count) missed)" : when); \(next)."]
     case .skipped:
       let count = transition.events.count { $0.action == .skipped }
-      let what = count > 1 ? "Skipped \(count)" : "Skipped"
+      let skipped = count > 1 ? "Skipped \(count)" : "Skipped"
       return [
-        status.next.map { "\(what): next is \(output.when($0.civil, zone: zone))." }
-          ?? "\(what): it does not come again."
+        status.next.map { "\(skipped): next is \(output.when($0.civil, zone: zone))." }
+          ?? "\(skipped): it has no further occurrence."
       ]
     default:
       let at = event.effective.map { " at \(output.when($0))" } ?? ""
@@ -110,7 +112,7 @@ struct Answering {
         "Still pending: \(output.when($0.occurrence, zone: zone))."
       }
       let partner = transition.alarm.partner.map {
-        "\(Printable.text($0.name)) hears of it: ❤️ Got it."
+        "\(Printable.text($0.name)) is notified: ❤️ Got it."
       }
       return ["Done: \(title)\(when)\(at); \(next)."] + [rest, partner].compactMap { $0 }
     }
@@ -127,7 +129,7 @@ struct Answering {
   }
 }
 
-/// Why an answer cannot be given, in words.
+/// The error messages for answers that are not possible.
 struct Refusal {
   private let answer: Answer
   private let alarm: Alarm
@@ -148,75 +150,77 @@ struct Refusal {
     case .wrongPhase(let civil, let phase): wrongPhase(civil, phase)
     case .oneTime:
       CommandError(
-        .notPossible, "\(title) comes only once, so there is no other occurrence to go on with.",
-        hint: "To be rid of it: belfry delete \(id)")
+        .notPossible, "\(title) rings only once, so it has no other occurrence.",
+        hint: "To delete it: belfry delete \(id)")
     case .nothingBefore(let civil):
       CommandError(
-        .notPossible, "\(title) does not come before \(civil.spoken).",
-        hint: "See when it does: belfry next \(id)")
+        .notPossible, "\(title) has no occurrence before \(civil.spoken).",
+        hint: "See its occurrences: belfry next \(id)")
     case .tooMany:
       CommandError(
         .notPossible, "that would skip more than \(Answer.mostSkips) occurrences.",
-        hint: "Switch it off instead: belfry disable \(id)")
+        hint: "Disable the alarm instead: belfry disable \(id)")
     case .snoozeIsOff:
       CommandError(
-        .notPossible, "snoozing is switched off.",
-        hint: "Switch it on with 'belfry settings set snooze.enabled on'.")
+        .notPossible, "snoozing is disabled.",
+        hint: "Enable it: belfry settings set snooze.enabled on")
     case .inTheFuture:
       CommandError(
-        .usage, "that time is still to come.", hint: "--at takes a moment of the past.")
+        .usage, "that time is in the future.", hint: "Give --at a time in the past.")
     }
   }
 
   private func notPossible(_ state: AlarmStatus.State, next: CivilDateTime?) -> CommandError {
-    let words =
+    let reason =
       switch (state, answer) {
       case (.disabled, _): "is disabled"
-      case (_, .unskip): "has nothing skipped ahead"
-      case (_, .dismiss): "has missed nothing"
-      case (.active, _): "does not ring"
+      case (_, .unskip): "has no skipped occurrence ahead"
+      case (_, .dismiss): "has no missed occurrence"
+      case (.active, _): "is not ringing"
       case (.paused, _): "is paused"
       case (.finished, _): "is finished"
       case (.pending, _): "is pending, not ringing"
-      case (.missed, _): "was missed, and rings no more"
+      case (.missed, _): "was missed and no longer rings"
       case (.ringing, _), (.snoozed, _): "is \(state.rawValue)"
       }
     let comes = next.map { "next is \(output.when($0, zone: alarm.zone.text))" }
     let hint =
       switch (state, answer) {
-      case (.disabled, _): "Switch it on with 'belfry enable \(id)'."
+      case (.disabled, _): "Enable it: belfry enable \(id)"
       case (.pending, .stop), (.pending, .snooze), (.missed, .stop), (.missed, .snooze):
-        "Say 'belfry done \(id)' when it is done."
+        "When it is done: belfry done \(id)"
       case (_, .done) where next != nil:
-        "\((comes ?? "").capitalizedFirst). If that is done already: belfry done \(id) --early"
-      default: "\((comes ?? "it does not come again").capitalizedFirst)."
+        "\((comes ?? "").capitalizedFirst). If it is already done: belfry done \(id) --early"
+      default: "\((comes ?? "it has no further occurrence").capitalizedFirst)."
       }
     return CommandError(
-      .notPossible, "\(title) \(words), so there is nothing to \(infinitive).", hint: hint)
+      .notPossible, "\(title) \(reason), so there is nothing to \(infinitive).", hint: hint)
   }
 
   private func wrongPhase(_ civil: CivilDateTime, _ phase: Phase) -> CommandError {
     let when = output.when(civil, zone: alarm.zone.text)
-    let words =
+    let reason =
       switch phase {
-      case .upcoming: "is still to come"
+      case .upcoming: "is upcoming"
       case .ringing, .snoozed, .pending, .skipped, .missed: "is \(phase.rawValue)"
       case .skippedAhead: "is skipped"
-      case .done: "is done already"
-      case .autoCompleted: "is done by itself"
-      case .unknown: "is no occurrence of it, or was long ago"
+      case .done: "is already done"
+      case .autoCompleted: "was completed by itself"
+      case .unknown: "is not an occurrence, or was too long ago"
       }
     let hint =
       switch (phase, answer) {
-      case (.upcoming, .done): "If it is done already, say so with --early."
-      case (.skippedAhead, _): "Take the skip back with 'belfry unskip \(id)'."
+      case (.upcoming, .done): "If it is already done, add --early."
+      case (.skippedAhead, _): "Undo the skip: belfry unskip \(id)"
       case (.unknown, _): "See 'belfry show \(id)' and 'belfry log \(id)'."
       default: "See 'belfry log \(id)'."
       }
     return CommandError(
-      .notPossible, "\(title): \(when) \(words), so there is nothing to \(infinitive).", hint: hint)
+      .notPossible, "\(title): \(when) \(reason), so there is nothing to \(infinitive).",
+      hint: hint)
   }
 
+  /// The verb of the answer.
   private var infinitive: String {
     switch answer {
     case .stop: "stop"
@@ -230,5 +234,6 @@ struct Refusal {
 }
 
 extension String {
+  /// The text with an upper-case first letter.
   var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -1,10 +1,11 @@
 import Dispatch
 import Synchronization
 
-/// Waits for asynchronous work from a command that is not.
+/// A bridge that runs asynchronous work from synchronous commands.
 ///
-/// Only for the main thread: a thread of the tasks' own pool that waits for another may wait for ever.
+/// Use it on the main thread only. A blocked thread of the task pool may wait for work that never gets a thread.
 enum Blocking {
+  /// Runs asynchronous work and blocks until it returns.
   static func run<Result: Sendable>(_ work: @escaping @Sendable () async -> Result) -> Result {
     let done = DispatchSemaphore(value: 0)
     let box = Box<Result>()

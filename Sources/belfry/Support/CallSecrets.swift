@@ -1,7 +1,7 @@
 import BelfryScheduler
 
 extension CommandContext {
-  /// Makes `calls.json` private again if others have rights to it, and warns, as they may have read the secret in it.
+  /// Makes `calls.json` private if other users can read it, and warns that they may have read the secret in it.
   func restrictCallsFile() {
     guard let mode = CallProvider.exposure(of: callsFile) else { return }
     let path = Printable.text(callsFile)
@@ -11,7 +11,7 @@ extension CommandContext {
       Console.error(
         "belfry: warning: \(path) was open to others (mode \(shown)); it is private now.")
       Console.error(
-        "If anybody else uses this machine, change the password or token at your provider.")
+        "If anyone else uses this machine, change the password or token at your provider.")
     } catch {
       Console.error("belfry: warning: \(path) is open to others (mode \(shown)).")
       Console.error("Make it private: chmod 600 \(path)")

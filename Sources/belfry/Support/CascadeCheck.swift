@@ -3,12 +3,12 @@ import BelfryScheduler
 import BelfryStore
 import Glibc
 
-/// What a doctor looks at of the later steps: whether any would ring tonight, and whether calls can be placed.
+/// The part of `belfry doctor` that checks whether cascade steps would ring and calls can be placed.
 struct CascadeCheck {
   private let store: Store
   private let context: CommandContext
 
-  /// So far ahead counts as tonight, in seconds.
+  /// The time ahead for which alarms are checked, in seconds.
   private static let horizon: Int64 = 86_400
 
   init(_ store: Store, _ context: CommandContext) {
@@ -34,7 +34,7 @@ struct CascadeCheck {
     return calls + near.map(diagnosis) + near.compactMap(zoneDiagnosis) + near.compactMap(slow)
   }
 
-  /// A warning that devices ring by their own clocks, as the zone of the cascade is not recorded.
+  /// Returns a warning if the zone of the cascade is not recorded, so that each device rings by its own clock.
   private func zoneDiagnosis(_ outlook: CascadeReadiness) -> Diagnosis? {
     guard outlook.zoneName == nil else { return nil }
     return Diagnosis(
@@ -43,7 +43,9 @@ struct CascadeCheck {
       remedy: "Run 'belfry tick' and 'belfry sync' on the first device.")
   }
 
-  /// Devices that hear of an answer more seldom than cascade steps follow each other: they ring though it was answered.
+  /// Returns a warning about devices that sync less often than cascade steps follow each other.
+  ///
+  /// They may ring although another device has responded.
   private func slow(_ outlook: CascadeReadiness) -> Diagnosis? {
     let interval = max(outlook.alarm.cascade?.plan.interval ?? 0, DeviceHeartbeats.spacingInWindow)
     let slow = outlook.members.filter { $0.every.map { $0 > interval } ?? false }
@@ -51,8 +53,9 @@ struct CascadeCheck {
     let list = slow.map { "\(Printable.text($0.label)) every \(Span.length($0.every ?? 0))" }
     return Diagnosis(
       "cascade", .note,
-      "\(Printable.text(outlook.alarm.title)): synced seldom: \(list.joined(separator: ", ")). These may ring though another was answered.",
-      remedy: "There: belfry service install, or a crontab line that syncs every minute.")
+      "\(Printable.text(outlook.alarm.title)): devices that sync rarely: \(list.joined(separator: ", ")). They may ring although another device has responded.",
+      remedy:
+        "On these devices: belfry service install, or a crontab line that syncs every minute.")
   }
 
   private func diagnosis(_ outlook: CascadeReadiness) -> Diagnosis {
@@ -76,34 +79,34 @@ struct CascadeCheck {
       remedy: "See why: belfry cascade status \(outlook.alarm.id.short)")
   }
 
-  /// Whether numbers can be called that are to be.
+  /// Returns the findings about placing calls.
   private func callers(_ alarms: [Alarm]) throws -> [Diagnosis] {
     let isCalling = alarms.contains { $0.cascade?.plan.calls == true }
     var result: [Diagnosis] = []
     if isCalling, store.callers.isEmpty {
       result.append(
         Diagnosis(
-          "calls", .problem, "Numbers are to be called, and no device of this store can.",
-          remedy: "Set up a provider on one that is always on: belfry help calls"))
+          "calls", .problem, "A cascade has phone numbers, but no device of this store can place calls.",
+          remedy: "Set up a call provider on a device that is always on: belfry help calls"))
     }
     if let mode = CallProvider.exposure(of: context.callsFile) {
       let path = Printable.text(context.callsFile)
       result.append(
         Diagnosis(
           "calls", .problem,
-          "\(path) holds a secret, and is open to others (mode 0\(String(mode, radix: 8))).",
-          remedy: "chmod 600 \(path), and change the secret if anybody else uses this machine"))
+          "\(path) holds a secret, but is open to others (mode 0\(String(mode, radix: 8))).",
+          remedy: "chmod 600 \(path), and change the secret if anyone else uses this machine"))
     }
     guard store.callers.contains(store.device) else { return result }
     guard let provider = try context.callProvider else {
       if let hook = context.ownHook("call") {
-        return result + [Diagnosis("calls", .fine, "Placed by your own hook: \(hook).")]
+        return result + [Diagnosis("calls", .fine, "Calls are placed by your own hook \(hook).")]
       }
       return result + [
         Diagnosis(
           "calls", .problem,
-          "This device is to place calls, and has neither a provider nor a hook.",
-          remedy: "Set one up, or take it back: belfry help calls")
+          "This device is set to place calls, but has neither a provider nor a hook.",
+          remedy: "Set one up, or turn calls off here: belfry help calls")
       ]
     }
     let missing = programs(provider).filter { !context.hasProgram($0.program) }
@@ -114,7 +117,9 @@ struct CascadeCheck {
           remedy: "apt-get install \(missing.map(\.package).joined(separator: " "))")
       ]
     }
-    return result + [Diagnosis("calls", .fine, "Placed by \(Printable.text(provider.words)).")]
+    return result + [
+      Diagnosis("calls", .fine, "Calls are placed by \(Printable.text(provider.words)).")
+    ]
   }
 
   private func programs(_ provider: CallProvider) -> [(program: String, package: String)] {

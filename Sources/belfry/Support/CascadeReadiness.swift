@@ -2,32 +2,33 @@ import BelfryCore
 import BelfryScheduler
 import BelfryStore
 
-/// Who would really ring for an alarm, as far as it is known now.
+/// A prediction of the steps of a cascade that would ring, as far as is known now.
 struct CascadeReadiness {
-  /// One of the cascade, the first device included.
+  /// A step of the cascade, or its first device.
   struct Member {
-    /// Nil of the first.
+    /// Nil for the first device.
     let target: CascadeTarget?
     let at: Instant
     let label: String
-    /// Whether it would ring, and why that is thought.
+    /// True if it would ring.
     let isThere: Bool
+    /// The reason for `isThere`.
     let reason: String
-    /// The heartbeat interval that it has promised, in seconds; nil where it has promised nothing.
+    /// The announced heartbeat interval of the device, in seconds; nil if it has announced none.
     let every: Int64?
   }
   let alarm: Alarm
   let next: Timeline.Occurrence
   let members: [Member]
-  /// The time zone that all devices of the cascade follow; nil while the first device has not recorded it.
+  /// The time zone that all devices of the cascade use; nil while the first device has not recorded it.
   let zoneName: String?
 
-  /// The later steps that would ring.
+  /// The number of steps that would ring, without the first device.
   var live: Int { members.count { $0.target != nil && $0.isThere } }
 
-  /// Returns the outlooks of those alarms that have a cascade and come.
+  /// Returns the predictions for the alarms that have an active cascade and a next occurrence.
   ///
-  /// The devices and the daemon are asked once for all of them.
+  /// The devices and the daemon are queried once for all of them.
   static func all(_ alarms: [Alarm], in store: Store) -> [CascadeReadiness] {
     let now = store.context.now
     var coming: [(alarm: Alarm, plan: Cascade.Plan, next: Timeline.Occurrence)] = []
@@ -37,27 +38,28 @@ struct CascadeReadiness {
       else { continue }
       coming.append((alarm, plan, next))
     }
-    // The daemon may take seconds to answer.
+    // Without alarms, skip the query of the daemon, which may take seconds.
     if coming.isEmpty { return [] }
-    var witness = Witness(store)
-    let uninformed = store.devicesWithoutCascade(of: coming.map { $0.alarm }, witness.signs)
+    var knowledge = DeviceKnowledge(store)
+    let withoutCascade = store.devicesWithoutCascade(
+      of: coming.map { $0.alarm }, knowledge.heartbeats)
     return coming.map { item in
-      witness.interval = item.plan.interval
-      witness.uninformed = uninformed[item.alarm.id] ?? []
-      return CascadeReadiness(item.alarm, item.plan, item.next, witness, in: store)
+      knowledge.interval = item.plan.interval
+      knowledge.withoutCascade = withoutCascade[item.alarm.id] ?? []
+      return CascadeReadiness(item.alarm, item.plan, item.next, knowledge, in: store)
     }
   }
 
   private init(
-    _ alarm: Alarm, _ plan: Cascade.Plan, _ next: Timeline.Occurrence, _ witness: Witness,
-    in store: Store
+    _ alarm: Alarm, _ plan: Cascade.Plan, _ next: Timeline.Occurrence,
+    _ knowledge: DeviceKnowledge, in store: Store
   ) {
     let primary = plan.primary ?? store.device
-    var members = [witness.member(nil, primary, at: next.at)]
+    var members = [knowledge.member(nil, primary, at: next.at)]
     for (target, at) in plan.preview(due: next.at) {
       members.append(
-        target.device.map { witness.member(target, $0, at: at) }
-          ?? witness.remote(target, plan, at: at))
+        target.device.map { knowledge.member(target, $0, at: at) }
+          ?? knowledge.remote(target, plan, at: at))
     }
     zoneName = store.cascadeZoneName(of: alarm)
     self.alarm = alarm
@@ -65,35 +67,36 @@ struct CascadeReadiness {
     self.members = members
   }
 
-  /// What is known of each device.
-  private struct Witness {
+  /// The state of the devices, as far as this device knows it.
+  private struct DeviceKnowledge {
     let now: Instant
     let own: Identifier
     let names: [Identifier: String]
-    let signs: DeviceHeartbeats
+    let heartbeats: DeviceHeartbeats
     let presence: DevicePresence
     let devices: [Device]
-    let isWatched: Bool
+    let isSchedulerRunning: Bool
     let hasRemote: Bool
-    /// The time between two steps of the alarm in question, in seconds.
+    /// The interval between two steps of the cascade, in seconds.
     var interval = Cascade.interval
-    /// The devices that are known not to have the alarm's list as it is.
-    var uninformed: Set<Identifier> = []
+    /// The devices that do not have the current version of the cascade.
+    var withoutCascade: Set<Identifier> = []
 
     init(_ store: Store) {
       now = store.context.now
       own = store.device
       devices = store.devices().devices
       names = devices.names
-      signs = store.deviceHeartbeats
+      heartbeats = store.deviceHeartbeats
       presence = store.presence
-      isWatched = store.daemonState().isRunning || store.hasTickedLately
+      isSchedulerRunning = store.daemonState().isRunning || store.hasTickedLately
       hasRemote = store.hasRemote
     }
 
     func isThere(_ device: Identifier) -> Bool {
       device == own
-        ? isWatched : signs.isAlive(device, at: now) && !uninformed.contains(device)
+        ? isSchedulerRunning
+        : heartbeats.isAlive(device, at: now) && !withoutCascade.contains(device)
     }
 
     func member(_ target: CascadeTarget?, _ device: Identifier, at: Instant) -> Member {
@@ -102,34 +105,37 @@ struct CascadeReadiness {
       var reason = reason(holder)
       if holder != device {
         reason =
-          "\(names[holder] ?? holder.short) (\(holder.short)) stands in for it: belfry device adopt \(device.short), there; \(reason)"
+          "\(names[holder] ?? holder.short) (\(holder.short)) replaces it (run there: belfry device adopt \(device.short)); \(reason)"
       }
       return Member(
         target: target, at: at, label: label, isThere: isThere(holder), reason: reason,
-        every: signs.every[holder])
+        every: heartbeats.every[holder])
     }
 
-    /// Said of a device that hears of answers more seldom than cascade steps follow each other.
-    private func pace(_ device: Identifier) -> String {
-      guard let every = signs.every[device], every > max(interval, DeviceHeartbeats.spacingInWindow)
+    /// Returns a note about a device that syncs less often than cascade steps follow each other; else an empty string.
+    private func syncNote(_ device: Identifier) -> String {
+      guard let every = heartbeats.every[device],
+        every > max(interval, DeviceHeartbeats.spacingInWindow)
       else { return "" }
-      return ", and syncs every \(Span.length(every)): it may ring though another was answered"
+      return
+        ", and syncs every \(Span.length(every)): it may ring although another device has responded"
     }
 
     private func reason(_ device: Identifier) -> String {
       if device == own {
-        return isWatched
-          ? "this device; it looks at the clock" : "this device; nobody looks at the clock here"
+        return isSchedulerRunning
+          ? "this device; the scheduler runs" : "this device; the scheduler does not run"
       }
       guard devices.contains(where: { $0.id == device }) else {
-        return "this store knows no such device"
+        return "this store has no such device"
       }
-      guard hasRemote else { return "this store has no remote to hear of it by" }
-      guard let last = signs.seen[device] else { return "has never said that it is there" }
-      if uninformed.contains(device), signs.isAlive(device, at: now) {
-        return "does not have this list yet: it hears of it when it syncs"
+      guard hasRemote else { return "this store has no remote to receive its heartbeats" }
+      guard let last = heartbeats.seen[device] else { return "has never sent a heartbeat" }
+      if withoutCascade.contains(device), heartbeats.isAlive(device, at: now) {
+        return "does not have this cascade yet: it gets it with its next sync"
       }
-      return "last heard of \(Span.length(max(0, now.seconds(since: last)))) ago\(pace(device))"
+      return
+        "last heartbeat \(Span.length(max(0, now.seconds(since: last)))) ago\(syncNote(device))"
     }
 
     func remote(_ target: CascadeTarget, _ plan: Cascade.Plan, at: Instant) -> Member {
@@ -139,18 +145,18 @@ struct CascadeReadiness {
       let live = list.filter(isThere)
       let reason: String
       if list.isEmpty {
-        reason = "no device can place calls: belfry calls"
+        reason = "no device can place calls: belfry help calls"
       } else if live.isEmpty {
-        reason = "none of those that could is there: \(words(list))"
+        reason = "all devices that could are offline: \(nameList(list))"
       } else {
-        reason = "through \(words(live))"
+        reason = "through \(nameList(live))"
       }
       return Member(
         target: target, at: at, label: target.label(names), isThere: !live.isEmpty, reason: reason,
         every: nil)
     }
 
-    private func words(_ devices: [Identifier]) -> String {
+    private func nameList(_ devices: [Identifier]) -> String {
       devices.map { names[$0] ?? $0.short }.joined(separator: ", ")
     }
   }

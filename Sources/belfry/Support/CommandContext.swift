@@ -4,20 +4,23 @@ import BelfryStore
 import Git
 import Glibc
 
-/// The one place where environment, clock and file system are looked up.
+/// The environment, clock and paths of a command. Commands access them only through this type.
 struct CommandContext {
   let environment: [String: String]
   let storePath: String
   private(set) var storeContext: StoreContext
   let style: Style
-  /// A script reads what is printed: nobody is greeted.
+  /// True if a script reads the output. The welcome pages are then not shown.
   var isQuiet = false
 
+  /// Creates the context from the process's environment.
+  ///
   /// - Parameter store: the value of `--store`.
+  /// - Throws: `CommandError` if `BELFRY_NOW` is not valid or there is no path for a store.
   init(store: String?) throws {
     let environment = CommandContext.environment()
     self.environment = environment
-    storePath = try CommandContext.place(store, environment)
+    storePath = try CommandContext.storePath(store, environment)
     var now = Instant(milliseconds: CommandContext.clock())
     if let text = environment["BELFRY_NOW"], !text.isEmpty {
       guard let set = Instant(rfc3339: text) else {
@@ -27,7 +30,7 @@ struct CommandContext {
       }
       now = set
     }
-    let words = CommandLine.arguments.prefix(2).map { Printable.text($0) }
+    let command = CommandLine.arguments.prefix(2).map { Printable.text($0) }
     storeContext = StoreContext(
       now: now, zones: ZoneLibrary(variable: environment["TZ"]),
       deviceName: CommandContext.deviceName(environment), deviceKind: CommandContext.deviceKind,
@@ -39,23 +42,23 @@ struct CommandContext {
       },
       random: { Int.random(in: $0) },
       runtimeFolder: CommandContext.runtimeFolder(environment),
-      process: "\(words.count > 1 ? "belfry \(words[1])" : "belfry") (process \(getpid()))",
+      process: "\(command.count > 1 ? "belfry \(command[1])" : "belfry") (process \(getpid()))",
       report: CommandContext.tell)
     if let seconds = environment["BELFRY_LOCK_TIMEOUT"].flatMap({ Int($0) }),
       (0...3600).contains(seconds)
     {
-      storeContext.patience = seconds * 1000
+      storeContext.lockTimeout = seconds * 1000
     }
     if let seconds = environment["BELFRY_NETWORK_TIMEOUT"].flatMap({ Int($0) }),
       (1...3600).contains(seconds)
     {
-      storeContext.networkPatience = seconds
+      storeContext.networkTimeout = seconds
     }
     style = Style(environment)
     storeContext.clockOffset = clockOffset
   }
 
-  /// The process's variables.
+  /// Returns the environment variables of the process.
   static func environment() -> [String: String] {
     var environment: [String: String] = [:]
     var pointer = environ
@@ -75,13 +78,15 @@ struct CommandContext {
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 
-  /// How far the system's clock is ahead of one that was set by BELFRY_NOW, in milliseconds; 0 without.
+  /// The offset of the system's clock from `BELFRY_NOW`, in milliseconds; 0 if that is not set.
   var clockOffset: Int64 {
     guard environment["BELFRY_NOW"]?.isEmpty == false else { return 0 }
     return CommandContext.clock() - storeContext.now.milliseconds
   }
 
-  /// The variables for background commands: the same clock as this process, and no permission to create a store.
+  /// Returns the variables for background commands, which share this process's clock and never create a store.
+  ///
+  /// - Parameter opened: the time since this context was created.
   func backgroundVariables(after opened: ElapsedTime) -> [String: String] {
     var variables = [CommandContext.backgroundVariable: "1"]
     if clockOffset != 0 {
@@ -90,7 +95,9 @@ struct CommandContext {
     return variables
   }
 
-  /// The same as of now: a clock that was set to a moment goes on from there.
+  /// Returns the context with the current time. A clock set by `BELFRY_NOW` has advanced by the elapsed time.
+  ///
+  /// - Parameter opened: the time since this context was created.
   func present(after opened: ElapsedTime) -> CommandContext {
     if environment["BELFRY_NOW"]?.isEmpty == false { return later(by: opened.milliseconds) }
     var context = self
@@ -98,22 +105,22 @@ struct CommandContext {
     return context
   }
 
-  /// The same with the clock moved on.
+  /// Returns the context with the clock advanced.
   func later(by milliseconds: Int64) -> CommandContext {
     var context = self
     context.storeContext.now.milliseconds += milliseconds
     return context
   }
 
-  /// The same with transfers shown on a line.
+  /// Returns the context with the progress of transfers shown on a line.
   func transferring(_ line: TransferLine) -> CommandContext {
     var context = self
     context.storeContext.progress = { line.show($0) }
     return context
   }
 
-  /// `--store` over `BELFRY_STORE` over `$XDG_DATA_HOME/belfry`; absolute, without a slash at the end.
-  private static func place(
+  /// Returns the absolute path of the store: `--store`, else `BELFRY_STORE`, else `$XDG_DATA_HOME/belfry`.
+  private static func storePath(
     _ option: String?, _ environment: [String: String]
   ) throws -> String {
     let given = [option, environment["BELFRY_STORE"]].compactMap { $0 }.first { !$0.isEmpty }
@@ -121,26 +128,31 @@ struct CommandContext {
     return absolute(path)
   }
 
-  /// A folder of the XDG base directory specification.
+  /// Returns a folder of the XDG base directory specification.
+  ///
+  /// - Parameters:
+  ///   - variable: the variable that names the folder.
+  ///   - fallback: the folder in `HOME` to use if the variable is not set.
+  /// - Throws: `CommandError` if neither the variable nor `HOME` is an absolute path.
   static func folder(
     _ variable: String, _ fallback: String, _ environment: [String: String]
   ) throws -> String {
-    // A relative one is to be ignored, the specification says.
+    // The specification says to ignore relative paths.
     if let set = environment[variable], set.hasPrefix("/") { return set }
     guard let home = environment["HOME"], home.hasPrefix("/") else {
       throw CommandError(
-        .failed, "HOME is not set, so there is no place for a store.",
+        .failed, "HOME is not set, so there is no default folder for the store.",
         hint: "Set HOME, or name a store with --store.")
     }
     return "\(home)/\(fallback)"
   }
 
-  /// A path seen from where the command was given.
+  /// Returns a path as an absolute one without trailing slashes, resolved in the current folder.
   static func absolute(_ path: String) -> String {
     var result = path
-    if !path.hasPrefix("/"), let here = getcwd(nil, 0) {
-      result = String(cString: here) + "/" + path
-      free(here)
+    if !path.hasPrefix("/"), let folder = getcwd(nil, 0) {
+      result = String(cString: folder) + "/" + path
+      free(folder)
     }
     while result.count > 1, result.hasSuffix("/") { result.removeLast() }
     return result
@@ -160,7 +172,7 @@ struct CommandContext {
     return clean.isEmpty ? "device" : clean
   }
 
-  /// What this machine is, by what its maker says of its case (SMBIOS 3.6, 7.4.1); nil where that tells nothing.
+  /// The kind of this machine by its SMBIOS chassis type (SMBIOS 3.6, 7.4.1); nil if that is unknown.
   private static var deviceKind: Device.Kind? {
     guard let bytes = try? DurableFile.readStream("/sys/class/dmi/id/chassis_type") else {
       return nil
@@ -174,7 +186,7 @@ struct CommandContext {
     }
   }
 
-  /// The user's folder in memory; cron does not name it.
+  /// Returns the user's runtime folder. cron does not set its variable, so the default path is tried, too.
   private static func runtimeFolder(_ environment: [String: String]) -> String? {
     let folder = environment["XDG_RUNTIME_DIR"] ?? "/run/user/\(geteuid())"
     return folder.hasPrefix("/") && access(folder, W_OK) == 0 ? folder : nil
@@ -191,14 +203,14 @@ struct CommandContext {
 
   // MARK: The store
 
-  /// Set for the processes that the daemon, `tick` and their helpers start.
+  /// The variable set for processes that the daemon, `tick` and their helpers start.
   static let backgroundVariable = "BELFRY_BACKGROUND"
 
-  /// Opens the store, makes it if there is none, and says so.
+  /// Opens the store, and prints its warnings. If there is no store, creates one and reports that.
   ///
   /// - Parameters:
-  ///   - welcome: greet a person whose first command this is.
-  ///   - creates: create a store where there is none. Processes started in the background never do.
+  ///   - welcome: show the welcome pages before a user's first command.
+  ///   - creates: create the store if there is none. Background processes never create one.
   func open(welcome: Bool = true, creates: Bool = true) throws -> Store {
     if welcome, !isQuiet { try Welcome(self).showOnce() }
     let isBackground = environment[CommandContext.backgroundVariable]?.isEmpty == false
@@ -209,27 +221,27 @@ struct CommandContext {
       try store.mendMerge()
     } catch {
       Console.error(
-        "belfry: warning: a merge of git's was not mended: \(CommandError.words(error))")
+        "belfry: warning: a git merge could not be completed: \(CommandError.words(error))")
     }
     if store.isRebasing {
       Console.error(
-        "belfry: warning: git has begun a rebase in the store and not finished it: nothing is written."
-      )
+        "belfry: warning: an unfinished git rebase makes the store read-only.")
       Console.error(
-        "What rings is what the branch had; 'belfry git -- rebase --continue', or --abort.")
+        "Alarms ring as recorded on the branch before. Finish it: belfry git -- rebase --continue, or --abort."
+      )
     } else if let commit = store.past {
       Console.error(
-        "belfry: warning: the store is at a commit of the past, \(Printable.text(String(commit.prefix(8)))), and read-only."
+        "belfry: warning: the store is read-only: an earlier commit is checked out (\(Printable.text(String(commit.prefix(8)))))."
       )
       let branch = store.presentBranch
-      let name = branch.map { "the branch \(Printable.text($0)) has" } ?? "Belfry wrote last"
+      let source = branch.map { "on the branch \(Printable.text($0))" } ?? "by Belfry last"
       Console.error(
-        "What rings is what \(name); back to it: \(CommandError.checkout(branch))")
+        "Alarms ring as recorded \(source). Return to it: \(CommandError.checkout(branch))")
     }
     if !storeContext.zones.works {
       Console.error(
         "belfry: warning: this system has no time zone data, so named zones count as local.")
-      Console.error("Install them: apt-get install tzdata")
+      Console.error("Install it: apt-get install tzdata")
     }
     return store
   }
@@ -241,35 +253,37 @@ struct CommandContext {
     case .created:
       Console.error("Made a store at \(Printable.text(storePath)); this device is called \(name).")
     case .adopted:
-      Console.error("Gave this clone of the store an identity of its own: \(name).")
+      Console.error("This clone of the store has a new device identity: \(name).")
       offerAdoption(store)
     }
   }
 
-  /// Names the devices whose place a device with a new identity may have taken.
+  /// Prints the devices that this device, which has a new identity, may have replaced.
   func offerAdoption(_ store: Store) {
     for old in store.adoptable() {
       Console.error(
-        "If it has taken the place of \(Printable.text(old.name)) (\(old.id.short)): belfry device adopt \(old.id.short)"
+        "If it replaces \(Printable.text(old.name)) (\(old.id.short)): belfry device adopt \(old.id.short)"
       )
     }
   }
 
-  /// The alarms, with what is wrong told on standard error.
+  /// Returns the alarms, and prints warnings about invalid records.
   func overview(_ store: Store) throws -> [AlarmSummary] {
     let overview = try store.overview()
     tell(overview.problems)
     return overview.summaries
   }
 
-  /// The alarm that a person means.
+  /// Returns the alarm that a text names: by an identifier prefix, a title, or a part of one.
+  ///
+  /// - Throws: `StoreError` if no alarm matches, or several.
   func find(_ name: String, in store: Store) throws -> AlarmSummary {
     let (summary, problems) = try store.resolve(name)
     tell(problems)
     return summary
   }
 
-  /// The same for an answer: of several the one that rings is meant, if only one does.
+  /// Returns the alarm that a text names. If several match, returns the only one of them that is ringing.
   func findRinging(_ name: String, in store: Store) throws -> AlarmSummary {
     do {
       return try find(name, in: store)
@@ -284,7 +298,7 @@ struct CommandContext {
     }
   }
 
-  /// Says what the store has mended by itself.
+  /// Prints a notice about an automatic repair of the store.
   private static func tell(_ notification: StoreNotice) {
     func list(_ paths: [String]) -> String {
       let more = paths.count > 3 ? " and \(paths.count - 3) more" : ""
@@ -292,65 +306,65 @@ struct CommandContext {
     }
     switch notification {
     case .restored(let paths):
-      Console.error("belfry: warning: \(list(paths)) had been removed; put back.")
+      Console.error("belfry: warning: \(list(paths)) had been removed; restored.")
     case .healed(let paths):
       Console.error(
-        "belfry: warning: another git had dropped \(list(paths)); put back."
+        "belfry: warning: git had dropped \(list(paths)) from the branch; restored."
       )
       Console.error(
-        "To delete an alarm, use 'belfry delete'; to take something back, 'belfry undo'.")
+        "To delete an alarm, use 'belfry delete'. To undo a change, use 'belfry undo'.")
     case .joined(let paths, let rest):
       Console.error(
-        "belfry: warning: git could not merge \(list(paths)); both sides were taken and joined.")
+        "belfry: warning: git could not merge \(list(paths)); Belfry merged both sides.")
       switch rest {
       case .nothing:
-        Console.error("So that git joins them itself from now on: belfry hooks install")
+        Console.error("To let git merge them with Belfry's merge driver: belfry hooks install")
       case .operation(.rebase):
-        Console.error("Go on with 'belfry git -- rebase --continue'.")
-      case .operation: Console.error("Go on with what 'belfry git -- status' tells.")
+        Console.error("Continue: belfry git -- rebase --continue")
+      case .operation: Console.error("See how to continue: belfry git -- status")
       }
     case .unlocked(let path):
       Console.error(
-        "belfry: warning: took a lock away that a git left which died: \(Printable.text(path)).")
+        "belfry: warning: removed a stale git lock: \(Printable.text(path)).")
     }
   }
 
-  /// So many problems are told; 'belfry doctor' tells of all.
-  private static let mostProblems = 20
+  /// The maximum number of problems to print. `belfry doctor` prints all.
+  private static let maxProblems = 20
 
+  /// Prints warnings about invalid records.
   func tell(_ problems: [RecordProblem]) {
     defer {
-      let more = problems.count - CommandContext.mostProblems
+      let more = problems.count - CommandContext.maxProblems
       if more > 0 { Console.error("belfry: warning: and \(more) more: see 'belfry doctor'.") }
     }
-    for problem in problems.prefix(CommandContext.mostProblems) {
+    for problem in problems.prefix(CommandContext.maxProblems) {
       let path = Printable.text(problem.path)
       switch problem.kind {
       case .invalid(let error, let lastGood):
         Console.error("belfry: warning: \(path) is not valid: \(Printable.text(error.words)).")
         switch error.kind {
-        case .newerFormat: Console.error("Bring Belfry up to date on this device.")
+        case .newerFormat: Console.error("Update Belfry on this device.")
         case .invalid where lastGood:
           Console.error(
-            "Its last good version stays armed. Correct it, or put it aside: belfry doctor --repair"
+            "Its last valid version stays armed. Correct it, or restore that version: belfry doctor --repair"
           )
-        case .invalid: Console.error("Correct it, or put it aside: belfry doctor --repair")
+        case .invalid: Console.error("Correct it, or quarantine it: belfry doctor --repair")
         }
       case .removed:
-        Console.error("belfry: warning: \(path) is gone; the alarm stays.")
+        Console.error("belfry: warning: \(path) is missing; the alarm stays.")
         Console.error("To delete an alarm, use 'belfry delete'.")
       case .unknownZone(let name):
         Console.error(
-          "belfry: warning: the time zone \(Printable.text(name)) of \(path) is not known here; it counts as local."
+          "belfry: warning: the time zone \(Printable.text(name)) of \(path) is unknown on this device, so it counts as local."
         )
         Console.error(
-          "Bring the package tzdata up to date, or set another with 'belfry edit --zone'.")
+          "Update the package tzdata, or set another zone: belfry edit --zone")
       }
     }
   }
 
-  /// Keeps the store in order: compares all records with the branch once a day, and packs objects when
-  /// there are many. What cannot be done is no failure of the command.
+  /// Audits the records once a day, and packs objects if there are many. A failure is only a warning.
   func upkeep(_ store: Store) async {
     do {
       try await store.tidy()
@@ -358,21 +372,21 @@ struct CommandContext {
     } catch {
       let reason = CommandError(explaining: error)?.message ?? "\(error)."
       Console.error("belfry: warning: \(reason)")
-      Console.error("Nothing is lost by it; see 'belfry doctor'.")
+      Console.error("No data is lost. See 'belfry doctor'.")
     }
   }
 
-  /// Warns when the store's daemon has stopped working.
+  /// Prints a warning if the store's daemon does not respond.
   func warnAboutDaemon(_ store: Store) {
     guard case .unresponsive(let process) = store.daemonState() else { return }
     Console.error(
-      "belfry: warning: the daemon does not respond, so nothing rings: \(Printable.text(process)).")
+      "belfry: warning: the daemon does not respond, so no alarm rings: \(Printable.text(process)).")
     Console.error(DaemonRemedy.restart)
   }
 
   // MARK: Settings
 
-  /// The settings: those that all devices share, and this device's own; what is wrong with either is told.
+  /// Returns the shared settings with this device's own, and prints warnings about invalid files.
   func settings(_ store: Store) throws -> Settings {
     var (settings, problem) = try store.settings()
     tell([problem].compactMap { $0 })
@@ -383,20 +397,20 @@ struct CommandContext {
         Console.error(
           "belfry: warning: \(Printable.text(file.path)) is not valid: \(Printable.text(error.words))."
         )
-        Console.error("Correct it, or remove it; until then the defaults hold.")
+        Console.error("Correct or remove it. Until then the defaults apply.")
       }
     }
     return settings
   }
 
-  /// The settings as far as they are this device's own; the defaults where its file is not valid.
+  /// The settings of this device alone. Those in an invalid file, and shared settings, have default values.
   var ownSettings: Settings {
     var settings = (try? deviceSettings?.applied(to: Settings())) ?? Settings()
     if let sound = environment["BELFRY_SOUND"], Sound.isKnown(sound) { settings.sound = sound }
     return settings
   }
 
-  /// This device's own settings; nil without a home.
+  /// The settings file of this device; nil without a home folder.
   var deviceSettings: DeviceSettings? {
     (try? configuration).map { DeviceSettings(path: $0 + "/settings.json") }
   }
@@ -409,18 +423,18 @@ struct CommandContext {
 
   // MARK: The battery
 
-  /// How this machine's battery stands.
+  /// The state of this machine's battery.
   var battery: BatteryGauge.Finding {
     let (gauge, now) = (gauge, storeContext.now)
     if let finding = gauge.lookAtKernel(at: now) { return finding }
-    // Tasks cannot begin where no file can be opened any more.
+    // Tasks cannot start if the process is out of file descriptors.
     guard (try? Descriptors.ensure()) != nil else { return .silent }
     return Blocking.run { await gauge.look(at: now) }
   }
 
-  /// Shows what is said of the battery beneath an alarm, if anything is.
+  /// Shows an alarm's battery warning, if there is one.
   ///
-  /// - Parameter isStill: nothing is to move, for this once.
+  /// - Parameter isStill: disable the animation.
   func show(_ batteryWarning: BatteryWarning?, isStill: Bool) {
     guard let batteryWarning else { return }
     let isMoving =
@@ -429,7 +443,7 @@ struct CommandContext {
     SlideIn.show(batteryWarning, style, isMoving: isMoving)
   }
 
-  /// What reads this machine's battery. BELFRY_POWER_SUPPLY names another folder than the kernel's.
+  /// The reader of this machine's battery. `BELFRY_POWER_SUPPLY` replaces the kernel's folder.
   var gauge: BatteryGauge {
     let root = environment["BELFRY_POWER_SUPPLY"].flatMap { $0.isEmpty ? nil : $0 }
     let state = try? CommandContext.folder("XDG_STATE_HOME", ".local/state", environment)
@@ -441,11 +455,11 @@ struct CommandContext {
 
   // MARK: Delivery
 
-  /// The hooks that reach a person: the user's own, and those that came with the binary.
+  /// Returns the hook channels: the user's own hooks and the shipped ones.
   ///
-  /// - Parameter attendance: who stays with what goes on until it is answered.
+  /// - Parameter activeDeliveries: the deliveries that go on until the occurrence is answered.
   func hooks(activeDeliveries: ActiveDeliveries = ActiveDeliveries { _ in }) -> HookDelivery {
-    // Without a home there are no hooks of the user's own, and the alarm rings all the same.
+    // Without a home folder the user has no own hooks. The alarm still rings.
     let own = ownHooks
     var variables = [
       "BELFRY_STORE": storePath, "BELFRY_SOUND": ownSettings.sound,
@@ -461,10 +475,10 @@ struct CommandContext {
 
   // MARK: Calls
 
-  /// How this device places calls.
+  /// The path of the file with this device's call provider.
   var callsFile: String { ((try? configuration) ?? "/nonexistent") + "/calls.json" }
 
-  /// Throws when there is a file, and it says nothing of use.
+  /// The call provider of this device; nil if none is set up. Throws `CommandError` if its file is not valid.
   var callProvider: CallProvider? {
     get throws {
       do {
@@ -472,27 +486,27 @@ struct CommandContext {
       } catch let error as RecordError {
         throw CommandError(
           .failed, "\(Printable.text(callsFile)) is not valid: \(error.words).",
-          hint: "Set it up anew: belfry help calls")
+          hint: "Set up calls again: belfry help calls")
       }
     }
   }
 
-  /// The folder of the user's own hooks; nil without a home.
+  /// The folder of the user's own hooks; nil without a home folder.
   private var ownHooks: String? { (try? configuration).map { $0 + "/hooks/deliver" } }
 
-  /// Returns true when a program is in one of the folders of `PATH`.
+  /// Returns true if a program is in one of the folders of `PATH`.
   func hasProgram(_ name: String) -> Bool {
     (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
       .contains { access("\($0)/\(name)", X_OK) == 0 }
   }
 
-  /// A hook of the user's own; nil where there is none that can be run.
+  /// Returns the path of a hook of the user's own, or nil if there is no executable one.
   func ownHook(_ name: String) -> String? {
     guard let path = ownHooks.map({ "\($0)/\(name)" }), access(path, X_OK) == 0 else { return nil }
     return path
   }
 
-  /// What calls, and sends word: the user's own hook first.
+  /// The hooks that place calls and send messages. The user's own hooks come first.
   var callHook: CallHook {
     let provider: CallProvider? = (try? callProvider) ?? nil
     return CallHook(
@@ -500,14 +514,14 @@ struct CommandContext {
       variables: provider?.variables ?? [:])
   }
 
-  /// The path of the binary; nil where it cannot be told.
+  /// The path of the binary; nil if it is unknown.
   var executable: String? {
     guard let link = realpath("/proc/self/exe", nil) else { return nil }
     defer { free(link) }
     return String(cString: link)
   }
 
-  /// The folders that the hooks which came with the binary may be in.
+  /// The folders to search for the shipped hooks.
   var shippedHooks: [String] {
     guard let parts = executable?.split(separator: "/").dropLast() else { return [] }
     // `PREFIX/bin/belfry` has `PREFIX/libexec/belfry`; a build has the source tree above it.

@@ -3,16 +3,16 @@ import Glibc
 
 /// The machine's cron daemon.
 enum CronProcess {
-  /// The names of the processes of cron, cronie, dcron, busybox, fcron and bcron.
+  /// The process names of cron, cronie, dcron, busybox, fcron and bcron.
   private static let names: Set = ["cron", "crond", "dcron", "fcron", "bcron-sched"]
-  /// With systemd-cron no process waits: systemd runs the crontabs.
+  /// The generators of systemd-cron, which runs crontabs without a process of its own.
   private static let generators = ["/usr/lib", "/lib"].map {
     "\($0)/systemd/system-generators/systemd-crontab-generator"
   }
 
-  /// True if a cron daemon runs on this machine; nil when the processes of other users cannot be seen.
+  /// Returns true if a cron daemon runs on this machine, or nil if the processes of other users are hidden.
   ///
-  /// - Parameter folder: the process file system.
+  /// - Parameter folder: the path of the process file system.
   static func isRunning(in folder: String) -> Bool? {
     if access("/run/systemd/system", F_OK) == 0,
       generators.contains(where: { access($0, X_OK) == 0 })
@@ -28,7 +28,7 @@ enum CronProcess {
     }
   }
 
-  /// The advice where no cron daemon runs.
+  /// The advice if no cron daemon runs.
   static let remedy =
-    "Start it: sudo service cron start; at every boot: sudo systemctl enable cron. Or run 'belfry daemon' yourself."
+    "Start it: sudo service cron start. At every boot: sudo systemctl enable cron. Or run 'belfry daemon' yourself."
 }

@@ -2,20 +2,20 @@ import ArgumentParser
 import BelfryCore
 import BelfryScheduler
 
-/// The options that say how an alarm reaches a person, of `add` and `edit`.
+/// The delivery options of `add` and `edit`.
 struct DeliveryOptions: ParsableArguments {
   @Flag(
-    inversion: .prefixedNo, help: "Ring on until answered; otherwise it is missed after a while.")
+    inversion: .prefixedNo, help: "Ring until answered; without it, the ring timeout applies.")
   var persistent: Bool?
 
   @Flag(
     inversion: .prefixedNo,
-    help: "Stopped, ring again instead of asking, and wait for a 'done' whatever comes next.")
+    help: "After a stop, ring again instead of asking, until 'done'.")
   var strict: Bool?
 
   @Option(
     help: ArgumentHelp(
-      "When it asks again after a stop: 30m,1h,90m, or none, or default.", valueName: "times"))
+      "Follow-ups after a stop: 30m,1h,90m, or none, or default.", valueName: "times"))
   var followUps: String?
 
   @Option(help: ArgumentHelp("A sound's name, or default; see 'belfry sounds'.", valueName: "name"))
@@ -23,27 +23,33 @@ struct DeliveryOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Silent word of it ahead of its time: 7d,1d, or none.", valueName: "times"))
+      "Silent advance warnings: 7d,1d, or none.", valueName: "times"))
   var warn: String?
 
   @Option(
     help: ArgumentHelp(
-      "The devices that ring for it, by name: laptop,server; or all.", valueName: "devices"))
+      "The devices that ring, by name: laptop,server; or all.", valueName: "devices"))
   var on: String?
 
+  /// True if any option is given.
   var isGiven: Bool {
     persistent != nil || strict != nil || followUps != nil || sound != nil || warn != nil
       || on != nil
   }
 
-  /// What the tier makes of it, where that is nothing.
+  /// Returns a warning if the tier ignores one of the options.
   func warning(_ tier: Settings.Tier) -> String? {
     guard !tier.confirmsCompletion, strict == true || followUps != nil else { return nil }
     return
-      "belfry: warning: on the tier free a stop is done, so nothing asks or rings again ('belfry tier plus')."
+      "belfry: warning: on the tier free, Stop means Done, so no alarm asks or rings again ('belfry tier plus')."
   }
 
-  /// - Parameter devices: those that can be named; nil where that is not known yet.
+  /// Returns the delivery settings with the options applied.
+  ///
+  /// - Parameters:
+  ///   - earlier: the settings to change.
+  ///   - devices: the devices of the store; nil to check only the syntax of `--on`.
+  /// - Throws: `CommandError` if a value is not valid.
   func changed(
     _ earlier: Alarm.Delivery, devices: DeviceDirectory? = nil
   ) throws -> Alarm.Delivery {
@@ -53,9 +59,9 @@ struct DeliveryOptions: ParsableArguments {
     if let followUps {
       guard followUps == "default" || FollowUpPlan(followUps) != nil else {
         throw CommandError(
-          .usage, "--follow-ups: '\(Printable.text(followUps))' are no follow-ups.",
+          .usage, "--follow-ups: '\(Printable.text(followUps))' is not a list of times.",
           hint:
-            "Write times after the stop, ascending, from 1m to 1w, such as 30m,1h,90m; or none; or default."
+            "Write ascending times from 1m to 1w, such as 30m,1h,90m; or none; or default."
         )
       }
       delivery.followUps = FollowUpPlan(followUps)
@@ -64,23 +70,23 @@ struct DeliveryOptions: ParsableArguments {
       guard sound == "default" || Sound.isKnown(sound) else {
         throw CommandError(
           .usage, "there is no sound '\(Printable.text(sound))'.",
-          hint: "There are: \(Sound.all.map(\.name).joined(separator: ", ")), none, and default.")
+          hint: "Choose one of \(Sound.all.map(\.name).joined(separator: ", ")), none, default.")
       }
       delivery.sound = sound == "default" ? nil : sound
     }
     if let warn {
       guard warn == "none" || WarningPlan(warn) != nil else {
         throw CommandError(
-          .usage, "--warn: '\(Printable.text(warn))' are no times ahead.",
+          .usage, "--warn: '\(Printable.text(warn))' is not a list of times.",
           hint:
-            "Write up to \(WarningPlan.most) different ones, from 1m to 366d, such as 7d,1d; or none."
+            "Write up to \(WarningPlan.most) different times from 1m to 366d, such as 7d,1d; or none."
         )
       }
       delivery.warnings = WarningPlan(warn)
     }
     if let on, on.split(separator: ",").isEmpty {
       throw CommandError(
-        .usage, "--on: no device is named.", hint: "Name devices, with commas between them, or all."
+        .usage, "--on: no device is named.", hint: "Name devices, separated by commas, or all."
       )
     }
     if let on, let devices {

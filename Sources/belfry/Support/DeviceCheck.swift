@@ -1,7 +1,7 @@
 import BelfryCore
 import BelfryStore
 
-/// The part of `belfry doctor` that looks for devices that are silent, replaced or not yet adopted.
+/// The part of `belfry doctor` that finds offline devices, and replaced ones that are back or not yet adopted.
 struct DeviceCheck {
   private let store: Store
 
@@ -27,11 +27,11 @@ struct DeviceCheck {
   private func unadopted(_ device: Device) -> Diagnosis {
     Diagnosis(
       "devices", .note,
-      "\(name(device)) has not been heard of since this device was added; no alarm that is on names it.",
-      remedy: "If this device has taken its place: belfry device adopt \(device.id.short)")
+      "\(name(device)) has sent no heartbeat since this device was added; no enabled alarm names it.",
+      remedy: "If this device replaces it: belfry device adopt \(device.id.short)")
   }
 
-  /// The devices that were replaced and are back: both ring, as nobody can tell which is right.
+  /// The findings about replaced devices that are back. Both devices ring, as either may be the right one.
   private var returned: [Diagnosis] {
     let devices = store.devices().devices
     return store.presence.returned.sorted { $0.key < $1.key }.compactMap { old, new in
@@ -39,9 +39,9 @@ struct DeviceCheck {
       let successor = devices.first { $0.id == new }.map(name) ?? new.short
       return Diagnosis(
         "devices", .problem,
-        "\(name(device)) was replaced by \(successor), and has been heard of since.",
+        "\(name(device)) was replaced by \(successor), but has been online since.",
         remedy:
-          "Give one of them another name with 'belfry device --name', and see which alarms are for it."
+          "Give one of them another name with 'belfry device --name', and check which alarms name it."
       )
     }
   }

@@ -1,10 +1,12 @@
 import BelfryCore
 import BelfryStore
 
-/// The devices that a person can name: by what they are called, or by the start of an identifier.
+/// A directory of the devices, by name and by identifier prefix.
 struct DeviceDirectory {
   let devices: [Device]
-  /// The silent devices whose place another has: an identifier finds them, their name finds the other.
+  /// The offline devices that another device has replaced.
+  ///
+  /// Their names find the replacing device. Only their identifiers still find them.
   let succeeded: Set<Identifier>
 
   init(_ store: Store) {
@@ -12,7 +14,9 @@ struct DeviceDirectory {
     succeeded = Set(store.presence.standIns.keys)
   }
 
-  /// Returns the only device that a text names. Throws `CommandError` when there is none, or several.
+  /// Returns the device that a text names.
+  ///
+  /// - Throws: `CommandError` if no device matches, or several.
   func find(_ text: String) throws -> Identifier {
     let matches = matches(text)
     if matches.count == 1 { return matches[0].id }
@@ -24,10 +28,10 @@ struct DeviceDirectory {
       matches.isEmpty
         ? "there is no device '\(Printable.text(text))'."
         : "several devices are called '\(Printable.text(text))'.",
-      hint: "There are: \(list).")
+      hint: "Devices: \(list).")
   }
 
-  /// The devices of a name, without those that another has the place of; else those whose identifiers begin with it.
+  /// Returns the devices with a name, preferring those that were not replaced, or else those with an identifier prefix.
   private func matches(_ text: String) -> [Device] {
     let wanted = text.lowercased()
     let named = devices.filter { $0.name.lowercased() == wanted }

@@ -3,17 +3,18 @@ import BelfryStore
 import Git
 import Glibc
 
-/// The settings of this device alone: `settings.json` in the configuration folder, of the same form as the
-/// store's.
+/// The settings of this device alone: `settings.json` in the configuration folder, in the format of the store's file.
 struct DeviceSettings {
   let path: String
 
+  /// Returns settings with this device's own applied.
   func applied(to settings: Settings) throws(RecordError) -> Settings {
     var settings = settings
     try SettingsFile.apply(try read(), local: true, to: &settings)
     return settings
   }
 
+  /// Writes a setting. Nil removes it.
   func set(_ setting: Setting, to value: Setting.Value?) throws {
     var record: SettingsRecord
     do throws(RecordError) {
@@ -21,7 +22,7 @@ struct DeviceSettings {
     } catch {
       throw CommandError(
         .failed, "\(Printable.text(path)) is not valid: \(Printable.text(error.words)).",
-        hint: "Correct it, or remove it.")
+        hint: "Correct or remove it.")
     }
     SettingsFile.set(setting, to: value, stamp: nil, in: &record)
     try DurableFile.makeFolder(DurableFile.parent(of: path), mode: 0o700)

@@ -1,4 +1,4 @@
-/// How long something has gone on, whatever becomes of the wall clock.
+/// The time since the creation of the value, independent of the wall clock.
 struct ElapsedTime: Sendable {
   private let start = ContinuousClock.now
 

@@ -2,21 +2,21 @@ import BelfryStore
 import Git
 import Glibc
 
-/// Belfry's hooks and merge driver in a store's git: put there, looked at, and taken away again.
+/// The installation of Belfry's git hooks and merge driver in a store.
 ///
-/// A hook that was there before is moved aside, called first, and comes back at the end.
+/// A hook that exists already is renamed and runs first. Uninstalling restores it.
 struct GitHooks {
   static let names = ["pre-commit", "post-merge", "post-commit", "post-checkout", "post-rewrite"]
 
   private let repository: Repository
-  /// Where git looks for hooks.
+  /// The folder in which git looks for hooks.
   let folder: String
-  /// The folder of the shipped ones.
+  /// The folder of the shipped hooks; nil if they are not found.
   private let shipped: String?
-  /// The binary that git is to call.
+  /// The path of the binary that git runs.
   private let command: String
 
-  /// Throws when the user's git keeps the hooks of several repositories in one place.
+  /// Throws `CommandError` if `core.hooksPath` names a folder that other repositories share.
   init(_ repository: Repository, command: String, shipped: [String]) throws {
     self.repository = repository
     self.command = command
@@ -26,26 +26,27 @@ struct GitHooks {
       folder = own
       return
     }
-    let place = path.hasPrefix("/") ? path : "\(repository.workTree)/\(path)"
-    guard place.hasPrefix(repository.workTree + "/") else {
+    let configured = path.hasPrefix("/") ? path : "\(repository.workTree)/\(path)"
+    guard configured.hasPrefix(repository.workTree + "/") else {
       throw CommandError(
         .notPossible,
         "git keeps its hooks in \(Printable.text(path)), which other repositories share.",
-        hint: "Give the store its own: belfry git -- config core.hooksPath .git/hooks")
+        hint: "Use the store's own folder: belfry git -- config core.hooksPath .git/hooks")
     }
-    folder = place
+    folder = configured
   }
 
-  // MARK: What is there
+  // MARK: State
 
+  /// The state of a hook: not there, as installed, edited since, or not Belfry's.
   enum State: String {
     case missing, installed, changed, other
   }
 
-  /// The state of a hook.
+  /// Returns the state of a hook.
   ///
-  /// Its file is written before the identifier in git's configuration. So the file counts as installed, too, when it
-  /// equals the shipped one: an installation was interrupted between the two.
+  /// An installation writes the file first, and then its object ID to git's configuration. A file that equals the shipped
+  /// one counts as installed, as the installation may have been interrupted between the two.
   func state(of name: String) throws -> State {
     guard let file = try DurableFile.read("\(folder)/\(name)", limit: 1 << 20) else {
       return .missing
@@ -56,10 +57,10 @@ struct GitHooks {
     return known == nil ? .other : .changed
   }
 
-  /// The content of a shipped hook; nil where the shipped hooks are not found.
+  /// Returns the content of a shipped hook, or nil if the shipped hooks are not found.
   private func shippedContent(_ name: String) throws -> [UInt8]? {
     guard let shipped else { return nil }
-    // Some of the shipped ones are links to one file.
+    // Some shipped hooks are links to the same file.
     var path = "\(shipped)/\(name)"
     if let resolved = realpath(path, nil) {
       path = String(cString: resolved)
@@ -71,10 +72,10 @@ struct GitHooks {
     return file.bytes
   }
 
-  /// Whether a hook that was there before is called.
-  func isChained(_ name: String) -> Bool { access(aside(name), F_OK) == 0 }
+  /// Returns true if a previous hook runs before Belfry's.
+  func isChained(_ name: String) -> Bool { access(previous(name), F_OK) == 0 }
 
-  /// Whether git calls Belfry to merge records.
+  /// Returns true if git uses Belfry's merge driver for records.
   func hasDriver() throws -> Bool {
     try repository.configuration("merge.belfry.driver")?.hasSuffix(GitHooks.driverArguments)
       ?? false
@@ -82,20 +83,23 @@ struct GitHooks {
 
   private static let driverArguments = " merge-driver %O %A %B %P"
 
-  private func aside(_ name: String) -> String { "\(folder)/\(name).before-belfry" }
+  /// Returns the path of a hook that existed before the installation.
+  private func previous(_ name: String) -> String { "\(folder)/\(name).before-belfry" }
+
+  /// Returns the configuration key with the object ID of an installed hook.
   private func key(_ name: String) -> String { "belfry.hook-\(name)" }
 
-  // MARK: Putting there
+  // MARK: Installing
 
-  /// Puts all of them there; returns what was done with each.
+  /// Installs the hooks and the merge driver. Returns the outcome for each hook.
   func install() throws -> [(name: String, words: String)] {
     guard shipped != nil else {
       throw CommandError(
-        .failed, "the shipped hooks are not where the binary looks for them.",
-        hint: "Copy the folder 'hooks' to PREFIX/libexec/belfry, as the README says.")
+        .failed, "the shipped hooks were not found.",
+        hint: "Copy the folder 'hooks' to PREFIX/libexec/belfry, as the README describes.")
     }
     try repository.setConfiguration("belfry.command", to: command)
-    try repository.setConfiguration("merge.belfry.name", to: "Belfry's join of two records")
+    try repository.setConfiguration("merge.belfry.name", to: "Belfry's merge of two records")
     try repository.setConfiguration(
       "merge.belfry.driver", to: ServiceUnits.shellQuoted(command) + GitHooks.driverArguments)
     try DurableFile.makeFolder(folder)
@@ -107,20 +111,20 @@ struct GitHooks {
   private func install(_ name: String, _ content: [UInt8]) throws -> String {
     let state = try state(of: name)
     if state == .other || state == .changed {
-      guard !isChained(name) else { return "left as it is: there is another, and one before it" }
-      guard rename("\(folder)/\(name)", aside(name)) == 0 else {
+      guard !isChained(name) else { return "skipped: another hook exists, and one before it" }
+      guard rename("\(folder)/\(name)", previous(name)) == 0 else {
         throw FileError("move", "\(folder)/\(name)")
       }
     }
     try DurableFile.write(
       content, to: "\(folder)/\(name)", temporary: "\(folder)/\(name).new", mode: 0o755)
     try repository.setConfiguration(key(name), to: Repository.blobID(content).description)
-    return isChained(name) ? "installed, after the one that was there" : "installed"
+    return isChained(name) ? "installed, runs after your own hook" : "installed"
   }
 
-  // MARK: Taking away
+  // MARK: Uninstalling
 
-  /// Takes Belfry's own away, and brings back what was there before; returns what was done with each.
+  /// Removes Belfry's hooks and restores the previous ones. Returns the outcome for each hook.
   func uninstall() throws -> [(name: String, words: String)] {
     let outcomes = try GitHooks.names.map { ($0, try uninstall($0)) }
     for key in ["merge.belfry.driver", "merge.belfry.name", "belfry.command"] {
@@ -132,19 +136,21 @@ struct GitHooks {
   private func uninstall(_ name: String) throws -> String {
     let state = try state(of: name)
     let file = "\(folder)/\(name)"
-    // An installation that was interrupted may have moved the hook of before aside and put nothing in its place.
+    // An interrupted installation may have renamed the previous hook without installing a new one.
     if state == .installed || state == .missing, isChained(name) {
-      guard rename(aside(name), file) == 0 else { throw FileError("move", aside(name)) }
+      guard rename(previous(name), file) == 0 else {
+        throw FileError("move", previous(name))
+      }
     } else if state == .installed, unlink(file) != 0 {
       throw FileError("remove", file)
     }
-    // Also what a removal that was interrupted left in git's configuration.
+    // In any state, as an interrupted removal may have left the key.
     try repository.setConfiguration(key(name), to: nil)
     return switch state {
     case .installed: "removed"
-    case .missing: "not there"
-    case .other: "left as it is: not Belfry's"
-    case .changed: "left as it is: somebody has changed it"
+    case .missing: "not installed"
+    case .other: "kept: not Belfry's"
+    case .changed: "kept: it was edited"
     }
   }
 }

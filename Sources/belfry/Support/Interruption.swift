@@ -1,25 +1,24 @@
 import Glibc
 import Synchronization
 
-/// Cancellation of a command's work by SIGINT, SIGTERM or SIGHUP, so that it ends what it has started before the
-/// process does.
+/// Cancellation of a command's work by SIGINT, SIGTERM or SIGHUP, so that it can clean up before the process exits.
 enum Interruption {
-  /// Thrown when a signal has cancelled the work.
+  /// The error thrown when a signal has cancelled the work.
   struct Interrupted: Error {
     let signal: Int32
 
-    /// The exit status as a shell has it.
+    /// The exit status in the convention of shells.
     var status: Int32 { 128 + signal }
   }
 
   private static let received = Atomic<Int32>(0)
 
-  /// Between two looks at whether a signal has come, in milliseconds.
-  private static let spacing = 50
+  /// The time between two checks for a signal, in milliseconds.
+  private static let pollInterval = 50
 
-  /// Runs `body`, and cancels it when a signal arrives.
+  /// Runs `body` and cancels it when a signal arrives.
   ///
-  /// - Throws: `Interrupted`, once `body` has returned after a signal; else what `body` throws.
+  /// - Throws: `Interrupted` after a signal, once `body` has returned; otherwise the errors of `body`.
   static func cancelling<Result: Sendable>(
     _ body: @escaping @Sendable () async throws -> Result
   ) async throws -> Result {
@@ -29,7 +28,7 @@ enum Interruption {
       group.addTask {
         while received.load(ordering: .relaxed) == 0 {
           do {
-            try await Task.sleep(for: .milliseconds(spacing))
+            try await Task.sleep(for: .milliseconds(pollInterval))
           } catch {
             return nil
           }
@@ -45,11 +44,11 @@ enum Interruption {
   }
 
   private static func install() {
-    // Initialized before a handler can be the first to touch it.
+    // Initializes the static variable before a handler can access it.
     received.store(0, ordering: .relaxed)
     for number in [SIGINT, SIGTERM, SIGHUP] {
       let before = signal(number) { Interruption.received.store($0, ordering: .relaxed) }
-      // Ignored by whoever started this process, as by nohup: it stays ignored.
+      // A signal that the parent process ignores, as nohup does, stays ignored.
       if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
         signal(number, SIG_IGN)
       }

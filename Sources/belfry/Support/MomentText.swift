@@ -1,9 +1,11 @@
 import BelfryCore
 
-/// A moment with its offset from UTC, as people write one.
+/// A parser of moments with an offset from UTC.
 enum MomentText {
-  /// Reads RFC 3339, and beside it what ISO 8601 allows: no seconds (`2026-12-24T16:45Z`), a blank for the `T`, an offset
-  /// without its colon or its minutes (`+0200`, `+02`). Nil for anything else.
+  /// Returns the moment that a text in RFC 3339 format names, or nil for any other text.
+  ///
+  /// Also accepts forms of ISO 8601: without seconds (`2026-12-24T16:45Z`), with a space instead of the `T`, with an
+  /// offset without its colon or its minutes (`+0200`, `+02`).
   static func instant(_ text: String) -> Instant? {
     var rest = text.replacing(" ", with: "T")[...]
     guard rest.utf8.count >= 17, rest.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }

@@ -1,12 +1,12 @@
 import ArgumentParser
 
-/// What commands take that show something that moves.
+/// The option of commands that show an animation.
 struct MotionOptions: ParsableArguments {
-  @Flag(help: "Let nothing move on the screen.")
+  @Flag(help: "Disable animations.")
   var noAnimation = false
 }
 
-/// What every command takes.
+/// The options that every command has.
 struct CommonOptions: ParsableArguments {
   @Option(help: "The store's folder (default: BELFRY_STORE, else the data folder).")
   var store: String?
@@ -14,7 +14,7 @@ struct CommonOptions: ParsableArguments {
   @Flag(help: "Print one JSON document.")
   var json = false
 
-  /// `--store` may stand before the verb, too.
+  /// Returns the context. `--store` is also accepted before the verb.
   func context(_ root: Belfry) throws -> CommandContext {
     var context = try CommandContext(store: store ?? root.store)
     context.isQuiet = json

@@ -3,14 +3,13 @@ import BelfryPartners
 import BelfryStore
 import Git
 
-/// What a doctor looks at of the partners: whether the mailboxes can be reached, how long the pairings hold, and what was
-/// refused.
+/// The part of `belfry doctor` that checks the mailboxes, the expiry of the pairings, and refused messages.
 struct PartnerCheck {
   private let store: Store
   private let text: PartnerText
 
-  /// What was refused counts for so long, in seconds.
-  private static let recent: Int64 = 7 * 86_400
+  /// The age up to which refused messages are reported, in seconds.
+  private static let maxFaultAge: Int64 = 7 * 86_400
 
   init(_ store: Store, _ context: CommandContext) {
     self.store = store
@@ -18,24 +17,24 @@ struct PartnerCheck {
   }
 
   func diagnoses() async throws -> [Diagnosis] {
-    let book = PartnerStore(store)
-    let (all, unreadable) = book.read()
+    let partnerStore = PartnerStore(store)
+    let (all, unreadable) = partnerStore.read()
     let partners = all.filter { $0.phase != .ended }
     var result = unreadable.map {
       Diagnosis(
-        "partners", .problem, "\(Printable.text($0)) is not valid, and counts for nothing.",
-        remedy: "Put it back from a backup; else remove it, and pair anew.")
+        "partners", .problem, "\(Printable.text($0)) is not valid and is ignored.",
+        remedy: "Restore it from a backup, or remove it and re-pair.")
     }
     if partners.isEmpty { return result }
     for url in Set(partners.map(\.mailbox)).sorted() {
-      result.append(await reach(url, book))
+      result.append(await reach(url, partnerStore))
       if URLMask.holdsCredentials(url) {
         result.append(
           Diagnosis(
             "partners", .note,
             "The URL of the mailbox \(RemoteURLInput.shown(url)) holds a password or a token.",
             remedy:
-              "Re-pair with the URL without it, and a credential helper: belfry partner invite --remote \(Printable.text(URLMask.stripped(url: url)))"
+              "Re-pair with the URL without it and a credential helper: belfry partner invite --remote \(Printable.text(URLMask.stripped(url: url)))"
           ))
       }
     }
@@ -43,22 +42,22 @@ struct PartnerCheck {
     if !hasPartners {
       result.append(
         Diagnosis(
-          "partners", .note, "The tier has no partners: what they send is refused.",
+          "partners", .note, "The tier has no partners: their requests are refused.",
           remedy: "belfry tier premium"))
     }
     for partner in partners { result += diagnoses(partner) }
     return result
   }
 
-  private func reach(_ url: String, _ book: PartnerStore) async -> Diagnosis {
-    let place = RemoteURLInput.shown(url)
+  private func reach(_ url: String, _ partnerStore: PartnerStore) async -> Diagnosis {
+    let shown = RemoteURLInput.shown(url)
     do {
-      try await book.probe(url)
-      return Diagnosis("partners", .fine, "The mailbox is reached: \(place).")
+      try await partnerStore.probe(url)
+      return Diagnosis("partners", .fine, "The mailbox \(shown) can be reached.")
     } catch {
       let failure = CommandError(partnerMailbox: error)
       return Diagnosis(
-        "partners", .problem, "The mailbox \(place) is not reached: \(failure.message)",
+        "partners", .problem, "The mailbox \(shown) cannot be reached: \(failure.message)",
         remedy: failure.hint)
     }
   }
@@ -73,12 +72,12 @@ struct PartnerCheck {
       if left <= 0 {
         result.append(
           Diagnosis(
-            "partners", .problem, "The pairing with \(name) is past its year since \(date).",
+            "partners", .problem, "The pairing with \(name) expired on \(date).",
             remedy: "Re-pair with \(name): belfry partner invite"))
       } else if left < Partnership.endingSoon {
         result.append(
           Diagnosis(
-            "partners", .note, "The pairing with \(name) holds until \(date).",
+            "partners", .note, "The pairing with \(name) expires on \(date).",
             remedy: "Re-pair with \(name) before then: belfry partner invite"))
       } else {
         result.append(Diagnosis("partners", .fine, "Paired with \(name) until \(date)."))
@@ -86,14 +85,16 @@ struct PartnerCheck {
     }
     for fault in MailFault.allCases {
       guard let faults = partner.faults[fault],
-        now.seconds(since: faults.last) < PartnerCheck.recent
+        now.seconds(since: faults.last) < PartnerCheck.maxFaultAge
       else { continue }
-      let whose = name.isEmpty ? "an invitation" : name
+      let owner = name.isEmpty ? "an invitation" : name
       result.append(
         Diagnosis(
           "partners", .note,
-          "Refused at \(whose)'s address: \(text.words(fault, faults)).",
-          remedy: "Nothing was set by it. If it goes on, somebody has the mailbox: take another."))
+          "Refused messages in the inbox for \(owner): \(text.summary(fault, faults)).",
+          remedy:
+            "They set no alarm. If this continues, someone else has access to the mailbox: re-pair with another one."
+        ))
     }
     return result
   }

@@ -3,35 +3,37 @@ import BelfryPartners
 import BelfryScheduler
 import BelfryStore
 
-/// Tells people who look at no terminal what partners had to say: silently, as nothing of it rings.
+/// Silent notifications of news from partners, for commands that run without a terminal.
 struct PartnerNotifications {
-  private let place: PartnerSession
+  private let session: PartnerSession
 
-  init(_ place: PartnerSession) {
-    self.place = place
+  init(_ session: PartnerSession) {
+    self.session = session
   }
 
-  /// So many are told of one by one.
-  private static let most = 5
+  /// The number of news items that get a notification of their own. One notification covers the rest.
+  private static let maxCount = 5
 
-  func tell(_ news: [PartnerNews]) async {
-    let text = PartnerText(place.context)
-    let words = news.compactMap { text.notification($0) }
-    for (headline, body) in words.prefix(PartnerNotifications.most) { await tell(headline, body) }
-    let more = words.count - PartnerNotifications.most
-    if more > 0 { await tell("\(more) more from your partners", "See them: belfry partner log") }
-  }
-
-  private func tell(_ headline: String, _ body: String) async {
-    let zones = place.context.storeContext.zones
-    let notification = Notification(
-      .word(body: body), alarm: place.store.device, title: headline, note: nil,
-      occurrence: zones.local.civil(at: place.now), due: zones.text(place.now))
-    if case .undelivered(let reasons) = await place.context.hooks().deliver(notification, snooze: 0)
-    {
-      // It stands in the log.
-      Console.error("belfry: warning: nobody could be told: \(Printable.text(headline)):")
-      for reason in reasons { Console.error("  \(Printable.text(reason))") }
+  func send(_ news: [PartnerNews]) async {
+    let text = PartnerText(session.context)
+    let notifications = news.compactMap { text.notification($0) }
+    for (headline, body) in notifications.prefix(PartnerNotifications.maxCount) {
+      await send(headline, body)
     }
+    let more = notifications.count - PartnerNotifications.maxCount
+    if more > 0 { await send("\(more) more from your partners", "See them: belfry partner log") }
+  }
+
+  private func send(_ headline: String, _ body: String) async {
+    let zones = session.context.storeContext.zones
+    let notification = Notification(
+      .word(body: body), alarm: session.store.device, title: headline, note: nil,
+      occurrence: zones.local.civil(at: session.now), due: zones.text(session.now))
+    let outcome = await session.context.hooks().deliver(notification, snooze: 0)
+    // A failure needs no retry, as 'belfry partner log' shows the news.
+    guard case .undelivered(let reasons) = outcome else { return }
+    Console.error(
+      "belfry: warning: a notification could not be delivered: \(Printable.text(headline)):")
+    for reason in reasons { Console.error("  \(Printable.text(reason))") }
   }
 }

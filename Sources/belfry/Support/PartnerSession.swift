@@ -4,27 +4,27 @@ import BelfryScheduler
 import BelfryStore
 import Git
 
-/// What every command about partners begins with: the store, the settings, and the book of partners.
+/// The store, the settings and the partners, as every partner command opens them.
 struct PartnerSession: Sendable {
   let context: CommandContext
   let store: Store
   let settings: Settings
-  let book: PartnerStore
+  let partnerStore: PartnerStore
   private let opened = ElapsedTime()
 
   init(_ common: CommonOptions, _ root: Belfry) throws {
     try self.init(common.context(root))
   }
 
-  /// - Parameter creates: create a store where there is none; false for commands that run in the background.
+  /// - Parameter creates: create the store if there is none. Background commands pass false.
   init(_ context: CommandContext, creates: Bool = true) throws {
     self.context = context
     store = try context.open(creates: creates)
     settings = try context.settings(store)
-    book = PartnerStore(store)
+    partnerStore = PartnerStore(store)
   }
 
-  /// Throws unless the tier has partners.
+  /// Throws `CommandError` if the tier has no partners.
   func requireTier() throws {
     guard settings.tier.hasPartners else {
       throw CommandError(
@@ -34,20 +34,20 @@ struct PartnerSession: Sendable {
 
   var now: Instant { context.present(after: opened).storeContext.now }
 
-  /// Everybody in the book; what cannot be read is told.
+  /// All partners, former ones included. Prints a warning for each file that cannot be read.
   var partners: [Partnership] {
-    let (partners, unreadable) = book.read()
+    let (partners, unreadable) = partnerStore.read()
     for path in unreadable {
-      Console.error(
-        "belfry: warning: \(Printable.text(path)) is not valid, and counts for nothing.")
-      Console.error("Put it back from a backup; else remove it, and pair anew.")
+      Console.error("belfry: warning: \(Printable.text(path)) is not valid and is ignored.")
+      Console.error("Restore it from a backup, or remove it and re-pair.")
     }
     return partners
   }
 
-  /// The partner that a person means: by name, or the start of the identifier.
+  /// Returns the partner with a name, or with the start of a name or identifier.
   ///
-  /// - Parameter isWanted: which of them may be meant.
+  /// - Parameter isWanted: the partners to consider.
+  /// - Throws: `CommandError` if no partner matches, or several.
   func find(
     _ name: String, where isWanted: (Partnership) -> Bool = { $0.phase != .ended }
   ) throws -> Partnership {
@@ -67,12 +67,14 @@ struct PartnerSession: Sendable {
       matches.isEmpty
         ? "there is no partner '\(Printable.text(name))'."
         : "'\(Printable.text(name))' could be any of \(matches.count) partners.",
-      hint: list.isEmpty ? "Pair with somebody: belfry partner invite" : "There are: \(list).")
+      hint: list.isEmpty ? "Pair with a partner: belfry partner invite" : "Your partners: \(list).")
   }
 
-  /// A partner who may be asked for something now.
+  /// Returns the partner with a name, if requests can be sent to it now.
+  ///
+  /// - Throws: `CommandError` if the partner is not paired yet, or the pairing has expired.
   func active(_ name: String) throws -> Partnership {
-    // Who is still pairing under the same name keeps nobody from being asked.
+    // An unfinished pairing under the same name does not hide the active one.
     let partner = try (try? find(name, where: { $0.phase == .active })) ?? find(name)
     let shown = Printable.text(partner.name)
     guard partner.phase == .active else {
@@ -83,105 +85,120 @@ struct PartnerSession: Sendable {
     }
     guard partner.isValid(at: now) else {
       throw CommandError(
-        .notPossible, "the pairing with \(shown) is past its year.",
+        .notPossible, "the pairing with \(shown) has expired.",
         hint: "Re-pair with \(shown): belfry partner invite")
     }
     return partner
   }
 
-  /// A partner as JSON shows one, also one who is none any more.
+  /// Returns the JSON of a partner, former ones included.
   func json(_ id: Identifier) -> JSON {
     partners.first { $0.id == id }.map(PartnerText(context).json) ?? .object([:])
   }
 
-  /// Changes one partner in the book.
+  /// Changes the record of a partner.
+  ///
+  /// - Throws: `CommandError` if the partner does not exist, and the errors of `body`.
   @discardableResult
   func change<Result>(
     _ id: Identifier, _ body: (inout Partnership) throws -> Result
   ) throws -> Result {
-    let result = try book.change { partners -> Result? in
+    let result = try partnerStore.change { partners -> Result? in
       guard let index = partners.firstIndex(where: { $0.id == id }) else { return nil }
       return try body(&partners[index])
     }
     guard let result else {
       throw CommandError(
-        .noSuchAlarm, "that partner is gone meanwhile.", hint: "See 'belfry partner'.")
+        .noSuchAlarm, "the partner was removed in the meantime.", hint: "See 'belfry partner'.")
     }
-    // The daemon may have to look more often.
+    // The daemon may have to check the mailbox more often now.
     _ = store.pokeDaemon()
     return result
   }
 
   // MARK: The mailbox
 
-  /// Looks into the mailboxes once.
+  /// Exchanges messages with all mailboxes once.
   func round() async throws -> MailboxSync.Report {
     let hooks = context.hooks()
     let present = store.with(context.present(after: opened).storeContext)
     return try await MailboxSync(
-      present, settings: settings, ways: { await Ways.words(hooks) },
+      present, settings: settings, ways: { await DeliveryDescription.text(hooks) },
       words: { CommandError(partnerMailbox: $0).message }
     ).run()
   }
 
-  /// Does the same where the command has done its work already: what cannot be reached is told, and an error of its own
-  /// in the end.
+  /// Exchanges messages with all mailboxes after a command has finished its local work, and prints the news.
   ///
-  /// - Parameter json: what the command prints when it is asked for JSON: that alone goes to standard output then, also
-  ///   where the mailbox is not reached, and news go to standard error.
-  func roundAfter(_ what: String, json: (() throws -> JSON)? = nil) async throws {
+  /// - Parameters:
+  ///   - hint: the consequence of a failure, for the error's hint.
+  ///   - json: the document that the command prints; nil without `--json`. With it, news go to standard error. The
+  ///     document is also printed if a mailbox cannot be used.
+  /// - Throws: `CommandError` if a mailbox cannot be used.
+  func syncMailboxes(
+    ifUnreachable hint: String, json: (() throws -> JSON)? = nil
+  ) async throws {
     let report = try await round()
     PartnerText(context).tell(report.news, isApart: json != nil)
     if let json { Console.write(try json().document) }
     guard let failure = report.failures.first else { return }
     let error = CommandError(partnerMailbox: failure.error)
     throw CommandError(
-      error.code, error.message, hint: [what, error.hint].compactMap { $0 }.joined(separator: " "))
+      error.code, error.message, hint: [hint, error.hint].compactMap { $0 }.joined(separator: " "))
   }
 
-  /// What this person calls themselves towards partners.
+  /// Returns the name that partners see: the given one, else the device's owner, the user, or the device's name.
   func ownName(_ given: String?) throws -> String {
-    let words =
+    let source =
       given ?? store.ownDevice.owner ?? context.environment["USER"]
       ?? context.environment["LOGNAME"] ?? store.ownDevice.name
-    let shown = given == nil ? words.prefix(1).uppercased() + words.dropFirst() : words
+    let shown = given == nil ? source.prefix(1).uppercased() + source.dropFirst() : source
     guard let name = PartnerOrigin.name(shown) else {
       throw CommandError(
-        .usage, "'\(Printable.text(shown))' is no name.",
-        hint: "\(PartnerOrigin.nameRule) Say it with --as NAME.")
+        .usage, "'\(Printable.text(shown))' is not a valid name.",
+        hint: "\(PartnerOrigin.nameRule) Set another with --as NAME.")
     }
     return name
   }
+
+  // MARK: Output
+
+  /// Prints a partner, as text or as JSON.
+  func show(_ partner: Partnership, json: Bool) {
+    let text = PartnerText(context)
+    if json { return Console.write(text.json(partner).document) }
+    for line in text.lines(partner) { Console.line(line) }
+  }
 }
 
-/// How an alarm can be heard on this device, in words for a partner.
-private enum Ways {
-  static func words(_ hooks: HookDelivery) async -> String {
-    // Which program it is is no matter of theirs.
+/// A description of how this device shows alarms, for a partner's receipt.
+private enum DeliveryDescription {
+  static func text(_ hooks: HookDelivery) async -> String {
+    // The name of the program stays private.
     switch await hooks.reach() {
-    case .reachable(_, by: .ownHook): "told by a hook of their own"
+    case .reachable(_, by: .ownHook): "shown by a hook of their own"
     case .reachable(_, by: .terminals): "shown on terminals only"
     case .reachable(_, by: .desktop): "shown by desktop notifications"
     case .unreachable:
-      "stands in the list there, but nothing shows it now: no desktop, no terminal"
+      "listed there, but nothing can show it now: no desktop, no terminal"
     }
   }
 }
 
 extension CommandError {
-  /// Why a mailbox could not be used.
+  /// Creates the error for a mailbox that could not be used.
   init(partnerMailbox error: any Error) {
     switch error {
     case let refused as MailboxRefused:
       self.init(
         .network,
-        "\(Printable.text(refused.url)) did not take it: \(Printable.text(refused.reason)).",
-        hint: "Ask whoever keeps the mailbox; it is tried again.")
+        "\(Printable.text(refused.url)) rejected the message: \(Printable.text(refused.reason)).",
+        hint: "Ask the owner of the mailbox. Belfry retries automatically.")
     case StoreError.remoteFailed(_, let failure) where failure.isAuthentication:
       let known = CommandError(explaining: error)
       self.init(
         .network,
-        "the mailbox lets you in no more: \(known?.message ?? "")",
+        "the mailbox denies access: \(known?.message ?? "")",
         hint: [
           "Its key or password may have expired.", known?.hint,
           "If the mailbox is gone for good, re-pair with another: belfry partner invite --remote URL",
@@ -190,15 +207,16 @@ extension CommandError {
       let known = CommandError(explaining: error)
       var hint = known?.hint
       if case StoreError.remoteFailed(_, let failure) = error {
-        // A mailbox has no configuration of the store's.
+        // The store's own git configuration does not apply to a mailbox.
         switch failure.kind {
-        case .certificate: hint = "Name the authority: git config --global http.sslCAInfo FILE."
+        case .certificate:
+          hint = "Set the certificate authority: git config --global http.sslCAInfo FILE."
         case .missing:
           hint =
-            "Make one there, 'git init --bare'; if it has moved for good, re-pair: belfry partner invite --remote URL."
+            "Create it there with 'git init --bare'. If it has moved for good, re-pair: belfry partner invite --remote URL"
         case .redirected:
           hint =
-            "If you trust it, re-pair through that address: belfry partner invite --remote URL."
+            "If you trust that address, re-pair through it: belfry partner invite --remote URL"
         case .other, .damaged, .rejected, .stalled, .hostKey, .authentication: break
         }
       }

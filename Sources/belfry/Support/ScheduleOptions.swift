@@ -2,9 +2,9 @@ import ArgumentParser
 import BelfryCore
 import BelfryStore
 
-/// The options that make a schedule, of `add` and `edit`.
+/// The schedule options of `add` and `edit`.
 struct ScheduleOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("One time: 2026-12-24T18:00, or a date with --at.", valueName: "when"))
+  @Option(help: ArgumentHelp("Once: 2026-12-24T18:00, or a date with --at.", valueName: "when"))
   var once: String?
 
   @Flag(help: "Every day.")
@@ -21,39 +21,42 @@ struct ScheduleOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Every year: 03-15.", valueName: "month-day"))
   var annual: String?
 
-  @Option(help: ArgumentHelp("Every so many days, from --start on.", valueName: "n"))
+  @Option(help: ArgumentHelp("Every n days, counted from --start.", valueName: "n"))
   var days: Int?
 
   @Option(help: ArgumentHelp("Only every n-th day, week, month or year.", valueName: "n"))
   var every: Int?
 
-  @Option(help: ArgumentHelp("Where counting starts (default: today).", valueName: "date"))
+  @Option(help: ArgumentHelp("The first day to count from (default: today).", valueName: "date"))
   var start: String?
 
   @Option(help: ArgumentHelp("Times of day: 09:00 or 09:00,12:00,17:00.", valueName: "times"))
   var at: String?
 
   @Option(
-    help: ArgumentHelp("Europe/Berlin, or floating: wherever the device is.", valueName: "zone"))
+    help: ArgumentHelp("Europe/Berlin, or floating: the device's zone.", valueName: "zone"))
   var zone: String?
 
-  // MARK: Reading
+  // MARK: Parsing
 
-  /// The zone; nil when none is given.
+  /// Returns the zone that the option names, or nil if none is given.
   func zone(_ zones: ZoneLibrary) throws -> Alarm.Zone? {
     guard let zone else { return nil }
     if zone == Alarm.Zone.floating.text { return .floating }
     guard zones.zone(named: zone) != nil else {
       throw CommandError(
         .usage, "there is no time zone '\(Printable.text(zone))'.",
-        hint: "Name one as Europe/Berlin, or 'floating'; see 'timedatectl list-timezones'.")
+        hint: "Use a name such as Europe/Berlin, or 'floating'; see 'timedatectl list-timezones'.")
     }
     return .named(zone)
   }
 
-  /// The schedule that the options make on top of an earlier one; of nothing, when there is none.
+  /// Returns the schedule that the options describe.
   ///
-  /// - Parameter today: the wall clock where the alarm is.
+  /// - Parameters:
+  ///   - earlier: the schedule to change; nil to create one.
+  ///   - today: the current wall-clock time in the zone of the alarm.
+  /// - Throws: `CommandError` or `ScheduleError` if the options are not valid.
   func schedule(changing earlier: Schedule?, now today: CivilDateTime) throws -> Schedule {
     let given = [
       once.map { _ in "--once" }, daily ? "--daily" : nil, weekly.map { _ in "--weekly" },
@@ -61,12 +64,13 @@ struct ScheduleOptions: ParsableArguments {
     ].compactMap { $0 }
     if given.count > 1 {
       throw CommandError(
-        .usage, "\(given[0]) and \(given[1]) do not go together.", hint: "Choose one cycle.")
+        .usage, "\(given[0]) and \(given[1]) cannot be combined.", hint: "Choose one cycle.")
     }
     if let once {
       if every != nil || start != nil {
         throw CommandError(
-          .usage, "--once has no --every and no --start.", hint: "Name the one date and time.")
+          .usage, "--once cannot be combined with --every or --start.",
+          hint: "Give only the date and time.")
       }
       return try onceSchedule(once, earlier: earlier, today: today)
     }
@@ -101,7 +105,7 @@ struct ScheduleOptions: ParsableArguments {
     return try Schedule(recurrence, times: times)
   }
 
-  /// Whether any option speaks of the schedule.
+  /// True if any option changes the schedule.
   var changesSchedule: Bool {
     once != nil || daily || weekly != nil || monthly != nil || annual != nil || days != nil
       || every != nil || start != nil || at != nil
@@ -114,7 +118,7 @@ struct ScheduleOptions: ParsableArguments {
     if let moment = CivilDateTime(text) {
       if at != nil {
         throw CommandError(
-          .usage, "--once names a time already, so --at is one too many.",
+          .usage, "--once already names a time, so --at is not allowed.",
           hint: "Write --once \(moment.date) --at TIME, or --once \(moment).")
       }
       return try Schedule(.once(moment.date), times: [moment.time])
@@ -149,13 +153,13 @@ struct ScheduleOptions: ParsableArguments {
     return cadence
   }
 
-  /// The same rule with another interval or start.
+  /// Returns a recurrence with the interval and start of the options.
   private func recounted(_ recurrence: Recurrence) throws -> Recurrence {
     guard let earlier = recurrence.cadence else {
       if every != nil || start != nil {
         throw CommandError(
-          .usage, "a one-time alarm has no --every and no --start.",
-          hint: "Give it a cycle as well, such as --daily.")
+          .usage, "a one-time alarm cannot have --every or --start.",
+          hint: "Also give it a cycle, such as --daily.")
       }
       return recurrence
     }
@@ -174,9 +178,9 @@ struct ScheduleOptions: ParsableArguments {
   private func monthlyRecurrence(
     _ text: String, _ cadence: Recurrence.Cadence
   ) throws -> Recurrence {
-    let words = text.split(separator: " ").map(String.init)
-    if words.count == 2 {
-      guard let ordinal = Recurrence.Ordinal(words[0]), let weekday = Weekday(words[1]) else {
+    let parts = text.split(separator: " ").map(String.init)
+    if parts.count == 2 {
+      guard let ordinal = Recurrence.Ordinal(parts[0]), let weekday = Weekday(parts[1]) else {
         throw bad(
           "--monthly", text, "a weekday of the month, such as \"first mon\" or \"last fri\"")
       }

@@ -1,27 +1,27 @@
-/// What systemd, or cron, needs to know to have Belfry at work.
+/// The systemd units and the crontab line that run Belfry in the background.
 struct ServiceUnits {
   enum Form: String {
-    /// A daemon that is always there.
+    /// A daemon that always runs.
     case daemon
-    /// A look at the clock every minute.
+    /// A timer that runs `belfry tick` every minute.
     case timer
   }
 
   let form: Form
-  /// The binary.
+  /// The path of the binary.
   let command: String
   let store: String
-  /// Whether the machine is to be woken for what comes due.
+  /// True if a suspended machine is woken for due alarms.
   let wakes: Bool
   /// True if the daemon and its hooks run in a sandbox.
   var isSandboxed = false
-  /// Variables that the service would otherwise not have.
+  /// The environment variables of the service, beyond those that systemd or cron set.
   let variables: [String: String]
 
-  /// The names of all units that there may be, of either form.
+  /// The names of the units of all forms.
   static let all = ["belfry.service", "belfry-tick.timer", "belfry-tick.service"]
 
-  /// The unit that is enabled.
+  /// The name of the unit to enable.
   var main: String { form == .daemon ? "belfry.service" : "belfry-tick.timer" }
 
   /// The units' files, by name.
@@ -32,24 +32,24 @@ struct ServiceUnits {
     }
   }
 
-  /// The line of a crontab. It prints only problems, as cron mails every output.
+  /// The crontab line. Its command prints only problems, as cron mails all output.
   var crontab: String {
-    let words = [command, "tick", "--quiet", "--store", store].map(ServiceUnits.shellQuoted)
-    let line = (assignments + words).joined(separator: " ")
-    // To cron a percent sign is the end of the line.
+    let arguments = [command, "tick", "--quiet", "--store", store].map(ServiceUnits.shellQuoted)
+    let line = (assignments + arguments).joined(separator: " ")
+    // cron ends the command at an unescaped percent sign.
     return "* * * * * \(line.replacing("%", with: "\\%")) \(ServiceUnits.mark)"
   }
 
-  /// What tells Belfry's line of a crontab from others.
+  /// The comment that marks Belfry's line in a crontab.
   static let mark = "# belfry service"
 
-  // MARK: The texts
+  // MARK: Unit files
 
   private var daemon: String {
     """
     [Unit]
-    Description=Belfry rings your alarms
-    # It is started again however often it fails.
+    Description=Belfry alarm daemon
+    # Restart without a limit.
     StartLimitIntervalSec=0
 
     [Service]
@@ -58,10 +58,10 @@ struct ServiceUnits {
     ExecReload=/bin/kill -HUP $MAINPID
     \(environment)Restart=always
     RestartSec=2
-    # The event loop reports twice in this time; a daemon that does not is ended and started again.
+    # The event loop reports twice in this time. systemd restarts a daemon that does not.
     WatchdogSec=\(ServiceUnits.watchdog)
     TimeoutAbortSec=10
-    # A hook that runs out of memory does not end the daemon.
+    # A hook that is killed for lack of memory does not stop the daemon.
     OOMPolicy=continue
     \(sandbox)
     [Install]
@@ -73,7 +73,7 @@ struct ServiceUnits {
   private var timer: String {
     """
     [Unit]
-    Description=Belfry looks at the clock
+    Description=Belfry tick every minute
 
     [Timer]
     OnCalendar=*-*-* *:*:00
@@ -86,16 +86,16 @@ struct ServiceUnits {
     """
   }
 
-  /// Seconds within which systemd expects a sign of life from the daemon.
+  /// The watchdog timeout of the daemon, in seconds.
   private static let watchdog = 120
-  /// Seconds that one `tick` may take: systemd starts no other one meanwhile.
+  /// The timeout of a `tick`, in seconds. systemd starts no other one while one runs.
   private static let tickTimeout = 300
 
-  /// A notification that waits for its button stays when the command has ended.
+  /// The unit of one `tick`. `KillMode=process` keeps notifications that wait for a response after the command exits.
   private var tick: String {
     """
     [Unit]
-    Description=Belfry rings what is due
+    Description=Belfry tick
 
     [Service]
     Type=oneshot
@@ -106,8 +106,9 @@ struct ServiceUnits {
     """
   }
 
-  /// Restrictions that a user's systemd can apply without privileges. All of them imply `NoNewPrivileges`, with which
-  /// no hook can use sudo, a setgid mail program or another program with privileges of its own.
+  /// The restrictions that systemd can apply to a user service without privileges.
+  ///
+  /// All of them imply `NoNewPrivileges`, so hooks cannot use sudo, setgid mail programs or file capabilities.
   private var sandbox: String {
     guard isSandboxed else { return "" }
     var lines = [
@@ -116,7 +117,7 @@ struct ServiceUnits {
       "RestrictSUIDSGID=yes", "SystemCallArchitectures=native", "SystemCallFilter=@system-service",
       "SystemCallErrorNumber=EPERM",
     ]
-    // It takes the right to wake the machine away.
+    // `ProtectClock` would remove the right to wake the machine.
     if !wakes { lines.append("ProtectClock=yes") }
     return lines.joined(separator: "\n") + "\n"
   }
@@ -126,14 +127,14 @@ struct ServiceUnits {
       .map { "Environment=\(ServiceUnits.quoted("\($0.key)=\($0.value)"))\n" }.joined()
   }
 
-  /// The same variables for a shell.
+  /// The variables as shell assignments.
   private var assignments: [String] {
     variables.sorted { $0.key < $1.key }
       .map { "\($0.key)=\(ServiceUnits.shellQuoted($0.value))" }
   }
 
   private func line(_ verb: String, _ option: String?) -> String {
-    // Variables are expanded in the arguments of a command, not in its path.
+    // systemd expands variables in the arguments, but not in the path of the command.
     let arguments = [verb, "--store", store] + [option].compactMap { $0 }
     return
       ([ServiceUnits.quoted(command)]
@@ -141,7 +142,7 @@ struct ServiceUnits {
       .joined(separator: " ")
   }
 
-  /// A word as a unit's file has it: no specifier, no end.
+  /// Returns a word quoted for a unit file, with specifiers escaped.
   static func quoted(_ word: String) -> String {
     let escaped = word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
       .replacing("%", with: "%%")
@@ -149,7 +150,7 @@ struct ServiceUnits {
     return plain ? escaped : "\"\(escaped)\""
   }
 
-  /// A word as a shell has it.
+  /// Returns a word quoted for a shell, where it needs quotes.
   static func shellQuoted(_ word: String) -> String {
     let plain = word.utf8.allSatisfy { byte in
       byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z")

@@ -1,7 +1,7 @@
 import BelfryCore
 import BelfryStore
 
-/// The words for a device that is not known to be alive while alarms are for it.
+/// The warning about an offline device that alarms name.
 struct SilentDeviceWarning {
   private let silent: Store.SilentDevice
   private let store: Store
@@ -13,7 +13,7 @@ struct SilentDeviceWarning {
 
   /// Writes the warnings of a store to standard error.
   ///
-  /// - Parameter alarms: only those about one of these; nil for all.
+  /// - Parameter alarms: the alarms to consider; nil for all.
   static func tell(_ store: Store, about alarms: Set<Identifier>? = nil) {
     for silent in store.silentDevices() {
       if let alarms, !silent.alarms.contains(where: { alarms.contains($0.id) }) { continue }
@@ -25,7 +25,7 @@ struct SilentDeviceWarning {
 
   private var name: String { "\(Printable.text(silent.device.name)) (\(silent.device.id.short))" }
 
-  /// `laptop (k7q2m4ab) was last heard of 2 days ago, so Pills rings here.`
+  /// The message, such as `laptop (k7q2m4ab) has sent no heartbeat for 2 days, so Pills rings here.`
   var message: String {
     let age = max(0, store.context.now.seconds(since: silent.lastHeard))
     let titles = silent.alarms.prefix(2).map { Printable.text($0.title) }
@@ -34,14 +34,14 @@ struct SilentDeviceWarning {
       more > 0
       ? "\(titles.joined(separator: ", ")) and \(more) more" : titles.joined(separator: " and ")
     let verb = silent.alarms.count == 1 ? "rings" : "ring"
-    return "\(name) was last heard of \(Span.length(age)) ago, so \(list) \(verb) here."
+    return "\(name) has sent no heartbeat for \(Span.length(age)), so \(list) \(verb) here."
   }
 
   /// The advice to the user.
   var remedy: String {
     let id = silent.device.id.short
     return silent.standIn == store.device
-      ? "If this device has taken its place: belfry device adopt \(id)"
+      ? "If this device replaces it: belfry device adopt \(id)"
       : "If it is gone for good: belfry device adopt \(id), or name others with 'belfry edit --on'."
   }
 }

@@ -1,4 +1,4 @@
-// The interface for executors is not yet a stable one: with other compilers Swift's own executor, Dispatch, is used.
+// The interface for custom executors is not stable yet. Other compilers use Swift's default executor, Dispatch.
 #if compiler(>=6.3) && compiler(<6.4)
   @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
   import BelfryScheduler
@@ -6,17 +6,17 @@
   import Glibc
   import Synchronization
 
-  /// Runs the program's tasks on a few threads, which sleep until there is something to run.
+  /// An executor that runs the program's tasks on a few threads, which sleep while there are no jobs.
   ///
-  /// Dispatch wakes a process once a second from its first task on, to see whether its threads are stuck, and writes a
-  /// message when the system refuses it a thread's priority.
+  /// It replaces Dispatch, which wakes the process once a second after its first task to check for blocked threads, and
+  /// writes a message if the system refuses it a thread priority.
   final class ThreadPool: TaskExecutor, SchedulingExecutor {
     private struct State {
       var ready: [UnownedJob] = []
-      /// The jobs before this index have been taken.
+      /// The number of leading jobs in `ready` that were taken.
       var taken = 0
       var threads = 0
-      /// The threads that wait at the semaphore, and that nobody has woken.
+      /// The number of threads that wait at the semaphore and were not signaled.
       var waiting = 0
     }
     private let state = Mutex(State())
@@ -24,7 +24,7 @@
     private let timer = JobTimer()
     private let limit: Int
 
-    /// - Parameter limit: the most threads at once.
+    /// - Parameter limit: the maximum number of threads.
     init(limit: Int) { self.limit = limit }
 
     // MARK: Enqueuing
@@ -48,7 +48,7 @@
       guard starts else { return }
       let isStarted = BackgroundThread.tryStart { [self] in work() }
       if isStarted { return }
-      // The others run it; without any the process can do nothing at all.
+      // Other threads run the job. Without any thread the process cannot continue.
       let isAlone = state.withLock { state in
         state.threads -= 1
         return state.threads == 0
@@ -85,7 +85,7 @@
           let job = state.ready[state.taken]
           state.taken += 1
           if state.taken == state.ready.count {
-            // A burst's memory is not kept.
+            // Releases the memory of a burst of jobs.
             state.ready.removeAll(keepingCapacity: state.ready.count <= 256)
             state.taken = 0
           }
@@ -99,7 +99,7 @@
       }
     }
 
-    /// The serial executor of code that is not isolated to any: both words of it are zero.
+    /// The serial executor of nonisolated code. Both of its words are zero.
     private static let generic = unsafeBitCast((0, 0), to: UnownedSerialExecutor.self)
 
     // MARK: Installing
@@ -112,19 +112,19 @@
       static var defaultExecutor: any TaskExecutor { ThreadPool.shared }
     }
 
-    /// Makes it the executor of all tasks; to be called before the first one.
+    /// Makes this pool the executor of all tasks. Call it before the first task starts.
     static func install() { _createExecutors(factory: Factory.self) }
   }
 
-  /// Hands jobs on when their time has come, by a thread that sleeps until the first of them.
+  /// A timer for delayed jobs, with one thread that sleeps until the first of them is due.
   private final class JobTimer: Sendable {
     private struct Entry {
-      /// By the monotonic clock, in nanoseconds.
+      /// The time on the monotonic clock, in nanoseconds.
       let due: Int64
       let job: UnownedJob
     }
     private struct State {
-      /// The first to come last.
+      /// The waiting jobs, in descending order of their time.
       var entries: [Entry] = []
       var isRunning = false
     }
@@ -135,7 +135,7 @@
       _ job: UnownedJob, after delay: Duration, _ resume: @escaping @Sendable (UnownedJob) -> Void
     ) {
       let (seconds, attoseconds) = delay.components
-      // Longer than a process lives.
+      // Limited to more than the lifetime of a process, so that it cannot overflow.
       let length = min(seconds, 1 << 32) * 1_000_000_000 + attoseconds / 1_000_000_000
       let due = JobTimer.now + length
       let (isFirst, starts) = state.withLock { state in
@@ -180,10 +180,10 @@
     }
   }
 
-  /// A counting semaphore of the system.
+  /// A counting semaphore.
   ///
-  /// The unchecked conformance is sound: the pointer never changes, and the system lets any thread call
-  /// `sem_post` and `sem_wait` on what it points to.
+  /// The unchecked conformance is sound: the pointer never changes, and any thread may call `sem_post` and `sem_wait`
+  /// on the semaphore.
   private final class Semaphore: @unchecked Sendable {
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
@@ -198,10 +198,10 @@
 
     func wait() { while sem_wait(semaphore) != 0, errno == EINTR {} }
 
-    /// Waits for a signal, and at most so long.
+    /// Waits for a signal or a timeout.
     func wait(nanoseconds: Int64) {
       guard nanoseconds > 0 else { return }
-      // By the monotonic clock: nobody sets it.
+      // The monotonic clock, as changes of the wall clock must not affect the timeout.
       var limit = timespec()
       clock_gettime(CLOCK_MONOTONIC, &limit)
       let end = Int64(limit.tv_nsec) + nanoseconds

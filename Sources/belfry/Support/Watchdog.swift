@@ -1,26 +1,28 @@
 import Glibc
 
-/// Ends the process when something takes for ever, as libgit2 does with a commit that was cut short: what
-/// was begun is finished by the next write.
+/// A timer that ends the process if its work hangs, as libgit2 does with a truncated commit.
+///
+/// The next write completes an interrupted one.
 enum Watchdog {
-  private static let seconds: UInt32 = 600
+  /// The timeout without progress, in seconds.
+  private static let timeout: UInt32 = 600
 
-  /// Something has gone on: from here it may take as long again.
-  static func feed() { alarm(seconds) }
+  /// Restarts the timeout after progress.
+  static func feed() { alarm(timeout) }
 
-  /// Runs `body`, which may take ten minutes from when something was last seen to go on.
+  /// Runs `body` with the timeout.
   static func limit<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-    // A signal comes even while every thread is busy.
+    // A signal, as it arrives even if every thread is blocked.
     signal(SIGALRM) { _ in
       let message: StaticString = """
-        belfry: this came to no end, and was given up.
-        See 'belfry doctor'.
+        belfry: timed out after 10 min without progress.
+        Find the cause: belfry doctor
 
         """
       _ = write(STDERR_FILENO, message.utf8Start, message.utf8CodeUnitCount)
       _exit(1)
     }
-    alarm(seconds)
+    alarm(timeout)
     defer { alarm(0) }
     return try await body()
   }

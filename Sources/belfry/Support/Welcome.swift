@@ -4,7 +4,7 @@ import BelfryStore
 import Git
 import Glibc
 
-/// Greets a person whose first command on this machine it is: once, and only on a terminal.
+/// The welcome pages, shown once before a user's first command on this machine, and only on a terminal.
 struct Welcome {
   private let context: CommandContext
 
@@ -12,7 +12,7 @@ struct Welcome {
     self.context = context
   }
 
-  /// Shows the pages, unless they were shown, or nobody is there to read them.
+  /// Shows the pages, unless they were shown before or there is no terminal.
   func showOnce() throws {
     guard Style.canAsk, isatty(STDOUT_FILENO) == 1, context.environment["TERM"] != "dumb",
       let state = try? CommandContext.folder("XDG_STATE_HOME", ".local/state", context.environment)
@@ -20,14 +20,14 @@ struct Welcome {
     let folder = "\(state)/belfry"
     let marker = "\(folder)/welcomed"
     guard access(marker, F_OK) != 0 else { return }
-    // Where it cannot be remembered that they were shown, they would be shown for ever.
+    // If the marker cannot be written, the pages would be shown with every command.
     guard (try? DurableFile.makeFolder(folder, mode: 0o700)) != nil, access(folder, W_OK) == 0
     else { return }
     guard show() else { return }
     try DurableFile.write([], to: marker, temporary: "\(marker).new-\(getpid())")
   }
 
-  /// False when the person has gone in the middle.
+  /// Shows the pages. Returns false if standard input ended before the last one.
   private func show() -> Bool {
     let machine = Blocking.run { [context] in await Welcome.look(context) }
     for number in 1...WelcomePages.count {
@@ -52,12 +52,12 @@ struct Welcome {
     let local = context.storeContext.zones.local
     let notification = Notification(
       .warning, alarm: context.storeContext.makeIdentifier(),
-      title: "This is how Belfry reaches you",
-      note: "It was a test: nothing needs an answer.", occurrence: local.civil(at: now),
+      title: "This is how Belfry notifies you",
+      note: "This is a test. No response is needed.", occurrence: local.civil(at: now),
       due: context.storeContext.zones.text(now))
     let hooks = context.hooks()
     switch Blocking.run({ await hooks.deliver(notification, snooze: 0) }) {
-    case .delivered, .attended: Console.line("  It was shown. Did you see it?")
+    case .delivered, .attended: Console.line("  The test notification was shown.")
     case .withdrawn: break
     case .undelivered(let reasons):
       for reason in reasons { Console.line("  \(Printable.text(reason))") }

@@ -3,8 +3,8 @@ import BelfryCore
 import BelfryScheduler
 import BelfryStore
 
-/// Calls a phone number or messages a person, for the daemon. It runs until somebody answers, or until the contact is no
-/// longer needed.
+/// Calls a phone number or messages a person, for the daemon. It runs until the person answers, or until the contact is
+/// no longer needed.
 struct CascadeContact: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "contact", abstract: "Call a number or message a person.",
@@ -36,17 +36,17 @@ struct CascadeContact: AsyncParsableCommand {
     defer { withExtendedLifetime(lock) {} }
     let callout = Callout(
       alarm: id, occurrence: occurrence, target: target, due: due, isTest: test)
-    let place = ContactCall(context: context, opened: opened, alarm: alarm, plan: plan, callout)
-    let round = CallAttempt(
+    let contact = ContactCall(context: context, opened: opened, alarm: alarm, plan: plan, callout)
+    let attempt = CallAttempt(
       store, callout,
       callers: CallElection.callers(for: target, of: plan, among: store.currentDevices()),
-      leases: try store.callClaims(id, occurrence, target), place.dependencies(store))
-    guard let round else {
+      leases: try store.callClaims(id, occurrence, target), contact.dependencies(store))
+    guard let attempt else {
       // Another device calls.
       return try store.keep(
         Store.CallNote(isOver: true, at: context.storeContext.now), of: callout.key)
     }
-    try await round.run()
+    try await attempt.run()
   }
 }
 
@@ -81,17 +81,17 @@ private struct ContactCall: Sendable {
           occurrence: callout.occurrence, isTest: callout.isTest)
       },
       record: { attempt, outcome in
-        // It has happened, whether it can be recorded or not.
+        // The call has happened, even if it cannot be recorded.
         try? present().commit(
           Event(.called, occurrence, detail: words(store, attempt, outcome)), of: alarm)
       })
   }
 
-  /// A rehearsal is about no occurrence.
+  /// The occurrence for the log entry; nil for a rehearsal, which has none.
   private var occurrence: CivilDateTime? { callout.isTest ? nil : callout.occurrence }
 
   private func isWanted(_ store: Store) -> Bool {
-    // What cannot be read now is wanted still.
+    // If the alarm cannot be read, the contact is still needed.
     guard let alarm = try? store.alarm(callout.alarm) else { return true }
     if callout.isTest {
       return alarm.enabled && !alarm.isDeleted && alarm.progress.rehearsal == callout.due

@@ -95,8 +95,8 @@ struct CascadeStatus: ParsableCommand {
     }
   }
 
-  /// `{alarm, title, occurrence, at, zone?, live, members: [{label, at, first, wouldRing, reason, every?}]}`; of one that rings see
-  /// `CascadeProgress.json`.
+  /// Returns `{alarm, title, occurrence, at, zone?, live, members}` for an upcoming occurrence; `members` is
+  /// `[{label, at, first, wouldRing, reason, every?}]`. For a ringing occurrence see `CascadeProgress.json`.
   private func json(_ outlook: CascadeReadiness, _ context: CommandContext) -> JSON {
     let zones = context.storeContext.zones
     return .object(omittingNil: [

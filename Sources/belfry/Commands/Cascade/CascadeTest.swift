@@ -141,7 +141,7 @@ struct CascadeTest: AsyncParsableCommand {
     Console.line("  \(delay) later: \(Printable.text(entry.detail ?? ""))")
   }
 
-  /// `{alarm, asked, reports: [{device, at, detail}], silent: […]}`
+  /// Returns `{alarm, asked, reports: [{device, at, detail}], silent: […]}`.
   private func json(
     _ asked: Instant, _ heard: [LogEntry], _ waiting: [Awaited], _ editing: CascadeEditing
   ) -> JSON {

@@ -1,14 +1,14 @@
 import Git
 
 extension MailboxURL {
-  /// Throws if a mailbox's URL holds credentials: an invitation would give them to everybody who sees it.
+  /// Throws if a mailbox's URL contains credentials, which an invitation would reveal to its readers.
   static func refuseCredentials(in url: String) throws {
     guard URLMask.holdsCredentials(url) else { return }
     throw CommandError(
       .usage,
-      "\(RemoteURLInput.shown(url)) holds a password or a token, which the invitation would give away.",
+      "\(RemoteURLInput.shown(url)) holds a password or a token, which the invitation would reveal.",
       hint:
-        "Give it to a credential helper (git help credentials), and name the mailbox without it: --remote \(Printable.text(URLMask.stripped(url: url)))"
+        "Give it to a credential helper (git help credentials), and use the URL without it: --remote \(Printable.text(URLMask.stripped(url: url)))"
     )
   }
 }

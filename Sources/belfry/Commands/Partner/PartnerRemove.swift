@@ -1,0 +1,59 @@
+import ArgumentParser
+import BelfryPartners
+import BelfryStore
+
+struct PartnerRemove: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove",
+    abstract: "Remove a partner, the keys and the partner's alarms.",
+    discussion: """
+      The partner is notified. Your alarms on the partner's devices are deleted as soon as those devices receive the \
+      notice. 'belfry undo' cannot restore the keys: to undo the removal, re-pair. Run this on each of your devices \
+      that has the keys: see 'belfry help partner keys'.
+      """)
+
+  @Argument(help: "The partner.")
+  var partner: String
+
+  @Flag(help: "Do not ask for confirmation.")
+  var yes = false
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: PartnerCommand
+
+  func run() async throws {
+    let session = try PartnerSession(common, parent.root)
+    let partner = try session.find(self.partner)
+    let name = partner.name.isEmpty ? "the invitation" : Printable.text(partner.name)
+    let set = partner.received.filter { !$0.isOver && $0.alarm != nil }
+    if !yes, Style.canAsk {
+      let count =
+        set.isEmpty
+        ? "" : " \(set.count == 1 ? "An alarm" : "\(set.count) alarms") of theirs will be deleted."
+      Console.prompt("Remove \(name)?\(count)")
+      guard Console.confirmed() else {
+        throw CommandError(.failed, "nothing was changed.", hint: "Answer y to remove.")
+      }
+    }
+    let cancelled = try session.change(partner.id) { partner in
+      // The daemon may have accepted more during the prompt. The keys go last: a failed deletion can be repeated.
+      let deleted = try session.store.delete(
+        partner.received.filter { !$0.isOver }.compactMap(\.alarm),
+        why: "parted from \(partner.name)", isFinal: true)
+      try partner.end(at: session.now)
+      return deleted.count
+    }
+    let document = JSON.object([
+      "partner": .string(partner.name), "cancelled": .integer(Int64(cancelled)),
+    ])
+    if !common.json {
+      Console.line(
+        "Removed \(name)"
+          + (cancelled == 0
+            ? "." : "; \(cancelled) of their alarms \(cancelled == 1 ? "was" : "were") deleted."))
+    }
+    try await session.syncMailboxes(
+      ifUnreachable: "\(name) is notified when the mailbox can be reached.",
+      json: common.json ? { document } : nil)
+  }
+}

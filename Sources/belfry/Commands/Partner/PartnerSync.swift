@@ -1,0 +1,42 @@
+import ArgumentParser
+import BelfryPartners
+import BelfryStore
+
+struct PartnerSync: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sync", abstract: "Exchange messages with the mailboxes now.",
+    discussion: "The daemon does this once a minute. 'belfry sync' does it, too.")
+
+  /// Sends news as notifications. The daemon sets this flag, as nobody reads its terminal.
+  @Flag(help: .hidden)
+  var notify = false
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: PartnerCommand
+
+  func run() async throws {
+    let session = try PartnerSession(common.context(parent.root), creates: false)
+    let report = try await Watchdog.limit { try await session.round() }
+    let text = PartnerText(session.context)
+    if common.json {
+      Console.write(
+        JSON.object([
+          "news": .array(report.news.flatMap(text.lines).map { .string($0) }),
+          "waiting": .integer(Int64(report.waiting)),
+        ]).document)
+    } else {
+      text.tell(report.news)
+      if report.news.isEmpty, report.failures.isEmpty, !notify { Console.line("Nothing is new.") }
+      if report.waiting > 0 {
+        Console.line("\(report.waiting) more messages wait: belfry partner sync")
+      }
+    }
+    if notify { await PartnerNotifications(session).send(report.news) }
+    await session.context.upkeep(session.store)
+    guard let failure = report.failures.first else { return }
+    for other in report.failures.dropFirst() {
+      Console.error("belfry: \(CommandError(partnerMailbox: other.error).message)")
+    }
+    throw CommandError(partnerMailbox: failure.error)
+  }
+}
