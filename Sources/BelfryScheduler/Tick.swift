@@ -100,7 +100,7 @@ public struct Tick: Sendable {
   ///   recorded, and nothing else: for a daemon that tells by itself.
   public func run(pendingDelivery: Bool = true) async throws -> TickReport {
     var report = TickReport()
-    HookNotes(folder: store.hookNotes, leaseOwner: leases.leaseOwner).endLeftovers()
+    HookRegistry(folder: store.hookNotes, leaseOwner: leases.leaseOwner).terminateOrphans()
     let (settings, problem) = try store.settings()
     let ledger = leases.ledger
     let evaluation = BlockingWorker().start { Result { try evaluate(settings, ledger) } }

@@ -323,7 +323,7 @@ extension Store {
   func row(
     _ alarm: Alarm, blob: ObjectID, status file: stat, settings: Settings
   ) -> (row: AlarmIndexFile.Row, summary: AlarmSummary) {
-    // The status depends on the ledger only while the row is no longer valid, except for advance warnings.
+    // The ledger affects only statuses that are not cached, except through advance warnings.
     let ledger = alarm.delivery.warnings == nil ? DeliveryLedger() : self.ledger()
     let summary = AlarmSummary(
       alarm, status: timeline(alarm).status(at: context.now, settings: settings, ledger: ledger))

@@ -1,31 +1,32 @@
 import BelfryCore
 import Git
 
-/// What undoing came to.
+/// The result of an undo.
 public struct Undone: Sendable {
-  /// The subject of the commit that was taken back: `Done: Rent reminder (2026-11-23 09:00)`.
+  /// The subject of the undone commit, such as `Done: Rent reminder (2026-11-23 09:00)`.
   public var subject: String
-  /// When that was.
+  /// The time of the undone commit.
   public var acted: Instant
-  /// The alarms as they are now.
+  /// The changed alarms.
   public var alarms: [Alarm]
   /// The settings that have their earlier values again.
   public var settings: [Setting]
-  /// The occurrence that it was about, if it was about one.
+  /// The occurrence that the action applied to; nil if it applied to none.
   public var occurrence: CivilDateTime?
-  /// The devices whose place this one has given back.
+  /// The devices that this device no longer replaces.
   public var devices: [Identifier] = []
-  /// Whether one of them rang already, before it was undone.
+  /// True if one of the alarms was already ringing before the undo.
   public var rangBefore = false
 }
 
 extension Store {
-  /// Takes the latest action back that somebody took on this device and that is not undone yet, as a new
-  /// commit: also when it was synced long ago.
+  /// Undoes the user's latest action on this device that is not yet undone, as a new commit. The action can already be
+  /// synced.
   ///
-  /// Throws `StoreError.nothingToUndo`, `.cannotBeUndone` for an action that is final, or `.notUndone` when other things happened to what it changed.
-  ///
-  /// - Parameter skipping: so many of the latest actions are left as they are.
+  /// - Parameter skipping: The number of latest actions to skip.
+  /// - Returns: The result.
+  /// - Throws: `StoreError.nothingToUndo`, `.cannotBeUndone` if the action is final, or `.notUndone` if an alarm has
+  ///   changed since the action.
   public func undo(skipping: Int = 0) throws -> Undone {
     try locked {
       let writer = try StoreWriter(self)
@@ -63,7 +64,7 @@ extension Store {
     }
   }
 
-  /// The latest commit of an action of this device's user that no later one has undone.
+  /// Returns the commit of the latest action of this device's user that is not undone.
   private func lastAction(_ writer: StoreWriter, skipping: Int) throws -> Commit? {
     guard let head = try writer.head() else { return nil }
     var skipped = 0
@@ -90,8 +91,8 @@ extension Store {
     return found
   }
 
-  /// Reads a record of a commit; the reason that it is none names both.
-  private func past<Record>(
+  /// Decodes a record of a commit. The error names both.
+  private func read<Record>(
     _ commit: Commit, _ path: String, _ decode: () throws(RecordError) -> Record
   ) throws -> Record {
     do throws(RecordError) {
@@ -108,7 +109,7 @@ extension Store {
     func version(_ blob: ObjectID?, _ id: Identifier) throws -> Alarm? {
       guard let blob else { return nil }
       let bytes = try repository.blob(blob, limit: AlarmRecord.largest)
-      return try past(action, AlarmRecord.path(id)) { () throws(RecordError) in
+      return try read(action, AlarmRecord.path(id)) { () throws(RecordError) in
         try AlarmRecord.decode(bytes, id: id, now: undone.acted)
       }
     }
@@ -117,7 +118,7 @@ extension Store {
         return nil
       }
       let bytes = try repository.blob(blob, limit: LogRecord.largest)
-      return try past(action, file.path) { () throws(RecordError) in try LogRecord.decode(bytes) }
+      return try read(action, file.path) { () throws(RecordError) in try LogRecord.decode(bytes) }
     }
     for file in changed {
       guard case .alarm(let id)? = RecordPath(file.path), let after = try version(file.after, id)
@@ -154,7 +155,7 @@ extension Store {
     else { return }
     func version(_ blob: ObjectID) throws -> SettingsRecord {
       let bytes = try repository.blob(blob, limit: SettingsFile.largest)
-      return try past(action, file.path) { () throws(RecordError) in
+      return try read(action, file.path) { () throws(RecordError) in
         try SettingsFile.decode(bytes)
       }
     }

@@ -3,19 +3,23 @@ import Git
 import Glibc
 
 extension Store {
-  /// One change of a store: alarms and log entries that go into one commit.
+  /// A change of a store: alarms and log entries for one commit.
   public struct Change: Sendable {
+    /// The new versions of the alarms.
     public var alarms: [Alarm]
+    /// The new log entries.
     public var entries: [LogEntry]
+    /// The message of the commit.
     public var message: CommitMessage
 
+    /// Creates a change.
     public init(alarms: [Alarm], entries: [LogEntry], message: CommitMessage) {
       self.alarms = alarms
       self.entries = entries
       self.message = message
     }
 
-    /// The files of its records, by their paths.
+    /// The files of the records, by their paths.
     var files: [String: [UInt8]?] {
       var files: [String: [UInt8]?] = [:]
       for alarm in alarms { files[AlarmRecord.path(alarm.id)] = AlarmRecord.encode(alarm) }
@@ -23,22 +27,22 @@ extension Store {
       return files
     }
 
-    /// The change without alarms whose files must not be written; nil when nothing is left.
-    func leavingOut(_ broken: Set<Identifier>) -> Change? {
-      if broken.isEmpty { return self }
+    /// Returns the change without the given alarms, whose files must not be written. Returns nil if nothing is left.
+    func excluding(_ invalid: Set<Identifier>) -> Change? {
+      if invalid.isEmpty { return self }
       var change = self
-      change.alarms.removeAll { broken.contains($0.id) }
-      change.entries.removeAll { broken.contains($0.alarm) }
+      change.alarms.removeAll { invalid.contains($0.id) }
+      change.entries.removeAll { invalid.contains($0.alarm) }
       return change.alarms.isEmpty ? nil : change
     }
   }
 
-  /// Commits a change that rests on no record.
+  /// Commits a change that doesn't depend on any record.
   public func commit(_ change: Change) throws {
     try locked { try StoreWriter(self).commit(change) }
   }
 
-  /// Commits that something has happened to an alarm, which stays as it is.
+  /// Commits a log entry of an event, without a change of the alarm.
   public func commit(_ event: Event, of alarm: Alarm) throws {
     try commit(
       Change(
@@ -46,7 +50,9 @@ extension Store {
         message: CommitMessage(event, of: alarm, device: device)))
   }
 
-  /// Commits new alarms. Throws `StoreError.alarmLimit` when the tier does not allow so many.
+  /// Commits new alarms.
+  ///
+  /// - Throws: `StoreError.alarmLimit` if the tier doesn't allow as many alarms.
   public func add(_ change: Change) throws {
     try locked {
       let writer = try StoreWriter(self)
@@ -61,12 +67,15 @@ extension Store {
     }
   }
 
-  /// Changes one alarm: reads it under the lock, hand edits included, and commits what `body` makes of it.
+  /// Changes an alarm. Reads it under the lock, including hand edits, and commits the change that `body` returns.
   ///
-  /// Throws `StoreError.noSuchAlarm` for an alarm that was deleted since the caller has looked for it.
-  ///
-  /// - Parameter includingDeleted: changes a deleted alarm, too.
-  /// - Returns: what `body` returns beside the change.
+  /// - Parameters:
+  ///   - id: The alarm.
+  ///   - includingDeleted: True to change a deleted alarm, too.
+  ///   - body: Receives the alarm, and returns the change, or nil for none.
+  /// - Returns: The second value that `body` returns.
+  /// - Throws: `StoreError.noSuchAlarm` if the alarm was deleted in the meantime, `.badRecord` if its file is not
+  ///   valid, and the errors of `body`.
   public func update<Result>(
     _ id: Identifier, includingDeleted: Bool = false, _ body: (Alarm) throws -> (Change?, Result)
   ) throws -> Result {
@@ -75,20 +84,26 @@ extension Store {
       try HandEditImport(writer).absorb([id])
       switch try readAlarm(id) {
       case .good(let alarm, _):
-        // An edit would bring it back.
+        // An edit would restore a deleted alarm.
         if alarm.isDeleted, !includingDeleted { throw StoreError.noSuchAlarm(id.text) }
         let (change, result) = try body(alarm)
         if let change { try writer.commit(change) }
         return result
       case .bad(let error):
-        // What a person wrote there must not be lost under what we would write.
+        // The user's content must not be overwritten.
         throw StoreError.badRecord(path: AlarmRecord.path(id), error)
       case .missing: throw StoreError.noSuchAlarm(id.text)
       }
     }
   }
 
-  /// Changes several alarms together: those of them that can be read and are not deleted.
+  /// Changes several alarms in one commit.
+  ///
+  /// - Parameters:
+  ///   - ids: The alarms. Those that are not valid, missing or deleted are left out.
+  ///   - body: Receives the alarms, and returns the change, or nil for none.
+  /// - Returns: The second value that `body` returns.
+  /// - Throws: `StoreError`, and the errors of `body`.
   public func update<Result>(
     _ ids: [Identifier], _ body: ([Alarm]) throws -> (Change?, Result)
   ) throws -> Result {
@@ -96,7 +111,8 @@ extension Store {
       let writer = try StoreWriter(self)
       try HandEditImport(writer).absorb(ids)
       let alarms = try ids.compactMap { id -> Alarm? in
-        // What a person wrote there must not be lost under what we would write, and an edit would bring a deleted one back.
+        // An invalid file contains the user's content, which must not be overwritten. An edit would restore a deleted
+        // alarm.
         if case .good(let alarm, _) = try readAlarm(id), !alarm.isDeleted { alarm } else { nil }
       }
       let (change, result) = try body(alarms)
@@ -105,72 +121,74 @@ extension Store {
     }
   }
 
-  /// What came of looking at all alarms against the clock.
+  /// The result of an evaluation of all alarms.
   public struct Evaluated: Sendable {
+    /// The records that are not valid.
     public var problems: [RecordProblem]
-    /// When the first of the alarms that `body` was not called with changes; nil when none does.
+    /// The time at which the status of an alarm that was not evaluated changes first; nil if none does.
     public var nextChange: Instant?
-    /// Why nothing could be recorded: the alarms were evaluated all the same.
+    /// The reason that the change was not committed; nil if it was. The alarms were evaluated nevertheless.
     public var failure: (any Error)?
   }
 
-  /// What the clock does to all alarms: evaluates those whose status may have changed.
+  /// Evaluates the alarms whose status may have changed, and commits the result.
   ///
-  /// A store that cannot be written to keeps no alarm from firing: the alarms are then taken as they
-  /// lie, nothing is committed, and the reason is returned.
+  /// A read-only store prevents no alarm from firing: the alarms are then evaluated as they are in the work tree,
+  /// nothing is committed, and the reason is returned.
   ///
-  /// - Parameter body: is called once with them, and says what is to be committed, together.
+  /// - Parameter body: Receives the alarms, and returns the change to commit, or nil for none. It is called a second
+  ///   time if the change could not be committed.
   public func evaluate(_ body: ([Alarm]) throws -> Change?) throws -> Evaluated {
-    let view = try AlarmIndex(self)
-    if view.due.isEmpty, view.unsettled.isEmpty, settingsAreSettled, past == nil, !hasIncoming,
+    let index = try AlarmIndex(self)
+    if index.due.isEmpty, index.unsettled.isEmpty, settingsAreSettled, past == nil, !hasIncoming,
       isZoneRecorded, movedHead == nil || adoptionFailure != nil, !local.hasJournal
     {
-      view.save()
-      return Evaluated(problems: view.problems, nextChange: view.nextChange)
+      index.save()
+      return Evaluated(problems: index.problems, nextChange: index.nextChange)
     }
     do {
       return try locked {
         let writer = try StoreWriter(self)
         if hasIncoming { _ = try writer.takeIncoming() }
-        // Somebody may have written while we waited.
+        // Another process may have written before the lock was acquired.
         let before = try AlarmIndex(self)
         before.save()
         if !before.unsettled.isEmpty { try HandEditImport(writer).absorb(before.unsettled) }
         try SettingsHandEditImport(writer).absorb()
         try recordZone(writer)
-        if let change = try body(alarms(before))?.leavingOut(before.broken) {
+        if let change = try body(alarms(before))?.excluding(before.invalid) {
           try writer.commit(change)
         }
         return Evaluated(problems: before.problems, nextChange: before.nextChange)
       }
     } catch {
-      _ = try body(lyingAlarms(view))
-      return Evaluated(problems: view.problems, nextChange: view.nextChange, failure: error)
+      _ = try body(workTreeAlarms(index))
+      return Evaluated(problems: index.problems, nextChange: index.nextChange, failure: error)
     }
   }
 
-  /// Returns the alarms whose status may have changed, as they lie: for whoever cannot wait until the store can be
-  /// written to.
-  public func alarmsToEvaluate() throws -> [Alarm] { try lyingAlarms(AlarmIndex(self)) }
+  /// Returns the alarms whose status may have changed, as they are in the work tree, for a caller that cannot wait
+  /// until the store is writable.
+  public func alarmsToEvaluate() throws -> [Alarm] { try workTreeAlarms(AlarmIndex(self)) }
 
-  private func lyingAlarms(_ view: AlarmIndex) throws -> [Alarm] {
-    try past == nil ? alarms(view) : branchAlarms() ?? alarms(view)
+  private func workTreeAlarms(_ index: AlarmIndex) throws -> [Alarm] {
+    try past == nil ? alarms(index) : branchAlarms() ?? alarms(index)
   }
 
-  /// All alarms as the branch has them, while the work tree shows the past; nil without such a branch.
+  /// Returns all alarms of the branch while an earlier commit is checked out, or nil without such a branch.
   func branchAlarms() throws -> [Alarm]? {
     let repository = try repository()
     guard let head = try branchHead(repository) else { return nil }
     let blobs = try Store.alarms(repository, in: try repository.commit(head).tree)
     return blobs.compactMap { id, blob in
-      // What is not valid there is known from a version before, if from any.
+      // An invalid version is left out.
       guard let bytes = try? repository.blob(blob, limit: AlarmRecord.largest) else { return nil }
       return try? AlarmRecord.decode(bytes, id: id, now: context.now)
     }
   }
 
-  /// The branch to read while a commit of the past is checked out: that of another name on which Belfry wrote last,
-  /// when it is ahead.
+  /// Returns the commit of the branch to read while an earlier commit is checked out: that of `main`, or the commit at
+  /// which Belfry left the branch if it is a descendant.
   private func branchHead(_ repository: Repository) throws -> ObjectID? {
     let head = try repository.commit(of: "refs/heads/\(Repository.branch)")
     guard let seen = local.readSeen(), (try? repository.commit(seen)) != nil else { return head }
@@ -178,18 +196,20 @@ extension Store {
     return (try? repository.isAncestor(head, of: seen)) == true ? seen : head
   }
 
-  private func alarms(_ view: AlarmIndex) throws -> [Alarm] {
+  private func alarms(_ index: AlarmIndex) throws -> [Alarm] {
     let pending = pendingVersions()
-    return try Set(view.due + view.unsettled).sorted().compactMap { try alarm($0, pending) }
+    return try Set(index.due + index.unsettled).sorted().compactMap { try alarm($0, pending) }
   }
 
-  /// Log entries of this device, now, for events in the order in which they happened.
+  /// Returns log entries of this device for events in chronological order.
   ///
-  /// - Parameter moments: when each of them happened; nil for now.
+  /// - Parameters:
+  ///   - events: The events, each with its alarm.
+  ///   - moments: The time of each event; nil for the current time.
   public func entries(
     _ events: [(event: Event, alarm: Alarm)], at moments: [Instant]? = nil
   ) -> [LogEntry] {
-    // Entries of one moment sort by their identifiers.
+    // Entries of the same time sort by their identifiers.
     let ids = events.map { _ in context.makeIdentifier() }.sorted()
     return zip(ids, events).enumerated().map { index, pair in
       LogEntry(
@@ -198,6 +218,9 @@ extension Store {
     }
   }
 
+  /// Returns log entries of this device for the events of one alarm, in chronological order.
+  ///
+  /// - Parameter moment: The time of the entries; nil for the current time.
   public func entries(
     _ events: [Event], of alarm: Alarm, at moment: Instant? = nil
   ) -> [LogEntry] {
@@ -205,10 +228,12 @@ extension Store {
       events.map { ($0, alarm) }, at: moment.map { Array(repeating: $0, count: events.count) })
   }
 
-  /// The change that a transition makes: its last event names it.
+  /// Returns the change for a transition, or nil if the transition has no events. Its message describes the last event.
   public func change(_ transition: Transition) -> Change? { change(transition, at: nil) }
 
-  /// The same with its log entries at another moment than now.
+  /// Returns the change for a transition whose log entries have another time.
+  ///
+  /// - Parameter moment: The time; nil for the current time.
   public func change(_ transition: Transition, at moment: Instant?) -> Change? {
     guard let last = transition.events.last else { return nil }
     var message = CommitMessage(last, of: transition.alarm, device: device)
@@ -225,12 +250,13 @@ extension Store {
 }
 
 extension StoreWriter {
+  /// Commits a change.
   func commit(_ change: Store.Change) throws {
     try commit(change.files, message: change.message)
   }
 }
 
-/// Takes hand edits up: what an editor, a script or another git wrote into the work tree.
+/// An import of hand edits: changes that an editor, a script or another git made in the work tree.
 struct HandEditImport {
   private let writer: StoreWriter
   private var store: Store { writer.store }
@@ -239,23 +265,25 @@ struct HandEditImport {
     self.writer = writer
   }
 
-  /// Validates records whose files may have changed, stamps the fields that did, and commits them as
-  /// the user's edit.
+  /// Imports the files of alarms that may have changed.
   ///
-  /// 1. A valid file: the fields that differ from the last version known, under the same stamp, are
-  ///    stamped now; the result is joined with the versions known, so that a stale file takes nothing back.
-  /// 2. A file that is not valid stays as it is; the last good version stays in use.
-  /// 3. A file that is gone is put back: only `belfry delete` deletes.
+  /// 1. A valid file: fields that differ from the last known version under the same stamp get a new stamp. The result
+  ///    is joined with the known versions, so that an outdated file reverts nothing. The changes are committed as the
+  ///    user's edit.
+  /// 2. An invalid file stays as it is. The last valid version stays in use.
+  /// 3. A missing file is restored: only `belfry delete` deletes.
   ///
-  /// - Parameter isBranchUnknown: compares with the branch also those whose files are as the cards know them: it is not
-  ///   known whether the branch has them.
+  /// - Parameters:
+  ///   - ids: The alarms.
+  ///   - isBranchUnknown: True if the branch may lack alarms whose files match the index, so that all files are
+  ///     compared with the branch.
   func absorb(_ ids: [Identifier], isBranchUnknown: Bool = false) throws {
     if ids.isEmpty { return }
-    let summaries = store.readCards()
+    let indexFile = store.readAlarmIndex()
     let committed: [Identifier: ObjectID]
     if ids.count == 1, let id = ids.first, !isBranchUnknown {
-      // The common case, an alarm that is as it was, is seen without looking into the history.
-      if let summaries, let index = summaries.index(of: id), isUnchanged(summaries, index, id) {
+      // This avoids the history in the common case of an unchanged alarm.
+      if let indexFile, let row = indexFile.index(of: id), isUnchanged(indexFile, row, id) {
         return
       }
       committed = try Store.committedAlarms(writer.repository, only: id)
@@ -264,12 +292,12 @@ struct HandEditImport {
     }
 
     var files: [String: [UInt8]?] = [:]
-    var clean: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?] = [:]
+    var unchanged: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?] = [:]
     var edits: [(alarm: Alarm, fields: [Alarm.Field], isNew: Bool)] = []
     let settings = try store.settings().settings
     for id in ids {
-      let known = summaries.flatMap { summaries in
-        summaries.index(of: id).flatMap { summaries.row($0)?.blob }
+      let known = indexFile.flatMap { file in
+        file.index(of: id).flatMap { file.row($0)?.blob }
       }
       let head = committed[id]
       switch try store.readAlarm(id) {
@@ -277,7 +305,7 @@ struct HandEditImport {
       case .missing:
         guard let good = try store.lastGood(id) else { continue }
         var alarm = good.alarm
-        // The cards may know an earlier version than the branch has.
+        // The index can have an earlier version than the branch.
         if let head, head != good.blob, let theirs = try version(head, id) {
           alarm = Alarm.join(alarm, theirs)
         }
@@ -292,8 +320,8 @@ struct HandEditImport {
         }
         let bytes = AlarmRecord.encode(result)
         if let head, bytes == content.bytes, Repository.blobID(bytes) == head {
-          // Another git has committed it: all it needs is a card.
-          clean[id] = store.row(
+          // Another program has committed the file, so only the index is updated.
+          unchanged[id] = store.row(
             result, blob: head, status: content.status, settings: settings)
         } else {
           files[AlarmRecord.path(id)] = bytes
@@ -303,9 +331,9 @@ struct HandEditImport {
         }
       }
     }
-    store.keep(clean)
+    store.replaceRows(unchanged)
     guard !files.isEmpty else { return }
-    var message = CommitMessage("Take up what another program wrote", device: store.device)
+    var message = CommitMessage("Import records that another program wrote", device: store.device)
     for edit in edits {
       let event = Event(
         edit.isNew ? .created : .edited,
@@ -326,7 +354,7 @@ struct HandEditImport {
     try commitChanged(files, committed: committed, message: message)
   }
 
-  /// Commits what differs from HEAD; the rest is only written, as its card is.
+  /// Commits the files if they differ from HEAD. Otherwise only writes them.
   private func commitChanged(
     _ files: [String: [UInt8]?], committed: [Identifier: ObjectID], message: CommitMessage
   ) throws {
@@ -341,17 +369,17 @@ struct HandEditImport {
     }
   }
 
-  private func isUnchanged(_ summaries: AlarmIndexFile, _ index: Int, _ id: Identifier) -> Bool {
+  private func isUnchanged(_ file: AlarmIndexFile, _ row: Int, _ id: Identifier) -> Bool {
     var status = stat()
     return lstat("\(store.path)/\(AlarmRecord.path(id))", &status) == 0
-      && FileSignature(status) == summaries.signature(index)
+      && FileSignature(status) == file.signature(row)
   }
 
   private func version(_ blob: ObjectID?, _ id: Identifier) throws -> Alarm? {
     guard let blob, let bytes = try? writer.repository.blob(blob, limit: AlarmRecord.largest) else {
       return nil
     }
-    // A version that was never good is no version.
+    // An invalid version counts as missing.
     return try? AlarmRecord.decode(bytes, id: id, now: store.context.now)
   }
 }

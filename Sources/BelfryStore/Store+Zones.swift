@@ -3,19 +3,19 @@ import Git
 import Glibc
 import Synchronization
 
-/// The time zones that the devices' records name, read again when a record has changed.
+/// A cache of the time zones that the devices' records name.
 final class DeviceZones: Sendable {
   private struct Known {
     let signature: FileSignature
     let readAt: Instant
-    /// Nil for a device whose record names none, or one that this system does not know.
+    /// The zones; nil for a device whose record names none, or one that this system doesn't know.
     let zones: [Identifier: TimeZoneRules?]
   }
   private let known = Mutex<Known?>(nil)
-  /// The time in seconds for which zones are cached while the folder stays the same: a record can be edited in place.
+  /// The lifetime of the cache while the folder stays the same, in seconds. A record can be edited in place.
   private static let lifetime: Int64 = 30
 
-  /// The zones of all devices of a store.
+  /// Returns the zones of all devices of a store.
   func zones(of store: Store) -> [Identifier: TimeZoneRules?] {
     var status = stat()
     guard stat(store.path + "/devices", &status) == 0 else { return [:] }
@@ -39,12 +39,12 @@ final class DeviceZones: Sendable {
 }
 
 extension Store {
-  /// The zone in which an alarm's civil times are meant on this device.
+  /// Returns the zone of an alarm's civil times on this device, by the first rule that applies:
   ///
-  /// 1. An alarm with a zone of its own: that one.
-  /// 2. An alarm with a cascade: the zone of the first device, as the alarm's record has it; on the first device the
-  ///    one that it is in.
-  /// 3. Else the zone that this device is in. The same where this system does not know the zone.
+  /// 1. The alarm has its own zone: that zone.
+  /// 2. The alarm has a cascade: the zone of the cascade's primary device, from the alarm's record. On the primary
+  ///    device itself, its current zone.
+  /// 3. The current zone of this device, also if this system doesn't know the zone.
   public func zone(of alarm: Alarm) -> TimeZoneRules {
     let zones = context.zones
     guard let name = alarm.cascadeZone(at: context.now), alarm.cascade?.plan.primary != device
@@ -54,8 +54,8 @@ extension Store {
     return zones.zone(recorded: name) ?? zones.local
   }
 
-  /// The zones of the other devices that ring for an alarm by their own wall clocks; none for an alarm whose devices
-  /// follow one zone. A device whose zone is not known may be in the one that is farthest behind.
+  /// Returns the zones of the other devices that ring for an alarm by their own local time. Returns none if the alarm's
+  /// devices follow one zone. A device with an unknown zone counts as in the zone that is farthest behind.
   func otherZones(of alarm: Alarm) -> [TimeZoneRules] {
     guard alarm.zone == .floating, alarm.cascadeZone(at: context.now) == nil else { return [] }
     let devices = deviceZones.zones(of: self)
@@ -72,27 +72,27 @@ extension Store {
     return result
   }
 
-  /// The name of the zone that a device is in, as far as its record says.
+  /// Returns the name of a device's zone, or nil if its record names none.
   public func zoneName(of device: Identifier) -> String? {
     if device == self.device { return context.zones.recordedName(at: context.now) }
     return devices().devices.first { $0.id == device }?.zone
   }
 
-  /// The name of the zone that all devices of an alarm's cascade follow; nil when the first device has not recorded it
-  /// yet, and each goes by its own clock.
+  /// Returns the name of the zone that all devices of an alarm's cascade follow. Returns nil if the primary device
+  /// hasn't recorded it yet, so that each device follows its own local time.
   public func cascadeZoneName(of alarm: Alarm) -> String? {
     if case .named(let name) = alarm.zone { return name }
     guard alarm.cascade?.plan.primary != device else { return zoneName(of: device) }
     return alarm.cascadeZone
   }
 
-  /// True if this device's record names its current zone. An invalid record counts as one that does.
+  /// True if this device's record names its current zone, or if the record is not valid.
   var isZoneRecorded: Bool {
     guard let record = try? recordOfThisDevice() else { return true }
     return record.zone == context.zones.recordedName(at: context.now)
   }
 
-  /// Lets this device's record name the zone that it is in.
+  /// Updates the zone in this device's record.
   func recordZone(_ writer: StoreWriter) throws {
     guard !isZoneRecorded else { return }
     try DailyAudit(writer).commitDevices()

@@ -3,66 +3,73 @@ import Git
 import Glibc
 
 extension StoreWriter {
-  /// Finishes what a process that died had begun to write, or takes back what one could not.
+  /// Completes the write of a process that ended during it, or rolls back a write that failed or is incomplete.
   func recover() throws {
     guard let journal = try store.local.readJournal() else { return }
-    // What died here may have held these.
+    // The process that ended may have held these locks.
     for lock in repository.locks(of: branch) {
       _ = repository.removeAbandonedLock(lock, olderThan: 0)
     }
     let tree = try head().map { try repository.commit($0).tree }
-    var wanted: [String: [UInt8]] = [:]
-    var isWhole = true
+    var intended: [String: [UInt8]] = [:]
+    var isComplete = true
     for (path, blob) in journal.files {
       guard let kind = RecordPath(path), let blob else { continue }
       guard let bytes = try? repository.blob(blob, limit: kind.largest) else {
-        // The power was cut: the blobs had not reached the disk.
-        isWhole = false
+        // The blobs had not reached the disk when the power failed.
+        isComplete = false
         continue
       }
-      wanted[path] = bytes
+      intended[path] = bytes
     }
-    if journal.isRefused || !isWhole {
-      try takeBack(journal.files, tree: tree)
+    if journal.isRefused || !isComplete {
+      try rollBack(journal.files, tree: tree)
     } else {
-      try finish(
-        wanted, tree: tree, begun: journal.head,
+      try complete(
+        intended, tree: tree, startHead: journal.head,
         message: recoveredMessage(journal.message))
     }
     store.local.endJournal()
   }
 
-  /// The message that an interrupted write was to have: it says what was done, so that it can be undone like any other.
+  /// Returns the message for the commit of an interrupted write: its own message, so that the action can be undone, and
+  /// a trailer.
   private func recoveredMessage(_ message: String?) -> String {
     guard let message else {
       return CommitMessage("Finish an interrupted write", device: store.device).text
     }
     let trailers = CommitMessage.trailers(of: message)
-    // One that was interrupted twice says so once.
+    // A write that was interrupted twice gets the trailer once.
     if trailers["Device"] == nil || trailers[CommitMessage.recovered] != nil { return message }
     return message + (message.hasSuffix("\n") ? "" : "\n") + "\(CommitMessage.recovered): true\n"
   }
 
-  /// - Parameter begun: the commit at which the branch stood when the write began. Where it has moved since, the files
-  ///   are joined with what has been committed.
-  private func finish(
-    _ wanted: [String: [UInt8]], tree: ObjectID?, begun: ObjectID?, message: String
+  /// Completes an interrupted write. If the branch has moved since the write began, the files are joined with the
+  /// committed versions.
+  ///
+  /// - Parameters:
+  ///   - intended: The files of the write.
+  ///   - tree: The tree of the branch; nil before the first commit.
+  ///   - startHead: The commit of the branch when the write began.
+  ///   - message: The message of the commit.
+  private func complete(
+    _ intended: [String: [UInt8]], tree: ObjectID?, startHead: ObjectID?, message: String
   ) throws {
-    let isMoved = try begun != head()
-    let base = isMoved ? begun.flatMap { try? repository.commit($0).tree } : nil
+    let isMoved = try startHead != head()
+    let base = isMoved ? startHead.flatMap { try? repository.commit($0).tree } : nil
     var files: [String: [UInt8]?] = [:]
     var edited: Set<String> = []
-    for (path, bytes) in wanted {
+    for (path, bytes) in intended {
       let committed = try tree.flatMap { try repository.blob(at: path, in: $0) }
       let id = Repository.blobID(bytes)
       if committed == id { continue }
       let content = isMoved ? joined(path, bytes, committed, base: base) : bytes
-      // Somebody has written something later since.
+      // The committed version already contains the write.
       if Repository.blobID(content) == committed { continue }
       files[path] = .some(content)
-      // What a person has written there since is left for them.
-      let lying = try? DurableFile.read("\(store.path)/\(path)", limit: AlarmRecord.largest)
-      if let lying = lying ?? nil, case let now = Repository.blobID(lying.bytes), now != id,
+      // An edit that the user has made since then stays in the work tree.
+      let current = try? DurableFile.read("\(store.path)/\(path)", limit: AlarmRecord.largest)
+      if let current = current ?? nil, case let now = Repository.blobID(current.bytes), now != id,
         now != committed
       {
         edited.insert(path)
@@ -72,16 +79,16 @@ extension StoreWriter {
     do {
       try commit(files, keeping: edited, message: message)
     } catch {
-      // The next writer finishes it, and joins it as well where the branch has moved.
+      // The next writer tries again.
       try store.local.beginJournal(
-        wanted.map { ($0.key, Repository.blobID($0.value)) }, head: begun, message: message)
+        intended.map { ($0.key, Repository.blobID($0.value)) }, head: startHead, message: message)
       throw error
     }
   }
 
-  /// Returns the join of the version that an interrupted write wanted and the one that has been committed since.
+  /// Returns the join of a file of an interrupted write and the committed version.
   ///
-  /// - Parameter base: the tree from which both were made: it tells what somebody has edited without a stamp.
+  /// - Parameter base: The tree from which both were made. It shows values that were edited without a stamp.
   private func joined(
     _ path: String, _ bytes: [UInt8], _ committed: ObjectID?, base: ObjectID?
   ) -> [UInt8] {
@@ -95,13 +102,13 @@ extension StoreWriter {
     return join.bytes ?? bytes
   }
 
-  /// Gives files that hold what was refused HEAD's version again.
-  private func takeBack(_ files: [(path: String, blob: ObjectID?)], tree: ObjectID?) throws {
+  /// Rolls back a write: restores HEAD's versions of the files that still have the content of the write.
+  private func rollBack(_ files: [(path: String, blob: ObjectID?)], tree: ObjectID?) throws {
     for (path, blob) in files {
       guard RecordPath(path) != nil, let blob else { continue }
       let file = "\(store.path)/\(path)"
-      guard let lying = try DurableFile.read(file, limit: AlarmRecord.largest),
-        Repository.blobID(lying.bytes) == blob
+      guard let current = try DurableFile.read(file, limit: AlarmRecord.largest),
+        Repository.blobID(current.bytes) == blob
       else { continue }
       let committed = try tree.flatMap { try repository.blob(at: path, in: $0) }
       if committed == blob { continue }

@@ -2,35 +2,41 @@ import BelfryCore
 import Git
 import Glibc
 
-/// Writes records and commits them; made and used under the store's lock.
+/// A writer of records and commits. It is created and used under the store's lock.
 ///
 /// ```
-/// blobs → journal → record files → index → trees, commit → branch (the commit point) → cards
+/// blobs → journal → record files → index → trees, commit → branch (the commit point) → alarm index
 /// ```
 ///
-/// Up to the commit point a failure puts the old files back, which were kept aside: that needs no room on the
-/// disk. A process that dies there leaves the journal, which names files and blobs: the next writer commits
-/// all of them, or, after a failure whose files could not be put back, none.
+/// If a step before the commit point fails, the old files are restored from backups, which needs no disk space. If the
+/// process ends before the commit point, the journal remains. It names files and blobs: the next writer commits all of
+/// them, or, after a failure whose files could not be restored, none.
 final class StoreWriter {
+  /// The store.
   let store: Store
+  /// The store's repository.
   let repository: Repository
-  /// The branch that HEAD names, in full.
+  /// The full name of the checked-out branch.
   let branch: String
   private let signature: Repository.Signature
   private let hold: CollectionHold
-  /// Where Belfry left the branch, which somebody else may have moved since; nil when it is not known.
+  /// The commit at which Belfry left the branch; nil if it is unknown. Another program may have moved the branch since
+  /// then.
   let seen: ObjectID?
-  /// The commit that the work tree is in line with: it moves with the branch as long as only this process moves it. What
-  /// somebody else has put on top is left to the next writer.
+  /// The commit with which the work tree agrees. It moves with the branch as long as only this process moves the
+  /// branch. Commits of other programs are left to the next writer.
   var reconciled: ObjectID?
-  /// Keeps `reconciled` from being noted before all of the work tree is in line.
+  /// True while the work tree is being updated, so that `reconciled` is not yet saved.
   var isReconciling = false
 
+  /// Opens the repository, completes an interrupted write, and reconciles the work tree with the branch.
+  ///
+  /// - Throws: `StoreError.operationInProgress`, `.detachedHead`, `.gitBusy`, `GitError`, `FileError`.
   init(_ store: Store) throws {
     self.store = store
     repository = try store.repository()
     if Repository.mayBeUnmerged(repository.gitDirectory) {
-      try MergeConflictResolver(store, repository).mend()
+      try MergeConflictResolver(store, repository).resolve()
     }
     let operation = try repository.operation()
     guard operation == .none else { throw StoreError.operationInProgress(operation) }
@@ -39,15 +45,15 @@ final class StoreWriter {
     }
     self.branch = branch
     signature = try store.signature(repository)
-    hold = try StoreWriter.holdOff(repository, timeout: store.context.lockTimeout)
+    hold = try StoreWriter.waitForCollection(repository, timeout: store.context.lockTimeout)
     seen = store.local.readSeen()
     reconciled = seen
     try recover()
     try reconcile()
   }
 
-  /// Waits for a collection that goes on, and keeps the next from beginning.
-  private static func holdOff(
+  /// Waits until a running garbage collection ends, and prevents the next one from starting.
+  private static func waitForCollection(
     _ repository: Repository, timeout: Int
   ) throws -> CollectionHold {
     var waited = 0
@@ -64,16 +70,18 @@ final class StoreWriter {
     }
   }
 
-  /// Runs what another git may be in the way of, until it is not; takes away a lock that one left which
-  /// died.
+  /// Retries `body` while another git holds a lock, and removes a stale lock.
   ///
-  /// - Parameter body: returns nil while the lock is held.
+  /// - Parameters:
+  ///   - lock: The path of the lock file.
+  ///   - body: Returns nil while the lock is held.
+  /// - Throws: `StoreError.gitBusy` after `lockTimeout`.
   private func waitingForGit<Result>(_ lock: String, _ body: () throws -> Result?) throws -> Result
   {
     var waited = 0
     while true {
       if let result = try body() { return result }
-      // To look for its holder costs more than to wait a little.
+      // A search for the lock's holder takes longer than a short wait.
       if waited % 500 == 0, repository.removeAbandonedLock(lock) {
         store.context.report(.unlocked(path: lock))
         continue
@@ -86,11 +94,18 @@ final class StoreWriter {
     }
   }
 
+  /// Returns the commit of the branch, or nil before the first commit.
   func head() throws -> ObjectID? { try repository.commit(of: branch) }
 
   // MARK: Committing
 
-  /// Writes files (nil: tracks them no longer, and leaves them lying) and commits them on top of the branch. Returns the commit.
+  /// Writes files, and commits them on top of the branch.
+  ///
+  /// - Parameters:
+  ///   - files: The contents by path. Nil removes a file from the branch, but not from the work tree.
+  ///   - kept: The files that are committed, but not written to the work tree.
+  ///   - message: The message.
+  /// - Returns: The commit.
   @discardableResult
   func commit(
     _ files: [String: [UInt8]?], keeping kept: Set<String> = [], message: CommitMessage
@@ -98,7 +113,9 @@ final class StoreWriter {
     try commit(files, keeping: kept, message: message.text)
   }
 
-  /// - Parameter message: the message's whole text.
+  /// Writes files, and commits them on top of the branch.
+  ///
+  /// - Parameter message: The whole text of the message.
   @discardableResult
   func commit(
     _ files: [String: [UInt8]?], keeping kept: Set<String> = [], message: String
@@ -113,8 +130,8 @@ final class StoreWriter {
     }
   }
 
-  /// Moves the branch to a commit that is made on top of where it stands; again when somebody else moved
-  /// it meanwhile.
+  /// Moves the branch to a commit that `make` creates on top of it. Retries if another program moves the branch in the
+  /// meantime.
   private func advance(_ make: (ObjectID?) throws -> ObjectID) throws -> ObjectID {
     for _ in 0..<20 {
       let head = try head()
@@ -124,7 +141,7 @@ final class StoreWriter {
     throw StoreError.gitBusy(path: branch, by: nil)
   }
 
-  /// Moves the branch; false when it does not stand at `from` any more.
+  /// Moves the branch. Returns false if it is no longer at `from`.
   func move(from head: ObjectID?, to commit: ObjectID) throws -> Bool {
     let isMoved = try waitingForGit(repository.lock(of: branch)) {
       switch try repository.moveReference(
@@ -139,74 +156,79 @@ final class StoreWriter {
     return isMoved
   }
 
-  /// Writes files, lets `commit` make the commit that holds them, and brings index and summaries in step.
+  /// Writes files, calls `commit` to create the commit that contains them, and updates git's index and the alarm index.
   ///
   /// - Parameters:
-  ///   - kept: files that are committed, but left as they lie in the work tree.
-  ///   - known: the blobs of files that the repository holds already.
-  ///   - message: that of the commit, for whoever finishes this write if it is interrupted; nil when it is no commit of
-  ///     its own.
-  ///   - commit: is given the blobs, and returns the commit at which the branch then stands.
+  ///   - files: The contents by path. Nil removes a file from the branch, but not from the work tree.
+  ///   - kept: The files that are committed, but not written to the work tree.
+  ///   - known: The blobs of files that the repository already contains.
+  ///   - message: The message of the commit, for the completion of an interrupted write; nil if the write doesn't make
+  ///     its own commit.
+  ///   - commit: Receives the blobs, and returns the new commit of the branch.
+  /// - Returns: The new commit of the branch.
   @discardableResult
   func write(
     _ files: [String: [UInt8]?], keeping kept: Set<String> = [], known: [String: ObjectID] = [:],
     message: String? = nil, commit: ([String: ObjectID?]) throws -> ObjectID
   ) throws -> ObjectID {
     let paths = files.keys.sorted()
-    // Blobs first: a full disk is met before any file has changed.
+    // The blobs are written first, so that a full disk is detected before any file has changed.
     var blobs: [String: ObjectID?] = [:]
     for path in paths {
       blobs[path] = .some(
         try known[path] ?? files[path]?.map { try repository.writeBlob($0) } ?? nil)
     }
-    var placement = WorkTreeTransaction(store, keeping: kept)
+    var transaction = WorkTreeTransaction(store, keeping: kept)
     try store.local.beginJournal(
       paths.map { ($0, blobs[$0] ?? nil) }, head: try head(), message: message)
     let result: ObjectID
     do {
-      try placement.place(files)
+      try transaction.apply(files)
       try updateIndex(
         Dictionary(
           uniqueKeysWithValues: blobs.map { path, blob in
-            // Without a status git looks at the file itself, and sees that it differs.
-            (path, blob.map { IndexFile.Entry(id: $0, status: placement.written[path] ?? stat()) })
+            // Without a status, git reads the file itself and detects the difference.
+            (
+              path,
+              blob.map { IndexFile.Entry(id: $0, status: transaction.written[path] ?? stat()) }
+            )
           }))
-      placement.isIndexed = true
+      transaction.isIndexed = true
       result = try commit(blobs)
     } catch {
-      putBack(&placement)
+      rollBack(&transaction)
       throw error
     }
     noteReconciled()
     store.local.endJournal()
-    placement.forget()
+    transaction.removeBackups()
     repository.forgetOldIndex()
-    store.updateCards(files: files, blobs: blobs, written: placement.written)
+    store.updateAlarmIndex(files: files, blobs: blobs, written: transaction.written)
     store.local.pokeDaemon()
-    // A note: without it the next command compares the settings with the branch once more.
-    if placement.written[SettingsFile.path] != nil { try? store.settleSettings() }
+    // An error is ignored: the next command then compares the settings with the branch once more.
+    if transaction.written[SettingsFile.path] != nil { try? store.settleSettings() }
     return result
   }
 
-  /// Undoes what a failed write has placed; what cannot be undone now is by the next writer.
-  private func putBack(_ placement: inout WorkTreeTransaction) {
-    var isWhole = placement.putBack()
-    if placement.isIndexed, !repository.restoreIndex() {
+  /// Rolls back a failed write. If that fails, too, the next writer repeats it.
+  private func rollBack(_ transaction: inout WorkTreeTransaction) {
+    var isComplete = transaction.rollBack()
+    if transaction.isIndexed, !repository.restoreIndex() {
       do {
-        try resetIndex(placement.paths)
+        try resetIndex(transaction.paths)
       } catch {
-        isWhole = false
+        isComplete = false
       }
     }
-    if isWhole {
+    if isComplete {
       store.local.endJournal()
-      placement.forget()
+      transaction.removeBackups()
     } else {
       store.local.refuseJournal()
     }
   }
 
-  /// Lets git's index have HEAD's versions of some files again.
+  /// Resets files in git's index to HEAD's versions.
   func resetIndex(_ paths: [String]) throws {
     let tree = try head().map { try repository.commit($0).tree }
     var entries: [String: IndexFile.Entry?] = [:]
@@ -217,7 +239,7 @@ final class StoreWriter {
     try updateIndex(entries)
   }
 
-  /// Follows with git's index; waits for another git that holds it.
+  /// Updates git's index. Waits while another git holds its lock.
   func updateIndex(_ changes: [String: IndexFile.Entry?]) throws {
     try waitingForGit(repository.gitDirectory + "index.lock") {
       do {
@@ -225,7 +247,7 @@ final class StoreWriter {
       } catch IndexFile.Failure.busy {
         return nil
       } catch IndexFile.Failure.unmerged {
-        try MergeConflictResolver(store, repository).mend()
+        try MergeConflictResolver(store, repository).resolve()
         return try repository.updateIndex(changes)
       }
     }
@@ -233,7 +255,7 @@ final class StoreWriter {
 
   // MARK: Trees
 
-  /// A tree with some files replaced, added or (nil) removed, sharing all that did not change.
+  /// Writes a tree with some files replaced, added or (nil) removed. It shares everything unchanged with `base`.
   func tree(from base: ObjectID?, _ files: [String: ObjectID?]) throws -> ObjectID {
     try tree(
       from: base,
@@ -243,7 +265,7 @@ final class StoreWriter {
 
   private typealias Change = (path: ArraySlice<Substring>, blob: ObjectID?)
 
-  /// Nil when nothing is left in the tree.
+  /// Returns nil if the tree becomes empty.
   private func tree(from base: ObjectID?, _ changes: [Change]) throws -> ObjectID? {
     let data = try base.map { try repository.tree($0) } ?? TreeData()
     var entries: [String: TreeData.Entry?] = [:]
@@ -265,7 +287,7 @@ final class StoreWriter {
 }
 
 extension Store {
-  /// Who commits here, now: git's own user, or the device where git knows none.
+  /// Returns the author of a commit: the user in git's configuration, or else the device.
   func signature(_ repository: Repository) throws(GitError) -> Repository.Signature {
     let user = try repository.configuredUser() ?? (context.deviceName, "belfry@localhost")
     return Repository.Signature(name: user.name, email: user.email, time: context.now.seconds)

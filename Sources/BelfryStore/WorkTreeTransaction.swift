@@ -1,70 +1,75 @@
 import Git
 import Glibc
 
-/// Record files on their way into the work tree, with what they replace kept aside.
+/// The replacement of record files in the work tree, with backups for a rollback.
 struct WorkTreeTransaction {
   private let store: Store
   private let kept: Set<String>
-  /// The files that may have been replaced, and whether there was one before.
+  /// The files that may have been replaced; `hadFile` is true if there was one before.
   private var touched: [(path: String, hadFile: Bool)] = []
-  /// The status of each file that was written.
+  /// The status of each written file.
   private(set) var written: [String: stat] = [:]
-  /// Whether git's index follows already.
+  /// True if git's index contains the files.
   var isIndexed = false
 
-  /// More files than this are made durable together.
-  private static let batch = 16
+  /// The number of files above which they are synced together.
+  private static let maxSingleSyncs = 16
 
-  /// - Parameter kept: files that are left as they lie.
+  /// Creates a transaction.
+  ///
+  /// - Parameter kept: The files that are not written.
   init(_ store: Store, keeping kept: Set<String>) {
     self.store = store
     self.kept = kept
   }
 
+  /// The paths of the files that may have been replaced.
   var paths: [String] { touched.map(\.path) }
 
-  private func aside(_ number: Int) -> String { store.local.temporary("old-\(number)") }
+  /// Returns the path of a backup.
+  private func backup(_ number: Int) -> String { store.local.temporary("old-\(number)") }
 
-  mutating func place(_ files: [String: [UInt8]?]) throws {
-    let together = files.count > WorkTreeTransaction.batch
+  /// Writes the files. The old ones become backups.
+  mutating func apply(_ files: [String: [UInt8]?]) throws {
+    let isBatch = files.count > WorkTreeTransaction.maxSingleSyncs
     var folders: Set<String> = []
     for path in files.keys.sorted() {
       let file = "\(store.path)/\(path)"
       guard let content = files[path] ?? nil, !kept.contains(path) else { continue }
       let folder = DurableFile.parent(of: file)
       if folders.insert(folder).inserted { try DurableFile.makeFolder(folder) }
-      touched.append((path, try DurableFile.keep(file, as: aside(touched.count))))
+      touched.append((path, try DurableFile.keep(file, as: backup(touched.count))))
       written[path] = try DurableFile.write(
-        content, to: file, temporary: store.local.temporary("record"), syncing: !together)
+        content, to: file, temporary: store.local.temporary("record"), syncing: !isBatch)
     }
-    if together { try DurableFile.syncFileSystem(of: store.path) }
+    if isBatch { try DurableFile.syncFileSystem(of: store.path) }
   }
 
-  /// Puts the old files back; false when one could not be.
-  func putBack() -> Bool {
-    var isWhole = true
+  /// Restores the old files. Returns false if one could not be restored.
+  func rollBack() -> Bool {
+    var isComplete = true
     for (number, (path, hadFile)) in touched.enumerated() {
       let file = "\(store.path)/\(path)"
       if hadFile {
-        if !restore(aside(number), file) { isWhole = false }
-        // Of two names of one file nothing was renamed: it had not been replaced yet.
-        _ = unlink(aside(number))
+        if !restore(backup(number), file) { isComplete = false }
+        // `rename` does nothing if both paths are links to the same file, which means that it was not replaced yet.
+        _ = unlink(backup(number))
       } else if unlink(file) != 0, errno != ENOENT {
-        isWhole = false
+        isComplete = false
       }
     }
-    return isWhole
+    return isComplete
   }
 
-  private func restore(_ aside: String, _ file: String) -> Bool {
-    if rename(aside, file) == 0 { return true }
-    guard errno == EXDEV, let old = (try? DurableFile.read(aside)) ?? nil else { return false }
+  private func restore(_ backup: String, _ file: String) -> Bool {
+    if rename(backup, file) == 0 { return true }
+    guard errno == EXDEV, let old = (try? DurableFile.read(backup)) ?? nil else { return false }
     let temporary = store.local.temporary("record")
     return (try? DurableFile.write(old.bytes, to: file, temporary: temporary)) != nil
   }
 
-  /// Lets go of what was kept aside.
-  func forget() {
-    for (number, (_, hadFile)) in touched.enumerated() where hadFile { _ = unlink(aside(number)) }
+  /// Removes the backups.
+  func removeBackups() {
+    for (number, (_, hadFile)) in touched.enumerated() where hadFile { _ = unlink(backup(number)) }
   }
 }

@@ -242,7 +242,7 @@ import Testing
     try await bench.wait(until: "2026-11-20T09:00:05Z")
     #expect(bench.rings.count == 1)
     let reasons = bench.log.compactMap {
-      if case .wayFailed(_, let reasons) = $0 { reasons } else { nil }
+      if case .channelFailed(_, let reasons) = $0 { reasons } else { nil }
     }
     #expect(reasons == [["\(bench.sandbox.hooks)/ring: no card"]])
   }

@@ -9,7 +9,7 @@ import Testing
   /// Runs a script as the leader of a group, and ends it once it has said something.
   private func end(
     _ path: String, grace: Duration = .seconds(10)
-  ) async -> GroupProcess.Ending {
+  ) async -> GroupProcess.Termination {
     let (said, sayings) = AsyncStream.makeStream(of: Void.self)
     let process = GroupProcess(
       executable: .path(.init(path)), arguments: [], environment: .inherit, input: [],

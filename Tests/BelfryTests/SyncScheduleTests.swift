@@ -68,7 +68,7 @@ import Testing
     schedule.begin(at: start)
     schedule.end(at: after(600), succeeded: true)
     #expect(!schedule.isFresh(at: after(600)))
-    schedule.demand()
+    schedule.requestNow()
     #expect(schedule.next(.quiet, now: after(616)) == after(616))
   }
 }

@@ -2,58 +2,68 @@ import BelfryCore
 import BelfryStore
 import Git
 
-/// What a daemon knows of every alarm: its record as it was last good, and when it needs a look. It outlives the
-/// store: what was to ring rings, whatever becomes of the disk.
+/// The daemon's copy of every alarm: its last valid record and the time of its next evaluation.
+///
+/// The copy is in memory, so that alarms ring even if the store's disk fails.
 struct AlarmQueue {
-  /// How soon others are to hear of what happens here.
+  /// The urgency with which local changes are synced.
   enum SyncUrgency: Int, Comparable {
+    /// No alarm needs the attention of other devices.
     case quiet
-    /// Alarms have cascade steps: a rehearsal, or another list, is not to wait for long.
+    /// An alarm has a cascade. Rehearsals and changes of the cascade are synced within minutes.
     case guarding
-    case waiting, ringing
-    /// Cascades are about to ring, or do: they are to know at once.
+    /// An occurrence is pending.
+    case waiting
+    /// An alarm rings or is snoozed.
+    case ringing
+    /// A cascade step is due soon or rings. The other devices need answers immediately.
     case cascading
 
     static func < (a: SyncUrgency, b: SyncUrgency) -> Bool { a.rawValue < b.rawValue }
   }
 
   private struct Entry {
-    /// The record as it was read: decoded, ten thousand of them would take several times the memory.
+    /// The encoded record. Decoded alarms would take several times the memory.
     var bytes: [UInt8]
+    /// The signature of the record's file; nil without a file.
     var signature: FileSignature?
-    /// When it needs a look; nil when never.
+    /// The time of the next evaluation; nil for never.
     var wake: Instant?
     var urgency = SyncUrgency.quiet
-    /// Neither deleted nor switched off.
+    /// True if the alarm is neither deleted nor disabled.
     var isArmed = false
-    /// Others ring for it when the first device stays silent.
+    /// True if the alarm is armed and has an active cascade.
     var hasCascade = false
-    /// Only some devices ring for it, so that the others are to know whether these are alive.
+    /// True if the alarm is armed and rings on selected devices only. The other devices then need their heartbeats.
     var namesDevices = false
-    /// A partner has set it, and is to hear what becomes of it.
+    /// True if a partner has set the alarm. The partner gets receipts.
     var isFromPartner = false
-    /// When it rings here next; nil when it does not.
-    var comes: Timeline.Occurrence?
+    /// The next occurrence that rings on this device; nil without one.
+    var next: Timeline.Occurrence?
   }
 
   private var entries: [Identifier: Entry] = [:]
   private(set) var settings = Settings()
 
-  /// The alarms that may ring.
+  /// The number of armed alarms.
   var count: Int { entries.values.count { $0.isArmed } }
+  /// The identifiers of all known alarms.
   var identifiers: Set<Identifier> { Set(entries.keys) }
 
-  /// When the first of all needs a look; nil when none does. As of the last look, like `urgency`: it is asked after
-  /// every event, of which two hundred alarms that ring together make a thousand.
+  /// The time of the next evaluation of any alarm; nil for never.
+  ///
+  /// This property and the next ones are computed by `evaluate`, because the daemon reads them after every event.
   private(set) var nextWake: Instant?
+  /// The highest urgency of any alarm.
   private(set) var urgency = SyncUrgency.quiet
-  /// Whether any alarm has a cascade, and whether any is a partner's.
+  /// True if any alarm has an active cascade.
   private(set) var hasCascade = false
+  /// True if any alarm was set by a partner.
   private(set) var hasPartners = false
   /// True if this device has to send heartbeats.
   private(set) var needsHeartbeats = false
 
-  /// The alarms that need a look at a moment.
+  /// Returns the alarms that have to be evaluated at a moment.
   func due(at now: Instant) -> [Identifier] {
     guard let nextWake, nextWake <= now else { return [] }
     return entries.compactMap { id, entry in
@@ -61,21 +71,23 @@ struct AlarmQueue {
     }.sorted()
   }
 
+  /// Returns an alarm; nil if it is unknown.
   func alarm(_ id: Identifier, now: Instant) -> Alarm? {
     entries[id].flatMap { try? AlarmRecord.decode($0.bytes, id: id, now: now) }
   }
 
   // MARK: Reading the store
 
-  /// Takes the settings over, if they can be read.
+  /// Reads the settings. Invalid or unreadable settings are ignored.
   mutating func readSettings(_ store: Store) {
     if let (settings, problem) = try? store.settings(), problem == nil { self.settings = settings }
   }
 
-  /// Reads records anew. One that is gone or not valid stays as it was: only a deletion deletes.
+  /// Reads changed records. A missing or invalid record does not replace the known one: only a tombstone deletes an
+  /// alarm.
   ///
-  /// - Parameter ids: those that may have changed; nil for those whose files have.
-  /// - Returns: the alarms that are other than they were.
+  /// - Parameter ids: the alarms that may have changed; nil for those whose files have a new signature.
+  /// - Returns: The alarms that have changed.
   mutating func read(_ ids: Set<Identifier>?, _ store: Store) -> [Identifier] {
     let ids =
       ids?.sorted()
@@ -84,12 +96,14 @@ struct AlarmQueue {
       }
     return ids.filter { id in
       guard let record = store.armed(id) else { return false }
-      return take(record)
+      return update(record)
     }
   }
 
-  /// Takes a record over, to be looked at next; returns whether it is another than before.
-  @discardableResult mutating func take(_ record: ArmedRecord) -> Bool {
+  /// Replaces a record. A changed record has to be evaluated next.
+  ///
+  /// - Returns: True if the record has changed.
+  @discardableResult mutating func update(_ record: ArmedRecord) -> Bool {
     let id = record.alarm.id
     guard entries[id]?.bytes != record.bytes else {
       entries[id]?.signature = record.signature
@@ -99,37 +113,40 @@ struct AlarmQueue {
     return true
   }
 
-  // MARK: Looking at the clock
+  // MARK: Evaluating
 
-  /// What came of looking at alarms.
-  struct Look {
+  /// The result of evaluating alarms.
+  struct EvaluationResult {
+    /// The deliveries that are due, in order.
     var pendingDeliveries: [PendingDelivery] = []
-    /// Who is to be called, or sent word.
+    /// The calls and messages that are due.
     var callouts: [Callout] = []
-    /// The clock has settled something that is to be recorded.
-    var isSettling = false
+    /// True if there are outcomes to commit, such as a missed occurrence.
+    var needsCommit = false
   }
 
-  /// Looks at alarms, finds what is to be told, and reckons when each needs the next look.
-  mutating func look(at ids: [Identifier], _ store: Store, ledger: DeliveryLedger) -> Look {
+  /// Evaluates alarms at the store's current time, and schedules the next evaluation of each.
+  mutating func evaluate(
+    _ ids: [Identifier], in store: Store, ledger: DeliveryLedger
+  ) -> EvaluationResult {
     let now = store.context.now
-    var look = Look()
+    var result = EvaluationResult()
     for id in ids {
       guard let alarm = alarm(id, now: now) else { continue }
       entries[id]?.isArmed = alarm.enabled && !alarm.isDeleted
       let timeline = store.timeline(alarm)
       let evaluation = timeline.evaluate(at: now, settings: settings, ledger: ledger)
-      look.pendingDeliveries += evaluation.pendingDeliveries(
+      result.pendingDeliveries += evaluation.pendingDeliveries(
         of: alarm, settings: settings, in: store)
-      if evaluation.needsCommit { look.isSettling = true }
-      // What is due now has been looked at.
-      look.callouts += evaluation.callouts.map { Callout(alarm: id, $0) }
+      if evaluation.needsCommit { result.needsCommit = true }
+      result.callouts += evaluation.callouts.map { Callout(alarm: id, $0) }
+      // A time that has passed would wake the daemon in a busy loop.
       entries[id]?.wake = evaluation.nextWake.map { $0 > now ? $0 : now.adding(seconds: 1) }
       let status = timeline.status(at: now, settings: settings, ledger: ledger)
-      entries[id]?.comes = timeline.ringsHere ? status.comes : nil
+      entries[id]?.next = timeline.ringsHere ? status.comes : nil
       entries[id]?.urgency =
         switch status.state {
-        // In quiet hours nobody waits for news.
+        // In quiet hours, other devices do not wait for an answer.
         case .snoozed where status.snooze?.count == 0: .quiet
         case .ringing, .snoozed: .ringing
         case .pending: .waiting
@@ -140,42 +157,43 @@ struct AlarmQueue {
       entries[id]?.namesDevices =
         !alarm.delivery.devices.isEmpty && alarm.enabled && !alarm.isDeleted
       entries[id]?.isFromPartner = alarm.partner != nil
-      if entries[id]?.hasCascade == true { watchCascade(id, timeline, status, at: now) }
+      if entries[id]?.hasCascade == true { updateCascadeUrgency(id, timeline, status, at: now) }
     }
-    sum()
-    look.pendingDeliveries.sort { ($0.due, $0.alarm.title) < ($1.due, $1.alarm.title) }
-    return look
+    updateTotals()
+    result.pendingDeliveries.sort { ($0.due, $0.alarm.title) < ($1.due, $1.alarm.title) }
+    return result
   }
 
-  /// From this long before a later step may ring everybody is asked every few seconds, in seconds.
-  static let window: Int64 = 60
-  /// For so long after the last step has had its time, too.
-  private static let aftermath: Int64 = 300
+  /// The time before an occurrence or the end of a snooze from which a cascade is urgent, in seconds.
+  static let cascadeLead: Int64 = 60
+  /// The time after the last cascade step during which a cascade is urgent, in seconds.
+  private static let cascadeTail: Int64 = 300
 
-  /// Finds whether an alarm with a cascade is in the time in which news must come fast, or when that begins.
-  private mutating func watchCascade(
+  /// Sets the urgency of an alarm with a cascade, and schedules the next change of it.
+  private mutating func updateCascadeUrgency(
     _ id: Identifier, _ timeline: Timeline, _ status: AlarmStatus, at now: Instant
   ) {
     if entries[id]?.urgency == .quiet { entries[id]?.urgency = .guarding }
     var moments = [status.next?.at, status.snooze?.until].compactMap { $0 }
     if status.state == .ringing, let current = status.current {
-      let end = timeline.cascadeRun(of: current)?.exhausted?.adding(seconds: AlarmQueue.aftermath)
+      let end = timeline.cascadeRun(of: current)?.exhausted?.adding(seconds: AlarmQueue.cascadeTail)
       if let end, now < end {
         entries[id]?.urgency = .cascading
-        wake(id, at: end)
+        scheduleWake(id, at: end)
       }
     }
-    moments = moments.map { $0.adding(seconds: -AlarmQueue.window) }
+    moments = moments.map { $0.adding(seconds: -AlarmQueue.cascadeLead) }
     if moments.contains(where: { $0 <= now }) { entries[id]?.urgency = .cascading }
-    if let opening = moments.filter({ $0 > now }).min() { wake(id, at: opening) }
+    if let start = moments.filter({ $0 > now }).min() { scheduleWake(id, at: start) }
   }
 
-  private mutating func wake(_ id: Identifier, at moment: Instant) {
+  private mutating func scheduleWake(_ id: Identifier, at moment: Instant) {
     let known = entries[id]?.wake ?? moment
     entries[id]?.wake = min(known, moment)
   }
 
-  private mutating func sum() {
+  /// Computes the properties of the queue from its entries.
+  private mutating func updateTotals() {
     nextWake = nil
     urgency = .quiet
     hasCascade = false
@@ -190,15 +208,18 @@ struct AlarmQueue {
     }
   }
 
-  /// What rings here between two moments.
-  func near(after now: Instant, until moment: Instant) -> [BatteryAlerting.Near] {
+  /// Returns the occurrences that ring on this device between two moments.
+  func upcoming(
+    after now: Instant, until moment: Instant
+  ) -> [BatteryAlerting.UpcomingOccurrence] {
     entries.compactMap { id, entry in
-      guard let comes = entry.comes, comes.at > now, comes.at <= moment else { return nil }
-      return BatteryAlerting.Near(alarm: id, occurrence: comes.civil, at: comes.at)
+      guard let next = entry.next, next.at > now, next.at <= moment else { return nil }
+      return BatteryAlerting.UpcomingOccurrence(
+        alarm: id, occurrence: next.civil, at: next.at)
     }
   }
 
-  /// Whether a notice that was delivered still says how things stand.
+  /// Returns true while a notification still reflects the occurrence's state. An unknown alarm keeps its notification.
   func isWanted(_ notification: Notification, _ store: Store, ledger: DeliveryLedger) -> Bool {
     guard let alarm = alarm(notification.alarm, now: store.context.now) else { return true }
     return store.timeline(alarm).wants(

@@ -3,63 +3,73 @@ import BelfryStore
 import CLinux
 import Glibc
 
-/// What a daemon does, for a log.
+/// An event in the daemon's log.
 public enum DaemonLogEvent: Sendable {
+  /// The daemon has started, with the number of armed alarms and the time of the next wake-up.
   case started(alarms: Int, next: Instant?)
-  case told(Notification, DeliveryOutcome)
-  /// One way to reach the person did not work, while another did, and why.
-  case wayFailed(Notification, [String])
+  /// A delivery has ended with an outcome, or has reached the user and continues.
+  case delivered(Notification, DeliveryOutcome)
+  /// A channel failed while another one delivered, with the reasons.
+  case channelFailed(Notification, [String])
+  /// The user answered a notification; `failure` is the reason if the answer could not be recorded.
   case answered(Notification, DeliveredAnswer, failure: String?)
-  /// What could not be noted, or be done by a command, and why.
-  case failed(String, why: String)
+  /// A task failed and is retried. Repeated failures are not logged.
+  case failed(String, reason: String)
+  /// A task that had failed succeeds again.
   case recovered(String)
-  /// What a command warned of: records that are not valid, and the like.
+  /// The warnings of a command, such as invalid records.
   case warned([String])
+  /// The store was reloaded after SIGHUP, with the number of armed alarms.
   case reloaded(alarms: Int)
+  /// The clock was set, or the machine woke from sleep.
   case clockChanged
-  /// The store's folder has gone; what is known rings from memory.
-  case storeLeft(path: String)
-  case storeReturned(path: String)
-  /// The store cannot be locked, so that a second daemon would go unnoticed.
-  case unlocked(why: String)
-  /// Commands cannot wake the daemon: it notices what they change by the files alone.
-  case unreachable(why: String)
+  /// The store's folder is missing. The known alarms ring from memory.
+  case storeUnavailable(path: String)
+  /// The store's folder is back.
+  case storeAvailable(path: String)
+  /// The store cannot be locked, so a second daemon cannot be detected.
+  case lockUnavailable(reason: String)
+  /// The named pipe for wake-ups is unavailable. The daemon detects changes by commands in the store's files only.
+  case wakeupPipeFailed(reason: String)
+  /// The daemon has stopped.
   case stopped
 }
 
-/// Rings, asks and warns when it is time, for one store.
+/// The scheduler of one store: it delivers notifications when they are due, syncs, and records outcomes.
 ///
 /// ```
-///  clock, files, pokes, signals ──▶ look at what is due ──▶ claim ──▶ hooks ──▶ note
+///  clock, files, pokes, signals ──▶ evaluate due alarms ──▶ claim ──▶ hooks ──▶ record
 ///                                        │                                        │
-///                              alarmQueue (in memory)            `belfry tick --settle`, `belfry sync`
+///                              AlarmQueue (in memory)            `belfry tick --settle`, `belfry sync`
 /// ```
 ///
-/// It rings from what it remembers and never waits for git: everything that is to be recorded is done by commands
-/// of their own, and again until it succeeds.
+/// The daemon delivers from memory and never waits for git. Child commands commit and sync; failed commands are
+/// retried.
 public final class Daemon: Sendable {
-  /// What the daemon needs from whoever starts it.
+  /// The injected dependencies of a daemon.
   public struct Dependencies: Sendable {
-    /// The store's context, as of now; with the time zones read anew where they may have changed.
+    /// Returns the current context of the store. With `true`, the time zones are read again.
     public var context: @Sendable (_ rereadingZones: Bool) -> StoreContext
-    /// The hooks, attended by somebody.
+    /// Returns the hook channels, which register their deliveries in the argument.
     public var hooks: @Sendable (ActiveDeliveries) -> HookDelivery
-    /// The binary, for what commands do.
+    /// The path of the `belfry` binary, for child commands.
     public var command: String
-    /// How far the system's clock is ahead of the context's, in milliseconds: 0 but for a clock that is made up.
+    /// The difference between the system's clock and the context's, in milliseconds; 0 unless `BELFRY_NOW` is set.
     public var clockOffset: Int64
-    /// Whether it syncs.
+    /// True if the daemon syncs with remotes and mailboxes.
     public var syncs: Bool
-    /// Whether it wakes a machine that sleeps for what is due.
+    /// True if the daemon wakes the machine from sleep for due alarms.
     public var wakesMachine: Bool
-    /// What commands get beside the variables of this process.
+    /// Returns additional environment variables for child commands.
     public var variables: @Sendable () -> [String: String]
+    /// Writes an event to the log.
     public var log: @Sendable (DaemonLogEvent) -> Void
-    /// The service manager that watches the event loop; nil when there is none.
+    /// The connection to the service manager; nil without one.
     public var notifier: ServiceNotifier?
-    /// What reads the battery; nil where nobody is to.
+    /// The reader of the battery; nil to send no battery warnings.
     public var gauge: BatteryGauge?
 
+    /// Creates the dependencies.
     public init(
       command: String, clockOffset: Int64 = 0, syncs: Bool, wakesMachine: Bool,
       variables: @escaping @Sendable () -> [String: String] = { [:] },
@@ -85,14 +95,18 @@ public final class Daemon: Sendable {
   private let dependencies: Dependencies
   private let heartbeat = Heartbeat()
 
+  /// Creates the daemon of a store. It does not run yet.
   public init(_ store: Store, _ dependencies: Dependencies) {
     self.store = store
     self.dependencies = dependencies
   }
 
-  /// Runs until it is told to stop. Throws `StoreError.daemonRuns` when the store has one already.
+  /// Runs until SIGTERM or SIGINT.
+  ///
+  /// - Throws: `StoreError.daemonRuns` if another process is the store's daemon; `FileError` if no timer or file watch
+  ///   can be created.
   public func run() async throws {
-    // Threads that come and go with two hundred hooks would each keep memory of their own.
+    // By default, malloc keeps an arena for each of the many short-lived threads.
     _ = mallopt(M_ARENA_MAX, 2)
     let files = store.daemonFiles
     var lock = try takeLock()
@@ -100,84 +114,92 @@ public final class Daemon: Sendable {
     let source = try WakeSource(
       store: store.path, branch: store.branchFolders, poke: files.poke,
       wakesMachine: dependencies.wakesMachine)
-    if let failure = source.pokeFailure { dependencies.log(.unreachable(why: "\(failure)")) }
-    if let failure = source.wakerFailure {
-      dependencies.log(.failed("waking the machine", why: "\(failure)"))
+    if let failure = source.pipeFailure {
+      dependencies.log(.wakeupPipeFailed(reason: "\(failure)"))
+    }
+    if let failure = source.wakeTimerFailure {
+      dependencies.log(.failed("waking the machine", reason: "\(failure)"))
     }
     let (events, sender) = AsyncStream.makeStream(of: DaemonEvent.self)
     source.start { sender.yield(.wake($0)) }
     let activeDeliveries = ActiveDeliveries { sender.yield(.news($0)) }
-    var watch = DaemonLoop(
+    var loop = DaemonLoop(
       store: store, dependencies: dependencies, activeDeliveries: activeDeliveries
     ) {
       sender.yield($0)
     }
-    watch.begin()
+    loop.begin()
     _ = malloc_trim(0)
     dependencies.notifier?.ready("Watching \(store.path)")
-    arm(source, watch, lock)
+    arm(source, loop, lock)
     for await event in events {
       if case .wake(.stop) = event { break }
-      watch.handle(event)
-      if watch.takeReturn() {
+      loop.handle(event)
+      if loop.takeReturn() {
         if lock?.isInPlace != true { lock = try takeLock() }
         source.reopen(poke: files.poke)
       }
       dependencies.notifier?.keepAlive()
-      arm(source, watch, lock)
+      arm(source, loop, lock)
     }
     dependencies.notifier?.stopping()
     await activeDeliveries.close()
     dependencies.log(.stopped)
   }
 
-  /// The lock of the store's daemon; nil, which is reported, where the store cannot be locked.
+  /// Returns the lock of the store's daemon; nil if the store cannot be locked, which is logged.
   private func takeLock() throws -> DaemonLock? {
     switch try store.lockForDaemon() {
     case .success(let lock): return lock
     case .failure(let failure):
-      dependencies.log(.unlocked(why: "\(failure)"))
+      dependencies.log(.lockUnavailable(reason: "\(failure)"))
       return nil
     }
   }
 
-  private func arm(_ source: WakeSource, _ watch: DaemonLoop, _ lock: DaemonLock?) {
+  /// Sets the timers for the next wake-up, and records it as the deadline of the next heartbeat.
+  private func arm(_ source: WakeSource, _ loop: DaemonLoop, _ lock: DaemonLock?) {
     func real(_ moment: Instant) -> Instant {
       Instant(milliseconds: moment.milliseconds + dependencies.clockOffset)
     }
-    var wake = watch.nextWake
+    var wake = loop.nextWake
     if let interval = dependencies.notifier?.interval {
       let now = dependencies.context(false).now.milliseconds
       wake = min(wake, Instant(milliseconds: now + Int64(interval * 1000)))
     }
-    source.arm(real(wake), ring: watch.nextRing.map(real))
+    source.arm(real(wake), ring: loop.nextRing.map(real))
     if let lock { heartbeat.beat(lock, until: real(wake)) }
   }
 }
 
-/// Something that a daemon has to see to.
+/// An input of the daemon's event loop.
 enum DaemonEvent: Sendable {
+  /// A timer, file watch, poke or signal has woken the daemon.
   case wake(WakeSource.Wake)
+  /// A delivery was answered, failed or ended.
   case news(ActiveDeliveries.News)
-  /// The disk answers, which had not in time.
-  case diskAnswers
-  case told(PendingDelivery, DeliveryOutcome?)
-  /// What was told is to be noted.
-  case note
-  /// The answer to a notice is in the store, or was given up.
-  case recorded(Notification)
-  /// What the history knows of alarms that have no valid file.
-  case history([ArmedRecord])
+  /// The disk responds again after a timeout.
+  case diskRecovered
+  /// A delivery has an outcome; nil if it was no longer needed.
+  case delivered(PendingDelivery, DeliveryOutcome?)
+  /// The collected outcomes have to be recorded in the ledger.
+  case recordOutcomes
+  /// The answer to a notification was recorded, or recording was given up.
+  case answerRecorded(Notification)
+  /// The alarms without a valid file were read from the history.
+  case historyRead([ArmedRecord])
+  /// `belfry tick --settle` has ended, with the reason if it failed.
   case settled(failure: String?)
-  /// What a command said on standard error, though it succeeded.
+  /// A command has succeeded with these lines on standard error.
   case warned([String])
+  /// `belfry sync` has ended, with the reason if it failed.
   case synced(failure: String?)
-  /// The mailboxes of partners have been looked into, or could not be.
-  case mailed(failure: String?)
-  /// A call has been seen to, or could not be.
-  case calledOut(Callout, failure: String?)
-  /// How the battery stands.
-  case sampled(BatteryGauge.Sampling)
-  /// What came of telling somebody of the battery.
-  case batteryWarned(BatteryAlerting.PendingDelivery, Notification, DeliveryOutcome)
+  /// `belfry partner sync` has ended, with the reason if it failed.
+  case mailboxesSynced(failure: String?)
+  /// The command of a callout has ended, with the reason if it failed.
+  case callFinished(Callout, failure: String?)
+  /// The battery was read.
+  case batterySampled(BatteryGauge.SampleResult)
+  /// The delivery of a battery warning has an outcome.
+  case batteryWarningDelivered(BatteryAlerting.PendingWarning, Notification, DeliveryOutcome)
 }

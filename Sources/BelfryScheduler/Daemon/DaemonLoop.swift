@@ -101,7 +101,7 @@ struct DaemonLoop {
     willAccessLedger: @escaping @Sendable () -> Void = {},
     tell: @escaping @Sendable (DaemonEvent) -> Void
   ) {
-    ledgerWriter = LedgerWriter(willAccess: willAccessLedger) { tell(.diskAnswers) }
+    ledgerWriter = LedgerWriter(willAccess: willAccessLedger) { tell(.diskRecovered) }
     self.store = store
     self.dependencies = dependencies
     self.activeDeliveries = activeDeliveries
@@ -153,7 +153,7 @@ struct DaemonLoop {
 
   /// Reads the store, and rings for what came due while nobody looked.
   mutating func begin() {
-    delivery.notes?.endLeftovers()
+    delivery.notes?.terminateOrphans()
     alarmQueue.readSettings(present)
     _ = alarmQueue.read(nil, present)
     look(at: alarmQueue.identifiers.sorted())
@@ -168,27 +168,27 @@ struct DaemonLoop {
     let wasUrgent = alarmQueue.urgency == .cascading
     switch event {
     case .wake(let wake): handle(wake)
-    case .diskAnswers: nextFlush = context.now
+    case .diskRecovered: nextFlush = context.now
     case .news(let news): handle(news)
-    case .told(let pendingDelivery, let outcome):
+    case .delivered(let pendingDelivery, let outcome):
       underWay -= 1
       noteSoon()
       told.append((pendingDelivery, outcome))
-      if let outcome { dependencies.log(.told(pendingDelivery.notification, outcome)) }
-    case .note:
+      if let outcome { dependencies.log(.delivered(pendingDelivery.notification, outcome)) }
+    case .recordOutcomes:
       underWay -= 1
       isNoting = false
       note()
-    case .recorded(let notification):
+    case .answerRecorded(let notification):
       underWay -= 1
       look(at: alarmQueue.read([notification.alarm], present))
-    case .history(let records):
+    case .historyRead(let records):
       // A file that was written meanwhile is read by itself.
       let current = records.filter { record in
         record.signature.map { $0 == present.armedSignature(record.alarm.id) }
           ?? (present.armed(record.alarm.id) == nil)
       }
-      look(at: current.filter { alarmQueue.take($0) }.map(\.alarm.id))
+      look(at: current.filter { alarmQueue.update($0) }.map(\.alarm.id))
     case .warned(let lines):
       if lines != warnings, !lines.isEmpty { dependencies.log(.warned(lines)) }
       warnings = lines
@@ -208,29 +208,29 @@ struct DaemonLoop {
       }
       syncedMark = store.branchMark
       look(at: Set(held.keys.map(\.alarm)).sorted())
-    case .mailed(let failure):
+    case .mailboxesSynced(let failure):
       underWay -= 1
       report("belfry partner sync", failure)
       mail.end(at: context.now, succeeded: failure == nil)
       noteBranch()
-    case .calledOut(let callout, let failure):
+    case .callFinished(let callout, let failure):
       underWay -= 1
       calling.remove(callout)
       callRetries[callout] =
         failure == nil ? nil : context.now.adding(seconds: DaemonLoop.callPause)
       report("calling for \(callout.alarm.short)", failure)
       look(at: [callout.alarm])
-    case .sampled(let sampling):
+    case .batterySampled(let result):
       underWay -= 1
-      take(sampling)
-    case .batteryWarned(let pendingDelivery, let notification, let outcome):
+      take(result)
+    case .batteryWarningDelivered(let warning, let notification, let outcome):
       underWay -= 1
       isNudging = false
-      dependencies.log(.told(notification, outcome))
+      dependencies.log(.delivered(notification, outcome))
       if case .undelivered = outcome { break }
-      var notes = store.batteryWarningHistory
-      pendingDelivery.note(in: &notes, at: context.now)
-      keep(notes)
+      var history = store.batteryWarningHistory
+      warning.record(in: &history, at: context.now)
+      keep(history)
     }
     flush()
     sampleBattery()
@@ -239,10 +239,10 @@ struct DaemonLoop {
     if wasUrgent, alarmQueue.urgency < .cascading {
       // Somebody has answered: others are to hear of it before their turn.
       hurriedSince = context.now
-      if !sync.isRunning { sync.demand() }
+      if !sync.isRunning { sync.requestNow() }
     }
     runCommands()
-    memory.run(at: context.now)
+    memory.releaseIfDue(at: context.now)
   }
 
   // MARK: The store's folder
@@ -259,11 +259,11 @@ struct DaemonLoop {
     switch presence.update(store) {
     case nil: break
     case .left:
-      dependencies.log(.storeLeft(path: store.path))
+      dependencies.log(.storeUnavailable(path: store.path))
       // What has rung is not to ring again because the ledger cannot be read.
       ledgerWriter.holdInMemory()
     case .returned:
-      dependencies.log(.storeReturned(path: store.path))
+      dependencies.log(.storeAvailable(path: store.path))
       hasReturned = true
       // A copy in its place has an identity of its own.
       if let opened = try? Store.open(store.path, context: context, creates: false).store {
@@ -274,8 +274,8 @@ struct DaemonLoop {
       look(at: alarmQueue.identifiers.sorted())
       note()
       readHistory()
-      sync.forget()
-      mail.forget()
+      sync.reset()
+      mail.reset()
       wantSettling(after: 0)
     }
   }
@@ -288,8 +288,8 @@ struct DaemonLoop {
       dependencies.log(.clockChanged)
       if settling.due != nil { settling.due = context.now }
       if nextSample != nil { nextSample = context.now }
-      sync.forget()
-      mail.forget()
+      sync.reset()
+      mail.reset()
       // What was reckoned by another clock counts no more.
       lookRound(atAll: true)
     case .alarms(let ids):
@@ -317,8 +317,8 @@ struct DaemonLoop {
       _ = alarmQueue.read(nil, present)
       look(at: alarmQueue.identifiers.sorted())
       readHistory()
-      sync.forget()
-      mail.forget()
+      sync.reset()
+      mail.reset()
       wantSettling(after: 0)
       dependencies.log(.reloaded(alarms: alarmQueue.count))
     case .stop: break
@@ -364,8 +364,8 @@ struct DaemonLoop {
   private mutating func look(at ids: [Identifier]) {
     if ids.isEmpty { return }
     let leases = leases
-    let look = alarmQueue.look(at: ids, present, ledger: leases.ledger)
-    if look.isSettling { wantSettling(after: 0) }
+    let look = alarmQueue.evaluate(ids, in: present, ledger: leases.ledger)
+    if look.needsCommit { wantSettling(after: 0) }
     // What was waited for may not be wanted any more.
     let wanted = Set(look.pendingDeliveries.map(\.key))
     held = held.filter { !ids.contains($0.key.alarm) || wanted.contains($0.key) }
@@ -405,7 +405,7 @@ struct DaemonLoop {
     }
     guard let since = held[pendingDelivery.key] else {
       held[pendingDelivery.key] = context.now
-      if !sync.isRunning { sync.demand() }
+      if !sync.isRunning { sync.requestNow() }
       return false
     }
     if context.now.seconds(since: since) < DaemonLoop.newsPatience { return false }
@@ -422,7 +422,7 @@ struct DaemonLoop {
     callRetries[callout] = nil
     run(
       callout.arguments, variables: callout.variables, seconds: DaemonLoop.callPatience
-    ) { .calledOut(callout, failure: $0) }
+    ) { .callFinished(callout, failure: $0) }
   }
 
   private mutating func start(_ pendingDelivery: PendingDelivery) {
@@ -430,7 +430,7 @@ struct DaemonLoop {
     let (delivery, snooze, tell) = (delivery, alarmQueue.settings.snooze, tell)
     Task.detached {
       let outcome = await delivery.deliver(pendingDelivery.notification, snooze: snooze)
-      tell(.told(pendingDelivery, outcome == .withdrawn ? nil : outcome))
+      tell(.delivered(pendingDelivery, outcome == .withdrawn ? nil : outcome))
     }
   }
 
@@ -489,7 +489,7 @@ struct DaemonLoop {
     let pause = underWay > 8 ? DaemonLoop.gatheringMany : DaemonLoop.gathering
     Task.detached {
       do { try await Task.sleep(for: .milliseconds(pause)) } catch { return }
-      tell(.note)
+      tell(.recordOutcomes)
     }
   }
 
@@ -522,7 +522,7 @@ struct DaemonLoop {
     }
     look(at: Set(told.map(\.pendingDelivery.alarm.id)).sorted())
     wantSettling(after: 0)
-    memory.note(told.count, at: context.now)
+    memory.recordDeliveries(told.count, at: context.now)
   }
 
   private mutating func handle(_ news: ActiveDeliveries.News) {
@@ -534,9 +534,9 @@ struct DaemonLoop {
       if !noted.result { givenUp.insert(notification) }
       look(at: [notification.alarm])
     case .wayFailed(let notification, let reasons):
-      dependencies.log(.wayFailed(notification, reasons))
+      dependencies.log(.channelFailed(notification, reasons))
     case .ended(let notification):
-      memory.note(1, at: context.now)
+      memory.recordDeliveries(1, at: context.now)
       guard attended.remove(notification) != nil else { return }
       ended.append(notification)
       noteSoon()
@@ -549,7 +549,7 @@ struct DaemonLoop {
     Task.detached {
       let failure = await recorder.record(answer, to: notification)
       log(.answered(notification, answer, failure: failure))
-      tell(.recorded(notification))
+      tell(.answerRecorded(notification))
     }
   }
 
@@ -560,12 +560,12 @@ struct DaemonLoop {
     nextSample = nil
     underWay += 1
     let (now, tell) = (context.now, tell)
-    Task.detached { tell(.sampled(await gauge.sample(at: now))) }
+    Task.detached { tell(.batterySampled(await gauge.sample(at: now))) }
   }
 
-  private mutating func take(_ sampling: BatteryGauge.Sampling) {
-    report("keeping a sample of the battery", sampling.failure.map { "\($0)" })
-    guard let finding = sampling.finding else {
+  private mutating func take(_ result: BatteryGauge.SampleResult) {
+    report("keeping a sample of the battery", result.failure.map { "\($0)" })
+    guard let finding = result.finding else {
       nextSample = context.now.adding(seconds: DaemonLoop.early)
       return
     }
@@ -579,26 +579,26 @@ struct DaemonLoop {
       seconds: standing.reading.isCharging ? DaemonLoop.early : BatteryGauge.spacing)
     if isNudging { return }
     let horizon = context.now.adding(seconds: BatteryAlerting.horizon)
-    let near =
-      standing.reading.isCharging ? [] : alarmQueue.near(after: context.now, until: horizon)
+    let upcoming =
+      standing.reading.isCharging ? [] : alarmQueue.upcoming(after: context.now, until: horizon)
     let before = store.batteryWarningHistory
-    var notes = before
-    let pendingDelivery = BatteryAlerting.pendingDelivery(
-      standing, near: near, at: context.now, notes: &notes)
-    if notes != before { keep(notes) }
-    guard let pendingDelivery,
-      let alarm = alarmQueue.alarm(pendingDelivery.first.alarm, now: context.now),
-      let item = near.first(where: { $0.alarm == pendingDelivery.first.alarm })
+    var history = before
+    let warning = BatteryAlerting.pendingWarning(
+      standing, upcoming: upcoming, at: context.now, history: &history)
+    if history != before { keep(history) }
+    guard let warning,
+      let alarm = alarmQueue.alarm(warning.first.alarm, now: context.now),
+      let item = upcoming.first(where: { $0.alarm == warning.first.alarm })
     else { return }
     isNudging = true
     underWay += 1
     let notification = BatteryAlerting.notification(
-      pendingDelivery, alarm, at: item.at, context.zones)
+      warning, alarm, at: item.at, context.zones)
     let (delivery, tell) = (delivery, tell)
     Task.detached {
       tell(
-        .batteryWarned(
-          pendingDelivery, notification, await delivery.deliver(notification, snooze: 0)))
+        .batteryWarningDelivered(
+          warning, notification, await delivery.deliver(notification, snooze: 0)))
     }
   }
 
@@ -668,7 +668,7 @@ struct DaemonLoop {
     if isMailing, let next = mail.next(.waiting, now: context.now), next <= context.now {
       mail.begin(at: context.now)
       mailedMark = store.branchMark
-      run(["partner", "sync", "--notify"], isWarning: true) { .mailed(failure: $0) }
+      run(["partner", "sync", "--notify"], isWarning: true) { .mailboxesSynced(failure: $0) }
     }
   }
 
@@ -705,14 +705,14 @@ struct DaemonLoop {
       let ahead = store.armedByBranch()
       let records =
         ahead + store.armedByHistory(besides: known.union(ahead.map(\.alarm.id)))
-      if !records.isEmpty { tell(.history(records)) }
+      if !records.isEmpty { tell(.historyRead(records)) }
     }
   }
 
   /// Says once that something fails, and once that it does no more.
   private mutating func report(_ what: String, _ failure: String?) {
     if let failure {
-      if failing.insert(what).inserted { dependencies.log(.failed(what, why: failure)) }
+      if failing.insert(what).inserted { dependencies.log(.failed(what, reason: failure)) }
     } else if failing.remove(what) != nil {
       dependencies.log(.recovered(what))
     }

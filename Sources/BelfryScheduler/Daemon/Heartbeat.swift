@@ -2,32 +2,34 @@ import BelfryCore
 import BelfryStore
 import Synchronization
 
-/// Records in the background that the event loop turns: a disk that hangs must not hold up what rings.
+/// A writer of the event loop's heartbeat. It writes in the background, because a disk that hangs must not block the
+/// loop.
 final class Heartbeat: Sendable {
   private struct State {
     var isWriting = false
-    var promise: Instant?
+    /// The deadline that is not written yet; nil without one.
+    var deadline: Instant?
   }
   private let state = Mutex(State())
 
-  /// Records the moment by which the loop turns again, by the system's clock.
-  func beat(_ lock: DaemonLock, until promise: Instant) {
+  /// Records a heartbeat with the deadline of the next one, by the system's clock.
+  func beat(_ lock: DaemonLock, until deadline: Instant) {
     let starts = state.withLock { state in
-      state.promise = promise
+      state.deadline = deadline
       defer { state.isWriting = true }
       return !state.isWriting
     }
     guard starts else { return }
     BackgroundThread.start { [self] in
-      while let promise = next() { lock.beat(until: promise) }
+      while let deadline = next() { lock.beat(until: deadline) }
     }
   }
 
   private func next() -> Instant? {
     state.withLock { state in
-      defer { state.promise = nil }
-      state.isWriting = state.promise != nil
-      return state.promise
+      defer { state.deadline = nil }
+      state.isWriting = state.deadline != nil
+      return state.deadline
     }
   }
 }

@@ -1,25 +1,25 @@
 import BelfryCore
 import CLinux
 
-/// Gives memory back to the system once many deliveries are over: the allocator would keep it until the next burst.
+/// A schedule for returning free memory to the system after many deliveries. The allocator would keep it.
 struct MemoryRelease {
-  /// Fewer deliveries than this leave nothing worth giving back.
-  private static let burst = 8
-  /// Seconds after the last of them, when their processes and tasks are gone too.
+  /// The number of deliveries up to which no memory is released.
+  private static let threshold = 8
+  /// The delay after the last delivery, in seconds. By then its processes and tasks have ended.
   private static let delay: Int64 = 10
 
   private var count = 0
-  /// The time at which memory is released; nil when there is no need.
+  /// The time at which memory is released; nil if no release is scheduled.
   private(set) var due: Instant?
 
-  /// Notes deliveries that have begun or ended.
-  mutating func note(_ deliveries: Int, at now: Instant) {
+  /// Counts deliveries that have started or ended.
+  mutating func recordDeliveries(_ deliveries: Int, at now: Instant) {
     count += deliveries
-    if count > MemoryRelease.burst { due = now.adding(seconds: MemoryRelease.delay) }
+    if count > MemoryRelease.threshold { due = now.adding(seconds: MemoryRelease.delay) }
   }
 
-  /// Gives memory back when it is time.
-  mutating func run(at now: Instant) {
+  /// Releases memory if the time has come.
+  mutating func releaseIfDue(at now: Instant) {
     guard let due, due <= now else { return }
     self.due = nil
     count = 0

@@ -1,15 +1,16 @@
 import Glibc
 
-/// Reports the state of a service to systemd through `$NOTIFY_SOCKET` (the protocol of sd_notify(3)).
+/// A connection to systemd that reports the state of the service, with the protocol of sd_notify(3).
 public struct ServiceNotifier: Sendable {
   private let path: String
-  /// Seconds between two signs of life that systemd expects at the latest, halved; nil when it expects none.
+  /// The interval between two keep-alive messages, in seconds: half the watchdog timeout. Nil without a watchdog.
   public let interval: Double?
 
+  /// Creates a connection; nil if no service manager listens.
+  ///
   /// - Parameters:
   ///   - environment: the variables of this process: `NOTIFY_SOCKET`, `WATCHDOG_USEC`, `WATCHDOG_PID`.
   ///   - process: the identifier of this process.
-  /// - Returns: nil when no service manager listens.
   public init?(environment: [String: String], process: Int32) {
     guard let path = environment["NOTIFY_SOCKET"], path.hasPrefix("/") || path.hasPrefix("@"),
       path.utf8.count < 108
@@ -21,18 +22,18 @@ public struct ServiceNotifier: Sendable {
       owner == nil || owner == process ? limit.flatMap { $0 > 0 ? $0 / 2_000_000 : nil } : nil
   }
 
-  /// The service has started.
+  /// Reports that the service has started, with a status line for `systemctl status`.
   public func ready(_ status: String) { send("READY=1\nSTATUS=\(oneLine(status))") }
 
-  /// The event loop has turned.
+  /// Reports that the event loop is alive.
   public func keepAlive() { send("WATCHDOG=1") }
 
-  /// The service is about to end.
+  /// Reports that the service is stopping.
   public func stopping() { send("STOPPING=1") }
 
   private func oneLine(_ text: String) -> String { text.replacing("\n", with: " ") }
 
-  /// Sends one message; nobody but systemd needs it, so that a failure is ignored.
+  /// Sends a message. A failure is ignored, because the daemon works without systemd.
   private func send(_ message: String) {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return }
@@ -40,14 +41,14 @@ public struct ServiceNotifier: Sendable {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     var bytes = Array(path.utf8)
-    // An abstract name begins with a zero byte.
+    // An abstract socket address starts with a zero byte.
     if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
     let length = MemoryLayout<sa_family_t>.size + bytes.count
     let data = Array(message.utf8)
     withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-        // A manager that does not read must not hold up the event loop.
+        // MSG_DONTWAIT: a service manager that does not read must not block the event loop.
         _ = sendto(
           descriptor, data, data.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL), pointer,
           socklen_t(length))

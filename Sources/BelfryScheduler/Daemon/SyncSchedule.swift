@@ -1,9 +1,9 @@
 import BelfryCore
 
-/// When a daemon syncs: soon after something has changed here, often while somebody elsewhere may have answered,
-/// seldom otherwise.
+/// The schedule of a daemon's syncs: soon after a local change, frequently while other devices may have answered an
+/// alarm, and rarely otherwise.
 struct SyncSchedule {
-  /// The seconds between two syncs, by how things stand.
+  /// Returns the time between two syncs, in seconds.
   static func interval(_ urgency: AlarmQueue.SyncUrgency) -> Int64 {
     switch urgency {
     case .cascading: 5
@@ -13,55 +13,63 @@ struct SyncSchedule {
     case .quiet: 600
     }
   }
-  /// The seconds between a change here and the sync that sends it: several changes go together.
-  static let settling: Int64 = 2
-  /// The longest that a failed sync holds up the next, in seconds.
-  private static let mostPatience: Int64 = 900
+  /// The delay between a local change and its sync, in seconds. It combines several changes into one sync.
+  static let changeDelay: Int64 = 2
+  /// The maximum back-off after failed syncs, in seconds.
+  private static let maxBackOff: Int64 = 900
 
+  /// The end of the last sync; nil before the first one, and after `requestNow()` and `reset()`.
   private var lastEnd: Instant?
-  /// When the running one began, and when the last one did that has ended: what it has learned is as of then.
+  /// The start of the running sync.
   private var began: Instant?
+  /// The start of the last completed sync, which is the time of the state that it fetched.
   private var lastBegan: Instant?
+  /// The number of consecutive failures.
   private var failures: Int64 = 0
+  /// The time of the first change that no sync has pushed; nil without one.
   private var changed: Instant?
+  /// True while a sync runs.
   private(set) var isRunning = false
 
-  /// When the next one is due; nil while one runs.
+  /// Returns the time of the next sync; nil while one runs.
   func next(_ urgency: AlarmQueue.SyncUrgency, now: Instant) -> Instant? {
     if isRunning { return nil }
     guard let lastEnd else { return now }
-    // Who cannot be reached is not asked every few seconds, however much there is to tell.
-    // But where cascade steps ring for want of news.
+    // After a failure the interval backs off, whatever the urgency. During a cascade it does not, because each step
+    // depends on the answers of other devices.
     let interval =
       failures == 0 || urgency == .cascading
       ? SyncSchedule.interval(urgency)
-      : max(15, min(SyncSchedule.mostPatience, 15 << min(failures - 1, 6)))
+      : max(15, min(SyncSchedule.maxBackOff, 15 << min(failures - 1, 6)))
     let regular = lastEnd.adding(seconds: interval)
     guard let changed, failures == 0 else { return regular }
-    return min(regular, changed.adding(seconds: urgency == .cascading ? 0 : SyncSchedule.settling))
+    let delay = urgency == .cascading ? 0 : SyncSchedule.changeDelay
+    return min(regular, changed.adding(seconds: delay))
   }
 
-  /// Whether it has been tried to learn what others have done so lately that another try would tell nothing new.
+  /// Returns true if the last sync is so recent, successful or not, that another one would fetch nothing new.
   func isFresh(at now: Instant) -> Bool {
-    // Not when it ended: the machine may have slept over it.
+    // The start counts, not the end: the machine may have slept during the sync.
     guard let lastBegan else { return false }
     return abs(now.seconds(since: lastBegan)) <= 3 * SyncSchedule.interval(.cascading)
   }
 
-  /// The next one is wanted now.
-  mutating func demand() { lastEnd = nil }
+  /// Makes the next sync due immediately.
+  mutating func requestNow() { lastEnd = nil }
 
-  /// Something has changed here that others do not have.
+  /// Records a local change that other devices do not have yet.
   mutating func noteChange(at now: Instant) {
     if changed == nil { changed = now }
   }
 
+  /// Records the start of a sync.
   mutating func begin(at now: Instant) {
     began = now
     isRunning = true
     changed = nil
   }
 
+  /// Records the end of a sync.
   mutating func end(at now: Instant, succeeded: Bool) {
     isRunning = false
     lastEnd = now
@@ -69,8 +77,8 @@ struct SyncSchedule {
     failures = succeeded ? 0 : failures + 1
   }
 
-  /// The clock was set: what was reckoned by it counts no more.
-  mutating func forget() {
+  /// Discards the recorded times, for example after the clock was set. The next sync is due immediately.
+  mutating func reset() {
     lastEnd = nil
     changed = nil
   }

@@ -4,24 +4,25 @@ import Git
 import Glibc
 import Synchronization
 
-/// Everything that can wake a daemon: the clock, changes in the store, pokes, signals.
+/// The sources that wake a daemon: timers, changes in the store, pokes, and signals.
 final class WakeSource: Sendable {
+  /// The reason of a wake-up.
   enum Wake: Hashable, Sendable {
-    /// The moment that was waited for, or one close to it.
+    /// A timer has fired, at the requested time or shortly after it.
     case time
     /// The clock was set, or the machine has slept.
     case clockChanged
-    /// Files of these alarms were written, or came or went.
+    /// The files of these alarms were created, written or removed.
     case alarms(Set<Identifier>)
     /// The settings were written.
     case settings
-    /// A reference that names the checked-out branch may have moved.
+    /// A reference of the checked-out branch may have moved.
     case branch
-    /// More has changed than was told one by one.
+    /// There are changes that were not reported individually.
     case everything
-    /// The system's time zone is another.
+    /// The system's time zone has changed.
     case zone
-    /// Somebody says that something has changed.
+    /// A command reports a change through the named pipe.
     case poke
     /// SIGHUP.
     case reload
@@ -30,31 +31,36 @@ final class WakeSource: Sendable {
   }
 
   private let timer: Int32
-  /// One that wakes a machine that sleeps; nil where it is not wanted or not allowed.
-  private let waker: Int32?
-  /// Why the machine cannot be woken, when it was to be.
-  let wakerFailure: FileError?
-  private let notes: Int32
+  /// The timer that wakes the machine from sleep; nil if that is not requested or not permitted.
+  private let wakeTimer: Int32?
+  /// The reason why the machine cannot be woken although it was requested; nil without one.
+  let wakeTimerFailure: FileError?
+  private let inotify: Int32
+  /// The reading end of the pipe for pokes and signals.
   private let pokes: Int32
-  /// The descriptor that signal handlers write to: the other end of `pokes`.
+  /// The writing end of that pipe, for signal handlers.
   private let signals: Int32
-  /// Why there is no named pipe that commands could write to, when there is none.
-  let pokeFailure: FileError?
+  /// The reason why there is no named pipe for commands; nil if there is one.
+  let pipeFailure: FileError?
   private let localTime: String
+  /// The watched folders by their watch descriptors.
   private let watches = Mutex<[Int32: Folder]>([:])
 
   private enum Folder {
     case root, alarms, system, branch
   }
-  /// The watched folders by their paths.
+  /// The paths of the folders to watch.
   private let folders: [(path: String, folder: Folder)]
 
+  /// Creates the timers, file watches and signal handlers.
+  ///
   /// - Parameters:
   ///   - store: the store's folder.
   ///   - branch: the folders in which git replaces a file when the checked-out branch moves.
-  ///   - poke: the path of the named pipe, which is made if there is none.
-  ///   - wakesMachine: whether the machine is to be woken from sleep for what is due.
-  ///   - localTime: the system's own time zone.
+  ///   - poke: the path of the named pipe. It is created if it is missing.
+  ///   - wakesMachine: true to wake the machine from sleep.
+  ///   - localTime: the path of the system's time zone.
+  /// - Throws: `FileError` if a timer, pipe or inotify instance cannot be created.
   init(
     store: String, branch: [String], poke: String, wakesMachine: Bool = false,
     localTime: String = "/etc/localtime"
@@ -64,24 +70,24 @@ final class WakeSource: Sendable {
       [
         (store, .root), (store + "/alarms", .alarms), (DurableFile.parent(of: localTime), .system),
       ] + Set(branch).sorted().map { ($0, .branch) }
-    (pokes, signals, pokeFailure) = try WakeSource.pipe(poke)
+    (pokes, signals, pipeFailure) = try WakeSource.pipe(poke)
     timer = timerfd_create(CLOCK_REALTIME, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
-    guard timer >= 0 else { throw FileError("make", "a timer") }
+    guard timer >= 0 else { throw FileError("create", "a timer") }
     if wakesMachine {
       let alarm = timerfd_create(CLOCK_REALTIME_ALARM, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
-      wakerFailure = alarm < 0 ? FileError("make", "a timer that wakes the machine") : nil
-      waker = alarm < 0 ? nil : alarm
+      wakeTimerFailure =
+        alarm < 0 ? FileError("create", "a timer that wakes the machine") : nil
+      wakeTimer = alarm < 0 ? nil : alarm
     } else {
-      (waker, wakerFailure) = (nil, nil)
+      (wakeTimer, wakeTimerFailure) = (nil, nil)
     }
-    notes = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-    guard notes >= 0 else { throw FileError("watch", store) }
+    inotify = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+    guard inotify >= 0 else { throw FileError("watch", store) }
     watch()
     Signals.begin(signals)
   }
 
-  /// Opens the named pipe; one without a name where that fails, as a folder that cannot be written to keeps no alarm
-  /// from ringing.
+  /// Opens the named pipe, or creates an anonymous pipe if that fails. Alarms ring even if the folder is read-only.
   private static func pipe(
     _ path: String
   ) throws -> (reading: Int32, writing: Int32, failure: FileError?) {
@@ -90,30 +96,30 @@ final class WakeSource: Sendable {
       return (pipe, pipe, nil)
     } catch {
       var ends: [Int32] = [-1, -1]
-      guard pipe2(&ends, O_NONBLOCK | O_CLOEXEC) == 0 else { throw FileError("make", "a pipe") }
+      guard pipe2(&ends, O_NONBLOCK | O_CLOEXEC) == 0 else { throw FileError("create", "a pipe") }
       return (ends[0], ends[1], error)
     }
   }
 
-  /// Opens a named pipe, which is made if there is none.
+  /// Opens a named pipe. It is created if it is missing.
   private static func openPipe(_ path: String) throws(FileError) -> Int32 {
-    if mkfifo(path, 0o600) != 0, errno != EEXIST { throw FileError("make", path) }
+    if mkfifo(path, 0o600) != 0, errno != EEXIST { throw FileError("create", path) }
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
-      throw FileError("wait at", path, number: EINVAL)
+      throw FileError("open the named pipe", path, number: EINVAL)
     }
-    // Open for writing too: otherwise it ends with every writer.
+    // Also open for writing: otherwise each closing writer causes an end of file.
     let pipe = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
     guard pipe >= 0 else { throw FileError("open", path) }
     return pipe
   }
 
-  /// Watches the store's folder anew after it was away: it can be on another file system.
+  /// Watches the store's folder again after it was missing. It can be on another file system than before.
   func reopen(poke: String) {
     watch()
-    // Without a pipe the files are still watched, and a poke falls back to a tick.
+    // Without a pipe, file watches still detect changes, and `belfry poke` runs a tick.
     guard let pipe = try? WakeSource.openPipe(poke) else { return }
-    // In place of the old one, whose number the signals and the waiting thread use.
+    // The new pipe takes the old descriptors, which the signal handlers and the polling thread use.
     for descriptor in Set([pokes, signals]) where dup2(pipe, descriptor) >= 0 {
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
@@ -121,34 +127,37 @@ final class WakeSource: Sendable {
   }
 
   deinit {
-    for descriptor in Set([timer, notes, pokes, signals] + [waker].compactMap({ $0 })) {
+    for descriptor in Set([timer, inotify, pokes, signals] + [wakeTimer].compactMap({ $0 })) {
       close(descriptor)
     }
   }
 
-  /// Sets the moment of the next `time`; nil for none. A clock that is set, and a machine that wakes, are told.
+  /// Sets the timers. A change of the clock and a wake-up from sleep are reported in any case.
   ///
-  /// - Parameter ring: the moment that a machine that sleeps is to be woken for.
+  /// - Parameters:
+  ///   - moment: the time of the next `time`; nil for none.
+  ///   - ring: the time at which the machine is woken from sleep; nil for none.
   func arm(_ moment: Instant?, ring: Instant?) {
     arm(timer, moment)
-    if let waker { arm(waker, ring) }
+    if let wakeTimer { arm(wakeTimer, ring) }
   }
 
   private func arm(_ timer: Int32, _ moment: Instant?) {
     var spec = itimerspec()
-    // A moment that never comes keeps the clock watched; a passed one comes at once.
+    // Without a time, a timer in the far future still reports changes of the clock. A past time fires immediately;
+    // 0 would disarm the timer.
     let milliseconds = max(moment?.milliseconds ?? 4_000_000_000_000, 1)
     spec.it_value.tv_sec = Int(milliseconds / 1000)
     spec.it_value.tv_nsec = Int(milliseconds % 1000) * 1_000_000
-    // TFD_TIMER_CANCEL_ON_SET is not in every header.
+    // TFD_TIMER_CANCEL_ON_SET, which some headers lack.
     let cancelOnSet: Int32 = 2
     _ = timerfd_settime(timer, Int32(TFD_TIMER_ABSTIME) | cancelOnSet, &spec, nil)
   }
 
-  /// Waits in a thread of its own, and tells what wakes.
-  func start(_ tell: @escaping @Sendable (Wake) -> Void) {
+  /// Starts a thread that waits for wake-ups and reports them. The thread ends after SIGTERM or SIGINT.
+  func start(_ onWake: @escaping @Sendable (Wake) -> Void) {
     BackgroundThread.start { [self] in
-      var descriptors = ([timer, notes, pokes] + [waker].compactMap { $0 }).map {
+      var descriptors = ([timer, inotify, pokes] + [wakeTimer].compactMap { $0 }).map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
       }
       while true {
@@ -156,10 +165,10 @@ final class WakeSource: Sendable {
         if count < 0, errno != EINTR { return }
         var wakes: [Wake] = []
         if descriptors[0].revents != 0 { wakes.append(readTimer(timer)) }
-        if let waker, descriptors[3].revents != 0 { wakes.append(readTimer(waker)) }
-        if descriptors[1].revents != 0 { wakes += readNotes() }
+        if let wakeTimer, descriptors[3].revents != 0 { wakes.append(readTimer(wakeTimer)) }
+        if descriptors[1].revents != 0 { wakes += readFileEvents() }
         if descriptors[2].revents != 0 { wakes += readPokes() }
-        for wake in wakes { tell(wake) }
+        for wake in wakes { onWake(wake) }
         if wakes.contains(.stop) { return }
       }
     }
@@ -182,28 +191,28 @@ final class WakeSource: Sendable {
 
   // MARK: Watching
 
-  /// Watches the folders, as far as they are there.
+  /// Watches the folders that exist.
   private func watch() {
     let content =
       IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR
     watches.withLock { watches in
       for (path, folder) in folders {
         let own = folder == .root ? IN_MOVE_SELF | IN_DELETE_SELF : 0
-        let number = inotify_add_watch(notes, path, UInt32(content | own))
+        let number = inotify_add_watch(inotify, path, UInt32(content | own))
         if number >= 0 { watches[number] = folder }
       }
     }
   }
 
-  /// Returns true for a file of the `.git` folder, or of one with branches, whose change may move a branch.
+  /// Returns true for a file in the `.git` folder or a folder of branches whose change may move the branch.
   private static func isReference(_ name: String) -> Bool {
-    // Of the lock files the renaming is told under the other name; the rest of the `.git` folder is lower case.
+    // git renames a lock file to its target, which inotify reports under the name of the target.
     name == "HEAD" || name == "packed-refs" || name == Repository.branch
   }
 
-  private func readNotes() -> [Wake] {
+  private func readFileEvents() -> [Wake] {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
-    let count = read(notes, &buffer, buffer.count)
+    let count = read(inotify, &buffer, buffer.count)
     var alarms: Set<Identifier> = []
     var wakes: Set<Wake> = []
     var offset = 0
@@ -234,18 +243,19 @@ final class WakeSource: Sendable {
       default: break
       }
     }
-    // A folder that has come back is another one.
+    // A folder that was replaced needs a new watch.
     if wakes.contains(.everything) { watch() }
     return (alarms.isEmpty ? [] : [.alarms(alarms)]) + Array(wakes)
   }
 }
 
-/// Signals as bytes in a pipe: all that a handler may do.
+/// The signal handlers. They write a byte to a pipe, because few other calls are async-signal-safe.
 private enum Signals {
   static let reload = UInt8(ascii: "H")
   static let stop = UInt8(ascii: "T")
   private static let pipe = Atomic<Int32>(-1)
 
+  /// Installs the handlers, which write to a descriptor.
   static func begin(_ descriptor: Int32) {
     pipe.store(descriptor, ordering: .sequentiallyConsistent)
     signal(SIGHUP) { _ in Signals.send(Signals.reload) }

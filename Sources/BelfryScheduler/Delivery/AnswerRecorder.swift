@@ -3,16 +3,21 @@ import Git
 import Subprocess
 import SystemPackage
 
-/// Carries out what people answer to notices, through the command line: a store that hangs or is damaged then holds
-/// up nobody who is about to ring.
+/// A recorder of answers to notifications. It runs child commands, so that a store that hangs or is damaged delays no
+/// alarm.
 public struct AnswerRecorder: Sendable {
-  /// The binary.
+  /// The path of the `belfry` binary.
   public let command: String
-  /// The store's folder.
+  /// The path of the store's folder.
   public let store: String
-  /// What the command gets beside the variables of this process.
   private let variables: @Sendable () -> [String: String]
 
+  /// Creates a recorder.
+  ///
+  /// - Parameters:
+  ///   - command: the path of the `belfry` binary.
+  ///   - store: the path of the store's folder.
+  ///   - variables: returns additional environment variables for the commands.
   public init(
     command: String, store: String, variables: @escaping @Sendable () -> [String: String]
   ) {
@@ -21,41 +26,46 @@ public struct AnswerRecorder: Sendable {
     self.variables = variables
   }
 
-  /// How long one try may take, in seconds.
-  private static let patience = 60
-  /// When it is tried again, in seconds after the last try; the last for as long as it is needed.
-  private static let pauses = [1, 2, 5, 10, 30, 60]
-  /// So often it is tried in all: for about a day.
-  private static let mostTries = 1_440
+  /// The timeout of one attempt, in seconds.
+  private static let timeout = 60
+  /// The delays before the retries, in seconds. The last one repeats.
+  private static let backOff = [1, 2, 5, 10, 30, 60]
+  /// The maximum number of attempts, which take about a day.
+  private static let maxAttempts = 1_440
 
-  /// Records an answer, again and again while the store cannot be written to; returns why it could not, in words.
+  /// Records an answer. Failed attempts are retried for about a day.
+  ///
+  /// - Returns: Nil if the answer was recorded or is no longer needed; otherwise the reason of the last failure.
   public func record(_ answer: DeliveredAnswer, to notification: Notification) async -> String? {
     guard case .answer(let answer) = answer else { return nil }
     var reason: String?
-    for attempt in 0..<AnswerRecorder.mostTries {
+    for attempt in 0..<AnswerRecorder.maxAttempts {
       if attempt > 0 {
-        let pause = AnswerRecorder.pauses[min(attempt, AnswerRecorder.pauses.count) - 1]
+        let delay = AnswerRecorder.backOff[min(attempt, AnswerRecorder.backOff.count) - 1]
         do {
-          try await Task.sleep(for: .seconds(pause))
+          try await Task.sleep(for: .seconds(delay))
         } catch {
           return reason
         }
       }
       let outcome = await TimedProcess.run(
         .path(FilePath(command)), arguments(answer, notification), variables: variables(),
-        seconds: AnswerRecorder.patience)
+        seconds: AnswerRecorder.timeout)
       switch outcome {
-      // It was not there any more, or had been answered meanwhile.
+      // 3: the alarm is gone. 4: the occurrence has been answered already.
       case .ended(0, _, _), .ended(3, _, _), .ended(4, _, _): return nil
-      case .ended(_, _, let error):
-        reason = error.split(separator: "\n").first.map(String.init) ?? "it failed"
-      case .timedOut: reason = "it came to no end"
-      case .failed(let words): reason = words
+      case .ended(let status, _, let error):
+        reason =
+          error.split(separator: "\n").first.map(String.init)
+          ?? "the command exited with status \(status)"
+      case .timedOut: reason = "the command timed out after \(AnswerRecorder.timeout) s"
+      case .failed(let message): reason = message
       }
     }
     return reason
   }
 
+  /// Returns the arguments of the command that records an answer.
   private func arguments(_ answer: Answer, _ notification: Notification) -> [String] {
     let verb: [String] =
       switch answer {

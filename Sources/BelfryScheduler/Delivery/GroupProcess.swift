@@ -4,46 +4,51 @@ import Subprocess
 import Synchronization
 import SystemPackage
 
-/// One run of a program in a process group of its own.
+/// One run of a program in its own process group.
 ///
-/// A cancelled task sends SIGTERM to the whole group, and SIGKILL once the grace period is over.
-/// Until then its output is read and dropped: a shell that says on standard error that its child was terminated must
-/// not be ended by SIGPIPE before its own trap runs.
+/// If the task is canceled, the whole group gets SIGTERM, and SIGKILL after the grace period. In between, the output is
+/// read and dropped: a shell that reports on standard error that its child was terminated must not get SIGPIPE before
+/// its own trap runs.
 struct GroupProcess: Sendable {
-  enum Ending: Sendable {
-    /// The status as a shell tells it, and what it wrote on standard error.
+  /// The reason why a run ended.
+  enum Termination: Sendable {
+    /// The program exited, with the status as in a shell (128 + n for signal n) and its standard error.
     case exited(Int32, error: [UInt8])
-    /// It was ended, as the task was cancelled.
+    /// The group was terminated, because the task was canceled.
     case stopped
-    /// It wrote more than the limit, and was ended.
-    case wroteTooMuch
-    /// It could not be started or followed.
+    /// The group was terminated, because its output exceeded the limit.
+    case outputLimitExceeded
+    /// The program could not be started or its output could not be read, with the reason.
     case failed(String)
   }
 
+  /// The program.
   let executable: Executable
+  /// The arguments after the program's name.
   let arguments: [String]
+  /// The environment variables.
   let environment: Subprocess.Environment
+  /// The content of standard input.
   let input: [UInt8]
-  /// The time between SIGTERM and SIGKILL.
+  /// The grace period between SIGTERM and SIGKILL.
   var grace = Duration.seconds(2)
-  /// The most that it may write to standard output, in bytes.
+  /// The maximum size of standard output, in bytes.
   var outputLimit = GroupProcess.errorLimit
 
-  /// The most that it may write to standard error, in bytes.
+  /// The maximum size of standard error, in bytes.
   static let errorLimit = 64 << 10
 
-  /// Runs it to its end.
+  /// Runs the program until it ends.
   ///
   /// - Parameters:
-  ///   - started: is called with the leader of the group.
-  ///   - output: gets what it writes to standard output, piece by piece.
+  ///   - started: called with the process id of the group's leader.
+  ///   - output: called with each piece of standard output.
   func run(
     started: @escaping @Sendable (pid_t) -> Void = { _ in },
     output: @escaping @Sendable ([UInt8]) -> Void
-  ) async -> Ending {
+  ) async -> Termination {
     let group = Group(grace)
-    // A task that is cancelled would close the pipes at once.
+    // A detached task: a canceled task would close the pipes immediately.
     let task = Task.detached { await self.follow(group, started, output) }
     group.abandon = { task.cancel() }
     return await withTaskCancellationHandler {
@@ -56,18 +61,18 @@ struct GroupProcess: Sendable {
   private func follow(
     _ group: Group, _ started: @Sendable (pid_t) -> Void,
     _ output: @escaping @Sendable ([UInt8]) -> Void
-  ) async -> Ending {
+  ) async -> Termination {
     do {
       try Descriptors.ensure()
     } catch {
       return .failed("\(error)")
     }
     guard let file = MemoryFile.holding(input) else {
-      return .failed("its input could not be written: \(MemoryFile.reason)")
+      return .failed("its input could not be prepared: \(MemoryFile.lastError)")
     }
     var options = PlatformOptions()
     options.processGroupID = 0
-    // Where it cannot be followed.
+    // This applies only when the run is abandoned.
     options.teardownSequence = [
       .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: grace)
     ]
@@ -101,16 +106,17 @@ struct GroupProcess: Sendable {
     return group.reason ?? .exited(status, error: errors.bytes)
   }
 
-  /// A process group, and who ends it.
+  /// A process group and its termination.
   private final class Group: Sendable {
     private struct State {
       var leader: pid_t?
-      /// Why it is being ended.
-      var reason: Ending?
+      /// The reason of the termination; nil while the group has not been asked to end.
+      var reason: Termination?
+      /// The end of the grace period.
       var deadline: ContinuousClock.Instant?
-      /// Its leader has ended, and its number may be another process's.
+      /// True if the leader has ended. Another process may have its process id.
       var isOver = false
-      /// Stops following the process.
+      /// Stops waiting for the process.
       var abandon: (@Sendable () -> Void)?
     }
     private let state = Mutex(State())
@@ -120,18 +126,19 @@ struct GroupProcess: Sendable {
       self.grace = grace
     }
 
-    /// Why it was ended; nil when it was not.
-    var reason: Ending? { state.withLock { $0.reason } }
+    /// The reason of the termination; nil if the group ended by itself.
+    var reason: Termination? { state.withLock { $0.reason } }
 
-    /// Stops following the process, whose output another process that left the group may hold open.
+    /// Stops waiting for the process. A process that left the group can keep the output open.
     var abandon: (@Sendable () -> Void)? {
       get { state.withLock { $0.abandon } }
       set { state.withLock { $0.abandon = newValue } }
     }
 
-    /// The time between SIGKILL and the end of reading.
+    /// The time between SIGKILL and the end of waiting.
     private static let margin = Duration.milliseconds(500)
 
+    /// Sets the leader. If the run was canceled before the start, the group is terminated.
     func begin(_ leader: pid_t) {
       state.withLock { state in
         state.leader = leader
@@ -139,8 +146,8 @@ struct GroupProcess: Sendable {
       }
     }
 
-    /// Asks the group to end, and makes it once the grace period is over.
-    func stop(because reason: Ending) {
+    /// Sends SIGTERM to the group, and SIGKILL after the grace period.
+    func stop(because reason: Termination) {
       let isFirst = state.withLock { state in
         if state.reason != nil || state.isOver { return false }
         state.reason = reason
@@ -159,16 +166,17 @@ struct GroupProcess: Sendable {
       }
     }
 
+    /// Records that the leader has ended.
     func end() { state.withLock { $0.isOver = true } }
 
-    /// Gives the others in the group the rest of the grace period when the leader was asked to end, and has.
+    /// Waits for the other processes of a terminated group until the end of the grace period, and kills the rest.
     func endRest() async {
       let (leader, deadline) = state.withLock { state in
         state.isOver = true
         return (state.leader, state.deadline)
       }
       guard let leader, let deadline else { return }
-      // The number stays taken as long as the group has a member.
+      // The process id is not reused while the group has a member.
       while kill(-leader, 0) == 0 {
         if ContinuousClock.now >= deadline {
           _ = kill(-leader, SIGKILL)
@@ -178,7 +186,7 @@ struct GroupProcess: Sendable {
       }
     }
 
-    /// Reads to the end, and hands on what comes before it is asked to end.
+    /// Reads output to its end. Output after the start of the termination is dropped.
     func read(
       _ sequence: SubprocessOutputSequence, _ limit: Int, _ take: ([UInt8]) -> Void
     ) async throws {
@@ -188,7 +196,7 @@ struct GroupProcess: Sendable {
         let bytes = buffer.withUnsafeBytes { Array($0) }
         count += bytes.count
         if count > limit {
-          stop(because: .wroteTooMuch)
+          stop(because: .outputLimitExceeded)
         } else {
           take(bytes)
         }
@@ -197,7 +205,7 @@ struct GroupProcess: Sendable {
   }
 }
 
-/// The output of a process, read in pieces.
+/// A buffer that collects the output of a process.
 final class CollectedBytes: Sendable {
   private let content = Mutex<[UInt8]>([])
 

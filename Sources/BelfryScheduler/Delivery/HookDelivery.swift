@@ -33,10 +33,10 @@ public struct HookDelivery: NotificationDelivery {
   public let activeDeliveries: ActiveDeliveries
   public let leaseOwner: LeaseOwner
   /// Where hooks are noted as long as they run; nil where that is nowhere.
-  public let notes: HookNotes?
+  public let notes: HookRegistry?
   /// Noises begin one after the other: of two hundred that are due together one is enough to begin with, and what is
   /// shown is not to wait for them.
-  private let noise: Turn
+  private let noise: RateLimiter
 
   /// - Parameter soundWait: how long a sound waits for the one before it to begin.
   public init(
@@ -44,8 +44,8 @@ public struct HookDelivery: NotificationDelivery {
     terminals: Terminals? = nil, activeDeliveries: ActiveDeliveries = ActiveDeliveries { _ in },
     leaseOwner: LeaseOwner = .thisProcess, notes: String? = nil, soundWait: Duration = .seconds(5)
   ) {
-    noise = Turn(patience: soundWait, spacing: .milliseconds(300))
-    self.notes = notes.map { HookNotes(folder: $0, leaseOwner: leaseOwner) }
+    noise = RateLimiter(timeout: soundWait, spacing: .milliseconds(300))
+    self.notes = notes.map { HookRegistry(folder: $0, leaseOwner: leaseOwner) }
     self.own = own
     self.shipped = shipped
     self.variables = variables
@@ -107,7 +107,7 @@ public struct HookDelivery: NotificationDelivery {
   private func sound(
     _ notification: Notification, in active: ActiveDelivery, snooze: Int64
   ) async -> DeliveryOutcome {
-    await noise.take { await run(["ring"], in: active, snooze: snooze) } ?? .withdrawn
+    await noise.run { await run(["ring"], in: active, snooze: snooze) } ?? .withdrawn
   }
 
   /// Hands a notice to the hooks of some names: the first that works counts. An answer ends the list: a hook that it
@@ -142,7 +142,7 @@ public struct HookDelivery: NotificationDelivery {
       path: path, input: notification.json.document,
       variables: variables.merging(notification.variables) { $1 }
         .merging(["BELFRY_SNOOZE": Span.exact(snooze)]) { $1 },
-      notes: notes)
+      registry: notes)
     let decision = Decision()
     let (leaseOwner, activeDeliveries) = (leaseOwner.name, activeDeliveries)
     let task = active.start {
@@ -160,7 +160,7 @@ public struct HookDelivery: NotificationDelivery {
       case .exited(0, _):
         decision.settle(.delivered(nil))
         return
-      case .exited(let status, let words): reason = words ?? "it ended with \(status)"
+      case .exited(let status, let message): reason = message ?? "it ended with \(status)"
       case .failed(let words): reason = words
       }
       // One that gives up after it had reached the person, unasked, has them told anew.

@@ -4,24 +4,29 @@ import Subprocess
 import Synchronization
 import SystemPackage
 
-/// One run of a hook: a process group of its own that says line by line what comes of it.
+/// One run of a hook in its own process group. The hook reports its progress in lines on standard output.
 struct HookProcess: Sendable {
-  enum Ending: Sendable {
-    /// The status as a shell tells it, and the last two lines of what it complained of.
-    case exited(Int32, words: String?)
-    /// It was not started, or wrote more than anybody reads, or was ended.
+  /// The reason why a run ended.
+  enum Termination: Sendable {
+    /// The hook exited, with the status as in a shell and the last two lines of standard error.
+    case exited(Int32, message: String?)
+    /// The hook could not be started, exceeded the output limit, or was terminated, with the reason.
     case failed(String)
   }
 
+  /// The path of the executable.
   let path: String
+  /// The arguments.
   var arguments: [String] = []
+  /// The content of standard input.
   let input: [UInt8]
+  /// Environment variables that override those of this process.
   let variables: [String: String]
-  /// Where it is noted as long as it runs; nil where that is nowhere.
-  var notes: HookNotes?
+  /// The registry of running hooks; nil to register nothing.
+  var registry: HookRegistry?
 
-  /// This process's own variables, read once: of two hundred hooks each would otherwise. Without what is no variable, with
-  /// which no process is started.
+  /// The environment variables of this process, as null-terminated entries. They are read once for all hooks. Invalid
+  /// entries are skipped, because a process cannot be started with them.
   private static let inherited: [(name: String, entry: [UInt8])] = {
     var result: [(name: String, entry: [UInt8])] = []
     var pointer = environ
@@ -36,48 +41,48 @@ struct HookProcess: Sendable {
     return result
   }()
 
-  /// The longest reason that is passed on, in characters.
-  private static let longestReason = 1000
+  /// The maximum length of a line of standard error in a message, in characters.
+  private static let maxLineLength = 1000
 
-  /// Runs it to its end. When the task is cancelled, the group is asked to end, and made to two seconds later.
+  /// Runs the hook until it ends. If the task is canceled, the group gets SIGTERM, and SIGKILL two seconds later.
   ///
-  /// - Parameter heard: is told each line as it comes.
-  func run(_ heard: @escaping @Sendable (Substring) -> Void) async -> Ending {
+  /// - Parameter onLine: called with each line of standard output.
+  func run(_ onLine: @escaping @Sendable (Substring) -> Void) async -> Termination {
     let environment =
       HookProcess.inherited.filter { variables[$0.name] == nil }.map(\.entry)
       + variables.map { Array("\($0)=\($1)".utf8) + [0] }
     let process = GroupProcess(
       executable: .path(FilePath(path)), arguments: arguments, environment: .custom(environment),
       input: input)
-    let lines = Lines(heard)
-    let note = Mutex<HookNotes.Note?>(nil)
-    let ending = await process.run { leader in
-      note.withLock { $0 = notes?.begin(leader) }
+    let lines = LineSplitter(onLine)
+    let entry = Mutex<HookRegistry.Entry?>(nil)
+    let termination = await process.run { leader in
+      entry.withLock { $0 = registry?.register(leader) }
     } output: {
       lines.append($0)
     }
-    note.withLock { $0 }?.end()
-    switch ending {
+    entry.withLock { $0 }?.remove()
+    switch termination {
     case .exited(let status, let error):
       lines.end()
-      // What went wrong, and what to do next.
+      // Two lines: the failure and its hint.
       let last = String(decoding: error, as: UTF8.self).split(separator: "\n").suffix(2)
-      let words = last.map { $0.prefix(HookProcess.longestReason) }.joined(separator: " ")
-      return .exited(status, words: last.isEmpty ? nil : words)
-    case .stopped: return .failed("it was ended")
-    case .wroteTooMuch:
-      return .failed("it wrote more than \(GroupProcess.errorLimit >> 10) KiB")
+      let message = last.map { $0.prefix(HookProcess.maxLineLength) }.joined(separator: " ")
+      return .exited(status, message: last.isEmpty ? nil : message)
+    case .stopped: return .failed("it was terminated")
+    case .outputLimitExceeded:
+      return .failed("its output exceeded \(GroupProcess.errorLimit >> 10) KiB")
     case .failed(let reason): return .failed(reason)
     }
   }
 
-  /// Makes lines of what comes in pieces.
-  private final class Lines: Sendable {
+  /// A splitter of output into lines.
+  private final class LineSplitter: Sendable {
     private let line = Mutex<[UInt8]>([])
-    private let heard: @Sendable (Substring) -> Void
+    private let onLine: @Sendable (Substring) -> Void
 
-    init(_ heard: @escaping @Sendable (Substring) -> Void) {
-      self.heard = heard
+    init(_ onLine: @escaping @Sendable (Substring) -> Void) {
+      self.onLine = onLine
     }
 
     func append(_ bytes: [UInt8]) {
@@ -87,13 +92,13 @@ struct HookProcess: Sendable {
         line = parts.last.map(Array.init) ?? []
         return parts.dropLast()
       }
-      for line in lines { heard(Substring(decoding: line, as: UTF8.self)) }
+      for line in lines { onLine(Substring(decoding: line, as: UTF8.self)) }
     }
 
-    /// Hands on the last line, if it has no end.
+    /// Passes on the last line if it has no newline.
     func end() {
       let rest = line.withLock { $0 }
-      if !rest.isEmpty { heard(Substring(decoding: rest, as: UTF8.self)) }
+      if !rest.isEmpty { onLine(Substring(decoding: rest, as: UTF8.self)) }
     }
   }
 }

@@ -2,19 +2,20 @@ import BelfryStore
 import Git
 import Glibc
 
-/// Whoever is about a delivery: a process, told apart from every other before and after it.
+/// The owner of leases in the delivery ledger: a process, with a name that no earlier or later process has.
 public struct LeaseOwner: Sendable {
-  /// As it is noted.
+  /// The name in the ledger.
   public let name: String
-  /// Whether the process of a name is still there.
+  /// Returns true if the process with a name is alive.
   public let isAlive: @Sendable (String) -> Bool
 
+  /// Creates an owner.
   public init(name: String, isAlive: @escaping @Sendable (String) -> Bool) {
     self.name = name
     self.isAlive = isAlive
   }
 
-  /// This process: by its number, when it was started and in which run of the machine.
+  /// This process, named after the boot, the process id and the start time.
   public static let thisProcess: LeaseOwner = {
     let boot = content(of: "/proc/sys/kernel/random/boot_id")
     let prefix = "\(boot.prefix(8))-"
@@ -32,13 +33,14 @@ public struct LeaseOwner: Sendable {
     String(decoding: (try? DurableFile.readStream(path)) ?? [], as: UTF8.self)
   }
 
-  /// A process's number and when it was started, in ticks since the machine was; the number alone when there is none.
+  /// Returns the identity of a process: its process id and its start time in ticks since the boot. Without such a
+  /// process, the process id alone.
   static func identity(of number: String) -> String {
-    // The name, in parentheses, may hold anything.
+    // The command name in parentheses may contain any character.
     let line = (try? DurableFile.readStream("/proc/\(number)/stat")) ?? []
     guard let name = line.lastIndex(of: UInt8(ascii: ")")) else { return number }
     let fields = line[name...].split(separator: UInt8(ascii: " "))
-    // The 22nd field; a zombie is gone.
+    // The start time is the 22nd field of the line. A zombie counts as gone.
     guard fields.count > 20, !fields[1].elementsEqual("Z".utf8) else { return number }
     return "\(number)-\(String(decoding: fields[20], as: UTF8.self))"
   }

@@ -2,23 +2,24 @@ import BelfryCore
 import BelfryStore
 import Synchronization
 
-/// The disk did not take, or give, the delivery ledger in time.
+/// A timeout of the disk during an access to the delivery ledger.
 struct DiskTimeout: Error, CustomStringConvertible {
+  /// The timeout.
   let limit: Duration
 
   var description: String {
-    "the disk has not answered within \(limit.components.seconds) seconds"
+    "the disk did not respond within \(limit.components.seconds) s"
   }
 }
 
-/// Reads and changes the delivery ledger without waiting long for the disk.
+/// A reader and writer of the delivery ledger with a timeout for the disk.
 ///
-/// Alarms ring although the disk is full or hangs. A change that it does not take in time counts in memory, and goes to
-/// the disk with the next change that it takes:
+/// Alarms ring even if the disk is full or hangs. A change that cannot be written in time stays in memory, and is
+/// written with the next successful change:
 ///
 /// ```
-/// change ──▶ on the disk within 2 s ──▶ durable
-///    └─ refused, or not yet there ──▶ in memory ──▶ next change, or `flush` ──▶ durable
+/// change ──▶ written within 2 s ──▶ durable
+///    └─ failed or timed out ──▶ in memory ──▶ next change or `flush` ──▶ durable
 /// ```
 ///
 /// A crash before that causes a redelivery.
@@ -26,12 +27,13 @@ final class LedgerWriter: Sendable {
   private struct State {
     /// The ledger as it was last read or written.
     var known = DeliveryLedger()
-    /// The ledger with what the disk has not taken; nil when it has taken all.
+    /// The ledger with the changes that are not written; nil if all are.
     var unwritten: DeliveryLedger?
     /// The number of the last access.
     var last = 0
-    /// The accesses that run, and those of them that were given up.
+    /// The running accesses.
     var running: Set<Int> = []
+    /// The running accesses that have timed out.
     var abandoned: Set<Int> = []
   }
   private let state = Mutex(State())
@@ -40,13 +42,15 @@ final class LedgerWriter: Sendable {
   private let willAccess: @Sendable () -> Void
   private let recovered: @Sendable () -> Void
 
-  /// The time to wait for the disk before a delivery goes on without it.
+  /// The default timeout, after which a delivery continues without the disk.
   static let timeout = Duration.seconds(2)
 
+  /// Creates a writer.
+  ///
   /// - Parameters:
-  ///   - timeout: how long the disk may take.
-  ///   - willAccess: is called before each access to the disk, by the thread that may block.
-  ///   - recovered: is called when the disk answers that had not in time.
+  ///   - timeout: the timeout of each access.
+  ///   - willAccess: called before each access to the disk, in the thread that may block.
+  ///   - recovered: called when the disk responds after a timeout.
   init(
     timeout: Duration = LedgerWriter.timeout, willAccess: @escaping @Sendable () -> Void = {},
     recovered: @escaping @Sendable () -> Void = {}
@@ -56,13 +60,13 @@ final class LedgerWriter: Sendable {
     self.recovered = recovered
   }
 
-  /// Returns true while there is something that the disk has not taken.
+  /// True if there are changes that are not written.
   var hasUnwritten: Bool { state.withLock { $0.unwritten != nil } }
 
-  /// Returns true while the disk does not answer.
+  /// True if an access has timed out and still runs.
   var isStuck: Bool { state.withLock { !$0.abandoned.isEmpty } }
 
-  /// Keeps the ledger as it was last known, for when its file cannot be read any more.
+  /// Keeps the last known ledger in memory, because its file can no longer be read.
   func holdInMemory() {
     state.withLock { state in
       var ledger = state.known
@@ -71,7 +75,7 @@ final class LedgerWriter: Sendable {
     }
   }
 
-  /// Returns the ledger, with what the disk has not taken.
+  /// Returns the ledger, including changes that are not written.
   func ledger(_ store: Store) -> DeliveryLedger {
     let read = access { store.currentLedger() }
     return state.withLock { state in
@@ -82,7 +86,7 @@ final class LedgerWriter: Sendable {
     }
   }
 
-  /// Changes the ledger: on the disk, or else in memory, with the reason.
+  /// Changes the ledger on the disk, or in memory if that fails. The result contains the failure.
   func update<Result: Sendable>(
     _ store: Store, _ body: @escaping @Sendable (inout DeliveryLedger) -> Result
   ) -> Store.LedgerUpdate<Result> {
@@ -108,7 +112,7 @@ final class LedgerWriter: Sendable {
     }
   }
 
-  /// Runs an access to the disk, and returns its result; nil when it does not end in time, or one before it has not.
+  /// Runs an access to the disk and returns its result; nil if it times out, or if an earlier access still hangs.
   private func access<Value: Sendable>(_ work: @escaping @Sendable () -> Value) -> Value? {
     let number: Int? = state.withLock { state in
       if !state.abandoned.isEmpty { return nil }
@@ -128,10 +132,11 @@ final class LedgerWriter: Sendable {
       if state.running.contains(number) { state.abandoned.insert(number) }
       return state.abandoned.contains(number)
     }
-    // It may have ended in this moment.
+    // The job may have ended after the timeout.
     return isStuck ? nil : job.wait(within: timeout)
   }
 
+  /// Records the end of an access.
   private func end(_ number: Int) {
     let hasRecovered = state.withLock { state in
       state.running.remove(number)

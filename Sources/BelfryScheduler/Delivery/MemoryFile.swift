@@ -2,10 +2,10 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// Files in memory, for what is handed to another process: one that does not read it must not matter to
-/// who writes it.
+/// Files in memory, for the input of other processes. Unlike a pipe, a file does not block the writer if the process
+/// does not read.
 enum MemoryFile {
-  /// An open file that holds some bytes, to be read from its beginning; nil with `errno`.
+  /// Returns an open file with some bytes, positioned at its start; nil on failure, with `errno`.
   static func holding(_ bytes: [UInt8]) -> FileDescriptor? {
     let descriptor = memfd_create("belfry", 1)  // MFD_CLOEXEC
     guard descriptor >= 0 else { return nil }
@@ -17,6 +17,6 @@ enum MemoryFile {
     return FileDescriptor(rawValue: descriptor)
   }
 
-  /// Why the last call failed, in the system's words.
-  static var reason: String { String(cString: strerror(errno)) }
+  /// The system's message for `errno`.
+  static var lastError: String { String(cString: strerror(errno)) }
 }

@@ -1,46 +1,47 @@
 import BelfryCore
 
-/// What a person answered through the delivery that reached them.
+/// The user's answer to a delivered notification.
 public enum DeliveredAnswer: Hashable, Sendable {
+  /// An answer that changes the occurrence.
   case answer(Answer)
-  /// Ask again, as was planned.
+  /// A request for the next follow-up, as scheduled. It changes nothing.
   case remind
 
-  /// Reads the line that a hook prints: `done`, `stop`, `skip`, `snooze 10m`, `remind`.
+  /// Parses a line that a hook prints: `done`, `stop`, `skip`, `snooze 10m`, `remind`. Nil for any other line.
   ///
-  /// - Parameter snooze: how long a snooze without a length lasts, in seconds.
+  /// - Parameter snooze: the length of a snooze without a length, in seconds.
   init?(_ line: Substring, snooze: Int64) {
-    let words = line.split(separator: " ").map(String.init)
-    switch (words.first, words.count) {
+    let parts = line.split(separator: " ").map(String.init)
+    switch (parts.first, parts.count) {
     case ("done", 1): self = .answer(.done())
     case ("stop", 1): self = .answer(.stop)
     case ("skip", 1): self = .answer(.skip())
     case ("remind", 1): self = .remind
     case ("snooze", 1): self = .answer(.snooze(seconds: snooze))
     case ("snooze", 2):
-      guard let seconds = Span.parse(words[1]) else { return nil }
+      guard let seconds = Span.parse(parts[1]) else { return nil }
       self = .answer(.snooze(seconds: seconds))
     default: return nil
     }
   }
 }
 
-/// What came of bringing a notice to a person.
+/// The outcome of a delivery.
 public enum DeliveryOutcome: Hashable, Sendable {
-  /// It reached them, and is over.
+  /// The notification was delivered and the delivery has ended, with the answer if there was one.
   case delivered(DeliveredAnswer?)
-  /// It reached them, and goes on until it is answered: the process that is about it.
+  /// The notification was delivered and the delivery continues until it is answered, in the process of the lease owner.
   case attended(leaseOwner: String)
-  /// Every way was tried; the reason of each, in words.
+  /// Every channel failed, with the reason of each.
   case undelivered([String])
-  /// It was answered, or not wanted any more, before any way had reached the person.
+  /// The notification was answered or no longer needed before any channel had delivered it.
   case withdrawn
 }
 
-/// A way to reach a person.
+/// A method of delivering notifications to the user.
 public protocol NotificationDelivery: Sendable {
-  /// Brings a notice to the person; returns as soon as it has reached them, or cannot.
+  /// Delivers a notification. Returns as soon as it was delivered or every channel has failed.
   ///
-  /// - Parameter snooze: how long a snooze lasts that is answered without a length, in seconds.
+  /// - Parameter snooze: the length of a snooze that is answered without a length, in seconds.
   func deliver(_ notification: Notification, snooze: Int64) async -> DeliveryOutcome
 }

@@ -2,35 +2,37 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// Writes lines into a pipe in order, without ever making their senders wait for the reader.
+/// A writer of lines to a pipe that never blocks its callers.
 ///
-/// A pipe takes 64 KiB; who writes more blocks until somebody reads. A thread of its own blocks here.
+/// A pipe holds 64 KiB. Further writes block a background thread until the reader continues.
 final class PipeWriter: Sendable {
   private let file: FileDescriptor
   private let worker = BlockingWorker()
-  private let failed: @Sendable () -> Void
+  private let onFailure: @Sendable () -> Void
 
+  /// Creates a writer.
+  ///
   /// - Parameters:
-  ///   - file: the end to write to. It stays open.
-  ///   - failed: is called when a line could not be written, as nobody reads any more.
-  init(_ file: FileDescriptor, failed: @escaping @Sendable () -> Void = {}) {
+  ///   - file: the writing end of the pipe. It is not closed.
+  ///   - onFailure: called when a line cannot be written, because the reader has closed the pipe.
+  init(_ file: FileDescriptor, onFailure: @escaping @Sendable () -> Void = {}) {
     self.file = file
-    self.failed = failed
+    self.onFailure = onFailure
   }
 
-  /// Writes a line after all that were sent before it.
+  /// Enqueues a line. Lines are written in the order in which they were sent.
   func send(_ line: String) {
-    worker.enqueue { [file, failed] in
+    worker.enqueue { [file, onFailure] in
       let bytes = Array(line.utf8) + [UInt8(ascii: "\n")]
       do {
         _ = try file.writeAll(bytes)
       } catch {
-        failed()
+        onFailure()
       }
     }
   }
 
-  /// Waits until everything that was sent is written; returns false when the reader takes longer.
+  /// Waits until all sent lines are written. Returns false on timeout.
   func flush(within limit: Duration) async -> Bool {
     await worker.start {}.value(within: limit) != nil
   }

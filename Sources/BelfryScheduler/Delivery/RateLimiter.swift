@@ -1,27 +1,33 @@
 import Synchronization
 
-/// A place for one at a time: the others wait, but not for ever.
-final class Turn: Sendable {
+/// A limiter that runs one operation at a time, with a pause in between. Waiting is limited by a timeout.
+final class RateLimiter: Sendable {
   private struct State {
-    var isTaken = false
+    /// True while an operation or the pause after it runs.
+    var isBusy = false
+    /// The waiting operations, in order.
     var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
+    /// The number of the last operation.
     var last = 0
   }
   private let state = Mutex(State())
-  private let patience: Duration
+  private let timeout: Duration
   private let spacing: Duration
 
+  /// Creates a limiter.
+  ///
   /// - Parameters:
-  ///   - patience: how long somebody waits before they go all the same.
-  ///   - spacing: between the end of one and the beginning of the next.
-  init(patience: Duration, spacing: Duration) {
-    self.patience = patience
+  ///   - timeout: the maximum waiting time. After it, an operation runs even if another one does.
+  ///   - spacing: the pause between two operations.
+  init(timeout: Duration, spacing: Duration) {
+    self.timeout = timeout
     self.spacing = spacing
   }
 
-  /// Runs `body` when nobody else does, or after waiting long enough; returns nil without it when the task is cancelled
-  /// first.
-  func take<Result: Sendable>(_ body: @Sendable () async -> Result) async -> Result? {
+  /// Runs an operation after the earlier ones, or after the timeout.
+  ///
+  /// - Returns: The result; nil if the task was canceled while it waited. The operation did not run then.
+  func run<Result: Sendable>(_ body: @Sendable () async -> Result) async -> Result? {
     guard await enter() else { return nil }
     let result = await body()
     Task.detached { [self] in
@@ -31,7 +37,7 @@ final class Turn: Sendable {
     return result
   }
 
-  /// Waits for the turn; returns false when the task was cancelled instead.
+  /// Waits for the earlier operations or the timeout. Returns false if the task was canceled.
   private func enter() async -> Bool {
     let number = state.withLock { state in
       state.last += 1
@@ -40,18 +46,18 @@ final class Turn: Sendable {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isAdmitted: Bool? = state.withLock { state in
-          // Asked under the lock: a cancellation comes either before it, or finds it waiting.
+          // Checked under the lock, so that a cancellation is either seen here or finds the operation waiting.
           if Task.isCancelled { return false }
-          if !state.isTaken {
-            state.isTaken = true
+          if !state.isBusy {
+            state.isBusy = true
             return true
           }
           state.waiting.append((number, continuation))
           return nil
         }
         if let isAdmitted { return continuation.resume(returning: isAdmitted) }
-        Task.detached { [self, patience] in
-          do { try await Task.sleep(for: patience) } catch { return }
+        Task.detached { [self, timeout] in
+          do { try await Task.sleep(for: timeout) } catch { return }
           remove(number)?.resume(returning: true)
         }
       }
@@ -60,6 +66,7 @@ final class Turn: Sendable {
     }
   }
 
+  /// Removes and returns a waiting operation; nil if it no longer waits.
   private func remove(_ number: Int) -> CheckedContinuation<Bool, Never>? {
     state.withLock { state in
       state.waiting.firstIndex { $0.number == number }
@@ -67,10 +74,11 @@ final class Turn: Sendable {
     }
   }
 
+  /// Starts the next waiting operation.
   private func leave() {
     let next = state.withLock { state in
       if state.waiting.isEmpty {
-        state.isTaken = false
+        state.isBusy = false
         return CheckedContinuation<Bool, Never>?.none
       }
       return state.waiting.removeFirst().continuation

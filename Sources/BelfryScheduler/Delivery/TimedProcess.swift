@@ -1,20 +1,25 @@
 import Subprocess
 
-/// Runs a program of its own process group for a limited time: what it has started ends with it.
+/// A program that runs in its own process group with a timeout. The whole group ends with it.
 public enum TimedProcess {
+  /// The outcome of a run.
   public enum Outcome: Sendable {
-    /// It ended: the status as a shell tells it, 128 + n for signal n.
+    /// The program exited, with the status as in a shell: 128 + n for signal n.
     case ended(status: Int32, output: [UInt8], error: String)
-    /// It did not end in time, and was ended.
+    /// The program was terminated after the timeout.
     case timedOut
-    /// It could not be started, or what it wrote was too long.
+    /// The program could not be started, was canceled, or exceeded the output limit, with the reason.
     case failed(String)
   }
 
+  /// Runs a program.
+  ///
   /// - Parameters:
-  ///   - seconds: how long it may take.
-  ///   - limit: how much it may write, in bytes.
-  ///   - grace: how long it has to end itself when it is cancelled or out of time, in seconds.
+  ///   - bytes: the content of standard input.
+  ///   - variables: environment variables that override those of this process.
+  ///   - seconds: the timeout, in seconds.
+  ///   - limit: the maximum size of standard output, in bytes.
+  ///   - grace: the time between SIGTERM and SIGKILL after a cancellation or timeout, in seconds.
   public static func run(
     _ executable: Executable, _ arguments: [String], input bytes: [UInt8] = [],
     variables: [String: String] = [:], seconds: Int, limit: Int = 64 << 10, grace: Int = 1
@@ -29,14 +34,14 @@ public enum TimedProcess {
     let output = CollectedBytes()
     return await withTaskGroup(of: Outcome?.self) { group in
       group.addTask {
-        let ending = await process.run { output.append($0) }
-        switch ending {
+        let termination = await process.run { output.append($0) }
+        switch termination {
         case .exited(let status, let error):
           return .ended(
             status: status, output: output.bytes,
             error: String(decoding: error, as: UTF8.self))
-        case .stopped: return .failed("it was given up")
-        case .wroteTooMuch: return .failed("it wrote too much")
+        case .stopped: return .failed("it was canceled")
+        case .outputLimitExceeded: return .failed("its output exceeded the limit")
         case .failed(let reason): return .failed(reason)
         }
       }
@@ -50,7 +55,7 @@ public enum TimedProcess {
       }
       let first = await group.next() ?? nil
       group.cancelAll()
-      return first ?? .failed("it was given up")
+      return first ?? .failed("it was canceled")
     }
   }
 }

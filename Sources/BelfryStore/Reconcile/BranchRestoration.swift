@@ -1,21 +1,21 @@
 import BelfryCore
 import Git
 
-/// Puts back what another git took from the branch: a commit made from an index that was read earlier, a
-/// `reset --hard`, a rebase that dropped a commit, a removed file that was committed.
+/// A restoration of records that another program took from the branch, for example by a commit of an outdated index, a
+/// `git reset --hard`, a rebase that dropped a commit, or a commit of a removed file.
 ///
 /// ```
-/// seen ──────────── where Belfry left the branch
-///   └─ … ── head    where it stands now, moved by somebody else
+/// seen ──────────── the commit at which Belfry left the branch
+///   └─ … ── head    the current commit of the branch, moved by another program
 /// ```
 ///
 /// For each record that differs between the two:
 ///
-/// 1. Head has none: it is put back, as absence never means deletion.
-/// 2. An alarm, or the settings: the two are joined, so that what was acknowledged stands over an older
-///    version. A value that differs under the same stamp is a hand edit, which is left to the absorption.
-/// 3. A log entry, which nobody rewrites: as it was.
-/// 4. A device's record, or a new record: as head has it.
+/// 1. Head lacks the record: it is restored, because absence never means deletion.
+/// 2. An alarm or the settings: the two versions are joined, so that an older version doesn't revert acknowledged
+///    changes. A value that differs under the same stamp is a hand edit, which is left to the import.
+/// 3. A log entry: it is restored, because log entries are immutable.
+/// 4. A device's record, or a new record: head's version is kept.
 struct BranchRestoration {
   private let repository: Repository
 
@@ -23,11 +23,11 @@ struct BranchRestoration {
     self.repository = repository
   }
 
-  /// The files that head lacks, or has in a version that loses something.
+  /// Returns the files that head lacks, or has in a version that loses something.
   ///
-  /// A version that is no record restores nothing.
+  /// An invalid version restores nothing.
   ///
-  /// - Returns: the files, and whether every version could be read.
+  /// - Returns: The files. `isComplete` is false if a version could not be read.
   func files(
     seen: ObjectID, head: ObjectID
   ) throws -> (files: [String: [UInt8]], isComplete: Bool) {
@@ -52,14 +52,15 @@ struct BranchRestoration {
         continue
       }
       guard let now = content(before, kind) else { continue }
-      if let healed = healed(kind, seen: seen, now: now), healed != now {
-        files[change.path] = healed
+      if let restored = restored(kind, seen: seen, now: now), restored != now {
+        files[change.path] = restored
       }
     }
     return (files, isComplete)
   }
 
-  private func healed(_ kind: RecordPath, seen: [UInt8], now: [UInt8]) -> [UInt8]? {
+  /// Returns the version to restore, or nil to keep head's version.
+  private func restored(_ kind: RecordPath, seen: [UInt8], now: [UInt8]) -> [UInt8]? {
     switch kind {
     case .alarm(let id):
       guard let old = try? AlarmRecord.decode(seen, id: id, now: RecordPath.start),
@@ -80,9 +81,9 @@ struct BranchRestoration {
 }
 
 extension Store {
-  /// Those of some files that hold what was never committed: they are left to their owner.
+  /// Returns the paths of the given files whose content was never committed. These are left to the user.
   ///
-  /// - Parameter committed: the blobs by path; nil where nothing is committed.
+  /// - Parameter committed: The blobs by path; nil if nothing is committed.
   func edited(_ committed: [String: ObjectID?]) -> Set<String> {
     Set(
       committed.keys.filter { path in
@@ -90,7 +91,7 @@ extension Store {
           let file = try DurableFile.read("\(self.path)/\(path)", limit: AlarmRecord.largest)
           return file.map { Repository.blobID($0.bytes) != committed[path] ?? nil } ?? false
         } catch {
-          // Not a regular file, or one that this user may not read.
+          // The file is not regular, or not readable for this user.
           return true
         }
       })

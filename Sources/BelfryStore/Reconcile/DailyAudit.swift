@@ -1,8 +1,8 @@
 import BelfryCore
 import Git
 
-/// Brings the work tree and the branch together where the cards, which tell of the alarms, do not: log
-/// entries, devices and settings that somebody has removed, or written without Belfry.
+/// A comparison of the work tree and the branch for records that the alarm index doesn't cover: log entries, devices
+/// and settings that were removed or written without Belfry.
 struct DailyAudit {
   private let writer: StoreWriter
   private var store: Store { writer.store }
@@ -11,7 +11,9 @@ struct DailyAudit {
     self.writer = writer
   }
 
-  /// Writes the last good versions of records that are gone; returns those that there were any of.
+  /// Restores the last valid versions of missing records.
+  ///
+  /// - Returns: The paths of the restored records.
   func restore(_ paths: [String]) throws -> [String] {
     guard let head = try writer.head() else { return [] }
     let tree = try writer.repository.commit(head).tree
@@ -27,13 +29,13 @@ struct DailyAudit {
       try writer.write(files) { _ in head }
     } else {
       try writer.commit(
-        files, message: CommitMessage("Take the last good version back", device: store.device))
+        files, message: CommitMessage("Restore the last valid version", device: store.device))
     }
     return files.keys.sorted()
   }
 
-  /// Commits the devices' records that differ from HEAD's: another name, written by hand. Of its own this
-  /// device says when that was.
+  /// Commits device records that differ from HEAD's, for example after a hand edit of the name. This device's own
+  /// record gets a new stamp.
   func commitDevices() throws {
     let tree = try writer.head().map { try writer.repository.commit($0).tree }
     let folder = try tree.flatMap { try writer.repository.entry(at: "devices", in: $0) }
@@ -45,7 +47,7 @@ struct DailyAudit {
     }
     var files = valid(changed.map { "devices/\($0)" })
     for (path, bytes) in files {
-      // A file that is older than the branch takes nothing back.
+      // A file that is older than the branch must not revert it.
       guard let blob = committed[String(path.dropFirst("devices/".count))]?.id, let bytes,
         let known = try? writer.repository.blob(blob, limit: DeviceRecord.largest),
         let (new, old) = try? (DeviceRecord.decode(bytes), DeviceRecord.decode(known)),
@@ -68,17 +70,19 @@ struct DailyAudit {
       files, message: CommitMessage("Edited by hand: devices", device: store.device))
   }
 
-  /// Commits records that nobody has; those that are not valid stay as they are.
+  /// Commits records that were never committed. Invalid ones stay as they are.
+  ///
+  /// - Returns: The paths of the committed records.
   func commit(_ paths: [String]) throws -> [String] {
     let files = valid(paths)
     if files.isEmpty { return [] }
     try writer.commit(
       files,
-      message: CommitMessage("Take up what another program wrote", device: store.device))
+      message: CommitMessage("Import records that another program wrote", device: store.device))
     return files.keys.sorted()
   }
 
-  /// The contents of those of some files that are records.
+  /// Returns the contents of the valid records among the given files.
   private func valid(_ paths: [String]) -> [String: [UInt8]?] {
     var files: [String: [UInt8]?] = [:]
     for path in paths {
@@ -93,22 +97,24 @@ struct DailyAudit {
 }
 
 extension Store {
-  /// How often all records are compared with the branch, in seconds.
-  private static let tidyingInterval: Int64 = 86_400
+  /// The interval between two audits, in seconds.
+  private static let auditInterval: Int64 = 86_400
 
-  /// Compares all records with the branch, once a day: what was removed by hand comes back, and is told; what
-  /// was written by hand is committed.
+  /// Audits all records once a day: restores removed records, with a notice, and commits records that were written
+  /// without Belfry.
+  ///
+  /// - Throws: `StoreError`, `GitError`.
   public func tidy() async throws {
     let now = context.now
     if let last = local.last(.tidying),
-      (0..<Store.tidyingInterval).contains(now.seconds(since: last))
+      (0..<Store.auditInterval).contains(now.seconds(since: last))
     {
       return
     }
     guard past == nil, !isRebasing else { return }
     let changes = try await WorkTreeChanges(self)
     let written = changes.uncommitted.filter { path in
-      // Alarms and settings are taken up with stamps.
+      // Alarms and settings are imported with stamps.
       switch RecordPath(path) {
       case .log, .device: true
       default: false
@@ -116,9 +122,9 @@ extension Store {
     }
     if !changes.removed.isEmpty || !written.isEmpty {
       let restored = try locked {
-        let tidying = DailyAudit(try StoreWriter(self))
-        _ = try tidying.commit(written)
-        return try tidying.restore(changes.removed)
+        let audit = DailyAudit(try StoreWriter(self))
+        _ = try audit.commit(written)
+        return try audit.restore(changes.removed)
       }
       if !restored.isEmpty { context.report(.restored(restored)) }
     }

@@ -2,20 +2,21 @@ import BelfryCore
 import Git
 import Glibc
 
-/// Finishes what a merge of git's left behind in a store that has no merge driver: records with both sides in
-/// the index and markers in the file.
+/// A resolver of the conflicts that git leaves in a store without Belfry's merge driver: both sides of a record in the
+/// index, and conflict markers in the file.
 ///
-/// 1. Both sides of each record are taken from the index and joined, as a sync would.
-/// 2. A merge, a cherry-pick or a revert of one commit is then committed, as `git commit` would do it. Of a rebase, or
-///    of several, the joined records are staged: how it goes on is the user's. Of a stash they are left in the work
-///    tree, as a hand edit.
-/// 3. A file that is valid, and neither side as it was, has been edited by somebody: that edit stands over both.
-/// 4. A path that is no record is left to the user, and so is the merge then.
+/// 1. Both sides of each record are read from the index and joined, as in a sync.
+/// 2. A merge, or a cherry-pick or revert of one commit, is then committed, as `git commit` would do it. In a rebase,
+///    or with several commits, the joined records are staged, and the user continues the operation. After a stash, they
+///    are left in the work tree as hand edits.
+/// 3. A valid file that differs from both sides contains the user's edit, which overrides both.
+/// 4. If a path is not that of a record, the merge is left to the user.
 public struct MergeConflictResolver {
-  /// What is left to do after records were joined.
+  /// The work that remains after the records were joined.
   public enum Rest: Hashable, Sendable {
+    /// Nothing.
     case nothing
-    /// `git rebase --continue`, or whatever was begun.
+    /// The user must continue the git operation, for example with `git rebase --continue`.
     case operation(Repository.Operation)
   }
 
@@ -27,10 +28,11 @@ public struct MergeConflictResolver {
     self.repository = repository
   }
 
-  func mend() throws {
+  /// Resolves the conflicts, if there are any.
+  func resolve() throws {
     let conflicts = try repository.conflicts()
     let operation = try repository.operation()
-    if conflicts.isEmpty, operation == .none { forgetAutoMerge() }
+    if conflicts.isEmpty, operation == .none { removeAutoMerge() }
     guard !conflicts.isEmpty, conflicts.allSatisfy({ RecordPath($0.path) != nil }) else { return }
     let head = try repository.commit(of: "HEAD").map { try repository.commit($0).tree }
     var settled: [String: IndexFile.Entry?] = [:]
@@ -42,15 +44,15 @@ public struct MergeConflictResolver {
       let base = conflict.base.flatMap { try? repository.content($0, kind).get() }
       let join = RecordJoin(kind, ours: ours, theirs: theirs, base: { base })
       var bytes = join.bytes
-      // What is no record, or is not there, has no edits to tell of.
+      // A missing or invalid side has no decisions and no edits.
       if let ours = try? ours?.get(), let theirs = try? theirs?.get() {
         notes += DecisionNotes.Note.all(
           join.decisions, ours: ours, theirs: theirs, base: base, at: store.context.now)
-        bytes = withEdits(bytes, kind, path: conflict.path, ours: ours, theirs: theirs)
+        bytes = addingEdits(bytes, kind, path: conflict.path, ours: ours, theirs: theirs)
       }
-      let status = try place(bytes, at: conflict.path)
+      let status = try write(bytes, at: conflict.path)
       if operation == .none {
-        // The index has HEAD's version, and the file is taken up as an edit.
+        // The index gets HEAD's version, and the file is imported as an edit.
         let known = try head.flatMap { try repository.blob(at: conflict.path, in: $0) }
         settled[conflict.path] = .some(known.map { IndexFile.Entry(id: $0, status: stat()) })
       } else {
@@ -60,21 +62,21 @@ public struct MergeConflictResolver {
     }
     try repository.settle(settled)
     DecisionNotes(store.local).add(notes)
-    var isOver = operation == .none
+    var isFinished = operation == .none
     switch operation {
-    case .none: forgetAutoMerge()
-    case .merge, .other: isOver = try commit()
+    case .none: removeAutoMerge()
+    case .merge, .other: isFinished = try commit()
     case .rebase: break
     }
     store.context.report(
-      .joined(settled.keys.sorted(), isOver ? .nothing : .operation(operation)))
+      .joined(settled.keys.sorted(), isFinished ? .nothing : .operation(operation)))
   }
 
-  /// The join with what somebody has edited in the file since git gave up.
-  private func withEdits(
+  /// Returns the join, with the edits that the user made in the file after the conflict.
+  private func addingEdits(
     _ joined: [UInt8]?, _ kind: RecordPath, path: String, ours: [UInt8], theirs: [UInt8]
   ) -> [UInt8]? {
-    // What cannot be read, or is not valid, is what git left.
+    // An unreadable or invalid file is the one that git left.
     guard let joined,
       let file = (try? DurableFile.read("\(store.path)/\(path)", limit: kind.largest)) ?? nil,
       file.bytes != ours, file.bytes != theirs
@@ -82,29 +84,29 @@ public struct MergeConflictResolver {
     let (now, device) = (store.context.now, store.device)
     func value(_ bytes: [UInt8]) -> RecordValue? { try? kind.value(in: bytes) }
     switch (value(file.bytes), value(ours), value(theirs), value(joined)) {
-    case (.alarm(let lying)?, .alarm(let a)?, .alarm(let b)?, .alarm(let result)?):
-      // Of the side whose stamp a field has it is compared with the value.
+    case (.alarm(let current)?, .alarm(let a)?, .alarm(let b)?, .alarm(let result)?):
+      // The value is compared with the side that has the same stamp.
       let edited = Alarm.Field.allCases.filter { field in
         if field == .cascade { return false }
-        let sides = [a, b].filter { $0.stamps[field] == lying.stamps[field] }
-        return !sides.contains { $0.text(of: field) == lying.text(of: field) }
+        let sides = [a, b].filter { $0.stamps[field] == current.stamps[field] }
+        return !sides.contains { $0.text(of: field) == current.text(of: field) }
       }
-      let parts = Set([a, b, lying].flatMap { $0.cascade.map { Array($0.registers.keys) } ?? [] })
+      let parts = Set([a, b, current].flatMap { $0.cascade.map { Array($0.registers.keys) } ?? [] })
         .filter { part in
-          let found = lying.cascade?.registers[part]
+          let found = current.cascade?.registers[part]
           let sides = [a, b].map { $0.cascade?.registers[part] }
             .filter { found == nil || $0?.stamp == found?.stamp }
           return !sides.contains { $0?.value == found?.value }
         }
-      var mended =
-        edited.isEmpty ? result : result.taking(edited, from: lying, at: now, device: device)
+      var merged =
+        edited.isEmpty ? result : result.taking(edited, from: current, at: now, device: device)
       if !parts.isEmpty {
-        mended = mended.taking(Array(parts), from: lying, at: now, device: device)
+        merged = merged.taking(Array(parts), from: current, at: now, device: device)
       }
-      return AlarmRecord.encode(mended)
-    case (.settings(let lying)?, .settings(let a)?, .settings(let b)?, .settings(var result)?):
-      for (key, text) in lying.values {
-        let sides = [a, b].filter { $0.stamps[key] == lying.stamps[key] }
+      return AlarmRecord.encode(merged)
+    case (.settings(let current)?, .settings(let a)?, .settings(let b)?, .settings(var result)?):
+      for (key, text) in current.values {
+        let sides = [a, b].filter { $0.stamps[key] == current.stamps[key] }
         if sides.contains(where: { $0.values[key] == text }) { continue }
         result.values[key] = text
         result.stamps[key] = .next(after: result.stamps.values.max(), now: now, device: device)
@@ -114,7 +116,8 @@ public struct MergeConflictResolver {
     }
   }
 
-  private func place(_ bytes: [UInt8]?, at path: String) throws -> stat {
+  /// Writes a file, or removes it if `bytes` is nil. Returns its status.
+  private func write(_ bytes: [UInt8]?, at path: String) throws -> stat {
     let file = "\(store.path)/\(path)"
     guard let bytes else {
       if unlink(file) != 0, errno != ENOENT { throw FileError("remove", file) }
@@ -124,10 +127,10 @@ public struct MergeConflictResolver {
     return try DurableFile.write(bytes, to: file, temporary: store.local.temporary("record"))
   }
 
-  /// git leaves it after merges that went well, too; then it tells nothing.
-  private func forgetAutoMerge() { _ = unlink(repository.gitDirectory + "AUTO_MERGE") }
+  /// Removes `AUTO_MERGE`. git leaves it even after a successful merge, when it means nothing.
+  private func removeAutoMerge() { _ = unlink(repository.gitDirectory + "AUTO_MERGE") }
 
-  /// Makes the commit that git had prepared; returns whether it could.
+  /// Creates the commit that git has prepared. Returns false if that is not possible.
   private func commit() throws -> Bool {
     guard let prepared = repository.unfinishedCommit(),
       let head = try repository.commit(of: "HEAD"),
@@ -147,29 +150,37 @@ public struct MergeConflictResolver {
 }
 
 extension Store {
-  /// Joins the records that a merge of git's could not settle, if there are any: any command does.
+  /// Resolves the conflicts that a merge of git has left, if there are any. Every command calls it.
+  ///
+  /// - Throws: `StoreError`, `GitError`, `FileError`.
   public func mendMerge() throws {
     guard Repository.mayBeUnmerged(local.gitDirectory) else { return }
-    try locked { try MergeConflictResolver(self, repository()).mend() }
+    try locked { try MergeConflictResolver(self, repository()).resolve() }
   }
 }
 
-/// git's merge driver for records: what `git merge`, `pull`, `rebase`, `cherry-pick` and `stash pop` call.
+/// The merge driver for records, which git calls in `git merge`, `pull`, `rebase`, `cherry-pick` and `stash pop`.
 public enum MergeDriver {
-  /// What came of two versions of a record.
+  /// The result of a merge of two versions of a record.
   public struct Outcome: Sendable {
+    /// The merged record.
     public let bytes: [UInt8]
+    /// The decisions of the merge.
     public let decisions: [MergeDecision]
-    /// Why a side was left out.
+    /// The errors of the sides that were left out.
     public let problems: [RecordError]
   }
 
-  /// Joins two versions of the record at a path. When neither is a record, ours stays as it is.
+  /// Merges two versions of a record. If neither is valid, ours stays as it is.
   ///
   /// - Parameters:
-  ///   - folder: the work tree, whose store takes note of what is decided; nil for none.
-  ///   - now: when that is.
-  /// Throws `StoreError.noRecord` for a path that no record has.
+  ///   - path: The path of the record.
+  ///   - base: The common ancestor; nil if there is none.
+  ///   - ours: Our version.
+  ///   - theirs: Their version.
+  ///   - folder: The work tree whose store records the decisions; nil for none.
+  ///   - now: The time of the decisions.
+  /// - Throws: `StoreError.noRecord` if the path is not that of a record.
   public static func join(
     path: String, base: [UInt8]?, ours: [UInt8], theirs: [UInt8], in folder: String? = nil,
     at now: Instant

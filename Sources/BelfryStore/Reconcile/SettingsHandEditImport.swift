@@ -2,7 +2,7 @@ import BelfryCore
 import Git
 import Glibc
 
-/// Takes hand edits of `settings.json` up, as `HandEditImport` does those of alarms.
+/// An import of hand edits of `settings.json`, as `HandEditImport` is for alarms.
 struct SettingsHandEditImport {
   private let writer: StoreWriter
   private var store: Store { writer.store }
@@ -11,12 +11,13 @@ struct SettingsHandEditImport {
     self.writer = writer
   }
 
-  /// Stamps the keys that differ, under the same stamp, from where Belfry left the branch, and commits
-  /// them as the user's edit.
+  /// Stamps the keys that differ under the same stamp from the commit at which Belfry left the branch, and commits them
+  /// as the user's edit.
   ///
-  /// A file that is not valid, or gone, stays as it is; who reads the settings says so.
+  /// An invalid or missing file stays as it is. A read of the settings reports it.
   ///
-  /// - Parameter isBranchUnknown: compares with the branch also a file that is as it was last committed.
+  /// - Parameter isBranchUnknown: True to compare the file with the branch even if it is unchanged since the last
+  ///   commit.
   func absorb(isBranchUnknown: Bool = false) throws {
     if store.settingsAreSettled, !isBranchUnknown { return }
     let path = "\(store.path)/\(SettingsFile.path)"
@@ -27,7 +28,7 @@ struct SettingsHandEditImport {
     let blob = try tree.flatMap { try writer.repository.blob(at: SettingsFile.path, in: $0) }
     let bytes = try blob.map { try writer.repository.blob($0, limit: SettingsFile.largest) }
     let committed = bytes.flatMap { try? SettingsFile.decode($0) } ?? SettingsRecord()
-    // Another git may have committed the edit already, without a stamp.
+    // Another program may have committed the edit without a stamp.
     let base = try seen() ?? committed
 
     var result = written
@@ -46,7 +47,8 @@ struct SettingsHandEditImport {
     try store.settleSettings()
   }
 
-  /// The settings where Belfry left the branch; nil when that is not known, or they cannot be read.
+  /// Returns the settings of the commit at which Belfry left the branch, or nil if the commit is unknown or they cannot
+  /// be read.
   private func seen() throws -> SettingsRecord? {
     guard let seen = writer.seen, let tree = try? writer.repository.commit(seen).tree,
       let blob = try? writer.repository.blob(at: SettingsFile.path, in: tree),
@@ -57,13 +59,14 @@ struct SettingsHandEditImport {
 }
 
 extension Store {
-  /// Whether the settings are as they were last committed, or there are none.
+  /// True if the settings are unchanged since the last commit, or the file is missing.
   var settingsAreSettled: Bool {
     guard let signature = settingsSignature else { return true }
     let known = (try? DurableFile.read(local.settings, limit: 4096)).flatMap { $0 }
     return known.map { String(decoding: $0.bytes, as: UTF8.self) } == signature
   }
 
+  /// Saves the signature of the committed settings.
   func settleSettings() throws {
     guard let signature = settingsSignature else { return }
     try DurableFile.write(
@@ -71,7 +74,7 @@ extension Store {
       syncing: false)
   }
 
-  /// Tells one content of the settings' file from another; nil when there is none.
+  /// The signature of the settings file, which changes with its content; nil if the file is missing.
   var settingsSignature: String? {
     var status = stat()
     guard lstat("\(path)/\(SettingsFile.path)", &status) == 0 else { return nil }
@@ -81,7 +84,7 @@ extension Store {
 }
 
 extension StoreWriter {
-  /// Takes up all hand edits, of alarms and of the settings.
+  /// Imports all hand edits of alarms and settings.
   func absorb() throws {
     try HandEditImport(self).absorb(try AlarmIndex(store).unsettled)
     try SettingsHandEditImport(self).absorb()

@@ -71,7 +71,7 @@ struct DaemonCommand: AsyncParsableCommand {
         return try context.open(welcome: false, creates: false)
       } catch StoreError.noStore(let path) {
         if !isWaiting {
-          DaemonLog(context).write(.storeLeft(path: path))
+          DaemonLog(context).write(.storeUnavailable(path: path))
           notifier?.ready("Waiting for the store at \(path)")
         }
         isWaiting = true
@@ -102,7 +102,7 @@ private struct DaemonLog {
     case .started(let alarms, let next):
       let when = next.map { "; next wake-up: \(context.storeContext.zones.text($0))" } ?? ""
       return ["watching \(count(alarms))\(when)."]
-    case .told(let notification, let outcome):
+    case .delivered(let notification, let outcome):
       switch outcome {
       case .delivered, .attended: return ["\(verb(notification)) \(name(notification))."]
       case .withdrawn: return []
@@ -110,7 +110,7 @@ private struct DaemonLog {
         return ["warning: not delivered: \(name(notification)):"]
           + reasons.map { "  \(Printable.text($0))" }
       }
-    case .wayFailed(let notification, let reasons):
+    case .channelFailed(let notification, let reasons):
       return ["warning: a channel failed, another delivered: \(name(notification)):"]
         + reasons.map { "  \(Printable.text($0))" }
     case .answered(let notification, let answer, let failure):
@@ -127,20 +127,20 @@ private struct DaemonLog {
     case .warned(let lines):
       return lines.map { Printable.text($0.hasPrefix("belfry: ") ? String($0.dropFirst(8)) : $0) }
     case .reloaded(let alarms): return ["reloaded \(count(alarms))."]
-    case .unlocked(let reason):
+    case .lockUnavailable(let reason):
       return [
         "warning: the store cannot be locked: \(Printable.text(reason)). Belfry cannot detect a second daemon: run only one."
       ]
-    case .unreachable(let reason):
+    case .wakeupPipeFailed(let reason):
       return [
         "warning: commands cannot wake the daemon: \(Printable.text(reason)). It watches the store's files instead. See 'belfry doctor'."
       ]
     case .clockChanged: return ["the clock was set, or the machine woke from sleep."]
-    case .storeLeft(let path):
+    case .storeUnavailable(let path):
       return [
         "warning: there is no store at \(Printable.text(path)); waiting for it. Known alarms ring from memory."
       ]
-    case .storeReturned(let path): return ["the store at \(Printable.text(path)) is back."]
+    case .storeAvailable(let path): return ["the store at \(Printable.text(path)) is back."]
     case .stopped: return ["stopped."]
     }
   }
