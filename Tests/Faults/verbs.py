@@ -214,12 +214,15 @@ class Verbs:
         return sorted(re.findall(r'\[remote "(other[0-9]+)"\]\n\s*url', (device.store / ".git/config").read_text()))
 
     def backup_words(self, device, kind, backup):
-        targets = backup.get("targets", [])
+        listed = backup.get("targets", [])
+        # A target whose device rings first or comes earlier stays in the record, and is left out of the list.
+        places = [backup.get("primary"), *(target.get("device") for target in listed)]
+        targets = [target for index, target in enumerate(listed) if target.get("device") not in {*places[:index + 1]} - {None}]
         if kind == "backup test":
             return ["backup", self.rehearsed, "test"]
         if kind == "backup add device":
             # The one that is not first; it is refused where it is in the list. Without a first device that is this one.
-            if any("device" in target for target in targets):
+            if any("device" in target for target in listed):
                 return None
             first = backup.get("primary") or identity(device)
             return ["backup", self.quiet, "add", "device", next(d.name for d in self.devices if identity(d) != first)]
