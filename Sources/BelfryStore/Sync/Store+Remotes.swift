@@ -1,5 +1,6 @@
 import BelfryCore
 import Git
+import Glibc
 
 extension Store {
   public func remotes() throws -> [Remote] {
@@ -9,8 +10,7 @@ extension Store {
   /// Adds a remote. Throws when there is one of that name, or no way to reach such a URL.
   public func addRemote(_ remote: Remote) throws {
     _ = try GitTransport.check(remote.url)
-    try locked {
-      let repository = try configuration()
+    try changeConfiguration { repository in
       guard try !repository.remotes().contains(where: { $0.name == remote.name }) else {
         throw StoreError.remoteExists(remote.name)
       }
@@ -19,8 +19,7 @@ extension Store {
   }
 
   public func removeRemote(_ name: String) throws {
-    try locked {
-      let repository = try configuration()
+    try changeConfiguration { repository in
       guard try repository.remotes().contains(where: { $0.name == name }) else {
         throw StoreError.noRemote(name)
       }
@@ -28,11 +27,38 @@ extension Store {
     }
   }
 
-  /// The repository, without the lock on its configuration that a git may have left which died.
-  func configuration() throws -> Repository {
-    let repository = try repository()
-    _ = repository.removeAbandonedLock(repository.commonDirectory + "config.lock")
-    return repository
+  /// Sets several values of the configuration of the store's git in one write.
+  ///
+  /// - Parameter values: the new values by key; nil removes the key.
+  public func setGitConfiguration(_ values: [(key: String, value: String?)]) throws {
+    try changeConfiguration { try $0.setConfiguration(values) }
+  }
+
+  /// Runs a change of git's configuration. Waits while another git has it locked, and removes a lock that a process has
+  /// left behind.
+  ///
+  /// - Parameter body: may run several times: again after it has found the configuration locked.
+  private func changeConfiguration(_ body: (Repository) throws -> Void) throws {
+    try locked {
+      let repository = try repository()
+      let lock = repository.configurationLock
+      var waited = 0
+      while true {
+        do {
+          return try body(repository)
+        } catch let error as GitError where error.code == .locked {
+          if waited % 500 == 0, repository.removeAbandonedLock(lock) {
+            context.report(.unlocked(path: lock))
+            continue
+          }
+          guard waited < context.patience else {
+            throw StoreError.gitBusy(path: lock, by: repository.user(of: lock))
+          }
+          usleep(10_000)
+          waited += 10
+        }
+      }
+    }
   }
 
   /// The remotes of some names; all when none is named.

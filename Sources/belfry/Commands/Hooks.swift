@@ -23,8 +23,7 @@ extension CommandContext {
     guard let command = executable else {
       throw CommandError(.failed, "the binary's own place is not known.", hint: "Mount /proc.")
     }
-    return try GitHooks(
-      Repository.open(store.path), command: command, shipped: shippedHooks.map { $0 + "/git" })
+    return try GitHooks(store, command: command, shipped: shippedHooks.map { $0 + "/git" })
   }
 }
 

@@ -8,6 +8,7 @@ import Glibc
 struct GitHooks {
   static let names = ["pre-commit", "post-merge", "post-commit", "post-checkout", "post-rewrite"]
 
+  private let store: Store
   private let repository: Repository
   /// Where git looks for hooks.
   let folder: String
@@ -17,8 +18,9 @@ struct GitHooks {
   private let command: String
 
   /// Throws when the user's git keeps the hooks of several repositories in one place.
-  init(_ repository: Repository, command: String, shipped: [String]) throws {
-    self.repository = repository
+  init(_ store: Store, command: String, shipped: [String]) throws {
+    self.store = store
+    repository = try Repository.open(store.path)
     self.command = command
     self.shipped = shipped.first { access("\($0)/pre-commit", R_OK) == 0 }
     let own = repository.commonDirectory + "hooks"
@@ -94,14 +96,26 @@ struct GitHooks {
         .failed, "the shipped hooks are not where the binary looks for them.",
         hint: "Copy the folder 'hooks' to PREFIX/libexec/belfry, as the README says.")
     }
-    try repository.setConfiguration("belfry.command", to: command)
-    try repository.setConfiguration("merge.belfry.name", to: "Belfry's join of two records")
-    try repository.setConfiguration(
-      "merge.belfry.driver", to: ServiceUnits.shellQuoted(command) + GitHooks.driverArguments)
     try DurableFile.makeFolder(folder)
-    return try GitHooks.names.compactMap { name in
-      try shippedContent(name).map { (name, try install(name, $0)) }
+    var values: [(key: String, value: String?)] = [
+      ("belfry.command", command), ("merge.belfry.name", "Belfry's join of two records"),
+      ("merge.belfry.driver", ServiceUnits.shellQuoted(command) + GitHooks.driverArguments),
+    ]
+    var outcomes: [(name: String, words: String)] = []
+    for name in GitHooks.names {
+      guard let content = try shippedContent(name) else { continue }
+      let words = try install(name, content)
+      outcomes.append((name, words))
+      if try isShipped(name, content) {
+        values.append((key(name), Repository.blobID(content).description))
+      }
     }
+    try store.setGitConfiguration(values)
+    return outcomes
+  }
+
+  private func isShipped(_ name: String, _ content: [UInt8]) throws -> Bool {
+    try DurableFile.read("\(folder)/\(name)", limit: 1 << 20)?.bytes == content
   }
 
   private func install(_ name: String, _ content: [UInt8]) throws -> String {
@@ -114,7 +128,6 @@ struct GitHooks {
     }
     try DurableFile.write(
       content, to: "\(folder)/\(name)", temporary: "\(folder)/\(name).new", mode: 0o755)
-    try repository.setConfiguration(key(name), to: Repository.blobID(content).description)
     return isChained(name) ? "installed, after the one that was there" : "installed"
   }
 
@@ -123,9 +136,9 @@ struct GitHooks {
   /// Takes Belfry's own away, and brings back what was there before; returns what was done with each.
   func uninstall() throws -> [(name: String, words: String)] {
     let outcomes = try GitHooks.names.map { ($0, try uninstall($0)) }
-    for key in ["merge.belfry.driver", "merge.belfry.name", "belfry.command"] {
-      try repository.setConfiguration(key, to: nil)
-    }
+    let keys = ["merge.belfry.driver", "merge.belfry.name", "belfry.command"]
+    // Also the identifiers that a removal which was interrupted has left.
+    try store.setGitConfiguration((keys + GitHooks.names.map(key)).map { ($0, nil) })
     return outcomes
   }
 
@@ -138,8 +151,6 @@ struct GitHooks {
     } else if state == .installed, unlink(file) != 0 {
       throw FileError("remove", file)
     }
-    // Also what a removal that was interrupted left in git's configuration.
-    try repository.setConfiguration(key(name), to: nil)
     return switch state {
     case .installed: "removed"
     case .missing: "not there"
