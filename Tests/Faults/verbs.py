@@ -53,7 +53,7 @@ ELSEWHERE = {
 REFUSABLE = {"done", "stop", "snooze", "skip", "unskip", "dismiss", "undo", "restore", "resume", "resume all",
              "backup test", "enable", "disable"}
 # Kinds that act on one thing after the other, so that a part may be there: each part is whole.
-STEPWISE = {"tick", "poke", "sync", "partner sync", "repair"}
+STEPWISE = {"tick", "poke", "sync", "partner sync", "repair", "backup test"}
 # Kinds that change files of this device's beside the store: a part may be there, and the same call completes it.
 REPEATABLE = {"calls sip", "calls http", "calls off", "hooks install", "hooks uninstall"}
 IDENTIFIER = re.compile(r"(?<![a-z2-7])[a-z2-7]{26}(?![a-z2-7])")
