@@ -127,37 +127,4 @@ extension Repository {
     }
     _ = unlink(gitDirectory + "AUTO_MERGE")
   }
-
-  // MARK: Configuration
-
-  /// Returns a value of git's configuration, from this repository or a more general level; nil if it isn't set.
-  public func configuration(_ key: String) throws(GitError) -> String? {
-    try with { repository throws(GitError) in
-      var config: OpaquePointer?
-      try GitError.check(
-        git_repository_config_snapshot(&config, repository), "read git's configuration")
-      defer { git_config_free(config) }
-      var value: UnsafePointer<CChar>?
-      guard git_config_get_string(&value, config, key) == 0, let value else { return nil }
-      return String(cString: value)
-    }
-  }
-
-  /// Sets a value of this repository's own configuration, or removes it if `value` is nil.
-  public func setConfiguration(_ key: String, to value: String?) throws(GitError) {
-    try with { repository throws(GitError) in
-      var (config, local): (OpaquePointer?, OpaquePointer?)
-      try GitError.check(git_repository_config(&config, repository), "read git's configuration")
-      defer { git_config_free(config) }
-      try GitError.check(
-        git_config_open_level(&local, config, GIT_CONFIG_LEVEL_LOCAL), "read git's configuration")
-      defer { git_config_free(local) }
-      guard let value else {
-        let code = git_config_delete_entry(local, key)
-        if code == GIT_ENOTFOUND.rawValue { return }
-        return try GitError.check(code, "change git's configuration")
-      }
-      try GitError.check(git_config_set_string(local, key, value), "change git's configuration")
-    }
-  }
 }

@@ -79,24 +79,53 @@ extension Repository {
   }
 
   /// Adds a remote. The first one becomes the upstream of the branch.
+  ///
+  /// - Throws: `GitError` if the name is not valid or the configuration is locked.
   public func addRemote(_ remote: Remote) throws(GitError) {
-    try with { repository throws(GitError) in
-      var handle: OpaquePointer?
-      try GitError.check(
-        git_remote_create(&handle, repository, remote.name, remote.url),
-        "add the remote \(remote.name)")
-      git_remote_free(handle)
+    let operation = "add the remote \(remote.name)"
+    var isValid: Int32 = 0
+    try GitError.check(git_remote_name_is_valid(&isValid, remote.name), operation)
+    guard isValid != 0 else { throw GitError(.generic, operation, "the name is not valid") }
+    var values = [
+      (key: "remote.\(remote.name).url", value: Optional(remote.url)),
+      ("remote.\(remote.name).fetch", "+refs/heads/*:refs/remotes/\(remote.name)/*"),
+    ]
+    if try configuration("branch.\(Repository.branch).remote") == nil {
+      values += [
+        ("branch.\(Repository.branch).remote", remote.name),
+        ("branch.\(Repository.branch).merge", "refs/heads/\(Repository.branch)"),
+      ]
     }
-    guard try configuration("branch.\(Repository.branch).remote") == nil else { return }
-    try setConfiguration("branch.\(Repository.branch).remote", to: remote.name)
-    try setConfiguration(
-      "branch.\(Repository.branch).merge", to: "refs/heads/\(Repository.branch)")
+    try setConfiguration(values)
   }
 
-  /// Removes a remote and its remote-tracking branches.
+  /// Removes a remote, its remote-tracking branches, and the settings of branches that use it.
   public func removeRemote(_ name: String) throws(GitError) {
+    try removeReferences(under: "refs/remotes/\(name)/")
+    let branches = try localConfiguration(under: "branch.").filter {
+      $0[0].hasSuffix(".remote") && $0[1] == name
+    }.map { String($0[0].dropLast("remote".count)) }
+    let keys =
+      Set(try localConfiguration(under: "remote.\(name).").map { $0[0] }).sorted()
+      + branches.flatMap { [$0 + "remote", $0 + "merge"] }
+    try setConfiguration(keys.map { ($0, nil) })
+  }
+
+  /// Removes all references with a prefix, including symbolic ones.
+  private func removeReferences(under prefix: String) throws(GitError) {
     try with { repository throws(GitError) in
-      try GitError.check(git_remote_delete(repository, name), "remove the remote \(name)")
+      var iterator: OpaquePointer?
+      try GitError.check(
+        git_reference_iterator_glob_new(&iterator, repository, prefix + "*"), "list references")
+      defer { git_reference_iterator_free(iterator) }
+      var names: [String] = []
+      var name: UnsafePointer<CChar>?
+      while git_reference_next_name(&name, iterator) == 0, let current = name {
+        names.append(String(cString: current))
+      }
+      for name in names {
+        try GitError.check(git_reference_remove(repository, name), "remove \(name)")
+      }
     }
   }
 

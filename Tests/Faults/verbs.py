@@ -52,7 +52,7 @@ ELSEWHERE = {
 REFUSABLE = {"done", "stop", "snooze", "skip", "unskip", "dismiss", "undo", "restore", "resume", "resume all",
              "cascade test", "enable", "disable"}
 # Kinds that act on one thing after the other, so that a part may be there: each part is whole.
-STEPWISE = {"tick", "poke", "sync", "partner sync", "repair"}
+STEPWISE = {"tick", "poke", "sync", "partner sync", "repair", "cascade test"}
 # Kinds that change files of this device's beside the store: a part may be there, and the same call completes it.
 REPEATABLE = {"calls sip", "calls http", "calls off", "hooks install", "hooks uninstall"}
 IDENTIFIER = re.compile(r"(?<![a-z2-7])[a-z2-7]{26}(?![a-z2-7])")
@@ -213,12 +213,15 @@ class Verbs:
         return sorted(re.findall(r'\[remote "(other[0-9]+)"\]\n\s*url', (device.store / ".git/config").read_text()))
 
     def cascade_words(self, device, kind, cascade):
-        targets = cascade.get("targets", [])
+        listed = cascade.get("targets", [])
+        # A target whose device rings first or comes earlier stays in the record, and is left out of the plan.
+        places = [cascade.get("primary"), *(target.get("device") for target in listed)]
+        targets = [target for index, target in enumerate(listed) if target.get("device") not in {*places[:index + 1]} - {None}]
         if kind == "cascade test":
             return ["cascade", "test", self.rehearsed]
         if kind == "cascade add device":
             # The one that is not first; it is refused where it is in the list. Without a first device that is this one.
-            if any("device" in target for target in targets):
+            if any("device" in target for target in listed):
                 return None
             first = cascade.get("primary") or identity(device)
             return ["cascade", "add", self.quiet, "device", next(d.name for d in self.devices if identity(d) != first)]

@@ -18,12 +18,14 @@ public enum FaultLibrary {
       ["FAIL_KIND": call, "FAIL_ERRNO": error, "FAIL_PREFIX": prefix, "FAIL_ALL": "1"], sandbox)
   }
 
-  /// The variables that have the program's process group killed before its first call of a kind on a file below a path.
+  /// The variables that kill the program's process group before a call of a kind on a file below a path.
+  ///
+  /// - Parameter number: which of these calls; the first is 1.
   public static func killing(
-    before call: String, below prefix: String, in sandbox: Sandbox
+    before call: String, number: Int = 1, below prefix: String, in sandbox: Sandbox
   ) throws -> [String: String] {
     try variables(
-      ["FAIL_KIND": call, "FAIL_PREFIX": prefix, "FAIL_N": "1", "FAIL_KILL": "1"], sandbox)
+      ["FAIL_KIND": call, "FAIL_PREFIX": prefix, "FAIL_N": "\(number)", "FAIL_KILL": "1"], sandbox)
   }
 
   private static func variables(

@@ -1,5 +1,6 @@
 import BelfryCore
 import Git
+import Glibc
 
 extension Store {
   /// Returns the store's remotes, sorted by name.
@@ -12,8 +13,7 @@ extension Store {
   /// - Throws: `StoreError.remoteExists`, or `.unsupportedRemote` if the URL is not valid.
   public func addRemote(_ remote: Remote) throws {
     _ = try GitTransport.check(remote.url)
-    try locked {
-      let repository = try configuration()
+    try changeConfiguration { repository in
       guard try !repository.remotes().contains(where: { $0.name == remote.name }) else {
         throw StoreError.remoteExists(remote.name)
       }
@@ -25,8 +25,7 @@ extension Store {
   ///
   /// - Throws: `StoreError.noRemote` if there is none of that name.
   public func removeRemote(_ name: String) throws {
-    try locked {
-      let repository = try configuration()
+    try changeConfiguration { repository in
       guard try repository.remotes().contains(where: { $0.name == name }) else {
         throw StoreError.noRemote(name)
       }
@@ -34,11 +33,38 @@ extension Store {
     }
   }
 
-  /// Returns the repository after removing a stale lock of its configuration.
-  func configuration() throws -> Repository {
-    let repository = try repository()
-    _ = repository.removeAbandonedLock(repository.commonDirectory + "config.lock")
-    return repository
+  /// Sets several values of the configuration of the store's git in one write.
+  ///
+  /// - Parameter values: the new values by key; nil removes the key.
+  public func setGitConfiguration(_ values: [(key: String, value: String?)]) throws {
+    try changeConfiguration { try $0.setConfiguration(values) }
+  }
+
+  /// Changes git's configuration. Waits while another git has it locked, and removes a stale lock.
+  ///
+  /// - Parameter body: the change. It runs again after it has failed because of the lock.
+  /// - Throws: `StoreError.gitBusy` after `lockTimeout`.
+  private func changeConfiguration(_ body: (Repository) throws -> Void) throws {
+    try locked {
+      let repository = try repository()
+      let lock = repository.configurationLock
+      var waited = 0
+      while true {
+        do {
+          return try body(repository)
+        } catch let error as GitError where error.code == .locked {
+          if waited % 500 == 0, repository.removeAbandonedLock(lock) {
+            context.report(.unlocked(path: lock))
+            continue
+          }
+          guard waited < context.lockTimeout else {
+            throw StoreError.gitBusy(path: lock, by: repository.user(of: lock))
+          }
+          usleep(10_000)
+          waited += 10
+        }
+      }
+    }
   }
 
   /// Returns the remotes with the given names, or all remotes if `names` is empty.

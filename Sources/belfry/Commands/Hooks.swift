@@ -26,8 +26,7 @@ extension CommandContext {
       throw CommandError(
         .failed, "the path of the belfry binary is unknown.", hint: "Check that /proc is mounted.")
     }
-    return try GitHooks(
-      Repository.open(store.path), command: command, shipped: shippedHooks.map { $0 + "/git" })
+    return try GitHooks(store, command: command, shipped: shippedHooks.map { $0 + "/git" })
   }
 }
 

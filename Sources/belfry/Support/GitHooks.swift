@@ -8,6 +8,7 @@ import Glibc
 struct GitHooks {
   static let names = ["pre-commit", "post-merge", "post-commit", "post-checkout", "post-rewrite"]
 
+  private let store: Store
   private let repository: Repository
   /// The folder in which git looks for hooks.
   let folder: String
@@ -16,9 +17,10 @@ struct GitHooks {
   /// The path of the binary that git runs.
   private let command: String
 
-  /// Throws `CommandError` if `core.hooksPath` names a folder that other repositories share.
-  init(_ repository: Repository, command: String, shipped: [String]) throws {
-    self.repository = repository
+  /// - Throws: `CommandError` if `core.hooksPath` names a folder that other repositories share.
+  init(_ store: Store, command: String, shipped: [String]) throws {
+    self.store = store
+    repository = try Repository.open(store.path)
     self.command = command
     self.shipped = shipped.first { access("\($0)/pre-commit", R_OK) == 0 }
     let own = repository.commonDirectory + "hooks"
@@ -98,14 +100,26 @@ struct GitHooks {
         .failed, "the shipped hooks were not found.",
         hint: "Copy the folder 'hooks' to PREFIX/libexec/belfry, as the README describes.")
     }
-    try repository.setConfiguration("belfry.command", to: command)
-    try repository.setConfiguration("merge.belfry.name", to: "Belfry's merge of two records")
-    try repository.setConfiguration(
-      "merge.belfry.driver", to: ServiceUnits.shellQuoted(command) + GitHooks.driverArguments)
     try DurableFile.makeFolder(folder)
-    return try GitHooks.names.compactMap { name in
-      try shippedContent(name).map { (name, try install(name, $0)) }
+    var values: [(key: String, value: String?)] = [
+      ("belfry.command", command), ("merge.belfry.name", "Belfry's merge of two records"),
+      ("merge.belfry.driver", ServiceUnits.shellQuoted(command) + GitHooks.driverArguments),
+    ]
+    var outcomes: [(name: String, words: String)] = []
+    for name in GitHooks.names {
+      guard let content = try shippedContent(name) else { continue }
+      let words = try install(name, content)
+      outcomes.append((name, words))
+      if try isShipped(name, content) {
+        values.append((key(name), Repository.blobID(content).description))
+      }
     }
+    try store.setGitConfiguration(values)
+    return outcomes
+  }
+
+  private func isShipped(_ name: String, _ content: [UInt8]) throws -> Bool {
+    try DurableFile.read("\(folder)/\(name)", limit: 1 << 20)?.bytes == content
   }
 
   private func install(_ name: String, _ content: [UInt8]) throws -> String {
@@ -118,7 +132,6 @@ struct GitHooks {
     }
     try DurableFile.write(
       content, to: "\(folder)/\(name)", temporary: "\(folder)/\(name).new", mode: 0o755)
-    try repository.setConfiguration(key(name), to: Repository.blobID(content).description)
     return isChained(name) ? "installed, runs after your own hook" : "installed"
   }
 
@@ -127,9 +140,9 @@ struct GitHooks {
   /// Removes Belfry's hooks and restores the previous ones. Returns the outcome for each hook.
   func uninstall() throws -> [(name: String, words: String)] {
     let outcomes = try GitHooks.names.map { ($0, try uninstall($0)) }
-    for key in ["merge.belfry.driver", "merge.belfry.name", "belfry.command"] {
-      try repository.setConfiguration(key, to: nil)
-    }
+    let keys = ["merge.belfry.driver", "merge.belfry.name", "belfry.command"]
+    // An interrupted removal may have left keys.
+    try store.setGitConfiguration((keys + GitHooks.names.map(key)).map { ($0, nil) })
     return outcomes
   }
 
@@ -144,8 +157,6 @@ struct GitHooks {
     } else if state == .installed, unlink(file) != 0 {
       throw FileError("remove", file)
     }
-    // In any state, as an interrupted removal may have left the key.
-    try repository.setConfiguration(key(name), to: nil)
     return switch state {
     case .installed: "removed"
     case .missing: "not installed"

@@ -1,0 +1,76 @@
+import CLibgit2
+
+/// git's configuration.
+extension Repository {
+  /// Returns a value of git's configuration, of this repository or above it; nil when there is none.
+  public func configuration(_ key: String) throws(GitError) -> String? {
+    try with { repository throws(GitError) in
+      var config: OpaquePointer?
+      try GitError.check(
+        git_repository_config_snapshot(&config, repository), "read git's configuration")
+      defer { git_config_free(config) }
+      var value: UnsafePointer<CChar>?
+      guard git_config_get_string(&value, config, key) == 0, let value else { return nil }
+      return String(cString: value)
+    }
+  }
+
+  /// The lock file of the configuration.
+  public var configurationLock: String { commonDirectory + "config.lock" }
+
+  /// Sets several values of this repository's own configuration in one write, so that a crash leaves all of them changed
+  /// or none.
+  ///
+  /// - Parameter values: the new values by key; nil removes every value of the key.
+  /// - Throws: `GitError` with the code `locked` while another process changes the configuration.
+  public func setConfiguration(_ values: [(key: String, value: String?)]) throws(GitError) {
+    let operation = "change git's configuration"
+    try withLocalConfiguration { local throws(GitError) in
+      var transaction: OpaquePointer?
+      try GitError.check(git_config_lock(&transaction, local), operation)
+      // Releases the lock without a write unless the changes were committed.
+      defer { git_transaction_free(transaction) }
+      for (key, value) in values {
+        guard let value else {
+          let code = git_config_delete_multivar(local, key, ".*")
+          if code != GIT_ENOTFOUND.rawValue { try GitError.check(code, operation) }
+          continue
+        }
+        try GitError.check(git_config_set_string(local, key, value), operation)
+      }
+      try GitError.check(git_transaction_commit(transaction), operation)
+    }
+  }
+
+  /// Returns the keys and values of this repository's own configuration whose keys begin with a text.
+  func localConfiguration(under prefix: String) throws(GitError) -> [[String]] {
+    try withLocalConfiguration { local throws(GitError) in
+      var iterator: OpaquePointer?
+      try GitError.check(git_config_iterator_new(&iterator, local), "read git's configuration")
+      defer { git_config_iterator_free(iterator) }
+      var result: [[String]] = []
+      var entry: UnsafeMutablePointer<git_config_entry>?
+      while git_config_next(&entry, iterator) == 0, let current = entry?.pointee {
+        let key = String(cString: current.name)
+        if key.hasPrefix(prefix) {
+          result.append([key, current.value.map { String(cString: $0) } ?? ""])
+        }
+      }
+      return result
+    }
+  }
+
+  private func withLocalConfiguration<Result: Sendable>(
+    _ body: (OpaquePointer?) throws(GitError) -> Result
+  ) throws(GitError) -> Result {
+    try with { repository throws(GitError) in
+      var (config, local): (OpaquePointer?, OpaquePointer?)
+      try GitError.check(git_repository_config(&config, repository), "read git's configuration")
+      defer { git_config_free(config) }
+      try GitError.check(
+        git_config_open_level(&local, config, GIT_CONFIG_LEVEL_LOCAL), "read git's configuration")
+      defer { git_config_free(local) }
+      return try body(local)
+    }
+  }
+}
