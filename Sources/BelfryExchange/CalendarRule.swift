@@ -120,7 +120,7 @@ struct CalendarRule: Hashable {
       guard let text = parts[key] else { return nil }
       let elements = text.split(separator: ",")
       let numbers = elements.compactMap { Int($0) }
-      guard numbers.count == words.count, !numbers.isEmpty else {
+      guard numbers.count == elements.count, !numbers.isEmpty else {
         throw Unsupported("its recurrence rule is not valid: \(text)")
       }
       return numbers

@@ -162,7 +162,7 @@ import Testing
     let own = try behind(snoozed).evaluate(
       at: cameBehind, settings: settings,
       ledger: rung(snoozed, civil("2026-11-22T09:00"), at: yesterday))
-    #expect(own.ledger.map(\.occurrence) == [first] && own.ledger.first?.due == cameBehind)
+    #expect(own.firings.map(\.occurrence) == [first] && own.firings.first?.due == cameBehind)
   }
 
   @Test("a device that travels west in a snooze rings at the end of the snooze")
@@ -195,7 +195,7 @@ import Testing
     #expect(
       try ahead(ended).evaluate(
         at: cameAhead.adding(seconds: 120), settings: settings, ledger: DeliveryLedger()
-      ).ledger.isEmpty)
+      ).firings.isEmpty)
     #expect(
       try behind(ended).evaluate(at: cameBehind, settings: settings, ledger: DeliveryLedger())
         .firings.map(\.occurrence) == [first])

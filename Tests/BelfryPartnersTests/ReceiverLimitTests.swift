@@ -47,7 +47,7 @@ import Testing
     let later = try pair.alex.store
     let evaluation = later.timeline(try pair.alex.alarm).evaluate(
       at: pair.alex.now, settings: pair.alex.settings, ledger: DeliveryLedger())
-    #expect(evaluation.ledger.isEmpty)
+    #expect(evaluation.firings.isEmpty)
     #expect(evaluation.nextWake == Instant(rfc3339: "2026-11-22T17:00:00Z"))
     // The partner hears nothing of it.
     for person in [pair.alex, pair.chris] { try await person.round() }

@@ -401,7 +401,7 @@ extension PartnerNews.Event {
     try await pair.chris.round()
     try await pair.alex.round()
     let heir = try #require(try pair.alex.book.partners.first { $0.id == theirs[0].id })
-    #expect(heir.sent.isEmpty && heir.received.isEmpty && heir.post.isEmpty)
+    #expect(heir.sent.isEmpty && heir.received.isEmpty && heir.outgoing.isEmpty)
   }
 
   // MARK: Fuzz
