@@ -647,7 +647,7 @@ import Testing
     let id = try alarm(sandbox)
     @Sendable func place(_ name: String) async throws -> Sandbox.Output {
       try await cascade(
-        sandbox, "place", id, "--occurrence", "2026-11-23T05:00", "--target",
+        sandbox, "contact", id, "--occurrence", "2026-11-23T05:00", "--target",
         "phone +15551234567", "--due", "2026-11-23T05:06:00Z", now: "2026-11-23T05:07:00Z",
         store: stores[name], device: name)
     }

@@ -154,7 +154,7 @@ import Testing
     let add = try await sandbox.belfry("add", "Bread", "--daily")
     #expect(add.status == 1)
     #expect(add.err.contains("not on its branch master"), "\(add.err)")
-    #expect(add.err.contains("'belfry git -- checkout master'"), "\(add.err)")
+    #expect(add.err.contains("Return to it: belfry git -- checkout master"), "\(add.err)")
     let doctor = try await sandbox.belfry("doctor", now: "2026-11-20T22:51:00Z")
     #expect(doctor.out.contains("belfry git -- checkout master"), "\(doctor.out)")
     #expect(!doctor.out.contains("heads/main"), "\(doctor.out)")
@@ -165,7 +165,7 @@ import Testing
     // Nothing says which branch it was.
     try FileManager.default.removeItem(atPath: sandbox.store + "/.git/belfry/seen")
     let unknown = try await sandbox.belfry("add", "Bread", "--daily")
-    #expect(unknown.err.contains("'belfry git -- checkout -'"), "\(unknown.err)")
+    #expect(unknown.err.contains("Return to it: belfry git -- checkout -"), "\(unknown.err)")
     _ = try await sandbox.git("checkout", "-q", "master")
     #expect(try await titles(sandbox) == ["Milk", "Rent", "Tea"])
   }

@@ -135,7 +135,7 @@ import Testing
     let store = try await device("one", "Rent", at: server.url(remote), in: sandbox)
     let sync = try await expectRefused(
       sandbox, store, saying: "key", environment: ["GIT_SSH_COMMAND": server.command])
-    #expect(sync.err.contains(/[Hh]ost('s)? key/) && sync.err.contains("not known"), "\(sync.err)")
+    #expect(sync.err.contains(/[Hh]ost('s)? key/) && sync.err.contains("is unknown"), "\(sync.err)")
     // It has come as far as the host's key, and nobody's own was offered.
     let log = try sandbox.read(server.log)
     #expect(log.contains("Connection from") && !log.contains("publickey"), "\(log)")

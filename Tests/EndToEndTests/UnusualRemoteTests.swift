@@ -27,7 +27,7 @@ import Testing
     let clone = try await sandbox.belfry("clone", remote, store: two, device: "server")
     #expect(clone.status == 0, "\(clone.err)")
     #expect(clone.out.contains("Cloned 1 alarm"), "\(clone.out)")
-    #expect(clone.err.contains("its branch master was taken in"), "\(clone.err)")
+    #expect(clone.err.contains("its branch master was merged"), "\(clone.err)")
     // One that begins apart, and one that plain git has cloned.
     let (three, four) = (sandbox.root + "/three", sandbox.root + "/four")
     _ = try await sandbox.belfry("add", "Milk", "--daily", "--at", "07:00", store: three)
