@@ -42,22 +42,42 @@ extension Repository {
     }
   }
 
-  /// Returns the keys and values of this repository's own configuration whose keys begin with a text.
-  func localConfiguration(under prefix: String) throws(GitError) -> [[String]] {
-    try withLocalConfiguration { local throws(GitError) in
-      var iterator: OpaquePointer?
-      try GitError.check(git_config_iterator_new(&iterator, local), "read git's configuration")
-      defer { git_config_iterator_free(iterator) }
-      var result: [[String]] = []
-      var entry: UnsafeMutablePointer<git_config_entry>?
-      while git_config_next(&entry, iterator) == 0, let current = entry?.pointee {
-        let key = String(cString: current.name)
-        if key.hasPrefix(prefix) {
-          result.append([key, current.value.map { String(cString: $0) } ?? ""])
-        }
-      }
-      return result
+  /// An entry of git's configuration; the value is nil where the key stands alone.
+  typealias ConfigurationEntry = (key: String, value: String?)
+
+  /// Returns the entries of git's configuration, of this repository and above it, whose keys begin with one of some
+  /// texts, in order.
+  func configuration(under prefixes: [String]) throws(GitError) -> [ConfigurationEntry] {
+    try with { repository throws(GitError) in
+      var config: OpaquePointer?
+      try GitError.check(
+        git_repository_config_snapshot(&config, repository), "read git's configuration")
+      defer { git_config_free(config) }
+      return try Repository.entries(of: config, under: prefixes)
     }
+  }
+
+  /// The same of this repository's own configuration alone.
+  func localConfiguration(under prefixes: [String]) throws(GitError) -> [ConfigurationEntry] {
+    try withLocalConfiguration { local throws(GitError) in
+      try Repository.entries(of: local, under: prefixes)
+    }
+  }
+
+  private static func entries(
+    of config: OpaquePointer?, under prefixes: [String]
+  ) throws(GitError) -> [ConfigurationEntry] {
+    var iterator: OpaquePointer?
+    try GitError.check(git_config_iterator_new(&iterator, config), "read git's configuration")
+    defer { git_config_iterator_free(iterator) }
+    var result: [ConfigurationEntry] = []
+    var entry: UnsafeMutablePointer<git_config_entry>?
+    while git_config_next(&entry, iterator) == 0, let current = entry?.pointee {
+      let key = String(cString: current.name)
+      guard prefixes.contains(where: { key.hasPrefix($0) }) else { continue }
+      result.append((key, current.value.map { String(cString: $0) }))
+    }
+    return result
   }
 
   private func withLocalConfiguration<Result: Sendable>(
