@@ -54,13 +54,16 @@ struct GitHooks {
     }
     let known = try repository.configuration(key(name))
     if Repository.blobID(file.bytes).description == known { return .installed }
-    if let content = try? shippedContent(name), content == file.bytes { return .installed }
+    if let shipped, let content = try? GitHooks.content(of: name, in: shipped),
+      content == file.bytes
+    {
+      return .installed
+    }
     return known == nil ? .other : .changed
   }
 
-  /// The content of a shipped hook; nil where the shipped hooks are not found.
-  private func shippedContent(_ name: String) throws -> [UInt8]? {
-    guard let shipped else { return nil }
+  /// Reads a shipped hook.
+  private static func content(of name: String, in shipped: String) throws -> [UInt8] {
     // Some of the shipped ones are links to one file.
     var path = "\(shipped)/\(name)"
     if let resolved = realpath(path, nil) {
@@ -91,7 +94,7 @@ struct GitHooks {
 
   /// Puts all of them there; returns what was done with each.
   func install() throws -> [(name: String, words: String)] {
-    guard shipped != nil else {
+    guard let shipped else {
       throw CommandError(
         .failed, "the shipped hooks are not where the binary looks for them.",
         hint: "Copy the folder 'hooks' to PREFIX/libexec/belfry, as the README says.")
@@ -103,32 +106,31 @@ struct GitHooks {
     ]
     var outcomes: [(name: String, words: String)] = []
     for name in GitHooks.names {
-      guard let content = try shippedContent(name) else { continue }
-      let words = try install(name, content)
-      outcomes.append((name, words))
-      if try isShipped(name, content) {
-        values.append((key(name), Repository.blobID(content).description))
+      let content = try GitHooks.content(of: name, in: shipped)
+      guard try install(name, content) else {
+        outcomes.append((name, "left as it is: there is another, and one before it"))
+        continue
       }
+      values.append((key(name), Repository.blobID(content).description))
+      outcomes.append(
+        (name, isChained(name) ? "installed, after the one that was there" : "installed"))
     }
     try store.setGitConfiguration(values)
     return outcomes
   }
 
-  private func isShipped(_ name: String, _ content: [UInt8]) throws -> Bool {
-    try DurableFile.read("\(folder)/\(name)", limit: 1 << 20)?.bytes == content
-  }
-
-  private func install(_ name: String, _ content: [UInt8]) throws -> String {
+  /// Writes a hook's file; returns false where it may not replace the one that is there.
+  private func install(_ name: String, _ content: [UInt8]) throws -> Bool {
     let state = try state(of: name)
     if state == .other || state == .changed {
-      guard !isChained(name) else { return "left as it is: there is another, and one before it" }
+      guard !isChained(name) else { return false }
       guard rename("\(folder)/\(name)", aside(name)) == 0 else {
         throw FileError("move", "\(folder)/\(name)")
       }
     }
     try DurableFile.write(
       content, to: "\(folder)/\(name)", temporary: "\(folder)/\(name).new", mode: 0o755)
-    return isChained(name) ? "installed, after the one that was there" : "installed"
+    return true
   }
 
   // MARK: Taking away
