@@ -64,28 +64,6 @@ final class StoreWriter {
     }
   }
 
-  /// Runs what another git may be in the way of, until it is not; takes away a lock that one left which
-  /// died.
-  ///
-  /// - Parameter body: returns nil while the lock is held.
-  private func waitingForGit<Result>(_ lock: String, _ body: () throws -> Result?) throws -> Result
-  {
-    var waited = 0
-    while true {
-      if let result = try body() { return result }
-      // To look for its holder costs more than to wait a little.
-      if waited % 500 == 0, repository.removeAbandonedLock(lock) {
-        store.context.report(.unlocked(path: lock))
-        continue
-      }
-      guard waited < store.context.patience else {
-        throw StoreError.gitBusy(path: lock, by: repository.user(of: lock))
-      }
-      usleep(10_000)
-      waited += 10
-    }
-  }
-
   func head() throws -> ObjectID? { try repository.commit(of: branch) }
 
   // MARK: Committing
@@ -126,7 +104,7 @@ final class StoreWriter {
 
   /// Moves the branch; false when it does not stand at `from` any more.
   func move(from head: ObjectID?, to commit: ObjectID) throws -> Bool {
-    let isMoved = try waitingForGit(repository.lock(of: branch)) {
+    let isMoved = try store.waitingForGit(repository.lock(of: branch), in: repository) {
       switch try repository.moveReference(
         branch, from: head, to: commit, signature: signature, message: store.context.process)
       {
@@ -219,7 +197,7 @@ final class StoreWriter {
 
   /// Follows with git's index; waits for another git that holds it.
   func updateIndex(_ changes: [String: IndexFile.Entry?]) throws {
-    try waitingForGit(repository.gitDirectory + "index.lock") {
+    try store.waitingForGit(repository.gitDirectory + "index.lock", in: repository) {
       do {
         return try repository.updateIndex(changes)
       } catch IndexFile.Failure.busy {

@@ -1,6 +1,5 @@
 import BelfryCore
 import Git
-import Glibc
 
 extension Store {
   public func remotes() throws -> [Remote] {
@@ -34,28 +33,15 @@ extension Store {
     try changeConfiguration { try $0.setConfiguration(values) }
   }
 
-  /// Runs a change of git's configuration. Waits while another git has it locked, and removes a lock that a process has
-  /// left behind.
-  ///
-  /// - Parameter body: may run several times: again after it has found the configuration locked.
+  /// Runs a change of git's configuration, which another git may have locked.
   private func changeConfiguration(_ body: (Repository) throws -> Void) throws {
     try locked {
       let repository = try repository()
-      let lock = repository.configurationLock
-      var waited = 0
-      while true {
+      try waitingForGit(repository.configurationLock, in: repository) {
         do {
           return try body(repository)
         } catch let error as GitError where error.code == .locked {
-          if waited % 500 == 0, repository.removeAbandonedLock(lock) {
-            context.report(.unlocked(path: lock))
-            continue
-          }
-          guard waited < context.patience else {
-            throw StoreError.gitBusy(path: lock, by: repository.user(of: lock))
-          }
-          usleep(10_000)
-          waited += 10
+          return nil
         }
       }
     }
