@@ -280,6 +280,31 @@ public final class Store: Sendable {
     return result
   }
 
+  /// Retries `body` while another git holds a lock, and removes a stale lock.
+  ///
+  /// - Parameters:
+  ///   - lock: The path of the lock file.
+  ///   - body: Returns nil while the lock is held. It may run several times.
+  /// - Throws: `StoreError.gitBusy` after `lockTimeout`.
+  func waitingForGit<Result>(
+    _ lock: String, in repository: Repository, _ body: () throws -> Result?
+  ) throws -> Result {
+    var waited = 0
+    while true {
+      if let result = try body() { return result }
+      // A search for the lock's holder takes longer than a short wait.
+      if waited % 500 == 0, repository.removeAbandonedLock(lock) {
+        context.report(.unlocked(path: lock))
+        continue
+      }
+      guard waited < context.lockTimeout else {
+        throw StoreError.gitBusy(path: lock, by: repository.user(of: lock))
+      }
+      usleep(10_000)
+      waited += 10
+    }
+  }
+
   /// Records the time of a tick. `lastTick` returns it.
   public func noteTick() { local.note(.tick, at: context.now) }
 
@@ -345,120 +370,4 @@ public final class Store: Sendable {
   public func deviceNames() -> [Identifier: String] {
     devices().devices.names
   }
-
-  /// Returns the delivery ledger without the deliveries that a clock ahead of time recorded.
-  public func ledger() -> DeliveryLedger { storedLedger().possible(at: context.now) }
-
-  /// Returns the delivery ledger, and removes deliveries that a clock ahead of time recorded from its file.
-  ///
-  /// Such a delivery would later, when its time has come, prevent the alarm from ringing.
-  public func currentLedger() -> DeliveryLedger {
-    let recorded = storedLedger()
-    let present = recorded.possible(at: context.now)
-    if recorded != present { _ = updateLedger { _ in } }
-    return present
-  }
-
-  private func storedLedger() -> DeliveryLedger {
-    var ledger = local.readLedger(local.ledger)
-    if let spare = spareLedger { ledger.merge(local.readLedger(spare)) }
-    return ledger
-  }
-
-  /// The path of the ledger in memory, which is used if the disk is full or read-only. Without it, an alarm would ring
-  /// again at every tick. Nil if there is no folder in memory.
-  private var spareLedger: String? {
-    context.runtimeFolder.map { "\($0)/belfry-ledger-\(device).json" }
-  }
-
-  /// The result of an update of the delivery ledger.
-  public struct LedgerUpdate<Result> {
-    /// The updated ledger.
-    public let ledger: DeliveryLedger
-    /// The value that the update's body returned.
-    public let result: Result
-    /// The reason that the ledger could not be locked or written; nil if it was written.
-    public let failure: (any Error)?
-
-    /// Creates a result.
-    public init(ledger: DeliveryLedger, result: Result, failure: (any Error)?) {
-      self.ledger = ledger
-      self.result = result
-      self.failure = failure
-    }
-  }
-
-  /// The timeout for the ledger's lock, in milliseconds. Other processes hold it only during a write.
-  private static let ledgerTimeout = 2_000
-
-  /// Updates the delivery ledger, durably, under its lock.
-  ///
-  /// A failure prevents no alarm from ringing: if the ledger cannot be locked or written, `body` runs nevertheless, and
-  /// the reason is returned.
-  public func updateLedger<Result>(
-    _ body: (inout DeliveryLedger) -> Result
-  ) -> LedgerUpdate<Result> {
-    var failure: (any Error)?
-    var lock: StoreLock?
-    do {
-      lock = try StoreLock(
-        local.ledgerLock, holder: context.process, timeout: Store.ledgerTimeout)
-    } catch let reason {
-      failure = reason
-    }
-    let before = storedLedger()
-    var ledger = before.possible(at: context.now)
-    let result = body(&ledger)
-    do {
-      if ledger != before { try write(ledger) }
-    } catch let reason {
-      failure = reason
-    }
-    withExtendedLifetime(lock) {}
-    return LedgerUpdate(ledger: ledger, result: result, failure: failure)
-  }
-
-  /// Commits log entries for unlogged deliveries, and marks the deliveries as logged.
-  ///
-  /// Both happen under the store's lock. If several commands record at the same time, only the first one adds an entry.
-  ///
-  /// - Parameter body: Receives the ledger under the lock, and returns the changes to commit and the deliveries that
-  ///   they log.
-  public func logDeliveries(
-    _ body: (DeliveryLedger) throws -> (changes: [Change], logged: [DeliveryLedger.Key])
-  ) throws {
-    try locked {
-      let (changes, logged) = try body(ledger())
-      if !changes.isEmpty {
-        let writer = try StoreWriter(self)
-        for change in changes { try writer.commit(change) }
-      }
-      if logged.isEmpty { return }
-      let update = updateLedger { ledger in
-        for key in logged { ledger[key]?.isLogged = true }
-      }
-      if let failure = update.failure { throw failure }
-    }
-  }
-
-  /// Writes the delivery ledger durably: to its file, or else to the file in memory.
-  private func write(_ ledger: DeliveryLedger) throws {
-    var recent = ledger
-    // Every tick reads the whole ledger, so it must stay small. An alarm that rings unanswered for more than 40 days is
-    // delivered again.
-    recent.forget(before: context.now.adding(seconds: -40 * 86_400))
-    do {
-      try local.write(recent, to: local.ledger)
-      if let spareLedger { _ = unlink(spareLedger) }
-    } catch {
-      guard let spareLedger else { throw error }
-      do {
-        try local.write(recent, to: spareLedger)
-      } catch _ {
-        throw error
-      }
-    }
-  }
 }
-
-extension Store.LedgerUpdate: Sendable where Result: Sendable {}

@@ -70,30 +70,6 @@ final class StoreWriter {
     }
   }
 
-  /// Retries `body` while another git holds a lock, and removes a stale lock.
-  ///
-  /// - Parameters:
-  ///   - lock: The path of the lock file.
-  ///   - body: Returns nil while the lock is held.
-  /// - Throws: `StoreError.gitBusy` after `lockTimeout`.
-  private func waitingForGit<Result>(_ lock: String, _ body: () throws -> Result?) throws -> Result
-  {
-    var waited = 0
-    while true {
-      if let result = try body() { return result }
-      // A search for the lock's holder takes longer than a short wait.
-      if waited % 500 == 0, repository.removeAbandonedLock(lock) {
-        store.context.report(.unlocked(path: lock))
-        continue
-      }
-      guard waited < store.context.lockTimeout else {
-        throw StoreError.gitBusy(path: lock, by: repository.user(of: lock))
-      }
-      usleep(10_000)
-      waited += 10
-    }
-  }
-
   /// Returns the commit of the branch, or nil before the first commit.
   func head() throws -> ObjectID? { try repository.commit(of: branch) }
 
@@ -143,7 +119,7 @@ final class StoreWriter {
 
   /// Moves the branch. Returns false if it is no longer at `from`.
   func move(from head: ObjectID?, to commit: ObjectID) throws -> Bool {
-    let isMoved = try waitingForGit(repository.lock(of: branch)) {
+    let isMoved = try store.waitingForGit(repository.lock(of: branch), in: repository) {
       switch try repository.moveReference(
         branch, from: head, to: commit, signature: signature, message: store.context.process)
       {
@@ -241,7 +217,7 @@ final class StoreWriter {
 
   /// Updates git's index. Waits while another git holds its lock.
   func updateIndex(_ changes: [String: IndexFile.Entry?]) throws {
-    try waitingForGit(repository.gitDirectory + "index.lock") {
+    try store.waitingForGit(repository.gitDirectory + "index.lock", in: repository) {
       do {
         return try repository.updateIndex(changes)
       } catch IndexFile.Failure.busy {

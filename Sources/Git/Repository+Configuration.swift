@@ -2,7 +2,7 @@ import CLibgit2
 
 /// git's configuration.
 extension Repository {
-  /// Returns a value of git's configuration, of this repository or above it; nil when there is none.
+  /// Returns a value of git's configuration: the repository's own, the user's or the system's. Nil if it is not set.
   public func configuration(_ key: String) throws(GitError) -> String? {
     try with { repository throws(GitError) in
       var config: OpaquePointer?
@@ -18,8 +18,7 @@ extension Repository {
   /// The lock file of the configuration.
   public var configurationLock: String { commonDirectory + "config.lock" }
 
-  /// Sets several values of this repository's own configuration in one write, so that a crash leaves all of them changed
-  /// or none.
+  /// Sets several values of the repository's own configuration in one write: a crash leaves all of them changed, or none.
   ///
   /// - Parameter values: the new values by key; nil removes every value of the key.
   /// - Throws: `GitError` with the code `locked` while another process changes the configuration.
@@ -42,22 +41,42 @@ extension Repository {
     }
   }
 
-  /// Returns the keys and values of this repository's own configuration whose keys begin with a text.
-  func localConfiguration(under prefix: String) throws(GitError) -> [[String]] {
-    try withLocalConfiguration { local throws(GitError) in
-      var iterator: OpaquePointer?
-      try GitError.check(git_config_iterator_new(&iterator, local), "read git's configuration")
-      defer { git_config_iterator_free(iterator) }
-      var result: [[String]] = []
-      var entry: UnsafeMutablePointer<git_config_entry>?
-      while git_config_next(&entry, iterator) == 0, let current = entry?.pointee {
-        let key = String(cString: current.name)
-        if key.hasPrefix(prefix) {
-          result.append([key, current.value.map { String(cString: $0) } ?? ""])
-        }
-      }
-      return result
+  /// An entry of git's configuration. The value is nil for a key without `=`.
+  typealias ConfigurationEntry = (key: String, value: String?)
+
+  /// Returns the entries of git's configuration (the repository's, the user's and the system's) whose keys start with one
+  /// of the prefixes, in order.
+  func configuration(under prefixes: [String]) throws(GitError) -> [ConfigurationEntry] {
+    try with { repository throws(GitError) in
+      var config: OpaquePointer?
+      try GitError.check(
+        git_repository_config_snapshot(&config, repository), "read git's configuration")
+      defer { git_config_free(config) }
+      return try Repository.entries(of: config, under: prefixes)
     }
+  }
+
+  /// Returns the entries of the repository's own configuration whose keys start with one of the prefixes, in order.
+  func localConfiguration(under prefixes: [String]) throws(GitError) -> [ConfigurationEntry] {
+    try withLocalConfiguration { local throws(GitError) in
+      try Repository.entries(of: local, under: prefixes)
+    }
+  }
+
+  private static func entries(
+    of config: OpaquePointer?, under prefixes: [String]
+  ) throws(GitError) -> [ConfigurationEntry] {
+    var iterator: OpaquePointer?
+    try GitError.check(git_config_iterator_new(&iterator, config), "read git's configuration")
+    defer { git_config_iterator_free(iterator) }
+    var result: [ConfigurationEntry] = []
+    var entry: UnsafeMutablePointer<git_config_entry>?
+    while git_config_next(&entry, iterator) == 0, let current = entry?.pointee {
+      let key = String(cString: current.name)
+      guard prefixes.contains(where: { key.hasPrefix($0) }) else { continue }
+      result.append((key, current.value.map { String(cString: $0) }))
+    }
+    return result
   }
 
   private func withLocalConfiguration<Result: Sendable>(

@@ -25,16 +25,16 @@ extension Repository {
     var urls: [String: String] = [:]
     var pushURLs: [String: String] = [:]
     var rewrites: [(from: String, to: String, isForPushing: Bool)] = []
-    for entry in try configuration(under: ["remote.", "url."]) {
-      guard let end = entry.key.lastIndex(of: "."), let start = entry.key.firstIndex(of: "."),
+    for (key, value) in try configuration(under: ["remote.", "url."]) {
+      guard let value, let end = key.lastIndex(of: "."), let start = key.firstIndex(of: "."),
         start < end
       else { continue }
-      let name = String(entry.key[entry.key.index(after: start)..<end])
-      switch (entry.key[..<start], entry.key[end...].dropFirst()) {
-      case ("remote", "url"): urls[name] = urls[name] ?? entry.value
-      case ("remote", "pushurl"): pushURLs[name] = pushURLs[name] ?? entry.value
-      case ("url", "insteadof"): rewrites.append((entry.value, name, false))
-      case ("url", "pushinsteadof"): rewrites.append((entry.value, name, true))
+      let name = String(key[key.index(after: start)..<end])
+      switch (key[..<start], key[end...].dropFirst()) {
+      case ("remote", "url"): urls[name] = urls[name] ?? value
+      case ("remote", "pushurl"): pushURLs[name] = pushURLs[name] ?? value
+      case ("url", "insteadof"): rewrites.append((value, name, false))
+      case ("url", "pushinsteadof"): rewrites.append((value, name, true))
       default: break
       }
     }
@@ -50,32 +50,6 @@ extension Repository {
         name: name, url: rewritten(url, forPushing: false) ?? url,
         pushURL: push ?? rewritten(url, forPushing: true))
     }
-  }
-
-  /// Returns the entries of git's configuration whose keys start with one of the prefixes, in order.
-  private func configuration(
-    under prefixes: [String]
-  ) throws(GitError) -> [(key: String, value: String)] {
-    let entries: [[String]] = try with { repository throws(GitError) in
-      var (config, iterator): (OpaquePointer?, OpaquePointer?)
-      try GitError.check(
-        git_repository_config_snapshot(&config, repository), "read git's configuration")
-      defer { git_config_free(config) }
-      try GitError.check(
-        git_config_iterator_new(&iterator, config), "read git's configuration")
-      defer { git_config_iterator_free(iterator) }
-      var result: [[String]] = []
-      var entry: UnsafeMutablePointer<git_config_entry>?
-      while git_config_next(&entry, iterator) == 0, let current = entry?.pointee {
-        let key = String(cString: current.name)
-        guard prefixes.contains(where: { key.hasPrefix($0) }), let value = current.value else {
-          continue
-        }
-        result.append([key, String(cString: value)])
-      }
-      return result
-    }
-    return entries.map { ($0[0], $0[1]) }
   }
 
   /// Adds a remote. The first one becomes the upstream of the branch.
@@ -102,47 +76,50 @@ extension Repository {
   /// Removes a remote, its remote-tracking branches, and the settings of branches that use it.
   public func removeRemote(_ name: String) throws(GitError) {
     try removeReferences(under: "refs/remotes/\(name)/")
-    let branches = try localConfiguration(under: "branch.").filter {
-      $0[0].hasSuffix(".remote") && $0[1] == name
-    }.map { String($0[0].dropLast("remote".count)) }
+    let entries = try localConfiguration(under: ["remote.\(name).", "branch."])
+    let branches = entries.filter {
+      $0.key.hasPrefix("branch.") && $0.key.hasSuffix(".remote") && $0.value == name
+    }.map { $0.key.dropLast("remote".count) }
     let keys =
-      Set(try localConfiguration(under: "remote.\(name).").map { $0[0] }).sorted()
+      entries.map(\.key).filter { $0.hasPrefix("remote.") }
       + branches.flatMap { [$0 + "remote", $0 + "merge"] }
-    try setConfiguration(keys.map { ($0, nil) })
+    try setConfiguration(Set(keys).sorted().map { ($0, nil) })
   }
 
   /// Removes all references with a prefix, including symbolic ones.
   private func removeReferences(under prefix: String) throws(GitError) {
     try with { repository throws(GitError) in
-      var iterator: OpaquePointer?
-      try GitError.check(
-        git_reference_iterator_glob_new(&iterator, repository, prefix + "*"), "list references")
-      defer { git_reference_iterator_free(iterator) }
-      var names: [String] = []
-      var name: UnsafePointer<CChar>?
-      while git_reference_next_name(&name, iterator) == 0, let current = name {
-        names.append(String(cString: current))
-      }
-      for name in names {
+      for name in try Repository.referenceNames(under: prefix, in: repository) {
         try GitError.check(git_reference_remove(repository, name), "remove \(name)")
       }
     }
   }
 
+  /// Returns the names of all references with a prefix.
+  private static func referenceNames(
+    under prefix: String, in repository: OpaquePointer
+  ) throws(GitError) -> [String] {
+    var iterator: OpaquePointer?
+    try GitError.check(
+      git_reference_iterator_glob_new(&iterator, repository, prefix + "*"), "list references")
+    defer { git_reference_iterator_free(iterator) }
+    var names: [String] = []
+    var name: UnsafePointer<CChar>?
+    while git_reference_next_name(&name, iterator) == 0, let current = name {
+      names.append(String(cString: current))
+    }
+    return names
+  }
+
   /// Returns the references whose names start with a prefix, with their targets.
   public func references(under prefix: String) throws(GitError) -> [String: ObjectID] {
     try with { repository throws(GitError) in
-      var iterator: OpaquePointer?
-      try GitError.check(
-        git_reference_iterator_glob_new(&iterator, repository, prefix + "*"), "list references")
-      defer { git_reference_iterator_free(iterator) }
       var result: [String: ObjectID] = [:]
-      var name: UnsafePointer<CChar>?
-      while git_reference_next_name(&name, iterator) == 0, let current = name {
+      for name in try Repository.referenceNames(under: prefix, in: repository) {
         var oid = git_oid()
         // A reference without a target is ignored.
-        guard git_reference_name_to_id(&oid, repository, current) == 0 else { continue }
-        result[String(cString: current)] = ObjectID(oid)
+        guard git_reference_name_to_id(&oid, repository, name) == 0 else { continue }
+        result[name] = ObjectID(oid)
       }
       return result
     }

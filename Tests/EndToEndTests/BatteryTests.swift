@@ -290,9 +290,9 @@ import Testing
       cd '\(root)'
       dbus-daemon --session --nofork --address='unix:path=\(root)/bus' 2>/dev/null & bus=$!
       export DBUS_SYSTEM_BUS_ADDRESS='unix:path=\(root)/bus'
-      for i in $(seq 100); do [ -S bus ] && break; sleep 0.1; done
+      for i in $(seq 600); do [ -S bus ] && break; sleep 0.1; done
       umockdev-run -d bat.umockdev -- /usr/libexec/upowerd >/dev/null 2>&1 & power=$!
-      for i in $(seq 100); do
+      for i in $(seq 600); do
         busctl --system status org.freedesktop.UPower >/dev/null 2>&1 && break
         sleep 0.1
       done
@@ -300,7 +300,7 @@ import Testing
       kill $power $bus
       """
     let list = try await sandbox.run(
-      "/usr/bin/timeout", ["60", "sh", "-c", script],
+      "/usr/bin/timeout", ["400", "sh", "-c", script],
       environment: [
         "BELFRY_NOW": BatteryTests.evening, "TZ": "UTC", "BELFRY_DEVICE": "laptop",
         "BELFRY_POWER_SUPPLY": "/nowhere",
@@ -415,10 +415,10 @@ import Testing
     try hook(sandbox)
     let script = """
       BELFRY_NOW=\(BatteryTests.evening) BELFRY_DEVICE=laptop TZ=UTC '\(Sandbox.binary)' daemon 2>'\(sandbox.root)/daemon.log' &
-      for i in $(seq 300); do [ -s '\(sandbox.root)/nudged' ] && break; sleep 0.1; done
+      for i in $(seq 1800); do [ -s '\(sandbox.root)/nudged' ] && break; sleep 0.1; done
       sleep 1; kill $!; wait $!
       """
-    _ = try await sandbox.run("/usr/bin/timeout", ["60", "sh", "-c", script])
+    _ = try await sandbox.run("/usr/bin/timeout", ["400", "sh", "-c", script])
     #expect(batteryWarned(sandbox) == ["critical 0 Competition"], "\(sandbox.daemonLog)")
     #expect(sandbox.daemonLog.contains("sent a battery warning: Estimated battery at alarm: 0%"))
   }

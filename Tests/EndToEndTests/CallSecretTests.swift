@@ -47,7 +47,7 @@ import Testing
     // A shell has what it starts in the background ignore SIGINT.
     let script = """
       env --default-signal=INT '\(Sandbox.binary)' calls test 5551234567 & call=$!
-      for i in $(seq 200); do \(condition) && break; sleep 0.05; done
+      for i in $(seq 1200); do \(condition) && break; sleep 0.05; done
       \(condition) || echo "nothing to interrupt"
       kill -s \(signal) "$call"; wait "$call"
       """

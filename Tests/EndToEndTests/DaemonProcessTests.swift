@@ -12,14 +12,14 @@ import Testing
     let text = """
       export BELFRY_NOW=\(now) TZ=UTC BELFRY_DEVICE=laptop
       until_told() {
-        for i in $(seq 200); do
+        for i in $(seq 1200); do
           [ "$(cat '\(sandbox.rang)' 2>/dev/null | wc -l)" -ge "$1" ] && return
           sleep 0.05
         done
         echo "never told $1"
       }
       until_said() {
-        for i in $(seq 200); do
+        for i in $(seq 1200); do
           grep -q "$1" '\(root)/daemon.log' && return
           sleep 0.05
         done
@@ -31,11 +31,11 @@ import Testing
       wait $daemon
       status=$?
       # A command that it had started finishes what it writes.
-      for i in $(seq 100); do pgrep -f "settle --store $HOME/" >/dev/null || break; sleep 0.05; done
+      for i in $(seq 600); do pgrep -f "settle --store $HOME/" >/dev/null || break; sleep 0.05; done
       echo "ended with $status"
       """
     try sandbox.write(text, to: root + "/script")
-    let output = try await sandbox.run("/usr/bin/timeout", ["90", "sh", root + "/script"])
+    let output = try await sandbox.run("/usr/bin/timeout", ["400", "sh", root + "/script"])
     let log = (try? sandbox.read(root + "/daemon.log")) ?? ""
     #expect(!output.out.contains("never"), "\(output.out)\(output.err)\(log)")
     #expect(output.out.hasSuffix("ended with 0\n"), "\(output.out)\(log)")
@@ -123,7 +123,7 @@ import Testing
       sleep 0.5
       sed -i 's/22:00/09:00/' '\(sandbox.store)'/alarms/*.json
       until_told 1
-      for i in $(seq 100); do
+      for i in $(seq 600); do
         git -C '\(sandbox.store)' log --format=%s | grep -q 'Edited by hand' && break
         sleep 0.05
       done

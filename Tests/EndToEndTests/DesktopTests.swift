@@ -152,7 +152,7 @@ import Testing
       '\(Sandbox.binary)' tick
       until_shown 1
       press Stop
-      for i in $(seq 100); do
+      for i in $(seq 600); do
         pgrep -f "attend --store $HOME/" >/dev/null || break
         sleep 0.1
       done
@@ -188,7 +188,7 @@ import Testing
       """
       start_daemon
       until_said 'rang late:'
-      for i in $(seq 100); do
+      for i in $(seq 600); do
         dunstctl history >/dev/null
         [ "$(dunstctl count displayed)" = 2 ] && break
         sleep 0.1

@@ -71,7 +71,8 @@ import Testing
         """,
       ])
     #expect(git.status == 7, "\(git.err)")
-    #expect(git.err.contains("config.lock") || git.err.contains("git"), "\(git.err)")
+    #expect(git.err.contains("is at work in the store"), "\(git.err)")
+    #expect(git.err.contains("/config.lock"), "\(git.err)")
   }
 
   /// Runs a command in a process group of its own, all of which is killed.

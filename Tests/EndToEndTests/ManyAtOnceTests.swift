@@ -33,7 +33,8 @@ import Testing
   @Test(
     "a thousand alarms with the longest notes, due in one minute, are all delivered by one tick")
   func thousandWithLongNotes() async throws {
-    let sandbox = try Sandbox()
+    // In memory: a delivery waits 2 s for the disk at most, and other tests keep the disk busy for longer.
+    let sandbox = try Sandbox(in: "/dev/shm")
     try await sandbox.plus()
     try await add(1000, to: sandbox)
     try sandbox.write(
@@ -44,13 +45,9 @@ import Testing
     let tick = try await sandbox.run(
       "/usr/bin/timeout", ["500", Sandbox.binary, "tick", "--json"],
       environment: ["BELFRY_NOW": "2026-11-23T09:00:00Z", "TZ": "UTC", "BELFRY_DEVICE": "laptop"])
+    #expect(tick.status == 0, "\(tick.err.suffix(1000))")
     #expect((tick.object["fired"] as? [Any])?.count == 1000)
     #expect(Set(sandbox.rings).count == 1000)
-    // A busy disk may not take the record within the 2 s that a delivery waits for it. Then the next tick repeats them.
-    guard tick.status == 0 else {
-      #expect(tick.err.contains("could not be recorded"), "\(tick.err.suffix(1000))")
-      return
-    }
     let again = try await sandbox.belfry("tick", "--json", now: "2026-11-23T09:00:30Z")
     #expect((again.object["fired"] as? [Any])?.isEmpty == true)
   }

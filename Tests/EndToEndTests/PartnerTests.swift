@@ -143,7 +143,7 @@ import Testing
       kill $alex $chris
       wait $alex $chris
       """
-    let run = try await chris.sandbox.run("/usr/bin/timeout", ["170", "sh", "-c", script])
+    let run = try await chris.sandbox.run("/usr/bin/timeout", ["400", "sh", "-c", script])
     let logs =
       [alex, chris].map { (try? $0.sandbox.read($0.sandbox.root + "/daemon.log")) ?? "" }
     #expect(run.status == 0, "\(run.err)\(logs)")

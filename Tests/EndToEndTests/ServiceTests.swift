@@ -234,14 +234,14 @@ import Testing
       bus=$!
       /lib/systemd/systemd --user 2>/dev/null &
       manager=$!
-      for i in $(seq 100); do systemctl --user show-environment >/dev/null 2>&1 && break; sleep 0.1; done
+      for i in $(seq 600); do systemctl --user show-environment >/dev/null 2>&1 && break; sleep 0.1; done
       systemctl --user show-environment >/dev/null || { echo "no manager"; kill $manager $bus; exit; }
       \(belfry) service install | head -n 1
-      for i in $(seq 100); do \(belfry) service status | grep -q 'The daemon runs' && break; sleep 0.1; done
+      for i in $(seq 600); do \(belfry) service status | grep -q 'The daemon runs' && break; sleep 0.1; done
       \(belfry) service status | grep -v 'Last tick' | sed 's/(process [0-9]*)/(process N)/'
       first=$(systemctl --user show -p MainPID --value belfry.service)
       kill -9 $first
-      for i in $(seq 100); do
+      for i in $(seq 600); do
         now=$(systemctl --user show -p MainPID --value belfry.service)
         [ "$now" != 0 ] && [ "$now" != "$first" ] && echo "runs again" && break
         sleep 0.1
@@ -252,7 +252,7 @@ import Testing
       systemctl --user restart belfry.service
       first=$(systemctl --user show -p MainPID --value belfry.service)
       kill -STOP $first
-      for i in $(seq 200); do
+      for i in $(seq 1200); do
         now=$(systemctl --user show -p MainPID --value belfry.service)
         [ "$now" != 0 ] && [ "$now" != "$first" ] && echo "ended by the watchdog, runs again" && break
         sleep 0.1
@@ -271,7 +271,7 @@ import Testing
       kill $manager $bus
       """
     let output = try await sandbox.run(
-      "/usr/bin/timeout", ["220", "unshare", "--mount", "sh", "-c", script],
+      "/usr/bin/timeout", ["400", "unshare", "--mount", "sh", "-c", script],
       environment: ["TZ": "UTC", "BELFRY_DEVICE": "laptop"])
     if output.out.contains("no manager") { return }
     #expect(

@@ -37,14 +37,14 @@ import Testing
       echo '\(button)' > '\(sandbox.root)/want'
       dunstctl context
       # Who attends ends once the button is dealt with.
-      for i in $(seq 100); do
+      for i in $(seq 600); do
         pgrep -f "attend --store $HOME/" >/dev/null || break
         sleep 0.1
       done
       stop
       """, to: script)
     let output = try await sandbox.run(
-      "/usr/bin/timeout", ["60", "dbus-run-session", "--", "sh", script])
+      "/usr/bin/timeout", ["400", "dbus-run-session", "--", "sh", script])
     let list = try await sandbox.belfry("list", "--json", now: "2026-11-23T09:32:00Z")
     return (output.out + output.err, list.array.first?["state"] as? String ?? "")
   }
@@ -77,7 +77,7 @@ import Testing
       "\(sandbox.desktop)\n'\(Sandbox.binary)' settings --json\ndunstctl count\nstop\n", to: script
     )
     let output = try await sandbox.run(
-      "/usr/bin/timeout", ["60", "dbus-run-session", "--", "sh", script])
+      "/usr/bin/timeout", ["400", "dbus-run-session", "--", "sh", script])
     #expect(output.out.contains("\"detail\": \"desktop notifications (dunst "), "\(output.out)")
     #expect(output.out.contains("\"reachable\": true"))
     // Nothing was shown for it.
@@ -104,7 +104,7 @@ import Testing
       stop
       """, to: script)
     let output = try await sandbox.run(
-      "/usr/bin/timeout", ["60", "dbus-run-session", "--", "sh", script])
+      "/usr/bin/timeout", ["400", "dbus-run-session", "--", "sh", script])
     #expect(!output.out.contains("failed"), "\(output.err)")
     #expect(output.out.contains("\"data\" : \"<b>x</b> $(id) --help\""), "\(output.out)")
     #expect(output.out.contains("a &amp; b &lt;i&gt;c&lt;/i&gt; %s"))

@@ -50,7 +50,7 @@ import Testing
       pulseaudio -n --daemonize=no --exit-idle-time=-1 --load='module-null-sink sink_name=quiet' \
         --load=module-native-protocol-unix >/dev/null 2>&1 &
       server=$!
-      for i in $(seq 100); do pactl info >/dev/null 2>&1 && break; sleep 0.1; done
+      for i in $(seq 600); do pactl info >/dev/null 2>&1 && break; sleep 0.1; done
       parec --latency-msec=50 --raw --format=s16le --channels=1 -d quiet.monitor > '\(root)/played.raw' 2>/dev/null &
       recorder=$!
       sleep 0.5
@@ -59,7 +59,7 @@ import Testing
       kill $recorder $server
       """
     let output = try await sandbox.run(
-      "/usr/bin/timeout", ["60", "sh", "-c", script], environment: ["BELFRY_SOUND": "bell"])
+      "/usr/bin/timeout", ["400", "sh", "-c", script], environment: ["BELFRY_SOUND": "bell"])
     #expect(output.out.contains("Played pulse."), "\(output.err)")
     #expect(try loudness(root + "/played.raw").peak > 10_000)
   }
@@ -78,12 +78,12 @@ import Testing
       export XDG_RUNTIME_DIR='\(root)/run'
       pipewire >/dev/null 2>&1 &
       server=$!
-      for i in $(seq 100); do pw-cli info 0 >/dev/null 2>&1 && break; sleep 0.1; done
+      for i in $(seq 600); do pw-cli info 0 >/dev/null 2>&1 && break; sleep 0.1; done
       wireplumber >/dev/null 2>&1 &
       manager=$!
       pw-cli create-node adapter '{ factory.name=support.null-audio-sink node.name=quiet
         media.class=Audio/Sink object.linger=true audio.position=[MONO] }' >/dev/null
-      for i in $(seq 100); do pw-cli ls Node | grep -q quiet && break; sleep 0.1; done
+      for i in $(seq 600); do pw-cli ls Node | grep -q quiet && break; sleep 0.1; done
       sleep 1
       pw-record --target quiet -P '{ stream.capture.sink=true }' --channels 1 --format s16 --rate 22050 \
         '\(root)/played.wav' >/dev/null 2>&1 &
@@ -95,7 +95,7 @@ import Testing
       kill $manager $server
       """
     let output = try await sandbox.run(
-      "/usr/bin/timeout", ["60", "dbus-run-session", "sh", "-c", script],
+      "/usr/bin/timeout", ["400", "dbus-run-session", "sh", "-c", script],
       environment: ["BELFRY_SOUND": "bell"])
     #expect(output.out.contains("Played pulse."), "\(output.err)")
     #expect(try loudness(root + "/played.wav").peak > 10_000)
@@ -110,7 +110,7 @@ import Testing
       until [ -s '\(sandbox.root)/said' ]; do sleep 0.1; done
       kill $!; wait $!; cat '\(sandbox.root)/said'
       """
-    let output = try await sandbox.run("/usr/bin/timeout", ["60", "sh", "-c", script])
+    let output = try await sandbox.run("/usr/bin/timeout", ["400", "sh", "-c", script])
     #expect(output.out == "delivered\n")
     let (peak, _, _) = try loudness(file)
     #expect((1_000..<10_000).contains(peak), "\(peak)")
@@ -130,9 +130,9 @@ import Testing
       export XDG_RUNTIME_DIR='\(sandbox.root)/run' TZ=UTC BELFRY_DEVICE=laptop BELFRY_SOUND=pulse
       BELFRY_NOW=2026-11-23T08:59:59Z '\(Sandbox.binary)' daemon 2>'\(sandbox.root)/daemon.log' &
       daemon=$!
-      for i in $(seq 100); do [ "$(grep -c rang '\(sandbox.root)/daemon.log')" = 2 ] && break; sleep 0.1; done
+      for i in $(seq 600); do [ "$(grep -c rang '\(sandbox.root)/daemon.log')" = 2 ] && break; sleep 0.1; done
       # Players that find no server take their time to say so.
-      for i in $(seq 250); do [ -s '\(file)' ] && break; sleep 0.1; done
+      for i in $(seq 1500); do [ -s '\(file)' ] && break; sleep 0.1; done
       sleep 2
       export BELFRY_NOW=2026-11-23T09:00:05Z
       '\(Sandbox.binary)' done tea >/dev/null
@@ -143,7 +143,7 @@ import Testing
       [ "$(stat -c %s '\(file)')" = "$before" ] && echo "silent again"
       kill $daemon; wait $daemon; echo "ended with $?"
       """
-    let output = try await sandbox.run("/usr/bin/timeout", ["60", "sh", "-c", script])
+    let output = try await sandbox.run("/usr/bin/timeout", ["400", "sh", "-c", script])
     #expect(
       output.out == "silent again\nended with 0\n", "\(output.out)\(output.err)\(sandbox.daemonLog)"
     )

@@ -16,20 +16,20 @@ extension Sandbox {
     export DISPLAY=:$(cat '\(root)/display')
     dunst -conf '\(root)/dunstrc' >/dev/null 2>&1 &
     d=$!
-    for i in $(seq 50); do
+    for i in $(seq 300); do
       dunstctl count >/dev/null 2>&1 && break
       sleep 0.1
     done
     press() { echo "$1" > '\(root)/want'; dunstctl context; }
     until_shown() {
-      for i in $(seq 150); do
+      for i in $(seq 900); do
         [ "$(dunstctl count displayed)" = "$1" ] && return
         sleep 0.1
       done
       echo "never $1 shown"
     }
     until_said() {
-      for i in $(seq 150); do
+      for i in $(seq 900); do
         grep -q "$1" '\(root)/daemon.log' && return
         sleep 0.1
       done
@@ -56,6 +56,6 @@ extension Sandbox {
     try write(
       "\(desktop)\nexport BELFRY_NOW=\(now) TZ=UTC BELFRY_DEVICE=laptop\n\(script)\nstop\n",
       to: path)
-    return try await run("/usr/bin/timeout", ["90", "dbus-run-session", "--", "sh", path])
+    return try await run("/usr/bin/timeout", ["400", "dbus-run-session", "--", "sh", path])
   }
 }

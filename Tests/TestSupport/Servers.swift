@@ -59,7 +59,7 @@ public struct ServerProcess: Sendable {
       guard let group = pid_t(start.out.trimmingCharacters(in: .whitespacesAndNewlines)) else {
         throw DidNotStart(description: start.err)
       }
-      let deadline = ContinuousClock.now + .seconds(10)
+      let deadline = ContinuousClock.now + .seconds(60)
       while ContinuousClock.now < deadline {
         let said = try sandbox.read(log)
         if said.contains(ready) {

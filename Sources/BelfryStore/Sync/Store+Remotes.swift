@@ -1,6 +1,5 @@
 import BelfryCore
 import Git
-import Glibc
 
 extension Store {
   /// Returns the store's remotes, sorted by name.
@@ -47,21 +46,11 @@ extension Store {
   private func changeConfiguration(_ body: (Repository) throws -> Void) throws {
     try locked {
       let repository = try repository()
-      let lock = repository.configurationLock
-      var waited = 0
-      while true {
+      try waitingForGit(repository.configurationLock, in: repository) {
         do {
           return try body(repository)
         } catch let error as GitError where error.code == .locked {
-          if waited % 500 == 0, repository.removeAbandonedLock(lock) {
-            context.report(.unlocked(path: lock))
-            continue
-          }
-          guard waited < context.lockTimeout else {
-            throw StoreError.gitBusy(path: lock, by: repository.user(of: lock))
-          }
-          usleep(10_000)
-          waited += 10
+          return nil
         }
       }
     }

@@ -55,13 +55,16 @@ struct GitHooks {
     }
     let known = try repository.configuration(key(name))
     if Repository.blobID(file.bytes).description == known { return .installed }
-    if let content = try? shippedContent(name), content == file.bytes { return .installed }
+    if let shipped, let content = try? GitHooks.content(of: name, in: shipped),
+      content == file.bytes
+    {
+      return .installed
+    }
     return known == nil ? .other : .changed
   }
 
-  /// Returns the content of a shipped hook, or nil if the shipped hooks are not found.
-  private func shippedContent(_ name: String) throws -> [UInt8]? {
-    guard let shipped else { return nil }
+  /// Returns the content of a shipped hook.
+  private static func content(of name: String, in shipped: String) throws -> [UInt8] {
     // Some shipped hooks are links to the same file.
     var path = "\(shipped)/\(name)"
     if let resolved = realpath(path, nil) {
@@ -95,7 +98,7 @@ struct GitHooks {
 
   /// Installs the hooks and the merge driver. Returns the outcome for each hook.
   func install() throws -> [(name: String, words: String)] {
-    guard shipped != nil else {
+    guard let shipped else {
       throw CommandError(
         .failed, "the shipped hooks were not found.",
         hint: "Copy the folder 'hooks' to PREFIX/libexec/belfry, as the README describes.")
@@ -107,32 +110,31 @@ struct GitHooks {
     ]
     var outcomes: [(name: String, words: String)] = []
     for name in GitHooks.names {
-      guard let content = try shippedContent(name) else { continue }
-      let words = try install(name, content)
-      outcomes.append((name, words))
-      if try isShipped(name, content) {
-        values.append((key(name), Repository.blobID(content).description))
+      let content = try GitHooks.content(of: name, in: shipped)
+      guard try install(name, content) else {
+        outcomes.append((name, "skipped: another hook exists, and one before it"))
+        continue
       }
+      values.append((key(name), Repository.blobID(content).description))
+      outcomes.append(
+        (name, isChained(name) ? "installed, runs after your own hook" : "installed"))
     }
     try store.setGitConfiguration(values)
     return outcomes
   }
 
-  private func isShipped(_ name: String, _ content: [UInt8]) throws -> Bool {
-    try DurableFile.read("\(folder)/\(name)", limit: 1 << 20)?.bytes == content
-  }
-
-  private func install(_ name: String, _ content: [UInt8]) throws -> String {
+  /// Writes a hook's file. Returns false if it must not replace the existing one.
+  private func install(_ name: String, _ content: [UInt8]) throws -> Bool {
     let state = try state(of: name)
     if state == .other || state == .changed {
-      guard !isChained(name) else { return "skipped: another hook exists, and one before it" }
+      guard !isChained(name) else { return false }
       guard rename("\(folder)/\(name)", previous(name)) == 0 else {
         throw FileError("move", "\(folder)/\(name)")
       }
     }
     try DurableFile.write(
       content, to: "\(folder)/\(name)", temporary: "\(folder)/\(name).new", mode: 0o755)
-    return isChained(name) ? "installed, runs after your own hook" : "installed"
+    return true
   }
 
   // MARK: Uninstalling
