@@ -336,7 +336,8 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let night = Timeline(alarm, zone: newYork)
     let first = instant("2026-11-01T05:30:00Z")
     #expect(
-      night.evaluate(at: first, settings: free, ledger: DeliveryLedger()).firings.first?.due == first
+      night.evaluate(at: first, settings: free, ledger: DeliveryLedger()).firings.first?.due
+        == first
     )
     let done = try night.answer(.done(), at: first, settings: free, ledger: DeliveryLedger()).alarm
     let second = first.adding(seconds: 3600)

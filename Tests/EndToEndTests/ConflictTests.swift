@@ -263,7 +263,8 @@ import Testing
     #expect(sync.status == 0, "\(sync.err)")
     #expect(sync.out.contains("merges the pushed changes"))
     #expect(
-      try await sandbox.belfry("status", now: "2026-11-20T22:45:00Z").out.contains("pushed changes here"))
+      try await sandbox.belfry("status", now: "2026-11-20T22:45:00Z").out.contains(
+        "pushed changes here"))
     _ = try await sandbox.belfry("tick", now: "2026-11-20T22:45:00Z")
     #expect(try await sandbox.belfry("list", now: "2026-11-20T22:45:00Z").out.contains("Milk"))
     #expect(try await trees(sandbox, [sandbox.store, two]).count == 1)

@@ -320,7 +320,8 @@ import Testing
     try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
     let away = try await chris.partner("send", "Alex", "Two", "--in", "1h")
     #expect(away.status == 6)
-    #expect(try await chris.partner().out.contains("2 waiting here until the mailbox can be reached"))
+    #expect(
+      try await chris.partner().out.contains("2 waiting here until the mailbox can be reached"))
     #expect(try await chris.partner("sync").status == 6)
     #expect(try await alex.belfry(["doctor"]).out.contains("cannot be reached"))
     // One that was not sent yet never is.
@@ -495,7 +496,8 @@ import Testing
       ),
       (["send", "Sam", "Nap", "--at", "12:30"], 3, "there is no partner 'Sam'"),
       (["recall", "nothing"], 3, "no sent request matches"),
-      (["confirm", "abc"], 2, "is not a code"), (["reply", "nothing", "x"], 3, "there is no alarm"),
+      (["confirm", "abc"], 2, "is not a code"),
+      (["reply", "nothing", "x"], 3, "there is no alarm"),
       (["limits", "Alex", "--quiet", "night"], 2, "is not a range of hours"),
       (["limits", "Alex", "--per-day", "1000"], 2, "from 0 to 200"),
       (["keys", "import"], 2, "does not hold valid keys"),

@@ -91,13 +91,15 @@ public struct MergeConflictResolver {
         let sides = [a, b].filter { $0.stamps[field] == current.stamps[field] }
         return !sides.contains { $0.text(of: field) == current.text(of: field) }
       }
-      let parts = Set([a, b, current].flatMap { $0.cascade.map { Array($0.registers.keys) } ?? [] })
-        .filter { part in
-          let found = current.cascade?.registers[part]
-          let sides = [a, b].map { $0.cascade?.registers[part] }
-            .filter { found == nil || $0?.stamp == found?.stamp }
-          return !sides.contains { $0?.value == found?.value }
-        }
+      let parts = Set(
+        [a, b, current].flatMap { $0.cascade.map { Array($0.registers.keys) } ?? [] }
+      )
+      .filter { part in
+        let found = current.cascade?.registers[part]
+        let sides = [a, b].map { $0.cascade?.registers[part] }
+          .filter { found == nil || $0?.stamp == found?.stamp }
+        return !sides.contains { $0?.value == found?.value }
+      }
       var merged =
         edited.isEmpty ? result : result.taking(edited, from: current, at: now, device: device)
       if !parts.isEmpty {

@@ -118,7 +118,8 @@ extension Store {
 
   /// Saves the note about a call, durably, so that a crash doesn't cause an additional call.
   public func keep(_ note: CallNote, of key: String) throws {
-    let lock = try StoreLock(local.ledgerLock, holder: context.process, timeout: context.lockTimeout)
+    let lock = try StoreLock(
+      local.ledgerLock, holder: context.process, timeout: context.lockTimeout)
     defer { withExtendedLifetime(lock) {} }
     let recent = context.now.adding(seconds: -14 * 86_400)
     var notes = local.readCalls().filter { $0.value.at > recent }

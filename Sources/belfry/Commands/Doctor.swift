@@ -254,7 +254,8 @@ enum Examination: String, ExpressibleByArgument {
     guard store.hasTickedLately else {
       return [
         Diagnosis(
-          "tick", .problem, "The scheduler has not run since \(zones.text(last)), so nothing rings.",
+          "tick", .problem,
+          "The scheduler has not run since \(zones.text(last)), so nothing rings.",
           remedy: remedy)
       ]
     }

@@ -165,7 +165,8 @@ struct Import: ParsableCommand {
     Console.line(
       result.merged == 0
         ? "Nothing to import: all records are already in the store."
-        : "Imported \(result.merged) of \(records.count) records; the others are already in the store.")
+        : "Imported \(result.merged) of \(records.count) records; the others are already in the store."
+    )
   }
 
   // MARK: Calendars and taskwarrior

@@ -203,7 +203,8 @@ struct ServiceStatus: AsyncParsableCommand {
     }
     if lingers == false, !status.units.isEmpty {
       Console.line(
-        "It stops when you log out. To keep it running: sudo loginctl enable-linger \(manager.user)")
+        "It stops when you log out. To keep it running: sudo loginctl enable-linger \(manager.user)"
+      )
     }
   }
 }

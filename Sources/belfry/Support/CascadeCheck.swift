@@ -86,7 +86,8 @@ struct CascadeCheck {
     if isCalling, store.callers.isEmpty {
       result.append(
         Diagnosis(
-          "calls", .problem, "A cascade has phone numbers, but no device of this store can place calls.",
+          "calls", .problem,
+          "A cascade has phone numbers, but no device of this store can place calls.",
           remedy: "Set up a call provider on a device that is always on: belfry help calls"))
     }
     if let mode = CallProvider.exposure(of: context.callsFile) {

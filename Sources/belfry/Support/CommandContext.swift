@@ -380,7 +380,8 @@ struct CommandContext {
   func warnAboutDaemon(_ store: Store) {
     guard case .unresponsive(let process) = store.daemonState() else { return }
     Console.error(
-      "belfry: warning: the daemon does not respond, so no alarm rings: \(Printable.text(process)).")
+      "belfry: warning: the daemon does not respond, so no alarm rings: \(Printable.text(process))."
+    )
     Console.error(DaemonRemedy.restart)
   }
 
