@@ -300,7 +300,7 @@ public struct MailboxSync: Sendable {
         reports[entry.alarm] = AlarmReport(alarm, zone: store.timeline(alarm).zone)
       }
       let isUndelivered = entry.occurrence.map {
-        ledger[DeliveryLedger.Key(alarm: entry.alarm, occurrence: $0)]?.state == .undelivered
+        ledger.latest(of: OccurrenceID(alarm: entry.alarm, occurrence: $0))?.state == .undelivered
       }
       let event = reports[entry.alarm]?.event(
         entry, isUnheard: entry.device == store.device && isUndelivered == true)

@@ -82,7 +82,7 @@ extension Store {
   /// - Parameter body: Receives the ledger under the lock, and returns the changes to commit and the deliveries that
   ///   they log.
   public func logDeliveries(
-    _ body: (DeliveryLedger) throws -> (changes: [Change], logged: [DeliveryLedger.Key])
+    _ body: (DeliveryLedger) throws -> (changes: [Change], logged: [DeliveryKey])
   ) throws {
     try locked {
       let (changes, logged) = try body(ledger())

@@ -66,15 +66,16 @@ import Testing
     if situation == .finished {
       alarm.schedule = try schedule(.once(date("2026-11-23")), "09:00")
     }
-    ledger.record(alarm.id, monday, due: due, at: due)
+    ledger.recordFiring(OccurrenceID(alarm: alarm.id, occurrence: monday), due: due, at: due)
     switch situation {
     case .ringing: break
     case .snoozed: try answer(.snooze(seconds: 540), at: due)
     case .pending: try answer(.stop, at: due)
     case .ringingAgain:
       try answer(.stop, at: due)
-      ledger.record(
-        alarm.id, monday, due: due.adding(seconds: 1800), at: due.adding(seconds: 1800))
+      ledger.recordFiring(
+        OccurrenceID(alarm: alarm.id, occurrence: monday), due: due.adding(seconds: 1800),
+        at: due.adding(seconds: 1800))
       return (alarm, due.adding(seconds: 1860), ledger)
     case .missed:
       alarm =
@@ -88,7 +89,9 @@ import Testing
       let friday = instant("2026-11-27T09:00:00Z")
       alarm =
         timeline(alarm).evaluate(at: friday, settings: plus, ledger: ledger).transition.alarm
-      ledger.record(alarm.id, civil("2026-11-27T09:00"), due: friday, at: friday)
+      ledger.recordFiring(
+        OccurrenceID(alarm: alarm.id, occurrence: civil("2026-11-27T09:00")), due: friday,
+        at: friday)
       try answer(.done(), at: friday)
       return (alarm, friday, ledger)
     case .disabled:

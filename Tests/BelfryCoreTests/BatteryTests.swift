@@ -97,7 +97,7 @@ import Testing
 
 /// What was told is not told again.
 @Suite struct BatteryWarningHistoryTests {
-  private let key = BatteryWarningHistory.Key(
+  private let key = OccurrenceID(
     alarm: Identifier(high: 0, low: 1), occurrence: CivilDateTime("2026-11-24T05:00")!)
 
   private func left(_ level: Double) -> BatteryPrediction {
@@ -157,7 +157,7 @@ import Testing
     var notes = BatteryWarningHistory()
     let batteryWarning = BatteryWarning(left(3))!
     notes.note(batteryWarning, of: key, at: evening)
-    let next = BatteryWarningHistory.Key(
+    let next = OccurrenceID(
       alarm: key.alarm, occurrence: CivilDateTime("2026-11-25T05:00")!)
     #expect(notes.worsened([next: left(3)], isCharging: false, at: evening)[next] != nil)
     #expect(notes.told.isEmpty)

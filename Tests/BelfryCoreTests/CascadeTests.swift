@@ -273,7 +273,8 @@ private struct Story: CustomTestStringConvertible, Sendable {
       alarm = evaluation.transition.alarm
       for firing in evaluation.firings {
         result.append("\(now)".dropFirst(11).prefix(8) + " step \(firing.step)")
-        ledger.record(alarm.id, firing.occurrence, due: firing.due, at: now)
+        ledger.recordFiring(
+          OccurrenceID(alarm: alarm.id, occurrence: firing.occurrence), due: firing.due, at: now)
       }
       guard let wake = evaluation.nextWake else { break }
       now = max(wake, now.adding(seconds: 1))
@@ -411,7 +412,9 @@ private struct Story: CustomTestStringConvertible, Sendable {
         == ["09:14:00 step 2"])
     // The first had its turn before.
     var (first, third) = (DeliveryLedger(), alarm)
-    first.record(alarm.id, occurrence, due: at("09:00:00"), at: at("09:00:00"))
+    first.recordFiring(
+      OccurrenceID(alarm: alarm.id, occurrence: occurrence), due: at("09:00:00"), at: at("09:00:00")
+    )
     #expect(rings(&third, phone, from: "09:03:01", to: "09:20:00", ledger: &first) == [])
   }
 
@@ -425,7 +428,8 @@ private struct Story: CustomTestStringConvertible, Sendable {
       alarm = evaluation.transition.alarm
       events += evaluation.transition.events
       for firing in evaluation.firings {
-        ledger.record(alarm.id, firing.occurrence, due: firing.due, at: now)
+        ledger.recordFiring(
+          OccurrenceID(alarm: alarm.id, occurrence: firing.occurrence), due: firing.due, at: now)
       }
       guard let wake = evaluation.nextWake, wake < at("10:00:00") else { break }
       now = max(wake, now.adding(seconds: 1))
@@ -442,7 +446,9 @@ private struct Story: CustomTestStringConvertible, Sendable {
     // A ring time-out that is shorter than the list.
     let short = Settings(tier: .plus, ringTimeout: 60)
     var (alarm, ledger) = (try alarm(), DeliveryLedger())
-    ledger.record(alarm.id, occurrence, due: at("09:00:00"), at: at("09:00:00"))
+    ledger.recordFiring(
+      OccurrenceID(alarm: alarm.id, occurrence: occurrence), due: at("09:00:00"), at: at("09:00:00")
+    )
     let evaluation = timeline(alarm, phone)
       .evaluate(at: at("09:03:00"), settings: short, ledger: ledger)
     alarm = evaluation.transition.alarm
@@ -524,8 +530,8 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(rehearses(phone) && rehearses(watch) && rehearses(speaker))
     #expect(!rehearses(watch, "07:15:00"))
     var told = DeliveryLedger()
-    told[DeliveryLedger.Key(alarm: alarm.id, occurrence: Timeline.rehearsalKey(at("07:00:00")))] =
-      DeliveryLedger.Firing(.rehearsal, due: at("07:00:00"), at: at("07:00:05"))
+    told[.rehearsal(alarm: alarm.id, requested: at("07:00:00"))] =
+      DeliveryLedger.Entry(due: at("07:00:00"), at: at("07:00:05"))
     #expect(
       timeline(alarm, watch).evaluate(at: at("07:00:10"), settings: settings, ledger: told)
         .rehearsal == nil)

@@ -123,8 +123,8 @@ import Testing
   @Test("what rang by a clock that was ahead rings again when it is due")
   func ledger() {
     var ledger = DeliveryLedger()
-    let key = DeliveryLedger.Key(alarm: laptop, occurrence: tomorrow)
-    ledger[key] = DeliveryLedger.Firing(
+    let key = DeliveryKey.occurrence(OccurrenceID(alarm: laptop, occurrence: tomorrow), .firing)
+    ledger[key] = DeliveryLedger.Entry(
       due: now.adding(seconds: 86_400), at: now.adding(seconds: 86_400))
     #expect(ledger.possible(at: now)[key] == nil)
     #expect(ledger.possible(at: now.adding(seconds: 86_340))[key] != nil)

@@ -24,7 +24,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
 
   private func rung(_ alarm: Alarm, at: Instant? = nil) -> DeliveryLedger {
     var ledger = DeliveryLedger()
-    ledger.record(alarm.id, monday, due: due, at: at ?? due)
+    ledger.recordFiring(OccurrenceID(alarm: alarm.id, occurrence: monday), due: due, at: at ?? due)
     return ledger
   }
 
@@ -224,7 +224,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
       now = now.adding(seconds: 540)
       let again = timeline(alarm).evaluate(at: now, settings: free, ledger: ledger)
       #expect(again.firings.first?.due == now)
-      ledger.record(alarm.id, monday, due: now, at: now)
+      ledger.recordFiring(OccurrenceID(alarm: alarm.id, occurrence: monday), due: now, at: now)
     }
   }
 
@@ -535,9 +535,9 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(warning("2026-11-20T08:50:00Z") == instant("2026-11-20T08:50:00Z"))
     #expect(warning("2026-11-21T08:20:00Z") == instant("2026-11-21T08:00:00Z"))
     var told = DeliveryLedger()
-    let key = DeliveryLedger.Key(alarm: view.alarm.id, occurrence: civil("2026-11-21T09:00"))
-    told[key] = DeliveryLedger.Firing(
-      .warning, due: instant("2026-11-21T08:00:00Z"), at: instant("2026-11-21T08:20:00Z"))
+    let id = OccurrenceID(alarm: view.alarm.id, occurrence: civil("2026-11-21T09:00"))
+    told[.occurrence(id, .advanceWarning)] = DeliveryLedger.Entry(
+      due: instant("2026-11-21T08:00:00Z"), at: instant("2026-11-21T08:20:00Z"))
     #expect(warning("2026-11-21T08:20:00Z", told) == nil)
     #expect(warning("2026-11-21T08:50:00Z", told) == instant("2026-11-21T08:50:00Z"))
     let next = view.evaluate(

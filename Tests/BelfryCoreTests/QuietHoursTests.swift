@@ -61,7 +61,8 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     let alarm = try alarm("22:55", quiet: hours)
     var ledger = DeliveryLedger()
     let due = instant("2026-11-22T22:55:00Z")
-    ledger.record(alarm.id, civil("2026-11-22T22:55"), due: due, at: due)
+    ledger.recordFiring(
+      OccurrenceID(alarm: alarm.id, occurrence: civil("2026-11-22T22:55")), due: due, at: due)
     let view = Timeline(alarm, zone: .utc, local: .utc)
     let snoozed = try view.answer(
       .snooze(seconds: 600), at: due.adding(seconds: 10), settings: settings, ledger: ledger)

@@ -39,7 +39,9 @@ import Testing
       device.alarm = evaluation.transition.alarm
       _ = note(evaluation.transition, at: now)
       for firing in evaluation.firings {
-        device.ledger.record(device.alarm.id, firing.occurrence, due: firing.due, at: now)
+        device.ledger.recordFiring(
+          OccurrenceID(alarm: device.alarm.id, occurrence: firing.occurrence), due: firing.due,
+          at: now)
       }
       for followUp in evaluation.followUps {
         if let reminded = timeline(device.alarm).reminded(followUp) {

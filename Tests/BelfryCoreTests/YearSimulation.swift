@@ -87,7 +87,9 @@ import Testing
       for firing in evaluation.firings {
         let revision = world.alarm.progress.occurrences[firing.occurrence]?.revision ?? 0
         world.fired["\(firing.occurrence) \(firing.due.rfc3339) \(revision)", default: 0] += 1
-        world.ledger.record(world.alarm.id, firing.occurrence, due: firing.due, at: now)
+        world.ledger.recordFiring(
+          OccurrenceID(alarm: world.alarm.id, occurrence: firing.occurrence), due: firing.due,
+          at: now)
         world.take(
           Transition(alarm: world.alarm, events: [Event(.fired, firing.occurrence)]), at: now)
         // Those of strict alarms ring instead of asking.

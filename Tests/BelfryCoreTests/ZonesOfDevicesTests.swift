@@ -36,7 +36,8 @@ import Testing
     _ alarm: Alarm, _ occurrence: CivilDateTime, at moment: Instant
   ) -> DeliveryLedger {
     var ledger = DeliveryLedger()
-    ledger.record(alarm.id, occurrence, due: moment, at: moment)
+    ledger.recordFiring(
+      OccurrenceID(alarm: alarm.id, occurrence: occurrence), due: moment, at: moment)
     return ledger
   }
 
@@ -293,7 +294,8 @@ import Testing
         alarm, zone: .utc, deviceContext: DeviceContext(device: device, known: [laptop, server]))
     }
     var ledger = DeliveryLedger()
-    ledger.record(alarm.id, civil("2026-11-23T09:00"), due: due, at: due)
+    ledger.recordFiring(
+      OccurrenceID(alarm: alarm.id, occurrence: civil("2026-11-23T09:00")), due: due, at: due)
     let pause = Pause(from: civil("2026-11-23T09:01"), until: civil("2026-11-30T00:00"))
     let transition = view(alarm, laptop).paused(
       pause, at: at, settings: settings, ledger: ledger)

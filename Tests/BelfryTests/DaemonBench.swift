@@ -6,6 +6,7 @@ import Synchronization
 import TestSupport
 
 @testable import BelfryScheduler
+@testable import belfry
 
 /// A daemon's mind on a bench: its clock is turned by hand, its hooks write down what they are told, its commands
 /// are the real ones with the same clock.
@@ -94,14 +95,14 @@ final class DaemonBench: @unchecked Sendable {
         hooks: {
           HookDelivery(
             own: self.sandbox.hooks, shipped: [], timeout: self.patience, activeDeliveries: $0,
-            leaseOwner: leaseOwner)
+            leaseOwner: leaseOwner, render: NotificationText(zones: self.context().zones).render)
         },
         gauge: BatteryGauge(
           supplies: PowerSupplies(root: sandbox.power),
           log: BatteryLog(path: sandbox.root + "/state/battery")),
         log: { item in self.news.withLock { $0.append(item) } }),
       activeDeliveries: activeDeliveries,
-      willAccessLedger: { self.disk.pass() }, tell: { self.tell($0) })
+      willAccessLedger: { self.disk.pass() }, send: { self.tell($0) })
     watch.begin()
     self.watch = watch
     try await settle()
@@ -124,7 +125,7 @@ final class DaemonBench: @unchecked Sendable {
         return queue
       }
       for event in events { watch?.handle(event) }
-      if events.isEmpty, watch?.underWay == 0 { return }
+      if events.isEmpty, watch?.taskCount == 0 { return }
       try await Task.sleep(for: .milliseconds(2))
     }
   }
@@ -160,8 +161,8 @@ final class DaemonBench: @unchecked Sendable {
   var ledgerFailures: [String] {
     log.compactMap { item in
       switch item {
-      case .failed("noting what has rung", _): "fails"
-      case .recovered("noting what has rung"): "works"
+      case .failed(.ledger, _): "fails"
+      case .recovered(.ledger): "works"
       default: nil
       }
     }

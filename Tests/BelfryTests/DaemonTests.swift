@@ -403,7 +403,7 @@ import Testing
     try await bench.wait(until: "2026-11-20T09:10:00Z")
     #expect(bench.rings == ["firing Rent 2026-11-20T09:00 false"])
     #expect(
-      bench.log.contains { if case .failed("noting what has rung", _) = $0 { true } else { false } }
+      bench.log.contains { if case .failed(.ledger, _) = $0 { true } else { false } }
     )
   }
 

@@ -6,12 +6,21 @@ import TestSupport
 import Testing
 
 @testable import BelfryScheduler
+@testable import belfry
 
 /// Hooks that are ended, because the alarm was answered while they ran.
 @Suite struct HookDeliveryTests {
-  private let notification = Notification(
-    .firing(late: false), alarm: Identifier("dbbjx53dsdxuce4rkkujxmt7fb")!, title: "Rent",
-    note: nil, occurrence: CivilDateTime("2026-11-23T09:00")!, due: "2026-11-23T09:00:00Z")
+  private let notification = HookDeliveryTests.firing("dbbjx53dsdxuce4rkkujxmt7fb", "Rent")
+
+  private static func firing(_ alarm: String, _ title: String) -> PendingDelivery {
+    let due = Instant(rfc3339: "2026-11-23T09:00:00Z")!
+    let id = OccurrenceID(
+      alarm: Identifier(alarm)!, occurrence: CivilDateTime("2026-11-23T09:00")!)
+    return PendingDelivery(
+      due: due,
+      notification: .firing(
+        Notification.Content(id: id, title: title, at: due), Notification.Firing(isLate: false)))
+  }
 
   @Test("an answer ends the list of channels: no other hook runs instead of those that it ends")
   func answeredBeforeAnyChannelWorked() async throws {
@@ -22,18 +31,19 @@ import Testing
     }
     let news = Mutex<[String]>([])
     let activeDeliveries = ActiveDeliveries { item in
-      if case .wayFailed(_, let reasons) = item { news.withLock { $0 += reasons } }
+      if case .channelFailed(_, let reasons) = item { news.withLock { $0 += reasons } }
     }
     let delivery = HookDelivery(
       own: sandbox.root + "/own", shipped: [sandbox.root + "/shipped"], timeout: 600,
-      activeDeliveries: activeDeliveries)
+      activeDeliveries: activeDeliveries,
+      render: NotificationText(zones: ZoneLibrary(variable: "UTC")).render)
     async let outcome = delivery.deliver(notification, snooze: 600)
     #expect(try await sandbox.waitForFile(sandbox.root + "/notify"))
     #expect(try await sandbox.waitForFile(sandbox.root + "/ring"))
-    activeDeliveries.withdraw { $0 == notification }
+    activeDeliveries.withdraw { $0 == notification.id }
     #expect(await outcome == .withdrawn)
     await activeDeliveries.idle()
-    #expect(activeDeliveries.notifications.isEmpty)
+    #expect(activeDeliveries.identities.isEmpty)
     for name in ["notify", "ring"] {
       #expect(!FileManager.default.fileExists(atPath: "\(sandbox.root)/shipped-\(name)"))
     }
@@ -49,21 +59,20 @@ import Testing
     let activeDeliveries = ActiveDeliveries { _ in }
     let delivery = HookDelivery(
       own: sandbox.root + "/own", shipped: [], timeout: 600, activeDeliveries: activeDeliveries,
-      soundWait: .seconds(3600))
+      soundWait: .seconds(3600),
+      render: NotificationText(zones: ZoneLibrary(variable: "UTC")).render)
     // The first sound says nothing, so that the second waits for its turn.
-    let second = Notification(
-      .firing(late: false), alarm: notification.alarm, title: "Tea", note: nil,
-      occurrence: notification.occurrence, due: notification.due)
+    let second = HookDeliveryTests.firing("ebbjx53dsdxuce4rkkujxmt7fb", "Tea")
     #expect(
       await delivery.deliver(notification, snooze: 600)
-        == .attended(leaseOwner: delivery.leaseOwner.name))
+        == .ongoing(owner: delivery.leaseOwner.name))
     #expect(try await sandbox.waitForFile(sandbox.root + "/rung", holding: "Rent\n"))
     #expect(
-      await delivery.deliver(second, snooze: 600) == .attended(leaseOwner: delivery.leaseOwner.name)
+      await delivery.deliver(second, snooze: 600) == .ongoing(owner: delivery.leaseOwner.name)
     )
-    #expect(activeDeliveries.notifications == [notification, second])
-    activeDeliveries.withdraw { $0 == second }
-    while activeDeliveries.notifications.contains(second) {
+    #expect(activeDeliveries.identities == [notification.id, second.id])
+    activeDeliveries.withdraw { $0 == second.id }
+    while activeDeliveries.identities.contains(second.id) {
       try await Task.sleep(for: .milliseconds(5))
     }
     await activeDeliveries.close()

@@ -1,4 +1,4 @@
-import BelfryScheduler
+import BelfryCore
 
 /// Foundation has a type of the same name.
-typealias Notification = BelfryScheduler.Notification
+typealias Notification = BelfryCore.Notification

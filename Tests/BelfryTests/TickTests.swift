@@ -41,8 +41,11 @@ import Testing
 
     var headlines: [String] { told.withLock { $0 } }
 
-    func deliver(_ notification: Notification, snooze: Int64) async -> DeliveryOutcome {
-      told.withLock { $0.append(notification.headline) }
+    func deliver(_ delivery: PendingDelivery, snooze: Int64) async -> DeliveryOutcome {
+      let notification = delivery.notification
+      told.withLock {
+        $0.append(NotificationText(zones: ZoneLibrary(variable: "UTC")).headline(notification))
+      }
       try? await react(notification)
       return .delivered(nil)
     }
@@ -91,9 +94,10 @@ import Testing
     let store = try store(sandbox, at: "2026-11-23T09:00:05Z")
     let summary = try #require(try store.overview().summaries.first)
     let due = Instant(rfc3339: "2026-11-23T09:00:00Z")!
-    let key = DeliveryLedger.Key(alarm: summary.id, occurrence: CivilDateTime("2026-11-23T09:00")!)
+    let key = DeliveryKey.occurrence(
+      OccurrenceID(alarm: summary.id, occurrence: CivilDateTime("2026-11-23T09:00")!), .firing)
     _ = store.updateLedger {
-      $0[key] = DeliveryLedger.Firing(due: due, at: due, state: .claimed, leaseOwner: "somebody")
+      $0[key] = DeliveryLedger.Entry(due: due, at: due, state: .claimed, owner: "somebody")
     }
     let person = Person { _ in }
     // As long as it lives, it is about it.
@@ -121,11 +125,10 @@ import Testing
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Rent", "--daily", "--at", "09:00")
     let store = try store(sandbox, at: "2026-11-23T09:00:05Z")
-    let seen = Mutex<DeliveryLedger.Firing.DeliveryState?>(nil)
+    let seen = Mutex<DeliveryState?>(nil)
     let person = Person { notification in
-      guard notification.kind == .firing(late: false) else { return }
-      let key = DeliveryLedger.Key(alarm: notification.alarm, occurrence: notification.occurrence)
-      seen.withLock { $0 = store.ledger()[key]?.state }
+      guard case .firing(_, let firing) = notification, !firing.isLate else { return }
+      seen.withLock { $0 = store.ledger()[notification.key]?.state }
     }
     _ = try await Tick(store, delivery: person, ledgerWriter: unhurried).run()
     #expect(seen.withLock { $0 } == .claimed)
@@ -138,11 +141,12 @@ import Testing
     let claimed = Instant(rfc3339: "2026-11-23T09:00:05Z")!
     let before = try store(sandbox, at: "2026-11-23T09:05:05Z")
     let summary = try #require(try before.overview().summaries.first)
-    let key = DeliveryLedger.Key(alarm: summary.id, occurrence: CivilDateTime("2026-11-23T09:00")!)
+    let key = DeliveryKey.occurrence(
+      OccurrenceID(alarm: summary.id, occurrence: CivilDateTime("2026-11-23T09:00")!), .firing)
     _ = before.updateLedger {
-      $0[key] = DeliveryLedger.Firing(
+      $0[key] = DeliveryLedger.Entry(
         due: Instant(rfc3339: "2026-11-23T09:00:00Z")!, at: claimed, state: .claimed,
-        leaseOwner: "somebody")
+        owner: "somebody")
     }
     let person = Person { _ in }
     let alive = LeaseOwner(name: "me") { _ in true }
@@ -155,7 +159,7 @@ import Testing
       try await Tick(after, delivery: person, leaseOwner: alive, ledgerWriter: unhurried).run()
         .delivered
         .count == 1)
-    #expect(after.ledger()[key]?.leaseOwner == nil)
+    #expect(after.ledger()[key]?.owner == nil)
   }
 
   @Test("A tick that hangs in a delivery silences no other tick")
@@ -221,7 +225,7 @@ import Testing
     }
     let tick = Tick(
       try Store.open(sandbox.store, context: context).store, delivery: person,
-      patience: .milliseconds(50), ledgerWriter: unhurried)
+      lockTimeout: .milliseconds(50), ledgerWriter: unhurried)
     let report = try await tick.run()
     close(lock)
     #expect(person.headlines.first == "Rent" && !person.headlines.dropFirst().contains("Rent"))

@@ -258,22 +258,22 @@ final class CascadeFleet {
   private func tick(_ device: SimulatedDevice) async throws {
     let store = try device.store(at: time)
     let report = try await Tick(
-      store, delivery: device.person, leaseOwner: device.leaseOwner, patience: .seconds(3600)
+      store, delivery: device.person, leaseOwner: device.leaseOwner, lockTimeout: .seconds(3600)
     ).run()
     for failure in report.failures { throw failure }
     device.nextWake = report.nextWake ?? .distantFuture
     let all = device.person.heard
     for item in all.dropFirst(heard[device.index] ?? 0) {
-      if item.notification.alarm == named { namedRings.insert(device.index) }
-      guard item.notification.alarm == alarm else { continue }
-      guard case .firing = item.notification.kind,
-        item.notification.occurrence == CascadeFleet.occurrence
+      if item.notification.key.alarm == named { namedRings.insert(device.index) }
+      guard item.notification.key.alarm == alarm else { continue }
+      guard case .firing(let content, let firing) = item.notification,
+        content.id.occurrence == CascadeFleet.occurrence
       else { continue }
       rings.append((device.index, time))
-      let step = item.notification.cascade?.step ?? 0
+      let step = firing.step?.number ?? 0
       turns.append(
         Turn(
-          device: device.index, step: step, due: Instant(rfc3339: item.notification.due) ?? time))
+          device: device.index, step: step, due: content.at))
       note("device\(device.index) rings, step \(step)")
       // Where its owner is, when it is due there; of healthy devices one after the other.
       let turn = wasDisturbed ? due : due.adding(seconds: Int64(step) * Cascade.interval)

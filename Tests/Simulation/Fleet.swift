@@ -178,7 +178,7 @@ final class Fleet {
       try await device.crashing { moment in
         device.person.onDelivery(moment)
         _ = try await Tick(
-          store, delivery: device.person, leaseOwner: device.leaseOwner, patience: .seconds(3600)
+          store, delivery: device.person, leaseOwner: device.leaseOwner, lockTimeout: .seconds(3600)
         ).run()
       }
       device.person.onDelivery {}
@@ -188,7 +188,7 @@ final class Fleet {
     let expected = try expectedRings(on: device, store)
     let heard = device.person.heard.count
     let report = try await Tick(
-      store, delivery: device.person, leaseOwner: device.leaseOwner, patience: .seconds(3600)
+      store, delivery: device.person, leaseOwner: device.leaseOwner, lockTimeout: .seconds(3600)
     ).run()
     for failure in report.failures { throw failure }
     for problem in report.problems { throw Violation("device\(device.index): \(problem)") }
@@ -198,7 +198,7 @@ final class Fleet {
     device.nextWake = report.nextWake ?? .distantFuture
     for (notification, _) in report.delivered {
       note(
-        "device\(device.index) \(notification.kind) \(notification.title) \(notification.occurrence)"
+        "device\(device.index) \(notification.key) \(notification.title)"
       )
     }
     for item in report.missed {
@@ -210,10 +210,10 @@ final class Fleet {
   /// the latest occurrence of each steady alarm.
   private func expectedRings(
     on device: SimulatedDevice, _ store: Store
-  ) throws -> [DeliveryLedger.Key] {
+  ) throws -> [OccurrenceID] {
     guard let lastLook = device.lastLook else { return [] }
     let now = store.context.now
-    var result: [DeliveryLedger.Key] = []
+    var result: [OccurrenceID] = []
     for id in steady {
       guard let alarm = try store.alarm(id), alarm.enabled, !alarm.isDeleted else { continue }
       let view = store.timeline(alarm)
@@ -224,7 +224,7 @@ final class Fleet {
       guard due > lastLook, due <= now, due > alarm.progress.armed, now.seconds(since: due) < 40_000
       else { continue }
       if view.record(of: civil) == nil {
-        result.append(DeliveryLedger.Key(alarm: id, occurrence: civil))
+        result.append(OccurrenceID(alarm: id, occurrence: civil))
       }
     }
     return result
@@ -232,11 +232,9 @@ final class Fleet {
 
   /// Rang where it was due, when it was due there.
   private func expectRang(
-    _ expected: [DeliveryLedger.Key], on device: SimulatedDevice, after count: Int
+    _ expected: [OccurrenceID], on device: SimulatedDevice, after count: Int
   ) throws {
-    let heard = device.person.heard.dropFirst(count).map {
-      DeliveryLedger.Key(alarm: $0.notification.alarm, occurrence: $0.notification.occurrence)
-    }
+    let heard = device.person.heard.dropFirst(count).compactMap { $0.notification.content?.id }
     let store = try device.store(at: time)
     for key in expected where !heard.contains(key) {
       guard let alarm = try store.alarm(key.alarm) else { continue }
@@ -560,7 +558,7 @@ final class Fleet {
   private func tickToItsEnd(_ device: SimulatedDevice) async throws {
     let report = try await Tick(
       device.store(at: time), delivery: device.person, leaseOwner: device.leaseOwner,
-      patience: .seconds(3600)
+      lockTimeout: .seconds(3600)
     ).run()
     for failure in report.failures { throw failure }
   }
@@ -586,7 +584,8 @@ final class Fleet {
   ) throws {
     guard let alarm = end.alarms[id] else { throw Violation("a steady alarm is gone") }
     let known = Set(
-      heard.filter { $0.notification.alarm == id }.map(\.notification.occurrence)
+      heard.filter { $0.notification.key.alarm == id }.compactMap(
+        \.notification.content?.id.occurrence)
         + end.log.filter { $0.alarm == id && [.missed, .done, .skipped].contains($0.action) }
         .compactMap(\.occurrence))
     // At the edges a zone decides.

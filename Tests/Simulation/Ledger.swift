@@ -9,8 +9,8 @@ struct Ledger {
   private var entries: Set<Identifier> = []
   private var edits: [Key: (stamp: Stamp, text: String)] = [:]
   /// The occurrences that somebody said were done, with the revision that they had then.
-  private var done: [DeliveryLedger.Key: Int] = [:]
-  private var skipped: Set<DeliveryLedger.Key> = []
+  private var done: [OccurrenceID: Int] = [:]
+  private var skipped: Set<OccurrenceID> = []
   private var pauses: [Identifier: [Pause]] = [:]
 
   private struct Key: Hashable {
@@ -45,7 +45,7 @@ struct Ledger {
   mutating func answered(_ answer: Answer, before: Alarm, _ transition: Transition) throws {
     for event in transition.events where !event.auto {
       guard let civil = event.occurrence else { continue }
-      let key = DeliveryLedger.Key(alarm: before.id, occurrence: civil)
+      let key = OccurrenceID(alarm: before.id, occurrence: civil)
       if event.action == .skipped { skipped.insert(key) }
       guard event.action == .done else { continue }
       done[key] = max(done[key] ?? 0, event.revision)
@@ -92,7 +92,7 @@ struct Ledger {
     for (id, alarm) in end.alarms {
       for (civil, record) in alarm.progress.occurrences where record.state == .skipped {
         let isPaused = pauses[id]?.contains { $0.covers(civil) } ?? false
-        guard isPaused || skipped.contains(DeliveryLedger.Key(alarm: id, occurrence: civil)) else {
+        guard isPaused || skipped.contains(OccurrenceID(alarm: id, occurrence: civil)) else {
           throw Violation("\(alarm.title) of \(civil) is skipped, and nobody skipped it")
         }
       }
@@ -103,7 +103,7 @@ struct Ledger {
   func check(followUps heard: [Person.Heard], crashed: Set<Int>) throws {
     var asked: Set<Person.Heard> = []
     for item in heard {
-      guard case .followUp(let followUp) = item.notification.kind else { continue }
+      guard case .followUp(_, let followUp) = item.notification else { continue }
       if followUp.number > 3 { throw Violation("a follow-up has the number \(followUp.number)") }
       // Who died while asking may ask again.
       if !asked.insert(item).inserted, !crashed.contains(item.device) {

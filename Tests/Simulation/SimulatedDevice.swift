@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 
 /// Foundation has a type of the same name.
-typealias Notification = BelfryScheduler.Notification
+typealias Notification = BelfryCore.Notification
 
 /// A person's eyes and ears: takes note of everything that reaches them.
 final class Person: NotificationDelivery {
@@ -30,9 +30,9 @@ final class Person: NotificationDelivery {
     state.withLock { $0.moment = moment }
   }
 
-  func deliver(_ notification: Notification, snooze: Int64) async -> DeliveryOutcome {
+  func deliver(_ delivery: PendingDelivery, snooze: Int64) async -> DeliveryOutcome {
     let moment = state.withLock { state in
-      state.heard.append(Heard(device: device, notification: notification))
+      state.heard.append(Heard(device: device, notification: delivery.notification))
       return state.moment
     }
     moment()

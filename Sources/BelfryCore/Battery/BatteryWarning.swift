@@ -29,20 +29,6 @@ public struct BatteryWarning: Hashable, Sendable {
 
 /// The battery warnings that were delivered. A warning is repeated only if the risk gets worse.
 public struct BatteryWarningHistory: Hashable, Sendable {
-  /// An occurrence of an alarm.
-  public struct Key: Hashable, Sendable {
-    /// The alarm.
-    public let alarm: Identifier
-    /// The occurrence.
-    public let occurrence: CivilDateTime
-
-    /// Creates a key.
-    public init(alarm: Identifier, occurrence: CivilDateTime) {
-      self.alarm = alarm
-      self.occurrence = occurrence
-    }
-  }
-
   /// The last warning about an occurrence.
   public struct Told: Hashable, Sendable {
     /// The risk of that warning.
@@ -61,10 +47,10 @@ public struct BatteryWarningHistory: Hashable, Sendable {
   }
 
   /// The last warning about each occurrence.
-  public private(set) var told: [Key: Told]
+  public private(set) var told: [OccurrenceID: Told]
 
   /// Creates a history.
-  public init(_ told: [Key: Told] = [:]) {
+  public init(_ told: [OccurrenceID: Told] = [:]) {
     self.told = told
   }
 
@@ -81,14 +67,14 @@ public struct BatteryWarningHistory: Hashable, Sendable {
   ///   - isCharging: true if external power is connected, which ends all risks.
   /// - Returns: The warnings to deliver now.
   public mutating func worsened(
-    _ predictions: [Key: BatteryPrediction], isCharging: Bool, at now: Instant
-  ) -> [Key: BatteryWarning] {
+    _ predictions: [OccurrenceID: BatteryPrediction], isCharging: Bool, at now: Instant
+  ) -> [OccurrenceID: BatteryWarning] {
     if isCharging {
       for key in told.keys { told[key]?.isOver = true }
       return [:]
     }
     told = told.filter { predictions[$0.key] != nil }
-    var result: [Key: BatteryWarning] = [:]
+    var result: [OccurrenceID: BatteryWarning] = [:]
     for (key, prediction) in predictions {
       if let level = prediction.level,
         level > BatteryPrediction.warning + BatteryWarningHistory.margin
@@ -107,7 +93,8 @@ public struct BatteryWarningHistory: Hashable, Sendable {
   }
 
   /// Records a delivered warning.
-  public mutating func note(_ batteryWarning: BatteryWarning, of key: Key, at now: Instant) {
+  public mutating func note(_ batteryWarning: BatteryWarning, of key: OccurrenceID, at now: Instant)
+  {
     told[key] = Told(risk: batteryWarning.risk, at: now)
   }
 }

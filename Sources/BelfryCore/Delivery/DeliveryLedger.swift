@@ -1,170 +1,159 @@
-/// What this device has told people of, by alarm and occurrence: local, never synced.
+/// This device's record of its deliveries. It is local and never synced.
 ///
 /// ```
-/// claimed ──▶ delivered           the claim is durable before anybody is told
-///    │  └───▶ undelivered ──▶ claimed (once more, later)
-///    └─ the process died or hangs ──▶ claimed (at once)
+/// claimed ──▶ delivered               the claim is durable before any channel starts
+///    │  └───▶ undelivered ──▶ claimed with exponential back-off
+///    └─ the owner has died, or its lease has expired ──▶ claimed, at once
 /// ```
+///
+/// Deliveries are at least once: a crash between claim and record causes a redelivery.
 public struct DeliveryLedger: Hashable, Sendable {
-  public struct Key: Hashable, Comparable, Sendable {
-    public let alarm: Identifier
-    public let occurrence: CivilDateTime
-
-    public init(alarm: Identifier, occurrence: CivilDateTime) {
-      self.alarm = alarm
-      self.occurrence = occurrence
-    }
-
-    public static func < (a: Key, b: Key) -> Bool {
-      (a.alarm, a.occurrence) < (b.alarm, b.occurrence)
-    }
-  }
-
-  /// One telling of an occurrence.
-  public struct Firing: Hashable, Sendable {
-    public enum Kind: Hashable, Sendable {
-      case ringing
-      /// The question whether it was done; the first is 1.
-      case followUp(Int)
-      /// Word of it ahead of its time.
-      case warning
-      /// A rehearsal of its cascade.
-      case rehearsal
-    }
-
-    public enum DeliveryState: String, Sendable {
-      /// Somebody is about to tell, or died over it.
-      case claimed
-      case delivered
-      /// No way worked.
-      case undelivered
-    }
-
-    public let kind: Kind
-    /// The moment it was due: its own time, the end of a snooze, or that of a follow-up or a warning. Another one
-    /// is another telling.
+  /// The latest attempt of one delivery.
+  public struct Entry: Hashable, Sendable {
+    /// The time at which the notification was due: that of the occurrence, the end of a snooze, or that of a follow-up
+    /// or an advance warning. A notification with another due time is another delivery.
     public let due: Instant
-    /// When it was last tried.
+    /// The time of the latest attempt.
     public let at: Instant
-    /// How often it was tried, the last time included.
+    /// The number of attempts, including the latest.
     public var attempts: Int
+    /// The result of the latest attempt.
     public var state: DeliveryState
-    /// The process that is about it; nil when nobody has to be.
-    public var leaseOwner: String?
-    /// Whether the log tells of it, as far as it is to.
+    /// The process that works on the delivery; nil if none has to.
+    public var owner: String?
+    /// True if the log needs no further entry about the delivery.
     public var isLogged: Bool
 
+    /// Creates an entry.
     public init(
-      _ kind: Kind = .ringing, due: Instant, at: Instant, attempts: Int = 1,
-      state: DeliveryState = .delivered, leaseOwner: String? = nil, isLogged: Bool = true
+      due: Instant, at: Instant, attempts: Int = 1, state: DeliveryState = .delivered,
+      owner: String? = nil, isLogged: Bool = true
     ) {
-      self.kind = kind
       self.due = due
       self.at = at
       self.attempts = attempts
       self.state = state
-      self.leaseOwner = leaseOwner
+      self.owner = owner
       self.isLogged = isLogged
     }
+  }
 
-    /// How often a question or a warning that reaches nobody is tried; what rings is tried for as long as it rings.
-    public static let mostAttempts = 5
+  /// The entries about occurrences. An occurrence has few kinds of entries, and its latest one is read often.
+  private var occurrences: [OccurrenceID: [DeliveryKey.OccurrenceKind: Entry]] = [:]
+  /// The other entries.
+  private var others: [DeliveryKey: Entry] = [:]
 
-    /// Whether it needs no telling now: it was told, or tried often enough, or is not to be tried again yet.
-    func isSettled(at now: Instant) -> Bool {
-      state != .undelivered || attempts >= Firing.mostAttempts || retry > now
+  /// Creates an empty ledger.
+  public init() {}
+
+  /// The entry of a delivery; nil if there is none.
+  public subscript(key: DeliveryKey) -> Entry? {
+    get {
+      if case .occurrence(let id, let kind) = key { occurrences[id]?[kind] } else { others[key] }
     }
-
-    /// When a question or a warning is to be tried again; nil when it is not.
-    func nextAttempt(after now: Instant) -> Instant? {
-      state == .undelivered && attempts < Firing.mostAttempts && retry > now ? retry : nil
-    }
-
-    /// When what reached nobody is to be tried again: after half a minute, then twice as long each time, up to
-    /// ten minutes.
-    public var retry: Instant {
-      at.adding(seconds: min(600, 30 << Int64(min(max(attempts, 1) - 1, 5))))
-    }
-  }
-
-  public private(set) var ledger: [Key: Firing]
-
-  public init(_ ledger: [Key: Firing] = [:]) {
-    self.ledger = ledger
-  }
-
-  /// What is known of the telling that was due at a moment; nil when there was none.
-  public func firing(
-    _ alarm: Identifier, _ occurrence: CivilDateTime, due: Instant
-  ) -> Firing? {
-    let firing = ledger[Key(alarm: alarm, occurrence: occurrence)]
-    return firing?.due == due ? firing : nil
-  }
-
-  public subscript(key: Key) -> Firing? {
-    get { ledger[key] }
-    set { ledger[key] = newValue }
-  }
-
-  /// Notes that an occurrence has rung.
-  public mutating func record(
-    _ alarm: Identifier, _ occurrence: CivilDateTime, due: Instant, at: Instant
-  ) {
-    self[Key(alarm: alarm, occurrence: occurrence)] = Firing(due: due, at: at)
-  }
-
-  /// Adds the deliveries of another ledger. Of two deliveries for one occurrence the later one is kept, and at the same
-  /// moment that of `other`. It counts as logged if either ledger has it as logged.
-  public mutating func merge(_ other: DeliveryLedger) {
-    ledger.merge(other.ledger) { ours, theirs in
-      var result = ours.at <= theirs.at ? theirs : ours
-      if ours.due == theirs.due, ours.kind == theirs.kind {
-        result.isLogged = ours.isLogged || theirs.isLogged
+    set {
+      guard case .occurrence(let id, let kind) = key else {
+        others[key] = newValue
+        return
       }
-      return result
+      occurrences[id, default: [:]][kind] = newValue
+      if occurrences[id]?.isEmpty == true { occurrences[id] = nil }
     }
   }
 
-  /// The notes without those that were made by a clock that was ahead: what rang for it before its time rings again.
+  /// All entries, in no particular order.
+  public var entries: [(key: DeliveryKey, entry: Entry)] {
+    occurrences.flatMap { id, kinds in
+      kinds.map { (DeliveryKey.occurrence(id, $0.key), $0.value) }
+    } + others.map { ($0.key, $0.value) }
+  }
+
+  /// Returns the entry of a delivery that was due at a time; nil if there is none.
+  public func entry(_ key: DeliveryKey, due: Instant) -> Entry? {
+    self[key].flatMap { $0.due == due ? $0 : nil }
+  }
+
+  /// Returns the entry with the latest due time about an occurrence; nil if there is none.
+  public func latest(of id: OccurrenceID) -> Entry? {
+    occurrences[id]?.values.max { ($0.due, $0.at) < ($1.due, $1.at) }
+  }
+
+  /// Returns true if an occurrence has rung on this device or was followed up here.
+  public func hasRung(_ id: OccurrenceID) -> Bool {
+    occurrences[id]?.keys.contains { $0 != .advanceWarning } ?? false
+  }
+
+  /// Records that an occurrence has rung.
+  public mutating func recordFiring(_ id: OccurrenceID, due: Instant, at: Instant) {
+    self[.occurrence(id, .firing)] = Entry(due: due, at: at)
+  }
+}
+
+/// The result of an attempt to deliver.
+public enum DeliveryState: String, Hashable, Sendable {
+  /// A process is about to deliver, or has died while it did.
+  case claimed
+  /// At least one channel has delivered.
+  case delivered
+  /// Every channel failed.
+  case undelivered
+}
+
+// MARK: - Retries
+
+extension DeliveryLedger.Entry {
+  /// The number of attempts for a notification that does not ring. A firing is retried for as long as it rings.
+  public static let maxAttempts = 5
+
+  /// The time of the next attempt after a failed one: 30 s later, then with exponential back-off up to 10 min.
+  public var retry: Instant {
+    at.adding(seconds: min(600, 30 << Int64(min(max(attempts, 1) - 1, 5))))
+  }
+
+  /// Returns true if a notification that does not ring needs no attempt at `now`.
+  func isSettled(at now: Instant) -> Bool {
+    state != .undelivered || attempts >= DeliveryLedger.Entry.maxAttempts || retry > now
+  }
+
+  /// Returns the time of the next attempt for a notification that does not ring; nil if there is none after `now`.
+  func nextAttempt(after now: Instant) -> Instant? {
+    state == .undelivered && attempts < DeliveryLedger.Entry.maxAttempts && retry > now
+      ? retry : nil
+  }
+}
+
+// MARK: - Joining and pruning
+
+extension DeliveryLedger {
+  /// Adds the entries of another ledger. Of two entries the later attempt is kept, and at the same time that of `other`.
+  /// The entry is logged if either ledger has it as logged.
+  public mutating func merge(_ other: DeliveryLedger) {
+    for (key, theirs) in other.entries {
+      guard let ours = self[key] else {
+        self[key] = theirs
+        continue
+      }
+      var result = ours.at <= theirs.at ? theirs : ours
+      if ours.due == theirs.due { result.isLogged = ours.isLogged || theirs.isLogged }
+      self[key] = result
+    }
+  }
+
+  /// Returns the ledger without the entries that a clock ahead of time has recorded. Their notifications are delivered
+  /// again.
   public func possible(at now: Instant) -> DeliveryLedger {
     let latest = now.adding(seconds: CascadeRun.skew)
-    return DeliveryLedger(ledger.filter { $0.value.at <= latest })
+    return filter { $0.at <= latest }
   }
 
-  /// Forgets what rang before a moment; only what may still be ringing matters.
-  public mutating func forget(before moment: Instant) {
-    ledger = ledger.filter { $0.value.at >= moment }
+  /// Removes the entries whose latest attempt was before a time.
+  public mutating func forget(before time: Instant) {
+    self = filter { $0.at >= time }
   }
 
-  /// The time in seconds that a live process may take between its claim and the recorded outcome. Every hook and every
-  /// retry has ended long before; whoever takes longer hangs, and must not keep others from delivering.
-  public static let leaseLength: Int64 = 300
-
-  /// Returns the ledger without the claims that nobody works on any more. Such a delivery is due again at once, as one
-  /// attempt more:
-  ///
-  /// 1. its process has died, before or after it reached the person;
-  /// 2. its process lives, but its claim is older than `leaseLength`, or lies as far in the future.
-  ///
-  /// - Parameters:
-  ///   - now: the present moment.
-  ///   - own: the keeper that asks. Its own claims do not expire: it knows what it is doing.
-  ///   - isAlive: returns true while a keeper's process runs.
-  public func released(
-    at now: Instant, by own: String? = nil, isAlive: (String) -> Bool
-  ) -> DeliveryLedger {
+  private func filter(_ isIncluded: (Entry) -> Bool) -> DeliveryLedger {
     var result = self
-    for (key, firing) in ledger {
-      guard let leaseOwner = firing.leaseOwner, leaseOwner != own else { continue }
-      let isExpired =
-        firing.state == .claimed
-        && abs(now.seconds(since: firing.at)) > DeliveryLedger.leaseLength
-      if !isExpired, isAlive(leaseOwner) { continue }
-      // Due at once: half a minute and more before its own retry would be.
-      result.ledger[key] = Firing(
-        firing.kind, due: firing.due, at: firing.due.adding(seconds: -86_400),
-        attempts: firing.attempts, state: .undelivered, isLogged: firing.isLogged)
-    }
+    for (key, entry) in entries where !isIncluded(entry) { result[key] = nil }
     return result
   }
 }

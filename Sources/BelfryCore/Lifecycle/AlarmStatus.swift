@@ -129,7 +129,7 @@ enum Ringing: Equatable {
   ///   - earliestEnd: the time until which the occurrence rings at least, because cascade steps are still ahead; nil if
   ///     there is no such time.
   init(
-    due: Instant, _ firing: DeliveryLedger.Firing?, alarm: Alarm, ringsHere: Bool, now: Instant,
+    due: Instant, _ firing: DeliveryLedger.Entry?, alarm: Alarm, ringsHere: Bool, now: Instant,
     settings: Settings, earliestEnd: Instant? = nil
   ) {
     let latest = max(due.adding(seconds: settings.grace), earliestEnd ?? due)
@@ -249,7 +249,7 @@ extension Timeline {
     let until = known?.until.map { hasRung ? $0 : max($0, current.at) }
     let due = until ?? reopeningTime(of: current, at: now) ?? current.at
     let ringing = Ringing(
-      due: due, ledger.firing(alarm.id, current.civil, due: due), alarm: alarm,
+      due: due, ledger.entry(.occurrence(id(of: current.civil), .firing), due: due), alarm: alarm,
       ringsHere: ringsHere, now: now, settings: settings)
     return (current.civil, held(ringing, current, at: now))
   }

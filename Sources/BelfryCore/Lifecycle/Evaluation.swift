@@ -173,8 +173,8 @@ extension Timeline {
     else { return }
     result.rehearsal = rehearsal(at: now, ledger: ledger)
     let key = Timeline.rehearsalKey(asked)
-    if let firing = ledger[DeliveryLedger.Key(alarm: alarm.id, occurrence: key)] {
-      let end = firing.at.adding(seconds: Timeline.rehearsalLength)
+    if let entry = ledger[.rehearsal(alarm: alarm.id, requested: asked)] {
+      let end = entry.at.adding(seconds: Timeline.rehearsalLength)
       if end > now { wakes.append(end) }
     }
     result.callouts += plan.targets.filter(\.isRemote).map {
@@ -193,9 +193,7 @@ extension Timeline {
         of: civil, record, at: now, settings: settings,
         ledger: alarm.delivery.strict ? nil : ledger)
       if let next = outlook.next { wakes.append(next) }
-      if let retry = ledger[DeliveryLedger.Key(alarm: alarm.id, occurrence: civil)]?
-        .nextAttempt(after: now)
-      {
+      if let retry = ledger.latest(of: id(of: civil))?.nextAttempt(after: now) {
         wakes.append(retry)
       }
       // The user does not know of an occurrence that is not due here yet, so do not ask about it.

@@ -94,8 +94,13 @@ extension Timeline {
   ) -> FollowUpOutlook {
     let plan = (alarm.delivery.followUps ?? settings.followUps).seconds
     let since = record.since ?? occurrence(civil).at
-    let tried = plan.lastIndex {
-      ledger?.firing(alarm.id, civil, due: since.adding(seconds: $0))?.isSettled(at: now) == true
+    let tried = plan.indices.last { index in
+      // The follow-up of a strict alarm rings.
+      [DeliveryKey.OccurrenceKind.followUp(index + 1), .firing].contains { kind in
+        ledger?.entry(
+          .occurrence(id(of: civil), kind), due: since.adding(seconds: plan[index])
+        )?.isSettled(at: now) == true
+      }
     }
     var outlook = FollowUpOutlook(sent: max(record.followUps, tried.map { $0 + 1 } ?? 0))
     for (index, seconds) in plan.enumerated() where index >= outlook.sent {
@@ -122,7 +127,7 @@ extension Timeline {
       let overdue = followUps(of: civil, record, at: now, settings: settings).overdue
     else { return nil }
     // The grace period does not apply, because the occurrence stays pending in any case.
-    let firing = ledger.firing(alarm.id, civil, due: overdue.due)
+    let firing = ledger.entry(.occurrence(id(of: civil), .firing), due: overdue.due)
     if firing == nil { return (overdue, .toRing(due: overdue.due)) }
     return (
       overdue,

@@ -66,9 +66,8 @@ extension Timeline {
   ) -> Instant? {
     guard let step = ownStep(in: cascadeRun) else { return nil }
     if let pausedUntil = cascadeRun.pausedUntil, now < pausedUntil { return nil }
-    let firing = ledger[DeliveryLedger.Key(alarm: alarm.id, occurrence: civil)]
-    if let firing, firing.kind == .ringing, firing.due >= cascadeRun.began(at: now),
-      firing.due <= now
+    if let firing = ledger[.occurrence(id(of: civil), .firing)],
+      firing.due >= cascadeRun.began(at: now), firing.due <= now
     {
       return firing.due
     }
@@ -86,7 +85,8 @@ extension Timeline {
       cascadeRun.exhausted ?? cascadeRun.due, last.adding(seconds: settings.ringTimeout))
     if let due = turn(in: cascadeRun, of: civil, at: now, ledger: ledger) {
       return Ringing(
-        due: due, ledger.firing(alarm.id, civil, due: due), alarm: alarm, ringsHere: true,
+        due: due, ledger.entry(.occurrence(id(of: civil), .firing), due: due), alarm: alarm,
+        ringsHere: true,
         now: now, settings: settings, earliestEnd: end)
     }
     if let step = ownStep(in: cascadeRun), let next = cascadeRun.next(of: step, after: now) {
@@ -157,13 +157,13 @@ extension Timeline {
       let plan = alarm.cascadePlan(at: now), let deviceContext,
       step(of: deviceContext.device, plan) != nil
     else { return nil }
-    let key = DeliveryLedger.Key(alarm: alarm.id, occurrence: Timeline.rehearsalKey(asked))
-    if let firing = ledger[key], firing.due == asked, firing.isSettled(at: now) { return nil }
+    let entry = ledger[.rehearsal(alarm: alarm.id, requested: asked)]
+    if entry?.isSettled(at: now) == true { return nil }
     return asked
   }
 
-  /// Returns the key of a rehearsal in the delivery ledger: the minute of its request. Rehearsals cannot be requested
-  /// close to an occurrence, so that no occurrence has the same key.
+  /// Returns the minute of a rehearsal's request, which identifies the calls of a rehearsal in the claims at the remote.
+  /// Rehearsals cannot be requested close to an occurrence, so that no occurrence is at the same minute.
   public static func rehearsalKey(_ asked: Instant) -> CivilDateTime {
     TimeZoneRules.utc.civil(at: asked)
   }

@@ -13,6 +13,11 @@
 /// 3. A user's answer on any device counts on every device.
 /// 4. A snooze elsewhere does not make an occurrence ring here before it is due.
 extension Timeline {
+  /// Returns the identity of an occurrence of the alarm.
+  func id(of civil: CivilDateTime) -> OccurrenceID {
+    OccurrenceID(alarm: alarm.id, occurrence: civil)
+  }
+
   /// Returns the time at which an occurrence is due in every zone in which a device rings for it.
   func dueEverywhere(_ civil: CivilDateTime) -> Instant {
     otherZones.reduce(zone.instant(of: civil)) { max($0, $1.instant(of: civil)) }
@@ -25,10 +30,7 @@ extension Timeline {
 
   /// Returns true if an occurrence has rung on this device.
   func hasRung(_ civil: CivilDateTime, _ ledger: DeliveryLedger) -> Bool {
-    switch ledger[DeliveryLedger.Key(alarm: alarm.id, occurrence: civil)]?.kind {
-    case .ringing, .followUp: return true
-    case .warning, .rehearsal, nil: return false
-    }
+    ledger.hasRung(id(of: civil))
   }
 
   /// Returns true if the clock settled an occurrence that is not due here yet, on a device in a zone further ahead or

@@ -60,11 +60,11 @@ extension Timeline {
         }
       }
       if let warning = overdue, warning.occurrence == occurrence,
-        let firing = ledger[DeliveryLedger.Key(alarm: alarm.id, occurrence: occurrence.civil)],
-        firing.due > warning.due || firing.due == warning.due && firing.isSettled(at: now)
+        let latest = ledger.latest(of: id(of: occurrence.civil)),
+        latest.due > warning.due || latest.due == warning.due && latest.isSettled(at: now)
       {
         overdue = nil
-        if let retry = firing.nextAttempt(after: now) { next = min(next ?? retry, retry) }
+        if let retry = latest.nextAttempt(after: now) { next = min(next ?? retry, retry) }
       }
       if occurrence.at > now.adding(seconds: longest) { break }
     }

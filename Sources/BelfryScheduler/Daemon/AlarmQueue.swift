@@ -56,8 +56,6 @@ struct AlarmQueue {
   private(set) var nextWake: Instant?
   /// The highest urgency of any alarm.
   private(set) var urgency = SyncUrgency.quiet
-  /// True if any alarm has an active cascade.
-  private(set) var hasCascade = false
   /// True if any alarm was set by a partner.
   private(set) var hasPartners = false
   /// True if this device has to send heartbeats.
@@ -130,14 +128,14 @@ struct AlarmQueue {
     _ ids: [Identifier], in store: Store, ledger: DeliveryLedger
   ) -> EvaluationResult {
     let now = store.context.now
+    let planner = DeliveryPlanner(store: store, settings: settings)
     var result = EvaluationResult()
     for id in ids {
       guard let alarm = alarm(id, now: now) else { continue }
       entries[id]?.isArmed = alarm.enabled && !alarm.isDeleted
       let timeline = store.timeline(alarm)
       let evaluation = timeline.evaluate(at: now, settings: settings, ledger: ledger)
-      result.pendingDeliveries += evaluation.pendingDeliveries(
-        of: alarm, settings: settings, in: store)
+      result.pendingDeliveries += planner.pendingDeliveries(evaluation, of: alarm)
       if evaluation.needsCommit { result.needsCommit = true }
       result.callouts += evaluation.callouts.map { Callout(alarm: id, $0) }
       // A time that has passed would wake the daemon in a busy loop.
@@ -160,7 +158,9 @@ struct AlarmQueue {
       if entries[id]?.hasCascade == true { updateCascadeUrgency(id, timeline, status, at: now) }
     }
     updateTotals()
-    result.pendingDeliveries.sort { ($0.due, $0.alarm.title) < ($1.due, $1.alarm.title) }
+    result.pendingDeliveries.sort {
+      ($0.due, $0.notification.title) < ($1.due, $1.notification.title)
+    }
     return result
   }
 
@@ -196,13 +196,11 @@ struct AlarmQueue {
   private mutating func updateTotals() {
     nextWake = nil
     urgency = .quiet
-    hasCascade = false
     hasPartners = false
     needsHeartbeats = false
     for entry in entries.values {
       if let wake = entry.wake { nextWake = nextWake.map { min($0, wake) } ?? wake }
       urgency = max(urgency, entry.urgency)
-      if entry.hasCascade { hasCascade = true }
       if entry.hasCascade || entry.namesDevices { needsHeartbeats = true }
       if entry.isFromPartner { hasPartners = true }
     }
@@ -215,14 +213,13 @@ struct AlarmQueue {
     entries.compactMap { id, entry in
       guard let next = entry.next, next.at > now, next.at <= moment else { return nil }
       return BatteryAlerting.UpcomingOccurrence(
-        alarm: id, occurrence: next.civil, at: next.at)
+        id: OccurrenceID(alarm: id, occurrence: next.civil), at: next.at)
     }
   }
 
-  /// Returns true while a notification still reflects the occurrence's state. An unknown alarm keeps its notification.
-  func isWanted(_ notification: Notification, _ store: Store, ledger: DeliveryLedger) -> Bool {
-    guard let alarm = alarm(notification.alarm, now: store.context.now) else { return true }
-    return store.timeline(alarm).wants(
-      notification, at: store.context.now, settings: settings, ledger: ledger)
+  /// Returns true while a delivered notification still reflects the alarm's state.
+  func wants(_ key: DeliveryKey, in store: Store, ledger: DeliveryLedger) -> Bool {
+    DeliveryPlanner(store: store, settings: settings).wants(
+      key, of: key.alarm.flatMap { alarm($0, now: store.context.now) }, ledger: ledger)
   }
 }

@@ -14,9 +14,9 @@ public enum DaemonLogEvent: Sendable {
   /// The user answered a notification; `failure` is the reason if the answer could not be recorded.
   case answered(Notification, DeliveredAnswer, failure: String?)
   /// A task failed and is retried. Repeated failures are not logged.
-  case failed(String, reason: String)
+  case failed(DaemonTask, reason: String)
   /// A task that had failed succeeds again.
-  case recovered(String)
+  case recovered(DaemonTask)
   /// The warnings of a command, such as invalid records.
   case warned([String])
   /// The store was reloaded after SIGHUP, with the number of armed alarms.
@@ -118,7 +118,7 @@ public final class Daemon: Sendable {
       dependencies.log(.wakeupPipeFailed(reason: "\(failure)"))
     }
     if let failure = source.wakeTimerFailure {
-      dependencies.log(.failed("waking the machine", reason: "\(failure)"))
+      dependencies.log(.failed(.wakeTimer, reason: "\(failure)"))
     }
     let (events, sender) = AsyncStream.makeStream(of: DaemonEvent.self)
     source.start { sender.yield(.wake($0)) }
@@ -170,36 +170,4 @@ public final class Daemon: Sendable {
     source.arm(real(wake), ring: loop.nextRing.map(real))
     if let lock { heartbeat.beat(lock, until: real(wake)) }
   }
-}
-
-/// An input of the daemon's event loop.
-enum DaemonEvent: Sendable {
-  /// A timer, file watch, poke or signal has woken the daemon.
-  case wake(WakeSource.Wake)
-  /// A delivery was answered, failed or ended.
-  case news(ActiveDeliveries.News)
-  /// The disk responds again after a timeout.
-  case diskRecovered
-  /// A delivery has an outcome; nil if it was no longer needed.
-  case delivered(PendingDelivery, DeliveryOutcome?)
-  /// The collected outcomes have to be recorded in the ledger.
-  case recordOutcomes
-  /// The answer to a notification was recorded, or recording was given up.
-  case answerRecorded(Notification)
-  /// The alarms without a valid file were read from the history.
-  case historyRead([ArmedRecord])
-  /// `belfry tick --settle` has ended, with the reason if it failed.
-  case settled(failure: String?)
-  /// A command has succeeded with these lines on standard error.
-  case warned([String])
-  /// `belfry sync` has ended, with the reason if it failed.
-  case synced(failure: String?)
-  /// `belfry partner sync` has ended, with the reason if it failed.
-  case mailboxesSynced(failure: String?)
-  /// The command of a callout has ended, with the reason if it failed.
-  case callFinished(Callout, failure: String?)
-  /// The battery was read.
-  case batterySampled(BatteryGauge.SampleResult)
-  /// The delivery of a battery warning has an outcome.
-  case batteryWarningDelivered(BatteryAlerting.PendingWarning, Notification, DeliveryOutcome)
 }

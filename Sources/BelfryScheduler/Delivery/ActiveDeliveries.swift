@@ -1,84 +1,88 @@
+import BelfryCore
 import Synchronization
 
-/// The deliveries that go on in this process: those that are tried, notifications that wait for a button, sounds that
-/// play.
+/// The deliveries in progress in this process: running channels, visible notifications, playing sounds.
 public final class ActiveDeliveries: Sendable {
-  /// What a person has answered, or that a delivery is over.
+  /// A change of a delivery after its outcome.
   public enum News: Sendable {
-    case answered(Notification, DeliveredAnswer)
-    /// A hook that stayed has given up by itself.
-    case failed(Notification)
-    /// One way to tell it did not work, while another did, and why.
-    case wayFailed(Notification, [String])
-    case ended(Notification)
+    /// The user has answered.
+    case answered(PendingDelivery, DeliveredAnswer)
+    /// A channel that had delivered has failed.
+    case gaveUp(PendingDelivery)
+    /// A channel failed while another one delivered, with the reasons.
+    case channelFailed(PendingDelivery, [String])
+    /// The last channel has ended.
+    case ended(PendingDelivery)
   }
 
   private struct State {
     var active: [Int: ActiveDelivery] = [:]
-    var last = 0
+    var lastNumber = 0
     var isClosed = false
   }
   private let state = Mutex(State())
-  private let tell: @Sendable (News) -> Void
+  private let report: @Sendable (News) -> Void
 
-  /// - Parameter tell: is told of answers and ends, in any thread.
-  public init(_ tell: @escaping @Sendable (News) -> Void) {
-    self.tell = tell
+  /// Creates an empty set.
+  ///
+  /// - Parameter report: receives the changes, on any thread.
+  public init(_ report: @escaping @Sendable (News) -> Void) {
+    self.report = report
   }
 
-  /// The notices whose delivery goes on now, also if all that it does is to wait for its turn.
-  public var notifications: Set<Notification> { Set(active.map(\.notification)) }
+  /// The identities of the deliveries in progress, including those that wait for their turn.
+  public var identities: Set<DeliveryID> { Set(active.map(\.pending.id)) }
 
   private var active: [ActiveDelivery] { state.withLock { Array($0.active.values) } }
 
-  /// Begins a delivery: runs `work`, which runs further parts of it. It goes on until the last part has ended.
+  /// Starts a delivery: runs `work`, which starts further channels. The delivery ends with its last channel.
   func begin(
-    _ notification: Notification, _ work: @escaping @Sendable (ActiveDelivery) async -> Void
+    _ pending: PendingDelivery, _ work: @escaping @Sendable (ActiveDelivery) async -> Void
   ) {
     let delivery = state.withLock { state in
-      state.last += 1
-      let number = state.last
-      let delivery = ActiveDelivery(notification) { self.end(number) }
+      state.lastNumber += 1
+      let number = state.lastNumber
+      let delivery = ActiveDelivery(pending) { self.end(number) }
       if state.isClosed { delivery.withdraw() }
       state.active[number] = delivery
       return delivery
     }
-    // The caller waits for an outcome, also of one that is over already.
+    // The caller waits for an outcome, even of a withdrawn delivery.
     delivery.start(evenIfOver: true) { await work(delivery) }
   }
 
   private func end(_ number: Int) {
-    let over: Notification? = state.withLock { state in
-      guard let ended = state.active.removeValue(forKey: number)?.notification else { return nil }
-      return state.active.values.contains { $0.notification == ended } ? nil : ended
+    let ended: PendingDelivery? = state.withLock { state in
+      guard let ended = state.active.removeValue(forKey: number)?.pending else { return nil }
+      return state.active.values.contains { $0.pending.id == ended.id } ? nil : ended
     }
-    if let over { tell(.ended(over)) }
+    if let ended { report(.ended(ended)) }
   }
 
-  func answered(_ notification: Notification, _ answer: DeliveredAnswer) {
-    tell(.answered(notification, answer))
-    withdraw { $0 == notification }
+  func answered(_ pending: PendingDelivery, _ answer: DeliveredAnswer) {
+    report(.answered(pending, answer))
+    withdraw { $0 == pending.id }
   }
 
-  func failed(_ notification: Notification) { tell(.failed(notification)) }
+  func gaveUp(_ pending: PendingDelivery) { report(.gaveUp(pending)) }
 
-  func wayFailed(_ notification: Notification, _ reasons: [String]) {
-    tell(.wayFailed(notification, reasons))
+  func channelFailed(_ pending: PendingDelivery, _ reasons: [String]) {
+    report(.channelFailed(pending, reasons))
   }
 
-  /// Ends what nobody needs to be told any more.
-  public func withdraw(_ isUnwanted: (Notification) -> Bool) {
-    for delivery in active where isUnwanted(delivery.notification) { delivery.withdraw() }
+  /// Ends the deliveries that fulfill a condition.
+  public func withdraw(_ isUnwanted: (DeliveryID) -> Bool) {
+    for delivery in active where isUnwanted(delivery.pending.id) { delivery.withdraw() }
   }
 
-  /// Ends all, and waits until it has; what is begun later ends at once.
+  /// Ends all deliveries and waits until they have ended. A delivery that starts later ends at once.
   public func close() async {
     state.withLock { $0.isClosed = true }
     withdraw { _ in true }
     await idle()
   }
 
-  /// Waits until nothing goes on any more.
+  /// Waits until no delivery is in progress.
   public func idle() async {
     while let delivery = active.first {
       await delivery.wait()
@@ -87,45 +91,46 @@ public final class ActiveDeliveries: Sendable {
   }
 }
 
-/// The delivery of one notice, by all its channels: the one owner of the fact that nobody needs it any more.
+/// One delivery with all its channels. It owns the fact that the notification is answered or no longer needed.
 ///
-/// Every part registers before it waits or starts anything, so that no part can begin after the answer: `start`
+/// Every channel registers before it waits or starts anything, so that no channel can start after the answer: `start`
 /// and `withdraw` exclude each other.
 final class ActiveDelivery: Sendable {
   private struct State {
-    var parts: [Int: Task<Void, Never>] = [:]
-    var last = 0
+    var channels: [Int: Task<Void, Never>] = [:]
+    var lastNumber = 0
     var isOver = false
   }
   private let state = Mutex(State())
-  let notification: Notification
+  let pending: PendingDelivery
   private let ended: @Sendable () -> Void
 
-  /// - Parameter ended: is called when its last part has ended.
-  init(_ notification: Notification, ended: @escaping @Sendable () -> Void) {
-    self.notification = notification
+  /// Creates a delivery.
+  ///
+  /// - Parameter ended: is called when its last channel has ended.
+  init(_ pending: PendingDelivery, ended: @escaping @Sendable () -> Void) {
+    self.pending = pending
     self.ended = ended
   }
 
-  /// Returns true once it was answered, or is not wanted any more: no further channel may be tried.
+  /// True after an answer or a withdrawal. No further channel may be tried.
   var isOver: Bool { state.withLock { $0.isOver } }
 
-  /// Runs a part of the delivery, which is cancelled once the delivery is over. Returns nil, and runs nothing, if it is
-  /// over already.
+  /// Runs a channel, which is canceled once the delivery is over. Returns nil, and runs nothing, if it is over already.
   ///
-  /// A part is started by another part that still runs; the delivery ends with the last.
+  /// A channel is started by another channel that still runs; the delivery ends with the last.
   @discardableResult func start(
     evenIfOver: Bool = false, _ work: @escaping @Sendable () async -> Void
   ) -> Task<Void, Never>? {
     state.withLock { state in
       if state.isOver, !evenIfOver { return nil }
-      state.last += 1
-      let number = state.last
+      state.lastNumber += 1
+      let number = state.lastNumber
       let task = Task.detached {
         await work()
         self.end(number)
       }
-      state.parts[number] = task
+      state.channels[number] = task
       if state.isOver { task.cancel() }
       return task
     }
@@ -133,23 +138,23 @@ final class ActiveDelivery: Sendable {
 
   private func end(_ number: Int) {
     let isLast = state.withLock { state in
-      state.parts[number] = nil
-      return state.parts.isEmpty
+      state.channels[number] = nil
+      return state.channels.isEmpty
     }
     if isLast { ended() }
   }
 
-  /// Ends all its parts, and lets no other begin.
+  /// Ends all channels, and prevents others from starting.
   func withdraw() {
-    let parts = state.withLock { state in
+    let channels = state.withLock { state in
       state.isOver = true
-      return Array(state.parts.values)
+      return Array(state.channels.values)
     }
-    for part in parts { part.cancel() }
+    for channel in channels { channel.cancel() }
   }
 
-  /// Waits until one of its parts has ended.
+  /// Waits until one of the channels has ended.
   func wait() async {
-    await state.withLock { $0.parts.values.first }?.value
+    await state.withLock { $0.channels.values.first }?.value
   }
 }

@@ -36,8 +36,9 @@ public struct AnswerRecorder: Sendable {
   /// Records an answer. Failed attempts are retried for about a day.
   ///
   /// - Returns: Nil if the answer was recorded or is no longer needed; otherwise the reason of the last failure.
-  public func record(_ answer: DeliveredAnswer, to notification: Notification) async -> String? {
-    guard case .answer(let answer) = answer else { return nil }
+  public func record(_ answer: DeliveredAnswer, to key: DeliveryKey) async -> String? {
+    guard case .answer(let answer) = answer, let alarm = key.alarm, let occurrence = key.occurrence
+    else { return nil }
     var reason: String?
     for attempt in 0..<AnswerRecorder.maxAttempts {
       if attempt > 0 {
@@ -49,7 +50,7 @@ public struct AnswerRecorder: Sendable {
         }
       }
       let outcome = await TimedProcess.run(
-        .path(FilePath(command)), arguments(answer, notification), variables: variables(),
+        .path(FilePath(command)), arguments(answer, alarm, occurrence), variables: variables(),
         seconds: AnswerRecorder.timeout)
       switch outcome {
       // 3: the alarm is gone. 4: the occurrence has been answered already.
@@ -66,7 +67,9 @@ public struct AnswerRecorder: Sendable {
   }
 
   /// Returns the arguments of the command that records an answer.
-  private func arguments(_ answer: Answer, _ notification: Notification) -> [String] {
+  private func arguments(
+    _ answer: Answer, _ alarm: Identifier, _ occurrence: CivilDateTime
+  ) -> [String] {
     let verb: [String] =
       switch answer {
       case .stop: ["stop"]
@@ -78,8 +81,8 @@ public struct AnswerRecorder: Sendable {
       }
     var arguments =
       verb + [
-        "--store", store, "--occurrence", notification.occurrence.description,
-        notification.alarm.text,
+        "--store", store, "--occurrence", occurrence.description,
+        alarm.text,
       ]
     if case .snooze(let seconds) = answer { arguments.append(Span.code(seconds)) }
     return arguments

@@ -1,51 +1,57 @@
 import BelfryCore
-import Git
 import Glibc
-import Subprocess
 import Synchronization
-import SystemPackage
 
-/// Reaches a person through executables: the user's own first, then the shipped one; at last on their terminals.
+/// Delivers notifications through hooks: the user's own first, then the shipped ones, and as a last resort the terminals.
 ///
 /// ```
-/// firing     notify (shown, with buttons) → the terminals     and beside it   ring (heard)
-/// follow-up  follow-up → notify           → the terminals
-/// missed     missed → notify              → the terminals
-/// warning    notify                       → the terminals, without the bell
-/// nudge      nudge → notify               → the terminals
-/// rehearsal  as a firing
+/// firing, rehearsal  notify             → the terminals     at the same time   ring
+/// advance warning    notify             → the terminals, without the bell
+/// follow-up          follow-up → notify → the terminals
+/// missed summary     missed → notify    → the terminals
+/// battery warning    battery → notify   → the terminals
+/// message            message → notify   → the terminals
 /// ```
 ///
-/// A hook has reached the person once it says `delivered`, gives an answer, or ends well; until then it has
-/// `timeout` seconds. Having said `delivered` it may stay, and is attended until it ends or is not wanted any more.
+/// A hook has delivered once it prints `delivered`, prints an answer, or exits with status 0. It has `timeout` seconds
+/// for that. After `delivered` it may continue until the notification is answered or no longer needed.
 public struct HookDelivery: NotificationDelivery {
-  /// The folder of the user's own hooks: executables named as the delivery is.
+  /// The folder of the user's own hooks, which have the names of the channels; nil if there is none.
   public let own: String?
-  /// The folders that the shipped ones may be in.
+  /// The folders to search for the shipped hooks.
   public let shipped: [String]
-  /// What hooks get beside the notification: `BELFRY_COMMAND`, `BELFRY_STORE`, `BELFRY_SOUND` where the alarm names none.
+  /// The environment variables of all hooks: `BELFRY_COMMAND`, `BELFRY_STORE`, `BELFRY_SOUND` for alarms without a sound
+  /// of their own.
   public let variables: [String: String]
-  /// How long a hook may take to reach the person, in seconds.
+  /// The time that a hook may take to deliver, in seconds.
   public let timeout: Int
-  /// The last way; nil where there is none.
+  /// The user's terminals; nil to use none.
   public let terminals: Terminals?
-  /// Who stays with what goes on.
+  /// The deliveries in progress.
   public let activeDeliveries: ActiveDeliveries
+  /// The name under which continuing deliveries are recorded.
   public let leaseOwner: LeaseOwner
-  /// Where hooks are noted as long as they run; nil where that is nowhere.
-  public let notes: HookRegistry?
-  /// Noises begin one after the other: of two hundred that are due together one is enough to begin with, and what is
-  /// shown is not to wait for them.
-  private let noise: RateLimiter
+  /// The registry of running hooks; nil to register none.
+  public let registry: HookRegistry?
+  private let render: @Sendable (Notification) -> RenderedNotification
+  /// Sounds start one after the other. Visible notifications do not wait for them.
+  private let soundLimiter: RateLimiter
 
-  /// - Parameter soundWait: how long a sound waits for the one before it to begin.
+  /// Creates a delivery.
+  ///
+  /// - Parameters:
+  ///   - registryFolder: the folder of the registry of running hooks; nil to register none.
+  ///   - soundWait: the time that a sound waits for the previous one to start.
+  ///   - render: makes the text of a notification.
   public init(
     own: String?, shipped: [String], variables: [String: String] = [:], timeout: Int = 30,
     terminals: Terminals? = nil, activeDeliveries: ActiveDeliveries = ActiveDeliveries { _ in },
-    leaseOwner: LeaseOwner = .thisProcess, notes: String? = nil, soundWait: Duration = .seconds(5)
+    leaseOwner: LeaseOwner = .thisProcess, registryFolder: String? = nil,
+    soundWait: Duration = .seconds(5),
+    render: @escaping @Sendable (Notification) -> RenderedNotification
   ) {
-    noise = RateLimiter(timeout: soundWait, spacing: .milliseconds(300))
-    self.notes = notes.map { HookRegistry(folder: $0, leaseOwner: leaseOwner) }
+    soundLimiter = RateLimiter(timeout: soundWait, spacing: .milliseconds(300))
+    registry = registryFolder.map { HookRegistry(folder: $0, leaseOwner: leaseOwner) }
     self.own = own
     self.shipped = shipped
     self.variables = variables
@@ -53,144 +59,67 @@ public struct HookDelivery: NotificationDelivery {
     self.terminals = terminals
     self.activeDeliveries = activeDeliveries
     self.leaseOwner = leaseOwner
+    self.render = render
   }
 
-  // MARK: Delivering
+  /// The names of all hooks.
+  static let names = [
+    "ring", "notify", "follow-up", "missed", "battery", "message", "call", "person",
+  ]
 
-  public func deliver(_ notification: Notification, snooze: Int64) async -> DeliveryOutcome {
+  /// The names of the hooks that show a notification, the most specific first.
+  private static func names(for notification: Notification) -> [String] {
+    switch notification {
+    case .firing, .advanceWarning, .rehearsal: ["notify"]
+    case .followUp: ["follow-up", "notify"]
+    case .missedSummary: ["missed", "notify"]
+    case .batteryWarning: ["battery", "notify"]
+    case .message: ["message", "notify"]
+    }
+  }
+
+  public func deliver(_ pending: PendingDelivery, snooze: Int64) async -> DeliveryOutcome {
     let decision = Decision()
-    // Two ways at once: who is not reached by one may be by the other, and one that hangs holds up nothing.
-    activeDeliveries.begin(notification) { active in
-      await withTaskGroup(of: (way: Int, outcome: DeliveryOutcome).self) { group in
-        group.addTask { (0, await show(notification, in: active, snooze: snooze)) }
-        if notification.rings {
-          group.addTask { (1, await sound(notification, in: active, snooze: snooze)) }
+    let rendered = render(pending.notification)
+    // Both channels start at once, so that one that hangs does not delay the other.
+    activeDeliveries.begin(pending) { active in
+      let run = HookRun(
+        delivery: self, active: active, pending: pending, rendered: rendered, snooze: snooze)
+      await withTaskGroup(of: (channel: Int, outcome: DeliveryOutcome).self) { group in
+        group.addTask { (0, await run.show(HookDelivery.names(for: pending.notification))) }
+        if pending.notification.rings {
+          group.addTask { (1, await soundLimiter.run { await run.hooks(["ring"]) } ?? .withdrawn) }
         }
         var failures: [Int: [String]] = [:]
-        for await (way, outcome) in group {
+        for await (channel, outcome) in group {
           switch outcome {
-          case .undelivered(let reasons): failures[way] = reasons
+          case .undelivered(let reasons): failures[channel] = reasons
           case .withdrawn: break
           case .delivered(let answer):
-            // Who answers after the other way was heard has answered all the same.
-            if !decision.settle(outcome), let answer {
-              activeDeliveries.answered(notification, answer)
-            }
-          case .attended: decision.settle(outcome)
+            // The other channel may have delivered before.
+            if !decision.settle(outcome), let answer { activeDeliveries.answered(pending, answer) }
+          case .ongoing: decision.settle(outcome)
           }
         }
         if active.isOver { decision.settle(.withdrawn) }
         let reasons = failures.sorted { $0.key < $1.key }.flatMap(\.value)
         if !active.isOver, !reasons.isEmpty, !decision.settle(.undelivered(reasons)) {
-          activeDeliveries.wayFailed(notification, reasons)
+          activeDeliveries.channelFailed(pending, reasons)
         }
       }
     }
     return await decision.outcome
   }
 
-  /// Shows a notice: through a hook, else on the terminals.
-  private func show(
-    _ notification: Notification, in active: ActiveDelivery, snooze: Int64
-  ) async -> DeliveryOutcome {
-    let outcome = await run(notification.hooks, in: active, snooze: snooze)
-    guard case .undelivered(let reasons) = outcome, let terminals else { return outcome }
-    if active.isOver { return .withdrawn }
-    if terminals.show(notification.lines, bell: notification.sounds) > 0 {
-      activeDeliveries.wayFailed(notification, reasons)
-      return .delivered(nil)
-    }
-    return .undelivered(reasons + ["no terminal of yours is open"])
-  }
-
-  /// Makes the noise of a notice, after those that were due before it.
-  private func sound(
-    _ notification: Notification, in active: ActiveDelivery, snooze: Int64
-  ) async -> DeliveryOutcome {
-    await noise.run { await run(["ring"], in: active, snooze: snooze) } ?? .withdrawn
-  }
-
-  /// Hands a notice to the hooks of some names: the first that works counts. An answer ends the list: a hook that it
-  /// ends has not failed, and no other takes its place.
-  private func run(
-    _ names: [String], in active: ActiveDelivery, snooze: Int64
-  ) async -> DeliveryOutcome {
-    // Who is reached by a way of their own for firings is to be reached by it for questions too.
-    let own = self.own.map { folder in names.map { "\(folder)/\($0)" } } ?? []
-    let paths = own + shipped.map { "\($0)/\(names[0])" }
-    var reasons: [String] = []
-    for (index, path) in paths.enumerated()
-    where paths.firstIndex(of: path) == index && access(path, F_OK) == 0 {
-      let outcome = await run(path, in: active, snooze: snooze)
-      guard case .undelivered(let why) = outcome else {
-        if !reasons.isEmpty { activeDeliveries.wayFailed(active.notification, reasons) }
-        return outcome
-      }
-      if active.isOver { return .withdrawn }
-      reasons += why
-    }
-    return .undelivered(
-      reasons.isEmpty ? ["there is none of \(paths.joined(separator: ", "))"] : reasons)
-  }
-
-  /// Runs one hook until it has reached the person, and attends it from then on.
-  private func run(
-    _ path: String, in active: ActiveDelivery, snooze: Int64
-  ) async -> DeliveryOutcome {
-    let notification = active.notification
-    let process = HookProcess(
-      path: path, input: notification.json.document,
-      variables: variables.merging(notification.variables) { $1 }
-        .merging(["BELFRY_SNOOZE": Span.exact(snooze)]) { $1 },
-      registry: notes)
-    let decision = Decision()
-    let (leaseOwner, activeDeliveries) = (leaseOwner.name, activeDeliveries)
-    let task = active.start {
-      let ending = await process.run { line in
-        if line == "delivered" {
-          decision.settle(.attended(leaseOwner: leaseOwner))
-        } else if let answer = DeliveredAnswer(line, snooze: snooze),
-          !decision.settle(.delivered(answer))
-        {
-          activeDeliveries.answered(notification, answer)
-        }
-      }
-      let reason: String
-      switch ending {
-      case .exited(0, _):
-        decision.settle(.delivered(nil))
-        return
-      case .exited(let status, let message): reason = message ?? "it ended with \(status)"
-      case .failed(let words): reason = words
-      }
-      // One that gives up after it had reached the person, unasked, has them told anew.
-      if !decision.settle(.undelivered(["\(path): \(reason)"])), !Task.isCancelled {
-        activeDeliveries.failed(notification)
-      }
-    }
-    guard let task else { return .withdrawn }
-    let limit = Task { [timeout] in
-      try await Task.sleep(for: .seconds(timeout))
-      if decision.settle(.undelivered(["\(path): it did not end within \(timeout) seconds"])) {
-        task.cancel()
-      }
-    }
-    let outcome = await decision.outcome
-    limit.cancel()
-    // Its other half rings on until somebody hears of the answer.
-    if case .delivered(.some) = outcome { active.withdraw() }
-    return outcome
-  }
-
-  /// What becomes of one hook: the first word counts.
-  private final class Decision: Sendable {
+  /// The outcome of a delivery or of a hook. The first one counts.
+  fileprivate final class Decision: Sendable {
     private enum State {
       case open(CheckedContinuation<DeliveryOutcome, Never>?)
       case settled(DeliveryOutcome)
     }
     private let state = Mutex(State.open(nil))
 
-    /// Returns whether it was open.
+    /// Settles the decision. Returns false if it was settled before.
     @discardableResult func settle(_ outcome: DeliveryOutcome) -> Bool {
       let (wasOpen, waiting) = state.withLock { state in
         guard case .open(let waiting) = state else {
@@ -203,6 +132,7 @@ public struct HookDelivery: NotificationDelivery {
       return wasOpen
     }
 
+    /// The outcome, once there is one.
     var outcome: DeliveryOutcome {
       get async {
         await withCheckedContinuation { continuation in
@@ -216,94 +146,94 @@ public struct HookDelivery: NotificationDelivery {
       }
     }
   }
+}
 
-  // MARK: Asking
+/// The hooks of one delivery.
+private struct HookRun: Sendable {
+  let delivery: HookDelivery
+  let active: ActiveDelivery
+  let pending: PendingDelivery
+  let rendered: RenderedNotification
+  let snooze: Int64
 
-  /// How a person would be reached now, without reaching anybody.
-  public enum Reach: Hashable, Sendable {
-    public enum Way: Hashable, Sendable {
-      case desktop, ownHook, terminals
+  /// Shows the notification: through a hook, or else on the terminals.
+  func show(_ names: [String]) async -> DeliveryOutcome {
+    let outcome = await hooks(names)
+    guard case .undelivered(let reasons) = outcome, let terminals = delivery.terminals else {
+      return outcome
     }
-    /// In words: `desktop notifications (dunst 1.9.0)`.
-    case reachable(String, by: Way)
-    case unreachable(String)
+    if active.isOver { return .withdrawn }
+    if terminals.show(rendered.lines, bell: rendered.soundsBell) > 0 {
+      delivery.activeDeliveries.channelFailed(pending, reasons)
+      return .delivered(nil)
+    }
+    return .undelivered(reasons + ["no terminal of yours is open"])
   }
 
-  /// Asks the first hook for firings; one of the user's own is taken at its word.
-  public func reach() async -> Reach {
-    let paths = ([own].compactMap { $0 } + shipped).map { "\($0)/notify" }
-    guard let path = paths.first(where: { access($0, F_OK) == 0 }) else {
-      return .unreachable("there is none of \(paths.joined(separator: ", "))")
-    }
-    guard access(path, X_OK) == 0 else { return .unreachable("\(path) is not executable") }
-    if let own, path.hasPrefix(own) { return .reachable("your own hook, \(path)", by: .ownHook) }
-    let outcome = await TimedProcess.run(
-      .path(FilePath(path)), ["--check"], variables: variables, seconds: timeout)
-    let words: String
-    switch outcome {
-    case .ended(0, let output, _):
-      let line = String(decoding: output.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-      return .reachable(line.isEmpty ? path : line, by: .desktop)
-    case .ended(let status, _, let error):
-      words = error.split(separator: "\n").last.map(String.init) ?? "it ended with \(status)"
-    case .timedOut: words = "it did not end within \(timeout) seconds"
-    case .failed(let reason): words = reason
-    }
-    let open = terminals?.open.count ?? 0
-    return open > 0
-      ? .reachable("terminals only (\(open) open; no desktop: \(words))", by: .terminals)
-      : .unreachable(words)
-  }
-
-  // MARK: Looking at the hooks
-
-  /// A hook's file, and what keeps it from working.
-  public struct HookFile: Hashable, Sendable {
-    public enum Fault: Hashable, Sendable {
-      case notExecutable
-      /// The program that its first line names.
-      case interpreterMissing(String)
-      /// No delivery has this name.
-      case unknownName
-    }
-    public let path: String
-    public let fault: Fault?
-  }
-
-  /// The names of the hooks.
-  static let names = ["ring", "notify", "follow-up", "missed", "nudge", "word", "call", "person"]
-
-  /// The files in the folder of the user's own hooks.
-  public func ownHooks() -> [HookFile] {
-    guard let own else { return [] }
-    return DurableFile.names(in: own).sorted().map { name in
-      let path = "\(own)/\(name)"
-      var fault: HookFile.Fault?
-      if !HookDelivery.names.contains(name) {
-        fault = .unknownName
-      } else if access(path, X_OK) != 0 {
-        fault = .notExecutable
-      } else if let program = HookDelivery.interpreter(of: path), access(program, X_OK) != 0 {
-        fault = .interpreterMissing(program)
+  /// Runs the hooks with some names until one delivers. An answer ends the list: a hook that it terminates has not
+  /// failed, and no other takes its place.
+  func hooks(_ names: [String]) async -> DeliveryOutcome {
+    // All own hooks come before the shipped ones: an own hook for firings also shows follow-ups.
+    let own = delivery.own.map { folder in names.map { "\(folder)/\($0)" } } ?? []
+    let paths = own + delivery.shipped.map { "\($0)/\(names[0])" }
+    var reasons: [String] = []
+    for (index, path) in paths.enumerated()
+    where paths.firstIndex(of: path) == index && access(path, F_OK) == 0 {
+      let outcome = await run(path)
+      guard case .undelivered(let failures) = outcome else {
+        if !reasons.isEmpty { delivery.activeDeliveries.channelFailed(pending, reasons) }
+        return outcome
       }
-      return HookFile(path: path, fault: fault)
+      if active.isOver { return .withdrawn }
+      reasons += failures
     }
+    return .undelivered(
+      reasons.isEmpty ? ["there is none of \(paths.joined(separator: ", "))"] : reasons)
   }
 
-  /// The first of the folders with shipped hooks that has any; nil when none has.
-  public var shippedFolder: String? {
-    shipped.first { folder in
-      HookDelivery.names.contains { access("\(folder)/\($0)", X_OK) == 0 }
+  /// Runs one hook. Returns once it has delivered or failed; it may continue then.
+  private func run(_ path: String) async -> DeliveryOutcome {
+    let process = HookProcess(
+      path: path, input: rendered.document,
+      variables: delivery.variables.merging(rendered.variables) { $1 }
+        .merging(["BELFRY_SNOOZE": Span.exact(snooze)]) { $1 },
+      registry: delivery.registry)
+    let decision = HookDelivery.Decision()
+    let (owner, deliveries) = (delivery.leaseOwner.name, delivery.activeDeliveries)
+    let task = active.start {
+      let ending = await process.run { line in
+        if line == "delivered" {
+          decision.settle(.ongoing(owner: owner))
+        } else if let answer = DeliveredAnswer(line, snooze: snooze),
+          !decision.settle(.delivered(answer))
+        {
+          deliveries.answered(pending, answer)
+        }
+      }
+      let reason: String
+      switch ending {
+      case .exited(0, _):
+        decision.settle(.delivered(nil))
+        return
+      case .exited(let status, let message): reason = message ?? "exited with status \(status)"
+      case .failed(let message): reason = message
+      }
+      // A hook that fails after it had delivered causes a redelivery.
+      if !decision.settle(.undelivered(["\(path): \(reason)"])), !Task.isCancelled {
+        deliveries.gaveUp(pending)
+      }
     }
-  }
-
-  /// The program that runs a script, by its first line; nil for a binary.
-  private static func interpreter(of path: String) -> String? {
-    guard let file = (try? DurableFile.read(path, limit: 1 << 20)) ?? nil,
-      file.bytes.starts(with: "#!".utf8)
-    else { return nil }
-    let line = String(
-      decoding: file.bytes.dropFirst(2).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-    return line.split(separator: " ").first.map(String.init)
+    guard let task else { return .withdrawn }
+    let limit = Task { [timeout = delivery.timeout] in
+      try await Task.sleep(for: .seconds(timeout))
+      if decision.settle(.undelivered(["\(path): timed out after \(timeout) s"])) {
+        task.cancel()
+      }
+    }
+    let outcome = await decision.outcome
+    limit.cancel()
+    // The other channel must not ring until the answer is recorded.
+    if case .delivered(.some) = outcome { active.withdraw() }
+    return outcome
   }
 }

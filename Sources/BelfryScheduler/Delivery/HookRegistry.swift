@@ -1,3 +1,4 @@
+import BelfryCore
 import Git
 import Glibc
 

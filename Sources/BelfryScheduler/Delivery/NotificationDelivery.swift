@@ -1,12 +1,34 @@
 import BelfryCore
 
-/// The user's answer to a delivered notification.
-public enum DeliveredAnswer: Hashable, Sendable {
-  /// An answer that changes the occurrence.
-  case answer(Answer)
-  /// A request for the next follow-up, as scheduled. It changes nothing.
-  case remind
+/// A method of delivering notifications to the user.
+public protocol NotificationDelivery: Sendable {
+  /// Delivers a notification. Returns as soon as it was delivered or every channel has failed.
+  ///
+  /// - Parameter snooze: the length of a snooze that is answered without a length, in seconds.
+  func deliver(_ delivery: PendingDelivery, snooze: Int64) async -> DeliveryOutcome
+}
 
+/// A notification as channels get it. The command line makes the text.
+public struct RenderedNotification: Sendable {
+  /// The JSON document on a hook's standard input.
+  public var document: [UInt8]
+  /// The environment variables of a hook.
+  public var variables: [String: String]
+  /// The lines for a terminal, without control characters.
+  public var lines: [String]
+  /// True if a terminal sounds its bell.
+  public var soundsBell: Bool
+
+  /// Creates a rendered notification.
+  public init(document: [UInt8], variables: [String: String], lines: [String], soundsBell: Bool) {
+    self.document = document
+    self.variables = variables
+    self.lines = lines
+    self.soundsBell = soundsBell
+  }
+}
+
+extension DeliveredAnswer {
   /// Parses a line that a hook prints: `done`, `stop`, `skip`, `snooze 10m`, `remind`. Nil for any other line.
   ///
   /// - Parameter snooze: the length of a snooze without a length, in seconds.
@@ -24,24 +46,15 @@ public enum DeliveredAnswer: Hashable, Sendable {
     default: return nil
     }
   }
-}
 
-/// The outcome of a delivery.
-public enum DeliveryOutcome: Hashable, Sendable {
-  /// The notification was delivered and the delivery has ended, with the answer if there was one.
-  case delivered(DeliveredAnswer?)
-  /// The notification was delivered and the delivery continues until it is answered, in the process of the lease owner.
-  case attended(leaseOwner: String)
-  /// Every channel failed, with the reason of each.
-  case undelivered([String])
-  /// The notification was answered or no longer needed before any channel had delivered it.
-  case withdrawn
-}
-
-/// A method of delivering notifications to the user.
-public protocol NotificationDelivery: Sendable {
-  /// Delivers a notification. Returns as soon as it was delivered or every channel has failed.
-  ///
-  /// - Parameter snooze: the length of a snooze that is answered without a length, in seconds.
-  func deliver(_ notification: Notification, snooze: Int64) async -> DeliveryOutcome
+  /// The line that `init(_:snooze:)` parses.
+  var line: String {
+    switch self {
+    case .remind: "remind"
+    case .answer(.stop): "stop"
+    case .answer(.snooze(let seconds)): "snooze \(Span.code(seconds))"
+    case .answer(.skip): "skip"
+    case .answer: "done"
+    }
+  }
 }

@@ -109,50 +109,13 @@ struct LocalState: Sendable {
     guard let file = try? DurableFile.read(path, limit: 64 << 20),
       let list = (try? JSON(parsing: file.bytes))?.array
     else { return DeliveryLedger() }
-    var result = DeliveryLedger()
-    for item in list {
-      guard let alarm = item["alarm"]?.identifier, let occurrence = item["occurrence"]?.occurrence,
-        let due = item["due"]?.instant, let at = item["at"]?.instant
-      else { continue }
-      result[DeliveryLedger.Key(alarm: alarm, occurrence: occurrence)] = DeliveryLedger.Firing(
-        LocalState.kind(item), due: due, at: at, attempts: Int(item["attempts"]?.integer ?? 1),
-        state: item["state"]?.string.flatMap {
-          DeliveryLedger.Firing.DeliveryState(rawValue: $0)
-        }
-          ?? .delivered,
-        leaseOwner: item["owner"]?.string, isLogged: item["logged"]?.bool ?? true)
-    }
-    return result
-  }
-
-  private static func kind(_ item: JSON) -> DeliveryLedger.Firing.Kind {
-    if item["warning"]?.bool == true { return .warning }
-    if item["rehearsal"]?.bool == true { return .rehearsal }
-    return item["followUp"]?.integer.map { .followUp(Int($0)) } ?? .ringing
-  }
-
-  private static func members(_ kind: DeliveryLedger.Firing.Kind) -> [String: JSON?] {
-    switch kind {
-    case .ringing: [:]
-    case .followUp(let number): ["followUp": .integer(Int64(number))]
-    case .warning: ["warning": true]
-    case .rehearsal: ["rehearsal": true]
-    }
+    return DeliveryLedger(json: list)
   }
 
   /// Replaces the delivery ledger, durably.
   func write(_ value: DeliveryLedger, to path: String) throws {
-    let list = value.ledger.sorted { $0.key < $1.key }.map { key, firing in
-      JSON.object(
-        omittingNil: [
-          "alarm": JSON(key.alarm), "occurrence": JSON(key.occurrence), "due": JSON(firing.due),
-          "at": JSON(firing.at), "state": .string(firing.state.rawValue),
-          "attempts": firing.attempts == 1 ? nil : .integer(Int64(firing.attempts)),
-          "owner": firing.leaseOwner.map { .string($0) }, "logged": firing.isLogged ? nil : false,
-        ].merging(LocalState.members(firing.kind)) { $1 })
-    }
     try DurableFile.write(
-      JSON.array(list).document, to: path,
+      JSON.array(value.json).document, to: path,
       temporary: path == ledger ? temporary("ledger") : "\(path).new")
   }
 
@@ -166,13 +129,13 @@ struct LocalState: Sendable {
     guard let file = try? DurableFile.read(batteryWarnings, limit: 1 << 20),
       let list = (try? JSON(parsing: file.bytes))?.array
     else { return BatteryWarningHistory() }
-    var told: [BatteryWarningHistory.Key: BatteryWarningHistory.Told] = [:]
+    var told: [OccurrenceID: BatteryWarningHistory.Told] = [:]
     for item in list {
       guard let alarm = item["alarm"]?.identifier, let occurrence = item["occurrence"]?.occurrence,
         let risk = item["risk"]?.string.flatMap({ BatteryPrediction.Risk(rawValue: $0) }),
         let at = item["at"]?.instant
       else { continue }
-      told[BatteryWarningHistory.Key(alarm: alarm, occurrence: occurrence)] =
+      told[OccurrenceID(alarm: alarm, occurrence: occurrence)] =
         BatteryWarningHistory.Told(
           risk: risk, at: at, isOver: item["over"]?.bool ?? false)
     }

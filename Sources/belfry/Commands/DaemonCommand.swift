@@ -104,7 +104,7 @@ private struct DaemonLog {
       return ["watching \(count(alarms))\(when)."]
     case .delivered(let notification, let outcome):
       switch outcome {
-      case .delivered, .attended: return ["\(verb(notification)) \(name(notification))."]
+      case .delivered, .ongoing: return ["\(verb(notification)) \(name(notification))."]
       case .withdrawn: return []
       case .undelivered(let reasons):
         return ["warning: not delivered: \(name(notification)):"]
@@ -122,8 +122,8 @@ private struct DaemonLog {
       }
       return ["answered: \(title), \(word(answer))."]
     case .failed(let task, let reason):
-      return ["warning: \(task) failed: \(Printable.text(reason)). The daemon retries."]
-    case .recovered(let task): return ["\(task) works again."]
+      return ["warning: \(name(task)) failed: \(Printable.text(reason)). The daemon retries."]
+    case .recovered(let task): return ["\(name(task)) works again."]
     case .warned(let lines):
       return lines.map { Printable.text($0.hasPrefix("belfry: ") ? String($0.dropFirst(8)) : $0) }
     case .reloaded(let alarms): return ["reloaded \(count(alarms))."]
@@ -147,22 +147,37 @@ private struct DaemonLog {
 
   private func count(_ alarms: Int) -> String { "\(alarms) alarm\(alarms == 1 ? "" : "s")" }
 
-  /// Returns the notification's headline, alarm and occurrence.
+  /// Returns the notification's headline, with its alarm and occurrence if it has them.
   private func name(_ notification: Notification) -> String {
-    "\(Printable.text(notification.headline)) (\(notification.alarm.short), \(notification.occurrence))"
+    let headline = NotificationText(zones: context.storeContext.zones).headline(notification)
+    let id = notification.content.map { " (\($0.id.alarm.short), \($0.id.occurrence))" }
+    return Printable.text(headline) + (id ?? "")
+  }
+
+  private func name(_ task: DaemonTask) -> String {
+    switch task {
+    case .settlement: "belfry tick"
+    case .sync: "belfry sync"
+    case .partnerSync: "belfry partner sync"
+    case .call(let alarm): "calling for \(alarm.short)"
+    case .ledger: "recording deliveries"
+    case .batterySample: "recording the battery level"
+    case .batteryHistory: "recording battery warnings"
+    case .wakeTimer: "waking the machine"
+    }
   }
 
   private func verb(_ notification: Notification) -> String {
-    switch notification.kind {
-    case .firing(let late):
-      notification.cascade.map { "rang as cascade step \($0.step):" }
-        ?? (late ? "rang late:" : "rang:")
+    switch notification {
+    case .firing(_, let firing):
+      firing.step.map { "rang as cascade step \($0.number):" }
+        ?? (firing.isLate ? "rang late:" : "rang:")
     case .followUp: "sent a follow-up:"
-    case .warning: "sent an advance warning:"
-    case .missed: "sent a missed summary:"
+    case .advanceWarning: "sent an advance warning:"
+    case .missedSummary: "sent a missed summary:"
     case .batteryWarning: "sent a battery warning:"
     case .rehearsal: "rang as a test:"
-    case .word: "sent a message:"
+    case .message: "sent a message:"
     }
   }
 

@@ -195,27 +195,30 @@ enum Examination: String, ExpressibleByArgument {
 
   private func notifications(_ context: CommandContext) async -> [Diagnosis] {
     switch await context.hooks().reach() {
-    case .reachable(let channel, _): [Diagnosis("notifications", .fine, "Shown by \(channel).")]
     case .unreachable(let reason):
       [
         Diagnosis(
           "notifications", .problem, reason.hasSuffix(".") ? reason : reason + ".",
           remedy: "Or write your own hook: see the README.")
       ]
+    case let reach: [Diagnosis("notifications", .fine, "Shown by \(ReachText.text(reach)).")]
     }
   }
 
   /// Returns a problem for each ringing occurrence that no channel on this device delivered.
   private func deliveries(_ store: Store, _ context: CommandContext) -> [Diagnosis] {
-    let undelivered = store.ledger().ledger.filter { $0.value.state == .undelivered }
-      .sorted { $0.key < $1.key }
-    return undelivered.compactMap { key, firing in
-      guard let alarm = (try? store.alarm(key.alarm)) ?? nil, let status = try? store.status(alarm),
-        status.state == .ringing, status.current == key.occurrence
+    let undelivered = store.ledger().entries.compactMap {
+      key, entry -> (OccurrenceID, DeliveryLedger.Entry)? in
+      guard case .occurrence(let id, .firing) = key, entry.state == .undelivered else { return nil }
+      return (id, entry)
+    }.sorted { $0.0 < $1.0 }
+    return undelivered.compactMap { id, entry in
+      guard let alarm = (try? store.alarm(id.alarm)) ?? nil, let status = try? store.status(alarm),
+        status.state == .ringing, status.current == id.occurrence
       else { return nil }
       return Diagnosis(
         "deliveries", .problem,
-        "\(alarm.title), \(key.occurrence.spoken), was not delivered on this device: \(firing.attempts) attempt\(firing.attempts == 1 ? "" : "s"), the last at \(context.storeContext.zones.text(firing.at)).",
+        "\(alarm.title), \(id.occurrence.spoken), was not delivered on this device: \(entry.attempts) attempt\(entry.attempts == 1 ? "" : "s"), the last at \(context.storeContext.zones.text(entry.at)).",
         remedy: "To see the reason: belfry tick")
     }
   }

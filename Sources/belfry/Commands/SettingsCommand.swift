@@ -53,7 +53,7 @@ struct SettingsShow: ParsableCommand {
           ($0.rawValue, JSON(settings[keyPath: $0.value]))
         })
       members["notifications"] = .object([
-        "reachable": .bool(reach.isReachable), "detail": .string(reach.words),
+        "reachable": .bool(ReachText.isReachable(reach)), "detail": .string(ReachText.text(reach)),
       ])
       members["remotes"] = .array(remotes.map { .string($0.name) })
       return Console.write(JSON.object(members).document)
@@ -149,16 +149,4 @@ private func change(
   Console.line("Set \(setting.name) to \(now) \(scope).")
   if let note = SettingsText.note(setting, now) { Console.line(note) }
   SettingsText.tell(completed)
-}
-
-extension HookDelivery.Reach {
-  /// True if a channel shows notifications.
-  var isReachable: Bool { if case .reachable = self { true } else { false } }
-
-  /// The channel, or the reason why there is none.
-  var words: String {
-    switch self {
-    case .reachable(let words, _), .unreachable(let words): words
-    }
-  }
 }

@@ -32,9 +32,10 @@ struct TickCommand: AsyncParsableCommand {
     let context = try common.context(root)
     let store = try context.open(welcome: false, creates: false)
     let report = try await Tick(store, delivery: TickCommand.delivery(context))
-      .run(pendingDelivery: !settle)
+      .run(delivers: !settle)
     context.tell(report.problems)
     let output = AlarmOutput(store: store, style: context.style)
+    let text = NotificationText(zones: context.storeContext.zones)
     let batteryWarning =
       settle || store.daemonProcess != nil ? nil : await checkBattery(context, store)
     if common.json {
@@ -43,18 +44,19 @@ struct TickCommand: AsyncParsableCommand {
       print(report, output)
       if let batteryWarning {
         Console.line(
-          "Battery warning: \(Printable.text(batteryWarning.title)). \(Printable.text(batteryWarning.headline))."
+          "Battery warning: \(Printable.text(batteryWarning.title)). \(Printable.text(text.headline(batteryWarning)))."
         )
       }
     }
     if !report.delivered.isEmpty {
-      SilentDeviceWarning.tell(store, about: Set(report.delivered.map(\.notification.alarm)))
+      SilentDeviceWarning.tell(
+        store, about: Set(report.delivered.compactMap(\.notification.key.alarm)))
     }
     for (notification, outcome) in report.delivered {
       guard case .undelivered(let reasons) = outcome else { continue }
       // The last resort: the terminal that runs this command, or cron's mail.
       Console.error(
-        "\u{07}belfry: warning: no notification could be shown for \(Printable.text(notification.headline))"
+        "\u{07}belfry: warning: no notification could be shown for \(Printable.text(text.headline(notification)))"
       )
       for reason in reasons { Console.error("  \(Printable.text(reason))") }
     }
@@ -91,16 +93,16 @@ struct TickCommand: AsyncParsableCommand {
   ///
   /// - Returns: the delivered warning; nil if there is none.
   private func checkBattery(_ context: CommandContext, _ store: Store) async -> Notification? {
-    let tick = Tick(store, delivery: TickCommand.delivery(context))
-    let report = await tick.checkBattery(context.gauge) { (try? store.overview().summaries) ?? [] }
+    let check = BatteryCheck(store, delivery: TickCommand.delivery(context))
+    let report = await check.run(context.gauge) { (try? store.overview().summaries) ?? [] }
     if let failure = report.failure {
       Console.error(
         "belfry: warning: the battery sample was not recorded: \(CommandError.words(failure))")
     }
-    guard let (notification, outcome) = report.batteryWarning else { return nil }
+    guard let (notification, outcome) = report.warning else { return nil }
     guard case .undelivered(let reasons) = outcome else { return notification }
     Console.error(
-      "\u{07}belfry: warning: the battery warning was not delivered: \(Printable.text(notification.headline)), \(Printable.text(notification.title))."
+      "\u{07}belfry: warning: the battery warning was not delivered: \(Printable.text(NotificationText(zones: context.storeContext.zones).headline(notification))), \(Printable.text(notification.title))."
     )
     for reason in reasons { Console.error("  \(Printable.text(reason))") }
     return nil
@@ -121,23 +123,24 @@ struct TickCommand: AsyncParsableCommand {
   }
 
   private func print(_ report: TickReport, _ output: AlarmOutput) {
+    let text = NotificationText(zones: output.zones)
     for (notification, _) in report.delivered {
       let title = Printable.text(notification.title)
-      let id = notification.alarm.short
-      switch notification.kind {
-      case .firing(let late):
+      switch notification {
+      case .firing(let content, let firing):
+        let occurrence = content.id.occurrence.spoken
         Console.line(
-          "Fired: \(title), \(notification.occurrence.spoken)\(late ? " (late)" : ""). Answer: belfry done|stop|snooze|skip \(id)"
+          "Fired: \(title), \(occurrence)\(firing.isLate ? " (late)" : ""). Answer: belfry done|stop|snooze|skip \(content.id.alarm.short)"
         )
-      case .followUp(let followUp):
+      case .followUp(let content, let followUp):
         let last = followUp.isLast ? ", the last" : ""
         Console.line(
-          "Asked (\(followUp.number) of \(followUp.count)\(last)): \(Printable.text(notification.headline)) Answer: belfry done \(id)"
+          "Asked (\(followUp.number) of \(followUp.count)\(last)): \(Printable.text(text.headline(notification))) Answer: belfry done \(content.id.alarm.short)"
         )
-      case .warning:
-        Console.line("Advance warning: \(title), \(notification.occurrence.spoken).")
+      case .advanceWarning(let content):
+        Console.line("Advance warning: \(title), \(content.id.occurrence.spoken).")
       case .rehearsal: Console.line("A test of the cascade: \(title).")
-      case .missed, .batteryWarning, .word: break
+      case .missedSummary, .batteryWarning, .message: break
       }
     }
     for (alarm, event) in report.answered {
@@ -159,7 +162,7 @@ struct TickCommand: AsyncParsableCommand {
     }) {
       let title = Printable.text(group[0].title)
       let last = group[group.count - 1].occurrence.spoken
-      let more = group[0].detail.map { ", \(Printable.text($0))" } ?? ""
+      let more = group[0].isCascadeExhausted ? ", \(NotificationText.exhausted)" : ""
       Console.line(
         group.count == 1
           ? "\(outcome): \(title), \(last)\(more)."
@@ -178,13 +181,14 @@ struct TickCommand: AsyncParsableCommand {
   private func json(_ report: TickReport, _ batteryWarning: Notification?, _ output: AlarmOutput)
     -> JSON
   {
-    func notifications(_ wanted: (Notification.Kind) -> Bool) -> JSON {
+    let text = NotificationText(zones: output.zones)
+    func notifications(_ wanted: (Notification) -> Bool) -> JSON {
       .array(
-        report.delivered.filter { wanted($0.notification.kind) }.map { notification, outcome in
-          guard case .object(var members) = notification.json else { return .null }
+        report.delivered.filter { wanted($0.notification) }.map { notification, outcome in
+          guard case .object(var members) = text.json(notification) else { return .null }
           // Only hooks need these keys.
           for key in ["kind", "note", "body", "sound"] { members[key] = nil }
-          if case .followUp = notification.kind {} else { members["headline"] = nil }
+          if case .followUp = notification {} else { members["headline"] = nil }
           if case .undelivered = outcome { members["delivered"] = false }
           return .object(members)
         })
@@ -198,7 +202,7 @@ struct TickCommand: AsyncParsableCommand {
     return .object(omittingNil: [
       "fired": notifications { if case .firing = $0 { true } else { false } },
       "followUps": notifications { if case .followUp = $0 { true } else { false } },
-      "warnings": notifications { $0 == .warning },
+      "warnings": notifications { if case .advanceWarning = $0 { true } else { false } },
       "answered": .array(
         report.answered.map { alarm, event in
           .object(omittingNil: [
@@ -211,7 +215,7 @@ struct TickCommand: AsyncParsableCommand {
       "autoCompleted": .array(report.autoCompleted.map(item)),
       "nudge": batteryWarning.map { batteryWarning in
         .object(
-          (batteryWarning.json.object ?? [:]).filter {
+          (text.json(batteryWarning).object ?? [:]).filter {
             TickCommand.batteryWarningKeys.contains($0.key)
           })
       },

@@ -198,7 +198,7 @@ struct CatalogParts {
 
   private var pages: [Part] {
     let reached = WelcomePages.Machine(
-      reach: .reachable("desktop notifications (dunst 1.9.0)", by: .desktop), isTicking: true)
+      reach: .desktop("desktop notifications (dunst 1.9.0)"), isTicking: true)
     let unreachable = WelcomePages.Machine(
       reach: .unreachable("there is no session bus, and no terminal of yours is open."),
       isTicking: false)

@@ -20,12 +20,9 @@ enum SettingsText {
     }
     section("all devices", Setting.allCases.filter { !$0.isLocal })
     section("this device", Setting.allCases.filter(\.isLocal))
-    switch reach {
-    case .reachable(let channel, _):
-      text += row("notifications", "on", note: channel, style)
-    case .unreachable(let reason):
-      text += row("notifications", "OFF", note: reason, style)
-    }
+    text += row(
+      "notifications", ReachText.isReachable(reach) ? "on" : "OFF", note: ReachText.text(reach),
+      style)
     text += row(
       "sync", remotes.isEmpty ? "off" : "on",
       note: remotes.isEmpty

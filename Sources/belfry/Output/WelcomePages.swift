@@ -37,10 +37,9 @@ enum WelcomePages {
 
   private static func notifications(_ machine: Machine) -> [String] {
     let reach =
-      switch machine.reach {
-      case .reachable(let channel, _): "Notifications work on this device: \(channel)."
-      case .unreachable(let reason): "Notifications do not work on this device yet: \(reason)"
-      }
+      ReachText.isReachable(machine.reach)
+      ? "Notifications work on this device: \(ReachText.text(machine.reach))."
+      : "Notifications do not work on this device yet: \(ReachText.text(machine.reach))"
     let scheduler =
       machine.isTicking
       ? "The scheduler runs, so alarms ring."

@@ -467,11 +467,13 @@ struct CommandContext {
       CommandContext.backgroundVariable: "1",
     ]
     if let executable { variables["BELFRY_COMMAND"] = executable }
+    let text = NotificationText(zones: storeContext.zones)
     return HookDelivery(
       own: own, shipped: shippedHooks.map { $0 + "/deliver" }, variables: variables,
       terminals: Terminals(
         user: geteuid(), folder: environment["BELFRY_TERMINALS"] ?? Terminals.systemFolder),
-      activeDeliveries: activeDeliveries, notes: "\(storePath)/.git/belfry/hooks")
+      activeDeliveries: activeDeliveries, registryFolder: "\(storePath)/.git/belfry/hooks",
+      render: text.render)
   }
 
   // MARK: Calls

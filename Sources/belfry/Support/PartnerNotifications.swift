@@ -25,11 +25,11 @@ struct PartnerNotifications {
   }
 
   private func send(_ headline: String, _ body: String) async {
-    let zones = session.context.storeContext.zones
-    let notification = Notification(
-      .word(body: body), alarm: session.store.device, title: headline, note: nil,
-      occurrence: zones.local.civil(at: session.now), due: zones.text(session.now))
-    let outcome = await session.context.hooks().deliver(notification, snooze: 0)
+    let message = Notification.Message(
+      id: session.context.storeContext.makeIdentifier(), headline: headline, body: body,
+      at: session.now)
+    let outcome = await session.context.hooks().deliver(
+      PendingDelivery(due: session.now, notification: .message(message)), snooze: 0)
     // A failure needs no retry, as 'belfry partner log' shows the news.
     guard case .undelivered(let reasons) = outcome else { return }
     Console.error(

@@ -176,9 +176,9 @@ private enum DeliveryDescription {
   static func text(_ hooks: HookDelivery) async -> String {
     // The name of the program stays private.
     switch await hooks.reach() {
-    case .reachable(_, by: .ownHook): "shown by a hook of their own"
-    case .reachable(_, by: .terminals): "shown on terminals only"
-    case .reachable(_, by: .desktop): "shown by desktop notifications"
+    case .ownHook: "shown by a hook of their own"
+    case .terminals: "shown on terminals only"
+    case .desktop: "shown by desktop notifications"
     case .unreachable:
       "listed there, but nothing can show it now: no desktop, no terminal"
     }

@@ -49,15 +49,13 @@ struct Welcome {
 
   private func test() {
     let now = context.storeContext.now
-    let local = context.storeContext.zones.local
-    let notification = Notification(
-      .warning, alarm: context.storeContext.makeIdentifier(),
-      title: "This is how Belfry notifies you",
-      note: "This is a test. No response is needed.", occurrence: local.civil(at: now),
-      due: context.storeContext.zones.text(now))
+    let message = Notification.Message(
+      id: context.storeContext.makeIdentifier(), headline: "This is how Belfry notifies you",
+      body: "This is a test. No response is needed.", at: now)
+    let test = PendingDelivery(due: now, notification: .message(message))
     let hooks = context.hooks()
-    switch Blocking.run({ await hooks.deliver(notification, snooze: 0) }) {
-    case .delivered, .attended: Console.line("  The test notification was shown.")
+    switch Blocking.run({ await hooks.deliver(test, snooze: 0) }) {
+    case .delivered, .ongoing: Console.line("  The test notification was shown.")
     case .withdrawn: break
     case .undelivered(let reasons):
       for reason in reasons { Console.line("  \(Printable.text(reason))") }

@@ -1,20 +1,8 @@
-import BelfryStore
+import BelfryCore
 import Git
 import Glibc
 
-/// The owner of leases in the delivery ledger: a process, with a name that no earlier or later process has.
-public struct LeaseOwner: Sendable {
-  /// The name in the ledger.
-  public let name: String
-  /// Returns true if the process with a name is alive.
-  public let isAlive: @Sendable (String) -> Bool
-
-  /// Creates an owner.
-  public init(name: String, isAlive: @escaping @Sendable (String) -> Bool) {
-    self.name = name
-    self.isAlive = isAlive
-  }
-
+extension LeaseOwner {
   /// This process, named after the boot, the process id and the start time.
   public static let thisProcess: LeaseOwner = {
     let boot = content(of: "/proc/sys/kernel/random/boot_id")

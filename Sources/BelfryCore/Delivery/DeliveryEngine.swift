@@ -1,0 +1,398 @@
+/// The state machine of the deliveries of one process.
+///
+/// The engine decides and a driver acts: `handle` takes an event and returns the effects that the driver performs, in
+/// order. The daemon drives it for as long as it runs, `tick` until it is settled, and the delivery helper for the
+/// notifications that it was handed.
+///
+/// ```
+///             due               claimed               recorded               ended
+///  (absent) ─────────▶ claiming ─────────▶ delivering ─────────▶ ongoing ─────────────▶ (absent)
+///      │ may be           │ refused            │ withdrawn           │ gave up
+///      │ answered         ▼                    ▼                     ▼
+///      └──▶ held ──▶   (absent)             (absent)              (absent), due again
+///            synced, or 8 s later
+/// ```
+///
+/// | event | absent | held | claiming | delivering | ongoing |
+/// |---|---|---|---|---|---|
+/// | evaluated: due | claim, or hold and sync | claim in its time | – | – | – |
+/// | evaluated: not due | – | drop | – | – | – |
+/// | evaluated: unwanted | – | – | – | withdraw | withdraw |
+/// | claimed | – | – | deliver, or drop | – | – |
+/// | handed | deliver | – | – | – | – |
+/// | finished | – | – | – | record soon | – |
+/// | recording due | – | – | – | record, then ongoing or drop | – |
+/// | answered | respond | respond | respond | respond | respond |
+/// | gave up | – | – | – | record as undelivered | record the failure, drop |
+/// | ended | – | – | – | remember | drop, release the lease soon |
+/// | synced | – | evaluate | – | – | – |
+///
+/// A delivery that may be answered on another device is held until a sync has fetched the answers. Without one it goes
+/// on after `newsTimeout` seconds: a false alarm is better than a missed one.
+public struct DeliveryEngine: Sendable {
+  /// The phase of a delivery.
+  public enum Phase: Hashable, Sendable {
+    /// Waits for a sync since a time.
+    case held(since: Instant)
+    /// The claim is being written.
+    case claiming
+    /// The channels run, and no outcome is recorded.
+    case delivering
+    /// A channel has delivered, and the delivery continues until it is answered.
+    case ongoing
+  }
+
+  private struct Delivery: Sendable {
+    let pending: PendingDelivery
+    var phase: Phase
+    /// The outcome that the ledger does not have yet; nil if there is none.
+    var outcome: DeliveryOutcome?
+    /// True if the process that has claimed the delivery records its outcome.
+    var isHanded = false
+    /// True after the last channel has ended.
+    var hasEnded = false
+    /// True after a channel that had delivered has given up.
+    var gaveUp = false
+
+    /// The time since which the delivery is held; nil if it is not held.
+    var heldSince: Instant? { if case .held(let since) = phase { since } else { nil } }
+  }
+
+  /// The currency of other devices' answers.
+  public enum News: Hashable, Sendable {
+    /// There is no remote, or it cannot be synced with.
+    case unavailable
+    /// A sync has just ended.
+    case fresh
+    /// The last sync is too long ago.
+    case stale
+  }
+
+  /// Something that has happened.
+  public enum Event: Sendable {
+    /// Alarms were evaluated.
+    case evaluated(EvaluatedAlarms)
+    /// Claims were written. `granted` are those that this process has got.
+    case claimed(Set<DeliveryID>, granted: Set<DeliveryID>)
+    /// The process that has claimed a delivery has handed it over.
+    case handed(PendingDelivery)
+    /// The outcome of a delivery: a channel has delivered, or all have failed.
+    case finished(DeliveryID, DeliveryOutcome)
+    /// The user has answered a delivery after its outcome.
+    case answered(PendingDelivery, DeliveredAnswer)
+    /// A channel that had delivered has failed since, so that nobody sees the notification any more.
+    case gaveUp(DeliveryID)
+    /// The last channel of a delivery has ended.
+    case ended(DeliveryID)
+    /// The time for recording has come.
+    case recordingDue
+    /// The leases and failures could not be recorded yet, and have to be recorded later.
+    case postponed(released: Set<DeliveryID>, failed: Set<DeliveryID>)
+    /// A sync has ended.
+    case synced
+  }
+
+  /// The result of evaluating alarms.
+  public struct EvaluatedAlarms: Sendable {
+    /// The alarms that were evaluated.
+    public var alarms: Set<Identifier>
+    /// All deliveries of these alarms that are due.
+    public var pending: [PendingDelivery]
+    /// The deliveries in progress that no longer reflect the alarms' states.
+    public var unwanted: Set<DeliveryID>
+    /// The currency of other devices' answers.
+    public var news: News
+    /// The delivery ledger that the evaluation was based on.
+    public var ledger: DeliveryLedger
+
+    /// Creates a result.
+    public init(
+      alarms: Set<Identifier>, pending: [PendingDelivery], unwanted: Set<DeliveryID> = [],
+      news: News = .unavailable, ledger: DeliveryLedger = DeliveryLedger()
+    ) {
+      self.alarms = alarms
+      self.pending = pending
+      self.unwanted = unwanted
+      self.news = news
+      self.ledger = ledger
+    }
+  }
+
+  /// Something that the driver has to do.
+  public enum Effect: Hashable, Sendable {
+    /// Sync as soon as possible, and report `synced`.
+    case sync
+    /// Write claims durably, and report `claimed`.
+    case claim([PendingDelivery])
+    /// Run the channels of a delivery, and report `finished`, then `answered`, `gaveUp` and `ended` as they happen.
+    case deliver(PendingDelivery)
+    /// End the channels of deliveries.
+    case withdraw(Set<DeliveryID>)
+    /// Report `recordingDue` shortly: deliveries that finish together are recorded together.
+    case recordSoon
+    /// Write outcomes, released leases and failures to the ledger.
+    case record(Recording)
+    /// Commit what the ledger has and the log lacks.
+    case commit
+    /// Carry out the user's answer.
+    case respond(PendingDelivery, DeliveredAnswer)
+    /// Evaluate alarms again, and report `evaluated`.
+    case evaluate(Set<Identifier>)
+  }
+
+  /// The changes of the ledger that are recorded together.
+  public struct Recording: Hashable, Sendable {
+    /// The outcomes of deliveries, in the order in which they were due.
+    public var outcomes: [RecordedOutcome] = []
+    /// The deliveries whose channels have ended.
+    public var released: Set<DeliveryID> = []
+    /// The delivered notifications that have to be delivered again.
+    public var failed: Set<DeliveryID> = []
+
+    /// Creates a recording.
+    public init(
+      outcomes: [RecordedOutcome] = [], released: Set<DeliveryID> = [],
+      failed: Set<DeliveryID> = []
+    ) {
+      self.outcomes = outcomes
+      self.released = released
+      self.failed = failed
+    }
+
+    /// True if there is nothing to record.
+    public var isEmpty: Bool { outcomes.isEmpty && released.isEmpty && failed.isEmpty }
+  }
+
+  /// The outcome of a delivery as the ledger has to have it. Nil means that the delivery was no longer needed.
+  public struct RecordedOutcome: Hashable, Sendable {
+    /// The delivery.
+    public let pending: PendingDelivery
+    /// The outcome; nil if the delivery was no longer needed.
+    public let outcome: DeliveryOutcome?
+
+    /// Creates an outcome.
+    public init(_ pending: PendingDelivery, _ outcome: DeliveryOutcome?) {
+      self.pending = pending
+      self.outcome = outcome
+    }
+  }
+
+  /// The time in seconds for which a delivery waits for a sync.
+  public static let newsTimeout: Int64 = 8
+
+  private let owner: String
+  private var deliveries: [DeliveryID: Delivery] = [:]
+  /// The changes that no effect has reported yet.
+  private var unrecorded = Recording()
+  private var isRecordingSoon = false
+  /// The delivery ledger as this process knows it.
+  public private(set) var ledger = DeliveryLedger()
+
+  /// Creates an engine without deliveries.
+  ///
+  /// - Parameter owner: the name of this process in the ledger.
+  public init(owner: String) {
+    self.owner = owner
+  }
+
+  // MARK: State
+
+  /// The phases of the deliveries in progress.
+  public var phases: [DeliveryID: Phase] { deliveries.mapValues(\.phase) }
+
+  /// True if no claim, outcome or release is outstanding. Deliveries may be ongoing.
+  public var isSettled: Bool {
+    unrecorded.isEmpty && deliveries.values.allSatisfy { $0.phase == .ongoing }
+  }
+
+  /// The number of deliveries whose channels run and have no outcome yet.
+  public var runningCount: Int {
+    deliveries.values.count { $0.phase == .delivering && $0.outcome == nil }
+  }
+
+  /// The time at which the first held delivery goes on without a sync; nil if none is held.
+  public var nextWake: Instant? {
+    deliveries.values.compactMap(\.heldSince).min()?.adding(seconds: DeliveryEngine.newsTimeout)
+  }
+
+  /// Returns the alarms whose held deliveries have waited long enough. They have to be evaluated again.
+  public func overdueAlarms(at now: Instant) -> Set<Identifier> {
+    let limit = now.adding(seconds: -DeliveryEngine.newsTimeout)
+    return Set(
+      deliveries.compactMap { id, delivery in
+        delivery.heldSince.map { $0 <= limit } == true ? id.key.alarm : nil
+      })
+  }
+
+  /// Returns the effects of an event.
+  public mutating func handle(_ event: Event, now: Instant) -> [Effect] {
+    switch event {
+    case .evaluated(let result): return evaluated(result, now)
+    case .claimed(let all, let granted): return claimed(all, granted: granted)
+    case .handed(let pending):
+      deliveries[pending.id] = Delivery(pending: pending, phase: .delivering, isHanded: true)
+      return [.deliver(pending)]
+    case .finished(let id, let outcome): return finished(id, outcome)
+    case .answered(let pending, let answer): return [.respond(pending, answer)]
+    case .gaveUp(let id): return gaveUp(id)
+    case .ended(let id): return ended(id)
+    case .recordingDue: return record(now)
+    case .postponed(let released, let failed):
+      unrecorded.released.formUnion(released)
+      unrecorded.failed.formUnion(failed)
+      return recordSoon()
+    case .synced:
+      let held = deliveries.filter { $0.value.heldSince != nil }
+      let alarms = Set(held.keys.compactMap(\.key.alarm))
+      return alarms.isEmpty ? [] : [.evaluate(alarms)]
+    }
+  }
+
+  // MARK: Starting
+
+  private mutating func evaluated(_ result: EvaluatedAlarms, _ now: Instant) -> [Effect] {
+    ledger = result.ledger
+    let due = Set(result.pending.map(\.id))
+    for (id, delivery) in deliveries where delivery.heldSince != nil && !due.contains(id) {
+      if id.key.alarm.map(result.alarms.contains) == true { deliveries[id] = nil }
+    }
+    var claims: [PendingDelivery] = []
+    var needsSync = false
+    for pending in result.pending {
+      let known = deliveries[pending.id]
+      if let known, known.heldSince == nil { continue }
+      if pending.mayBeAnswered, result.news == .stale {
+        guard let since = known?.heldSince else {
+          deliveries[pending.id] = Delivery(pending: pending, phase: .held(since: now))
+          needsSync = true
+          continue
+        }
+        if now.seconds(since: since) < DeliveryEngine.newsTimeout { continue }
+      }
+      deliveries[pending.id] = Delivery(pending: pending, phase: .claiming)
+      claims.append(pending)
+    }
+    let running = result.unwanted.filter { id in
+      switch deliveries[id]?.phase {
+      case .delivering, .ongoing: true
+      case .held, .claiming, nil: false
+      }
+    }
+    var effects: [Effect] = needsSync ? [.sync] : []
+    if !claims.isEmpty { effects.append(.claim(claims)) }
+    if !running.isEmpty { effects.append(.withdraw(running)) }
+    return effects
+  }
+
+  private mutating func claimed(
+    _ all: Set<DeliveryID>, granted: Set<DeliveryID>
+  ) -> [Effect] {
+    var started: [PendingDelivery] = []
+    for id in all {
+      guard let delivery = deliveries[id], delivery.phase == .claiming else { continue }
+      if granted.contains(id) {
+        deliveries[id]?.phase = .delivering
+        started.append(delivery.pending)
+      } else {
+        deliveries[id] = nil
+      }
+    }
+    return started.sorted(by: PendingDelivery.isBefore).map { .deliver($0) }
+  }
+
+  // MARK: Ending
+
+  private mutating func finished(_ id: DeliveryID, _ outcome: DeliveryOutcome) -> [Effect] {
+    guard let delivery = deliveries[id], delivery.phase == .delivering, delivery.outcome == nil
+    else { return [] }
+    guard delivery.isHanded else {
+      deliveries[id]?.outcome = outcome
+      return recordSoon()
+    }
+    switch outcome {
+    case .delivered, .ongoing: deliveries[id]?.phase = .ongoing
+    case .undelivered, .withdrawn:
+      deliveries[id] = nil
+      return []
+    }
+    if delivery.gaveUp { return gaveUp(id) }
+    return delivery.hasEnded ? ended(id) : []
+  }
+
+  private mutating func gaveUp(_ id: DeliveryID) -> [Effect] {
+    guard let delivery = deliveries[id] else { return [] }
+    guard delivery.phase == .ongoing else {
+      deliveries[id]?.gaveUp = true
+      return []
+    }
+    deliveries[id] = nil
+    let evaluation = id.key.alarm.map { [Effect.evaluate([$0])] } ?? []
+    return [.record(Recording(failed: [id]))] + evaluation
+  }
+
+  private mutating func ended(_ id: DeliveryID) -> [Effect] {
+    guard let delivery = deliveries[id] else { return [] }
+    guard delivery.phase == .ongoing else {
+      deliveries[id]?.hasEnded = true
+      return []
+    }
+    deliveries[id] = nil
+    unrecorded.released.insert(id)
+    return recordSoon()
+  }
+
+  // MARK: Recording
+
+  private mutating func recordSoon() -> [Effect] {
+    if isRecordingSoon { return [] }
+    isRecordingSoon = true
+    return [.recordSoon]
+  }
+
+  private mutating func record(_ now: Instant) -> [Effect] {
+    isRecordingSoon = false
+    var recording = unrecorded
+    unrecorded = Recording()
+    var responses: [Effect] = []
+    let finished = deliveries.values.filter { $0.outcome != nil }
+      .sorted { PendingDelivery.isBefore($0.pending, $1.pending) }
+    for delivery in finished {
+      let id = delivery.pending.id
+      let outcome = recordedOutcome(of: delivery)
+      recording.outcomes.append(RecordedOutcome(delivery.pending, outcome))
+      ledger.record(outcome, of: delivery.pending, at: now)
+      if case .delivered(let answer?) = delivery.outcome {
+        responses.append(.respond(delivery.pending, answer))
+      }
+      deliveries[id]?.outcome = nil
+      deliveries[id]?.phase = .ongoing
+      if delivery.hasEnded || outcome != .ongoing(owner: owner) { deliveries[id] = nil }
+    }
+    if recording.isEmpty { return [] }
+    var effects: [Effect] = [.record(recording)]
+    if !recording.outcomes.isEmpty { effects.append(.commit) }
+    effects += responses
+    let alarms = Set(recording.outcomes.compactMap { $0.pending.id.key.alarm })
+    if !alarms.isEmpty { effects.append(.evaluate(alarms)) }
+    return effects
+  }
+
+  /// Returns the outcome as the ledger has to have it, given the events since it was reported.
+  private func recordedOutcome(of delivery: Delivery) -> DeliveryOutcome? {
+    guard let outcome = delivery.outcome, outcome != .withdrawn else { return nil }
+    if delivery.gaveUp { return .undelivered(["every channel gave up"]) }
+    switch outcome {
+    // One channel has ended, and another one continues.
+    case .delivered(nil) where !delivery.hasEnded: return .ongoing(owner: owner)
+    case .ongoing(owner) where delivery.hasEnded: return .delivered(nil)
+    case .delivered, .ongoing, .undelivered, .withdrawn: return outcome
+    }
+  }
+}
+
+extension PendingDelivery {
+  /// Returns true if `a` is delivered before `b`: it was due earlier, or at the same time and sorts before.
+  static func isBefore(_ a: PendingDelivery, _ b: PendingDelivery) -> Bool {
+    (a.due, a.notification.title) < (b.due, b.notification.title)
+  }
+}

@@ -1,0 +1,98 @@
+import BelfryCore
+import BelfryStore
+
+/// The daemon's watch over the battery: when to sample, and which warning to deliver.
+struct BatteryMonitor {
+  private let gauge: BatteryGauge?
+  /// The time of the next sample; nil while one is being taken, or without a gauge.
+  private(set) var nextWake: Instant?
+  /// The warning that is being delivered; nil if there is none.
+  private var alert: BatteryAlerting.Alert?
+  private let worker = BlockingWorker()
+
+  /// The time to the next sample if the last one was too early, or while the battery charges, in seconds. Unplugging is
+  /// noticed within that time.
+  private static let shortInterval: Int64 = 60
+  /// The time to the next check for a battery, in seconds.
+  private static let absenceInterval: Int64 = 900
+  /// The time to wait for the disk.
+  private static let diskTimeout = Duration.seconds(1)
+
+  /// Creates a monitor.
+  ///
+  /// - Parameter gauge: the reader of the battery; nil to watch none.
+  init(_ gauge: BatteryGauge?, at now: Instant) {
+    self.gauge = gauge
+    nextWake = gauge == nil ? nil : now
+  }
+
+  /// Makes the next sample due now, after the clock was set.
+  mutating func reset(to now: Instant) { if nextWake != nil { nextWake = now } }
+
+  /// Starts a sample if one is due.
+  mutating func sampleIfDue(at now: Instant, _ tasks: BackgroundTasks) {
+    guard let gauge, let due = nextWake, due <= now else { return }
+    nextWake = nil
+    tasks.start { .batterySampled(await gauge.sample(at: now)) }
+  }
+
+  /// Takes a sample. Returns the warning that has to be delivered; nil if there is none.
+  mutating func take(
+    _ result: BatteryGauge.SampleResult, _ store: Store, _ alarms: AlarmQueue,
+    _ failures: inout FailureLog
+  ) -> PendingDelivery? {
+    let now = store.context.now
+    failures.report(.batterySample, result.failure.map { "\($0)" })
+    guard let finding = result.finding else {
+      nextWake = now.adding(seconds: BatteryMonitor.shortInterval)
+      return nil
+    }
+    guard let standing = finding.standing else {
+      nextWake = now.adding(seconds: BatteryMonitor.absenceInterval)
+      return nil
+    }
+    let isCharging = standing.reading.isCharging
+    nextWake = now.adding(
+      seconds: isCharging ? BatteryMonitor.shortInterval : BatteryGauge.spacing)
+    if alert != nil { return nil }
+    let before = store.batteryWarningHistory
+    var history = before
+    alert = BatteryAlerting(store: store).alert(
+      standing,
+      upcoming: isCharging
+        ? [] : alarms.upcoming(after: now, until: now.adding(seconds: BatteryAlerting.horizon)),
+      history: &history
+    ) { alarms.alarm($0, now: now) }
+    if history != before { save(history, store, &failures) }
+    return alert?.delivery
+  }
+
+  /// Records the outcome of a warning. A failed one is repeated with the next sample.
+  mutating func finish(
+    _ outcome: DeliveryOutcome, _ store: Store, _ failures: inout FailureLog
+  ) {
+    guard let alert else { return }
+    self.alert = nil
+    if case .undelivered = outcome { return }
+    var history = store.batteryWarningHistory
+    alert.record(in: &history, at: store.context.now)
+    save(history, store, &failures)
+  }
+
+  /// Writes the history. A disk that hangs delays no alarm.
+  private func save(
+    _ history: BatteryWarningHistory, _ store: Store, _ failures: inout FailureLog
+  ) {
+    let job = worker.start { () -> String? in
+      do {
+        try store.keep(history)
+        return nil
+      } catch {
+        return "\(error)"
+      }
+    }
+    let timeout = BatteryMonitor.diskTimeout
+    failures.report(
+      .batteryHistory, job.wait(within: timeout) ?? "\(DiskTimeout(limit: timeout))")
+  }
+}

@@ -1,0 +1,44 @@
+import Subprocess
+import SystemPackage
+
+/// The `belfry` commands that the daemon runs in child processes: they commit and sync, so that the event loop never
+/// waits for git.
+struct ChildCommands: Sendable {
+  /// The result of a command.
+  struct Result: Sendable {
+    /// The reason why the command failed; nil if it succeeded.
+    var failure: String?
+    /// The warnings of a command that succeeded.
+    var warnings: [String] = []
+  }
+
+  let command: String
+  let store: String
+  let variables: @Sendable () -> [String: String]
+
+  /// The default timeout, in seconds.
+  private static let timeout = 300
+
+  /// Runs a command.
+  ///
+  /// - Parameters:
+  ///   - variables: additional environment variables. Those of the daemon override them.
+  ///   - timeout: the timeout, in seconds.
+  func run(
+    _ arguments: [String], variables more: [String: String] = [:],
+    timeout: Int = ChildCommands.timeout
+  ) async -> Result {
+    let outcome = await TimedProcess.run(
+      .path(FilePath(command)), arguments + ["--store", store],
+      variables: more.merging(variables()) { $1 }, seconds: timeout)
+    switch outcome {
+    case .ended(0, _, let error):
+      return Result(warnings: error.split(separator: "\n").map(String.init))
+    case .ended(let status, _, let error):
+      let line = error.split(separator: "\n").first.map(String.init)
+      return Result(failure: line ?? "the command exited with status \(status)")
+    case .timedOut: return Result(failure: "timed out after \(timeout) s")
+    case .failed(let reason): return Result(failure: reason)
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import BelfryCore
+import BelfryStore
+
+/// An input of the daemon's event loop.
+enum DaemonEvent: Sendable {
+  /// A timer, file watch, poke or signal has woken the daemon.
+  case wake(WakeSource.Wake)
+  /// A delivery was answered, failed or ended.
+  case news(ActiveDeliveries.News)
+  /// The disk responds again after a timeout.
+  case diskRecovered
+  /// The alarms without a valid file were read from the history.
+  case historyRead([ArmedRecord])
+  /// A background task has ended.
+  case completed(TaskResult)
+
+  /// The result of a background task.
+  enum TaskResult: Sendable {
+    /// A delivery has an outcome.
+    case delivered(PendingDelivery, DeliveryOutcome)
+    /// The collected outcomes have to be recorded.
+    case recordingDue
+    /// The answer to a notification was recorded, or recording was given up.
+    case answerRecorded(DeliveryKey)
+    /// `belfry tick --settle` has ended.
+    case settled(ChildCommands.Result)
+    /// `belfry sync` has ended.
+    case synced(ChildCommands.Result)
+    /// `belfry partner sync` has ended.
+    case mailboxesSynced(ChildCommands.Result)
+    /// The command of a callout has ended.
+    case callFinished(Callout, ChildCommands.Result)
+    /// The battery was read.
+    case batterySampled(BatteryGauge.SampleResult)
+  }
+}
+
+/// A recurring task of the daemon whose failures are logged once.
+public enum DaemonTask: Hashable, Sendable {
+  /// Commit outcomes: `belfry tick --settle`.
+  case settlement
+  /// Sync with the remotes: `belfry sync`.
+  case sync
+  /// Sync with the mailboxes: `belfry partner sync`.
+  case partnerSync
+  /// Make a call for an alarm.
+  case call(Identifier)
+  /// Write the delivery ledger.
+  case ledger
+  /// Record a sample of the battery.
+  case batterySample
+  /// Record the battery warnings that were delivered.
+  case batteryHistory
+  /// Wake the machine from sleep.
+  case wakeTimer
+}

@@ -1,0 +1,146 @@
+import BelfryCore
+import BelfryPartners
+import BelfryStore
+
+/// The pacing of syncs with the remotes and with the partners' mailboxes.
+struct SyncPacer {
+  /// False if the daemon must not sync.
+  private let isEnabled: Bool
+  private var remotes = SyncSchedule()
+  private var mailboxes = SyncSchedule()
+  /// The branch's state after the last sync, and at the start of the last mailbox sync.
+  private var syncedMark: String?
+  private var mailedMark: String?
+  /// The time of an answer that other devices of a cascade have not fetched; nil once they could.
+  private var answeredSince: Instant?
+  /// The start of the last sync.
+  private var lastStart: Instant?
+
+  /// The time for which an unsynced answer is urgent, in seconds. By then the other devices have rung.
+  private static let maxUrgency: Int64 = 1800
+  /// The network timeout of a sync that cascade steps wait for, in seconds.
+  private static let urgentTimeout = 10
+
+  /// Creates a pacer.
+  init(isEnabled: Bool) {
+    self.isEnabled = isEnabled
+  }
+
+  /// The daemon's state that determines the pace.
+  struct Situation {
+    let store: Store
+    let alarms: AlarmQueue
+    /// True while the store's folder is missing.
+    let isAway: Bool
+    let now: Instant
+  }
+
+  /// Returns true if the store syncs with remotes.
+  func isSyncing(_ situation: Situation) -> Bool {
+    isEnabled && !situation.isAway && situation.store.hasRemote
+  }
+
+  private func isMailing(_ situation: Situation) -> Bool {
+    isEnabled && !situation.isAway && !PartnerStore(situation.store).isEmpty
+  }
+
+  /// Returns the time of the next sync of either kind; nil if there is none.
+  func nextWake(_ situation: Situation) -> Instant? {
+    var wakes: [Instant] = []
+    if isSyncing(situation), let next = remotes.next(urgency(situation), now: situation.now) {
+      wakes.append(next)
+    }
+    if isMailing(situation), let next = mailboxes.next(.waiting, now: situation.now) {
+      wakes.append(next)
+    }
+    return wakes.min()
+  }
+
+  /// Returns the currency of other devices' answers.
+  func news(_ situation: Situation) -> DeliveryEngine.News {
+    guard isSyncing(situation) else { return .unavailable }
+    return remotes.isFresh(at: situation.now) ? .fresh : .stale
+  }
+
+  private func urgency(_ situation: Situation) -> AlarmQueue.SyncUrgency {
+    let isAnswerUrgent =
+      answeredSince.map { situation.now.seconds(since: $0) < SyncPacer.maxUrgency } ?? false
+    return isAnswerUrgent ? .cascading : situation.alarms.urgency
+  }
+
+  // MARK: Requests
+
+  /// Makes the next sync due now.
+  mutating func requestNow() {
+    if !remotes.isRunning { remotes.requestNow() }
+  }
+
+  /// Records that a cascade was answered here. The other devices need the answer before their turn.
+  mutating func recordAnswer(at now: Instant) {
+    answeredSince = now
+    requestNow()
+  }
+
+  /// Records a change of the branch, which the other devices and the partners do not have.
+  mutating func recordBranch(_ situation: Situation) {
+    let mark = situation.store.branchMark
+    if isSyncing(situation), mark != syncedMark { remotes.noteChange(at: situation.now) }
+    if situation.alarms.hasPartners, isMailing(situation), mark != mailedMark {
+      mailboxes.noteChange(at: situation.now)
+    }
+  }
+
+  /// Makes all syncs due now, after the clock was set or the store was replaced.
+  mutating func reset() {
+    remotes.reset()
+    mailboxes.reset()
+  }
+
+  // MARK: Running
+
+  /// A sync that has to start.
+  enum Run {
+    /// A sync with the remotes.
+    case remotes(arguments: [String], variables: [String: String])
+    /// A sync with the mailboxes.
+    case mailboxes(arguments: [String])
+  }
+
+  /// Starts the syncs that are due, and returns their commands.
+  mutating func start(_ situation: Situation) -> [Run] {
+    var runs: [Run] = []
+    let now = situation.now
+    let urgency = urgency(situation)
+    if isSyncing(situation), let next = remotes.next(urgency, now: now), next <= now {
+      remotes.begin(at: now)
+      lastStart = now
+      let isUrgent = urgency == .cascading
+      let spacing = isUrgent ? DeviceHeartbeats.spacingInWindow : DeviceHeartbeats.spacing
+      runs.append(
+        .remotes(
+          arguments: ["sync", "--no-mail"]
+            + (situation.alarms.needsHeartbeats ? ["--sign-of-life", "\(spacing)"] : []),
+          variables: isUrgent ? ["BELFRY_NETWORK_TIMEOUT": "\(SyncPacer.urgentTimeout)"] : [:]))
+    }
+    if isMailing(situation), let next = mailboxes.next(.waiting, now: now), next <= now {
+      mailboxes.begin(at: now)
+      mailedMark = situation.store.branchMark
+      runs.append(.mailboxes(arguments: ["partner", "sync", "--notify"]))
+    }
+    return runs
+  }
+
+  /// Records the end of a sync with the remotes.
+  mutating func finishRemotes(succeeded: Bool, _ situation: Situation) {
+    remotes.end(at: situation.now, succeeded: succeeded)
+    if succeeded, let since = answeredSince, lastStart.map({ $0 >= since }) ?? false {
+      answeredSince = nil
+    }
+    syncedMark = situation.store.branchMark
+  }
+
+  /// Records the end of a sync with the mailboxes.
+  mutating func finishMailboxes(succeeded: Bool, at now: Instant) {
+    mailboxes.end(at: now, succeeded: succeeded)
+  }
+}

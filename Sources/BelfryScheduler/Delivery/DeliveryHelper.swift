@@ -1,0 +1,274 @@
+import BelfryCore
+import BelfryStore
+import Glibc
+import Synchronization
+
+/// The helper process of a tick: delivers the notifications that it is handed on standard input, reports the outcomes on
+/// standard output, and stays until all deliveries have ended.
+///
+/// It drives a `DeliveryEngine`. The process that has claimed a delivery records its outcome; the helper records the
+/// end, and a failure after the outcome.
+public final class DeliveryHelper: Sendable {
+  private let open: @Sendable () throws -> Store?
+  private let hooks: @Sendable (ActiveDeliveries) -> HookDelivery
+  private let recorder: AnswerRecorder
+  private let writer = LedgerWriter()
+
+  /// Creates a helper. It does not run yet.
+  ///
+  /// - Parameters:
+  ///   - recorder: records the users' answers.
+  ///   - open: opens the store with the current time; nil if there is none.
+  ///   - hooks: returns the hook channels, which register their deliveries in the argument.
+  public init(
+    recorder: AnswerRecorder, open: @escaping @Sendable () throws -> Store?,
+    hooks: @escaping @Sendable (ActiveDeliveries) -> HookDelivery
+  ) {
+    self.recorder = recorder
+    self.open = open
+    self.hooks = hooks
+  }
+
+  /// The interval between two checks of the deliveries in progress.
+  private static let checkInterval = Duration.seconds(1)
+  /// The time for which notifications stay while there is no store.
+  private static let absenceTimeout = Duration.seconds(300)
+  /// The pause between two attempts to record the end of deliveries.
+  private static let retryPause = Duration.milliseconds(100)
+  /// The time that the starting process may take to read the outcomes.
+  private static let reportTimeout = Duration.seconds(5)
+  /// The maximum lifetime. The next tick delivers again what still rings then.
+  private static let maxLifetime = Duration.seconds(86_400)
+
+  private enum Input: Sendable {
+    case line([UInt8])
+    case endOfInput
+    case engine(DeliveryEngine.Event)
+    case news(ActiveDeliveries.News)
+    case check
+    case responded
+  }
+
+  /// Runs until the end of standard input and of all deliveries.
+  public func run() async {
+    let (inputs, sender) = AsyncStream.makeStream(of: Input.self)
+    let active = ActiveDeliveries { sender.yield(.news($0)) }
+    var loop = Loop(
+      helper: self, delivery: hooks(active), active: active, output: PipeWriter(.standardOutput),
+      send: { sender.yield($0) })
+    DeliveryHelper.readLines { sender.yield($0) }
+    let timer = Task.detached {
+      while true {
+        do { try await Task.sleep(for: DeliveryHelper.checkInterval) } catch { return }
+        sender.yield(.check)
+      }
+    }
+    for await input in inputs {
+      loop.handle(input)
+      if loop.isFinished { break }
+    }
+    timer.cancel()
+    _ = await loop.output.flush(within: DeliveryHelper.reportTimeout)
+  }
+
+  /// Reads the lines of standard input in a thread of its own.
+  private static func readLines(_ send: @escaping @Sendable (Input) -> Void) {
+    BackgroundThread.start {
+      var rest: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 64 << 10)
+      while true {
+        let count = read(STDIN_FILENO, &buffer, buffer.count)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { break }
+        rest += buffer.prefix(count)
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+          send(.line(Array(rest[..<end])))
+          rest.removeFirst(end + 1)
+        }
+      }
+      send(.endOfInput)
+    }
+  }
+
+  // MARK: The event loop
+
+  private struct Loop {
+    let helper: DeliveryHelper
+    let delivery: HookDelivery
+    let active: ActiveDeliveries
+    let output: PipeWriter
+    let send: @Sendable (Input) -> Void
+    var engine: DeliveryEngine
+    /// The requests by delivery: the number of the message, and the length of a snooze.
+    var requests: [DeliveryID: (number: Int64, snooze: Int64)] = [:]
+    var hasEndOfInput = false
+    /// The number of answers that are being recorded.
+    var responding = 0
+    let started = ContinuousClock.now
+    /// The start of the store's absence; nil while there is a store.
+    var absentSince: ContinuousClock.Instant?
+    /// The start of the attempts to record the last ends; nil while deliveries are in progress.
+    var finishingSince: ContinuousClock.Instant?
+
+    init(
+      helper: DeliveryHelper, delivery: HookDelivery, active: ActiveDeliveries, output: PipeWriter,
+      send: @escaping @Sendable (Input) -> Void
+    ) {
+      self.helper = helper
+      self.delivery = delivery
+      self.active = active
+      self.output = output
+      self.send = send
+      engine = DeliveryEngine(owner: delivery.leaseOwner.name)
+    }
+
+    /// True after the last delivery has ended and is recorded, or cannot be.
+    var isFinished: Bool {
+      guard hasEndOfInput, responding == 0, engine.phases.isEmpty else { return false }
+      if engine.isSettled, !helper.writer.hasUnwritten { return true }
+      return finishingSince.map { ContinuousClock.now > $0 + DeliveryHelper.absenceTimeout }
+        ?? false
+    }
+
+    mutating func handle(_ input: Input) {
+      switch input {
+      case .line(let line): receive(line)
+      case .endOfInput: hasEndOfInput = true
+      case .engine(let event): process(event)
+      case .news(let news): handle(news)
+      case .check: check()
+      case .responded: responding -= 1
+      }
+      if hasEndOfInput, engine.phases.isEmpty, finishingSince == nil {
+        finishingSince = ContinuousClock.now
+      }
+    }
+
+    private mutating func receive(_ line: [UInt8]) {
+      guard let json = try? JSON(parsing: line), let number = json["number"]?.integer,
+        let snooze = json["snooze"]?.integer,
+        let pending = json["delivery"].flatMap(PendingDelivery.init(json:))
+      else { return }
+      requests[pending.id] = (number, snooze)
+      process(.handed(pending))
+    }
+
+    private mutating func handle(_ news: ActiveDeliveries.News) {
+      switch news {
+      case .answered(let pending, let answer): process(.answered(pending, answer))
+      case .gaveUp(let pending): process(.gaveUp(pending.id))
+      case .ended(let pending): process(.ended(pending.id))
+      // The helper has no log; `belfry doctor` finds hooks that cannot work.
+      case .channelFailed: break
+      }
+    }
+
+    private mutating func process(_ event: DeliveryEngine.Event) {
+      // The helper holds no delivery back and records no outcome, so the engine needs no time.
+      for effect in engine.handle(event, now: Instant(seconds: 0)) { perform(effect) }
+    }
+
+    private mutating func perform(_ effect: DeliveryEngine.Effect) {
+      switch effect {
+      case .deliver(let pending): deliver(pending)
+      case .withdraw(let ids): active.withdraw(ids.contains)
+      case .recordSoon:
+        let send = send
+        Task.detached {
+          try? await Task.sleep(for: DeliveryHelper.retryPause)
+          send(.engine(.recordingDue))
+        }
+      case .record(let recording): record(recording)
+      case .respond(let pending, let answer): respond(to: pending, answer)
+      // The next tick claims, commits and syncs.
+      case .claim, .commit, .evaluate, .sync: break
+      }
+    }
+
+    private func deliver(_ pending: PendingDelivery) {
+      guard let request = requests[pending.id] else { return }
+      let (delivery, output, send) = (delivery, output, send)
+      Task.detached {
+        let outcome = await delivery.deliver(pending, snooze: request.snooze)
+        output.send(
+          JSON.object(["number": .integer(request.number), "outcome": outcome.json]).line)
+        send(.engine(.finished(pending.id, outcome)))
+      }
+    }
+
+    /// Records the ends and failures. Those whose outcomes are not recorded yet are postponed: the outcome names this
+    /// process, so that the next tick would ring again once this process is gone, and it would hide an earlier failure.
+    private mutating func record(_ recording: DeliveryEngine.Recording) {
+      guard let store = (try? helper.open()) ?? nil else {
+        return process(.postponed(released: recording.released, failed: recording.failed))
+      }
+      let shared = SharedLedger(store: store, owner: delivery.leaseOwner, writer: helper.writer)
+      let ledger = helper.writer.ledger(store)
+      func isOutcomeRecorded(_ id: DeliveryID) -> Bool {
+        guard let entry = ledger.entry(id.key, due: id.due), entry.state == .claimed,
+          let owner = entry.owner
+        else { return true }
+        return owner == delivery.leaseOwner.name || !delivery.leaseOwner.isAlive(owner)
+      }
+      var ready = DeliveryEngine.Recording()
+      ready.released = recording.released.filter(isOutcomeRecorded)
+      ready.failed = recording.failed.filter(isOutcomeRecorded)
+      if !ready.isEmpty { _ = shared.record(ready) }
+      if ready != recording {
+        process(
+          .postponed(
+            released: recording.released.subtracting(ready.released),
+            failed: recording.failed.subtracting(ready.failed)))
+      }
+    }
+
+    private mutating func respond(to pending: PendingDelivery, _ answer: DeliveredAnswer) {
+      responding += 1
+      let (recorder, terminals, send) = (helper.recorder, delivery.terminals, send)
+      Task.detached {
+        if let reason = await recorder.record(answer, to: pending.key) {
+          _ = terminals?.show(
+            [
+              "** Your answer to \(pending.notification.title) could not be recorded",
+              "   \(reason)",
+            ], bell: true)
+        }
+        send(.responded)
+      }
+    }
+
+    /// Withdraws the notifications that no longer reflect the state in the store.
+    private mutating func check() {
+      let running = Set(engine.phases.keys)
+      if helper.writer.hasUnwritten, let store = (try? helper.open()) ?? nil {
+        // A full disk may have room again.
+        _ = SharedLedger(store: store, owner: delivery.leaseOwner, writer: helper.writer).flush()
+      }
+      if running.isEmpty { return }
+      if ContinuousClock.now > started + DeliveryHelper.maxLifetime { return withdraw(running) }
+      do {
+        guard let store = try helper.open() else {
+          // The store's disk may come back. If the store was removed, its alarms are no longer needed.
+          let since = absentSince ?? ContinuousClock.now
+          absentSince = since
+          if ContinuousClock.now > since + DeliveryHelper.absenceTimeout { withdraw(running) }
+          return
+        }
+        absentSince = nil
+        let planner = DeliveryPlanner(store: store, settings: try store.settings().settings)
+        let ledger = store.ledger()
+        withdraw(running.filter { !planner.wants($0.key, ledger: ledger) })
+      } catch {
+        // An unreadable store may be readable later. Until then the notifications stay.
+        return
+      }
+    }
+
+    private mutating func withdraw(_ ids: Set<DeliveryID>) {
+      if ids.isEmpty { return }
+      process(
+        .evaluated(
+          DeliveryEngine.EvaluatedAlarms(alarms: [], pending: [], unwanted: ids)))
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import BelfryCore
+import BelfryStore
+
+/// Turns the evaluation of an alarm into notifications, with the names and times that the store knows.
+struct DeliveryPlanner {
+  let store: Store
+  let settings: Settings
+
+  /// Returns the deliveries that an evaluation wants now, in the order in which they are due.
+  func pendingDeliveries(_ evaluation: Evaluation, of alarm: Alarm) -> [PendingDelivery] {
+    var result: [PendingDelivery] = []
+    for firing in evaluation.firings {
+      let step = cascadeStep(firing, of: alarm)
+      let circumstances = Notification.Firing(
+        isLate: firing.late, step: step, actions: actions(of: alarm))
+      result.append(
+        PendingDelivery(
+          due: firing.due,
+          notification: .firing(content(alarm, firing.occurrence, at: firing.due), circumstances),
+          mayBeAnswered: step != nil || firing.isStandIn))
+    }
+    for followUp in evaluation.followUps {
+      let content = content(alarm, followUp.occurrence, at: followUp.due)
+      result.append(
+        PendingDelivery(due: followUp.due, notification: .followUp(content, followUp)))
+    }
+    for warning in evaluation.warnings {
+      let content = content(alarm, warning.occurrence.civil, at: warning.occurrence.at)
+      result.append(PendingDelivery(due: warning.due, notification: .advanceWarning(content)))
+    }
+    if let requested = evaluation.rehearsal {
+      let occurrence = store.context.zones.local.civil(at: requested)
+      let content = content(alarm, occurrence, at: requested)
+      result.append(
+        PendingDelivery(
+          due: requested, notification: .rehearsal(content, requested: requested)))
+    }
+    return result
+  }
+
+  /// Returns true while a delivered notification still reflects the alarm's state. An alarm that cannot be read keeps its
+  /// notifications: a false alarm is better than a missed one.
+  func wants(_ key: DeliveryKey, of alarm: Alarm?, ledger: DeliveryLedger) -> Bool {
+    guard let alarm else { return true }
+    return store.timeline(alarm).wants(
+      key, at: store.context.now, settings: settings, ledger: ledger)
+  }
+
+  /// Returns true while a delivered notification still reflects the state in the store.
+  func wants(_ key: DeliveryKey, ledger: DeliveryLedger) -> Bool {
+    // A work tree of the past has no current state.
+    guard store.past == nil, let id = key.alarm else { return true }
+    return wants(key, of: (try? store.alarm(id)) ?? nil, ledger: ledger)
+  }
+
+  /// Returns the content of a notification about an occurrence.
+  func content(_ alarm: Alarm, _ occurrence: CivilDateTime, at time: Instant)
+    -> Notification.Content
+  {
+    Notification.Content(
+      id: OccurrenceID(alarm: alarm.id, occurrence: occurrence), title: alarm.title,
+      note: alarm.note, zoneName: store.context.zones.foreignName(of: alarm), at: time,
+      sound: alarm.delivery.sound, partner: alarm.partner?.name)
+  }
+
+  private func actions(of alarm: Alarm) -> [Notification.Action] {
+    var actions: [Notification.Action] = [.stop, .done]
+    if settings.snoozeEnabled { actions.append(.snooze) }
+    if case .once = alarm.schedule.recurrence {} else { actions.append(.skip) }
+    return actions
+  }
+
+  /// Returns the cascade step of a firing; nil if the device rings at the alarm's time.
+  private func cascadeStep(
+    _ firing: Evaluation.Firing, of alarm: Alarm
+  ) -> Notification.CascadeStep? {
+    guard firing.step > 0 else { return nil }
+    let first = alarm.cascade?.plan(at: firing.due).primary
+    return Notification.CascadeStep(
+      number: firing.step, firstDevice: first.flatMap { store.deviceNames()[$0] },
+      uncertainty: uncertainty)
+  }
+
+  /// The reason why the answers on other devices are unknown; nil if they were fetched recently.
+  private var uncertainty: Notification.Uncertainty? {
+    guard store.hasRemote else { return .noRemote }
+    let heartbeats = store.deviceHeartbeats
+    if let silent = heartbeats.silent { return .remoteUnreachable(since: silent) }
+    guard let asked = heartbeats.asked else { return .neverSynced }
+    if store.context.now.seconds(since: asked) <= CascadeRun.freshness { return nil }
+    return .notSynced(since: asked)
+  }
+}

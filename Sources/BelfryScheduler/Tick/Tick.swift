@@ -1,0 +1,249 @@
+import BelfryCore
+import BelfryStore
+
+/// One evaluation of the store against the clock, with all deliveries that are due.
+///
+/// ```
+/// evaluate the due alarms ─▶ commit outcomes ─▶ claim, durably ─▶ run the hooks ─▶ record the outcomes
+///   ─▶ commit firings and follow-ups ─▶ carry out answers ─▶ send the missed summary
+/// ```
+///
+/// A tick drives a `DeliveryEngine` until it is settled. Several ticks may run at the same time, beside a daemon: the
+/// claims ensure that each delivery is made once, and the store's lock that each outcome is recorded once. No lock is
+/// held during a delivery, so that a tick that hangs delays no other. A crash between claiming and recording causes a
+/// redelivery.
+public struct Tick: Sendable {
+  let store: Store
+  let delivery: any NotificationDelivery
+  private let shared: SharedLedger
+  private let width: Int
+  private let lockTimeout: Duration
+
+  /// Creates a tick. It does not run yet.
+  ///
+  /// - Parameters:
+  ///   - width: the maximum number of simultaneous deliveries. It is large, so that one that hangs does not delay others.
+  ///   - lockTimeout: the time to wait for a locked store before alarms are delivered without a commit.
+  public init(
+    _ store: Store, delivery: any NotificationDelivery, leaseOwner: LeaseOwner = .thisProcess,
+    width: Int = 256, lockTimeout: Duration = .seconds(1)
+  ) {
+    self.init(
+      store, delivery: delivery, leaseOwner: leaseOwner, width: width, lockTimeout: lockTimeout,
+      ledgerWriter: LedgerWriter())
+  }
+
+  init(
+    _ store: Store, delivery: any NotificationDelivery, leaseOwner: LeaseOwner = .thisProcess,
+    width: Int = 256, lockTimeout: Duration = .seconds(1), ledgerWriter: LedgerWriter
+  ) {
+    self.width = width
+    self.lockTimeout = lockTimeout
+    self.store = store
+    self.delivery = delivery
+    shared = SharedLedger(store: store, owner: leaseOwner, writer: ledgerWriter)
+  }
+
+  /// The maximum time of the evaluation.
+  private static let timeout = Duration.seconds(120)
+
+  /// Runs the tick.
+  ///
+  /// - Parameter delivers: false to record outcomes only, beside a daemon that delivers.
+  /// - Throws: `StoreError` if the settings or the alarms cannot be read. Other errors are in the report.
+  public func run(delivers: Bool = true) async throws -> TickReport {
+    var report = TickReport()
+    HookRegistry(folder: store.hookNotes, leaseOwner: shared.owner).terminateOrphans()
+    let (settings, problem) = try store.settings()
+    let ledger = shared.read()
+    let evaluation = BlockingWorker().start {
+      Result { try StoreEvaluation.commit(in: store, settings: settings, ledger: ledger) }
+    }
+    var driver = Driver(tick: self, settings: settings)
+    // A store that is locked, or whose disk hangs, delays no alarm. The evaluation reports why it cannot be read.
+    let lockTimeout = shared.writer.isStuck ? .zero : lockTimeout
+    if delivers, await evaluation.value(within: lockTimeout) == nil,
+      let alarms = try? store.alarmsToEvaluate()
+    {
+      await driver.deliver(
+        StoreEvaluation(alarms, in: store, settings: settings, ledger: ledger), ledger: ledger)
+    }
+    guard let result = try await evaluation.value(within: Tick.timeout)?.get() else {
+      report.failures.append(DiskTimeout(limit: Tick.timeout))
+      return report
+    }
+    if delivers { await driver.deliver(result, ledger: ledger) }
+    driver.record()
+    report.add(result, problem, store)
+    report.delivered = driver.delivered.sorted {
+      ($0.pending.due, $0.pending.notification.title)
+        < ($1.pending.due, $1.pending.notification.title)
+    }.map { (notification: $0.pending.notification, outcome: $0.outcome) }
+    report.answered = driver.answered
+    report.failures += driver.failures
+    report.wakes.merge(driver.wakes) { $1 }
+    await summarize(&report)
+    if !shared.writer.isStuck { store.noteTick() }
+    return report
+  }
+
+  /// Delivers one summary of all missed occurrences. It is not retried, because `belfry list` shows them.
+  private func summarize(_ report: inout TickReport) async {
+    let items = report.missed.map {
+      Notification.MissedSummary.Item(
+        id: $0.id, title: $0.title, due: $0.due, isCascadeExhausted: $0.isCascadeExhausted)
+    }
+    let now = store.context.now
+    guard let summary = Notification.MissedSummary(items, at: now) else { return }
+    report.summary = await delivery.deliver(
+      PendingDelivery(due: now, notification: .missedSummary(summary)), snooze: 0)
+  }
+
+  // MARK: Driving the engine
+
+  /// Performs the effects of the engine.
+  private struct Driver {
+    let tick: Tick
+    let settings: Settings
+    var engine: DeliveryEngine
+    var delivered: [(pending: PendingDelivery, outcome: DeliveryOutcome)] = []
+    var answered: [(alarm: Alarm, event: Event)] = []
+    var failures: [any Error] = []
+    var wakes: [Identifier: Instant] = [:]
+    private var starting: [PendingDelivery] = []
+    private var isRecordingDue = false
+    /// The effects that need the store's lock. They are performed after all deliveries.
+    private var postponed: [DeliveryEngine.Effect] = []
+
+    init(tick: Tick, settings: Settings) {
+      self.tick = tick
+      self.settings = settings
+      engine = DeliveryEngine(owner: tick.shared.owner.name)
+    }
+
+    private var now: Instant { tick.store.context.now }
+
+    /// Delivers everything that an evaluation has found due.
+    mutating func deliver(_ evaluation: StoreEvaluation, ledger: DeliveryLedger) async {
+      process(
+        .evaluated(
+          DeliveryEngine.EvaluatedAlarms(
+            alarms: Set(evaluation.wakes.keys), pending: evaluation.pendingDeliveries,
+            ledger: ledger)))
+      await runDeliveries()
+      while isRecordingDue {
+        isRecordingDue = false
+        process(.recordingDue)
+      }
+    }
+
+    private mutating func process(_ event: DeliveryEngine.Event) {
+      for effect in engine.handle(event, now: now) {
+        switch effect {
+        case .claim(let pending):
+          let update = tick.shared.claim(pending)
+          if let failure = update.failure { failures.append(failure) }
+          process(.claimed(Set(pending.map(\.id)), granted: update.result))
+        case .deliver(let pending): starting.append(pending)
+        case .recordSoon: isRecordingDue = true
+        case .record(let recording):
+          if let failure = tick.shared.record(recording), failures.isEmpty {
+            failures.append(failure)
+          }
+        case .commit, .respond, .evaluate: postponed.append(effect)
+        // A tick ends without waiting for answers, and holds nothing back for a sync.
+        case .withdraw, .sync: break
+        }
+      }
+    }
+
+    /// Runs the started deliveries side by side, until each has an outcome.
+    private mutating func runDeliveries() async {
+      let (tick, settings) = (tick, settings)
+      let queue = starting
+      starting = []
+      await withTaskGroup(of: (PendingDelivery, DeliveryOutcome).self) { group in
+        for (index, pending) in queue.enumerated() {
+          if index >= tick.width, let (ended, outcome) = await group.next() {
+            finish(ended, outcome)
+          }
+          group.addTask {
+            // The user may have answered since the evaluation.
+            let planner = DeliveryPlanner(store: tick.store, settings: settings)
+            guard planner.wants(pending.key, ledger: tick.shared.read()) else {
+              return (pending, .withdrawn)
+            }
+            return (pending, await tick.delivery.deliver(pending, snooze: settings.snooze))
+          }
+        }
+        for await (pending, outcome) in group { finish(pending, outcome) }
+      }
+    }
+
+    private mutating func finish(_ pending: PendingDelivery, _ outcome: DeliveryOutcome) {
+      if outcome != .withdrawn { delivered.append((pending, outcome)) }
+      process(.finished(pending.id, outcome))
+      // Another process reports its channels' ends itself.
+      if outcome != .ongoing(owner: tick.shared.owner.name) { process(.ended(pending.id)) }
+    }
+
+    /// Performs the effects that need the store's lock: commits, then answers, then a second evaluation.
+    mutating func record() {
+      do {
+        if tick.shared.writer.isStuck { throw DiskTimeout(limit: LedgerWriter.timeout) }
+        try DeliveryLog(store: tick.store, settings: settings).commit()
+        for effect in postponed {
+          switch effect {
+          case .respond(let pending, .answer(let answer)): try respond(to: pending.key, answer)
+          case .evaluate(let alarms): try evaluate(alarms)
+          default: break
+          }
+        }
+      } catch {
+        failures.append(error)
+      }
+      postponed = []
+    }
+
+    private mutating func respond(to key: DeliveryKey, _ answer: Answer) throws {
+      guard let alarm = key.alarm, let occurrence = key.occurrence else { return }
+      // In the log an answer comes after the firing, even if both have the same time.
+      let time = Instant(milliseconds: now.milliseconds + 1)
+      let (store, settings) = (tick.store, settings)
+      let transition = try store.update(alarm, includingDeleted: true) { alarm in
+        // An answer on another device may have been faster.
+        let transition = try? store.timeline(alarm).answer(
+          answer, to: occurrence, at: store.context.now, settings: settings,
+          ledger: store.ledger())
+        return (transition.flatMap { store.change($0, at: time) }, transition)
+      }
+      if let transition, let event = transition.events.last {
+        answered.append((transition.alarm, event))
+      }
+    }
+
+    /// Determines the next evaluation of alarms that were delivered, since an answer may have changed it.
+    private mutating func evaluate(_ alarms: Set<Identifier>) throws {
+      let ledger = tick.shared.read()
+      for id in alarms {
+        guard let alarm = try tick.store.alarm(id) else { continue }
+        wakes[id] =
+          tick.store.timeline(alarm).evaluate(at: now, settings: settings, ledger: ledger).nextWake
+      }
+    }
+  }
+}
+
+extension TickReport {
+  fileprivate mutating func add(
+    _ evaluation: StoreEvaluation, _ problem: RecordProblem?, _ store: Store
+  ) {
+    missed = evaluation.missed
+    autoCompleted = evaluation.completed
+    wakes = evaluation.wakes
+    callouts = evaluation.callouts.filter { store.callNote($0.key).map { !$0.isOver } ?? true }
+    otherWake = evaluation.stored?.nextChange
+    problems = (evaluation.stored?.problems ?? []) + [problem].compactMap { $0 }
+    if let failure = evaluation.stored?.failure { failures.insert(failure, at: 0) }
+  }
+}

@@ -1,0 +1,229 @@
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+
+/// The text of notifications, for hooks, terminals and the log.
+struct NotificationText {
+  let zones: ZoneLibrary
+
+  /// Returns a notification as hooks and terminals get it.
+  func render(_ notification: Notification) -> RenderedNotification {
+    RenderedNotification(
+      document: json(notification).document, variables: variables(notification),
+      lines: lines(notification), soundsBell: soundsBell(notification))
+  }
+
+  // MARK: Text
+
+  /// Returns the first line: the title, or the question whether the occurrence was done.
+  func headline(_ notification: Notification) -> String {
+    switch notification {
+    case .firing(let content, _), .advanceWarning(let content): content.title
+    case .followUp(let content, _): FollowUp.question(content.title)
+    case .missedSummary(let summary):
+      summary.others.isEmpty
+        ? "Missed: \(summary.first.title)" : "\(summary.items.count) alarms were missed"
+    case .batteryWarning(_, let warning, _): warning.headline
+    case .message(let message): message.headline
+    case .rehearsal(let content, _): "Test: \(content.title)"
+    }
+  }
+
+  /// The maximum number of occurrences in a missed summary.
+  private static let maxMissedLines = 8
+
+  /// Returns the text below the headline.
+  func body(_ notification: Notification) -> String {
+    switch notification {
+    case .firing(let content, let firing):
+      let step = firing.step.map { "\(text($0))\n" } ?? ""
+      let time = time(of: content)
+      return step + (firing.isLate && firing.step == nil ? "Was due \(time)." : time)
+        + (content.note.map { "\n\($0)" } ?? "")
+    case .followUp(let content, let followUp):
+      return "Stopped, not confirmed yet: \(time(of: content))."
+        + (followUp.isLast ? "\nThis is the last reminder; it stays pending until it is done." : "")
+    case .advanceWarning(let content):
+      return "Comes \(time(of: content))." + (content.note.map { "\n\($0)" } ?? "")
+    case .rehearsal:
+      return "This is a test of the cascade. Nothing is due, and no response is needed."
+    case .message(let message): return message.body
+    case .batteryWarning(let content, let warning, let others):
+      let more = others == 0 ? "" : ", and \(others) more"
+      return
+        "\(warning.action)\n\(warning.title): \(content.title), \(time(of: content))\(more)."
+    case .missedSummary(let summary): return body(summary)
+    }
+  }
+
+  private func body(_ summary: Notification.MissedSummary) -> String {
+    guard !summary.others.isEmpty else {
+      return "Was due \(summary.first.id.occurrence.spoken)."
+        + (summary.first.isCascadeExhausted ? "\nThe whole cascade was unanswered." : "")
+    }
+    let lines = summary.items.prefix(NotificationText.maxMissedLines).map { item in
+      "\(item.title), \(item.id.occurrence.spoken)"
+        + (item.isCascadeExhausted ? ": \(NotificationText.exhausted)" : "")
+    }
+    let rest = summary.items.count - lines.count
+    return (lines + (rest > 0 ? ["and \(rest) more: belfry list"] : [])).joined(separator: "\n")
+  }
+
+  /// The remark on an occurrence whose cascade was unanswered.
+  static let exhausted = "the whole cascade was unanswered"
+
+  /// Returns the occurrence in words, with its zone if that is not the device's own.
+  private func time(of content: Notification.Content) -> String {
+    content.id.occurrence.spoken + (content.zoneName.map { " \($0)" } ?? "")
+  }
+
+  private func text(_ step: Notification.CascadeStep) -> String {
+    let reason = step.uncertainty.map { " That is not certain: \(text($0))." } ?? ""
+    let device = step.firstDevice ?? "the first device"
+    return "Cascade step \(step.number): not stopped on \(device).\(reason)"
+  }
+
+  private func text(_ uncertainty: Notification.Uncertainty) -> String {
+    func clock(_ time: Instant) -> String { "\(zones.local.civil(at: time).time)" }
+    return switch uncertainty {
+    case .noRemote: "this store has no remote"
+    case .neverSynced: "this device has never synced"
+    case .remoteUnreachable(let since): "the remote cannot be reached since \(clock(since))"
+    case .notSynced(let since): "this device has not synced since \(clock(since))"
+    }
+  }
+
+  /// Returns the command that answers a notification; nil if it needs no answer.
+  private func command(_ notification: Notification) -> String? {
+    switch notification {
+    case .firing(let content, let firing):
+      let others = firing.actions.filter { $0 != .stop }.map(\.rawValue).joined(separator: ", ")
+      return "belfry stop \(content.id.alarm.short)   (or: \(others))"
+    case .followUp(let content, _): return "belfry done \(content.id.alarm.short)   (or wait)"
+    case .missedSummary(let summary):
+      return summary.others.isEmpty
+        ? "belfry done \(summary.first.id.alarm.short)   (or: dismiss)" : "belfry list"
+    case .advanceWarning, .batteryWarning, .rehearsal, .message: return nil
+    }
+  }
+
+  private func soundsBell(_ notification: Notification) -> Bool {
+    switch notification {
+    case .firing, .followUp, .missedSummary, .rehearsal: true
+    case .advanceWarning, .message: false
+    case .batteryWarning(_, let warning, _): warning.risk == .critical
+    }
+  }
+
+  private func lines(_ notification: Notification) -> [String] {
+    func plain(_ text: String) -> String {
+      String(String.UnicodeScalarView(text.unicodeScalars.filter { !$0.isHidden }))
+    }
+    let body = body(notification).split(separator: "\n").map { "   " + plain(String($0)) }
+    return ["** " + plain(headline(notification))] + body
+      + [command(notification).map { "   \($0)" }].compactMap { $0 }
+  }
+
+  // MARK: Hooks
+
+  private func kind(_ notification: Notification) -> String {
+    switch notification {
+    case .firing: "firing"
+    case .followUp: "follow-up"
+    case .advanceWarning: "warning"
+    case .missedSummary: "missed"
+    case .batteryWarning: "battery"
+    case .rehearsal: "rehearsal"
+    case .message: "message"
+    }
+  }
+
+  /// The alarm, occurrence and time that a hook gets.
+  private func subject(_ notification: Notification) -> (id: OccurrenceID?, at: Instant) {
+    switch notification {
+    case .missedSummary(let summary): (summary.first.id, summary.first.due)
+    case .message(let message): (nil, message.at)
+    case .firing, .followUp, .advanceWarning, .batteryWarning, .rehearsal:
+      (notification.content?.id, notification.content?.at ?? .distantFuture)
+    }
+  }
+
+  /// Returns `{kind, title, headline, body, due, actions, alarm?, occurrence?, note?, zone?, sound?, partner?}`. A firing
+  /// also has `late`, and of a cascade `cascade`: `{step, primary, uncertainBecause?}`; a follow-up `number`, `count` and
+  /// `last`; a missed summary `missed`, a list of `{alarm, title, occurrence, detail?}`; a battery warning `risk`,
+  /// `predicted` in percent, and `more`, the number of further alarms at risk.
+  func json(_ notification: Notification) -> JSON {
+    let subject = subject(notification)
+    let content = notification.content
+    var members: [String: JSON?] = [
+      "kind": .string(kind(notification)), "title": .string(notification.title),
+      "headline": .string(headline(notification)), "body": .string(body(notification)),
+      "due": .string(zones.text(subject.at)),
+      "actions": .array(notification.actions.map { .string($0.rawValue) }),
+      "alarm": subject.id.map { JSON($0.alarm) },
+      "occurrence": subject.id.map { JSON($0.occurrence) },
+      "note": content?.note.map { .string($0) }, "zone": content?.zoneName.map { .string($0) },
+      "sound": content?.sound.map { .string($0) },
+      "partner": content?.partner.map { .string($0) },
+    ]
+    switch notification {
+    case .firing(_, let firing):
+      members["late"] = .bool(firing.isLate)
+      members["cascade"] = firing.step.map { step in
+        .object(omittingNil: [
+          "step": .integer(Int64(step.number)),
+          "primary": .string(step.firstDevice ?? "the first device"),
+          "uncertainBecause": step.uncertainty.map { .string(text($0)) },
+        ])
+      }
+    case .followUp(_, let followUp):
+      members["number"] = .integer(Int64(followUp.number))
+      members["count"] = .integer(Int64(followUp.count))
+      members["last"] = .bool(followUp.isLast)
+    case .batteryWarning(_, let warning, let others):
+      members["risk"] = .string(warning.risk.rawValue)
+      members["predicted"] = .integer(Int64(warning.predicted))
+      members["more"] = .integer(Int64(others))
+    case .missedSummary(let summary):
+      members["missed"] = .array(
+        summary.items.map {
+          .object(omittingNil: [
+            "alarm": JSON($0.id.alarm), "title": .string($0.title),
+            "occurrence": JSON($0.id.occurrence),
+            "detail": $0.isCascadeExhausted ? .string(NotificationText.exhausted) : nil,
+          ])
+        })
+    case .advanceWarning, .rehearsal, .message: break
+    }
+    return .object(omittingNil: members)
+  }
+
+  /// Returns the same as environment variables, for hooks that do not read JSON.
+  private func variables(_ notification: Notification) -> [String: String] {
+    let subject = subject(notification)
+    let content = notification.content
+    var result = [
+      "BELFRY_KIND": kind(notification), "BELFRY_ALARM": subject.id?.alarm.text ?? "",
+      "BELFRY_TITLE": notification.title, "BELFRY_NOTE": content?.note ?? "",
+      "BELFRY_OCCURRENCE": subject.id?.occurrence.description ?? "",
+      "BELFRY_DUE": zones.text(subject.at),
+      "BELFRY_WHEN": content.map(time(of:)) ?? subject.id?.occurrence.spoken ?? "",
+      "BELFRY_HEADLINE": headline(notification), "BELFRY_BODY": body(notification),
+      "BELFRY_ACTIONS": notification.actions.map(\.rawValue).joined(separator: " "),
+    ]
+    if let sound = content?.sound { result["BELFRY_SOUND"] = sound }
+    if let zone = content?.zoneName { result["BELFRY_ZONE"] = zone }
+    if let partner = content?.partner { result["BELFRY_PARTNER"] = partner }
+    switch notification {
+    case .firing(_, let firing):
+      result["BELFRY_LATE"] = firing.isLate ? "true" : "false"
+      if let step = firing.step { result["BELFRY_CASCADE_STEP"] = "\(step.number)" }
+    case .followUp(_, let followUp): result["BELFRY_LAST"] = followUp.isLast ? "true" : "false"
+    case .batteryWarning(_, let warning, _):
+      result["BELFRY_RISK"] = warning.risk.rawValue
+      result["BELFRY_PREDICTED"] = "\(warning.predicted)"
+    case .advanceWarning, .missedSummary, .rehearsal, .message: break
+    }
+    return result
+  }
+}
