@@ -1,3 +1,4 @@
+import BelfryCore
 import BelfryStore
 import Testing
 
