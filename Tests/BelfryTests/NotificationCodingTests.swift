@@ -45,7 +45,7 @@ import Testing
     let pending = PendingDelivery(
       due: NotificationCodingTests.now, notification: notification, mayBeAnswered: true)
     let line = pending.json.line
-    #expect(PendingDelivery(json: try JSON(parsing: line)) == pending)
+    #expect(PendingDelivery(json: try JSON(parsing: Array(line.utf8))) == pending)
   }
 
   @Test(arguments: [
@@ -55,7 +55,7 @@ import Testing
     .undelivered(["a\nb", "c"]),
   ])
   func outcomeRoundTrip(_ outcome: DeliveryOutcome) throws {
-    #expect(DeliveryOutcome(json: try JSON(parsing: outcome.json.line)) == outcome)
+    #expect(DeliveryOutcome(json: try JSON(parsing: Array(outcome.json.line.utf8))) == outcome)
   }
 
   @Test func whatIsIncompleteIsRefused() throws {
