@@ -67,7 +67,8 @@ let package = Package(
       dependencies: ["BelfryCore", "BelfryStore", "BelfryScheduler", "Git", "TestSupport"],
       path: "Tests/Simulation", exclude: ["run"]),
     .target(
-      name: "TestSupport", dependencies: [subprocess, system], path: "Tests/TestSupport"),
+      name: "TestSupport", dependencies: ["BelfryCore", subprocess, system],
+      path: "Tests/TestSupport"),
   ],
   swiftLanguageModes: [.v6]
 )
