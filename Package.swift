@@ -28,6 +28,7 @@ let package = Package(
     .systemLibrary(
       name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev", "pkg-config"])]),
     .systemLibrary(name: "CZlib"),
+    .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(name: "CLinux"),
     .target(
       name: "Git", dependencies: ["CLibgit2", "CLinux", "CZlib", subprocess, system, crypto]),
@@ -35,7 +36,7 @@ let package = Package(
     .target(name: "BelfryStore", dependencies: ["BelfryCore", "Git", "CJansson", "CLinux"]),
     .target(name: "BelfryExchange", dependencies: ["BelfryCore", "BelfryStore", crypto]),
     .target(
-      name: "BelfryPartners", dependencies: ["BelfryCore", "BelfryStore", "Git", crypto]),
+      name: "BelfryPartners", dependencies: ["BelfryCore", "BelfryStore", "Git", "CPNG", crypto]),
     .target(
       name: "BelfryScheduler",
       dependencies: ["BelfryStore", "BelfryPartners", "Git", "CLinux", subprocess, system]),
