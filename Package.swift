@@ -7,6 +7,8 @@ let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift
 
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 
 let package = Package(
@@ -17,6 +19,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     // Without Foundation: the binary then links statically and starts in a few milliseconds.
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
@@ -44,7 +47,7 @@ let package = Package(
       name: "belfry",
       dependencies: [
         "BelfryCore", "BelfryStore", "BelfryExchange", "BelfryPartners", "BelfryScheduler", "Git",
-        "CLinux", argumentParser, subprocess, system,
+        "CLinux", argumentParser, logging, subprocess, system,
       ]),
     .testTarget(name: "BelfryCoreTests", dependencies: ["BelfryCore", "TestSupport"]),
     .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"]),
@@ -58,7 +61,7 @@ let package = Package(
       dependencies: ["BelfryPartners", "BelfryStore", "BelfryCore", "TestSupport", crypto]),
     .testTarget(
       name: "BelfryTests",
-      dependencies: ["belfry", "BelfryStore", "BelfryScheduler", "TestSupport"],
+      dependencies: ["belfry", "BelfryStore", "BelfryScheduler", "TestSupport", logging],
       exclude: ["Snapshots"]),
     // Runs the binary, so that what is tested is what people have.
     .testTarget(name: "EndToEndTests", dependencies: ["belfry", "TestSupport"]),
