@@ -11,11 +11,19 @@ import Testing
   private static let fingerprint = "UTC 0 1 2 -"
   private let folder = FileSignature(size: 4096, modified: 11, changed: 12, inode: 13)
 
+  /// Returns the identifier of a number. Greater numbers have identifiers that sort later, unlike their base32 digits.
+  static func identifier(_ number: Int) -> Identifier {
+    let letters = (0..<6).reversed().map {
+      "abcdefghijklmnop".utf8.map { $0 }[number >> (4 * $0) & 15]
+    }
+    return Identifier(Array(repeating: UInt8(ascii: "a"), count: 20)[...] + letters)!
+  }
+
   /// An alarm of the index with a summary that uses every field.
   static func entry(
     _ number: Int, title: String? = nil
   ) -> (row: AlarmIndexFile.Row, summary: AlarmSummary) {
-    let id = Identifier(high: UInt64(number) << 32, low: UInt64(number))
+    let id = identifier(number)
     let start = CivilDateTime(minuteNumber: 29_600_000 + number)
     let at = Instant(seconds: 1_776_000_000 + Int64(number))
     var status = AlarmStatus(state: .active, validUntil: at.adding(seconds: 60))
@@ -153,9 +161,9 @@ import Testing
 
   /// Damage that the checksum doesn't show, such as a mistake of another version of Belfry, must not end the process.
   @Test func wrongNumbersUnderARightChecksumDoNoHarm() {
-    let whole = bytes(nil, 0..<5)
+    let whole = bytes(nil, 0..<2)
     for offset in whole.indices where !(56..<64).contains(offset) {
-      for value in [UInt8.min, 0x7F, 0x80, .max] where value != whole[offset] {
+      for value in [0x7F, UInt8.max] where value != whole[offset] {
         var damaged = whole
         damaged[offset] = value
         AlarmIndexLayout.set(
