@@ -7,6 +7,8 @@ let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift
 
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 
 let package = Package(
@@ -17,6 +19,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     // Without Foundation: the binary then links statically and starts in a few milliseconds.
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
@@ -28,6 +31,7 @@ let package = Package(
     .systemLibrary(
       name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev", "pkg-config"])]),
     .systemLibrary(name: "CZlib"),
+    .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(name: "CLinux"),
     .target(
       name: "Git", dependencies: ["CLibgit2", "CLinux", "CZlib", subprocess, system, crypto]),
@@ -35,7 +39,7 @@ let package = Package(
     .target(name: "BelfryStore", dependencies: ["BelfryCore", "Git", "CJansson", "CLinux"]),
     .target(name: "BelfryExchange", dependencies: ["BelfryCore", "BelfryStore", crypto]),
     .target(
-      name: "BelfryPartners", dependencies: ["BelfryCore", "BelfryStore", "Git", crypto]),
+      name: "BelfryPartners", dependencies: ["BelfryCore", "BelfryStore", "Git", "CPNG", crypto]),
     .target(
       name: "BelfryScheduler",
       dependencies: ["BelfryStore", "BelfryPartners", "Git", "CLinux", subprocess, system]),
@@ -43,7 +47,7 @@ let package = Package(
       name: "belfry",
       dependencies: [
         "BelfryCore", "BelfryStore", "BelfryExchange", "BelfryPartners", "BelfryScheduler", "Git",
-        "CLinux", argumentParser, subprocess, system,
+        "CLinux", argumentParser, logging, subprocess, system,
       ]),
     .testTarget(name: "BelfryCoreTests", dependencies: ["BelfryCore", "TestSupport"]),
     .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"]),
@@ -57,7 +61,7 @@ let package = Package(
       dependencies: ["BelfryPartners", "BelfryStore", "BelfryCore", "TestSupport", crypto]),
     .testTarget(
       name: "BelfryTests",
-      dependencies: ["belfry", "BelfryStore", "BelfryScheduler", "TestSupport"],
+      dependencies: ["belfry", "BelfryStore", "BelfryScheduler", "TestSupport", logging],
       exclude: ["Snapshots"]),
     // Runs the binary, so that what is tested is what people have.
     .testTarget(name: "EndToEndTests", dependencies: ["belfry", "TestSupport"]),
@@ -67,7 +71,8 @@ let package = Package(
       dependencies: ["BelfryCore", "BelfryStore", "BelfryScheduler", "Git", "TestSupport"],
       path: "Tests/Simulation", exclude: ["run"]),
     .target(
-      name: "TestSupport", dependencies: [subprocess, system], path: "Tests/TestSupport"),
+      name: "TestSupport", dependencies: ["BelfryCore", subprocess, system],
+      path: "Tests/TestSupport"),
   ],
   swiftLanguageModes: [.v6]
 )

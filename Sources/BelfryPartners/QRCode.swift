@@ -1,3 +1,4 @@
+import CPNG
 import Git
 import Glibc
 
@@ -98,13 +99,9 @@ public struct QRCode: Hashable, Sendable {
   ///
   /// - Throws: `Failure` if libpng is not installed or fails.
   public func png() throws(Failure) -> [UInt8] {
-    typealias Write =
-      @convention(c) (
-        UnsafeMutableRawPointer, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<Int>, Int32,
-        UnsafePointer<UInt8>, Int32, UnsafeRawPointer?
-      ) -> Int32
-    let write = try QRCode.function(
-      "png_image_write_to_memory", of: QRCode.images, package: "libpng16-16", Write.self)
+    let encode = try QRCode.function(
+      "png_image_write_to_memory", of: QRCode.images, package: "libpng16-16",
+      belfry_png_write.self)
     let (scale, quiet) = (8, 4)
     let side = (width + 2 * quiet) * scale
     var points = [UInt8](repeating: 255, count: side * side)
@@ -113,25 +110,22 @@ public struct QRCode: Hashable, Sendable {
         points[y * side + x] = 0
       }
     }
-    // The struct `png_image` of png.h: a pointer, then version 1, width, height, and format 0 for grayscale.
-    let image = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 16)
-    defer { image.deallocate() }
-    func prepare() {
-      image.initializeMemory(as: UInt8.self, repeating: 0, count: 128)
-      for (index, value) in [1, UInt32(side), UInt32(side)].enumerated() {
-        image.storeBytes(of: value, toByteOffset: 8 + 4 * index, as: UInt32.self)
+    /// Writes the image to memory. Without memory, only its size is determined.
+    func write(to memory: UnsafeMutableRawPointer?, _ size: inout Int) throws(Failure) {
+      var image = png_image()
+      image.version = UInt32(PNG_IMAGE_VERSION)
+      image.width = UInt32(side)
+      image.height = UInt32(side)
+      image.format = UInt32(PNG_FORMAT_GRAY)
+      guard encode(&image, memory, &size, 0, points, Int32(side), nil) != 0 else {
+        throw Failure(reason: "\(QRCode.images) could not create the image", package: nil)
       }
     }
     var size = 0
-    prepare()
-    guard write(image, nil, &size, 0, points, Int32(side), nil) != 0 else {
-      throw Failure(reason: "\(QRCode.images) could not create the image", package: nil)
-    }
-    var bytes = [UInt8](repeating: 0, count: size)
-    prepare()
-    guard write(image, &bytes, &size, 0, points, Int32(side), nil) != 0 else {
-      throw Failure(reason: "\(QRCode.images) could not create the image", package: nil)
-    }
-    return Array(bytes.prefix(size))
+    try write(to: nil, &size)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 1)
+    defer { memory.deallocate() }
+    try write(to: memory, &size)
+    return Array(UnsafeRawBufferPointer(start: memory, count: size))
   }
 }

@@ -17,15 +17,15 @@ extension Store {
   }
 
   private func storedLedger() -> DeliveryLedger {
-    var ledger = local.readLedger(local.ledger)
-    if let spare = spareLedger { ledger.merge(local.readLedger(spare)) }
+    var ledger = local.ledger.read()
+    if let spareLedger { ledger.merge(spareLedger.read()) }
     return ledger
   }
 
-  /// The path of the ledger in memory, which is used if the disk is full or read-only. Without it, an alarm would ring
+  /// The ledger in memory, which is used if the disk is full or read-only. Without it, an alarm would ring
   /// again at every tick. Nil if there is no folder in memory.
-  private var spareLedger: String? {
-    context.runtimeFolder.map { "\($0)/belfry-ledger-\(device).json" }
+  private var spareLedger: LocalFile<DeliveryLedger>? {
+    context.runtimeFolder.map { LocalState.spareLedger("\($0)/belfry-ledger-\(device).json") }
   }
 
   /// The result of an update of the delivery ledger.
@@ -55,24 +55,18 @@ extension Store {
   public func updateLedger<Result>(
     _ body: (inout DeliveryLedger) -> Result
   ) -> LedgerUpdate<Result> {
-    var failure: (any Error)?
-    var lock: StoreLock?
-    do {
-      lock = try StoreLock(
-        local.ledgerLock, holder: context.process, timeout: Store.ledgerTimeout)
-    } catch let reason {
-      failure = reason
+    local.ledger.locked(holder: context.process, timeout: Store.ledgerTimeout) { lockFailure in
+      var failure = lockFailure
+      let before = storedLedger()
+      var ledger = before.possible(at: context.now)
+      let result = body(&ledger)
+      do {
+        if ledger != before { try write(ledger, isLocked: lockFailure == nil) }
+      } catch let reason {
+        failure = reason
+      }
+      return LedgerUpdate(ledger: ledger, result: result, failure: failure)
     }
-    let before = storedLedger()
-    var ledger = before.possible(at: context.now)
-    let result = body(&ledger)
-    do {
-      if ledger != before { try write(ledger) }
-    } catch let reason {
-      failure = reason
-    }
-    withExtendedLifetime(lock) {}
-    return LedgerUpdate(ledger: ledger, result: result, failure: failure)
   }
 
   /// Commits log entries for unlogged deliveries, and marks the deliveries as logged.
@@ -99,18 +93,18 @@ extension Store {
   }
 
   /// Writes the delivery ledger durably: to its file, or else to the file in memory.
-  private func write(_ ledger: DeliveryLedger) throws {
+  private func write(_ ledger: DeliveryLedger, isLocked: Bool) throws {
     var recent = ledger
     // Every tick reads the whole ledger, so it must stay small. An alarm that rings unanswered for more than 40 days is
     // delivered again.
     recent.forget(before: context.now.adding(seconds: -40 * 86_400))
     do {
-      try local.write(recent, to: local.ledger)
-      if let spareLedger { _ = unlink(spareLedger) }
+      try local.ledger.write(recent, isLocked: isLocked)
+      if let spareLedger { _ = unlink(spareLedger.path) }
     } catch {
       guard let spareLedger else { throw error }
       do {
-        try local.write(recent, to: spareLedger)
+        try spareLedger.write(recent, isLocked: isLocked)
       } catch _ {
         throw error
       }

@@ -19,7 +19,7 @@ extension Store {
   /// The evidence about the other devices, read once for all alarms.
   var presenceEvidence: PresenceCache.Evidence {
     presenceCache.evidence(
-      for: [local.alive, path + "/devices"], at: context.now, read: readEvidence)
+      for: [local.heartbeats.path, path + "/devices"], at: context.now, read: readEvidence)
   }
 
   private func readEvidence() -> PresenceCache.Evidence {

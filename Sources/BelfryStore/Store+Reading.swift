@@ -112,10 +112,12 @@ extension Store {
   }
 
   /// The history of this device's battery warnings.
-  public var batteryWarningHistory: BatteryWarningHistory { local.readBatteryWarnings() }
+  public var batteryWarningHistory: BatteryWarningHistory { local.batteryWarnings.read() }
 
   /// Saves the history of battery warnings.
-  public func keep(_ notes: BatteryWarningHistory) throws { try local.write(notes) }
+  public func keep(_ notes: BatteryWarningHistory) throws {
+    try local.batteryWarnings.replace(with: notes, holder: context.process)
+  }
 
   /// Returns true if this device rings for an alarm.
   public func ringsHere(_ alarm: Alarm) -> Bool { timeline(alarm).ringsHere }

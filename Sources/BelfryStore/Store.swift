@@ -232,11 +232,8 @@ public final class Store: Sendable {
     try writer.commit(
       files, message: CommitMessage(message ?? "Add the device \(device.name)", device: id))
     try local.setIdentity(id, machine: context.machine)
-    var heartbeats = local.readHeartbeats()
-    guard heartbeats != DeviceHeartbeats() else { return }
-    heartbeats.forgetOwn()
     // Without this, the first heartbeat of the new device would be delayed.
-    try? local.write(heartbeats)
+    try? local.heartbeats.update(holder: context.process) { $0.forgetOwn() }
   }
 
   static let attributesPath = ".gitattributes"

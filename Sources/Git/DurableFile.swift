@@ -187,18 +187,14 @@ public enum DurableFile {
     do throws(FileError) {
       try fill(file.number, bytes, temporary)
       if syncing, fsync(file.number) != 0 { throw FileError("sync", temporary) }
-      if rename(temporary, path) != 0 {
-        let beside = "\(parent(of: path))/.new-\(path.split(separator: "/").last ?? "")"
-        if errno == EXDEV, temporary != beside {
-          _ = unlink(temporary)
-          return try write(bytes, to: path, temporary: beside, mode: mode, syncing: syncing)
-        }
-        guard makingFolder, errno == ENOENT else { throw FileError("write", path) }
-        let folder = parent(of: path)
-        guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {
-          throw FileError("create the folder", folder)
-        }
-        guard rename(temporary, path) == 0 else { throw FileError("write", path) }
+      do throws(FileError) {
+        try move(temporary, to: path, makingFolder: makingFolder)
+      } catch  where error.number == EXDEV && temporary != neighbor(of: path) {
+        // The folder exists by now, as the system reports a missing one first.
+        _ = unlink(temporary)
+        return try write(
+          bytes, to: path, temporary: neighbor(of: path), mode: mode, syncing: syncing,
+          makingFolder: makingFolder)
       }
       // After the rename, which changes the change time.
       guard fstat(file.number, &status) == 0 else { throw FileError("stat", path) }
@@ -206,8 +202,30 @@ public enum DurableFile {
       _ = unlink(temporary)
       throw error
     }
-    if syncing { try syncFolder(of: path) }
+    if syncing {
+      try syncFolder(of: path)
+      // The folder may be new.
+      if makingFolder { try syncFolder(of: parent(of: path)) }
+    }
     return status
+  }
+
+  /// Renames a file, and creates the folder of its new name if it is missing and `makingFolder` is true.
+  private static func move(
+    _ temporary: String, to path: String, makingFolder: Bool
+  ) throws(FileError) {
+    if rename(temporary, path) == 0 { return }
+    guard makingFolder, errno == ENOENT else { throw FileError("write", path) }
+    let folder = parent(of: path)
+    guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {
+      throw FileError("create the folder", folder)
+    }
+    guard rename(temporary, path) == 0 else { throw FileError("write", path) }
+  }
+
+  /// Returns the path of a temporary file in the folder of a file.
+  private static func neighbor(of path: String) -> String {
+    "\(parent(of: path))/.new-\(path.split(separator: "/").last ?? "")"
   }
 
   /// Links a file to a second name, so that it can be restored after a replacement. Copies it if the file system

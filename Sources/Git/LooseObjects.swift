@@ -1,3 +1,7 @@
+// Reads and writes git's loose objects without libgit2, which loops forever on a truncated file, takes any existing
+// file for an intact object, and doesn't sync the folder of a new one. A record that was acknowledged would not survive
+// a power failure. zlib and swift-crypto do the compression and the hashes.
+
 import CZlib
 import Crypto
 import Glibc
@@ -5,8 +9,7 @@ import Synchronization
 
 /// git's loose objects: one compressed file per object, named by the SHA-1 of its content.
 ///
-/// libgit2 loops forever on a truncated file, treats an existing file as an intact object, and doesn't sync the
-/// folder of a new one. Objects in packs are left to libgit2.
+/// Objects in packs are left to libgit2.
 struct LooseObjects: Sendable {
   /// The kind of a git object, as in its header.
   enum Kind: String, Sendable {

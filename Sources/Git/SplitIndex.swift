@@ -1,3 +1,5 @@
+// Reads split indexes, which libgit2 rejects, so that `IndexFile` can splice them like others.
+
 /// An index that git keeps in two files (`core.splitIndex`), and its conversion to one file.
 ///
 /// ```

@@ -13,11 +13,10 @@ private func alarm(
   _ recurrence: Recurrence, times: [String] = ["09:00"], title: String = "Rent",
   note: String? = nil, zone: Alarm.Zone = .floating
 ) throws -> Alarm {
-  var generator = SystemRandomNumberGenerator()
-  return Alarm.created(
-    id: .random(using: &generator), title: title, note: note,
-    schedule: try Schedule(recurrence, times: times.compactMap { CivilTime($0) }), zone: zone,
-    delivery: Alarm.Delivery(), at: now, device: .random(using: &generator))
+  try Alarm.created(
+    id: TestIdentifier.make(), title: title, note: note,
+    schedule: Schedule(recurrence, times: times.compactMap { CivilTime($0) }), zone: zone,
+    delivery: Alarm.Delivery(), at: now, device: TestIdentifier.make())
 }
 
 private func read(_ text: String, zones: ZoneLibrary = utc) throws -> (

@@ -72,10 +72,7 @@ final class Person {
         sandbox.root + "/store",
         context: StoreContext(
           now: now, zones: ZoneLibrary(variable: zone), deviceName: "laptop", user: geteuid(),
-          makeIdentifier: {
-            var generator = SystemRandomNumberGenerator()
-            return .random(using: &generator)
-          }, random: { $0.lowerBound })
+          makeIdentifier: TestIdentifier.make, random: { $0.lowerBound })
       ).store
     }
   }

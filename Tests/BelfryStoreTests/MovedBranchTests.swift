@@ -15,10 +15,7 @@ import Testing
       context: StoreContext(
         now: Instant(rfc3339: "2026-11-20T22:41:00Z")!, zones: ZoneLibrary(variable: "UTC"),
         deviceName: "laptop", user: geteuid(),
-        makeIdentifier: {
-          var generator = SystemRandomNumberGenerator()
-          return .random(using: &generator)
-        }, random: { $0.lowerBound }, lockTimeout: 20_000)
+        makeIdentifier: TestIdentifier.make, random: { $0.lowerBound }, lockTimeout: 20_000)
     ).store
   }
 

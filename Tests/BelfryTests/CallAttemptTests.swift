@@ -31,10 +31,7 @@ import Testing
         context: StoreContext(
           now: Instant(rfc3339: "2026-11-23T05:02:00Z")!, zones: ZoneLibrary(variable: "UTC"),
           deviceName: "laptop", user: geteuid(),
-          makeIdentifier: {
-            var generator = SystemRandomNumberGenerator()
-            return .random(using: &generator)
-          }, random: { $0.lowerBound })
+          makeIdentifier: TestIdentifier.make, random: { $0.lowerBound })
       ).store
     }
 

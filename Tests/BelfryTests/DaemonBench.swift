@@ -71,10 +71,7 @@ final class DaemonBench: @unchecked Sendable {
       machine: (try? String(contentsOfFile: "/etc/machine-id", encoding: .utf8))?.filter(
         \.isHexDigit) ?? "",
       user: geteuid(),
-      makeIdentifier: {
-        var generator = SystemRandomNumberGenerator()
-        return .random(using: &generator)
-      }, random: { $0.lowerBound }, lockTimeout: 0)
+      makeIdentifier: TestIdentifier.make, random: { $0.lowerBound }, lockTimeout: 0)
   }
 
   // MARK: The daemon

@@ -624,7 +624,7 @@ import Testing
     let arguments = try sandbox.read(sandbox.root + "/arguments")
     #expect(arguments.contains("cascade contact") && !arguments.contains("1234567"), "\(arguments)")
     _ = try await tick(sandbox, server, "server", at: "2026-11-23T05:05:00Z")
-    try await Task.sleep(for: .milliseconds(500))
+    #expect(try await sandbox.waitForHelpers())
     #expect(try await calls(sandbox, until: 1).count == 1)
   }
 

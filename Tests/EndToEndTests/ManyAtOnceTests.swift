@@ -69,7 +69,7 @@ import Testing
       let tick = try await sandbox.belfry("tick", now: "2026-11-23T09:0\(minute):00Z")
       #expect(tick.status == 0, "\(tick.err)")
       // The helper ends once it has recorded the end of all deliveries.
-      try await Task.sleep(for: .milliseconds(500))
+      #expect(try await sandbox.waitForHelpers())
     }
     #expect(sandbox.rings.sorted() == ["Quick", "Slow"])
   }

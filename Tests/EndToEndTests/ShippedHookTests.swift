@@ -113,15 +113,15 @@ import Testing
     #expect(compact.contains("\"timeout\":{\"type\":\"x\",\"data\":0}"))
   }
 
-  @Test func withNobodyToReachItSaysSo() async throws {
+  @Test(.enabled(if: TestMachine.isRoot, "only root can become another user"))
+  func withNobodyToReachItSaysSo() async throws {
     let sandbox = try Sandbox()
     let script = sandbox.root + "/nobody"
     try sandbox.write("\(variables("Rent"))\necho '{}' | '\(hook)'\n", to: script)
     // A user who has no terminal and no session bus.
-    let user = try await sandbox.run("/usr/bin/id", ["-u"]).out == "0\n" ? "65534" : nil
-    guard let user else { return }
     let output = try await sandbox.run(
-      "/usr/bin/setpriv", ["--reuid", user, "--clear-groups", "sh", "-c", "cd /; . '\(script)'"],
+      "/usr/bin/setpriv",
+      ["--reuid", "65534", "--clear-groups", "sh", "-c", "cd /; . '\(script)'"],
       environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"])
     #expect(output.status == 1)
     #expect(output.err.split(separator: "\n").count == 1, "\(output.err)")

@@ -53,9 +53,14 @@ import Testing
       for i in $(seq 600); do pactl info >/dev/null 2>&1 && break; sleep 0.1; done
       parec --latency-msec=50 --raw --format=s16le --channels=1 -d quiet.monitor > '\(root)/played.raw' 2>/dev/null &
       recorder=$!
-      sleep 0.5
+      for i in $(seq 600); do [ -s '\(root)/played.raw' ] && break; sleep 0.1; done
       '\(Sandbox.binary)' sounds play pulse
-      sleep 1
+      # The recorder is behind the player: it has ended when silence follows the sound.
+      for i in $(seq 100); do
+        [ "$(tr -d '\\0' <'\(root)/played.raw' | wc -c)" -gt 10000 ] &&
+          [ "$(tail -c 8820 '\(root)/played.raw' | tr -d '\\0' | wc -c)" = 0 ] && break
+        sleep 0.1
+      done
       kill $recorder $server
       """
     let output = try await sandbox.run(
@@ -83,14 +88,14 @@ import Testing
       manager=$!
       pw-cli create-node adapter '{ factory.name=support.null-audio-sink node.name=quiet
         media.class=Audio/Sink object.linger=true audio.position=[MONO] }' >/dev/null
-      for i in $(seq 600); do pw-cli ls Node | grep -q quiet && break; sleep 0.1; done
-      sleep 1
+      for i in $(seq 600); do pw-link --output | grep -q quiet:monitor && break; sleep 0.1; done
       pw-record --target quiet -P '{ stream.capture.sink=true }' --channels 1 --format s16 --rate 22050 \
         '\(root)/played.wav' >/dev/null 2>&1 &
       recorder=$!
-      sleep 1
+      for i in $(seq 600); do pw-link --links | grep -q quiet:monitor && break; sleep 0.1; done
       '\(Sandbox.binary)' sounds play pulse
-      sleep 1
+      # The recorder is behind the player by less than a quarter of a second.
+      sleep 0.5
       kill -INT $recorder; wait $recorder
       kill $manager $server
       """
@@ -132,8 +137,7 @@ import Testing
       daemon=$!
       for i in $(seq 600); do [ "$(grep -c rang '\(sandbox.root)/daemon.log')" = 2 ] && break; sleep 0.1; done
       # Players that find no server take their time to say so.
-      for i in $(seq 1500); do [ -s '\(file)' ] && break; sleep 0.1; done
-      sleep 2
+      for i in $(seq 1500); do [ "$(stat -c %s '\(file)' 2>/dev/null || echo 0)" -gt 40000 ] && break; sleep 0.1; done
       export BELFRY_NOW=2026-11-23T09:00:05Z
       '\(Sandbox.binary)' done tea >/dev/null
       '\(Sandbox.binary)' done rent >/dev/null

@@ -40,10 +40,26 @@ public final class Sandbox: Sendable {
     try? FileManager.default.removeItem(atPath: root)
   }
 
+  /// The failure of a command that prepares a test.
+  public struct CommandFailure: Error, CustomStringConvertible {
+    /// The exit status.
+    public let status: Int32
+    /// Standard error.
+    public let message: String
+
+    /// The status and the message.
+    public var description: String { "status \(status): \(message)" }
+  }
+
   public struct Output: Sendable {
     public let status: Int32
     public let out: String
     public let err: String
+
+    /// Throws unless the command succeeded, for the steps that prepare a test.
+    public func expectSuccess() throws {
+      if status != 0 { throw CommandFailure(status: status, message: err) }
+    }
 
     /// Standard output as JSON.
     public var json: Any? {
@@ -129,7 +145,7 @@ public final class Sandbox: Sendable {
   /// Switches to the tier that any number of alarms, and pending, belong to.
   public func plus(store: String? = nil) async throws {
     let output = try await belfry("tier", "plus", now: "2026-11-20T22:40:00Z", store: store)
-    precondition(output.status == 0, output.err)
+    try output.expectSuccess()
   }
 
   /// A second device: a bare repository that both sync with, and a clone of it, whose path is returned.
@@ -139,7 +155,7 @@ public final class Sandbox: Sendable {
     _ = try await belfry("remote", "add", "origin", remote, now: now)
     _ = try await belfry("sync", now: now)
     let clone = try await belfry("clone", remote, now: now, store: server, device: "server")
-    precondition(clone.status == 0, clone.err)
+    try clone.expectSuccess()
     return server
   }
 
@@ -208,6 +224,21 @@ public final class Sandbox: Sendable {
     }
     for _ in 0..<3000 where !isThere() { try await Task.sleep(for: .milliseconds(20)) }
     return isThere()
+  }
+
+  /// Waits until no process runs in this sandbox's home: until all helpers have ended. Returns false after a minute.
+  public func waitForHelpers() async throws -> Bool {
+    let home = Data("HOME=\(self.home)\0".utf8)
+    func isOver() -> Bool {
+      let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+      return !processes.contains { name in
+        // The environment of a process that just ended cannot be read.
+        Int(name) != nil
+          && FileManager.default.contents(atPath: "/proc/\(name)/environ")?.range(of: home) != nil
+      }
+    }
+    for _ in 0..<1200 where !isOver() { try await Task.sleep(for: .milliseconds(50)) }
+    return isOver()
   }
 
   /// A sandbox whose store has the alarm Tea, daily at 09:00.

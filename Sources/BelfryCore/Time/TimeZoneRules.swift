@@ -1,3 +1,7 @@
+// Reads TZif files here, because the rules for gaps and folds need the transitions themselves. Foundation's `TimeZone`
+// doesn't expose them, reads no POSIX rules, and its data would delay the start of each command. The C library has one
+// zone per process, and Belfry converts times of many zones on several threads.
+
 /// The offsets of one time zone through time, from a TZif file (RFC 9636).
 ///
 /// A pure value: the caller reads the file and passes its bytes. Belfry uses the system's tzdata, so that a package

@@ -62,16 +62,13 @@ extension Store {
   /// True if the settings are unchanged since the last commit, or the file is missing.
   var settingsAreSettled: Bool {
     guard let signature = settingsSignature else { return true }
-    let known = (try? DurableFile.read(local.settings, limit: 4096)).flatMap { $0 }
-    return known.map { String(decoding: $0.bytes, as: UTF8.self) } == signature
+    return local.settings.read() == signature
   }
 
   /// Saves the signature of the committed settings.
   func settleSettings() throws {
     guard let signature = settingsSignature else { return }
-    try DurableFile.write(
-      Array(signature.utf8), to: local.settings, temporary: local.temporary("settings"),
-      syncing: false)
+    try local.settings.replace(with: signature)
   }
 
   /// The signature of the settings file, which changes with its content; nil if the file is missing.

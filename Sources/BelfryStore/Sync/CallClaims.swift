@@ -114,43 +114,14 @@ extension Store {
   }
 
   /// Returns the note about a call, or nil if there is none.
-  public func callNote(_ key: String) -> CallNote? { local.readCalls()[key] }
+  public func callNote(_ key: String) -> CallNote? { local.calls.read()[key] }
 
   /// Saves the note about a call, durably, so that a crash doesn't cause an additional call.
   public func keep(_ note: CallNote, of key: String) throws {
-    let lock = try StoreLock(
-      local.ledgerLock, holder: context.process, timeout: context.lockTimeout)
-    defer { withExtendedLifetime(lock) {} }
     let recent = context.now.adding(seconds: -14 * 86_400)
-    var notes = local.readCalls().filter { $0.value.at > recent }
-    notes[key] = note
-    try local.write(notes)
-  }
-}
-
-extension LocalState {
-  private var calls: String { folder + "/calls.json" }
-
-  /// Returns the notes by key. An unreadable file counts as empty.
-  func readCalls() -> [String: Store.CallNote] {
-    guard let file = try? DurableFile.read(calls, limit: 1 << 20),
-      let members = (try? JSON(parsing: file.bytes))?.object
-    else { return [:] }
-    return members.compactMapValues { item in
-      guard let at = item["at"]?.instant else { return nil }
-      return Store.CallNote(
-        tried: Int(item["tried"]?.integer ?? 0), isOver: item["over"]?.bool ?? false, at: at)
+    try local.calls.update(holder: context.process, timeout: context.lockTimeout) { notes in
+      notes = notes.filter { $0.value.at > recent }
+      notes[key] = note
     }
-  }
-
-  /// Replaces the notes, durably.
-  func write(_ notes: [String: Store.CallNote]) throws {
-    let members = notes.mapValues { note in
-      JSON.object([
-        "tried": .integer(Int64(note.tried)), "over": .bool(note.isOver), "at": JSON(note.at),
-      ])
-    }
-    try DurableFile.write(
-      JSON.object(members).document, to: calls, temporary: "\(calls).new")
   }
 }

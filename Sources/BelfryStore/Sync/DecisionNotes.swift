@@ -14,14 +14,16 @@ struct DecisionNotes {
     let base: [UInt8]?
   }
 
-  private let path: String
+  private let file: LocalFile<[UInt8]>
 
   init(_ local: LocalState) {
-    path = local.folder + "/set-aside"
+    file = local.decisionNotes
   }
 
   /// The file size in bytes above which old notes are dropped.
   private static let maxSize = 4 << 20
+  /// The file size in bytes above which the file counts as damaged.
+  static let maxReadSize = maxSize * 2
   /// The number of notes that are kept then.
   private static let kept = 500
 
@@ -29,21 +31,20 @@ struct DecisionNotes {
   func add(_ notes: [Note]) {
     guard !notes.isEmpty else { return }
     let lines = notes.map { json($0).line + "\n" }.joined()
-    var old = ((try? DurableFile.read(path, limit: DecisionNotes.maxSize * 2)) ?? nil)?.bytes ?? []
-    if old.count > DecisionNotes.maxSize {
-      old =
-        Array(
-          old.split(separator: UInt8(ascii: "\n")).suffix(DecisionNotes.kept)
-            .joined(separator: [UInt8(ascii: "\n")])) + [UInt8(ascii: "\n")]
+    try? file.update(holder: "git's merge driver") { content in
+      if content.count > DecisionNotes.maxSize {
+        content =
+          Array(
+            content.split(separator: UInt8(ascii: "\n")).suffix(DecisionNotes.kept)
+              .joined(separator: [UInt8(ascii: "\n")])) + [UInt8(ascii: "\n")]
+      }
+      content += Array(lines.utf8)
     }
-    _ = try? DurableFile.write(
-      old + Array(lines.utf8), to: path, temporary: "\(path).new-\(getpid())", syncing: false)
   }
 
   /// Returns all notes, latest first. Invalid lines are skipped.
   func all() -> [Note] {
-    let file = (try? DurableFile.read(path, limit: DecisionNotes.maxSize * 2)) ?? nil
-    return (file?.bytes ?? []).split(separator: UInt8(ascii: "\n")).reversed().compactMap { line in
+    file.read().split(separator: UInt8(ascii: "\n")).reversed().compactMap { line in
       (try? JSON(parsing: Array(line))).flatMap(note)
     }
   }

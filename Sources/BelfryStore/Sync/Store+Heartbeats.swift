@@ -10,7 +10,7 @@ extension Store {
   static let seen = "refs/belfry/seen/"
 
   /// The known heartbeats of the other devices.
-  public var deviceHeartbeats: DeviceHeartbeats { local.readHeartbeats() }
+  public var deviceHeartbeats: DeviceHeartbeats { local.heartbeats.read() }
 
   /// Fetches the heartbeats of the other devices, and pushes one of this device if it is due.
   ///
@@ -26,16 +26,11 @@ extension Store {
     _ repository: Repository, _ transports: [any RemoteTransport], spacing: Int64?,
     promise: Int64? = nil
   ) async {
-    var heartbeats = deviceHeartbeats
     guard !transports.isEmpty else {
-      if heartbeats.silent != nil { return }
-      heartbeats.silent = context.now
-      try? local.write(heartbeats)
+      if deviceHeartbeats.silent != nil { return }
+      updateHeartbeats { if $0.silent == nil { $0.silent = context.now } }
       return
     }
-    heartbeats.asked = context.now
-    heartbeats.silent = nil
-    heartbeats.noteExchange(at: context.now)
     let others = Set(devices().devices.map(\.id)).subtracting([device]).sorted()
       .prefix(Store.maxHeartbeats)
     await removeStaleHeartbeats(repository, of: Set(others))
@@ -45,19 +40,41 @@ extension Store {
         try? await transport.fetchHeartbeats(of: Set(others))
       }
     }
-    recordHeartbeats(repository, in: &heartbeats)
     let head = branchMark
-    if let spacing {
-      let wait =
-        head == heartbeats.toldHead ? spacing : min(spacing, DeviceHeartbeats.spacingInWindow)
-      let isDue = heartbeats.told.map { abs(context.now.seconds(since: $0)) >= wait } ?? true
-      let interval = promise ?? heartbeats.promise
-      if isDue, await pushHeartbeat(repository, transports, head, every: interval) {
+    let isTold = await pushHeartbeatIfDue(
+      repository, transports, head, spacing: spacing, promise: promise)
+    // Only now, because other processes change the file during the transfers.
+    updateHeartbeats { heartbeats in
+      heartbeats.asked = context.now
+      heartbeats.silent = nil
+      heartbeats.noteExchange(at: context.now)
+      recordHeartbeats(repository, in: &heartbeats)
+      if isTold {
         heartbeats.told = context.now
         heartbeats.toldHead = head
       }
     }
-    try? local.write(heartbeats)
+  }
+
+  /// Changes the known heartbeats. A write error is ignored: the next sync tries again.
+  private func updateHeartbeats(_ body: (inout DeviceHeartbeats) -> Void) {
+    try? local.heartbeats.update(holder: context.process, body)
+  }
+
+  /// Pushes a heartbeat of this device if it is due. Returns true if at least one remote has accepted it.
+  private func pushHeartbeatIfDue(
+    _ repository: Repository, _ transports: [any RemoteTransport], _ head: String?,
+    spacing: Int64?, promise: Int64?
+  ) async -> Bool {
+    guard let spacing else { return false }
+    var heartbeats = deviceHeartbeats
+    heartbeats.noteExchange(at: context.now)
+    let wait =
+      head == heartbeats.toldHead ? spacing : min(spacing, DeviceHeartbeats.spacingInWindow)
+    let isDue = heartbeats.told.map { abs(context.now.seconds(since: $0)) >= wait } ?? true
+    return isDue
+      ? await pushHeartbeat(repository, transports, head, every: promise ?? heartbeats.promise)
+      : false
   }
 
   /// The maximum number of devices whose heartbeats are fetched, more than any store has.

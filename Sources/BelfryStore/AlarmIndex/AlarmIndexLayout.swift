@@ -1,0 +1,153 @@
+import BelfryCore
+import Git
+
+/// The layout of the alarm index on disk. All numbers have eight bytes in native byte order.
+///
+/// ```
+/// header   64 bytes: see `Header`
+/// rows     112 bytes each, sorted by file name: the data that a scan needs, see `Row`
+/// heap     the fingerprint, then the summaries of the rows, at offsets from the heap's start
+/// ```
+///
+/// The format is Belfry's own, because a list of 100,000 alarms must start with one read of one file and without
+/// parsing the rows. The file is a cache: a file of another version, or with another checksum, is rebuilt.
+enum AlarmIndexLayout {
+  /// The first eight bytes of a file: `BlCard05`. The digits are the version of the format.
+  static let magic: UInt64 = 0x3530_6472_6143_6c42
+
+  /// The offsets of the header's fields.
+  enum Header {
+    /// `magic`.
+    static let magic = 0
+    /// The number of rows.
+    static let count = 8
+    /// The signature of the alarms' folder when it was last listed.
+    static let folder = 16
+    /// The length of the fingerprint in bytes.
+    static let fingerprintLength = 48
+    /// The checksum of everything else.
+    static let checksum = 56
+    /// The header's size.
+    static let size = 64
+  }
+
+  /// The offsets of a row's fields from the row's start.
+  enum Row {
+    /// The name of the record's file as a C string: `<id>.json`, and a NUL byte.
+    static let name = 0
+    /// The signature of the record's file.
+    static let signature = 32
+    /// The blob of the version that the summary describes.
+    static let blob = 64
+    /// The start of the time in which the summary's status is valid, in milliseconds since the epoch.
+    static let validFrom = 88
+    /// The end of that time, exclusive.
+    static let validUntil = 96
+    /// The location of the summary in the heap, see `SummaryLocation`.
+    static let summary = 104
+    /// A row's size.
+    static let size = 112
+
+    /// The number of unused bytes between the blob and the next field.
+    static let blobPadding = validFrom - blob - ObjectID.byteCount
+  }
+
+  /// The offsets of a file signature's fields from the signature's start.
+  enum Signature {
+    static let size = 0
+    static let modified = 8
+    static let changed = 16
+    static let inode = 24
+  }
+
+  /// The location of a summary: 40 bits for its offset in the heap, 24 bits for its length.
+  struct SummaryLocation {
+    /// The offset from the heap's start.
+    let offset: Int
+    /// The length in bytes.
+    let length: Int
+
+    private static let lengthBits: UInt64 = 24
+
+    /// Creates a location from its parts.
+    init(offset: Int, length: Int) {
+      self.offset = offset
+      self.length = length
+    }
+
+    /// Creates a location from the number in a row.
+    init(number: UInt64) {
+      offset = Int(number >> SummaryLocation.lengthBits)
+      length = Int(number & (1 << SummaryLocation.lengthBits - 1))
+    }
+
+    /// The location as the number in a row.
+    var number: UInt64 { UInt64(offset) << SummaryLocation.lengthBits | UInt64(length) }
+  }
+
+  /// The limits of a valid file.
+  enum Limit {
+    /// The number of rows, exclusive.
+    static let count = 1 << 24
+    /// The length of the fingerprint, exclusive.
+    static let fingerprintLength = 1 << 12
+  }
+
+  /// Returns the number at an offset.
+  static func number(_ bytes: [UInt8], at offset: Int) -> UInt64 {
+    bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
+  }
+
+  /// Returns the signature at an offset.
+  static func signature(_ bytes: [UInt8], at offset: Int) -> FileSignature {
+    FileSignature(
+      size: Int64(bitPattern: number(bytes, at: offset + Signature.size)),
+      modified: Int64(bitPattern: number(bytes, at: offset + Signature.modified)),
+      changed: Int64(bitPattern: number(bytes, at: offset + Signature.changed)),
+      inode: number(bytes, at: offset + Signature.inode))
+  }
+
+  /// Replaces the number at an offset.
+  static func set(_ value: UInt64, at offset: Int, in bytes: inout [UInt8]) {
+    bytes.withUnsafeMutableBytes { $0.storeBytes(of: value, toByteOffset: offset, as: UInt64.self) }
+  }
+
+  /// Appends a number.
+  static func append(_ value: UInt64, to bytes: inout [UInt8]) {
+    withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
+  }
+
+  /// Appends a signature.
+  static func append(_ signature: FileSignature, to bytes: inout [UInt8]) {
+    append(UInt64(bitPattern: signature.size), to: &bytes)
+    append(UInt64(bitPattern: signature.modified), to: &bytes)
+    append(UInt64(bitPattern: signature.changed), to: &bytes)
+    append(signature.inode, to: &bytes)
+  }
+
+  /// Returns the checksum of a file: a Fletcher sum of its length and of all numbers but the stored checksum.
+  ///
+  /// It protects against damage, not against intent, and costs less than the copy of the file into memory.
+  static func checksum(_ bytes: [UInt8]) -> UInt64 {
+    bytes.withUnsafeBytes { raw in
+      var sum = UInt64(raw.count)
+      var sums: UInt64 = 0
+      func add(_ range: Range<Int>) {
+        var offset = range.lowerBound
+        while offset + 8 <= range.upperBound {
+          sum &+= raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+          sums &+= sum
+          offset += 8
+        }
+        while offset < range.upperBound {
+          sum &+= UInt64(raw[offset])
+          sums &+= sum
+          offset += 1
+        }
+      }
+      add(0..<Header.checksum)
+      add(Header.size..<raw.count)
+      return sum ^ (sums << 32 | sums >> 32)
+    }
+  }
+}

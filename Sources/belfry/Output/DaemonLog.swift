@@ -1,0 +1,136 @@
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+import Logging
+
+/// The daemon's log on standard error.
+struct DaemonLog {
+  private let context: CommandContext
+  private let logger: Logger
+
+  /// Creates a log whose lines have the context's time and zone.
+  init(_ context: CommandContext) {
+    self.context = context
+    logger = Logger(label: "belfry") { _ in
+      DaemonLogHandler(
+        // The systemd journal adds the time itself.
+        time: context.environment["JOURNAL_STREAM"]?.isEmpty == false
+          ? nil : context.storeContext.zones.text(context.storeContext.now)
+      )
+    }
+  }
+
+  /// Writes the lines of an event.
+  func write(_ event: DaemonLogEvent) {
+    guard let entry = entry(event) else { return }
+    logger.log(level: entry.level, "\(entry.text)")
+  }
+
+  /// Returns the level and the text of an event, or nil for one that isn't logged. The text can have several lines.
+  private func entry(_ event: DaemonLogEvent) -> (level: Logger.Level, text: String)? {
+    switch event {
+    case .started(let alarms, let next):
+      let when = next.map { "; next wake-up: \(context.storeContext.zones.text($0))" } ?? ""
+      return (.info, "watching \(count(alarms))\(when).")
+    case .delivered(let notification, let outcome):
+      switch outcome {
+      case .delivered, .ongoing: return (.info, "\(verb(notification)) \(name(notification)).")
+      case .withdrawn: return nil
+      case .undelivered(let reasons):
+        return (.warning, list("not delivered: \(name(notification)):", reasons))
+      }
+    case .channelFailed(let notification, let reasons):
+      return (
+        .warning, list("a channel failed, another delivered: \(name(notification)):", reasons)
+      )
+    case .answered(let notification, let answer, let failure):
+      let title = Printable.text(notification.title)
+      if let failure {
+        return (
+          .warning, "the answer to \(title) could not be recorded: \(Printable.text(failure))."
+        )
+      }
+      return (.info, "answered: \(title), \(word(answer)).")
+    case .failed(let task, let reason):
+      return (.warning, "\(name(task)) failed: \(Printable.text(reason)). The daemon retries.")
+    case .recovered(let task): return (.info, "\(name(task)) works again.")
+    case .warned(let lines):
+      // The lines begin with their own level.
+      let lines = lines.map {
+        Printable.text($0.hasPrefix("belfry: ") ? String($0.dropFirst(8)) : $0)
+      }
+      return lines.isEmpty ? nil : (.notice, lines.joined(separator: "\n"))
+    case .reloaded(let alarms): return (.info, "reloaded \(count(alarms)).")
+    case .lockUnavailable(let reason):
+      return (
+        .warning,
+        "the store cannot be locked: \(Printable.text(reason)). Belfry cannot detect a second daemon: run only one."
+      )
+    case .wakeupPipeFailed(let reason):
+      return (
+        .warning,
+        "commands cannot wake the daemon: \(Printable.text(reason)). It watches the store's files instead. See 'belfry doctor'."
+      )
+    case .clockChanged: return (.info, "the clock was set, or the machine woke from sleep.")
+    case .storeUnavailable(let path):
+      return (
+        .warning,
+        "there is no store at \(Printable.text(path)); waiting for it. Known alarms ring from memory."
+      )
+    case .storeAvailable(let path):
+      return (.info, "the store at \(Printable.text(path)) is back.")
+    case .stopped: return (.info, "stopped.")
+    }
+  }
+
+  /// Returns a line, followed by an indented line for each reason.
+  private func list(_ line: String, _ reasons: [String]) -> String {
+    ([line] + reasons.map { "  \(Printable.text($0))" }).joined(separator: "\n")
+  }
+
+  private func count(_ alarms: Int) -> String { "\(alarms) alarm\(alarms == 1 ? "" : "s")" }
+
+  /// Returns the notification's headline, with its alarm and occurrence if it has them.
+  private func name(_ notification: Notification) -> String {
+    let headline = NotificationText(zones: context.storeContext.zones).headline(notification)
+    let id = notification.content.map { " (\($0.id.alarm.short), \($0.id.occurrence))" }
+    return Printable.text(headline) + (id ?? "")
+  }
+
+  private func name(_ task: DaemonTask) -> String {
+    switch task {
+    case .settlement: "belfry tick"
+    case .sync: "belfry sync"
+    case .partnerSync: "belfry partner sync"
+    case .call(let alarm): "calling for \(alarm.short)"
+    case .ledger: "recording deliveries"
+    case .batterySample: "recording the battery level"
+    case .batteryHistory: "recording battery warnings"
+    case .wakeTimer: "waking the machine"
+    }
+  }
+
+  private func verb(_ notification: Notification) -> String {
+    switch notification {
+    case .firing(_, let firing):
+      firing.step.map { "rang as cascade step \($0.number):" }
+        ?? (firing.isLate ? "rang late:" : "rang:")
+    case .followUp: "sent a follow-up:"
+    case .advanceWarning: "sent an advance warning:"
+    case .missedSummary: "sent a missed summary:"
+    case .batteryWarning: "sent a battery warning:"
+    case .rehearsal: "rang as a test:"
+    case .message: "sent a message:"
+    }
+  }
+
+  private func word(_ answer: DeliveredAnswer) -> String {
+    switch answer {
+    case .remind: "remind"
+    case .answer(.stop): "stop"
+    case .answer(.snooze): "snooze"
+    case .answer(.skip): "skip"
+    case .answer: "done"
+    }
+  }
+}

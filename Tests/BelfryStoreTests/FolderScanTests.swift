@@ -1,0 +1,208 @@
+import BelfryCore
+import Foundation
+import Git
+import TestSupport
+import Testing
+
+@testable import BelfryStore
+
+/// The comparison of the folder of records with the index.
+@Suite struct FolderScanTests {
+  /// A folder of records, and the index of its state.
+  private final class Records {
+    let sandbox: Sandbox
+    let path: String
+    private(set) var index: AlarmIndexFile?
+
+    init(_ numbers: some Sequence<Int>) throws {
+      sandbox = try Sandbox()
+      path = sandbox.root + "/alarms"
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      for number in numbers { try write(number) }
+      try makeIndex()
+    }
+
+    func id(_ number: Int) -> Identifier { AlarmIndexFileTests.entry(number).row.id }
+    func file(_ number: Int) -> String { "\(path)/\(id(number)).json" }
+    func write(_ number: Int, _ text: String = "{}\n") throws {
+      try sandbox.write(text, to: file(number))
+    }
+
+    /// Writes the index of the present files.
+    ///
+    /// - Parameter age: The time between the last change and the index, in nanoseconds.
+    func makeIndex(age: Int64 = 1_000_000_000) throws {
+      var changes: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?] = [:]
+      var latest: Int64 = 0
+      for name in DurableFile.names(in: path) {
+        let id = try #require(Identifier(name.dropLast(5)))
+        let signature = try signature("\(path)/\(name)")
+        latest = max(latest, signature.changed)
+        var (row, summary) = AlarmIndexFileTests.entry(1)
+        row = AlarmIndexFile.Row(
+          id: id, signature: signature, blob: row.blob, validFrom: row.validFrom,
+          validUntil: row.validUntil)
+        changes[id] = .some((row, summary))
+      }
+      let folder = try signature(path)
+      index = AlarmIndexFile(
+        AlarmIndexFile.bytes(from: nil, replacing: changes, folder: folder, fingerprint: ""),
+        written: max(latest, folder.changed) + age)
+    }
+
+    private func signature(_ path: String) throws -> FileSignature {
+      var status = stat()
+      try #require(lstat(path, &status) == 0)
+      return FileSignature(status)
+    }
+
+    func scan() throws -> FolderScan {
+      try #require(try FolderScan.scan(path, summaries: index))
+    }
+  }
+
+  @Test func anUnchangedFolderHasNoDifferences() throws {
+    let scan = try Records(0..<5).scan()
+    #expect(scan.unchanged == [true, true, true, true, true])
+    #expect(scan.changed.isEmpty && scan.removed.isEmpty && scan.strays.isEmpty)
+  }
+
+  @Test func withoutAnIndexEveryRecordIsNew() throws {
+    let records = try Records(0..<3)
+    let scan = try #require(try FolderScan.scan(records.path, summaries: nil))
+    #expect(scan.unchanged.isEmpty && scan.removed.isEmpty)
+    #expect(scan.changed.sorted() == (0..<3).map(records.id))
+  }
+
+  @Test func withoutAFolderThereIsNothingToCompare() throws {
+    let records = try Records(0..<3)
+    try FileManager.default.removeItem(atPath: records.path)
+    #expect(try FolderScan.scan(records.path, summaries: records.index) == nil)
+    try records.sandbox.write("a file", to: records.path)
+    #expect(throws: FileError("open", records.path, number: ENOTDIR)) {
+      try FolderScan.scan(records.path, summaries: records.index)
+    }
+  }
+
+  @Test func addedRecordsAreFound() throws {
+    let records = try Records(0..<3)
+    try records.write(7)
+    let scan = try records.scan()
+    #expect(scan.unchanged == [true, true, true])
+    #expect(scan.changed == [records.id(7)])
+    #expect(scan.removed.isEmpty)
+  }
+
+  @Test func changedRecordsAreFound() throws {
+    let records = try Records(0..<3)
+    try records.write(1, "{\"title\": \"longer\"}\n")
+    let scan = try records.scan()
+    #expect(scan.unchanged == [true, false, true])
+    #expect(scan.changed == [records.id(1)])
+    #expect(scan.removed.isEmpty)
+  }
+
+  @Test func removedRecordsAreFound() throws {
+    let records = try Records(0..<3)
+    try FileManager.default.removeItem(atPath: records.file(1))
+    let scan = try records.scan()
+    #expect(scan.unchanged == [true, false, true])
+    #expect(scan.removed == [records.id(1)])
+    #expect(scan.changed.isEmpty)
+  }
+
+  @Test("a renamed record is one that was removed and another that was added")
+  func renamed() throws {
+    let records = try Records(0..<3)
+    try FileManager.default.moveItem(atPath: records.file(1), toPath: records.file(8))
+    let scan = try records.scan()
+    #expect(scan.removed == [records.id(1)])
+    #expect(scan.changed == [records.id(8)])
+    // Two records that change places have each other's content.
+    let pair = try Records(0..<2)
+    try FileManager.default.moveItem(atPath: pair.file(0), toPath: pair.file(9))
+    try FileManager.default.moveItem(atPath: pair.file(1), toPath: pair.file(0))
+    try FileManager.default.moveItem(atPath: pair.file(9), toPath: pair.file(1))
+    #expect(try pair.scan().changed == [pair.id(0), pair.id(1)])
+  }
+
+  @Test("a record of the same size and modification time is found by its other metadata")
+  func sameSizeAndTime() throws {
+    let records = try Records(0..<2)
+    var status = stat()
+    try #require(stat(records.file(0), &status) == 0)
+    let times = [status.st_atim, status.st_mtim]
+    // Rewritten in place, then replaced by another file.
+    try records.write(0, "[]\n")
+    try #require(utimensat(AT_FDCWD, records.file(0), times, 0) == 0)
+    try #require(stat(records.file(0), &status) == 0)
+    #expect(status.st_size == 3 && status.st_mtim.tv_nsec == times[1].tv_nsec)
+    #expect(try records.scan().changed == [records.id(0)])
+    try records.makeIndex()
+    try records.sandbox.write("12\n", to: records.path + "/.new")
+    try #require(utimensat(AT_FDCWD, records.path + "/.new", times, 0) == 0)
+    try #require(rename(records.path + "/.new", records.file(0)) == 0)
+    #expect(try records.scan().changed == [records.id(0)])
+  }
+
+  @Test("a record that changed in the tick in which the index was written counts as changed")
+  func sameTick() throws {
+    let records = try Records(0..<2)
+    try records.makeIndex(age: 10_000_000)
+    let scan = try records.scan()
+    #expect(scan.unchanged == [false, false])
+    #expect(scan.changed == [records.id(0), records.id(1)])
+  }
+
+  @Test func aFolderInPlaceOfARecordCountsAsChanged() throws {
+    let records = try Records(0..<2)
+    try FileManager.default.removeItem(atPath: records.file(0))
+    try FileManager.default.createDirectory(
+      atPath: records.file(0), withIntermediateDirectories: false)
+    let scan = try records.scan()
+    #expect(scan.unchanged == [false, true])
+    #expect(scan.changed == [records.id(0)])
+    #expect(scan.removed.isEmpty)
+  }
+
+  @Test func aLinkInPlaceOfARecordCountsAsChanged() throws {
+    let records = try Records(0..<2)
+    try FileManager.default.moveItem(
+      atPath: records.file(0), toPath: records.sandbox.root + "/elsewhere")
+    try FileManager.default.createSymbolicLink(
+      atPath: records.file(0), withDestinationPath: records.sandbox.root + "/elsewhere")
+    #expect(try records.scan().changed == [records.id(0)])
+  }
+
+  @Test func anUnreadableRecordCountsAsChanged() throws {
+    let records = try Records(0..<2)
+    try #require(chmod(records.file(0), 0) == 0)
+    let scan = try records.scan()
+    #expect(scan.unchanged == [false, true])
+    #expect(scan.changed == [records.id(0)])
+    #expect(scan.removed.isEmpty)
+  }
+
+  @Test func otherNamesAreStraysOrLeftOut() throws {
+    let records = try Records(0..<2)
+    for name in ["note.json", "README", ".hidden.json", "\(records.id(5)).JSON", "x.json~"] {
+      try records.sandbox.write("", to: "\(records.path)/\(name)")
+    }
+    let scan = try records.scan()
+    #expect(scan.strays == ["note.json"])
+    #expect(scan.unchanged == [true, true])
+    #expect(scan.changed.isEmpty && scan.removed.isEmpty)
+  }
+
+  @Test("many records are compared in parallel, with the same result")
+  func manyRecords() throws {
+    let records = try Records(0..<1_200)
+    try records.write(3, "changed")
+    try FileManager.default.removeItem(atPath: records.file(777))
+    try records.write(5_000)
+    let scan = try records.scan()
+    #expect(scan.unchanged.count { $0 } == 1_198)
+    #expect(scan.changed.sorted() == [records.id(3), records.id(5_000)])
+    #expect(scan.removed == [records.id(777)])
+  }
+}

@@ -1,0 +1,203 @@
+import BelfryCore
+import Foundation
+import Git
+import Glibc
+import TestSupport
+import Testing
+
+@testable import BelfryStore
+
+/// The files of the local state, and their locked changes.
+@Suite struct LocalFileTests {
+  private let sandbox: Sandbox
+  private let local: LocalState
+  private let now: Instant
+
+  init() throws {
+    sandbox = try Sandbox()
+    local = LocalState(gitDirectory: sandbox.root)
+    now = try #require(Instant(rfc3339: "2026-11-20T22:41:00Z"))
+    try DurableFile.makeFolder(local.folder)
+  }
+
+  private func identifiers(_ count: Int) -> [Identifier] {
+    (0..<count).map { Identifier(high: 1, low: UInt64($0)) }
+  }
+
+  @Test("changes of many threads at once lose none")
+  func threads() throws {
+    let ids = identifiers(160)
+    let (local, now) = (local, now)
+    DispatchQueue.concurrentPerform(iterations: 8) { thread in
+      for number in 0..<20 {
+        #expect(throws: Never.self) {
+          try local.heartbeats.update(holder: "a test", timeout: 60_000) {
+            $0.seen[ids[thread * 20 + number]] = now
+          }
+        }
+      }
+    }
+    #expect(Set(local.heartbeats.read().seen.keys) == Set(ids))
+    #expect(names == ["alive.json", "alive.lock"])
+  }
+
+  @Test("a change waits for a process that holds the lock")
+  func processes() async throws {
+    let sandbox = sandbox
+    let held = sandbox.root + "/held"
+    let id = identifiers(1)[0]
+    let text = "{\"has\": {}, \"seen\": {\"\(id)\": \"2026-11-20T22:40:00Z\"}}"
+    // The other process replaces the file as late as possible before it releases the lock.
+    async let other = sandbox.run(
+      "/usr/bin/flock",
+      [
+        local.folder + "/alive.lock", "/bin/sh", "-c",
+        "touch '\(held)'; sleep 0.3; printf '%s' '\(text)' > '\(local.folder)/alive.json'",
+      ])
+    #expect(try await sandbox.waitForFile(held))
+    try local.heartbeats.update(holder: "a test", timeout: 60_000) { $0.asked = now }
+    #expect(try await other.status == 0)
+    let heartbeats = local.heartbeats.read()
+    #expect(heartbeats.seen.keys.sorted() == [id])
+    #expect(heartbeats.asked == now)
+  }
+
+  @Test func aRequiredLockThatCannotBeHadIsAnErrorAndChangesNothing() throws {
+    let lock = try StoreLock(local.ledgerLock, holder: "another process", timeout: 0)
+    #expect {
+      try local.calls.update(holder: "a test", timeout: 0) { $0["a call"] = .init(at: now) }
+    } throws: { error in
+      if case StoreError.locked(by: "another process") = error { true } else { false }
+    }
+    withExtendedLifetime(lock) {}
+    #expect(names == ["ledger.lock"])
+  }
+
+  @Test func withoutAnOptionalLockTheChangeIsMadeAllTheSame() throws {
+    let lock = try StoreLock(local.folder + "/alive.lock", holder: "another process", timeout: 0)
+    try local.heartbeats.update(holder: "a test", timeout: 0) { $0.asked = now }
+    withExtendedLifetime(lock) {}
+    #expect(local.heartbeats.read().asked == now)
+    #expect(names == ["alive.json", "alive.lock"])
+  }
+
+  @Test func anUnchangedValueIsNotWritten() throws {
+    try local.heartbeats.update(holder: "a test") { _ in }
+    #expect(names == ["alive.lock"])
+    try local.heartbeats.update(holder: "a test") { $0.asked = now }
+    let before = try #require(try DurableFile.read(local.heartbeats.path)).status
+    try local.heartbeats.update(holder: "a test") { $0.asked = now }
+    let after = try #require(try DurableFile.read(local.heartbeats.path)).status
+    #expect(FileSignature(before) == FileSignature(after))
+  }
+
+  @Test func aFailedChangeLeavesTheFile() throws {
+    struct Failure: Error {}
+    try local.heartbeats.update(holder: "a test") { $0.asked = now }
+    #expect(throws: Failure.self) {
+      try local.heartbeats.update(holder: "a test") { heartbeats in
+        heartbeats.asked = nil
+        throw Failure()
+      }
+    }
+    #expect(local.heartbeats.read().asked == now)
+  }
+
+  @Test func aFileThatCannotBeReplacedIsAnError() throws {
+    try FileManager.default.createDirectory(
+      atPath: local.heartbeats.path, withIntermediateDirectories: false)
+    #expect(local.heartbeats.read() == DeviceHeartbeats())
+    #expect(throws: FileError("write", local.heartbeats.path, number: EISDIR)) {
+      try local.heartbeats.update(holder: "a test") { $0.asked = now }
+    }
+    #expect(names == ["alive.json", "alive.lock"])
+  }
+
+  @Test(
+    "a file that is missing, damaged, too large or no file is empty, and the next change replaces it"
+  )
+  func damage() throws {
+    let id = identifiers(1)[0]
+    func change() throws {
+      try local.calls.update(holder: "a test") { $0["a call"] = .init(tried: 1, at: now) }
+      try local.batteryWarnings.update(holder: "a test") { history in
+        history = BatteryWarningHistory([
+          .init(alarm: id, occurrence: CivilDateTime(minuteNumber: 29_600_000)):
+            .init(risk: .critical, at: now)
+        ])
+      }
+      try local.ledger.update(holder: "a test") {
+        $0.record(id, CivilDateTime(minuteNumber: 29_600_000), due: now, at: now)
+      }
+    }
+    try change()
+    let (calls, warnings, ledger) = (
+      local.calls.read(), local.batteryWarnings.read(), local.ledger.read()
+    )
+    #expect(calls.count == 1 && warnings.told.count == 1 && ledger.ledger.count == 1)
+    let tooLarge = String(repeating: " ", count: 1 << 20) + "{}"
+    for content in ["", "{", "7", "\u{0}\u{1}", tooLarge] {
+      for path in [local.calls.path, local.batteryWarnings.path, local.ledger.path] {
+        try sandbox.write(content, to: path)
+      }
+      #expect(local.calls.read().isEmpty)
+      #expect(local.batteryWarnings.read() == BatteryWarningHistory())
+      #expect(local.ledger.read() == DeliveryLedger())
+      try change()
+      #expect(local.calls.read() == calls)
+      #expect(local.batteryWarnings.read() == warnings)
+      #expect(local.ledger.read() == ledger)
+    }
+  }
+
+  @Test func everyFileReadsBackWhatWasWritten() throws {
+    let ids = identifiers(3)
+    let heartbeats = DeviceHeartbeats(
+      asked: now, silent: now.adding(seconds: 1), seen: [ids[0]: now], has: [ids[1]: "abc"],
+      told: now.adding(seconds: 2), toldHead: "def", every: [ids[2]: 1800],
+      exchanges: [now, now.adding(seconds: 100)])
+    try local.heartbeats.replace(with: heartbeats)
+    #expect(local.heartbeats.read() == heartbeats)
+    let commit = Repository.blobID([1])
+    #expect(local.readSeen() == nil)
+    local.noteSeen(commit)
+    #expect(local.readSeen() == commit)
+    #expect(local.last(.tick) == nil)
+    local.note(.tick, at: now)
+    #expect(local.last(.tick) == now)
+    #expect(local.last(.sync) == nil)
+    try local.settings.replace(with: "1 2 3 4")
+    #expect(local.settings.read() == "1 2 3 4")
+    var ledger = DeliveryLedger()
+    let kinds: [DeliveryLedger.Firing.Kind] = [.ringing, .followUp(2), .warning, .rehearsal]
+    for (number, kind) in kinds.enumerated() {
+      let key = DeliveryLedger.Key(
+        alarm: ids[0], occurrence: CivilDateTime(minuteNumber: 29_600_000 + number))
+      ledger[key] = DeliveryLedger.Firing(
+        kind, due: now, at: now.adding(seconds: 3), attempts: number + 1, state: .claimed,
+        leaseOwner: "1 2", isLogged: number == 0)
+    }
+    try local.ledger.replace(with: ledger, holder: "a test")
+    #expect(local.ledger.read() == ledger)
+  }
+
+  @Test("merge decisions that two processes note at once are both kept")
+  func decisionNotes() {
+    let (local, now) = (local, now)
+    DispatchQueue.concurrentPerform(iterations: 8) { thread in
+      for number in 0..<5 {
+        let decision = MergeDecision(
+          alarm: nil, title: "\(thread) \(number)", subject: .setting("snooze"), kept: "",
+          discarded: "",
+          keptStamp: nil, discardedStamp: nil, isFirstKept: true, rule: .laterEdit)
+        DecisionNotes(local).add([
+          DecisionNotes.Note(decision: decision, at: now, discarded: [], base: nil)
+        ])
+      }
+    }
+    #expect(Set(DecisionNotes(local).all().map(\.decision.title)).count == 40)
+  }
+
+  /// The names of the local state's files.
+  private var names: [String] { DurableFile.names(in: local.folder).sorted() }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Git
+
+/// Files that are replaced atomically, with a temporary file on the same or on another file system.
+@Suite struct DurableFileTests {
+  private static let otherDisk = "/dev/shm"
+
+  /// True if `/dev/shm` is a file system of its own, so that files cannot be renamed into the folder of the tests.
+  private static func hasOtherDisk() -> Bool {
+    var (disk, tests) = (stat(), stat())
+    return stat(otherDisk, &disk) == 0 && stat(NSTemporaryDirectory(), &tests) == 0
+      && disk.st_dev != tests.st_dev && access(otherDisk, W_OK) == 0
+  }
+
+  private func temporary() -> String { "\(DurableFileTests.otherDisk)/belfry-\(UUID().uuidString)" }
+
+  @Test(
+    "a file is written into a new folder though the temporary file is on another disk",
+    .enabled(if: hasOtherDisk()))
+  func newFolderOnAnotherDisk() throws {
+    let sandbox = try Sandbox()
+    let folder = sandbox.root + "/ab"
+    let temporary = temporary()
+    try DurableFile.write(
+      Array("object".utf8), to: folder + "/cd", temporary: temporary, mode: 0o444,
+      makingFolder: true)
+    #expect(try sandbox.read(folder + "/cd") == "object")
+    #expect(DurableFile.names(in: folder) == ["cd"])
+    #expect(!FileManager.default.fileExists(atPath: temporary))
+    let mode = try FileManager.default.attributesOfItem(atPath: folder + "/cd")[.posixPermissions]
+    #expect(mode as? Int == 0o444)
+  }
+
+  @Test(
+    "a file is replaced though the temporary file is on another disk",
+    .enabled(if: hasOtherDisk()))
+  func replacementOnAnotherDisk() throws {
+    let sandbox = try Sandbox()
+    let path = sandbox.root + "/file"
+    try sandbox.write("old", to: path)
+    let temporary = temporary()
+    let status = try DurableFile.write(Array("new".utf8), to: path, temporary: temporary)
+    #expect(try sandbox.read(path) == "new")
+    #expect(status.st_size == 3)
+    #expect(!FileManager.default.fileExists(atPath: temporary))
+  }
+
+  @Test func aFileIsWrittenIntoANewFolder() throws {
+    let sandbox = try Sandbox()
+    try DurableFile.write(
+      [1], to: sandbox.root + "/ab/cd", temporary: sandbox.root + "/new", makingFolder: true)
+    #expect(try DurableFile.read(sandbox.root + "/ab/cd")?.bytes == [1])
+    #expect(!FileManager.default.fileExists(atPath: sandbox.root + "/new"))
+  }
+
+  @Test func aMissingFolderIsAnErrorThatLeavesNothing() throws {
+    let sandbox = try Sandbox()
+    let path = sandbox.root + "/ab/cd"
+    #expect(throws: FileError("write", path, number: ENOENT)) {
+      try DurableFile.write([1], to: path, temporary: sandbox.root + "/new")
+    }
+    #expect(!FileManager.default.fileExists(atPath: sandbox.root + "/new"))
+    #expect(!FileManager.default.fileExists(atPath: sandbox.root + "/ab"))
+  }
+
+  @Test func aFolderThatCannotBeCreatedIsAnErrorThatLeavesNothing() throws {
+    let sandbox = try Sandbox()
+    let path = sandbox.root + "/missing/ab/cd"
+    #expect(throws: FileError("create the folder", sandbox.root + "/missing/ab", number: ENOENT)) {
+      try DurableFile.write(
+        [1], to: path, temporary: sandbox.root + "/new", makingFolder: true)
+    }
+    #expect(!FileManager.default.fileExists(atPath: sandbox.root + "/new"))
+  }
+}

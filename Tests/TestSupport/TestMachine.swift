@@ -1,0 +1,52 @@
+import Foundation
+import Glibc
+
+/// The properties of the machine that some tests need. Tests without them are skipped with `.enabled(if:)`.
+public enum TestMachine {
+  /// True if the tests run as root.
+  public static var isRoot: Bool { geteuid() == 0 }
+
+  /// True if the tests may mount file systems.
+  public static let mounts = succeeds("/usr/bin/unshare --mount mount -t tmpfs tmpfs /mnt")
+
+  /// True if a systemd user manager can be started.
+  public static let startsSystemd =
+    mounts && FileManager.default.isExecutableFile(atPath: "/lib/systemd/systemd")
+    && succeeds("/usr/bin/unshare --mount sh -c '\(systemd)\n\(endSystemd)'")
+
+  /// Lines of shell that start a systemd user manager in a mount namespace of its own, or exit with status 1.
+  public static let systemd = """
+    mount -t tmpfs tmpfs /run
+    mkdir -p /run/systemd/system /run/user/0
+    chmod 700 /run/user/0
+    export XDG_RUNTIME_DIR=/run/user/0
+    export DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/0/bus
+    dbus-daemon --session --address=$DBUS_SESSION_BUS_ADDRESS --nofork --nopidfile 2>/dev/null &
+    bus=$!
+    /lib/systemd/systemd --user 2>/dev/null &
+    manager=$!
+    for i in $(seq 600); do systemctl --user show-environment >/dev/null 2>&1 && break; sleep 0.1; done
+    systemctl --user show-environment >/dev/null || { kill $manager $bus; exit 1; }
+    """
+
+  /// A line of shell that ends the manager.
+  public static let endSystemd = "kill $manager $bus"
+
+  /// The time since the machine started without its sleep, in seconds.
+  public static var uptime: Int {
+    var time = timespec()
+    return clock_gettime(CLOCK_MONOTONIC, &time) == 0 ? time.tv_sec : 0
+  }
+
+  /// Returns true if a shell command succeeds.
+  private static func succeeds(_ command: String) -> Bool {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", command]
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }
+}
