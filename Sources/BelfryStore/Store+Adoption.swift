@@ -20,10 +20,7 @@ extension Store {
   /// - Returns: The changes.
   /// - Throws: `StoreError`, `GitError`, `FileError`.
   public func adopt(_ old: Device) throws -> Adoption {
-    try locked {
-      let writer = try StoreWriter(self)
-      try writer.absorb()
-      try DailyAudit(writer).commitDevices()
+    try write(reconciling: .all) { writer in
       var files: [String: [UInt8]?] = [:]
       var changed: [Alarm] = []
       for id in armedIdentifiers() {

@@ -8,10 +8,7 @@ extension Store {
   /// - Returns: The new record.
   @discardableResult
   public func describeDevice(_ body: (inout Device) -> Void) throws -> Device {
-    try locked {
-      let writer = try StoreWriter(self)
-      try writer.absorb()
-      try DailyAudit(writer).commitDevices()
+    try write(reconciling: .all) { writer in
       let before = ownDevice
       var after = before
       body(&after)

@@ -28,9 +28,7 @@ extension Store {
   /// - Throws: `StoreError.nothingToUndo`, `.cannotBeUndone` if the action is final, or `.notUndone` if an alarm has
   ///   changed since the action.
   public func undo(skipping: Int = 0) throws -> Undone {
-    try locked {
-      let writer = try StoreWriter(self)
-      try writer.absorb()
+    try write(reconciling: .records) { writer in
       guard let action = try lastAction(writer, skipping: skipping) else {
         throw StoreError.nothingToUndo
       }

@@ -92,20 +92,8 @@ extension Store {
     return record.zone == context.zones.recordedName(at: context.now)
   }
 
-  /// Updates the zone in this device's record.
-  func recordZone(_ writer: StoreWriter) throws {
-    guard !isZoneRecorded else { return }
-    try DailyAudit(writer).commitDevices()
-    guard var device = try recordOfThisDevice() else { return }
-    let name = context.zones.recordedName(at: context.now)
-    device.zone = name
-    device.stamp = .next(after: device.stamp, now: context.now, device: self.device)
-    try writer.commit(
-      [DeviceRecord.path(self.device): DeviceRecord.encode(device)],
-      message: CommitMessage("Time zone: \(device.name) (\(name))", device: self.device))
-  }
-
-  private func recordOfThisDevice() throws -> Device? {
+  /// Returns the record of this device, or nil if the file is missing.
+  func recordOfThisDevice() throws -> Device? {
     let file = try DurableFile.read(
       "\(path)/\(DeviceRecord.path(device))", limit: DeviceRecord.largest)
     return try file.map { try DeviceRecord.decode($0.bytes) }

@@ -228,8 +228,7 @@ public final class Store: Sendable {
     if try DurableFile.read("\(path)/\(Store.attributesPath)") == nil {
       files[Store.attributesPath] = Store.attributes
     }
-    let writer = try StoreWriter(self)
-    try writer.commit(
+    try reconciledWriter(.branch).commit(
       files, message: CommitMessage(message ?? "Add the device \(device.name)", device: id))
     try local.setIdentity(id, machine: context.machine)
     var heartbeats = local.readHeartbeats()

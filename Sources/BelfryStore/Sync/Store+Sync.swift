@@ -212,11 +212,8 @@ private struct SyncRun {
 
   /// Merges all fetched commits into the checked-out branch, whatever its name. Returns the branch's commit.
   private mutating func join() throws -> ObjectID? {
-    try store.locked {
-      let writer = try StoreWriter(store)
-      try writer.absorb()
-      try DailyAudit(writer).commitDevices()
-      for outcome in try writer.takeIncoming() { result.add(outcome) }
+    try store.write(reconciling: .all) { writer in
+      for outcome in try IncomingMerge().mergeAll(writer) { result.add(outcome) }
       for index in reachable {
         guard let theirs = peers[index].theirs else { continue }
         do {
