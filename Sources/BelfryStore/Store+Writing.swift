@@ -135,8 +135,9 @@ extension Store {
   ///   time if the change could not be committed.
   public func evaluate(_ body: ([Alarm]) throws -> Change?) throws -> Evaluated {
     let index = try AlarmIndex(self)
-    if index.due.isEmpty, index.unsettled.isEmpty, settingsAreSettled, past == nil, !hasIncoming,
-      isZoneRecorded, movedHead == nil || adoptionFailure != nil, !local.hasJournal
+    if index.due.isEmpty, index.unsettled.isEmpty, settingsAreSettled, past == nil,
+      !sync.hasIncoming,
+      devices.isZoneRecorded, movedHead == nil || adoptionFailure != nil, !local.hasJournal
     {
       index.save()
       return Evaluated(problems: index.problems, nextChange: index.nextChange)

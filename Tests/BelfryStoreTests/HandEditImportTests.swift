@@ -19,7 +19,7 @@ import Testing
     let after = try fixture.alarm("Coffee")
     #expect(try #require(after.stamps[.title]) > #require(tea.stamps[.title]))
     #expect(after.stamps[.schedule] == tea.stamps[.schedule])
-    let entries = fixture.store.log().filter { $0.alarm == tea.id }
+    let entries = fixture.store.history.log().filter { $0.alarm == tea.id }
     #expect(entries.map(\.action) == [.edited])
     #expect(try await fixture.status().isEmpty)
     let settled = try fixture.head()
@@ -36,7 +36,7 @@ import Testing
     let head = try fixture.head()
     try HandEditImport(.unsettled).run(fixture.writer())
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: 2 alarms"])
-    #expect(Array(fixture.store.log()).count == 2)
+    #expect(Array(fixture.store.history.log()).count == 2)
   }
 
   @Test("an outdated file reverts nothing")
@@ -109,7 +109,7 @@ import Testing
     let head = try fixture.head()
     try HandEditImport(.unsettled).run(fixture.writer())
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: Milk"])
-    #expect(fixture.store.log().map(\.action) == [.created])
+    #expect(fixture.store.history.log().map(\.action) == [.created])
     #expect(try fixture.alarm("Milk").stamps[.title]?.device == fixture.store.device)
   }
 

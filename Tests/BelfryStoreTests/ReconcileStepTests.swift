@@ -291,7 +291,7 @@ import Testing
     let fixture = try await StoreFixture("Tea")
     let other = try await fixture.clone()
     try other.commit(try fixture.change("Milk", to: other))
-    let reference = "\(Store.incoming)\(other.device)"
+    let reference = "\(StoreSync.incoming)\(other.device)"
     try await fixture.git("fetch", "-q", other.path, "main:\(reference)")
     return (fixture, reference)
   }
@@ -314,7 +314,7 @@ import Testing
     let head = try fixture.head()
     let tree = try await fixture.git("rev-parse", "main:alarms").out.prefix(40)
     let commit = try await fixture.git("commit-tree", "-m", "Other", String(tree)).out.prefix(40)
-    let reference = "\(Store.incoming)other"
+    let reference = "\(StoreSync.incoming)other"
     try await fixture.git("update-ref", reference, String(commit))
     try IncomingMerge().run(fixture.writer())
     #expect(try fixture.head() == head)
@@ -385,7 +385,7 @@ import Testing
     try DeviceHandEditImport().run(fixture.writer())
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: devices"])
     let before = try DeviceRecord.decode(Array(original.utf8))
-    let after = fixture.store.ownDevice
+    let after = fixture.store.devices.own
     #expect(after.name == "desk")
     #expect(try #require(after.stamp) > #require(before.stamp))
     // Nothing is left to do, and an invalid file stays as it is.
@@ -403,7 +403,7 @@ import Testing
     let store = fixture.reopened(zone: "Europe/Berlin")
     for _ in 0..<2 { try store.write(reconciling: .evaluation) { _ in } }
     #expect(try await fixture.subjects(since: head) == ["Time zone: laptop (Europe/Berlin)"])
-    #expect(store.ownDevice.zone == "Europe/Berlin")
+    #expect(store.devices.own.zone == "Europe/Berlin")
   }
 
   @Test("a missing record is restored without a commit if HEAD has a valid version")
@@ -457,12 +457,12 @@ import Testing
     let fixture = try await StoreFixture("Tea")
     let path = DeviceRecord.path(fixture.store.device)
     #expect(unlink("\(fixture.store.path)/\(path)") == 0)
-    try await fixture.store.tidy()
+    try await fixture.store.auditDaily()
     #expect(fixture.notices.all == [.restored([path])])
     #expect(unlink("\(fixture.store.path)/\(path)") == 0)
-    try await fixture.store.tidy()
+    try await fixture.store.auditDaily()
     #expect(fixture.notices.all.count == 1)
-    try await fixture.reopened(now: "2026-11-21T22:42:00Z").tidy()
+    try await fixture.reopened(now: "2026-11-21T22:42:00Z").auditDaily()
     #expect(fixture.notices.all.count == 2)
   }
 

@@ -73,7 +73,7 @@ import Testing
     #expect(
       try fixture.store.overview().summaries.map(\.title).sorted() == ["Coffee", "Milk", "Rye"])
     #expect(try fixture.store.settings().settings.grace == 7200)
-    #expect(fixture.store.ownDevice.name == "desk")
+    #expect(fixture.store.devices.own.name == "desk")
     #expect(try await fixture.status().isEmpty)
     #expect(fixture.store.local.readSeen() == (try fixture.head()))
     let settled = try fixture.head()

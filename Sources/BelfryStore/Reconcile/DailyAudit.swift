@@ -12,7 +12,7 @@ extension Store {
   /// The cost is that of `git status`, which runs without the lock.
   ///
   /// - Throws: `StoreError`, `GitError`.
-  public func tidy() async throws {
+  public func auditDaily() async throws {
     let now = context.now
     if let last = local.last(.tidying),
       (0..<Store.auditInterval).contains(now.seconds(since: last))

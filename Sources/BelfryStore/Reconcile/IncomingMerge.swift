@@ -12,7 +12,7 @@ struct IncomingMerge: ReconcileStep {
   static let stage = ReconcileStage.incomingCommits
 
   func run(_ writer: StoreWriter) throws {
-    if writer.store.hasIncoming { _ = try mergeAll(writer) }
+    if writer.store.sync.hasIncoming { _ = try mergeAll(writer) }
   }
 
   /// Merges the commits, and returns the outcomes.
@@ -22,7 +22,7 @@ struct IncomingMerge: ReconcileStep {
   func mergeAll(_ writer: StoreWriter) throws -> [BranchJoin.Outcome] {
     let repository = writer.repository
     var outcomes: [BranchJoin.Outcome] = []
-    for (name, commit) in try repository.references(under: Store.incoming).sorted(by: {
+    for (name, commit) in try repository.references(under: StoreSync.incoming).sorted(by: {
       $0.key < $1.key
     }) {
       do {

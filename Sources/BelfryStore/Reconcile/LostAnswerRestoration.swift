@@ -19,7 +19,7 @@ struct LostAnswerRestoration: ReconcileStep {
 
   func run(_ writer: StoreWriter) throws {
     let store = writer.store
-    let entries = Dictionary(grouping: store.log(), by: \.alarm)
+    let entries = Dictionary(grouping: store.history.log(), by: \.alarm)
     for (id, logged) in entries.sorted(by: { $0.key < $1.key }) {
       guard case .good(let alarm, _) = try store.readAlarm(id) else { continue }
       let lost = LostAnswer.all(alarm, logged, at: store.context.now)

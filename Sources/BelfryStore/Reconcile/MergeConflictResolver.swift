@@ -163,7 +163,7 @@ extension Store {
   /// Resolves the conflicts that a merge of git has left, if there are any. Every command calls it.
   ///
   /// - Throws: `StoreError`, `GitError`, `FileError`.
-  public func mendMerge() throws {
+  public func resolveMergeConflicts() throws {
     guard Repository.mayBeUnmerged(local.gitDirectory) else { return }
     try locked { try MergeConflictResolver(self, repository()).resolve() }
   }

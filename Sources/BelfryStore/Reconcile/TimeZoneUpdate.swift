@@ -11,9 +11,9 @@ struct TimeZoneUpdate: ReconcileStep {
 
   func run(_ writer: StoreWriter) throws {
     let store = writer.store
-    guard !store.isZoneRecorded else { return }
+    guard !store.devices.isZoneRecorded else { return }
     try DeviceHandEditImport().run(writer)
-    guard var device = try store.recordOfThisDevice() else { return }
+    guard var device = try store.devices.recordOfThisDevice() else { return }
     let name = store.context.zones.recordedName(at: store.context.now)
     device.zone = name
     device.stamp = .next(after: device.stamp, now: store.context.now, device: store.device)

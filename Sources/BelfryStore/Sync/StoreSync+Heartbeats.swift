@@ -2,15 +2,12 @@ import BelfryCore
 import Git
 
 /// Heartbeats of the devices: each device moves its own reference at the remotes, outside the history.
-extension Store {
+extension StoreSync {
   /// The folder of the heartbeats at a remote, with one reference per device.
   static let alive = "refs/belfry/alive/"
   /// The folder of the fetched heartbeats, by remote. It differs from `alive`, so that stores that fetch from each
   /// other don't pass heartbeats on.
   static let seen = "refs/belfry/seen/"
-
-  /// The known heartbeats of the other devices.
-  public var deviceHeartbeats: DeviceHeartbeats { local.readHeartbeats() }
 
   /// Fetches the heartbeats of the other devices, and pushes one of this device if it is due.
   ///
@@ -26,7 +23,7 @@ extension Store {
     _ repository: Repository, _ transports: [any RemoteTransport], spacing: Int64?,
     promise: Int64? = nil
   ) async {
-    var heartbeats = deviceHeartbeats
+    var heartbeats = store.deviceHeartbeats
     guard !transports.isEmpty else {
       if heartbeats.silent != nil { return }
       heartbeats.silent = context.now
@@ -36,8 +33,8 @@ extension Store {
     heartbeats.asked = context.now
     heartbeats.silent = nil
     heartbeats.noteExchange(at: context.now)
-    let others = Set(devices().devices.map(\.id)).subtracting([device]).sorted()
-      .prefix(Store.maxHeartbeats)
+    let others = Set(store.devices.all().devices.map(\.id)).subtracting([device]).sorted()
+      .prefix(StoreSync.maxHeartbeats)
     await removeStaleHeartbeats(repository, of: Set(others))
     if !others.isEmpty {
       for transport in transports {
@@ -46,7 +43,7 @@ extension Store {
       }
     }
     recordHeartbeats(repository, in: &heartbeats)
-    let head = branchMark
+    let head = store.branchMark
     if let spacing {
       let wait =
         head == heartbeats.toldHead ? spacing : min(spacing, DeviceHeartbeats.spacingInWindow)
@@ -67,9 +64,9 @@ extension Store {
   private func removeStaleHeartbeats(_ repository: Repository, of devices: Set<Identifier>) async {
     let remotes = ((try? repository.remotes()) ?? []).map(\.name)
     let wanted = Set(
-      remotes.flatMap { remote in devices.map { "\(Store.seen)\(remote)/\($0)" } })
+      remotes.flatMap { remote in devices.map { "\(StoreSync.seen)\(remote)/\($0)" } })
     // Stale references do no harm. The next sync removes the rest.
-    let known = (try? repository.references(under: Store.seen)) ?? [:]
+    let known = (try? repository.references(under: StoreSync.seen)) ?? [:]
     try? await GitCommand.removeReferences(
       known.keys.filter { !wanted.contains($0) }, in: repository)
   }
@@ -77,9 +74,9 @@ extension Store {
   /// Records the fetched heartbeats of the store's devices.
   private func recordHeartbeats(_ repository: Repository, in heartbeats: inout DeviceHeartbeats) {
     let remotes = ((try? repository.remotes()) ?? []).map(\.name)
-    for device in devices().devices where device.id != self.device {
+    for device in store.devices.all().devices where device.id != self.device {
       for remote in remotes {
-        let name = "\(Store.seen)\(remote)/\(device.id)"
+        let name = "\(StoreSync.seen)\(remote)/\(device.id)"
         if let commit = (try? repository.commit(of: name)) ?? nil {
           heartbeats.take(commit, of: device.id, from: repository, at: context.now)
         }
@@ -103,7 +100,7 @@ extension Store {
     else { return false }
     var isAccepted = false
     for transport in transports {
-      if (try? await transport.leave(commit, as: "\(Store.alive)\(device)")) != nil {
+      if (try? await transport.leave(commit, as: "\(StoreSync.alive)\(device)")) != nil {
         isAccepted = true
       }
     }
@@ -118,14 +115,14 @@ extension Store {
   /// The time is short if a cascade step may have to ring for an alarm, because this device cannot know when the next
   /// sync runs.
   public var heartbeatSpacing: Int64? {
-    guard hasTickedLately else { return nil }
+    guard store.hasTickedLately else { return nil }
     let isDue =
-      deviceHeartbeats.told.map {
+      store.deviceHeartbeats.told.map {
         abs(context.now.seconds(since: $0)) >= DeviceHeartbeats.spacingInWindow
       } ?? true
     guard isDue else { return DeviceHeartbeats.spacing }
-    let hasCascade = armedIdentifiers().contains { id in
-      armed(id).map { record in
+    let hasCascade = store.armedIdentifiers().contains { id in
+      store.armed(id).map { record in
         record.alarm.enabled && !record.alarm.isDeleted
           && record.alarm.cascade?.plan.isActive == true
       } ?? false
