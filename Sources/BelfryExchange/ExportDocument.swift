@@ -32,12 +32,12 @@ public enum ExportDocument {
     var parts: [(name: String, records: [[UInt8]])] = [
       ("alarms", alarms.sorted { $0.id < $1.id }.map(AlarmRecord.encode))
     ]
-    let (devices, badDevices) = store.devices()
+    let (devices, badDevices) = store.devices.all()
     parts.append(("devices", devices.sorted { $0.id < $1.id }.map(DeviceRecord.encode)))
     allProblems += badDevices
     var log: [(path: String, bytes: [UInt8])] = []
     var badEntries: [RecordProblem] = []
-    for entry in store.log(report: { path, error in
+    for entry in store.history.log(report: { path, error in
       badEntries.append(RecordProblem(path: path, kind: .invalid(error, lastGood: false)))
     }) {
       log.append((LogRecord.path(entry), LogRecord.encode(entry)))

@@ -293,7 +293,7 @@ public struct MailboxSync: Sendable {
     let ledger = store.ledger()
     let reader = store.alarmReader()
     // The log is ordered from new to old.
-    for entry in store.log() {
+    for entry in store.history.log() {
       if entry.at < oldest.adding(seconds: -Instant.tolerance) { break }
       guard wanted.contains(entry.alarm) else { continue }
       if reports[entry.alarm] == nil, let alarm = try reader.alarm(entry.alarm) {

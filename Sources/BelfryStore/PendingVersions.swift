@@ -8,7 +8,7 @@ import Glibc
 ///   the checked-out branch, or a commit in another work tree of the repository.
 /// - Versions of an interrupted write, which the next write completes.
 ///
-/// Reads join them with each alarm's file in memory. The next write updates the work tree (see `recover` and
+/// Reads join them with each alarm's file in memory. The next write updates the work tree (see `JournalRecovery` and
 /// `WorkTreeUpdate`).
 struct PendingVersions {
   private let repository: Repository

@@ -11,9 +11,7 @@ extension Store {
   ///   - subject: The subject of the commit.
   /// - Throws: `StoreError`, `GitError`.
   public func take(_ files: [String: [UInt8]], subject: String) throws -> SyncResult {
-    try locked {
-      let writer = try StoreWriter(self)
-      try writer.absorb()
+    try write(reconciling: .records) { writer in
       let ours = try writer.head().map { try writer.repository.commit($0).tree }
       let theirs = try writer.tree(
         from: nil, try files.mapValues { .some(try writer.repository.writeBlob($0)) })

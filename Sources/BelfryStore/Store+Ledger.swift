@@ -81,7 +81,7 @@ extension Store {
     try locked {
       let (changes, logged) = try body(ledger())
       if !changes.isEmpty {
-        let writer = try StoreWriter(self)
+        let writer = try reconciledWriter(.branch)
         for change in changes { try writer.commit(change) }
       }
       if logged.isEmpty { return }

@@ -68,35 +68,6 @@ extension Store {
     return (Array(try alarms(index.summaries()).values), index.problems)
   }
 
-  /// Returns the devices with valid records, and the invalid records.
-  public func devices() -> (devices: [Device], problems: [RecordProblem]) {
-    Store.devices(in: path)
-  }
-
-  static func devices(in path: String) -> (devices: [Device], problems: [RecordProblem]) {
-    var devices: [Device] = []
-    var problems: [RecordProblem] = []
-    for name in DurableFile.names(in: path + "/devices").sorted() {
-      let record = "devices/\(name)"
-      do {
-        guard let kind = RecordPath(record) else { throw RecordError("no record has this name") }
-        guard let file = try DurableFile.read("\(path)/\(record)", limit: kind.largest) else {
-          continue
-        }
-        if let error = kind.error(in: file.bytes) { throw error }
-        devices.append(try DeviceRecord.decode(file.bytes))
-      } catch {
-        let reason =
-          error as? RecordError
-          ?? (error as? FileError).map {
-            RecordError(Store.reason($0, limit: DeviceRecord.largest))
-          } ?? RecordError("\(error)")
-        problems.append(RecordProblem(path: record, kind: .invalid(reason, lastGood: false)))
-      }
-    }
-    return (devices, problems)
-  }
-
   /// Returns the current status of an alarm.
   public func status(_ alarm: Alarm) throws -> AlarmStatus {
     timeline(alarm).status(
@@ -125,8 +96,8 @@ extension Store {
   /// Returns this device's context for an alarm, or nil for an alarm that rings on every device.
   private func deviceContext(of alarm: Alarm) -> DeviceContext? {
     if alarm.delivery.devices.isEmpty, alarm.cascade == nil { return nil }
-    let evidence = presenceEvidence
-    let presence = presence(evidence)
+    let evidence = devices.presenceEvidence
+    let presence = devices.presence(evidence)
     if alarm.cascade == nil {
       return DeviceContext(device: device, known: evidence.known, presence: presence)
     }

@@ -15,9 +15,7 @@ extension Store {
   public func set(
     _ setting: Setting, to value: Setting.Value?
   ) throws -> [(alarm: Alarm, occurrence: CivilDateTime)] {
-    try locked {
-      let writer = try StoreWriter(self)
-      try SettingsHandEditImport(writer).absorb()
+    try write(reconciling: .settings) { writer in
       var record = try settingsRecord()
       var settings = try self.settings().settings
       let value = value ?? Settings()[keyPath: setting.value]
@@ -64,11 +62,12 @@ extension Store {
   private func completePending(
     _ writer: StoreWriter, into files: inout [String: [UInt8]?]
   ) throws -> [(alarm: Alarm, occurrence: CivilDateTime)] {
-    let index = try AlarmIndex(self)
-    try HandEditImport(writer).absorb(index.unsettled)
+    // An edited alarm can have pending occurrences, too.
+    try HandEditImport(.unsettled).run(writer)
+    let invalid = writer.checkedAlarms?.invalid ?? []
     var completed: [(alarm: Alarm, occurrence: CivilDateTime)] = []
     for summary in try AlarmIndex(self).summaries()
-    where !summary.status.pending.isEmpty && !index.invalid.contains(summary.id) {
+    where !summary.status.pending.isEmpty && !invalid.contains(summary.id) {
       guard let alarm = try alarm(summary.id) else { continue }
       let transition = timeline(alarm).completingPending(at: context.now)
       guard let change = change(transition) else { continue }

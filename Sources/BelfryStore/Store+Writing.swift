@@ -39,7 +39,7 @@ extension Store {
 
   /// Commits a change that doesn't depend on any record.
   public func commit(_ change: Change) throws {
-    try locked { try StoreWriter(self).commit(change) }
+    try write(reconciling: .branch) { try $0.commit(change) }
   }
 
   /// Commits a log entry of an event, without a change of the alarm.
@@ -54,8 +54,7 @@ extension Store {
   ///
   /// - Throws: `StoreError.alarmLimit` if the tier doesn't allow as many alarms.
   public func add(_ change: Change) throws {
-    try locked {
-      let writer = try StoreWriter(self)
+    try write(reconciling: .branch) { writer in
       let tier = try settings().settings.tier
       if let limit = tier.alarmLimit {
         let count = try AlarmIndex(self).summaries().count { !$0.isDeleted }
@@ -79,9 +78,7 @@ extension Store {
   public func update<Result>(
     _ id: Identifier, includingDeleted: Bool = false, _ body: (Alarm) throws -> (Change?, Result)
   ) throws -> Result {
-    try locked {
-      let writer = try StoreWriter(self)
-      try HandEditImport(writer).absorb([id])
+    try write(reconciling: .alarms([id])) { writer in
       switch try readAlarm(id) {
       case .good(let alarm, _):
         // An edit would restore a deleted alarm.
@@ -107,9 +104,7 @@ extension Store {
   public func update<Result>(
     _ ids: [Identifier], _ body: ([Alarm]) throws -> (Change?, Result)
   ) throws -> Result {
-    try locked {
-      let writer = try StoreWriter(self)
-      try HandEditImport(writer).absorb(ids)
+    try write(reconciling: .alarms(ids)) { writer in
       let alarms = try ids.compactMap { id -> Alarm? in
         // An invalid file contains the user's content, which must not be overwritten. An edit would restore a deleted
         // alarm.
@@ -140,22 +135,17 @@ extension Store {
   ///   time if the change could not be committed.
   public func evaluate(_ body: ([Alarm]) throws -> Change?) throws -> Evaluated {
     let index = try AlarmIndex(self)
-    if index.due.isEmpty, index.unsettled.isEmpty, settingsAreSettled, past == nil, !hasIncoming,
-      isZoneRecorded, movedHead == nil || adoptionFailure != nil, !local.hasJournal
+    if index.due.isEmpty, index.unsettled.isEmpty, settingsAreSettled, past == nil,
+      !sync.hasIncoming,
+      devices.isZoneRecorded, movedHead == nil || adoptionFailure != nil, !local.hasJournal
     {
       index.save()
       return Evaluated(problems: index.problems, nextChange: index.nextChange)
     }
     do {
-      return try locked {
-        let writer = try StoreWriter(self)
-        if hasIncoming { _ = try writer.takeIncoming() }
+      return try write(reconciling: .evaluation) { writer in
         // Another process may have written before the lock was acquired.
-        let before = try AlarmIndex(self)
-        before.save()
-        if !before.unsettled.isEmpty { try HandEditImport(writer).absorb(before.unsettled) }
-        try SettingsHandEditImport(writer).absorb()
-        try recordZone(writer)
+        let before = try writer.checkedAlarms ?? AlarmIndex(self)
         if let change = try body(alarms(before))?.excluding(before.invalid) {
           try writer.commit(change)
         }
@@ -246,140 +236,5 @@ extension Store {
       alarms: [transition.alarm],
       entries: entries(transition.events, of: transition.alarm, at: moment),
       message: message)
-  }
-}
-
-extension StoreWriter {
-  /// Commits a change.
-  func commit(_ change: Store.Change) throws {
-    try commit(change.files, message: change.message)
-  }
-}
-
-/// An import of hand edits: changes that an editor, a script or another git made in the work tree.
-struct HandEditImport {
-  private let writer: StoreWriter
-  private var store: Store { writer.store }
-
-  init(_ writer: StoreWriter) {
-    self.writer = writer
-  }
-
-  /// Imports the files of alarms that may have changed.
-  ///
-  /// 1. A valid file: fields that differ from the last known version under the same stamp get a new stamp. The result
-  ///    is joined with the known versions, so that an outdated file reverts nothing. The changes are committed as the
-  ///    user's edit.
-  /// 2. An invalid file stays as it is. The last valid version stays in use.
-  /// 3. A missing file is restored: only `belfry delete` deletes.
-  ///
-  /// - Parameters:
-  ///   - ids: The alarms.
-  ///   - isBranchUnknown: True if the branch may lack alarms whose files match the index, so that all files are
-  ///     compared with the branch.
-  func absorb(_ ids: [Identifier], isBranchUnknown: Bool = false) throws {
-    if ids.isEmpty { return }
-    let indexFile = store.readAlarmIndex()
-    let committed: [Identifier: ObjectID]
-    if ids.count == 1, let id = ids.first, !isBranchUnknown {
-      // This avoids the history in the common case of an unchanged alarm.
-      if let indexFile, let row = indexFile.index(of: id), isUnchanged(indexFile, row, id) {
-        return
-      }
-      committed = try Store.committedAlarms(writer.repository, only: id)
-    } else {
-      committed = try Store.committedAlarms(writer.repository)
-    }
-
-    var files: [String: [UInt8]?] = [:]
-    var unchanged: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?] = [:]
-    var edits: [(alarm: Alarm, fields: [Alarm.Field], isNew: Bool)] = []
-    let settings = try store.settings().settings
-    for id in ids {
-      let known = indexFile.flatMap { file in
-        file.index(of: id).flatMap { file.row($0)?.blob }
-      }
-      let head = committed[id]
-      switch try store.readAlarm(id) {
-      case .bad: continue
-      case .missing:
-        guard let good = try store.lastGood(id) else { continue }
-        var alarm = good.alarm
-        // The index can have an earlier version than the branch.
-        if let head, head != good.blob, let theirs = try version(head, id) {
-          alarm = Alarm.join(alarm, theirs)
-        }
-        files[AlarmRecord.path(id)] = AlarmRecord.encode(alarm)
-      case .good(let written, let content):
-        let base = try version(known, id) ?? version(head, id)
-        let stamped = written.stamped(
-          against: base, at: store.context.now, device: store.device)
-        var result = base.map { Alarm.join(stamped, $0) } ?? stamped
-        if let head, head != known, let theirs = try version(head, id) {
-          result = Alarm.join(result, theirs)
-        }
-        let bytes = AlarmRecord.encode(result)
-        if let head, bytes == content.bytes, Repository.blobID(bytes) == head {
-          // Another program has committed the file, so only the index is updated.
-          unchanged[id] = store.row(
-            result, blob: head, status: content.status, settings: settings)
-        } else {
-          files[AlarmRecord.path(id)] = bytes
-        }
-        if stamped != written {
-          edits.append((result, base.map { result.changedFields(from: $0) } ?? [], base == nil))
-        }
-      }
-    }
-    store.replaceRows(unchanged)
-    guard !files.isEmpty else { return }
-    var message = CommitMessage("Import records that another program wrote", device: store.device)
-    for edit in edits {
-      let event = Event(
-        edit.isNew ? .created : .edited,
-        detail: edit.fields.isEmpty ? nil : edit.fields.map(\.rawValue).joined(separator: ", "))
-      for entry in store.entries([event], of: edit.alarm) {
-        files[LogRecord.path(entry)] = LogRecord.encode(entry)
-      }
-      if edits.count == 1 {
-        message = CommitMessage(event, of: edit.alarm, device: store.device)
-        message.subject = "Edited by hand: \(edit.alarm.title)"
-      }
-    }
-    if edits.count > 1 {
-      message = CommitMessage(
-        "Edited by hand: \(edits.count) alarms",
-        trailers: [("Action", LogEntry.Action.edited.rawValue)], device: store.device)
-    }
-    try commitChanged(files, committed: committed, message: message)
-  }
-
-  /// Commits the files if they differ from HEAD. Otherwise only writes them.
-  private func commitChanged(
-    _ files: [String: [UInt8]?], committed: [Identifier: ObjectID], message: CommitMessage
-  ) throws {
-    let differs = files.contains { path, content in
-      guard case .alarm(let id) = RecordPath(path), let content else { return true }
-      return Repository.blobID(content) != committed[id]
-    }
-    if differs {
-      try writer.commit(files, message: message)
-    } else if let head = try writer.head() {
-      try writer.write(files) { _ in head }
-    }
-  }
-
-  private func isUnchanged(_ file: AlarmIndexFile, _ row: Int, _ id: Identifier) -> Bool {
-    var status = stat()
-    return lstat("\(store.path)/\(AlarmRecord.path(id))", &status) == 0
-      && FileSignature(status) == file.signature(row)
-  }
-
-  private func version(_ blob: ObjectID?, _ id: Identifier) throws -> Alarm? {
-    guard let blob, let bytes = try? writer.repository.blob(blob, limit: AlarmRecord.largest) else {
-      return nil
-    }
-    // An invalid version counts as missing.
-    return try? AlarmRecord.decode(bytes, id: id, now: store.context.now)
   }
 }

@@ -26,7 +26,7 @@ final class DeviceZones: Sendable {
       {
         return known.zones
       }
-      let zones = store.devices().devices.map { device in
+      let zones = store.devices.all().devices.map { device in
         (device.id, device.zone.flatMap { store.context.zones.zone(recorded: $0) })
       }
       let read = Known(
@@ -70,44 +70,5 @@ extension Store {
       if zone.name != own, !result.contains(where: { $0.name == zone.name }) { result.append(zone) }
     }
     return result
-  }
-
-  /// Returns the name of a device's zone, or nil if its record names none.
-  public func zoneName(of device: Identifier) -> String? {
-    if device == self.device { return context.zones.recordedName(at: context.now) }
-    return devices().devices.first { $0.id == device }?.zone
-  }
-
-  /// Returns the name of the zone that all devices of an alarm's cascade follow. Returns nil if the primary device
-  /// hasn't recorded it yet, so that each device follows its own local time.
-  public func cascadeZoneName(of alarm: Alarm) -> String? {
-    if case .named(let name) = alarm.zone { return name }
-    guard alarm.cascade?.plan.primary != device else { return zoneName(of: device) }
-    return alarm.cascadeZone
-  }
-
-  /// True if this device's record names its current zone, or if the record is not valid.
-  var isZoneRecorded: Bool {
-    guard let record = try? recordOfThisDevice() else { return true }
-    return record.zone == context.zones.recordedName(at: context.now)
-  }
-
-  /// Updates the zone in this device's record.
-  func recordZone(_ writer: StoreWriter) throws {
-    guard !isZoneRecorded else { return }
-    try DailyAudit(writer).commitDevices()
-    guard var device = try recordOfThisDevice() else { return }
-    let name = context.zones.recordedName(at: context.now)
-    device.zone = name
-    device.stamp = .next(after: device.stamp, now: context.now, device: self.device)
-    try writer.commit(
-      [DeviceRecord.path(self.device): DeviceRecord.encode(device)],
-      message: CommitMessage("Time zone: \(device.name) (\(name))", device: self.device))
-  }
-
-  private func recordOfThisDevice() throws -> Device? {
-    let file = try DurableFile.read(
-      "\(path)/\(DeviceRecord.path(device))", limit: DeviceRecord.largest)
-    return try file.map { try DeviceRecord.decode($0.bytes) }
   }
 }

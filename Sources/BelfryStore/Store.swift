@@ -103,7 +103,7 @@ public final class Store: Sendable {
   /// Returns the device that a clone without an identity most likely is: the only device with this machine's name, so
   /// that the alarms of that device ring. Otherwise returns a new identifier.
   private static func presumedDevice(_ path: String, _ context: StoreContext) -> Identifier {
-    let namesakes = devices(in: path).devices.filter { $0.name == context.deviceName }
+    let namesakes = StoreDevices.all(in: path).devices.filter { $0.name == context.deviceName }
     return namesakes.count == 1 ? namesakes[0].id : context.makeIdentifier()
   }
 
@@ -228,8 +228,7 @@ public final class Store: Sendable {
     if try DurableFile.read("\(path)/\(Store.attributesPath)") == nil {
       files[Store.attributesPath] = Store.attributes
     }
-    let writer = try StoreWriter(self)
-    try writer.commit(
+    try reconciledWriter(.branch).commit(
       files, message: CommitMessage(message ?? "Add the device \(device.name)", device: id))
     try local.setIdentity(id, machine: context.machine)
     // Without this, the first heartbeat of the new device would be delayed.
@@ -360,11 +359,12 @@ public final class Store: Sendable {
   }
   /// The maximum age of the last tick of a scheduler that runs, in seconds.
   private static let maxTickAge: Int64 = 900
-  /// The time of the last sync; nil if there was none.
-  public var lastSync: Instant? { local.last(.sync) }
+
+  /// The known heartbeats of the other devices.
+  public var deviceHeartbeats: DeviceHeartbeats { local.heartbeats.read() }
 
   /// Returns the names of the devices. A device whose record is not valid is missing.
   public func deviceNames() -> [Identifier: String] {
-    devices().devices.names
+    devices.all().devices.names
   }
 }

@@ -2,15 +2,16 @@ import BelfryCore
 import Git
 import Glibc
 
-/// A writer of records and commits. It is created and used under the store's lock.
+/// A writer of records and commits. It is used under the store's lock, after a reconciliation (see
+/// `Store.write(reconciling:)`).
 ///
 /// ```
 /// blobs → journal → record files → index → trees, commit → branch (the commit point) → alarm index
 /// ```
 ///
 /// If a step before the commit point fails, the old files are restored from backups, which needs no disk space. If the
-/// process ends before the commit point, the journal remains. It names files and blobs: the next writer commits all of
-/// them, or, after a failure whose files could not be restored, none.
+/// process ends before the commit point, the journal remains. It names files and blobs: the next reconciliation commits
+/// all of them, or, after a failure whose files could not be restored, none (see `JournalRecovery`).
 final class StoreWriter {
   /// The store.
   let store: Store
@@ -28,52 +29,47 @@ final class StoreWriter {
   var reconciled: ObjectID?
   /// True while the work tree is being updated, so that `reconciled` is not yet saved.
   var isReconciling = false
+  /// The latest stage of the reconciliation.
+  var latestStage = ReconcileStage.mergeConflicts
+  /// The alarm index as it was before an import of all hand edits; nil if there was no such import.
+  var checkedAlarms: AlarmIndex?
 
-  /// Opens the repository, completes an interrupted write, and reconciles the work tree with the branch.
+  /// Creates a writer. `Store.write(reconciling:)` is the only caller that does so for a write.
   ///
-  /// - Throws: `StoreError.operationInProgress`, `.detachedHead`, `.gitBusy`, `GitError`, `FileError`.
-  init(_ store: Store) throws {
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - repository: The store's repository.
+  ///   - branch: The full name of the checked-out branch.
+  ///   - signature: The author of the commits.
+  ///   - hold: Prevents a garbage collection during the write.
+  ///   - seen: The commit at which Belfry left the branch; nil if it is unknown.
+  init(
+    _ store: Store, _ repository: Repository, branch: String, signature: Repository.Signature,
+    hold: consuming CollectionHold, seen: ObjectID?
+  ) {
     self.store = store
-    repository = try store.repository()
-    if Repository.mayBeUnmerged(repository.gitDirectory) {
-      try MergeConflictResolver(store, repository).resolve()
-    }
-    let operation = try repository.operation()
-    guard operation == .none else { throw StoreError.operationInProgress(operation) }
-    guard let branch = try repository.headBranch() else {
-      throw StoreError.detachedHead(branch: store.presentBranch(repository))
-    }
+    self.repository = repository
     self.branch = branch
-    signature = try store.signature(repository)
-    hold = try StoreWriter.waitForCollection(repository, timeout: store.context.lockTimeout)
-    seen = store.local.readSeen()
+    self.signature = signature
+    self.hold = hold
+    self.seen = seen
     reconciled = seen
-    try recover()
-    try reconcile()
-  }
-
-  /// Waits until a running garbage collection ends, and prevents the next one from starting.
-  private static func waitForCollection(
-    _ repository: Repository, timeout: Int
-  ) throws -> CollectionHold {
-    var waited = 0
-    while true {
-      do {
-        return try CollectionHold(repository)
-      } catch CollectionHold.Failure.collecting(let user) {
-        let lock = repository.commonDirectory + "gc.pid"
-        if user == nil, repository.removeAbandonedLock(lock + ".lock") { continue }
-        guard waited < timeout else { throw StoreError.gitBusy(path: lock, by: user) }
-        usleep(5_000)
-        waited += 5
-      }
-    }
   }
 
   /// Returns the commit of the branch, or nil before the first commit.
   func head() throws -> ObjectID? { try repository.commit(of: branch) }
 
+  /// Saves the commit with which the work tree agrees.
+  func noteReconciled() {
+    if !isReconciling, let reconciled { store.local.noteSeen(reconciled) }
+  }
+
   // MARK: Committing
+
+  /// Commits a change.
+  func commit(_ change: Store.Change) throws {
+    try commit(change.files, message: change.message)
+  }
 
   /// Writes files, and commits them on top of the branch.
   ///

@@ -22,7 +22,7 @@ import Testing
     #expect(report.news == [PartnerNews(partner: "Chris", event: .unpaired(cancelled: 2))])
     #expect(try pair.alex.alarms.isEmpty)
     #expect(try pair.alex.partner.received.allSatisfy(\.isOver))
-    let undone = try pair.alex.store.undo()
+    let undone = try pair.alex.store.history.undo()
     #expect(undone.subject == "Deleted: 2 alarms")
     #expect(Set(try pair.alex.alarms.map(\.note)) == ["first", "second"])
     // They stay: nobody deletes them again.

@@ -46,7 +46,7 @@ import Testing
     try pair.alex.answer(.done(at: nil, early: false))
     for person in [pair.alex, pair.chris] { try await person.round() }
     pair.pass(to: "2026-11-22T16:47:00Z")
-    _ = try pair.alex.store.undo()
+    _ = try pair.alex.store.history.undo()
     for person in [pair.alex, pair.chris] { try await person.round() }
     #expect(try pair.chris.partner.sent[0].standing?.detail == "the response was undone")
     pair.pass(to: "2026-11-22T16:48:00Z")

@@ -40,8 +40,8 @@ import Testing
     #expect(try pair.alex.alarm.partner?.quiet == .standard)
     let other = QuietHours("16:00-17:00")
     let store = try pair.alex.store
-    #expect(try store.note(other, in: [pair.alex.alarm.id]) == 1)
-    #expect(try store.note(other, in: [pair.alex.alarm.id]) == 0)
+    #expect(try QuietHoursUpdate(store, to: other).apply(to: [pair.alex.alarm.id]) == 1)
+    #expect(try QuietHoursUpdate(store, to: other).apply(to: [pair.alex.alarm.id]) == 0)
     #expect(try pair.alex.alarm.partner?.quiet == other)
     pair.pass(to: "2026-11-22T16:45:00Z")
     let later = try pair.alex.store

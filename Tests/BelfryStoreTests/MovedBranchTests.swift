@@ -41,7 +41,7 @@ import Testing
     try second.commit(try change("Milk", second))
     _ = try await sandbox.git("config", "receive.denyCurrentBranch", "ignore")
 
-    let writer = try StoreWriter(store)
+    let writer = try store.reconciledWriter(.branch)
     // The writer has looked at the branch, and has not moved it yet.
     let push = try await sandbox.git("push", "-q", sandbox.store, "main:main", in: other)
     #expect(push.status == 0, "\(push.err)")

@@ -48,9 +48,9 @@ import Testing
       makeIdentifier: { generator.withLock { Identifier.random(using: &$0) } },
       random: { $0.lowerBound })
     let store = try Store.open(sandbox.store, context: context).store
-    try store.addRemote(Remote(name: "origin", url: sandbox.root + "/remote.git"))
+    try store.sync.addRemote(Remote(name: "origin", url: sandbox.root + "/remote.git"))
     let losses = Losses(20)
-    let result = try await store.sync(pushTimeout: .max) { _, _ in BusyRemote(losses: losses) }
+    let result = try await store.sync.run(pushTimeout: .max) { _, _ in BusyRemote(losses: losses) }
     #expect(result.pushed > 0)
     #expect(losses.left == 0)
   }

@@ -78,7 +78,7 @@ import Testing
     }
     if random.one(in: 8) {
       do {
-        _ = try store.undo()
+        _ = try store.history.undo()
       } catch let error as StoreError {
         switch error {
         case .nothingToUndo, .notUndone, .settingChangedSince: break
@@ -93,7 +93,7 @@ import Testing
   private func check(
     _ store: Store, _ alarms: [Identifier], _ sandbox: Sandbox, _ path: String
   ) async throws {
-    let entries = Dictionary(grouping: store.log(), by: \.alarm)
+    let entries = Dictionary(grouping: store.history.log(), by: \.alarm)
     for id in alarms {
       let alarm = try #require(try store.alarm(id))
       let view = store.timeline(alarm)

@@ -102,7 +102,7 @@ final class CascadeFleet {
         .write(toFile: folder + "/info/alternates", atomically: true, encoding: .utf8)
     }
     for device in devices {
-      try device.store(at: time).addRemote(Remote(name: "origin", url: hub))
+      try device.store(at: time).sync.addRemote(Remote(name: "origin", url: hub))
     }
     try await begin()
   }
@@ -116,7 +116,7 @@ final class CascadeFleet {
     if random.one(in: 2) { devices[0].zone = random.pick(CascadeFleet.zones) }
     for device in devices {
       let isCaller = random.one(in: 2)
-      try device.store(at: time).describeDevice { $0.calls = isCaller }
+      try device.store(at: time).devices.describe { $0.calls = isCaller }
     }
     for _ in 0..<2 { for device in devices { try await sync(device) } }
     let store = try devices[0].store(at: time)
@@ -139,7 +139,7 @@ final class CascadeFleet {
       Cascade.Plan(isOn: true, primary: store.device, targets: targets))
     alarm.stamps[.cascade] = alarm.stamps[.title]
     if random.one(in: 2) {
-      alarm.cascadeZone = store.zoneName(of: store.device)
+      alarm.cascadeZone = store.devices.zoneName(of: store.device)
       alarm.stamps[.cascadeZone] = alarm.stamps[.title]
     }
     try store.add(
@@ -153,7 +153,7 @@ final class CascadeFleet {
     try setUpCron()
     try restoreOne()
     note(
-      "\(urgency); zones: \(devices.map(\.zone)); targets: \(targets.map(\.key)); callers: \(store.callers.count)"
+      "\(urgency); zones: \(devices.map(\.zone)); targets: \(targets.map(\.key)); callers: \(store.devices.callers.count)"
     )
   }
 
@@ -242,8 +242,8 @@ final class CascadeFleet {
     do {
       let store = try device.store(at: time)
       let isCron = cron[index] != nil
-      _ = try await store.sync(
-        sign: isCron ? store.heartbeatSpacing : DeviceHeartbeats.spacingInWindow,
+      _ = try await store.sync.run(
+        sign: isCron ? store.sync.heartbeatSpacing : DeviceHeartbeats.spacingInWindow,
         promise: isCron ? nil : DeviceHeartbeats.spacingInWindow
       ) {
         SimulatedTransport(
@@ -369,7 +369,7 @@ final class CascadeFleet {
       at: store.context.now, settings: try store.settings().settings, ledger: store.ledger())
     for callout in evaluation.callouts where callout.occurrence == CascadeFleet.occurrence {
       let callers = CallElection.callers(
-        for: callout.target, of: plan, among: store.devices().devices)
+        for: callout.target, of: plan, among: store.devices.all().devices)
       guard let rank = callers.firstIndex(of: store.device) else { continue }
       let key = Store.callKey(alarm.id, callout.occurrence, callout.target)
       var note = store.callNote(key) ?? Store.CallNote(at: time)
@@ -463,7 +463,7 @@ final class CascadeFleet {
     for device in devices where live.contains(device.index) && !rung.contains(device.index) {
       throw Violation("device\(device.index) was there, and never tried")
     }
-    let callers = CallElection.callers(of: plan, able: store.callers)
+    let callers = CallElection.callers(of: plan, able: store.devices.callers)
     let isCallable = callers.contains { caller in
       identifiers.firstIndex(of: caller).map { live.contains($0) } ?? false
     }

@@ -69,11 +69,11 @@ final class Fleet {
         for other in devices where other.index != device.index {
           let isNext = (device.index + 1) % count == other.index
           guard isNext || random.one(in: 4) else { continue }
-          try store.addRemote(Remote(name: "device\(other.index)", url: other.path))
+          try store.sync.addRemote(Remote(name: "device\(other.index)", url: other.path))
         }
       } else {
         for (number, hub) in hubs.enumerated() where number == 0 || random.one(in: 2) {
-          try store.addRemote(Remote(name: "hub\(number)", url: hub))
+          try store.sync.addRemote(Remote(name: "hub\(number)", url: hub))
         }
       }
     }
@@ -123,7 +123,7 @@ final class Fleet {
       network.heal()
       note("the network is whole")
     case 1, 2:
-      for remote in try device.store(at: time).remotes() where random.one(in: 2) {
+      for remote in try device.store(at: time).sync.remotes() where random.one(in: 2) {
         network.cut(device.index, from: remote.url)
         note("device\(device.index) is cut off from \(remote.name)")
       }
@@ -280,7 +280,7 @@ final class Fleet {
   ) async throws {
     let (network, index) = (network, device.index)
     do {
-      let result = try await store.sync {
+      let result = try await store.sync.run {
         SimulatedTransport(
           network: network, device: index, repository: $0, remote: $1, moment: moment)
       }
@@ -491,7 +491,7 @@ final class Fleet {
 
   private func undo(_ store: Store, _ device: SimulatedDevice) throws {
     do {
-      let undone = try store.undo()
+      let undone = try store.history.undo()
       for alarm in undone.alarms {
         ledger.undone(alarm)
         // What adding it is undone of is not there to be steady.

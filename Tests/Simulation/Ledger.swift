@@ -132,7 +132,7 @@ struct Examination {
     let all = try store.allAlarms()
     if let problem = all.problems.first { throw Violation("\(problem)") }
     alarms = Dictionary(uniqueKeysWithValues: all.alarms.map { ($0.id, $0) })
-    log = Array(store.log())
+    log = Array(store.history.log())
   }
 
   static func head(_ device: SimulatedDevice) throws -> String {

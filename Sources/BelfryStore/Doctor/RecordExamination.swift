@@ -19,7 +19,7 @@ public struct RecordExamination: Sendable {
     let summaries = view.summaries()
     var findings: [Finding] = view.problems.map { .record($0) }
     if let problem = try store.settings().problem { findings.append(.record(problem)) }
-    let (devices, badDevices) = store.devices()
+    let (devices, badDevices) = store.devices.all()
     findings += badDevices.map { .record($0) }
     let changes = try await WorkTreeChanges(store)
     let known = Set(view.problems.map(\.path))
@@ -46,7 +46,7 @@ public struct RecordExamination: Sendable {
     let devices = Set(
       DurableFile.names(in: store.path + "/devices").compactMap { Identifier($0.dropLast(5)) })
     var entries: [Identifier: [LogEntry]] = [:]
-    let log = store.log { path, error in findings.append(.entry(path: path, error)) }
+    let log = store.history.log { path, error in findings.append(.entry(path: path, error)) }
     var bad: [Finding] = []
     var unknownDevices: Set<Identifier> = []
     for entry in log {
@@ -83,7 +83,7 @@ public struct RecordExamination: Sendable {
   public func time() throws -> [Finding] {
     let now = store.context.now
     var findings: [Finding] = []
-    if let latest = store.log().first(where: { _ in true }),
+    if let latest = store.history.log().first(where: { _ in true }),
       latest.at > now.adding(seconds: RecordExamination.tolerance)
     {
       let path = LogRecord.path(latest)

@@ -6,11 +6,10 @@ import Glibc
 ///
 /// ```
 /// configuration → HEAD → packed references → locks → damaged objects and packs → missing objects → branch → reflogs
-/// → index
-///   → records → log
+/// → index → records → log
 /// ```
 ///
-/// Each step relies on the steps before it. Files that cannot be repaired are moved to a quarantine.
+/// The records and the log are repaired by the steps of a reconciliation (see `ReconcileStage`). Each step relies on the steps before it. Files that cannot be repaired are moved to a quarantine.
 public struct Repair: Sendable {
   let store: Store
   let report: @Sendable (RepairedItem) -> Void

@@ -11,6 +11,14 @@ import Glibc
 ///    are left in the work tree as hand edits.
 /// 3. A valid file that differs from both sides contains the user's edit, which overrides both.
 /// 4. If a path is not that of a record, the merge is left to the user.
+///
+/// This is the first step of a reconciliation. It also runs alone at the start of every command, and when git's index
+/// gets conflicts during a write.
+///
+/// - Precondition: The store's lock is held. Another program may be in the middle of a merge or a rebase, so a writer
+///   cannot exist yet.
+/// - Effect: No record in git's index has conflicts, and the merge is committed if git's operation allows it.
+/// - Cost: Checks for a few files if git has no conflicts. Otherwise in proportion to the conflicts.
 public struct MergeConflictResolver {
   /// The work that remains after the records were joined.
   public enum Rest: Hashable, Sendable {
@@ -155,47 +163,8 @@ extension Store {
   /// Resolves the conflicts that a merge of git has left, if there are any. Every command calls it.
   ///
   /// - Throws: `StoreError`, `GitError`, `FileError`.
-  public func mendMerge() throws {
+  public func resolveMergeConflicts() throws {
     guard Repository.mayBeUnmerged(local.gitDirectory) else { return }
     try locked { try MergeConflictResolver(self, repository()).resolve() }
-  }
-}
-
-/// The merge driver for records, which git calls in `git merge`, `pull`, `rebase`, `cherry-pick` and `stash pop`.
-public enum MergeDriver {
-  /// The result of a merge of two versions of a record.
-  public struct Outcome: Sendable {
-    /// The merged record.
-    public let bytes: [UInt8]
-    /// The decisions of the merge.
-    public let decisions: [MergeDecision]
-    /// The errors of the sides that were left out.
-    public let problems: [RecordError]
-  }
-
-  /// Merges two versions of a record. If neither is valid, ours stays as it is.
-  ///
-  /// - Parameters:
-  ///   - path: The path of the record.
-  ///   - base: The common ancestor; nil if there is none.
-  ///   - ours: Our version.
-  ///   - theirs: Their version.
-  ///   - folder: The work tree whose store records the decisions; nil for none.
-  ///   - now: The time of the decisions.
-  /// - Throws: `StoreError.noRecord` if the path is not that of a record.
-  public static func join(
-    path: String, base: [UInt8]?, ours: [UInt8], theirs: [UInt8], in folder: String? = nil,
-    at now: Instant
-  ) throws -> Outcome {
-    guard let kind = RecordPath(path) else { throw StoreError.noRecord(path: path) }
-    let join = RecordJoin(
-      kind, ours: .success(ours), theirs: .success(theirs), base: { base })
-    let problems = [join.refusals.ours, join.refusals.theirs].compactMap { $0 }
-    if let folder, let local = Store.localState(of: folder) {
-      DecisionNotes(local).add(
-        DecisionNotes.Note.all(
-          join.decisions, ours: ours, theirs: theirs, base: base, at: now))
-    }
-    return Outcome(bytes: join.bytes ?? ours, decisions: join.decisions, problems: problems)
   }
 }

@@ -3,22 +3,20 @@ import Git
 import Glibc
 
 /// An import of hand edits of `settings.json`, as `HandEditImport` is for alarms.
-struct SettingsHandEditImport {
-  private let writer: StoreWriter
-  private var store: Store { writer.store }
+///
+/// Keys that differ under the same stamp from the commit at which Belfry left the branch get a new stamp, and are
+/// committed as the user's edit. An invalid or missing file stays as it is. A read of the settings reports it.
+///
+/// - Precondition: The work tree agrees with the branch, apart from hand edits.
+/// - Effect: At most one commit. The signature of the settings is saved.
+/// - Cost: The status of one file if it is unchanged since the last commit. Otherwise three versions of the file.
+struct SettingsHandEditImport: ReconcileStep {
+  static let stage = ReconcileStage.settings
+  /// True to compare the file with the branch even if it is unchanged since the last commit.
+  var isBranchUnknown = false
 
-  init(_ writer: StoreWriter) {
-    self.writer = writer
-  }
-
-  /// Stamps the keys that differ under the same stamp from the commit at which Belfry left the branch, and commits them
-  /// as the user's edit.
-  ///
-  /// An invalid or missing file stays as it is. A read of the settings reports it.
-  ///
-  /// - Parameter isBranchUnknown: True to compare the file with the branch even if it is unchanged since the last
-  ///   commit.
-  func absorb(isBranchUnknown: Bool = false) throws {
+  func run(_ writer: StoreWriter) throws {
+    let store = writer.store
     if store.settingsAreSettled, !isBranchUnknown { return }
     let path = "\(store.path)/\(SettingsFile.path)"
     guard let file = (try? DurableFile.read(path, limit: SettingsFile.largest)) ?? nil,
@@ -29,11 +27,11 @@ struct SettingsHandEditImport {
     let bytes = try blob.map { try writer.repository.blob($0, limit: SettingsFile.largest) }
     let committed = bytes.flatMap { try? SettingsFile.decode($0) } ?? SettingsRecord()
     // Another program may have committed the edit without a stamp.
-    let base = try seen() ?? committed
+    let base = seenSettings(writer) ?? committed
 
     var result = written
-    let seen = (Array(written.stamps.values) + Array(base.stamps.values)).max()
-    let stamp = Stamp.next(after: seen, now: store.context.now, device: store.device)
+    let latest = (Array(written.stamps.values) + Array(base.stamps.values)).max()
+    let stamp = Stamp.next(after: latest, now: store.context.now, device: store.device)
     for key in written.keysEditedByHand(since: base) { result.stamps[key] = stamp }
     result = SettingsRecord.join(SettingsRecord.join(result, base), committed)
     let encoded = SettingsFile.encode(result)
@@ -49,7 +47,7 @@ struct SettingsHandEditImport {
 
   /// Returns the settings of the commit at which Belfry left the branch, or nil if the commit is unknown or they cannot
   /// be read.
-  private func seen() throws -> SettingsRecord? {
+  private func seenSettings(_ writer: StoreWriter) -> SettingsRecord? {
     guard let seen = writer.seen, let tree = try? writer.repository.commit(seen).tree,
       let blob = try? writer.repository.blob(at: SettingsFile.path, in: tree),
       let bytes = try? writer.repository.blob(blob, limit: SettingsFile.largest)
@@ -77,13 +75,5 @@ extension Store {
     guard lstat("\(path)/\(SettingsFile.path)", &status) == 0 else { return nil }
     let signature = FileSignature(status)
     return "\(signature.size) \(signature.modified) \(signature.changed) \(signature.inode)"
-  }
-}
-
-extension StoreWriter {
-  /// Imports all hand edits of alarms and settings.
-  func absorb() throws {
-    try HandEditImport(self).absorb(try AlarmIndex(store).unsettled)
-    try SettingsHandEditImport(self).absorb()
   }
 }

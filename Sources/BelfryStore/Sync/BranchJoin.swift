@@ -130,28 +130,3 @@ struct BranchJoin {
       message: message.text)
   }
 }
-
-extension StoreWriter {
-  /// Merges the commits that devices have left here because they could not move this store's branch.
-  func takeIncoming() throws -> [BranchJoin.Outcome] {
-    var outcomes: [BranchJoin.Outcome] = []
-    for (name, commit) in try repository.references(under: Store.incoming).sorted(by: {
-      $0.key < $1.key
-    }) {
-      do {
-        try BranchJoin.expectStore(commit, at: name, repository)
-        outcomes.append(try BranchJoin(self).join(commit))
-      } catch StoreError.remoteIsNoStore {
-        // A commit that doesn't belong to a store is discarded.
-      } catch StoreError.unreadableObject {
-        // The commit stays until its objects can be read, because the device that left it relies on it.
-        continue
-      } catch StoreError.tooLarge {
-        // The commit must not block other devices or this one.
-        continue
-      }
-      try repository.removeReference(name, at: commit)
-    }
-    return outcomes
-  }
-}

@@ -74,7 +74,7 @@ struct GitTransport: RemoteTransport {
     // Only exact names are fetched, whatever else the remote has in that folder.
     let names = Dictionary(
       uniqueKeysWithValues: devices.map {
-        ("\(Store.alive)\($0)", "\(Store.seen)\(remote.name)/\($0)")
+        ("\(StoreSync.alive)\($0)", "\(StoreSync.seen)\(remote.name)/\($0)")
       })
     let listed = try await run(
       ["ls-remote", "--quiet", "--refs", "--end-of-options", remote.name] + names.keys.sorted())

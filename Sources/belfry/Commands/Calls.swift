@@ -62,10 +62,10 @@ struct CallsShow: ParsableCommand {
   func run() throws {
     let context = try common.context(parent.root)
     let store = try context.open()
-    let own = store.callers.contains(store.device)
+    let own = store.devices.callers.contains(store.device)
     context.restrictCallsFile()
     let provider = try context.callProvider
-    let others = store.callers.subtracting([store.device])
+    let others = store.devices.callers.subtracting([store.device])
       .map { store.deviceNames()[$0] ?? $0.short }.sorted()
     if common.json {
       return Console.write(
@@ -234,7 +234,7 @@ struct CallsTest: AsyncParsableCommand {
       schedule: try Schedule(.once(due.date), times: [due.time]), zone: .floating,
       delivery: Alarm.Delivery(), at: now, device: store.device)
     let message =
-      "This is a test of an automated backup alarm from \(CallHook.source(store.ownDevice)). Nothing is due."
+      "This is a test of an automated backup alarm from \(CallHook.source(store.devices.own)). Nothing is due."
     context.restrictCallsFile()
     Console.error("Calling \(number.shown) …")
     let outcome: CallOutcome
@@ -271,7 +271,7 @@ private struct CallSetup {
 
   func set(_ provider: CallProvider?, calls: Bool = true) throws {
     try CallProvider.write(provider, to: context.callsFile)
-    let device = try store.describeDevice { $0.calls = calls }
+    let device = try store.devices.describe { $0.calls = calls }
     if json { return Console.write(CascadeText.json(device).document) }
     Console.line(
       calls

@@ -31,7 +31,7 @@ struct ConflictsList: AsyncParsableCommand {
   func run() async throws {
     let context = try common.context(parent.root)
     let store = try context.open()
-    let items = try await store.conflicts(limit: all ? .max : defaultLimit)
+    let items = try await store.history.conflicts(limit: all ? .max : defaultLimit)
     if common.json { return Console.write(JSON.array(items.enumerated().map(json)).document) }
     if items.isEmpty { return Console.line("No edit was ever set aside.") }
     let names = store.deviceNames()
@@ -105,7 +105,7 @@ struct ConflictsRestore: AsyncParsableCommand {
   func run() async throws {
     let context = try common.context(parent.root)
     let store = try context.open()
-    let items = number > 0 ? try await store.conflicts(limit: number) : []
+    let items = number > 0 ? try await store.history.conflicts(limit: number) : []
     guard number > 0, items.count >= number else {
       throw CommandError(
         .notPossible, "there is no conflict \(number).", hint: "See 'belfry conflicts list --all'.")
@@ -116,7 +116,7 @@ struct ConflictsRestore: AsyncParsableCommand {
         .notPossible, "conflict \(number) is already restored.",
         hint: "See 'belfry conflicts list'.")
     }
-    try store.restore(item)
+    try store.history.restore(item)
     let decision = item.decision
     if common.json {
       return Console.write(
@@ -155,7 +155,7 @@ struct Explain: AsyncParsableCommand {
       }
       return civil
     }
-    let explanation = try await store.explain(
+    let explanation = try await store.history.explain(
       context.find(alarm, in: store).id, occurrence: civil)
     if let civil, !explanation.alarm.schedule.contains(civil),
       explanation.occurrences.allSatisfy(\.parts.isEmpty)

@@ -26,12 +26,12 @@ struct DeviceAdopt: ParsableCommand {
   func run() throws {
     let context = try common.context(parent.root)
     let store = try context.open()
-    let presence = store.presence
+    let presence = store.devices.presence
     let old = try find(store, presence)
     if !force { try expectSilent(old, store, presence) }
-    let adoption = try store.adopt(old)
+    let adoption = try store.devices.adopt(old)
     if common.json { return Console.write(json(adoption, store).document) }
-    let own = Printable.text(store.ownDevice.name)
+    let own = Printable.text(store.devices.own.name)
     Console.line(
       "\(own) (\(store.device.short)) replaces \(name(old)): \(count(adoption.alarms.count))."
     )
@@ -56,7 +56,7 @@ struct DeviceAdopt: ParsableCommand {
   ///
   /// - Throws: `CommandError` if the argument names no other device, or several.
   private func find(_ store: Store, _ presence: DevicePresence) throws -> Device {
-    let others = store.devices().devices.filter { $0.id != store.device }
+    let others = store.devices.all().devices.filter { $0.id != store.device }
     let wanted = device.lowercased()
     var matches = others.filter { $0.name.lowercased() == wanted }
     if matches.isEmpty, !wanted.isEmpty {
@@ -101,9 +101,9 @@ struct DeviceAdopt: ParsableCommand {
   }
 
   /// Returns `{id, name, replaces, alarms: [{id, title}]}`.
-  private func json(_ adoption: Store.Adoption, _ store: Store) -> JSON {
+  private func json(_ adoption: StoreDevices.Adoption, _ store: Store) -> JSON {
     .object([
-      "id": JSON(store.device), "name": .string(store.ownDevice.name),
+      "id": JSON(store.device), "name": .string(store.devices.own.name),
       "replaces": JSON(adoption.old.id),
       "alarms": .array(
         adoption.alarms.map { .object(["id": JSON($0.id), "title": .string($0.title)]) }),

@@ -47,16 +47,16 @@ struct DeviceCommand: ParsableCommand {
     let store = try context.open()
     let device: Device
     if name == nil, kind == nil, owner == nil {
-      device = store.ownDevice
+      device = store.devices.own
     } else {
-      device = try store.describeDevice { device in
+      device = try store.devices.describe { device in
         if let name { device.name = name }
         if let kind { device.kind = kind }
         if let owner { device.owner = owner.isEmpty ? nil : owner }
       }
     }
     if name != nil,
-      store.currentDevices().contains(where: {
+      store.devices.current().contains(where: {
         $0.id != device.id && $0.name.lowercased() == device.name.lowercased()
       })
     {

@@ -308,7 +308,7 @@ enum Examination: String, ExpressibleByArgument {
   private static let remoteTimeout = 20
 
   private func remotes(_ store: Store, _ context: CommandContext) async throws -> [Diagnosis] {
-    let remotes = try store.remotes()
+    let remotes = try store.sync.remotes()
     if remotes.isEmpty {
       return [
         Diagnosis(
@@ -320,7 +320,7 @@ enum Examination: String, ExpressibleByArgument {
     for remote in remotes {
       let name = Printable.text(remote.name)
       do {
-        try await store.reach(remote)
+        try await store.sync.reach(remote)
         let url = RemoteURLInput.shown(remote.url)
         result.append(Diagnosis("remotes", .fine, "\(name) is reachable: \(url)."))
       } catch {
@@ -341,7 +341,7 @@ enum Examination: String, ExpressibleByArgument {
     }
     let zones = context.storeContext.zones
     for remote in remotes {
-      guard let waiting = store.waiting(for: remote.name), waiting > 0 else { continue }
+      guard let waiting = store.sync.waiting(for: remote.name), waiting > 0 else { continue }
       result.append(
         Diagnosis(
           "sync", .note,
@@ -349,7 +349,7 @@ enum Examination: String, ExpressibleByArgument {
           remedy: "belfry sync"))
     }
     result.append(
-      store.lastSync.map {
+      store.sync.last.map {
         Diagnosis("sync", .fine, "The last sync was at \(zones.text($0)).")
       } ?? Diagnosis("sync", .note, "This device has never synced.", remedy: "belfry sync"))
     return result

@@ -54,7 +54,7 @@ struct Edit: ParsableCommand {
         after.schedule = try schedule.schedule(
           changing: before.schedule, now: zone.civil(at: context.storeContext.now))
       }
-      return try store.edited(before, after)
+      return try AlarmEdit(store).edited(before, after)
     }
     if delivery.isGiven, let warning = delivery.warning(try context.settings(store).tier) {
       Console.error(warning)
@@ -74,7 +74,14 @@ struct Edit: ParsableCommand {
   }
 }
 
-extension Store {
+/// The change from one definition of an alarm to another, with its log entries.
+struct AlarmEdit {
+  let store: Store
+
+  init(_ store: Store) {
+    self.store = store
+  }
+
   /// Returns the change from one definition of an alarm to another; a nil change if they are the same.
   ///
   /// - Parameter words: the detail of the log entry; nil for the names of the changed fields.
@@ -82,12 +89,12 @@ extension Store {
   /// - Throws: `CommandError` if the new schedule has no future occurrence.
   func edited(
     _ before: Alarm, _ after: Alarm, as action: LogEntry.Action = .edited, words: String? = nil
-  ) throws -> (Change?, (Alarm, [Alarm.Field])) {
+  ) throws -> (Store.Change?, (Alarm, [Alarm.Field])) {
     let fields = after.changedFields(from: before)
     if fields.isEmpty { return (nil, (before, [])) }
-    let alarm = after.stamped(against: before, at: context.now, device: device)
+    let alarm = after.stamped(against: before, at: store.context.now, device: store.device)
     if !Set(fields).isDisjoint(with: [.schedule, .zone]),
-      timeline(alarm).next(after: context.now) == nil
+      store.timeline(alarm).next(after: store.context.now) == nil
     {
       throw CommandError(
         .usage, "\(alarm.schedule.summary) has no future occurrence.",
@@ -101,23 +108,23 @@ extension Store {
     if action == .disabled {
       events = try openOccurrences(of: before).map { Event(.cleared, $0) } + events
     } else if fields.contains(.schedule) {
-      let dropped = timeline(before).occurrences(in: .skipped)
-        .filter { timeline(alarm).record(of: $0) == nil }
+      let dropped = store.timeline(before).occurrences(in: .skipped)
+        .filter { store.timeline(alarm).record(of: $0) == nil }
       events =
         dropped.map { civil in
           let revision = alarm.progress.occurrences[civil]?.revision ?? 0
           return Event(.unskipped, civil, revision: revision + 1)
         } + events
     }
-    let change = Change(
-      alarms: [alarm], entries: entries(events, of: alarm),
-      message: CommitMessage(event, of: alarm, device: device))
+    let change = Store.Change(
+      alarms: [alarm], entries: store.entries(events, of: alarm),
+      message: CommitMessage(event, of: alarm, device: store.device))
     return (change, (alarm, fields))
   }
 
   /// Returns the occurrences that are pending, snoozed or ringing, in ascending order.
   private func openOccurrences(of alarm: Alarm) throws -> [CivilDateTime] {
-    let status = try self.status(alarm)
+    let status = try store.status(alarm)
     let current = status.state == .ringing || status.state == .snoozed ? status.current : nil
     return Set(status.pending.map(\.occurrence) + [current].compactMap { $0 }).sorted()
   }

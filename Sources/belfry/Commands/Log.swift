@@ -26,7 +26,7 @@ struct Log: ParsableCommand {
     let wanted = try alarm.map { try identifier($0, context, store) }
     let names = store.deviceNames()
     let output = AlarmOutput(store: store, style: context.style)
-    let entries = store.log(of: wanted) { path, error in
+    let entries = store.history.log(of: wanted) { path, error in
       Console.error(
         "belfry: warning: \(Printable.text(path)) is not valid: \(Printable.text(error.words)).")
     }
@@ -65,7 +65,7 @@ struct Log: ParsableCommand {
       guard case .noSuchAlarm = error, name.utf8.allSatisfy(Identifier.isCharacter) else {
         throw error
       }
-      let matches = Set(store.log().lazy.map(\.alarm).filter { $0.text.hasPrefix(name) })
+      let matches = Set(store.history.log().lazy.map(\.alarm).filter { $0.text.hasPrefix(name) })
       guard matches.count == 1, let id = matches.first else { throw error }
       return id
     }

@@ -47,7 +47,7 @@ struct RemoteAdd: ParsableCommand {
         "\(RemoteURLInput.shown(remote.url)) is the mailbox of a partner, who could read your whole store there.",
         hint: "Create a separate repository for the store: git init --bare")
     }
-    try store.addRemote(remote)
+    try store.sync.addRemote(remote)
     RemoteURLInput.warnOfCredentials(remote)
     if common.json {
       Console.write(remote.json.document)
@@ -66,7 +66,7 @@ struct RemoteList: ParsableCommand {
   @ParentCommand var parent: RemoteCommand
 
   func run() throws {
-    let remotes = try common.context(parent.root).open().remotes()
+    let remotes = try common.context(parent.root).open().sync.remotes()
     if common.json {
       return Console.write(JSON.array(remotes.map(\.json)).document)
     }
@@ -90,7 +90,7 @@ struct RemoteRemove: ParsableCommand {
   @ParentCommand var parent: RemoteCommand
 
   func run() throws {
-    try common.context(parent.root).open().removeRemote(name)
+    try common.context(parent.root).open().sync.removeRemote(name)
     if common.json {
       Console.write(JSON.object(["name": .string(name)]).document)
     } else {

@@ -46,7 +46,7 @@ struct SettingsShow: ParsableCommand {
     let settings = try context.settings(store)
     let hooks = context.hooks()
     let reach = Blocking.run { await hooks.reach() }
-    let remotes = try store.remotes()
+    let remotes = try store.sync.remotes()
     if common.json {
       var members = Dictionary(
         uniqueKeysWithValues: Setting.allCases.map {

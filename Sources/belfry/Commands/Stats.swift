@@ -25,7 +25,7 @@ struct Stats: ParsableCommand {
       try alarm.map { [try context.find($0, in: store)] }
       ?? context.overview(store).sorted { ($0.title, $0.id) < ($1.title, $1.id) }
     let entries = Dictionary(
-      grouping: store.log(of: summaries.count == 1 ? summaries[0].id : nil) { path, error in
+      grouping: store.history.log(of: summaries.count == 1 ? summaries[0].id : nil) { path, error in
         Console.error(
           "belfry: warning: \(Printable.text(path)) is not valid: \(Printable.text(error.words)).")
       }, by: \.alarm)

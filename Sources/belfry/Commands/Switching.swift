@@ -43,7 +43,8 @@ private func setEnabled(
   let (alarm, fields) = try store.update(summary.id) { before in
     var after = before
     after.enabled = enabled
-    let (change, result) = try store.edited(before, after, as: enabled ? .enabled : .disabled)
+    let (change, result) = try AlarmEdit(store).edited(
+      before, after, as: enabled ? .enabled : .disabled)
     cleared = (change?.entries ?? []).filter { $0.action == .cleared }.compactMap(\.occurrence)
     return (change, result)
   }

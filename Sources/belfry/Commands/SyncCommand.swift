@@ -34,21 +34,21 @@ struct SyncCommand: AsyncParsableCommand {
     let store = try context.transferring(line).open(welcome: false, creates: false)
     if mail, !dryRun, remotes.isEmpty, !PartnerStore(store).isEmpty {
       // Before the sync, so that it pushes the alarms that partners have set.
-      let isAlone = try store.remotes().isEmpty
+      let isAlone = try store.sync.remotes().isEmpty
       try await checkMailboxes(context, isAlone: isAlone)
       if isAlone { return }
     }
     if dryRun {
-      let plans = try await reaching(store, line, context) { try await store.plan(remotes) }
+      let plans = try await reaching(store, line, context) { try await store.sync.plan(remotes) }
       try tell(plans, store)
       return try Self.fail(plans.compactMap(\.failure))
     }
     // On a device driven by cron, no daemon sends heartbeats.
-    let sign = signOfLife ?? store.heartbeatSpacing
+    let sign = signOfLife ?? store.sync.heartbeatSpacing
     // A daemon syncs more often when a cascade step may have to ring; cron keeps its interval.
     let promise = signOfLife.map { _ in DeviceHeartbeats.spacingInWindow }
     let result = try await reaching(store, line, context) {
-      try await store.sync(remotes, sign: sign, promise: promise)
+      try await store.sync.run(remotes, sign: sign, promise: promise)
     }
     let names = store.deviceNames()
     result.tell(names)
@@ -97,11 +97,11 @@ struct SyncCommand: AsyncParsableCommand {
   /// Returns the state of the last sync: `Last synced 2 h ago; 3 commits are not pushed.`
   private func unpushed(_ store: Store, _ context: CommandContext) -> String {
     let last =
-      store.lastSync.map {
+      store.sync.last.map {
         "Last synced \(Span.length(max(0, context.storeContext.now.seconds(since: $0)))) ago"
       } ?? "Never synced yet"
-    let name = remotes.first ?? (try? store.remotes().first?.name) ?? "origin"
-    guard let count = store.waiting(for: name) else { return "Never synced with \(name) yet." }
+    let name = remotes.first ?? (try? store.sync.remotes().first?.name) ?? "origin"
+    guard let count = store.sync.waiting(for: name) else { return "Never synced with \(name) yet." }
     return "\(last); \(count) commit\(count == 1 ? " is" : "s are") not pushed."
   }
 

@@ -23,7 +23,7 @@ struct Undo: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let store = try context.open()
-    let undone = try store.undo(skipping: skip)
+    let undone = try store.history.undo(skipping: skip)
     let output = AlarmOutput(store: store, style: context.style)
     if common.json {
       return output.print(

@@ -36,10 +36,10 @@ struct CascadeProgress {
   private static func silent(
     _ devices: [Identifier?], of alarm: Alarm, at occurrence: CivilDateTime, in store: Store
   ) -> Set<Int> {
-    let presence = store.presence
+    let presence = store.devices.presence
     let signs = store.deviceHeartbeats
     let fired = Set(
-      store.log(of: alarm.id).prefix(200)
+      store.history.log(of: alarm.id).prefix(200)
         .filter { $0.action == .fired && $0.occurrence == occurrence }.map(\.device))
     return Set(
       devices.indices.filter { index in

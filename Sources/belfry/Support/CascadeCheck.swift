@@ -83,7 +83,7 @@ struct CascadeCheck {
   private func callers(_ alarms: [Alarm]) throws -> [Diagnosis] {
     let isCalling = alarms.contains { $0.cascade?.plan.calls == true }
     var result: [Diagnosis] = []
-    if isCalling, store.callers.isEmpty {
+    if isCalling, store.devices.callers.isEmpty {
       result.append(
         Diagnosis(
           "calls", .problem,
@@ -98,7 +98,7 @@ struct CascadeCheck {
           "\(path) holds a secret, but is open to others (mode 0\(String(mode, radix: 8))).",
           remedy: "chmod 600 \(path), and change the secret if anyone else uses this machine"))
     }
-    guard store.callers.contains(store.device) else { return result }
+    guard store.devices.callers.contains(store.device) else { return result }
     guard let provider = try context.callProvider else {
       if let hook = context.ownHook("call") {
         return result + [Diagnosis("calls", .fine, "Calls are placed by your own hook \(hook).")]

@@ -41,7 +41,7 @@ struct CascadeReadiness {
     // Without alarms, skip the query of the daemon, which may take seconds.
     if coming.isEmpty { return [] }
     var knowledge = DeviceKnowledge(store)
-    let withoutCascade = store.devicesWithoutCascade(
+    let withoutCascade = store.sync.devicesWithoutCascade(
       of: coming.map { $0.alarm }, knowledge.heartbeats)
     return coming.map { item in
       knowledge.interval = item.plan.interval
@@ -61,7 +61,7 @@ struct CascadeReadiness {
         target.device.map { knowledge.member(target, $0, at: at) }
           ?? knowledge.remote(target, plan, at: at))
     }
-    zoneName = store.cascadeZoneName(of: alarm)
+    zoneName = store.devices.cascadeZoneName(of: alarm)
     self.alarm = alarm
     self.next = next
     self.members = members
@@ -85,10 +85,10 @@ struct CascadeReadiness {
     init(_ store: Store) {
       now = store.context.now
       own = store.device
-      devices = store.devices().devices
+      devices = store.devices.all().devices
       names = devices.names
       heartbeats = store.deviceHeartbeats
-      presence = store.presence
+      presence = store.devices.presence
       isSchedulerRunning = store.daemonState().isRunning || store.hasTickedLately
       hasRemote = store.hasRemote
     }

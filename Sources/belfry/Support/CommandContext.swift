@@ -218,7 +218,7 @@ struct CommandContext {
       storePath, context: storeContext, creates: creates && !isBackground)
     announce(opening, store)
     do {
-      try store.mendMerge()
+      try store.resolveMergeConflicts()
     } catch {
       Console.error(
         "belfry: warning: a git merge could not be completed: \(CommandError.words(error))")
@@ -260,7 +260,7 @@ struct CommandContext {
 
   /// Prints the devices that this device, which has a new identity, may have replaced.
   func offerAdoption(_ store: Store) {
-    for old in store.adoptable() {
+    for old in store.devices.adoptable() {
       Console.error(
         "If it replaces \(Printable.text(old.name)) (\(old.id.short)): belfry device adopt \(old.id.short)"
       )
@@ -367,7 +367,7 @@ struct CommandContext {
   /// Audits the records once a day, and packs objects if there are many. A failure is only a warning.
   func upkeep(_ store: Store) async {
     do {
-      try await store.tidy()
+      try await store.auditDaily()
       try await store.pack()
     } catch {
       let reason = CommandError(explaining: error)?.message ?? "\(error)."

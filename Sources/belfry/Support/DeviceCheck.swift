@@ -10,13 +10,13 @@ struct DeviceCheck {
   }
 
   func diagnoses() -> [Diagnosis] {
-    let silent = store.silentDevices()
+    let silent = store.devices.silent()
     let reported = Set(silent.map(\.device.id))
     return silent.map { silent in
       let warning = SilentDeviceWarning(silent, store)
       return Diagnosis("devices", .problem, warning.message, remedy: warning.remedy)
     }
-      + store.adoptable().filter { !reported.contains($0.id) }.map(unadopted)
+      + store.devices.adoptable().filter { !reported.contains($0.id) }.map(unadopted)
       + returned
   }
 
@@ -33,8 +33,8 @@ struct DeviceCheck {
 
   /// The findings about replaced devices that are back. Both devices ring, as either may be the right one.
   private var returned: [Diagnosis] {
-    let devices = store.devices().devices
-    return store.presence.returned.sorted { $0.key < $1.key }.compactMap { old, new in
+    let devices = store.devices.all().devices
+    return store.devices.presence.returned.sorted { $0.key < $1.key }.compactMap { old, new in
       guard let device = devices.first(where: { $0.id == old }) else { return nil }
       let successor = devices.first { $0.id == new }.map(name) ?? new.short
       return Diagnosis(

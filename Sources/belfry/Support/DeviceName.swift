@@ -10,8 +10,8 @@ struct DeviceDirectory {
   let succeeded: Set<Identifier>
 
   init(_ store: Store) {
-    devices = store.devices().devices
-    succeeded = Set(store.presence.standIns.keys)
+    devices = store.devices.all().devices
+    succeeded = Set(store.devices.presence.standIns.keys)
   }
 
   /// Returns the device that a text names.

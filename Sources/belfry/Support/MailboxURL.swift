@@ -9,7 +9,7 @@ enum MailboxURL {
   /// Returns true if a URL is that of a store, or of a remote of this store.
   static func isStores(_ url: String, _ store: Store) throws -> Bool {
     let location = canonical(url)
-    if try store.remotes().contains(where: { canonical($0.url) == location }) { return true }
+    if try store.sync.remotes().contains(where: { canonical($0.url) == location }) { return true }
     return location.hasPrefix("/") && access("\(location)/.git/belfry", F_OK) == 0
   }
 

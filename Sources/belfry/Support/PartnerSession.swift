@@ -150,8 +150,8 @@ struct PartnerSession: Sendable {
   /// Returns the name that partners see: the given one, else the device's owner, the user, or the device's name.
   func ownName(_ given: String?) throws -> String {
     let source =
-      given ?? store.ownDevice.owner ?? context.environment["USER"]
-      ?? context.environment["LOGNAME"] ?? store.ownDevice.name
+      given ?? store.devices.own.owner ?? context.environment["USER"]
+      ?? context.environment["LOGNAME"] ?? store.devices.own.name
     let shown = given == nil ? source.prefix(1).uppercased() + source.dropFirst() : source
     guard let name = PartnerOrigin.name(shown) else {
       throw CommandError(

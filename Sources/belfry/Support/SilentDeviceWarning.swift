@@ -3,10 +3,10 @@ import BelfryStore
 
 /// The warning about an offline device that alarms name.
 struct SilentDeviceWarning {
-  private let silent: Store.SilentDevice
+  private let silent: StoreDevices.SilentDevice
   private let store: Store
 
-  init(_ silent: Store.SilentDevice, _ store: Store) {
+  init(_ silent: StoreDevices.SilentDevice, _ store: Store) {
     self.silent = silent
     self.store = store
   }
@@ -15,7 +15,7 @@ struct SilentDeviceWarning {
   ///
   /// - Parameter alarms: the alarms to consider; nil for all.
   static func tell(_ store: Store, about alarms: Set<Identifier>? = nil) {
-    for silent in store.silentDevices() {
+    for silent in store.devices.silent() {
       if let alarms, !silent.alarms.contains(where: { alarms.contains($0.id) }) { continue }
       let warning = SilentDeviceWarning(silent, store)
       Console.error("belfry: warning: \(warning.message)")

@@ -162,7 +162,7 @@ extension CascadeEditing {
   func add(_ target: CascadeTarget) throws {
     let isFirst = try (alarm.cascade?.plan ?? Cascade.Plan()) == Cascade.Plan()
     let label = Printable.text(target.label(names))
-    let presence = store.presence
+    let presence = store.devices.presence
     let list = "See it: belfry cascade list \(summary.id.short)"
     let (alarm, _) = try change("\(label) added") { plan in
       if let device = target.device,

@@ -46,7 +46,7 @@ struct CascadeEditing {
     context = try common.context(root)
     store = try context.open()
     summary = try context.find(alarm, in: store)
-    devices = store.devices().devices
+    devices = store.devices.all().devices
     names = devices.names
     json = common.json
   }
@@ -55,7 +55,7 @@ struct CascadeEditing {
 
   func text(_ alarm: Alarm) -> CascadeText {
     CascadeText(
-      alarm, names: names, devices: devices, zoneName: store.cascadeZoneName(of: alarm))
+      alarm, names: names, devices: devices, zoneName: store.devices.cascadeZoneName(of: alarm))
   }
 
   var alarm: Alarm {
@@ -97,9 +97,9 @@ struct CascadeEditing {
       }
       let isMoved = before.cascade?.plan.primary != plan.primary
       if before.zone == .floating, isMoved || before.cascadeZone == nil {
-        after.cascadeZone = plan.primary.flatMap { store.zoneName(of: $0) }
+        after.cascadeZone = plan.primary.flatMap { store.devices.zoneName(of: $0) }
       }
-      return try store.edited(before, after, words: "cascade: \(words)")
+      return try AlarmEdit(store).edited(before, after, words: "cascade: \(words)")
     }
     return (alarm, !fields.isEmpty)
   }

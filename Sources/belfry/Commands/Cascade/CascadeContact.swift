@@ -39,7 +39,7 @@ struct CascadeContact: AsyncParsableCommand {
     let contact = ContactCall(context: context, opened: opened, alarm: alarm, plan: plan, callout)
     let attempt = CallAttempt(
       store, callout,
-      callers: CallElection.callers(for: target, of: plan, among: store.currentDevices()),
+      callers: CallElection.callers(for: target, of: plan, among: store.devices.current()),
       leases: try store.callClaims(id, occurrence, target), contact.dependencies(store))
     guard let attempt else {
       // Another device calls.
@@ -103,7 +103,7 @@ private struct ContactCall: Sendable {
   }
 
   private func message(_ store: Store) -> String {
-    let primary = store.devices().devices.first { $0.id == plan.primary }
+    let primary = store.devices.all().devices.first { $0.id == plan.primary }
     var note: String?
     if case .phone(_, let message) = callout.target { note = message }
     let due =

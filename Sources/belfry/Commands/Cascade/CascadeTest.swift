@@ -105,11 +105,11 @@ struct CascadeTest: AsyncParsableCommand {
 
   /// Syncs if possible; otherwise the next sync brings the test.
   private func sync(_ store: Store) async {
-    if store.hasRemote { _ = try? await Watchdog.limit { try await store.sync() } }
+    if store.hasRemote { _ = try? await Watchdog.limit { try await store.sync.run() } }
   }
 
   private func reports(_ store: Store, _ alarm: Identifier, since: Instant) -> [LogEntry] {
-    store.log(of: alarm).prefix { $0.at > since.adding(seconds: -CascadeRun.skew) }
+    store.history.log(of: alarm).prefix { $0.at > since.adding(seconds: -CascadeRun.skew) }
       .filter { [.rehearsed, .called].contains($0.action) && $0.detail != "asked for" }
       .sorted { ($0.at, $0.id) < ($1.at, $1.id) }
   }
@@ -132,7 +132,7 @@ struct CascadeTest: AsyncParsableCommand {
     return [Awaited(label: names[primary] ?? primary.short, device: primary)]
       + plan.targets.filter { target in
         // Without a call provider no call is placed.
-        !target.isPhone || !store.callers.isEmpty
+        !target.isPhone || !store.devices.callers.isEmpty
       }.map { Awaited(label: $0.label(names), device: $0.device) }
   }
 

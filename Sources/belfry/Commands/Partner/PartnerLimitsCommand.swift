@@ -38,8 +38,8 @@ struct PartnerLimitsCommand: ParsableCommand {
       return partner
     }
     // The quiet hours also apply to the alarms that are already set, on all devices.
-    try session.store.note(
-      limited.limits.quiet, in: limited.received.filter { !$0.isOver }.compactMap(\.alarm))
+    try QuietHoursUpdate(session.store, to: limited.limits.quiet).apply(
+      to: limited.received.filter { !$0.isOver }.compactMap(\.alarm))
     session.show(limited, json: common.json)
   }
 

@@ -1,7 +1,10 @@
 import BelfryCore
 import Git
 
-extension Store {
+/// The history of a store: the log, the origins of values, resolved conflicts, and the undoing of actions.
+public struct StoreHistory: StorePart {
+  let store: Store
+
   /// Returns the log entries, newest first. They are read lazily.
   ///
   /// - Parameters:
@@ -37,4 +40,9 @@ extension Store {
       return nil
     }
   }
+}
+
+extension Store {
+  /// The history of this store.
+  public var history: StoreHistory { StoreHistory(store: self) }
 }

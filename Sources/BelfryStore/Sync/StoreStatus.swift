@@ -60,17 +60,17 @@ extension Store {
     view.save()
     let remotes = try repository.remotes().map { remote in
       StoreStatus.RemoteStatus(
-        remote: remote, counts: try Store.counts(repository, from: head, to: remote.name))
+        remote: remote, counts: try StoreSync.counts(repository, from: head, to: remote.name))
     }
-    let (devices, problems) = devices()
+    let (devices, problems) = self.devices.all()
     let activity = lastActivities(of: Set(devices.map(\.id)))
-    let presence = presence
+    let presence = self.devices.presence
     return StoreStatus(
       branch: reference.map { $0.hasPrefix("refs/heads/") ? String($0.dropFirst(11)) : $0 },
       head: head, operation: try repository.operation(),
       unsettled: view.unsettled.count + (settingsAreSettled ? 0 : 1),
-      left: try repository.references(under: Store.incoming).count, remotes: remotes,
-      lastSync: lastSync, lastTick: lastTick,
+      left: try repository.references(under: StoreSync.incoming).count, remotes: remotes,
+      lastSync: sync.last, lastTick: lastTick,
       devices: devices.map { device in
         StoreStatus.DeviceStatus(
           device: device, isHere: device.id == self.device, lastActivity: activity[device.id],
@@ -82,23 +82,25 @@ extension Store {
 
   private func lastActivities(of devices: Set<Identifier>) -> [Identifier: Instant] {
     var result: [Identifier: Instant] = [:]
-    for entry in log().prefix(Store.maxActivityEntries) {
+    for entry in history.log().prefix(Store.maxActivityEntries) {
       if result[entry.device] == nil { result[entry.device] = entry.at }
       if devices.allSatisfy({ result[$0] != nil }) { break }
     }
     return result
   }
+}
 
+extension StoreSync {
   /// Returns the number of commits that a remote lacks, as of the last sync, or nil if there was none.
   public func waiting(for remote: String) -> Int? {
     guard let repository = try? repository() else { return nil }
     let head = (try? repository.commit(of: repository.currentBranch())) ?? nil
-    return (try? Store.counts(repository, from: head, to: remote))??.ahead
+    return (try? StoreSync.counts(repository, from: head, to: remote))??.ahead
   }
 
   /// Returns the number of commits that a remote lacks, and that the store lacks, or nil if there was no sync or its
   /// commit is missing.
-  private static func counts(
+  fileprivate static func counts(
     _ repository: Repository, from head: ObjectID?, to remote: String
   ) throws -> (ahead: Int, behind: Int)? {
     let tracking = "refs/remotes/\(remote)/\(Repository.branch)"

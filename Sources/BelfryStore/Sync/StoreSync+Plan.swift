@@ -28,7 +28,7 @@ public struct SyncPlan: Sendable {
   public var failure: (any Error)?
 }
 
-extension Store {
+extension StoreSync {
   /// Fetches from remotes and returns what a sync would change. Only the remote-tracking references change.
   ///
   /// The result doesn't include hand edits that are not committed yet.

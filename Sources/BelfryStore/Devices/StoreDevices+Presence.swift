@@ -4,12 +4,12 @@ import Glibc
 import Synchronization
 
 /// The presence of the other devices, as far as this store has evidence.
-extension Store {
+extension StoreDevices {
   /// The current presence of the devices.
   public var presence: DevicePresence { presence(presenceEvidence) }
 
   func presence(_ evidence: PresenceCache.Evidence) -> DevicePresence {
-    presenceCache.presence(by: evidence, at: context.now) {
+    store.presenceCache.presence(by: evidence, at: context.now) {
       DevicePresence(
         own: device, devices: evidence.devices, heartbeats: evidence.heartbeats,
         activity: evidence.activity, at: context.now)
@@ -18,17 +18,17 @@ extension Store {
 
   /// The evidence about the other devices, read once for all alarms.
   var presenceEvidence: PresenceCache.Evidence {
-    presenceCache.evidence(
+    store.presenceCache.evidence(
       for: [local.heartbeats.path, path + "/devices"], at: context.now, read: readEvidence)
   }
 
   private func readEvidence() -> PresenceCache.Evidence {
-    let devices = devices().devices
+    let devices = all().devices
     let others = Set(devices.map(\.id)).subtracting([device])
     let known = DurableFile.names(in: path + "/devices").compactMap {
       $0.hasSuffix(".json") ? Identifier($0.dropLast(5)) : nil
     }
-    let fetched = deviceHeartbeats
+    let fetched = store.deviceHeartbeats
     func evidence(
       _ heartbeats: DeviceHeartbeats, _ activity: [Identifier: Instant]
     ) -> PresenceCache.Evidence {
@@ -52,11 +52,11 @@ extension Store {
     of others: Set<Identifier>, to heartbeats: inout DeviceHeartbeats
   ) {
     var status = stat()
-    guard stat("\(local.gitDirectory)/\(Store.alive.dropLast())", &status) == 0,
+    guard stat("\(local.gitDirectory)/\(StoreSync.alive.dropLast())", &status) == 0,
       let repository = try? repository()
     else { return }
     for id in others {
-      if let commit = (try? repository.commit(of: "\(Store.alive)\(id)")) ?? nil {
+      if let commit = (try? repository.commit(of: "\(StoreSync.alive)\(id)")) ?? nil {
         heartbeats.take(commit, of: id, from: repository, at: context.now)
       }
     }
@@ -69,7 +69,7 @@ extension Store {
   private func latestEntries(of devices: Set<Identifier>) -> [Identifier: Instant] {
     let oldest = context.now.adding(seconds: -DevicePresence.recordHorizon)
     var result: [Identifier: Instant] = [:]
-    for entry in log().prefix(Store.maxEntries) {
+    for entry in store.history.log().prefix(StoreDevices.maxEntries) {
       if entry.at < oldest { break }
       if entry.at.isImplausible(at: context.now) { continue }
       if devices.contains(entry.device), result[entry.device] == nil {

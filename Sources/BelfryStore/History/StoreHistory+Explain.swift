@@ -24,7 +24,7 @@ public struct Explanation: Sendable {
   public var occurrences: [(civil: CivilDateTime, parts: [Part])]
 }
 
-extension Store {
+extension StoreHistory {
   /// The maximum number of versions of a record that are read.
   private static let maxVersions = 500
 
@@ -60,7 +60,7 @@ extension Store {
   ///   - occurrence: The occurrence to explain; nil for the definition and all recorded occurrences.
   /// - Throws: `StoreError.noSuchAlarm`, `GitError`.
   public func explain(_ id: Identifier, occurrence: CivilDateTime?) async throws -> Explanation {
-    guard let alarm = try alarm(id) else { throw StoreError.noSuchAlarm(id.text) }
+    guard let alarm = try store.alarm(id) else { throw StoreError.noSuchAlarm(id.text) }
     let versions = try await versions(of: id)
     var explanation = Explanation(alarm: alarm, fields: [], occurrences: [])
     if occurrence == nil {
@@ -85,7 +85,8 @@ extension Store {
     let path = AlarmRecord.path(id)
     let outcome = try await GitCommand.run(
       [
-        "log", "--full-history", "--topo-order", "--format=%H", "--max-count=\(Store.maxVersions)",
+        "log", "--full-history", "--topo-order", "--format=%H",
+        "--max-count=\(StoreHistory.maxVersions)",
         "HEAD", "--", path,
       ], in: self.path)
     guard outcome.status == 0 else {

@@ -47,7 +47,13 @@ public struct SyncResult: Sendable {
   }
 }
 
-extension Store {
+/// The exchange of a store with its remotes.
+public struct StoreSync: StorePart {
+  let store: Store
+
+  /// The time of the last sync; nil if there was none.
+  public var last: Instant? { local.last(.sync) }
+
   /// Fetches, merges and pushes until this store and the remotes have the same commit.
   ///
   /// The lock is held only during merges, so local work never waits for a remote. An unreachable remote doesn't
@@ -62,7 +68,7 @@ extension Store {
   ///     the default.
   ///   - transport: A function that returns the access to a remote; nil for the user's own git.
   /// - Throws: The failure if there is only one remote. With several, each failure is in its exchange.
-  public func sync(
+  public func run(
     _ names: [String] = [], sign: Int64? = nil, promise: Int64? = nil, pushTimeout: Int? = nil,
     transport: (@Sendable (Repository, Remote) throws -> any RemoteTransport)? = nil
   ) async throws -> SyncResult {
@@ -72,7 +78,7 @@ extension Store {
     let context = context
     let make = transport ?? { try GitTransport($0, $1, context: context) }
     var sync = SyncRun(
-      store: self, repository: repository,
+      store: store, repository: repository,
       peers: remotes.map { remote in
         SyncRun.Peer(remote: remote, transport: Result { try make(repository, remote) })
       })
@@ -97,6 +103,11 @@ extension Store {
     }
     return result
   }
+}
+
+extension Store {
+  /// The exchange of this store with its remotes.
+  public var sync: StoreSync { StoreSync(store: self) }
 }
 
 /// A running sync: rounds of fetching from all remotes, merging, and pushing to all remotes, until no remote has
@@ -212,11 +223,8 @@ private struct SyncRun {
 
   /// Merges all fetched commits into the checked-out branch, whatever its name. Returns the branch's commit.
   private mutating func join() throws -> ObjectID? {
-    try store.locked {
-      let writer = try StoreWriter(store)
-      try writer.absorb()
-      try DailyAudit(writer).commitDevices()
-      for outcome in try writer.takeIncoming() { result.add(outcome) }
+    try store.write(reconciling: .all) { writer in
+      for outcome in try IncomingMerge().mergeAll(writer) { result.add(outcome) }
       for index in reachable {
         guard let theirs = peers[index].theirs else { continue }
         do {
@@ -249,7 +257,7 @@ private struct SyncRun {
       let transport = try peer.transport.get()
       let outcome = try await transport.push(ours, to: Repository.branch)
       if outcome == .checkedOut {
-        try await transport.leave(ours, as: "\(Store.incoming)\(device)")
+        try await transport.leave(ours, as: "\(StoreSync.incoming)\(device)")
       }
       let count =
         try peer.theirs.map { try repository.aheadBehind(ours, $0).ahead }

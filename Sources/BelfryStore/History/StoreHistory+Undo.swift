@@ -19,7 +19,7 @@ public struct Undone: Sendable {
   public var rangBefore = false
 }
 
-extension Store {
+extension StoreHistory {
   /// Undoes the user's latest action on this device that is not yet undone, as a new commit. The action can already be
   /// synced.
   ///
@@ -28,9 +28,7 @@ extension Store {
   /// - Throws: `StoreError.nothingToUndo`, `.cannotBeUndone` if the action is final, or `.notUndone` if an alarm has
   ///   changed since the action.
   public func undo(skipping: Int = 0) throws -> Undone {
-    try locked {
-      let writer = try StoreWriter(self)
-      try writer.absorb()
+    try store.write(reconciling: .records) { writer in
       guard let action = try lastAction(writer, skipping: skipping) else {
         throw StoreError.nothingToUndo
       }
@@ -49,7 +47,7 @@ extension Store {
       var files: [String: [UInt8]?] = [:]
       try revertAlarms(action, changed, repository, &undone, &files)
       try revertSettings(action, changed, repository, &undone, &files)
-      undone.devices = try revertAdoption(action, changed, repository, &files)
+      undone.devices = try store.devices.revertAdoption(action, changed, repository, &files)
       guard !files.isEmpty else { throw StoreError.nothingToUndo }
       var trailers: [(key: String, value: String)] = [
         ("Action", LogEntry.Action.undone.rawValue),
@@ -59,7 +57,7 @@ extension Store {
       try writer.commit(
         files,
         message: CommitMessage("Undo: \(undone.subject)", trailers: trailers, device: device))
-      if !undone.settings.isEmpty { try settleSettings() }
+      if !undone.settings.isEmpty { try store.settleSettings() }
       return undone
     }
   }
@@ -125,23 +123,23 @@ extension Store {
       else { continue }
       let before = try version(file.before, id)
       let current: Alarm
-      switch try readAlarm(id) {
+      switch try store.readAlarm(id) {
       case .good(let alarm, _): current = alarm
       case .bad(let error): throw StoreError.badRecord(path: file.path, error)
       case .missing: throw StoreError.noSuchAlarm(id.text)
       }
       let restored: Alarm
       do throws(UndoError) {
-        restored = try timeline(current).undoing(
+        restored = try store.timeline(current).undoing(
           after, before: before, acted: undone.acted, at: context.now, device: device)
       } catch {
         throw StoreError.notUndone(subject: undone.subject, title: current.title, error)
       }
-      if try status(current).state == .ringing { undone.rangBefore = true }
+      if try store.status(current).state == .ringing { undone.rangBefore = true }
       files[file.path] = AlarmRecord.encode(restored)
       undone.alarms.append(restored)
       let events = logged.filter { $0.alarm == id }.map { Event(undoing: $0, in: restored) }
-      for entry in entries(events, of: restored) {
+      for entry in store.entries(events, of: restored) {
         files[LogRecord.path(entry)] = LogRecord.encode(entry)
       }
     }
@@ -161,7 +159,7 @@ extension Store {
     }
     let after = try version(blob)
     let before = try file.before.map(version) ?? SettingsRecord()
-    var record = try settingsRecord()
+    var record = try store.settingsRecord()
     let stamp = Stamp.next(after: record.stamps.values.max(), now: context.now, device: device)
     for setting in Setting.allCases where !setting.isLocal {
       let (old, new) = (before.values[setting.rawValue], after.values[setting.rawValue])

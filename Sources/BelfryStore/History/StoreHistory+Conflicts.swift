@@ -48,7 +48,7 @@ extension SetAside {
   }
 }
 
-extension Store {
+extension StoreHistory {
   /// Returns the conflicting edits that merges in the branch's history resolved, latest first.
   ///
   /// They are found by merging the parents of each merge commit again: of Belfry's merges those whose message lists
@@ -113,12 +113,13 @@ extension Store {
     func value(_ entry: TreeData.Entry?) -> String? {
       guard let entry else { return nil }
       if let value = known[entry.id] { return value }
-      let value = Store.value(of: decision, in: content(entry.id, decision.path, repository)) ?? ""
+      let value =
+        StoreHistory.value(of: decision, in: content(entry.id, decision.path, repository)) ?? ""
       known[entry.id] = value
       return value
     }
     return try repository.origin(
-      of: decision.path, in: commit, limit: Store.maxOriginDepth, comparing: value
+      of: decision.path, in: commit, limit: StoreHistory.maxOriginDepth, comparing: value
     ).map { SetAside.Origin($0) }
   }
 
@@ -155,9 +156,9 @@ extension Store {
     guard let id = decision.alarm else {
       guard case .setting(let key) = decision.subject else { return false }
       // Unreadable settings are reported elsewhere.
-      return (try? settingsRecord())?.values[key] == decision.discarded
+      return (try? store.settingsRecord())?.values[key] == decision.discarded
     }
-    guard let alarm = try alarm(id) else { return false }
+    guard let alarm = try store.alarm(id) else { return false }
     return switch decision.subject {
     case .field(let field): alarm.text(of: field) == decision.discarded
     case .cascade(let part): alarm.cascade?.value(of: part).text == decision.discarded
@@ -177,8 +178,8 @@ extension Store {
     switch item.record {
     case .settings(let settings)?: try restore(settings, item.decision)
     case .alarm(let other)?:
-      try update(other.id, includingDeleted: true) { alarm in
-        (change(restored(other, in: alarm, item)), ())
+      try store.update(other.id, includingDeleted: true) { alarm in
+        (store.change(restored(other, in: alarm, item)), ())
       }
     default: throw StoreError.notRestorable(subject: item.decision.line)
     }
@@ -221,6 +222,6 @@ extension Store {
     guard case .setting(let key) = decision.subject, let setting = Setting(rawValue: key),
       let value = try SettingsFile.value(of: setting, in: other)
     else { throw StoreError.notRestorable(subject: decision.line) }
-    try set(setting, to: value)
+    try store.set(setting, to: value)
   }
 }

@@ -16,11 +16,48 @@ import Glibc
 /// 2. The file is as in `seen`, or neither has one: head's version is written. If head's version is a hand edit that
 ///    was committed without a stamp, it is imported as one.
 /// 3. Head's version is not valid: the file's version is committed again.
-/// 4. The user has edited or removed the file: this is left to `HandEditImport` and `DailyAudit`.
+/// 4. The user has edited or removed the file: this is left to `HandEditImport` and `MissingRecordRestoration`.
 ///
 /// If `seen` is unknown, all records of head are compared with the work tree: missing files are written, and records
 /// that head lacks are committed.
-struct WorkTreeUpdate {
+///
+/// - Precondition: No interrupted write is left, so that the work tree agrees with `seen`, apart from hand edits.
+/// - Effect: The work tree agrees with head, apart from hand edits, and `seen` is head. One commit if head lost
+///   something, and one if another program committed hand edits. A file that cannot be read now is compared again by the
+///   next reconciliation.
+/// - Cost: Reads the branch's commit. If it has moved, in proportion to the changed records; if `seen` is unknown, to the
+///   size of the store.
+struct WorkTreeUpdate: ReconcileStep {
+  static let stage = ReconcileStage.movedBranch
+
+  func run(_ writer: StoreWriter) throws {
+    guard let head = try writer.head(), head != writer.reconciled else { return }
+    let seen = writer.reconciled
+    writer.reconciled = head
+    writer.isReconciling = true
+    defer { writer.isReconciling = false }
+    var moved = MovedRecords(writer, head: head)
+    var isComplete = true
+    do {
+      // A garbage-collected commit counts as unknown.
+      if let seen, (try? writer.repository.commit(seen)) != nil {
+        try moved.update(from: seen)
+      } else {
+        try moved.update()
+      }
+      isComplete = moved.isComplete
+    } catch is GitError {
+      // A history that cannot be compared must not prevent writes.
+      isComplete = false
+    }
+    if !isComplete { writer.reconciled = seen }
+    writer.isReconciling = false
+    writer.noteReconciled()
+  }
+}
+
+/// The records that differ between the work tree and a branch that another program has moved.
+private struct MovedRecords {
   private let writer: StoreWriter
   private let head: ObjectID
   private var store: Store { writer.store }
@@ -44,7 +81,7 @@ struct WorkTreeUpdate {
   // MARK: From a known commit
 
   /// Updates the work tree from the commit with which it last agreed.
-  mutating func run(from seen: ObjectID) throws {
+  mutating func update(from seen: ObjectID) throws {
     let tree = try repository.commit(head).tree
     let changes = try repository.changedFiles(from: repository.commit(seen).tree, to: tree)
     let restoration = try BranchRestoration(repository).files(seen: seen, head: head)
@@ -140,14 +177,14 @@ struct WorkTreeUpdate {
     let alarms = edits.keys.compactMap { kind -> Identifier? in
       if case .alarm(let id) = kind { id } else { nil }
     }
-    try HandEditImport(writer).absorb(alarms.sorted())
-    if edits[.settings] != nil { try SettingsHandEditImport(writer).absorb() }
+    try HandEditImport(.alarms(alarms.sorted())).run(writer)
+    if edits[.settings] != nil { try SettingsHandEditImport().run(writer) }
   }
 
   // MARK: From an unknown commit
 
   /// Updates the work tree if the commit with which it last agreed is unknown.
-  mutating func run() throws {
+  mutating func update() throws {
     let index = try AlarmIndex(store)
     let indexFile = store.readAlarmIndex()
     let committed = try repository.changedFiles(from: nil, to: repository.commit(head).tree)
@@ -164,7 +201,7 @@ struct WorkTreeUpdate {
     if !filesToWrite.isEmpty {
       try writer.write(filesToWrite.mapValues { $0 }, known: blobs) { _ in head }
     }
-    try HandEditImport(writer).absorb(index.unsettled, isBranchUnknown: true)
+    try HandEditImport(.alarms(index.unsettled), isBranchUnknown: true).run(writer)
     let tracked = Set(committed.map(\.path))
     let untracked = store.recordFiles().filter { path in
       switch RecordPath(path) {
@@ -172,43 +209,7 @@ struct WorkTreeUpdate {
       case .alarm, .settings, .attributes, nil: false
       }
     }
-    _ = try DailyAudit(writer).commit(untracked)
-    try SettingsHandEditImport(writer).absorb(isBranchUnknown: true)
-  }
-}
-
-extension StoreWriter {
-  /// Reconciles the work tree with the branch if another program has moved it, and restores records that the branch
-  /// lost.
-  ///
-  /// A file that cannot be read now is compared again by the next writer.
-  func reconcile() throws {
-    guard let head = try head(), head != reconciled else { return }
-    let seen = reconciled
-    reconciled = head
-    isReconciling = true
-    defer { isReconciling = false }
-    var update = WorkTreeUpdate(self, head: head)
-    var isComplete = true
-    do {
-      // A garbage-collected commit counts as unknown.
-      if let seen, (try? repository.commit(seen)) != nil {
-        try update.run(from: seen)
-      } else {
-        try update.run()
-      }
-      isComplete = update.isComplete
-    } catch is GitError {
-      // A history that cannot be compared must not prevent writes.
-      isComplete = false
-    }
-    if !isComplete { reconciled = seen }
-    isReconciling = false
-    noteReconciled()
-  }
-
-  /// Saves the commit with which the work tree agrees.
-  func noteReconciled() {
-    if !isReconciling, let reconciled { store.local.noteSeen(reconciled) }
+    try UncommittedRecordImport(untracked).run(writer)
+    try SettingsHandEditImport(isBranchUnknown: true).run(writer)
   }
 }

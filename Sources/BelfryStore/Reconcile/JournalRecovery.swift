@@ -2,15 +2,23 @@ import BelfryCore
 import Git
 import Glibc
 
-extension StoreWriter {
-  /// Completes the write of a process that ended during it, or rolls back a write that failed or is incomplete.
-  func recover() throws {
+/// The completion of a write whose process ended during it, or the rollback of a write that failed or is incomplete.
+///
+/// - Precondition: A branch is checked out, and the store's lock is held, so that no other write is in progress.
+/// - Effect: One commit with the files of the journal, joined with the branch if it has moved since the write began; or
+///   HEAD's versions of the files. The journal is removed.
+/// - Cost: Reads one small file that usually doesn't exist. Otherwise in proportion to the interrupted write.
+struct JournalRecovery: ReconcileStep {
+  static let stage = ReconcileStage.interruptedWrite
+
+  func run(_ writer: StoreWriter) throws {
+    let (store, repository) = (writer.store, writer.repository)
     guard let journal = try store.local.readJournal() else { return }
     // The process that ended may have held these locks.
-    for lock in repository.locks(of: branch) {
+    for lock in repository.locks(of: writer.branch) {
       _ = repository.removeAbandonedLock(lock, olderThan: 0)
     }
-    let tree = try head().map { try repository.commit($0).tree }
+    let tree = try writer.head().map { try repository.commit($0).tree }
     var intended: [String: [UInt8]] = [:]
     var isComplete = true
     for (path, blob) in journal.files {
@@ -23,20 +31,20 @@ extension StoreWriter {
       intended[path] = bytes
     }
     if journal.isRefused || !isComplete {
-      try rollBack(journal.files, tree: tree)
+      try rollBack(journal.files, tree: tree, writer)
     } else {
       try complete(
         intended, tree: tree, startHead: journal.head,
-        message: recoveredMessage(journal.message))
+        message: recoveredMessage(journal.message, device: store.device), writer)
     }
     store.local.endJournal()
   }
 
   /// Returns the message for the commit of an interrupted write: its own message, so that the action can be undone, and
   /// a trailer.
-  private func recoveredMessage(_ message: String?) -> String {
+  private func recoveredMessage(_ message: String?, device: Identifier) -> String {
     guard let message else {
-      return CommitMessage("Finish an interrupted write", device: store.device).text
+      return CommitMessage("Finish an interrupted write", device: device).text
     }
     let trailers = CommitMessage.trailers(of: message)
     // A write that was interrupted twice gets the trailer once.
@@ -53,9 +61,11 @@ extension StoreWriter {
   ///   - startHead: The commit of the branch when the write began.
   ///   - message: The message of the commit.
   private func complete(
-    _ intended: [String: [UInt8]], tree: ObjectID?, startHead: ObjectID?, message: String
+    _ intended: [String: [UInt8]], tree: ObjectID?, startHead: ObjectID?, message: String,
+    _ writer: StoreWriter
   ) throws {
-    let isMoved = try startHead != head()
+    let (store, repository) = (writer.store, writer.repository)
+    let isMoved = try startHead != writer.head()
     let base = isMoved ? startHead.flatMap { try? repository.commit($0).tree } : nil
     var files: [String: [UInt8]?] = [:]
     var edited: Set<String> = []
@@ -63,7 +73,7 @@ extension StoreWriter {
       let committed = try tree.flatMap { try repository.blob(at: path, in: $0) }
       let id = Repository.blobID(bytes)
       if committed == id { continue }
-      let content = isMoved ? joined(path, bytes, committed, base: base) : bytes
+      let content = isMoved ? joined(path, bytes, committed, base: base, repository) : bytes
       // The committed version already contains the write.
       if Repository.blobID(content) == committed { continue }
       files[path] = .some(content)
@@ -77,9 +87,9 @@ extension StoreWriter {
     }
     if files.isEmpty { return }
     do {
-      try commit(files, keeping: edited, message: message)
+      try writer.commit(files, keeping: edited, message: message)
     } catch {
-      // The next writer tries again.
+      // The next reconciliation tries again.
       try store.local.beginJournal(
         intended.map { ($0.key, Repository.blobID($0.value)) }, head: startHead, message: message)
       throw error
@@ -90,7 +100,8 @@ extension StoreWriter {
   ///
   /// - Parameter base: The tree from which both were made. It shows values that were edited without a stamp.
   private func joined(
-    _ path: String, _ bytes: [UInt8], _ committed: ObjectID?, base: ObjectID?
+    _ path: String, _ bytes: [UInt8], _ committed: ObjectID?, base: ObjectID?,
+    _ repository: Repository
   ) -> [UInt8] {
     guard let kind = RecordPath(path), let committed,
       let known = try? repository.blob(committed, limit: kind.largest)
@@ -103,7 +114,10 @@ extension StoreWriter {
   }
 
   /// Rolls back a write: restores HEAD's versions of the files that still have the content of the write.
-  private func rollBack(_ files: [(path: String, blob: ObjectID?)], tree: ObjectID?) throws {
+  private func rollBack(
+    _ files: [(path: String, blob: ObjectID?)], tree: ObjectID?, _ writer: StoreWriter
+  ) throws {
+    let (store, repository) = (writer.store, writer.repository)
     for (path, blob) in files {
       guard RecordPath(path) != nil, let blob else { continue }
       let file = "\(store.path)/\(path)"
@@ -119,6 +133,6 @@ extension StoreWriter {
         throw FileError("remove", file)
       }
     }
-    try resetIndex(files.map(\.path).filter { RecordPath($0) != nil })
+    try writer.resetIndex(files.map(\.path).filter { RecordPath($0) != nil })
   }
 }

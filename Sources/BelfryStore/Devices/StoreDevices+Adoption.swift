@@ -3,7 +3,7 @@ import CLinux
 import Git
 
 /// Adoption of another device's place, after a restore from a backup or on a new machine.
-extension Store {
+extension StoreDevices {
   /// The result of adopting another device.
   public struct Adoption: Sendable {
     /// The adopted device, which is now replaced.
@@ -20,30 +20,27 @@ extension Store {
   /// - Returns: The changes.
   /// - Throws: `StoreError`, `GitError`, `FileError`.
   public func adopt(_ old: Device) throws -> Adoption {
-    try locked {
-      let writer = try StoreWriter(self)
-      try writer.absorb()
-      try DailyAudit(writer).commitDevices()
+    try store.write(reconciling: .all) { writer in
       var files: [String: [UInt8]?] = [:]
       var changed: [Alarm] = []
-      for id in armedIdentifiers() {
+      for id in store.armedIdentifiers() {
         // An invalid record stays as it is. The replacement in the device's record applies to it nevertheless.
-        guard case .good(let alarm, _) = try readAlarm(id), !alarm.isDeleted,
+        guard case .good(let alarm, _) = try store.readAlarm(id), !alarm.isDeleted,
           let after = alarm.replacing(old.id, by: device, at: context.now)
         else { continue }
         files[AlarmRecord.path(id)] = AlarmRecord.encode(after)
         changed.append(after)
       }
-      let detail = "device: \(ownDevice.name) (\(device.short)) replaces \(old.id.short)"
+      let detail = "device: \(own.name) (\(device.short)) replaces \(old.id.short)"
       let events = changed.map { (event: Event(.edited, detail: detail), alarm: $0) }
-      for entry in entries(events) { files[LogRecord.path(entry)] = LogRecord.encode(entry) }
-      var own = ownDevice
-      own.replaced[old.id] = context.now
-      own.kind = own.kind ?? old.kind
-      own.owner = own.owner ?? old.owner
-      own.calls = own.calls || old.calls
-      own.stamp = .next(after: own.stamp, now: context.now, device: device)
-      files[DeviceRecord.path(device)] = DeviceRecord.encode(own)
+      for entry in store.entries(events) { files[LogRecord.path(entry)] = LogRecord.encode(entry) }
+      var record = own
+      record.replaced[old.id] = context.now
+      record.kind = record.kind ?? old.kind
+      record.owner = record.owner ?? old.owner
+      record.calls = record.calls || old.calls
+      record.stamp = .next(after: record.stamp, now: context.now, device: device)
+      files[DeviceRecord.path(device)] = DeviceRecord.encode(record)
       try writer.commit(
         files,
         message: CommitMessage(
@@ -76,7 +73,7 @@ extension Store {
     }
     guard let after = try version(file.after) else { return [] }
     let before = try version(file.before)
-    var own = ownDevice
+    var own = self.own
     let replaced = after.replaced.keys.filter { before?.replaced[$0] == nil }
       .filter { own.replaced[$0] == after.replaced[$0] }
     if replaced.isEmpty { return [] }
@@ -104,24 +101,24 @@ extension Store {
   }
 
   /// Returns the silent devices that alarms name, each with the alarms that this device rings in its place.
-  public func silentDevices() -> [SilentDevice] {
+  public func silent() -> [SilentDevice] {
     let presence = presence
-    let silent = devices().devices.filter { !presence.isAlive($0.id) }
+    let silent = all().devices.filter { !presence.isAlive($0.id) }
     if silent.isEmpty { return [] }
     var result = silent.map { device in
       SilentDevice(
         device: device, lastHeard: presence.lastHeard[device.id] ?? device.created,
         standIn: presence.standIns[device.id], alarms: [])
     }
-    let reader = alarmReader()
-    for id in armedIdentifiers().sorted() where mentionsDevices(id) {
+    let reader = store.alarmReader()
+    for id in store.armedIdentifiers().sorted() where mentionsDevices(id) {
       guard let alarm = (try? reader.alarm(id)) ?? nil, alarm.enabled, !alarm.isDeleted
       else { continue }
       let named = alarm.delivery.devices.union(
         (alarm.cascade?.plan.isActive == true ? alarm.cascade?.plan.targets : nil)?
           .compactMap(\.device) ?? [])
       if named.isEmpty { continue }
-      let ringsInstead = timeline(alarm).role == .standIn
+      let ringsInstead = store.timeline(alarm).role == .standIn
       for index in result.indices where named.contains(result[index].device.id) {
         if ringsInstead || result[index].standIn == device { result[index].alarms.append(alarm) }
       }
@@ -146,7 +143,7 @@ extension Store {
   /// name.
   public func adoptable() -> [Device] {
     let presence = presence
-    return devices().devices.filter { other in
+    return all().devices.filter { other in
       presence.standIns[other.id] == device && presence.replacements[other.id] == nil
     }
   }

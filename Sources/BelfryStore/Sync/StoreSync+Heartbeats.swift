@@ -2,15 +2,12 @@ import BelfryCore
 import Git
 
 /// Heartbeats of the devices: each device moves its own reference at the remotes, outside the history.
-extension Store {
+extension StoreSync {
   /// The folder of the heartbeats at a remote, with one reference per device.
   static let alive = "refs/belfry/alive/"
   /// The folder of the fetched heartbeats, by remote. It differs from `alive`, so that stores that fetch from each
   /// other don't pass heartbeats on.
   static let seen = "refs/belfry/seen/"
-
-  /// The known heartbeats of the other devices.
-  public var deviceHeartbeats: DeviceHeartbeats { local.heartbeats.read() }
 
   /// Fetches the heartbeats of the other devices, and pushes one of this device if it is due.
   ///
@@ -27,12 +24,12 @@ extension Store {
     promise: Int64? = nil
   ) async {
     guard !transports.isEmpty else {
-      if deviceHeartbeats.silent != nil { return }
+      if store.deviceHeartbeats.silent != nil { return }
       updateHeartbeats { if $0.silent == nil { $0.silent = context.now } }
       return
     }
-    let others = Set(devices().devices.map(\.id)).subtracting([device]).sorted()
-      .prefix(Store.maxHeartbeats)
+    let others = Set(store.devices.all().devices.map(\.id)).subtracting([device]).sorted()
+      .prefix(StoreSync.maxHeartbeats)
     await removeStaleHeartbeats(repository, of: Set(others))
     if !others.isEmpty {
       for transport in transports {
@@ -40,7 +37,7 @@ extension Store {
         try? await transport.fetchHeartbeats(of: Set(others))
       }
     }
-    let head = branchMark
+    let head = store.branchMark
     let isTold = await pushHeartbeatIfDue(
       repository, transports, head, spacing: spacing, promise: promise)
     // Only now, because other processes change the file during the transfers.
@@ -67,7 +64,7 @@ extension Store {
     spacing: Int64?, promise: Int64?
   ) async -> Bool {
     guard let spacing else { return false }
-    var heartbeats = deviceHeartbeats
+    var heartbeats = store.deviceHeartbeats
     heartbeats.noteExchange(at: context.now)
     let wait =
       head == heartbeats.toldHead ? spacing : min(spacing, DeviceHeartbeats.spacingInWindow)
@@ -84,9 +81,9 @@ extension Store {
   private func removeStaleHeartbeats(_ repository: Repository, of devices: Set<Identifier>) async {
     let remotes = ((try? repository.remotes()) ?? []).map(\.name)
     let wanted = Set(
-      remotes.flatMap { remote in devices.map { "\(Store.seen)\(remote)/\($0)" } })
+      remotes.flatMap { remote in devices.map { "\(StoreSync.seen)\(remote)/\($0)" } })
     // Stale references do no harm. The next sync removes the rest.
-    let known = (try? repository.references(under: Store.seen)) ?? [:]
+    let known = (try? repository.references(under: StoreSync.seen)) ?? [:]
     try? await GitCommand.removeReferences(
       known.keys.filter { !wanted.contains($0) }, in: repository)
   }
@@ -94,9 +91,9 @@ extension Store {
   /// Records the fetched heartbeats of the store's devices.
   private func recordHeartbeats(_ repository: Repository, in heartbeats: inout DeviceHeartbeats) {
     let remotes = ((try? repository.remotes()) ?? []).map(\.name)
-    for device in devices().devices where device.id != self.device {
+    for device in store.devices.all().devices where device.id != self.device {
       for remote in remotes {
-        let name = "\(Store.seen)\(remote)/\(device.id)"
+        let name = "\(StoreSync.seen)\(remote)/\(device.id)"
         if let commit = (try? repository.commit(of: name)) ?? nil {
           heartbeats.take(commit, of: device.id, from: repository, at: context.now)
         }
@@ -120,7 +117,7 @@ extension Store {
     else { return false }
     var isAccepted = false
     for transport in transports {
-      if (try? await transport.leave(commit, as: "\(Store.alive)\(device)")) != nil {
+      if (try? await transport.leave(commit, as: "\(StoreSync.alive)\(device)")) != nil {
         isAccepted = true
       }
     }
@@ -135,14 +132,14 @@ extension Store {
   /// The time is short if a cascade step may have to ring for an alarm, because this device cannot know when the next
   /// sync runs.
   public var heartbeatSpacing: Int64? {
-    guard hasTickedLately else { return nil }
+    guard store.hasTickedLately else { return nil }
     let isDue =
-      deviceHeartbeats.told.map {
+      store.deviceHeartbeats.told.map {
         abs(context.now.seconds(since: $0)) >= DeviceHeartbeats.spacingInWindow
       } ?? true
     guard isDue else { return DeviceHeartbeats.spacing }
-    let hasCascade = armedIdentifiers().contains { id in
-      armed(id).map { record in
+    let hasCascade = store.armedIdentifiers().contains { id in
+      store.armed(id).map { record in
         record.alarm.enabled && !record.alarm.isDeleted
           && record.alarm.cascade?.plan.isActive == true
       } ?? false

@@ -1,7 +1,7 @@
 import BelfryCore
 import Git
 
-extension Store {
+extension StoreSync {
   /// Returns the store's remotes, sorted by name.
   public func remotes() throws -> [Remote] {
     try repository().remotes()
@@ -12,7 +12,7 @@ extension Store {
   /// - Throws: `StoreError.remoteExists`, or `.unsupportedRemote` if the URL is not valid.
   public func addRemote(_ remote: Remote) throws {
     _ = try GitTransport.check(remote.url)
-    try changeConfiguration { repository in
+    try store.changeConfiguration { repository in
       guard try !repository.remotes().contains(where: { $0.name == remote.name }) else {
         throw StoreError.remoteExists(remote.name)
       }
@@ -24,35 +24,11 @@ extension Store {
   ///
   /// - Throws: `StoreError.noRemote` if there is none of that name.
   public func removeRemote(_ name: String) throws {
-    try changeConfiguration { repository in
+    try store.changeConfiguration { repository in
       guard try repository.remotes().contains(where: { $0.name == name }) else {
         throw StoreError.noRemote(name)
       }
       try repository.removeRemote(name)
-    }
-  }
-
-  /// Sets several values of the configuration of the store's git in one write.
-  ///
-  /// - Parameter values: the new values by key; nil removes the key.
-  public func setGitConfiguration(_ values: [(key: String, value: String?)]) throws {
-    try changeConfiguration { try $0.setConfiguration(values) }
-  }
-
-  /// Changes git's configuration. Waits while another git has it locked, and removes a stale lock.
-  ///
-  /// - Parameter body: the change. It runs again after it has failed because of the lock.
-  /// - Throws: `StoreError.gitBusy` after `lockTimeout`.
-  private func changeConfiguration(_ body: (Repository) throws -> Void) throws {
-    try locked {
-      let repository = try repository()
-      try waitingForGit(repository.configurationLock, in: repository) {
-        do {
-          return try body(repository)
-        } catch let error as GitError where error.code == .locked {
-          return nil
-        }
-      }
     }
   }
 
@@ -91,6 +67,6 @@ extension Store {
 
   /// True if there may be incoming commits. Lists a folder only.
   var hasIncoming: Bool {
-    !DurableFile.names(in: "\(local.gitDirectory)/\(Store.incoming)").isEmpty
+    !DurableFile.names(in: "\(local.gitDirectory)/\(StoreSync.incoming)").isEmpty
   }
 }

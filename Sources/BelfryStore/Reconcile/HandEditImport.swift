@@ -1,0 +1,191 @@
+import BelfryCore
+import Git
+import Glibc
+
+/// An import of hand edits of alarms: changes that an editor, a script or another git made in the work tree.
+///
+/// 1. A valid file: fields that differ from the last known version under the same stamp get a new stamp. The result
+///    is joined with the known versions, so that an outdated file reverts nothing. The changes are committed as the
+///    user's edit.
+/// 2. An invalid file stays as it is. The last valid version stays in use.
+/// 3. A missing file is restored: only `belfry delete` deletes.
+///
+/// - Precondition: The work tree agrees with the branch, apart from hand edits.
+/// - Effect: At most one commit, with one log entry for each edited alarm.
+/// - Cost: For one alarm whose file matches the alarm index, the status of one file. For several alarms, the branch's
+///   folder of alarms and the named files. For all alarms, the status of every file.
+struct HandEditImport: ReconcileStep {
+  static let stage = ReconcileStage.alarms
+
+  /// The alarms to import.
+  enum Selection {
+    /// The given alarms.
+    case alarms([Identifier])
+    /// All alarms whose files have changed, appeared or disappeared since Belfry last committed them.
+    case unsettled
+  }
+
+  private let selection: Selection
+  private let isBranchUnknown: Bool
+
+  /// Creates an import.
+  ///
+  /// - Parameters:
+  ///   - selection: The alarms.
+  ///   - isBranchUnknown: True if the branch may lack alarms whose files match the index, so that all files are
+  ///     compared with the branch.
+  init(_ selection: Selection, isBranchUnknown: Bool = false) {
+    self.selection = selection
+    self.isBranchUnknown = isBranchUnknown
+  }
+
+  /// Imports the edits. If all alarms are checked, the writer keeps the alarm index as it was before.
+  ///
+  /// - Returns: The paths of the missing files that were restored.
+  @discardableResult
+  func run(_ writer: StoreWriter) throws -> [String] {
+    let ids: [Identifier]
+    switch selection {
+    case .alarms(let named): ids = named
+    case .unsettled:
+      let index = try AlarmIndex(writer.store)
+      index.save()
+      writer.checkedAlarms = index
+      ids = index.unsettled
+    }
+    if ids.isEmpty { return [] }
+    let indexFile = writer.store.readAlarmIndex()
+    guard let committed = try committedVersions(ids, indexFile, writer) else { return [] }
+    var edits = try AlarmEdits(writer, indexFile, committed)
+    for id in ids { try edits.add(id) }
+    try edits.commit()
+    return edits.restored
+  }
+
+  /// Returns the blobs of the alarms in HEAD, or nil if nothing is to be imported.
+  private func committedVersions(
+    _ ids: [Identifier], _ indexFile: AlarmIndexFile?, _ writer: StoreWriter
+  ) throws -> [Identifier: ObjectID]? {
+    guard ids.count == 1, let id = ids.first, !isBranchUnknown else {
+      return try Store.committedAlarms(writer.repository)
+    }
+    // This avoids the history in the common case of an unchanged alarm.
+    if let indexFile, let row = indexFile.index(of: id) {
+      var status = stat()
+      if lstat("\(writer.store.path)/\(AlarmRecord.path(id))", &status) == 0,
+        FileSignature(status) == indexFile.signature(row)
+      {
+        return nil
+      }
+    }
+    return try Store.committedAlarms(writer.repository, only: id)
+  }
+}
+
+/// The edits of one import.
+private struct AlarmEdits {
+  private let writer: StoreWriter
+  private let indexFile: AlarmIndexFile?
+  private let committed: [Identifier: ObjectID]
+  private let settings: Settings
+  private var files: [String: [UInt8]?] = [:]
+  private var unchanged: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?] = [:]
+  private var edits: [(alarm: Alarm, fields: [Alarm.Field], isNew: Bool)] = []
+  /// The paths of the missing files.
+  private(set) var restored: [String] = []
+  private var store: Store { writer.store }
+
+  init(
+    _ writer: StoreWriter, _ indexFile: AlarmIndexFile?, _ committed: [Identifier: ObjectID]
+  ) throws {
+    self.writer = writer
+    self.indexFile = indexFile
+    self.committed = committed
+    settings = try writer.store.settings().settings
+  }
+
+  /// Adds an alarm.
+  mutating func add(_ id: Identifier) throws {
+    let path = AlarmRecord.path(id)
+    let head = committed[id]
+    switch try store.readAlarm(id) {
+    case .bad: return
+    case .missing:
+      guard let good = try store.lastGood(id) else { return }
+      var alarm = good.alarm
+      // The index can have an earlier version than the branch.
+      if let head, head != good.blob, let theirs = try version(head, id) {
+        alarm = Alarm.join(alarm, theirs)
+      }
+      files[path] = AlarmRecord.encode(alarm)
+      restored.append(path)
+    case .good(let written, let content):
+      let known = indexFile.flatMap { file in
+        file.index(of: id).flatMap { file.row($0)?.blob }
+      }
+      let base = try version(known, id) ?? version(head, id)
+      let stamped = written.stamped(against: base, at: store.context.now, device: store.device)
+      var result = base.map { Alarm.join(stamped, $0) } ?? stamped
+      if let head, head != known, let theirs = try version(head, id) {
+        result = Alarm.join(result, theirs)
+      }
+      let bytes = AlarmRecord.encode(result)
+      if let head, bytes == content.bytes, Repository.blobID(bytes) == head {
+        // Another program has committed the file, so only the index is updated.
+        unchanged[id] = store.row(result, blob: head, status: content.status, settings: settings)
+      } else {
+        files[path] = bytes
+      }
+      if stamped != written {
+        edits.append((result, base.map { result.changedFields(from: $0) } ?? [], base == nil))
+      }
+    }
+  }
+
+  /// Commits the edits if the files differ from HEAD. Otherwise only writes the files.
+  mutating func commit() throws {
+    store.replaceRows(unchanged)
+    if files.isEmpty { return }
+    let message = addEntries()
+    let differs = files.contains { path, content in
+      guard case .alarm(let id) = RecordPath(path), let content else { return true }
+      return Repository.blobID(content) != committed[id]
+    }
+    if differs {
+      try writer.commit(files, message: message)
+    } else if let head = try writer.head() {
+      try writer.write(files) { _ in head }
+    }
+  }
+
+  /// Adds a log entry for each edit, and returns the message of the commit.
+  private mutating func addEntries() -> CommitMessage {
+    var message = CommitMessage("Import records that another program wrote", device: store.device)
+    for edit in edits {
+      let event = Event(
+        edit.isNew ? .created : .edited,
+        detail: edit.fields.isEmpty ? nil : edit.fields.map(\.rawValue).joined(separator: ", "))
+      for entry in store.entries([event], of: edit.alarm) {
+        files[LogRecord.path(entry)] = LogRecord.encode(entry)
+      }
+      if edits.count == 1 {
+        message = CommitMessage(event, of: edit.alarm, device: store.device)
+        message.subject = "Edited by hand: \(edit.alarm.title)"
+      }
+    }
+    if edits.count > 1 {
+      message = CommitMessage(
+        "Edited by hand: \(edits.count) alarms",
+        trailers: [("Action", LogEntry.Action.edited.rawValue)], device: store.device)
+    }
+    return message
+  }
+
+  /// Returns a version of an alarm. An invalid version counts as missing.
+  private func version(_ blob: ObjectID?, _ id: Identifier) throws -> Alarm? {
+    guard let blob, let bytes = try? writer.repository.blob(blob, limit: AlarmRecord.largest) else {
+      return nil
+    }
+    return try? AlarmRecord.decode(bytes, id: id, now: store.context.now)
+  }
+}

@@ -1,0 +1,233 @@
+import BelfryCore
+import Foundation
+import Git
+import TestSupport
+import Testing
+
+@testable import BelfryStore
+
+/// Commits of records, and their failures before the commit point.
+@Suite struct StoreWriterTests {
+  private struct Failure: Error {}
+
+  @Test("creating a writer changes nothing")
+  func initializer() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let tea = try fixture.alarm("Tea")
+    try fixture.leaveJournal([AlarmRecord.path(tea.id): fixture.renamed(tea, "Coffee")])
+    try fixture.sandbox.write("{", to: fixture.store.path + "/settings.json")
+    let (head, seen) = (try fixture.head(), fixture.store.local.readSeen())
+    let writer = try fixture.writer()
+    #expect(fixture.store.local.hasJournal)
+    #expect(try fixture.head() == head)
+    #expect(fixture.store.local.readSeen() == seen)
+    #expect(writer.latestStage == .mergeConflicts)
+  }
+
+  @Test("a commit moves the branch once, and leaves the work tree, the index and the branch equal")
+  func commit() async throws {
+    let fixture = try await StoreFixture()
+    let before = try fixture.head()
+    let change = try fixture.change("Tea")
+    try fixture.writer().commit(change)
+    #expect(try await fixture.subjects(since: before) == ["Add Tea"])
+    #expect(try await fixture.status().isEmpty)
+    #expect(fixture.store.local.readSeen() == (try fixture.head()))
+    #expect(!fixture.store.local.hasJournal)
+    #expect(fixture.leftovers().isEmpty)
+    #expect(try fixture.store.overview().summaries.map(\.title) == ["Tea"])
+  }
+
+  @Test("a kept file is committed, and stays in the work tree as it is")
+  func kept() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let tea = try fixture.alarm("Tea")
+    let path = AlarmRecord.path(tea.id)
+    let edited = try fixture.sandbox.read(fixture.file(tea)).replacing("Tea", with: "Mine")
+    try fixture.sandbox.write(edited, to: fixture.file(tea))
+    let bytes = fixture.renamed(tea, "Coffee")
+    try fixture.writer().commit(
+      [path: bytes], keeping: [path], message: CommitMessage("Rename", device: nil))
+    #expect(try fixture.sandbox.read(fixture.file(tea)) == edited)
+    #expect(
+      try await fixture.git("show", "main:\(path)").out == String(decoding: bytes, as: UTF8.self))
+    #expect(try await fixture.status() == " M \(path)\n")
+  }
+
+  @Test("a removed path leaves the branch, and its file stays")
+  func removed() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let tea = try fixture.alarm("Tea")
+    let path = AlarmRecord.path(tea.id)
+    try fixture.writer().commit([path: nil], message: CommitMessage("Remove", device: nil))
+    #expect(try await fixture.git("ls-tree", "main", "--", path).out.isEmpty)
+    #expect(FileManager.default.fileExists(atPath: fixture.file(tea)))
+  }
+
+  @Test("an error before the commit point restores the files, the index and the branch")
+  func rollBack() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let tea = try fixture.alarm("Tea")
+    let (head, text) = (try fixture.head(), try fixture.sandbox.read(fixture.file(tea)))
+    let milk = try fixture.change("Milk")
+    let writer = try fixture.writer()
+    var files = milk.files
+    files[AlarmRecord.path(tea.id)] = fixture.renamed(tea, "Coffee")
+    #expect(throws: Failure.self) {
+      try writer.write(files) { _ in
+        // The files are in the work tree now.
+        #expect(try fixture.sandbox.read(fixture.file(tea)).contains("Coffee"))
+        throw Failure()
+      }
+    }
+    #expect(try fixture.sandbox.read(fixture.file(tea)) == text)
+    #expect(!FileManager.default.fileExists(atPath: fixture.file(milk.alarms[0])))
+    #expect(try fixture.head() == head)
+    #expect(try await fixture.status().isEmpty)
+    #expect(!fixture.store.local.hasJournal)
+    #expect(fixture.leftovers().isEmpty)
+  }
+
+  @Test("a rollback that fails is repeated by the next write")
+  func failedRollBack() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let tea = try fixture.alarm("Tea")
+    let (head, text) = (try fixture.head(), try fixture.sandbox.read(fixture.file(tea)))
+    #expect(throws: Failure.self) {
+      let writer = try fixture.writer()
+      try writer.write([AlarmRecord.path(tea.id): fixture.renamed(tea, "Coffee")]) { _ in
+        // Without the backup, the file cannot be restored.
+        #expect(unlink(fixture.store.local.temporary("old-0")) == 0)
+        throw Failure()
+      }
+    }
+    #expect(try fixture.sandbox.read(fixture.file(tea)).contains("Coffee"))
+    #expect(try fixture.store.local.readJournal()?.isRefused == true)
+    try fixture.store.write(reconciling: .branch) { _ in }
+    #expect(try fixture.sandbox.read(fixture.file(tea)) == text)
+    #expect(!fixture.store.local.hasJournal)
+    #expect(try fixture.head() == head)
+    #expect(try await fixture.status().isEmpty)
+  }
+
+  @Test("a write fails while another process holds the store's lock, and changes nothing")
+  func heldStoreLock() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let head = try fixture.head()
+    let change = try fixture.change("Milk")
+    let lock = try StoreLock(fixture.store.local.lock, holder: "belfry edit", timeout: 0)
+    let error = #expect(throws: StoreError.self) { try fixture.store.commit(change) }
+    guard case .locked(by: "belfry edit")? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    withExtendedLifetime(lock) {}
+    #expect(try fixture.head() == head)
+    #expect(!FileManager.default.fileExists(atPath: fixture.file(change.alarms[0])))
+  }
+
+  @Test(
+    "a write fails while another git holds a lock, and is rolled back",
+    arguments: ["index.lock", "refs/heads/main.lock"])
+  func heldGitLock(name: String) async throws {
+    let fixture = try await StoreFixture("Tea")
+    let head = try fixture.head()
+    let change = try fixture.change("Milk")
+    let lock = "\(fixture.store.path)/.git/\(name)"
+    try fixture.sandbox.write("", to: lock)
+    let error = #expect(throws: StoreError.self) { try fixture.store.commit(change) }
+    guard case .gitBusy(path: let path, by: _)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(path.hasSuffix(name))
+    #expect(unlink(lock) == 0)
+    #expect(try fixture.head() == head)
+    #expect(try await fixture.status().isEmpty)
+    #expect(!fixture.store.local.hasJournal)
+    try fixture.store.commit(change)
+    #expect(try fixture.store.overview().summaries.map(\.title).sorted() == ["Milk", "Tea"])
+  }
+
+  @Test("a tree shares unchanged folders with its base, and loses an empty folder")
+  func tree() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let writer = try fixture.writer()
+    let base = try writer.repository.commit(fixture.head()).tree
+    let blob = try writer.repository.writeBlob(Array("{}".utf8))
+    let added = try writer.tree(from: base, ["log/2026/11/20/x.json": blob])
+    #expect(try writer.repository.blob(at: "log/2026/11/20/x.json", in: added) == blob)
+    #expect(
+      try writer.repository.entry(at: "alarms", in: added)?.id
+        == writer.repository.entry(at: "alarms", in: base)?.id)
+    let removed = try writer.tree(from: added, ["log/2026/11/20/x.json": nil])
+    #expect(removed == base)
+  }
+}
+
+/// The replacement of files in the work tree.
+@Suite struct WorkTreeTransactionTests {
+  /// Returns the content of a file of the store, or nil if there is none.
+  private func content(_ path: String, _ fixture: StoreFixture) -> String? {
+    try? fixture.sandbox.read("\(fixture.store.path)/\(path)")
+  }
+
+  @Test("a rollback restores replaced files, and removes new ones")
+  func rollBack() async throws {
+    let fixture = try await StoreFixture()
+    try fixture.sandbox.write("old", to: fixture.store.path + "/a")
+    var transaction = WorkTreeTransaction(fixture.store, keeping: ["c"])
+    try transaction.apply([
+      "a": Array("new".utf8), "folder/b": Array("new".utf8), "c": Array("new".utf8), "d": nil,
+    ])
+    #expect(transaction.paths == ["a", "folder/b"])
+    #expect(content("a", fixture) == "new")
+    #expect(content("folder/b", fixture) == "new")
+    #expect(content("c", fixture) == nil)
+    #expect(Set(transaction.written.keys) == ["a", "folder/b"])
+    #expect(transaction.rollBack())
+    #expect(content("a", fixture) == "old")
+    #expect(content("folder/b", fixture) == nil)
+    #expect(fixture.leftovers().isEmpty)
+  }
+
+  @Test("a rollback reports a file that it cannot restore, and restores the others")
+  func incompleteRollBack() async throws {
+    let fixture = try await StoreFixture()
+    for name in ["a", "b"] { try fixture.sandbox.write("old", to: "\(fixture.store.path)/\(name)") }
+    var transaction = WorkTreeTransaction(fixture.store, keeping: [])
+    try transaction.apply(["a": Array("new".utf8), "b": Array("new".utf8)])
+    #expect(unlink(fixture.store.local.temporary("old-0")) == 0)
+    #expect(!transaction.rollBack())
+    #expect(content("a", fixture) == "new")
+    #expect(content("b", fixture) == "old")
+  }
+
+  @Test("removing the backups leaves the new files, also of a batch")
+  func batch() async throws {
+    let fixture = try await StoreFixture()
+    let names = (0..<40).map { "file-\($0)" }
+    for name in names { try fixture.sandbox.write("old", to: "\(fixture.store.path)/\(name)") }
+    var transaction = WorkTreeTransaction(fixture.store, keeping: [])
+    try transaction.apply(
+      Dictionary(uniqueKeysWithValues: names.map { ($0, Array("new".utf8)) }))
+    #expect(fixture.leftovers().count == names.count)
+    transaction.removeBackups()
+    #expect(names.allSatisfy { content($0, fixture) == "new" })
+    #expect(fixture.leftovers().isEmpty)
+  }
+
+  @Test("a folder in the place of a file fails the transaction, and the rollback keeps the folder")
+  func folderInPlace() async throws {
+    let fixture = try await StoreFixture()
+    try fixture.sandbox.write("old", to: fixture.store.path + "/a")
+    try DurableFile.makeFolder(fixture.store.path + "/b/c")
+    var transaction = WorkTreeTransaction(fixture.store, keeping: [])
+    #expect(throws: (any Error).self) {
+      try transaction.apply(["a": Array("new".utf8), "b": Array("new".utf8)])
+    }
+    _ = transaction.rollBack()
+    #expect(content("a", fixture) == "old")
+    #expect(FileManager.default.fileExists(atPath: fixture.store.path + "/b/c"))
+  }
+}
