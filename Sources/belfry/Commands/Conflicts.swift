@@ -147,14 +147,7 @@ struct Explain: AsyncParsableCommand {
   func run() async throws {
     let context = try common.context(root)
     let store = try context.open()
-    let civil = try occurrence.map { text throws(CommandError) in
-      guard let civil = CivilDateTime(text) else {
-        throw CommandError(
-          .usage, "'\(Printable.text(text))' is not an occurrence.",
-          hint: "Write it as 2026-11-23T09:00.")
-      }
-      return civil
-    }
+    let civil = try occurrence.map { try CivilDateTime(occurrence: $0) }
     let explanation = try await store.explain(
       context.find(alarm, in: store).id, occurrence: civil)
     if let civil, !explanation.alarm.schedule.contains(civil),
