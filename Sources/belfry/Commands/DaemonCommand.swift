@@ -94,6 +94,11 @@ private struct DaemonLog {
   func write(_ event: DaemonLogEvent) {
     let isJournal = context.environment["JOURNAL_STREAM"]?.isEmpty == false
     let time = isJournal ? "" : context.storeContext.zones.text(context.storeContext.now) + " "
+    if case .warned(let lines) = event {
+      // The lines of a command that the daemon runs have their own prefix.
+      for line in lines { Console.error("\(time)\(Printable.text(line))") }
+      return
+    }
     for line in lines(event) { Console.error("\(time)belfry: \(line)") }
   }
 
@@ -124,8 +129,7 @@ private struct DaemonLog {
     case .failed(let task, let reason):
       return ["warning: \(task) failed: \(Printable.text(reason)). The daemon retries."]
     case .recovered(let task): return ["\(task) works again."]
-    case .warned(let lines):
-      return lines.map { Printable.text($0.hasPrefix("belfry: ") ? String($0.dropFirst(8)) : $0) }
+    case .warned(let lines): return lines
     case .reloaded(let alarms): return ["reloaded \(count(alarms))."]
     case .lockUnavailable(let reason):
       return [

@@ -68,8 +68,7 @@ struct SyncCommand: AsyncParsableCommand {
     for failure in report.failures {
       let error = CommandError(partnerMailbox: failure.error)
       if isAlone { throw error }
-      Console.error("belfry: warning: \(error.message)")
-      if let hint = error.hint { Console.error(hint) }
+      error.warn()
     }
     guard isAlone else { return }
     if common.json { return Console.write(SyncResult().json.document) }
@@ -85,12 +84,9 @@ struct SyncCommand: AsyncParsableCommand {
     do {
       return try await Watchdog.limit(body)
     } catch let error as StoreError {
-      guard case .remoteFailed = error, let failure = CommandError(explaining: error) else {
-        throw error
-      }
-      throw CommandError(
-        failure.code, failure.message,
-        hint: [failure.hint, unpushed(store, context)].compactMap { $0 }.joined(separator: " "))
+      guard case .remoteFailed = error else { throw error }
+      let failure = CommandError(error)
+      throw failure.with(hints: failure.hints + [unpushed(store, context)])
     }
   }
 

@@ -60,11 +60,7 @@ struct TickCommand: AsyncParsableCommand {
     }
     if !settle, store.daemonProcess == nil { await startCalls(report.callouts, context) }
     if let failure = report.failures.first {
-      let explained = CommandError(explaining: failure)
-      throw CommandError(
-        explained?.code ?? .failed,
-        "the firings could not be recorded: \(explained?.message ?? "\(failure)")",
-        hint: explained?.hint)
+      throw CommandError("the firings could not be recorded", causedBy: failure)
     }
     if wake, let next = report.nextWake { try await ServiceManager(context).wake(at: next) }
     if ring, !common.json { try await RingLoop(context).runIfRinging() }
