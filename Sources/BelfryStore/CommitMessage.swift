@@ -46,6 +46,8 @@ public struct CommitMessage: Hashable, Sendable {
   static let auto = "Auto"
   /// The trailer that names the commit that this one undoes.
   static let undoes = "Undoes"
+  /// The trailer of a merge with the number of its decisions.
+  static let decisions = "Decisions"
   /// The trailer of a commit that completes an interrupted write.
   static let recovered = "Recovered"
   /// The trailer of an action that cannot be undone.

@@ -66,9 +66,7 @@ extension Store {
     for line in outcome.output.split(separator: "\n") {
       guard result.count < limit, let id = ObjectID(hexadecimal: line) else { break }
       let merge = try repository.commit(id)
-      // A merge commit of Belfry without a body has no decisions.
-      let lines = merge.message.split(separator: "\n")
-      if lines.count == 1, lines[0].hasPrefix("Merge "), !lines[0].contains("'") { continue }
+      if CommitMessage.trailers(of: merge.message)[CommitMessage.decisions] == "0" { continue }
       // An unreadable merge is skipped.
       result += ((try? decisions(of: merge, repository)) ?? []).prefix(limit - result.count)
     }

@@ -288,12 +288,13 @@ extension MergeDecision {
   func sentence(_ names: [Identifier: String]) -> String {
     let by = keptStamp.flatMap { names[$0.device] }.map { " of \(Printable.text($0))" } ?? ""
     return
-      "\(Printable.text(title)), \(Printable.text(subject.name)): kept \"\(CascadeText.readable(shown(kept), names))\"\(by) over \"\(CascadeText.readable(shown(discarded), names))\"."
+      "\(Printable.text(title)), \(Printable.text(subject.name)): kept \"\(shown(keptText, names))\"\(by) over \"\(shown(discardedText, names))\"."
   }
 
   /// Returns a value for output. The value of a setting is stored as JSON.
-  func shown(_ value: String) -> String {
-    Printable.text(alarm == nil ? JSON(fragment: value)?.string ?? value : value)
+  func shown(_ value: FieldText, _ names: [Identifier: String]) -> String {
+    let text = value.text(names)
+    return Printable.text(alarm == nil ? JSON(fragment: text)?.string ?? text : text)
   }
 
   /// `{alarm, title, field, kept, discarded, keptBy, discardedBy, keptAt, discardedAt, rule}`
