@@ -174,7 +174,7 @@ public struct Tick: Sendable {
         guard let occurrence = event.occurrence else { continue }
         let item = TickReport.Item(
           alarm: alarm.id, title: alarm.title, occurrence: occurrence,
-          due: timeline.zone.instant(of: occurrence), detail: event.detail)
+          due: timeline.zone.instant(of: occurrence), detail: MissedText.words(event.payload))
         if event.action == .missed { look.missed.append(item) }
         if event.action == .done { look.completed.append(item) }
       }
@@ -339,9 +339,7 @@ public struct Tick: Sendable {
   }
 
   private func rehearsed(_ alarm: Alarm, isDelivered: Bool) -> Store.Change {
-    let place = store.deviceNames()[store.device] ?? store.device.short
-    let event = Event(
-      .rehearsed, detail: isDelivered ? "rang on \(place)" : "reached nobody on \(place)")
+    let event = Event(.rehearsed, payload: .rehearsal(isDelivered: isDelivered))
     return Store.Change(
       alarms: [], entries: store.entries([event], of: alarm),
       message: CommitMessage(event, of: alarm, device: store.device))

@@ -34,8 +34,8 @@ extension Store {
         files[AlarmRecord.path(id)] = AlarmRecord.encode(after)
         changed.append(after)
       }
-      let detail = "device: \(ownDevice.name) (\(device.short)) replaces \(old.id.short)"
-      let events = changed.map { (event: Event(.edited, detail: detail), alarm: $0) }
+      let event = Event(.edited, payload: .replacedDevice(old.id))
+      let events = changed.map { (event: event, alarm: $0) }
       for entry in entries(events) { files[LogRecord.path(entry)] = LogRecord.encode(entry) }
       var own = ownDevice
       own.replaced[old.id] = context.now

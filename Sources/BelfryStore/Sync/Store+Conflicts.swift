@@ -189,11 +189,11 @@ extension Store {
     case .field(let field):
       return Transition(
         alarm: alarm.taking([field], from: other, at: context.now, device: device),
-        events: [Event(.edited, detail: field.rawValue)])
+        events: [Event(.edited, payload: .fields([field]))])
     case .cascade(let part):
       return Transition(
         alarm: alarm.taking([part], from: other, at: context.now, device: device),
-        events: [Event(.edited, detail: part.name)])
+        events: [Event(.edited, payload: .restoredPart(part))])
     case .deletion where other.isDeleted:
       return Transition(alarm: alarm.deleted(), events: [Event(.deleted)])
     case .deletion:
@@ -201,7 +201,7 @@ extension Store {
       if case .alarm(let base)? = item.base { fields = other.changedFields(from: base) }
       return Transition(
         alarm: alarm.taking(fields, from: other, at: context.now, device: device),
-        events: [Event(.edited, detail: fields.map(\.rawValue).joined(separator: ", "))])
+        events: [Event(.edited, payload: .fields(fields))])
     case .occurrence(let civil):
       var restored = alarm
       var record = other.progress.occurrences[civil] ?? OccurrenceRecord(.open)

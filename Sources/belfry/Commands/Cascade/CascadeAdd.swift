@@ -164,7 +164,7 @@ extension CascadeEditing {
     let label = Printable.text(target.label(names))
     let presence = store.presence
     let list = "See it: belfry cascade list \(summary.id.short)"
-    let (alarm, _) = try change("\(label) added") { plan in
+    let (alarm, _) = try change(.added(target.loggable)) { plan in
       if let device = target.device,
         let old = ([plan.primary] + plan.targets.map(\.device)).compactMap({ $0 })
           .first(where: { presence.standIns[$0] == device })
