@@ -4,7 +4,7 @@ import BelfryStore
 /// The selection of an alarm's log entries that the sender of the request may see.
 ///
 /// The selection is an allow-list: only events that the consent text names are reported, in fixed words. Nothing else
-/// is copied from the store: neither log details nor devices, people, numbers or names.
+/// is copied from the store: neither log payloads nor devices, people, numbers or names.
 ///
 /// | log entry | receipt |
 /// |---|---|
@@ -47,7 +47,7 @@ struct AlarmReport {
     case .resumed: return event(.changed, "resumed")
     case .edited: return edit(at: entry.at).map { event(.changed, "changed: \($0)") }
     case .created, .enabled, .disabled, .deleted, .reminded, .dismissed, .cleared, .exhausted,
-      .called, .rehearsed:
+      .called, .rehearsed, .unknown:
       return nil
     }
   }

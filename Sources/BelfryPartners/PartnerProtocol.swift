@@ -389,7 +389,7 @@ struct PartnerProtocol {
     }
     guard !partner.received[index].isOver else { return }
     if let alarm = partner.received[index].alarm {
-      try handler.cancel(alarm, reason: "recalled by \(partner.name)")
+      try handler.cancel(alarm, recalledBy: partner.name)
     }
     let receipt = PartnerReceipt(.recalled, of: id, at: now)
     partner.received[index].receipts.append(receipt)
@@ -569,7 +569,7 @@ protocol PartnerRequestHandler: AnyObject {
     _ request: PartnerRequest, as alarm: Identifier, from origin: PartnerOrigin
   ) throws -> PartnerRefusal?
   /// Deletes an alarm if it exists.
-  func cancel(_ alarm: Identifier, reason: String) throws
+  func cancel(_ alarm: Identifier, recalledBy partner: String) throws
   /// Deletes the alarms of a former partner in one commit, so that `belfry undo` restores them together.
   ///
   /// - Returns: The number of deleted alarms.

@@ -69,19 +69,20 @@ final class StorePartnerRequestHandler: PartnerRequestHandler {
     return known.isDeleted ? .deleted : known.enabled ? .enabled : .disabled
   }
 
-  func cancel(_ alarm: Identifier, reason: String) throws {
+  func cancel(_ alarm: Identifier, recalledBy partner: String) throws {
     // The request and its recall can arrive in the same run.
     made.removeAll { $0.id == alarm }
     reader = nil
-    _ = try store.delete(alarm, why: reason) { self.message("\($0.title): \(reason)", of: [$0]) }
+    _ = try store.delete(alarm, reason: .recalled(partner: partner)) {
+      self.message("\($0.title): recalled by \(partner)", of: [$0])
+    }
   }
 
   func revoke(_ alarms: [Identifier], by name: String) throws -> Int {
     let uncommitted = made.count { alarms.contains($0.id) }
     made.removeAll { alarms.contains($0.id) }
     reader = nil
-    return try store.delete(alarms, why: "the partnership with \(name) has ended").count
-      + uncommitted
+    return try store.delete(alarms, reason: .partnershipEnded(partner: name)).count + uncommitted
   }
 
   /// Commits the alarms that were set.
@@ -92,7 +93,7 @@ final class StorePartnerRequestHandler: PartnerRequestHandler {
     reader = nil
     let entries = store.entries(
       made.map { alarm in
-        (Event(.created, detail: "requested by \(alarm.partner?.name ?? "a partner")"), alarm)
+        (Event(.created, payload: .partnerRequest(partner: alarm.partner?.name)), alarm)
       })
     let summary = made.count == 1 ? first.schedule.summary : "\(made.count) alarms"
     try store.add(

@@ -38,14 +38,17 @@ public struct CommitMessage: Hashable, Sendable {
     trailers.append(("Action", event.action.rawValue))
     if event.auto { trailers.append((CommitMessage.auto, "true")) }
     self.init(
-      subject, body: event.detail.map { [$0] } ?? [],
-      trailers: trailers.map { (key: $0.0, value: $0.1) }, device: device)
+      subject,
+      trailers: trailers.map { (key: $0.0, value: $0.1) }
+        + (event.payload.map(CommitMessage.facts) ?? []), device: device)
   }
 
   /// The trailer of an action that no user took.
   static let auto = "Auto"
   /// The trailer that names the commit that this one undoes.
   static let undoes = "Undoes"
+  /// The trailer of a merge with the number of its decisions.
+  static let decisions = "Decisions"
   /// The trailer of a commit that completes an interrupted write.
   static let recovered = "Recovered"
   /// The trailer of an action that cannot be undone.
@@ -63,7 +66,9 @@ public struct CommitMessage: Hashable, Sendable {
       .done, .skipped,
       .unskipped, .dismissed:
       true
-    case .fired, .reminded, .missed, .cleared, .undone, .exhausted, .called, .rehearsed, nil: false
+    case .fired, .reminded, .missed, .cleared, .undone, .exhausted, .called, .rehearsed,
+      .unknown:
+      false
     }
   }
 

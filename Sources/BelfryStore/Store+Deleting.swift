@@ -5,18 +5,19 @@ extension Store {
   ///
   /// - Parameters:
   ///   - id: The alarm.
-  ///   - why: The reason, as the detail of the log entry; nil for none.
+  ///   - reason: The reason, for the log entry; nil for a deletion by the user.
   ///   - message: Returns the commit's message for the deleted alarm. If it returns nil, the message is that of a
   ///     deletion by the user.
   /// - Returns: The deleted alarm; nil if it was already deleted.
   public func delete(
-    _ id: Identifier, why: String? = nil, message: (Alarm) -> CommitMessage? = { _ in nil }
+    _ id: Identifier, reason: LogPayload.DeletionReason? = nil,
+    message: (Alarm) -> CommitMessage? = { _ in nil }
   ) throws -> Alarm? {
     guard let known = try alarm(id), !known.isDeleted else { return nil }
     return try update(id, includingDeleted: true) { before in
       guard !before.isDeleted else { return (nil, nil) }
       let after = before.deleted()
-      let event = Event(.deleted, detail: why)
+      let event = Event(.deleted, payload: reason.map { .deletion($0) })
       return (
         Change(
           alarms: [after], entries: entries([event], of: after),
@@ -29,21 +30,24 @@ extension Store {
   ///
   /// - Parameters:
   ///   - ids: The alarms.
-  ///   - why: The reason, for the log and the commit.
+  ///   - reason: The reason, for the log and the commit.
   ///   - isFinal: True if `belfry undo` must not restore the alarms.
   /// - Returns: The alarms that existed.
-  public func delete(_ ids: [Identifier], why: String, isFinal: Bool = false) throws -> [Alarm] {
+  public func delete(
+    _ ids: [Identifier], reason: LogPayload.DeletionReason, isFinal: Bool = false
+  ) throws -> [Alarm] {
     let reader = alarmReader()
     guard try ids.contains(where: { try reader.alarm($0)?.isDeleted == false }) else { return [] }
     return try update(ids) { alarms in
       let deleted = alarms.map { $0.deleted() }
       guard let first = deleted.first else { return (nil, []) }
-      let event = Event(.deleted, detail: why)
+      let event = Event(.deleted, payload: .deletion(reason))
       var message = CommitMessage(event, of: first, device: device)
       if deleted.count > 1 {
         message = CommitMessage(
-          "Deleted: \(deleted.count) alarms", body: [why],
-          trailers: [("Action", LogEntry.Action.deleted.rawValue)], device: device)
+          "Deleted: \(deleted.count) alarms",
+          trailers: [("Action", LogEntry.Action.deleted.rawValue)]
+            + CommitMessage.facts(of: .deletion(reason)), device: device)
       }
       if isFinal { message.trailers.append((CommitMessage.final, "true")) }
       return (

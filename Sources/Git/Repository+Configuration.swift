@@ -4,11 +4,7 @@ import CLibgit2
 extension Repository {
   /// Returns a value of git's configuration: the repository's own, the user's or the system's. Nil if it is not set.
   public func configuration(_ key: String) throws(GitError) -> String? {
-    try with { repository throws(GitError) in
-      var config: OpaquePointer?
-      try GitError.check(
-        git_repository_config_snapshot(&config, repository), "read git's configuration")
-      defer { git_config_free(config) }
+    try withConfiguration { config throws(GitError) in
       var value: UnsafePointer<CChar>?
       guard git_config_get_string(&value, config, key) == 0, let value else { return nil }
       return String(cString: value)
@@ -47,12 +43,8 @@ extension Repository {
   /// Returns the entries of git's configuration (the repository's, the user's and the system's) whose keys start with one
   /// of the prefixes, in order.
   func configuration(under prefixes: [String]) throws(GitError) -> [ConfigurationEntry] {
-    try with { repository throws(GitError) in
-      var config: OpaquePointer?
-      try GitError.check(
-        git_repository_config_snapshot(&config, repository), "read git's configuration")
-      defer { git_config_free(config) }
-      return try Repository.entries(of: config, under: prefixes)
+    try withConfiguration { config throws(GitError) in
+      try Repository.entries(of: config, under: prefixes)
     }
   }
 
@@ -79,6 +71,20 @@ extension Repository {
     return result
   }
 
+  /// Calls a closure with a snapshot of the configuration.
+  private func withConfiguration<Result: Sendable>(
+    _ body: (OpaquePointer?) throws(GitError) -> Result
+  ) throws(GitError) -> Result {
+    try with { repository throws(GitError) in
+      var config: OpaquePointer?
+      try GitError.check(
+        git_repository_config_snapshot(&config, repository), "read git's configuration")
+      defer { git_config_free(config) }
+      return try body(config)
+    }
+  }
+
+  /// Calls a closure with the repository's own configuration.
   private func withLocalConfiguration<Result: Sendable>(
     _ body: (OpaquePointer?) throws(GitError) -> Result
   ) throws(GitError) -> Result {

@@ -101,7 +101,7 @@ extension Repository {
       number = errno
     }
     if number == EEXIST { throw IndexFile.Failure.busy }
-    throw FileError("lock", lock, number: number)
+    throw FileError(locking: lock, number: number)
   }
 
   private var oldIndex: String { scratch + "/old-index" }

@@ -97,10 +97,9 @@ struct Belfry: ParsableCommand {
   ///
   /// - Returns: the exit code.
   fileprivate static func report(_ error: any Error, arguments: [String]) -> Int32 {
-    if let failure = CommandError(explaining: error)?.masked(arguments) {
-      Console.error("belfry: \(failure.message)")
-      if let hint = failure.hint { Console.error(hint) }
-      return failure.code.rawValue
+    if let failure = CommandError(explaining: error) {
+      failure.report(arguments: arguments)
+      return failure.kind.rawValue
     }
     if exitCode(for: error).isSuccess {
       // The parser reports a request for help or the version as an error.
@@ -110,13 +109,11 @@ struct Belfry: ParsableCommand {
     if let code = error as? ExitCode { return code.rawValue }
     let isUsage = exitCode(for: error) == .validationFailure
     let failure =
-      (isUsage
+      isUsage
       ? usageError(error, arguments: arguments)
-      : CommandError(.failed, "\(Printable.text("\(error)")).", hint: "See 'belfry doctor'."))
-      .masked(arguments)
-    Console.error("belfry: \(failure.message)")
-    if let hint = failure.hint { Console.error(hint) }
-    return failure.code.rawValue
+      : CommandError(error).with(hints: ["See 'belfry doctor'."])
+    failure.report(arguments: arguments)
+    return failure.kind.rawValue
   }
 
   /// Rejects `help` for an unknown command. The parser would print the general help and exit with 0.

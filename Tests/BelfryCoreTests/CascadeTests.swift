@@ -438,8 +438,8 @@ private struct Story: CustomTestStringConvertible, Sendable {
       }
     }
     #expect(events.map(\.action) == [.exhausted, .missed])
-    #expect(events.first?.detail == "all 2 steps of the cascade were unanswered")
-    #expect(events.last?.detail == "the whole cascade was unanswered")
+    #expect(events.first?.payload == .unansweredSteps(2))
+    #expect(events.last?.payload == .exhaustedCascade)
   }
 
   @Test func missingTheFirstDoesNotSilenceTheOthers() throws {

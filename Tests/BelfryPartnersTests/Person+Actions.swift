@@ -26,14 +26,14 @@ extension Person {
     }
   }
 
-  /// Edits the only alarm; the log says `words`, as the command does.
-  func edit(_ words: String, _ body: (inout Alarm) -> Void) throws {
+  /// Edits the only alarm, with a payload as the command writes it.
+  func edit(_ payload: LogPayload, _ body: (inout Alarm) -> Void) throws {
     let store = try store
     try store.update(try alarm.id) { before in
       var after = before
       body(&after)
       after = after.stamped(against: before, at: now, device: store.device)
-      let entries = store.entries([Event(.edited, detail: words)], of: after)
+      let entries = store.entries([Event(.edited, payload: payload)], of: after)
       let message = CommitMessage("Edited", device: store.device)
       return (Store.Change(alarms: [after], entries: entries, message: message), ())
     }

@@ -82,16 +82,18 @@ import Testing
     for person in [pair.chris, pair.alex] { try await person.round() }
     let device = try pair.alex.store.device
     pair.pass(to: "2026-11-22T12:10:00Z")
-    try pair.alex.edit("cascade: added Mom's phone, +49 30 123456") { alarm in
+    try pair.alex.edit(
+      .cascade(.added(.phone(try PhoneNumber("+49 30 123456"), message: "Mom's phone")))
+    ) { alarm in
       alarm.cascade = Cascade(
         Cascade.Plan(isOn: true, interval: 120, primary: device, targets: []))
     }
     pair.pass(to: "2026-11-22T12:11:00Z")
-    try pair.alex.edit("delivery") { $0.delivery.devices = [device] }
+    try pair.alex.edit(.fields([.delivery])) { $0.delivery.devices = [device] }
     for person in [pair.alex, pair.chris] { try await person.round() }
     #expect(try pair.chris.partner.sent[0].receipts.map(\.state) == [.scheduled])
     pair.pass(to: "2026-11-22T12:12:00Z")
-    try pair.alex.edit("note, schedule") { alarm in
+    try pair.alex.edit(.fields([.note, .schedule])) { alarm in
       alarm.note = "Wake up, +49 30 123456"
       alarm.schedule =
         (try? Schedule(alarm.schedule.recurrence, times: [CivilTime("17:00")!]))
@@ -123,7 +125,7 @@ import Testing
       let entry = LogEntry(
         id: Identifier(high: 5, low: 5), alarm: alarm.id, title: "Secret", occurrence: due,
         action: action, at: Instant(rfc3339: "2026-11-22T16:45:10Z")!,
-        device: Identifier(high: 6, low: 6), detail: "Secret")
+        device: Identifier(high: 6, low: 6), payload: .partnerRequest(partner: "Secret"))
       guard let event = report.event(entry, isUnheard: false) else { continue }
       told[action] = "\(event.state): \(event.detail ?? "-")"
       #expect(event.due == Instant(rfc3339: "2026-11-22T16:45:00Z"))

@@ -79,6 +79,12 @@ import Testing
       #expect(try JSON(parsing: after)["format"]?.integer == RecordFormat.current)
       if RecordFormat.current == 1 { #expect(after == before, "\(path)") }
     }
+    for path in try files where path.hasPrefix("log/") {
+      let before = try bytes(path)
+      let entry = try LogRecord.decode(before)
+      #expect(entry.extras.isEmpty, "\(path)")
+      if RecordFormat.current == 1 { #expect(LogRecord.encode(entry) == before, "\(path)") }
+    }
   }
 
   /// The way a later format will go: each step once, in order, from wherever a record stands.

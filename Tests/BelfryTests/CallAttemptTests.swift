@@ -51,7 +51,7 @@ import Testing
             state.calls.append(state.now)
             state.now = state.now.adding(seconds: 30)
             return state.outcomes.isEmpty
-              ? .failed("there was no answer") : state.outcomes.removeFirst()
+              ? .noAnswer : state.outcomes.removeFirst()
           }
         },
         record: { attempt, outcome in

@@ -20,7 +20,7 @@ import Testing
       nil, .noRemote, .neverSynced, .remoteUnreachable(since: now), .notSynced(since: now),
     ]
     let item = Notification.MissedSummary.Item(
-      id: id, title: "Rent", due: now, isCascadeExhausted: true)
+      id: id, title: "Rent", due: now, payload: .exhaustedCascade)
     return uncertainties.map { uncertainty in
       .firing(
         content,

@@ -89,14 +89,21 @@ import Testing
         request["Twiml"]
           == "<Response><Say>\(said)</Say><Pause length=\"1\"/><Say>\(said)</Say></Response>")
     }
-    let log = try await sandbox.belfry("log", "--json", now: "2026-11-23T05:05:00Z")
-    let details = log.array.filter { $0["action"] as? String == "called" }
-      .compactMap { $0["detail"] as? String }
+    let log = try await sandbox.belfry("log", now: "2026-11-23T05:05:00Z")
+    #expect(log.out.split(separator: "\n").count { $0.contains("  Called: ") } == 2)
+    for text in [
+      ", (555) 123-4567: the voice API did not answer in time, try 1  ",
+      ", (555) 123-4567: answered, try 2  ",
+    ] {
+      #expect(log.out.contains(text), "\(log.out)")
+    }
+    let json = try await sandbox.belfry("log", "--json", now: "2026-11-23T05:05:00Z")
+    let calls = json.array.compactMap { $0["payload"] as? [String: Any] }
+      .filter { $0["kind"] as? String == "call" }
     #expect(
-      Set(details) == [
-        "(555) 123-4567: the voice API did not answer in time, try 1",
-        "(555) 123-4567: answered, try 2",
-      ], "\(details)")
+      Set(calls.map { "\($0["attempt"] ?? "") \($0["outcome"] ?? "")" }) == [
+        "1 failed", "2 answered",
+      ], "\(calls)")
   }
 
   @Test("a provider that refuses is named, and not asked again for that")

@@ -21,7 +21,9 @@ import Testing
     #expect(record.contains("\"zone\": \"2026-11-20T22:41:00.000Z-"))
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
     let log = try await sandbox.belfry("log", "--json")
-    #expect(log.array[0]["detail"] as? String == "schedule, title")
+    let payload = log.array[0]["payload"] as? [String: Any]
+    #expect(payload?["kind"] as? String == "fields")
+    #expect(payload?["fields"] as? [String] == ["schedule", "title"])
   }
 
   @Test func anEditAndACommandOnOneAlarmBothCount() async throws {

@@ -390,7 +390,8 @@ import Testing
       files[entryPath(id(300 + number))] = try .entry(
         id(300 + number), "Entry\(number)", ["device": device])
       files[entryPath(id(400 + number))] = try .entry(
-        id(400 + number), "Entry\(number) x\(text)y", ["detail": "Detail\(number) x\(text)y"])
+        id(400 + number), "Entry\(number) x\(text)y",
+        ["payload": ["kind": "note", "text": "Detail\(number) x\(text)y"]])
       // Those that break a rule, so that the reason holds the text.
       files["alarms/\(id(500 + number)).json"] = try .alarm(
         id(500 + number), "Rule", ["schedule": ["kind": "x\(text)y", "start": "2026-11-20"]])

@@ -166,13 +166,7 @@ public struct Alarm: Hashable, Sendable {
     case .enabled: enabled ? "enabled" : "disabled"
     case .schedule: schedule.canonicalText
     case .zone: zone.text
-    case .delivery:
-      (delivery.persistent ? "persistent" : "not persistent")
-        + (delivery.sound.map { ", sound \($0)" } ?? "") + (delivery.strict ? ", strict" : "")
-        + (delivery.followUps.map { ", follow-ups \($0)" } ?? "")
-        + (delivery.warnings.map { ", warnings \($0)" } ?? "")
-        + (delivery.devices.isEmpty
-          ? "" : ", on \(delivery.devices.map(\.text).sorted().joined(separator: " "))")
+    case .delivery: delivery.fieldText.plain
     case .pause: pause.map { "from \($0.from) until \($0.until)" } ?? ""
     case .cascade: cascade?.canonicalText ?? ""
     case .cascadeZone: cascadeZone ?? ""

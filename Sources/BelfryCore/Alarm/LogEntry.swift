@@ -16,8 +16,8 @@ public struct LogEntry: Hashable, Sendable {
   public let device: Identifier
   /// True if the occurrence was completed or skipped without a user's action.
   public let auto: Bool
-  /// Additional text, such as the names of the edited fields or the end of a snooze; nil if there is none.
-  public let detail: String?
+  /// The facts beyond the action, such as the edited fields or the end of a snooze; nil if there are none.
+  public let payload: LogPayload?
   /// For `done`: the time of completion that the user gave; nil if it is the time of the action.
   public let effective: Instant?
   /// For `undone`: the entry that was undone.
@@ -31,7 +31,9 @@ public struct LogEntry: Hashable, Sendable {
   public let extras: [String: String]
 
   /// The actions in the log, named as in records.
-  public enum Action: String, CaseIterable, Sendable {
+  ///
+  /// An action of a newer version keeps its name, so that its entry stays readable.
+  public enum Action: Hashable, Sendable {
     /// Actions on a whole alarm.
     case created, edited, enabled, disabled, deleted, paused, resumed
     /// Actions on an occurrence.
@@ -41,12 +43,14 @@ public struct LogEntry: Hashable, Sendable {
     /// Actions of a cascade: every step was unanswered; a target was called or sent a message; the cascade was
     /// rehearsed.
     case exhausted, called, rehearsed
+    /// An action of a newer version.
+    case unknown(String)
   }
 
   /// Creates a log entry from the parts of its record.
   public init(
     id: Identifier, alarm: Identifier, title: String, occurrence: CivilDateTime? = nil,
-    action: Action, at: Instant, device: Identifier, auto: Bool = false, detail: String? = nil,
+    action: Action, at: Instant, device: Identifier, auto: Bool = false, payload: LogPayload? = nil,
     effective: Instant? = nil, undoes: Identifier? = nil, revision: Int = 0,
     state: OccurrenceRecord.State? = nil, extras: [String: String] = [:]
   ) {
@@ -58,7 +62,7 @@ public struct LogEntry: Hashable, Sendable {
     self.at = at
     self.device = device
     self.auto = auto
-    self.detail = detail
+    self.payload = payload
     self.effective = effective
     self.undoes = undoes
     self.revision = revision
@@ -72,9 +76,55 @@ public struct LogEntry: Hashable, Sendable {
   ) {
     self.init(
       id: id, alarm: alarm.id, title: alarm.title, occurrence: event.occurrence,
-      action: event.action, at: at, device: device, auto: event.auto, detail: event.detail,
+      action: event.action, at: at, device: device, auto: event.auto, payload: event.payload,
       effective: event.effective, undoes: event.undoes, revision: event.revision,
       state: event.state)
+  }
+}
+
+extension LogEntry.Action: CaseIterable {
+  /// The actions that this version knows.
+  public static let allCases: [LogEntry.Action] = [
+    .created, .edited, .enabled, .disabled, .deleted, .paused, .resumed, .fired, .stopped,
+    .reminded, .snoozed, .done, .skipped, .unskipped, .missed, .dismissed, .cleared, .undone,
+    .exhausted, .called, .rehearsed,
+  ]
+}
+
+extension LogEntry.Action: RawRepresentable {
+  private static let byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
+
+  /// Creates an action from its name in records.
+  public init(rawValue: String) {
+    self = LogEntry.Action.byName[rawValue] ?? .unknown(rawValue)
+  }
+
+  /// The name in records.
+  public var rawValue: String {
+    switch self {
+    case .created: "created"
+    case .edited: "edited"
+    case .enabled: "enabled"
+    case .disabled: "disabled"
+    case .deleted: "deleted"
+    case .paused: "paused"
+    case .resumed: "resumed"
+    case .fired: "fired"
+    case .stopped: "stopped"
+    case .reminded: "reminded"
+    case .snoozed: "snoozed"
+    case .done: "done"
+    case .skipped: "skipped"
+    case .unskipped: "unskipped"
+    case .missed: "missed"
+    case .dismissed: "dismissed"
+    case .cleared: "cleared"
+    case .undone: "undone"
+    case .exhausted: "exhausted"
+    case .called: "called"
+    case .rehearsed: "rehearsed"
+    case .unknown(let name): name
+    }
   }
 }
 

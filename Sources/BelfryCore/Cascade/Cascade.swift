@@ -211,14 +211,6 @@ extension Cascade.Part {
 }
 
 extension Cascade.Value {
-  /// The value as text for comparison and display. It omits the position of a target.
-  public var text: String {
-    switch self {
-    case .on(let isOn): isOn ? "on" : "off"
-    case .every(let interval): Span.code(interval)
-    case .primary(let primary): primary?.text ?? ""
-    case .target(let target, _): target.canonicalText
-    case .removed: "removed"
-    }
-  }
+  /// The value as text for comparison. It omits the position of a target.
+  public var text: String { fieldText.plain }
 }

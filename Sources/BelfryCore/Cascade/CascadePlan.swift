@@ -43,11 +43,7 @@ extension Cascade {
 
 extension Cascade.Plan {
   /// A text that is equal for two plans exactly if they are equal.
-  var canonicalText: String {
-    "\(isOn ? "on" : "off"), every \(Span.code(interval))"
-      + (primary.map { ", first \($0)" } ?? "")
-      + targets.map { ", \($0.canonicalText)" }.joined()
-  }
+  var canonicalText: String { fieldText.plain }
 }
 
 extension Alarm {

@@ -94,16 +94,5 @@ extension CascadeTarget {
 
 extension CascadeTarget {
   /// A text that is equal for two targets exactly if they are equal.
-  var canonicalText: String {
-    switch self {
-    case .device: key
-    case .person(let person):
-      key
-        + [
-          person.device.map { " on \($0)" }, person.address.map { " at \"\($0)\"" },
-          person.gadget.map { " as \"\($0)\"" },
-        ].compactMap { $0 }.joined()
-    case .phone(_, let message): key + (message.map { " saying \"\($0)\"" } ?? "")
-    }
-  }
+  var canonicalText: String { fieldText.plain }
 }

@@ -103,15 +103,15 @@ public enum Notification: Hashable, Sendable {
       public let title: String
       /// The time at which the occurrence was due.
       public let due: Instant
-      /// True if every step of a cascade was unanswered.
-      public let isCascadeExhausted: Bool
+      /// The facts of the miss, such as earlier missed occurrences; nil if there are none.
+      public let payload: LogPayload?
 
       /// Creates an item.
-      public init(id: OccurrenceID, title: String, due: Instant, isCascadeExhausted: Bool) {
+      public init(id: OccurrenceID, title: String, due: Instant, payload: LogPayload? = nil) {
         self.id = id
         self.title = title
         self.due = due
-        self.isCascadeExhausted = isCascadeExhausted
+        self.payload = payload
       }
     }
 

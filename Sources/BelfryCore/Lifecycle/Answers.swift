@@ -192,7 +192,7 @@ extension Timeline {
   ) {
     var record = writableRecord(of: civil)
     let action: LogEntry.Action
-    var detail: String?
+    var payload: LogPayload?
     var effective: Instant?
     if record.state == .pending, alarm.delivery.strict,
       let overdue = followUps(of: civil, record, at: now, settings: settings).overdue
@@ -211,7 +211,7 @@ extension Timeline {
         record.naps = Array((record.naps + [snooze]).suffix(OccurrenceRecord.mostNaps))
       }
       action = .snoozed
-      detail = "until \(until)"
+      payload = .snooze(until: until)
     case .stop where record.state == .pending:
       // The follow-up of a strict alarm rings. The occurrence stays pending until the next follow-up.
       action = .stopped
@@ -245,7 +245,7 @@ extension Timeline {
     }
     transition.alarm.progress.occurrences[civil] = record
     transition.events.append(
-      Event(action, civil, detail: detail, effective: effective, revision: record.revision))
+      Event(action, civil, payload: payload, effective: effective, revision: record.revision))
   }
 }
 

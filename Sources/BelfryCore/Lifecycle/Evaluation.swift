@@ -110,7 +110,7 @@ extension Timeline {
           result.transition.alarm.progress.occurrences[current.civil]?.exhausted == true
         with(result.transition.alarm).settle(
           current.civil, as: .missed, now: now,
-          detail: isExhausted ? "the whole cascade was unanswered" : nil, in: &result.transition)
+          payload: isExhausted ? .exhaustedCascade : nil, in: &result.transition)
       case nil: break
       }
     }
@@ -222,7 +222,9 @@ extension Timeline {
         result.transition.alarm.progress.occurrences[civil] = record
         result.transition.events.append(
           Event(
-            .reminded, civil, detail: "\(followUp.number) of \(followUp.count), unanswered",
+            .reminded, civil,
+            payload: .followUp(
+              number: followUp.number, count: followUp.count, isUnanswered: true),
             revision: record.revision))
       }
     }

@@ -165,7 +165,8 @@ extension Timeline {
       alarm: alarm,
       events: [
         Event(
-          .reminded, civil, detail: "\(followUp.number) of \(followUp.count)",
+          .reminded, civil,
+          payload: .followUp(number: followUp.number, count: followUp.count, isUnanswered: false),
           revision: record.revision)
       ])
   }

@@ -6,8 +6,8 @@ public struct Event: Hashable, Sendable {
   public let occurrence: CivilDateTime?
   /// True if the occurrence was completed or skipped without a user's action.
   public let auto: Bool
-  /// Additional text; nil if there is none.
-  public let detail: String?
+  /// The facts beyond the action; nil if there are none.
+  public let payload: LogPayload?
   /// For `done`: the time of completion that the user gave; nil if it is the time of the action.
   public let effective: Instant?
   /// For `undone`: the log entry that was undone.
@@ -20,13 +20,14 @@ public struct Event: Hashable, Sendable {
   /// Creates an event from its parts.
   public init(
     _ action: LogEntry.Action, _ occurrence: CivilDateTime? = nil, auto: Bool = false,
-    detail: String? = nil, effective: Instant? = nil, undoes: Identifier? = nil, revision: Int = 0,
+    payload: LogPayload? = nil, effective: Instant? = nil, undoes: Identifier? = nil,
+    revision: Int = 0,
     state: OccurrenceRecord.State? = nil
   ) {
     self.action = action
     self.occurrence = occurrence
     self.auto = auto
-    self.detail = detail
+    self.payload = payload
     self.effective = effective
     self.undoes = undoes
     self.revision = revision
@@ -91,9 +92,9 @@ extension Timeline {
   ) {
     guard let newest = civils.first, let oldest = civils.last else { return }
     settleAll(upTo: newest, at: now, in: &transition)
-    let before = "and \(civils.count - 1) before it, the first on \(oldest.spoken)"
+    let earlier = LogPayload.EarlierOccurrences(count: civils.count - 1, first: oldest)
     transition.events.append(
-      Event(.missed, newest, detail: civils.count > 1 ? before : nil))
+      Event(.missed, newest, payload: civils.count > 1 ? .earlier(earlier) : nil))
     transition.alarm.progress.raiseFloor(to: newest)
   }
 
@@ -133,9 +134,11 @@ extension Timeline {
     if let newest = surplus.first, let oldest = surplus.last,
       !with(transition.alarm).hasUnsettled(upTo: newest, at: now)
     {
-      let before = "paused, and \(surplus.count - 1) before it, the first on \(oldest.spoken)"
+      let earlier = LogPayload.EarlierOccurrences(count: surplus.count - 1, first: oldest)
       transition.events.append(
-        Event(.skipped, newest, auto: true, detail: surplus.count > 1 ? before : "paused"))
+        Event(
+          .skipped, newest, auto: true,
+          payload: .skippedByPause(surplus.count > 1 ? earlier : nil)))
       transition.alarm.progress.raiseFloor(to: newest)
     }
     for civil in occurrences.prefix(Timeline.maxOccurrences).reversed() {
@@ -144,14 +147,15 @@ extension Timeline {
       record.auto = true
       transition.alarm.progress.occurrences[civil] = record
       transition.events.append(
-        Event(.skipped, civil, auto: true, detail: "paused", revision: record.revision))
+        Event(
+          .skipped, civil, auto: true, payload: .skippedByPause(nil), revision: record.revision))
     }
   }
 
   /// Settles an occurrence without a user's action.
   func settle(
     _ civil: CivilDateTime, as state: OccurrenceRecord.State, auto: Bool = false, now: Instant,
-    detail: String? = nil, in transition: inout Transition
+    payload: LogPayload? = nil, in transition: inout Transition
   ) {
     var record = writableRecord(of: civil)
     record.move(to: state, at: now, byPerson: false)
@@ -159,7 +163,7 @@ extension Timeline {
     transition.alarm.progress.occurrences[civil] = record
     transition.events.append(
       Event(
-        state == .done ? .done : .missed, civil, auto: auto, detail: detail,
+        state == .done ? .done : .missed, civil, auto: auto, payload: payload,
         revision: record.revision))
   }
 

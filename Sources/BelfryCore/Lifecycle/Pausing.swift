@@ -56,11 +56,11 @@ extension Timeline {
       record.move(to: .skipped, at: now)
       transition.alarm.progress.occurrences[ringing] = record
       transition.events.append(
-        Event(.skipped, ringing, detail: "paused", revision: record.revision))
+        Event(.skipped, ringing, payload: .skippedByPause(nil), revision: record.revision))
     }
     transition.alarm.pause = pause
     transition.events.append(
-      pause.map { Event(.paused, detail: "until \($0.until)") } ?? Event(.resumed))
+      pause.map { Event(.paused, payload: .pause(until: $0.until)) } ?? Event(.resumed))
     return transition
   }
 

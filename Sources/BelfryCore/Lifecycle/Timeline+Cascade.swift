@@ -121,10 +121,7 @@ extension Timeline {
     transition.events.append(
       Event(
         .exhausted, current.civil,
-        detail: count == 1
-          ? "the only step of the cascade was unanswered"
-          : "all \(count) steps of the cascade were unanswered",
-        revision: record.revision))
+        payload: .unansweredSteps(count), revision: record.revision))
     return nil
   }
 

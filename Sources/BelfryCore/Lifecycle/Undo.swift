@@ -142,7 +142,7 @@ extension Event {
   public init(undoing entry: LogEntry, in restored: Alarm) {
     let record = entry.occurrence.flatMap { restored.progress.occurrences[$0] }
     self.init(
-      .undone, entry.occurrence, auto: record?.auto ?? false, detail: entry.action.rawValue,
+      .undone, entry.occurrence, auto: record?.auto ?? false, payload: .undone(entry.action),
       effective: record?.state == .done ? record?.since : nil, undoes: entry.id,
       revision: record?.revision ?? 0, state: record?.state)
   }

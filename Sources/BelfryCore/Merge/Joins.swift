@@ -158,7 +158,7 @@ extension LogEntry {
   private var text: [String] {
     let parts: [String?] = [
       id.text, alarm.text, title, occurrence?.description, action.rawValue, at.rfc3339Milliseconds,
-      device.text, "\(auto)", detail, effective?.rfc3339Milliseconds, undoes?.text,
+      device.text, "\(auto)", payload?.canonicalText, effective?.rfc3339Milliseconds, undoes?.text,
       padded(revision, 9), state?.rawValue,
     ]
     return parts.map { $0 ?? "" }

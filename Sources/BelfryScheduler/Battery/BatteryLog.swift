@@ -52,10 +52,10 @@ public struct BatteryLog: Sendable {
   ) throws(FileError) -> BatteryHistory? {
     try DurableFile.makeFolder(DurableFile.parent(of: path), mode: 0o700)
     let lock = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard lock >= 0 else { throw FileError("lock", path) }
+    guard lock >= 0 else { throw FileError(locking: path) }
     defer { close(lock) }
     while flock(lock, LOCK_EX) != 0 {
-      if errno != EINTR { throw FileError("lock", path) }
+      if errno != EINTR { throw FileError(locking: path) }
     }
     if let last = last(), last.isCharging == sample.isCharging,
       last.uptime.boot == sample.uptime.boot,

@@ -80,27 +80,31 @@ public struct CallHook: Sendable {
       members["address"] = person.address.map { .string($0) }
       own["BELFRY_PERSON"] = person.name
       own["BELFRY_ADDRESS"] = person.address ?? ""
-    case .device: return .failed("a device is not called")
+    case .device: return .failed([.notRun("a device is not called")])
     }
     let files: [String] = paths.map { "\($0)/\(name)" }.filter { access($0, F_OK) == 0 }
-    var reasons: [String] = []
+    var failures: [CallOutcome.HookFailure] = []
     for path in files {
-      let (outcome, isFinal) = await run(path, JSON.object(members), own)
-      if isFinal { return outcome }
-      if case .failed(let reason) = outcome { reasons.append(reason) }
+      switch await run(path, JSON.object(members), own) {
+      case .placed(let outcome): return outcome
+      case .failed(let failure): failures.append(failure)
+      }
     }
-    return .failed(
-      reasons.isEmpty
-        ? "there is no hook '\(name)' in \(paths.joined(separator: ", "))"
-        : reasons.joined(separator: "; "))
+    return failures.isEmpty ? .hookMissing(name: name, folders: paths) : .failed(failures)
+  }
+
+  /// The result of one executable.
+  private enum Attempt {
+    /// The call was placed, so no other executable may be tried.
+    case placed(CallOutcome)
+    /// The call was not placed.
+    case failed(CallOutcome.HookFailure)
   }
 
   /// Runs one executable.
-  ///
-  /// - Returns: The outcome, and true if no other executable may be tried because the call was placed.
   private func run(
     _ path: String, _ input: JSON, _ own: [String: String]
-  ) async -> (CallOutcome, isFinal: Bool) {
+  ) async -> Attempt {
     let outcome = await TimedProcess.run(
       .path(FilePath(path)), [], input: input.document,
       variables: variables.merging(own) { $1 }, seconds: timeout, grace: CallHook.grace)
@@ -109,16 +113,16 @@ public struct CallHook: Sendable {
       let line = String(decoding: output, as: UTF8.self).split(separator: "\n").last.map(
         String.init)
       switch line {
-      case "busy": return (.failed("the line was busy"), true)
-      case "no-answer": return (.failed("there was no answer"), true)
-      default: return (.answered, true)
+      case "busy": return .placed(.busy)
+      case "no-answer": return .placed(.noAnswer)
+      default: return .placed(.answered)
       }
     case .ended(let status, _, let error):
       let line = error.split(separator: "\n").last.map(String.init)
       let message = line.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
-      return (.failed(message ?? "the hook exited with status \(status)"), false)
-    case .timedOut: return (.failed("the hook timed out after \(timeout) s"), false)
-    case .failed(let reason): return (.failed(reason), false)
+      return .failed(message.map { .message($0) } ?? .exited(status: status))
+    case .timedOut: return .failed(.timedOut(seconds: timeout))
+    case .failed(let reason): return .failed(.notRun(reason))
     }
   }
 }

@@ -49,18 +49,7 @@ public struct Callout: Hashable, Sendable {
   public var key: String { Store.callKey(alarm, occurrence, target) }
 }
 
-/// The outcome of one call or message.
-public enum CallOutcome: Hashable, Sendable {
-  /// The call was answered, or the message was sent.
-  case answered
-  /// The call was not answered, or the message was not sent, with the reason.
-  case failed(String)
-
+extension CallOutcome {
   /// The outcome in the claim at the remote.
-  var claim: CallElection.Claim.Outcome {
-    switch self {
-    case .answered: .answered
-    case .failed: .failed
-    }
-  }
+  var claim: CallElection.Claim.Outcome { self == .answered ? .answered : .failed }
 }

@@ -175,13 +175,14 @@ extension Notification.MissedSummary.Item {
       let due = json["due"]?.instant
     else { return nil }
     self.init(
-      id: id, title: title, due: due, isCascadeExhausted: json["exhausted"]?.bool ?? false)
+      id: id, title: title, due: due,
+      payload: json["payload"].flatMap { try? LogPayloadRecord.decode($0) })
   }
 
   fileprivate var json: JSON {
-    .object([
+    .object(omittingNil: [
       "alarm": JSON(id.alarm), "occurrence": JSON(id.occurrence), "title": .string(title),
-      "due": JSON(due), "exhausted": .bool(isCascadeExhausted),
+      "due": JSON(due), "payload": payload.map(LogPayloadRecord.encode),
     ])
   }
 }

@@ -67,9 +67,7 @@ struct DeliveryLog {
   }
 
   private func rehearsed(_ alarm: Alarm, isDelivered: Bool) -> Store.Change {
-    let place = store.deviceNames()[store.device] ?? store.device.short
-    let event = Event(
-      .rehearsed, detail: isDelivered ? "rang on \(place)" : "reached nobody on \(place)")
+    let event = Event(.rehearsed, payload: .rehearsal(isDelivered: isDelivered))
     return Store.Change(
       alarms: [], entries: store.entries([event], of: alarm),
       message: CommitMessage(event, of: alarm, device: store.device))

@@ -41,11 +41,10 @@ struct StoreEvaluation: Sendable {
     upkeep += evaluation.upkeep
     for event in transition.events {
       guard let occurrence = event.occurrence else { continue }
-      let record = transition.alarm.progress.occurrences[occurrence]
       let item = TickReport.Item(
         id: OccurrenceID(alarm: transition.alarm.id, occurrence: occurrence),
         title: transition.alarm.title, due: timeline.zone.instant(of: occurrence),
-        isCascadeExhausted: event.action == .missed && record?.exhausted == true)
+        payload: event.payload)
       if event.action == .missed { missed.append(item) }
       if event.action == .done { completed.append(item) }
     }

@@ -11,8 +11,8 @@ public struct TickReport: Sendable {
     public let title: String
     /// The time at which the occurrence was due.
     public let due: Instant
-    /// True if every step of a cascade was unanswered.
-    public let isCascadeExhausted: Bool
+    /// The facts of the outcome, such as earlier missed occurrences; nil if there are none.
+    public let payload: LogPayload?
 
     /// The alarm.
     public var alarm: Identifier { id.alarm }

@@ -31,8 +31,8 @@ extension StoreDevices {
         files[AlarmRecord.path(id)] = AlarmRecord.encode(after)
         changed.append(after)
       }
-      let detail = "device: \(own.name) (\(device.short)) replaces \(old.id.short)"
-      let events = changed.map { (event: Event(.edited, detail: detail), alarm: $0) }
+      let event = Event(.edited, payload: .replacedDevice(old.id))
+      let events = changed.map { (event: event, alarm: $0) }
       for entry in store.entries(events) { files[LogRecord.path(entry)] = LogRecord.encode(entry) }
       var record = own
       record.replaced[old.id] = context.now

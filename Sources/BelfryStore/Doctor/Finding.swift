@@ -1,5 +1,6 @@
 import BelfryCore
 import Git
+import Glibc
 
 /// A fact that an examination of a store has found. The command line adds the advice.
 public enum Finding: Sendable {
@@ -38,7 +39,7 @@ public enum Finding: Sendable {
   /// A file or folder of the store belongs to another user.
   case foreign(path: String, user: UInt32)
   /// A file or folder of the store cannot be read.
-  case unreadable(path: String, reason: String)
+  case unreadable(path: String, UnreadableReason)
   /// The disk is almost full. The value is the free space in bytes.
   case littleSpace(Int64)
   /// The file system is mounted read-only.
@@ -94,4 +95,22 @@ public enum Finding: Sendable {
   case zones(local: String)
   /// The system has no time zone data.
   case noZoneData
+}
+
+extension Finding {
+  /// The reason that a file or folder cannot be read.
+  public enum UnreadableReason: Equatable, Sendable {
+    /// A system call failed with an error number.
+    case system(Int32)
+    /// libgit2 reported an error.
+    case git(GitError)
+
+    /// True if this user lacks the permission.
+    public var isDenied: Bool {
+      switch self {
+      case .system(let number): number == EACCES
+      case .git(let error): error.cause == .system(EACCES)
+      }
+    }
+  }
 }

@@ -33,7 +33,7 @@ public struct RepositoryExamination: Sendable {
     do {
       repository = try store.repository()
     } catch {
-      return findings + [.unreadable(path: store.path + "/.git", reason: error.message)]
+      return findings + [.unreadable(path: store.path + "/.git", .git(error))]
     }
     let head = try repository.headBranch()
     let present = head == nil ? store.presentBranch(repository) : nil
@@ -97,7 +97,7 @@ public struct RepositoryExamination: Sendable {
         findings.append(.foreign(path: path, user: status.st_uid))
       } else if status.st_mode & S_IFMT == S_IFDIR, access(path, R_OK | W_OK | X_OK) != 0 {
         if errno == EROFS { continue }
-        findings.append(.unreadable(path: path, reason: String(cString: strerror(errno))))
+        findings.append(.unreadable(path: path, .system(errno)))
       }
       if findings.count == 5 { break }
     }

@@ -66,9 +66,7 @@ extension StoreHistory {
     for line in outcome.output.split(separator: "\n") {
       guard result.count < limit, let id = ObjectID(hexadecimal: line) else { break }
       let merge = try repository.commit(id)
-      // A merge commit of Belfry without a body has no decisions.
-      let lines = merge.message.split(separator: "\n")
-      if lines.count == 1, lines[0].hasPrefix("Merge "), !lines[0].contains("'") { continue }
+      if CommitMessage.trailers(of: merge.message)[CommitMessage.decisions] == "0" { continue }
       // An unreadable merge is skipped.
       result += ((try? decisions(of: merge, repository)) ?? []).prefix(limit - result.count)
     }
@@ -192,11 +190,11 @@ extension StoreHistory {
     case .field(let field):
       return Transition(
         alarm: alarm.taking([field], from: other, at: context.now, device: device),
-        events: [Event(.edited, detail: field.rawValue)])
+        events: [Event(.edited, payload: .fields([field]))])
     case .cascade(let part):
       return Transition(
         alarm: alarm.taking([part], from: other, at: context.now, device: device),
-        events: [Event(.edited, detail: part.name)])
+        events: [Event(.edited, payload: .restoredPart(part))])
     case .deletion where other.isDeleted:
       return Transition(alarm: alarm.deleted(), events: [Event(.deleted)])
     case .deletion:
@@ -204,7 +202,7 @@ extension StoreHistory {
       if case .alarm(let base)? = item.base { fields = other.changedFields(from: base) }
       return Transition(
         alarm: alarm.taking(fields, from: other, at: context.now, device: device),
-        events: [Event(.edited, detail: fields.map(\.rawValue).joined(separator: ", "))])
+        events: [Event(.edited, payload: .fields(fields))])
     case .occurrence(let civil):
       var restored = alarm
       var record = other.progress.occurrences[civil] ?? OccurrenceRecord(.open)

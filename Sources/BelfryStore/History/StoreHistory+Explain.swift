@@ -7,8 +7,10 @@ public struct Explanation: Sendable {
   public struct Part: Sendable {
     /// The field, such as `title` or `schedule`, or the civil time of an occurrence.
     public let name: String
-    /// The value as text.
+    /// The value as text, with the devices' identifiers.
     public let value: String
+    /// The value for display.
+    public let text: FieldText
     /// The time and the device of the edit; nil if the value has no stamp.
     public let stamp: Stamp?
     /// The commit that introduced the value; nil if the available history doesn't contain it.
@@ -71,7 +73,7 @@ extension StoreHistory {
         }
         explanation.fields.append(
           Explanation.Part(
-            name: "deleted", value: "deleted", stamp: nil,
+            name: "deleted", value: "deleted", text: "deleted", stamp: nil,
             origin: origin.map { SetAside.Origin($0.commit) }, decision: nil))
       }
     }
@@ -126,7 +128,8 @@ extension StoreHistory {
       isCurrent(version.alarm) && !version.parents.contains(where: isCurrent)
     }
     return Explanation.Part(
-      name: field.rawValue, value: alarm.text(of: field), stamp: alarm.stamps[field],
+      name: field.rawValue, value: alarm.text(of: field), text: alarm.fieldText(of: field),
+      stamp: alarm.stamps[field],
       origin: origin.map { SetAside.Origin($0.commit) },
       decision: versions.lazy.compactMap { version in
         if field == .cascade { return version.cascadeDecision(keptIn: alarm) }
@@ -148,7 +151,7 @@ extension StoreHistory {
       // A merge that keeps the state of one side introduces nothing, except by a decision.
       if version.parents.contains(where: { state($0) == value }), decision == nil { return nil }
       return Explanation.Part(
-        name: civil.description, value: value, stamp: nil,
+        name: civil.description, value: value, text: FieldText(value), stamp: nil,
         origin: SetAside.Origin(version.commit), decision: decision)
     }
   }

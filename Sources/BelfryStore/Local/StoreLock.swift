@@ -24,7 +24,7 @@ struct StoreLock: ~Copyable {
         var buffer = [UInt8](repeating: 0, count: 200)
         let count = pread(file, &buffer, buffer.count, 0)
         close(file)
-        if number != EWOULDBLOCK { throw FileError("lock", path, number: number) }
+        if number != EWOULDBLOCK { throw FileError(locking: path, number: number) }
         let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
         throw StoreError.locked(by: text.isEmpty ? "another process" : text)
       }
@@ -66,7 +66,7 @@ struct StoreLock: ~Copyable {
       _ = unlink(path)
     }
     if flock(file, LOCK_EX | LOCK_NB) == 0 || errno == EWOULDBLOCK { return nil }
-    return FileError("lock", path)
+    return FileError(locking: path)
   }
 
   deinit {

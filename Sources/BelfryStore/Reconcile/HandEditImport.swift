@@ -164,7 +164,7 @@ private struct AlarmEdits {
     for edit in edits {
       let event = Event(
         edit.isNew ? .created : .edited,
-        detail: edit.fields.isEmpty ? nil : edit.fields.map(\.rawValue).joined(separator: ", "))
+        payload: edit.fields.isEmpty ? nil : .fields(edit.fields))
       for entry in store.entries([event], of: edit.alarm) {
         files[LogRecord.path(entry)] = LogRecord.encode(entry)
       }

@@ -143,7 +143,17 @@ public enum CascadeRecord {
     return targets
   }
 
-  private static func target(_ json: JSON) -> CascadeTarget? {
+  /// Returns true if an object is a target of a kind that this version knows.
+  static func isKnownTarget(_ members: [String: JSON]) -> Bool {
+    ["device", "person", "phone"].contains { members[$0] != nil }
+  }
+
+  /// Parses a target whose address may be missing. Returns nil if it is not valid.
+  static func loggedTarget(_ json: JSON) -> CascadeTarget? { target(json, needsAddress: false) }
+
+  private static func target(_ json: JSON) -> CascadeTarget? { target(json, needsAddress: true) }
+
+  private static func target(_ json: JSON, needsAddress: Bool) -> CascadeTarget? {
     func text(_ key: String, _ longest: Int) -> String?? {
       guard let value = json[key] else { return .some(nil) }
       guard let text = plainText(value), !text.isEmpty, text.count <= longest else { return nil }
@@ -161,7 +171,7 @@ public enum CascadeRecord {
         let gadget = text("gadget", CascadePerson.longestName)
       else { return nil }
       let device = json["device"]?.identifier
-      if device == nil, json["device"] != nil || address == nil { return nil }
+      if device == nil, json["device"] != nil || (needsAddress && address == nil) { return nil }
       return .person(CascadePerson(name: name, device: device, address: address, gadget: gadget))
     }
     return json["device"]?.identifier.map { .device($0) }

@@ -2,6 +2,16 @@ import BelfryCore
 import CLinux
 
 /// The record `log/<yyyy>/<mm>/<dd>/<HHMMSSmmm>-<id>.json`: one log entry, never rewritten.
+///
+/// | key | content |
+/// |---|---|
+/// | `id`, `alarm`, `title`, `at`, `device` | the id, the alarm and its title, the time, the device |
+/// | `action` | the action; a name of a newer version is preserved |
+/// | `occurrence`, `revision` | the occurrence and the revision of its record |
+/// | `auto` | true if no user took the action |
+/// | `payload` | the facts beyond the action: see `LogPayloadRecord` |
+/// | `effective` | of `done`: the time of completion that the user gave |
+/// | `undoes`, `state` | of `undone`: the undone entry and the restored state |
 public enum LogRecord {
   /// The maximum size of a record in bytes. A larger file is rejected unread.
   public static let largest = 64 << 10
@@ -29,23 +39,26 @@ public enum LogRecord {
   /// - Throws: `RecordError` if the record is not valid.
   public static func decode(_ bytes: [UInt8]) throws(RecordError) -> LogEntry {
     var reader = try RecordReader(bytes)
+    var extras: [String: String] = [:]
+    let payload = try LogPayloadRecord.decode(&reader, &extras)
     return LogEntry(
       id: try reader.required("id", \.identifier, "an identifier"),
       alarm: try reader.required("alarm", \.identifier, "an identifier"),
       title: try reader.required("title", plainText, "a string without control characters"),
       occurrence: try reader.optional("occurrence", \.occurrence, "a date and time"),
-      action: try reader.required(
-        "action", { $0.string.flatMap { LogEntry.Action(rawValue: $0) } }, "a known action"),
+      action: try reader.required("action", \.action, expectedAction),
       at: try reader.required("at", \.instant, "an instant"),
       device: try reader.required("device", \.identifier, "an identifier"),
       auto: try reader.optional("auto", \.bool, "true or false") ?? false,
-      detail: try reader.optional("detail", plainText, "a string without control characters"),
+      payload: payload,
       effective: try reader.optional("effective", \.instant, "an instant"),
       undoes: try reader.optional("undoes", \.identifier, "an identifier"),
       revision: try reader.optional("revision", \.count, "a count") ?? 0,
       state: try reader.optional("state", \.state, OccurrenceRecord.State.choices),
-      extras: reader.remaining())
+      extras: extras.merging(reader.remaining()) { $1 })
   }
+
+  static let expectedAction = "the name of an action"
 
   /// Returns true if a record's bytes contain an id. Other records need not be parsed.
   static func mentions(_ id: Identifier, _ bytes: [UInt8]) -> Bool {
@@ -62,7 +75,7 @@ public enum LogRecord {
       "format": .integer(RecordFormat.current), "id": JSON(entry.id), "alarm": JSON(entry.alarm),
       "title": .string(entry.title), "occurrence": entry.occurrence.map { JSON($0) },
       "action": .string(entry.action.rawValue), "at": JSON(entry.at), "device": JSON(entry.device),
-      "auto": entry.auto ? true : nil, "detail": entry.detail.map { .string($0) },
+      "auto": entry.auto ? true : nil, "payload": entry.payload.map { LogPayloadRecord.encode($0) },
       "effective": entry.effective.map { JSON($0) }, "undoes": entry.undoes.map { JSON($0) },
       "revision": entry.revision == 0 ? nil : .integer(Int64(entry.revision)),
       "state": entry.state.map { .string($0.rawValue) },

@@ -23,6 +23,11 @@ public enum ScheduleRecord {
     return try decode(&reader)
   }
 
+  /// The kinds of schedule.
+  static let kinds = [
+    "once", "daily", "weekly", "monthly", "monthly-weekday", "annual", "days",
+  ]
+
   static func decode(_ reader: inout RecordReader) throws(RecordError) -> Schedule {
     let kind = try reader.required("kind", \.string, "a string")
     let times = try reader.required(
@@ -63,7 +68,7 @@ public enum ScheduleRecord {
       return .days(Int(try reader.required("days", \.integer, "a number of days")), cadence)
     default:
       throw reader.error(
-        "'schedule.kind' is '\(kind)', not one of once, daily, weekly, monthly, monthly-weekday, annual, days",
+        "'schedule.kind' is '\(kind)', not one of \(kinds.joined(separator: ", "))",
         at: "kind")
     }
   }

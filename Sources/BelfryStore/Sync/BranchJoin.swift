@@ -122,7 +122,7 @@ struct BranchJoin {
     let named = isBehind ? Array(parents.suffix(1)) : parents.sorted { $0.id < $1.id }
     let message = CommitMessage(
       "Merge \(named.map(\.id.short).joined(separator: " and "))", body: decisions.map(\.line),
-      device: nil)
+      trailers: [(CommitMessage.decisions, "\(decisions.count)")], device: nil)
     return try repository.writeCommit(
       tree: tree, parents: named.map(\.id),
       signature: Repository.Signature(

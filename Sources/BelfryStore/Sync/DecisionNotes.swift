@@ -54,18 +54,38 @@ struct DecisionNotes {
     let decision = note.decision
     return .object(omittingNil: [
       "alarm": decision.alarm.map { JSON($0) }, "title": .string(decision.title),
-      "subject": .string(decision.subject.name), "kept": .string(decision.kept),
-      "discarded": .string(decision.discarded), "keptStamp": decision.keptStamp.map { JSON($0) },
+      "subject": .string(decision.subject.name), "kept": json(decision.keptText),
+      "discarded": json(decision.discardedText), "keptStamp": decision.keptStamp.map { JSON($0) },
       "discardedStamp": decision.discardedStamp.map { JSON($0) },
       "rule": .string(decision.rule.rawValue), "isFirstKept": .bool(decision.isFirstKept),
       "at": JSON(note.at), "record": text(note.discarded), "base": note.base.map(text),
     ])
   }
 
+  /// Returns a list of texts and of devices, as `{device}`.
+  private func json(_ text: FieldText) -> JSON {
+    .array(
+      text.parts.map { part in
+        switch part {
+        case .text(let text): .string(text)
+        case .device(let id): .object(["device": JSON(id)])
+        }
+      })
+  }
+
+  private func fieldText(_ json: JSON) -> FieldText? {
+    guard let list = json.array else { return nil }
+    let parts = list.compactMap { item -> FieldText.Part? in
+      item.string.map { .text($0) } ?? item["device"]?.identifier.map { .device($0) }
+    }
+    return parts.count == list.count ? FieldText(parts) : nil
+  }
+
   private func note(_ json: JSON) -> Note? {
     let alarm = json["alarm"]?.identifier
     guard let title = json["title"]?.string, let name = json["subject"]?.string,
-      let kept = json["kept"]?.string, let discarded = json["discarded"]?.string,
+      let kept = json["kept"].flatMap(fieldText),
+      let discarded = json["discarded"].flatMap(fieldText),
       let rule = json["rule"]?.string.flatMap({ MergeDecision.Rule(rawValue: $0) }),
       let isFirstKept = json["isFirstKept"]?.bool, let at = json["at"]?.instant,
       let record = json["record"]?.string,
@@ -73,7 +93,7 @@ struct DecisionNotes {
     else { return nil }
     return Note(
       decision: MergeDecision(
-        alarm: alarm, title: title, subject: subject, kept: kept, discarded: discarded,
+        alarm: alarm, title: title, subject: subject, keptText: kept, discardedText: discarded,
         keptStamp: json["keptStamp"]?.stamp, discardedStamp: json["discardedStamp"]?.stamp,
         isFirstKept: isFirstKept, rule: rule),
       at: at, discarded: Array(record.utf8), base: json["base"]?.string.map { Array($0.utf8) })

@@ -27,6 +27,11 @@ public struct MergeDecision: Hashable, Sendable {
       }
     }
 
+    /// The name for display: `title`, `cascade.device Watch`.
+    public var fieldText: FieldText {
+      if case .cascade(let part) = self { part.fieldText } else { FieldText(name) }
+    }
+
     /// Parses a name. Returns nil if it is not valid.
     init?(name: String, ofAlarm: Bool) {
       if !ofAlarm {
@@ -85,10 +90,14 @@ public struct MergeDecision: Hashable, Sendable {
   public let title: String
   /// The edited part.
   public let subject: Subject
-  /// The value that the merge kept, as text.
-  public let kept: String
-  /// The value that the merge discarded, as text.
-  public let discarded: String
+  /// The value that the merge kept, for display.
+  public let keptText: FieldText
+  /// The value that the merge discarded, for display.
+  public let discardedText: FieldText
+  /// The value that the merge kept, with the devices' identifiers.
+  public var kept: String { keptText.plain }
+  /// The value that the merge discarded, with the devices' identifiers.
+  public var discarded: String { discardedText.plain }
   /// The stamp of the kept edit; nil if it has none.
   public let keptStamp: Stamp?
   /// The stamp of the discarded edit; nil if it has none.
@@ -149,8 +158,9 @@ extension MergeDecision {
       let isFirstKept = joined.text(of: field) == one
       let (winner, loser) = isFirstKept ? (a, b) : (b, a)
       return MergeDecision(
-        alarm: a.id, title: joined.title, subject: .field(field), kept: winner.text(of: field),
-        discarded: loser.text(of: field), keptStamp: winner.stamps[field],
+        alarm: a.id, title: joined.title, subject: .field(field),
+        keptText: winner.fieldText(of: field), discardedText: loser.fieldText(of: field),
+        keptStamp: winner.stamps[field],
         discardedStamp: loser.stamps[field], isFirstKept: isFirstKept,
         rule: winner.stamps[field] == loser.stamps[field] ? .greaterText : .laterEdit)
     }
@@ -170,8 +180,9 @@ extension MergeDecision {
       let isFirstKept = joined.cascade?.value(of: part).text == one.value.text
       let (winner, loser) = isFirstKept ? (one, two) : (two, one)
       return MergeDecision(
-        alarm: a.id, title: joined.title, subject: .cascade(part), kept: winner.value.text,
-        discarded: loser.value.text, keptStamp: winner.stamp, discardedStamp: loser.stamp,
+        alarm: a.id, title: joined.title, subject: .cascade(part),
+        keptText: winner.value.fieldText, discardedText: loser.value.fieldText,
+        keptStamp: winner.stamp, discardedStamp: loser.stamp,
         isFirstKept: isFirstKept, rule: one.stamp == two.stamp ? .greaterText : .laterEdit)
     }.sorted { $0.subject < $1.subject }
   }
@@ -195,8 +206,9 @@ extension MergeDecision {
         a.progress.generation != b.progress.generation
         ? .correctedClock : one.revision == two.revision ? .higherRank : .reopened
       return MergeDecision(
-        alarm: a.id, title: joined.title, subject: .occurrence(civil), kept: winner.state.rawValue,
-        discarded: loser.state.rawValue, keptStamp: nil, discardedStamp: nil,
+        alarm: a.id, title: joined.title, subject: .occurrence(civil),
+        keptText: FieldText(winner.state.rawValue),
+        discardedText: FieldText(loser.state.rawValue), keptStamp: nil, discardedStamp: nil,
         isFirstKept: isFirstKept, rule: rule)
     }
   }
@@ -212,11 +224,13 @@ extension MergeDecision {
     let editor = alive.latestStamp
     return joined.isDeleted
       ? MergeDecision(
-        alarm: a.id, title: joined.title, subject: .deletion, kept: "deleted", discarded: edits,
-        keptStamp: nil, discardedStamp: editor, isFirstKept: a.isDeleted, rule: .deletion)
+        alarm: a.id, title: joined.title, subject: .deletion, keptText: "deleted",
+        discardedText: FieldText(edits), keptStamp: nil, discardedStamp: editor,
+        isFirstKept: a.isDeleted, rule: .deletion)
       : MergeDecision(
-        alarm: a.id, title: joined.title, subject: .deletion, kept: edits, discarded: "deleted",
-        keptStamp: editor, discardedStamp: nil, isFirstKept: !a.isDeleted, rule: .unseenEdit)
+        alarm: a.id, title: joined.title, subject: .deletion, keptText: FieldText(edits),
+        discardedText: "deleted", keptStamp: editor, discardedStamp: nil, isFirstKept: !a.isDeleted,
+        rule: .unseenEdit)
   }
 
   /// Returns the conflicting edits of two versions of the settings.
@@ -230,8 +244,10 @@ extension MergeDecision {
       let isFirstKept = joined.values[key] == one
       let stamps = isFirstKept ? (a.stamps[key], b.stamps[key]) : (b.stamps[key], a.stamps[key])
       return MergeDecision(
-        alarm: nil, title: "settings", subject: .setting(key), kept: isFirstKept ? one : two,
-        discarded: isFirstKept ? two : one, keptStamp: stamps.0, discardedStamp: stamps.1,
+        alarm: nil, title: "settings", subject: .setting(key),
+        keptText: FieldText(isFirstKept ? one : two),
+        discardedText: FieldText(isFirstKept ? two : one), keptStamp: stamps.0,
+        discardedStamp: stamps.1,
         isFirstKept: isFirstKept, rule: stamps.0 == stamps.1 ? .greaterText : .laterEdit)
     }
   }

@@ -56,7 +56,7 @@ struct Add: ParsableCommand {
         .usage, "\(schedule.summary) has no future occurrence.", hint: "Use a time in the future.")
     }
     let likely = try store.likely(titled: alarm.title, comingAt: next.at)
-    let event = Event(.created, detail: schedule.summary)
+    let event = Event(.created, payload: .schedule(schedule))
     try store.add(
       Store.Change(
         alarms: [alarm], entries: store.entries([event], of: alarm),

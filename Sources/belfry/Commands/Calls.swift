@@ -248,12 +248,11 @@ struct CallsTest: AsyncParsableCommand {
       Console.error("belfry: interrupted: the call was ended.")
       throw ExitCode(interrupted.status)
     }
-    switch outcome {
-    case .answered: Console.line("The call was answered.")
-    case .failed(let reason):
+    if let reason = outcome.reason {
       throw CommandError(
         .network, "the call failed: \(Printable.text(reason)).", hint: "See 'belfry calls'.")
     }
+    Console.line("The call was answered.")
   }
 }
 

@@ -41,9 +41,11 @@ struct ConflictsList: AsyncParsableCommand {
       Console.line(
         "\(index + 1). \(Printable.text(decision.title)), \(subject(decision, names))\(mark)")
       let zone = context.storeContext.zones.local
-      let kept = side(decision.shown(decision.kept), decision.keptStamp, item.kept, names, zone)
+      let kept = side(
+        decision.shown(decision.keptText, names), decision.keptStamp, item.kept, names, zone)
       let discarded = side(
-        decision.shown(decision.discarded), decision.discardedStamp, item.discarded, names, zone)
+        decision.shown(decision.discardedText, names), decision.discardedStamp, item.discarded,
+        names, zone)
       Console.line("   kept       \(kept)")
       Console.line("   set aside  \(discarded)")
       Console.line(
@@ -61,7 +63,7 @@ struct ConflictsList: AsyncParsableCommand {
     let time = stamp?.time ?? origin?.time
     let parts =
       [
-        "\"\(CascadeText.readable(value, names))\""
+        "\"\(value)\""
           + (device.map { " by \(Printable.text($0))" } ?? "")
       ]
       + [time.map { zone.civil(at: $0).spoken }, origin.map { "commit \($0.commit.short)" }]
@@ -88,7 +90,7 @@ struct ConflictsList: AsyncParsableCommand {
 
 /// Returns the subject of a decision, with the names of devices in place of their ids.
 private func subject(_ decision: MergeDecision, _ names: [Identifier: String]) -> String {
-  Printable.text(CascadeText.readable(decision.subject.name, names))
+  Printable.text(decision.subject.fieldText.text(names))
 }
 
 struct ConflictsRestore: AsyncParsableCommand {
@@ -127,7 +129,7 @@ struct ConflictsRestore: AsyncParsableCommand {
     }
     let names = store.deviceNames()
     Console.line(
-      "\(Printable.text(decision.title)), \(subject(decision, names)): now \"\(CascadeText.readable(decision.shown(decision.discarded), names))\"."
+      "\(Printable.text(decision.title)), \(subject(decision, names)): now \"\(decision.shown(decision.discardedText, names))\"."
     )
   }
 }
@@ -147,14 +149,7 @@ struct Explain: AsyncParsableCommand {
   func run() async throws {
     let context = try common.context(root)
     let store = try context.open()
-    let civil = try occurrence.map { text throws(CommandError) in
-      guard let civil = CivilDateTime(text) else {
-        throw CommandError(
-          .usage, "'\(Printable.text(text))' is not an occurrence.",
-          hint: "Write it as 2026-11-23T09:00.")
-      }
-      return civil
-    }
+    let civil = try occurrence.map { try CivilDateTime(occurrence: $0) }
     let explanation = try await store.history.explain(
       context.find(alarm, in: store).id, occurrence: civil)
     if let civil, !explanation.alarm.schedule.contains(civil),
@@ -181,7 +176,7 @@ struct Explain: AsyncParsableCommand {
     _ part: Explanation.Part, label: String, _ names: [Identifier: String], _ zone: TimeZoneRules
   ) {
     let value =
-      label == part.value ? "" : " \"\(Printable.text(CascadeText.readable(part.value, names)))\""
+      label == part.value ? "" : " \"\(Printable.text(part.text.text(names)))\""
     let device = (part.stamp?.device ?? part.origin?.device).map { names[$0] ?? $0.short }
     let by = device.map { " by \(Printable.text($0))" } ?? ""
     let at = (part.stamp?.time ?? part.origin?.time).map { ", \(zone.civil(at: $0).spoken)" } ?? ""
@@ -190,7 +185,7 @@ struct Explain: AsyncParsableCommand {
     Console.line("  \(label)\(value)\(by)\(at)\(commit)")
     if let decision = part.decision {
       Console.line(
-        "    kept over \"\(Printable.text(CascadeText.readable(decision.discarded, names)))\", because \(decision.rule.words)"
+        "    kept over \"\(Printable.text(decision.discardedText.text(names)))\", because \(decision.rule.words)"
       )
     }
   }

@@ -41,7 +41,7 @@ struct Doctor: AsyncParsableCommand {
 
   func run() async throws {
     let context = try common.context(root)
-    if let check { return try await check.run(context) }
+    if let check { return await check.run(context) }
     guard try Store.existing(context.storePath, context: context.storeContext) != nil else {
       throw CommandError(
         .failed, "there is no store at \(Printable.text(context.storePath)).",
@@ -74,15 +74,10 @@ struct Doctor: AsyncParsableCommand {
     case .ended(let status, let output, let error):
       var found = output.split(separator: UInt8(ascii: "\n")).compactMap { Diagnosis(line: $0) }
       if status != 0 {
-        let lines = error.split(separator: "\n").map(String.init)
-        let first = lines.first ?? "it exited with status \(status)."
-        let reason = first.hasPrefix("belfry: ") ? String(first.dropFirst(8)) : first
-        let isRepair = examination == .repair
-        let hint = lines.dropFirst().first
+        // The child reports its errors as diagnoses, so it has crashed. The runtime prints the reason.
+        let reason = error.split(separator: "\n").first.map(String.init)
         found.append(
-          Diagnosis(
-            area, .problem, "The \(isRepair ? "repair" : "check") failed: \(reason)",
-            remedy: hint?.contains("'belfry doctor'") == true ? nil : hint))
+          examination.failure(reason ?? "it exited with status \(status)."))
       }
       return found
     case .timedOut:
@@ -110,8 +105,24 @@ enum Examination: String, ExpressibleByArgument {
     .remotes,
   ]
 
-  /// Runs the examination and prints each diagnosis as a line of JSON.
-  func run(_ context: CommandContext) async throws {
+  /// Runs the examination and prints each diagnosis as a line of JSON. A failure is a diagnosis, too.
+  func run(_ context: CommandContext) async {
+    do {
+      try await examine(context)
+    } catch {
+      let failure = CommandError(error)
+      Examination.write(self.failure(failure.message, remedy: DoctorText.remedy(failure)))
+    }
+  }
+
+  /// Returns the diagnosis of a failed examination.
+  func failure(_ reason: String, remedy: String? = nil) -> Diagnosis {
+    Diagnosis(
+      rawValue, .problem, "The \(self == .repair ? "repair" : "check") failed: \(reason)",
+      remedy: remedy)
+  }
+
+  private func examine(_ context: CommandContext) async throws {
     if self == .repair { return try await runRepair(context) }
     var storeContext = context.storeContext
     storeContext.networkTimeout = min(
@@ -324,12 +335,11 @@ enum Examination: String, ExpressibleByArgument {
         let url = RemoteURLInput.shown(remote.url)
         result.append(Diagnosis("remotes", .fine, "\(name) is reachable: \(url)."))
       } catch {
-        let failure = CommandError(explaining: error)
+        let failure = CommandError(error)
         result.append(
           Diagnosis(
-            "remotes", .problem,
-            "\(name) is not reachable: \(failure?.message ?? Printable.text("\(error)."))",
-            remedy: failure?.hint))
+            "remotes", .problem, "\(name) is not reachable: \(failure.message)",
+            remedy: failure.hint))
       }
     }
     for remote in remotes where URLMask.holdsCredentials(remote.url) {

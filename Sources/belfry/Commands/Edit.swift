@@ -84,11 +84,12 @@ struct AlarmEdit {
 
   /// Returns the change from one definition of an alarm to another; a nil change if they are the same.
   ///
-  /// - Parameter words: the detail of the log entry; nil for the names of the changed fields.
+  /// - Parameter payload: the facts for the log entry; nil for the changed fields.
   /// - Returns: the change, the alarm after it and the changed fields.
   /// - Throws: `CommandError` if the new schedule has no future occurrence.
   func edited(
-    _ before: Alarm, _ after: Alarm, as action: LogEntry.Action = .edited, words: String? = nil
+    _ before: Alarm, _ after: Alarm, as action: LogEntry.Action = .edited,
+    payload: LogPayload? = nil
   ) throws -> (Store.Change?, (Alarm, [Alarm.Field])) {
     let fields = after.changedFields(from: before)
     if fields.isEmpty { return (nil, (before, [])) }
@@ -100,9 +101,7 @@ struct AlarmEdit {
         .usage, "\(alarm.schedule.summary) has no future occurrence.",
         hint: "Use a time in the future.")
     }
-    let event = Event(
-      action,
-      detail: words ?? (action == .edited ? fields.map(\.rawValue).joined(separator: ", ") : nil))
+    let event = Event(action, payload: payload ?? (action == .edited ? .fields(fields) : nil))
     var events = [event]
     // Each occurrence that disabling clears has its own log entry, and so does each skip that the new schedule drops.
     if action == .disabled {

@@ -213,7 +213,7 @@ struct Import: ParsableCommand {
         id: item.id, title: item.title, note: item.note, schedule: item.schedule, zone: item.zone,
         delivery: item.delivery, at: store.context.now, device: store.device)
       alarm.enabled = item.enabled
-      events.append((Event(.created, detail: item.schedule.summary), alarm))
+      events.append((Event(.created, payload: .schedule(item.schedule)), alarm))
       let zone = store.context.zones.zone(of: alarm)
       for civil in item.skipped where zone.instant(of: civil) > store.context.now {
         alarm.progress.occurrences[civil] = OccurrenceRecord(

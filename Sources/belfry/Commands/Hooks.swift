@@ -125,7 +125,7 @@ struct HooksCheck: AsyncParsableCommand {
     }
     if problems.isEmpty { return }
     Console.error("Correct the file and stage it again, or commit with --no-verify.")
-    throw ExitCode(CommandError.Code.failed.rawValue)
+    throw ExitCode(CommandError.Kind.failed.rawValue)
   }
 }
 

@@ -5,7 +5,10 @@ import BelfryStore
 struct Log: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show the log, newest entries first.",
-    discussion: "For the history of the files: belfry git -- log --stat")
+    discussion: """
+      With --json, each entry has a 'payload' with the facts beyond the action: {"kind": "snooze", "until": …}.
+      For the history of the files: belfry git -- log --stat
+      """)
 
   @Argument(help: "The alarm; a deleted one by its id (default: all alarms).")
   var alarm: String?
@@ -24,7 +27,7 @@ struct Log: ParsableCommand {
     let context = try common.context(root)
     let store = try context.open()
     let wanted = try alarm.map { try identifier($0, context, store) }
-    let names = store.deviceNames()
+    let text = LogText(names: store.deviceNames(), zones: context.storeContext.zones)
     let output = AlarmOutput(store: store, style: context.style)
     let entries = store.history.log(of: wanted) { path, error in
       Console.error(
@@ -43,9 +46,9 @@ struct Log: ParsableCommand {
       if let count, shown == count { break }
       if common.json {
         buffer.append(contentsOf: (shown == 0 ? "\n" : ",\n").utf8)
-        buffer.append(contentsOf: json(entry, names, context).line.utf8)
+        buffer.append(contentsOf: text.json(entry).line.utf8)
       } else {
-        buffer.append(contentsOf: (Console.fitted(line(entry, names, output)) + "\n").utf8)
+        buffer.append(contentsOf: (Console.fitted(text.line(entry, when: output.when)) + "\n").utf8)
       }
       shown += 1
       flush(1 << 14)
@@ -69,33 +72,5 @@ struct Log: ParsableCommand {
       guard matches.count == 1, let id = matches.first else { throw error }
       return id
     }
-  }
-
-  private func line(
-    _ entry: LogEntry, _ names: [Identifier: String], _ output: AlarmOutput
-  ) -> String {
-    let zones = output.zones
-    let at = zones.local.civil(at: entry.at)
-    var text = "\(at.date.spoken), \(at.time)  \(entry.action.label)"
-    if entry.auto { text += " (by itself)" }
-    text += ": \(Printable.text(entry.title))"
-    if let occurrence = entry.occurrence { text += " (\(occurrence.date) \(occurrence.time))" }
-    if let detail = entry.detail { text += ", \(Printable.text(detail))" }
-    if let done = entry.effective { text += ", at \(output.when(done))" }
-    return text + "  \(Printable.text(names[entry.device] ?? entry.device.short))"
-  }
-
-  /// Returns `{id, alarm, title, occurrence?, action, at, device, auto?, detail?, doneAt?}`.
-  private func json(
-    _ entry: LogEntry, _ names: [Identifier: String], _ context: CommandContext
-  ) -> JSON {
-    .object(omittingNil: [
-      "id": JSON(entry.id), "alarm": JSON(entry.alarm), "title": .string(entry.title),
-      "occurrence": entry.occurrence.map { JSON($0) }, "action": .string(entry.action.rawValue),
-      "at": .string(context.storeContext.zones.text(entry.at)),
-      "device": .string(names[entry.device] ?? entry.device.text), "auto": entry.auto ? true : nil,
-      "detail": entry.detail.map { .string($0) },
-      "doneAt": entry.effective.map { .string(context.storeContext.zones.text($0)) },
-    ])
   }
 }

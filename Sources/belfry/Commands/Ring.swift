@@ -239,7 +239,7 @@ struct RingLoop {
       return nil
     } catch let failure as StoreError {
       // The error may be temporary: another process may hold the lock.
-      message = CommandError(explaining: failure)?.message
+      message = CommandError(failure).message
       return nil
     }
   }

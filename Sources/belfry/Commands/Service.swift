@@ -284,10 +284,9 @@ struct ServiceManager {
     _ = try await removeUnits()
     do {
       _ = try await removeCrontabLine()
-    } catch let error as CommandError {
+    } catch let error as CrontabError {
       // An additional scheduler does no harm.
-      Console.error("belfry: warning: \(error.message)")
-      Console.error(ServiceManager.removalByHand)
+      CommandError(error, hint: ServiceManager.removalByHand).warn()
     }
     try DurableFile.makeFolder(folder, mode: 0o755)
     for (name, text) in units.files {
@@ -302,15 +301,13 @@ struct ServiceManager {
   /// Removes the units and the line of the crontab.
   ///
   /// - Returns: the names of the removed parts.
-  /// - Throws: `CommandError` if the crontab cannot be read; it is not changed then.
+  /// - Throws: `CommandError` if the crontab cannot be changed.
   func uninstall() async throws -> [String] {
     var removed = try await removeUnits()
     do {
       if try await removeCrontabLine() { removed.append("the crontab line") }
-    } catch let error as CommandError {
-      let units =
-        removed.isEmpty ? "" : "\(removed.joined(separator: ", ")) removed, but "
-      throw CommandError(error.code, units + error.message, hint: error.hint)
+    } catch let error as CrontabError {
+      throw CommandError(error, removed: removed, hint: ServiceManager.removalByHand)
     }
     return removed
   }
@@ -330,12 +327,7 @@ struct ServiceManager {
 
   /// Removes Belfry's line from the crontab. Returns false if there is none.
   private func removeCrontabLine() async throws -> Bool {
-    let lines: [String]
-    do {
-      lines = try await crontab() ?? []
-    } catch let error as CommandError {
-      throw CommandError(error.code, error.message, hint: ServiceManager.removalByHand)
-    }
+    let lines = try await crontab() ?? []
     guard lines.contains(where: { $0.hasSuffix(ServiceUnits.mark) }) else { return false }
     try await setCrontab(lines.filter { !$0.hasSuffix(ServiceUnits.mark) })
     return true
@@ -405,26 +397,18 @@ struct ServiceManager {
   // MARK: The crontab
 
   private func installCrontab(_ units: ServiceUnits) async throws {
-    let known: [String]?
     do {
-      known = try await crontab()
-    } catch let error as CommandError {
-      throw CommandError(
-        error.code, error.message,
-        hint: "Add this line yourself with 'crontab -e': \(units.crontab)")
-    }
-    do {
-      guard let known else { throw ServiceManager.noCron }
+      guard let known = try await crontab() else { throw CrontabError.unavailable }
       try await setCrontab(known.filter { !$0.hasSuffix(ServiceUnits.mark) } + [units.crontab])
-    } catch let error as CommandError {
-      throw CommandError(
-        .failed, error.message,
-        hint: "Run this every minute: \(units.crontab.dropFirst(10))")
+    } catch let error as CrontabError {
+      let hint =
+        switch error {
+        case .unreadable: "Add this line yourself with 'crontab -e': \(units.crontab)"
+        case .unavailable: "Run this every minute: \(units.crontab.dropFirst(10))"
+        }
+      throw CommandError(error, hint: hint)
     }
   }
-
-  private static let noCron = CommandError(
-    .failed, "neither systemd nor cron is available for your user.", hint: "Install cron.")
 
   private static let removalByHand =
     "If it has a line that ends in '\(ServiceUnits.mark)', remove the line yourself: crontab -e"
@@ -434,7 +418,7 @@ struct ServiceManager {
 
   /// Returns the lines of the user's crontab; nil if the program `crontab` is not installed.
   ///
-  /// - Throws: `CommandError` if the crontab cannot be read. It may have lines of the user, so it must not be
+  /// - Throws: `CrontabError` if the crontab cannot be read. It may have lines of the user, so it must not be
   ///   replaced.
   private func crontab() async throws -> [String]? {
     guard context.hasProgram("crontab") else { return nil }
@@ -456,8 +440,7 @@ struct ServiceManager {
     case .timedOut: reason = "'crontab -l' timed out after 30 s"
     case .failed(let message): reason = message
     }
-    throw CommandError(
-      .failed, "your crontab cannot be read, so it was not changed: \(Printable.text(reason)).")
+    throw CrontabError.unreadable(reason: reason)
   }
 
   private func setCrontab(_ lines: [String]) async throws {
@@ -465,7 +448,7 @@ struct ServiceManager {
       .name("crontab"), ["-"], input: Array((lines.joined(separator: "\n") + "\n").utf8),
       seconds: 60)
     if case .ended(0, _, _) = outcome { return }
-    throw ServiceManager.noCron
+    throw CrontabError.unavailable
   }
 
   /// Returns the standard output of a program; nil if it is not installed or fails.
@@ -479,5 +462,29 @@ struct ServiceManager {
       return nil
     }
     return String(decoding: output, as: UTF8.self)
+  }
+}
+
+/// The reason that the crontab was not changed.
+private enum CrontabError: Error {
+  /// The crontab cannot be read, so it must not be replaced.
+  case unreadable(reason: String)
+  /// The user cannot install a crontab.
+  case unavailable
+}
+
+extension CommandError {
+  /// Creates the error for a crontab.
+  ///
+  /// - Parameter removed: the parts of the service that were removed before.
+  fileprivate init(_ error: CrontabError, removed: [String] = [], hint: String) {
+    let message =
+      switch error {
+      case .unreadable(let reason):
+        "your crontab cannot be read, so it was not changed: \(Printable.text(reason))."
+      case .unavailable: "neither systemd nor cron is available for your user."
+      }
+    let units = removed.isEmpty ? "" : "\(removed.joined(separator: ", ")) removed, but "
+    self.init(.failed, units + message, hint: hint, source: error)
   }
 }

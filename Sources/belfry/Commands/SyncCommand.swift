@@ -68,8 +68,7 @@ struct SyncCommand: AsyncParsableCommand {
     for failure in report.failures {
       let error = CommandError(partnerMailbox: failure.error)
       if isAlone { throw error }
-      Console.error("belfry: warning: \(error.message)")
-      if let hint = error.hint { Console.error(hint) }
+      error.warn()
     }
     guard isAlone else { return }
     if common.json { return Console.write(SyncResult().json.document) }
@@ -85,12 +84,9 @@ struct SyncCommand: AsyncParsableCommand {
     do {
       return try await Watchdog.limit(body)
     } catch let error as StoreError {
-      guard case .remoteFailed = error, let failure = CommandError(explaining: error) else {
-        throw error
-      }
-      throw CommandError(
-        failure.code, failure.message,
-        hint: [failure.hint, unpushed(store, context)].compactMap { $0 }.joined(separator: " "))
+      guard case .remoteFailed = error else { throw error }
+      let failure = CommandError(error)
+      throw failure.with(hints: failure.hints + [unpushed(store, context)])
     }
   }
 
@@ -292,12 +288,13 @@ extension MergeDecision {
   func sentence(_ names: [Identifier: String]) -> String {
     let by = keptStamp.flatMap { names[$0.device] }.map { " of \(Printable.text($0))" } ?? ""
     return
-      "\(Printable.text(title)), \(Printable.text(subject.name)): kept \"\(CascadeText.readable(shown(kept), names))\"\(by) over \"\(CascadeText.readable(shown(discarded), names))\"."
+      "\(Printable.text(title)), \(Printable.text(subject.name)): kept \"\(shown(keptText, names))\"\(by) over \"\(shown(discardedText, names))\"."
   }
 
   /// Returns a value for output. The value of a setting is stored as JSON.
-  func shown(_ value: String) -> String {
-    Printable.text(alarm == nil ? JSON(fragment: value)?.string ?? value : value)
+  func shown(_ value: FieldText, _ names: [Identifier: String]) -> String {
+    let text = value.text(names)
+    return Printable.text(alarm == nil ? JSON(fragment: text)?.string ?? text : text)
   }
 
   /// `{alarm, title, field, kept, discarded, keptBy, discardedBy, keptAt, discardedAt, rule}`

@@ -62,11 +62,7 @@ struct TickCommand: AsyncParsableCommand {
     }
     if !settle, store.daemonProcess == nil { await startCalls(report.callouts, context) }
     if let failure = report.failures.first {
-      let explained = CommandError(explaining: failure)
-      throw CommandError(
-        explained?.code ?? .failed,
-        "the firings could not be recorded: \(explained?.message ?? "\(failure)")",
-        hint: explained?.hint)
+      throw CommandError("the firings could not be recorded", causedBy: failure)
     }
     if wake, let next = report.nextWake { try await ServiceManager(context).wake(at: next) }
     if ring, !common.json { try await RingLoop(context).runIfRinging() }
@@ -162,7 +158,7 @@ struct TickCommand: AsyncParsableCommand {
     }) {
       let title = Printable.text(group[0].title)
       let last = group[group.count - 1].occurrence.spoken
-      let more = group[0].isCascadeExhausted ? ", \(NotificationText.exhausted)" : ""
+      let more = MissedText.words(group[0].payload).map { ", \($0)" } ?? ""
       Console.line(
         group.count == 1
           ? "\(outcome): \(title), \(last)\(more)."

@@ -162,35 +162,7 @@ struct CascadeText {
       })
   }
 
-  /// Returns the text of a cascade from a merge decision, with device names and without the previous state.
-  ///
-  /// Returns any other text with device names in place of identifiers.
-  static func readable(_ text: String, _ names: [Identifier: String]) -> String {
-    var now = text
-    if text.hasPrefix("on, every ") || text.hasPrefix("off, every "),
-      let end = text.firstRange(of: "; before ")
-    {
-      now = String(text[..<end.lowerBound])
-    }
-    return now.split(separator: " ", omittingEmptySubsequences: false).map { part in
-      let bare = part.last == "," ? part.dropLast() : part
-      guard let name = Identifier(bare).flatMap({ names[$0] }) else { return String(part) }
-      return name + (part.last == "," ? "," : "")
-    }.joined(separator: " ")
-  }
-
   // MARK: Typed text
-
-  /// Returns a name quoted for a shell, where it needs quotes.
-  static func quoted(_ name: String) -> String {
-    let plain = Printable.text(name)
-    let isWord = plain.utf8.allSatisfy {
-      $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: ".")
-        || ($0 < 0x80 && Character(Unicode.Scalar($0)).isLetter)
-        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-    }
-    return isWord && !plain.isEmpty ? plain : "'\(plain.replacing("'", with: "'\\''"))'"
-  }
 
   /// Returns a text without surrounding white space.
   ///

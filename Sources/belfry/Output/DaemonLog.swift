@@ -7,21 +7,27 @@ import Logging
 struct DaemonLog {
   private let context: CommandContext
   private let logger: Logger
+  /// The time at the beginning of each line; nil if the receiver of standard error adds the time.
+  private let time: String?
 
   /// Creates a log whose lines have the context's time and zone.
   init(_ context: CommandContext) {
     self.context = context
-    logger = Logger(label: "belfry") { _ in
-      DaemonLogHandler(
-        // The systemd journal adds the time itself.
-        time: context.environment["JOURNAL_STREAM"]?.isEmpty == false
-          ? nil : context.storeContext.zones.text(context.storeContext.now)
-      )
-    }
+    // The systemd journal adds the time itself.
+    let time =
+      context.environment["JOURNAL_STREAM"]?.isEmpty == false
+      ? nil : context.storeContext.zones.text(context.storeContext.now)
+    self.time = time
+    logger = Logger(label: "belfry") { _ in DaemonLogHandler(time: time) }
   }
 
   /// Writes the lines of an event.
   func write(_ event: DaemonLogEvent) {
+    if case .warned(let lines) = event {
+      // The lines of a child command have their own prefix.
+      for line in lines { Console.error("\(time.map { "\($0) " } ?? "")\(Printable.text(line))") }
+      return
+    }
     guard let entry = entry(event) else { return }
     logger.log(level: entry.level, "\(entry.text)")
   }
@@ -54,12 +60,7 @@ struct DaemonLog {
     case .failed(let task, let reason):
       return (.warning, "\(name(task)) failed: \(Printable.text(reason)). The daemon retries.")
     case .recovered(let task): return (.info, "\(name(task)) works again.")
-    case .warned(let lines):
-      // The lines begin with their own level.
-      let lines = lines.map {
-        Printable.text($0.hasPrefix("belfry: ") ? String($0.dropFirst(8)) : $0)
-      }
-      return lines.isEmpty ? nil : (.notice, lines.joined(separator: "\n"))
+    case .warned: return nil
     case .reloaded(let alarms): return (.info, "reloaded \(count(alarms)).")
     case .lockUnavailable(let reason):
       return (

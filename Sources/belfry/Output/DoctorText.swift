@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryStore
 import Git
+import Glibc
 
 /// A finding of `belfry doctor` as text: a message and a remedy.
 struct Diagnosis: Sendable {
@@ -78,6 +79,12 @@ extension String {
 enum DoctorText {
   private static let repair = "Repair it: belfry doctor --repair"
 
+  /// Returns the hint of a failure; nil if there is none, or if it is to run the doctor.
+  static func remedy(_ failure: CommandError) -> String? {
+    if let source = failure.source as? GitError, source.cause == .unknown { return nil }
+    return failure.hint
+  }
+
   static func diagnosis(_ finding: Finding, _ context: CommandContext) -> Diagnosis {
     func problem(_ area: String, _ message: String, _ remedy: String?) -> Diagnosis {
       Diagnosis(area, .problem, message, remedy: remedy)
@@ -145,8 +152,8 @@ enum DoctorText {
         "Take ownership: sudo chown -R \"$(id -un)\" \(context.storePath)")
     case .unreadable(let path, let reason):
       return problem(
-        "store", "\(path) cannot be used: \(reason).",
-        reason.contains("denied") ? "Grant yourself permission to use it." : repair)
+        "store", "\(path) cannot be used: \(text(reason)).",
+        reason.isDenied ? "Grant yourself permission to use it." : repair)
     case .littleSpace(let bytes):
       return problem("store", "The disk has \(size(bytes)) left.", "Free some space on it.")
     case .noLocks(let reason):
@@ -285,6 +292,13 @@ enum DoctorText {
     let shown = paths.prefix(3).joined(separator: ", ")
     let more = paths.count > 3 ? " and \(paths.count - 3) more" : ""
     return "\(shown)\(more) \(paths.count == 1 ? "is" : "are")"
+  }
+
+  private static func text(_ reason: Finding.UnreadableReason) -> String {
+    switch reason {
+    case .system(let number): String(cString: strerror(number))
+    case .git(let error): error.message
+    }
   }
 
   private static func count(_ number: Int, _ noun: String) -> String {

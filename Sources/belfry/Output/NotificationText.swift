@@ -59,18 +59,17 @@ struct NotificationText {
   private func body(_ summary: Notification.MissedSummary) -> String {
     guard !summary.others.isEmpty else {
       return "Was due \(summary.first.id.occurrence.spoken)."
-        + (summary.first.isCascadeExhausted ? "\nThe whole cascade was unanswered." : "")
+        + (MissedText.words(summary.first.payload).map {
+          "\n\($0.prefix(1).uppercased() + $0.dropFirst())."
+        } ?? "")
     }
     let lines = summary.items.prefix(NotificationText.maxMissedLines).map { item in
       "\(item.title), \(item.id.occurrence.spoken)"
-        + (item.isCascadeExhausted ? ": \(NotificationText.exhausted)" : "")
+        + (MissedText.words(item.payload).map { ": \($0)" } ?? "")
     }
     let rest = summary.items.count - lines.count
     return (lines + (rest > 0 ? ["and \(rest) more: belfry list"] : [])).joined(separator: "\n")
   }
-
-  /// The remark on an occurrence whose cascade was unanswered.
-  static let exhausted = "the whole cascade was unanswered"
 
   /// Returns the occurrence in words, with its zone if that is not the device's own.
   private func time(of content: Notification.Content) -> String {
@@ -190,7 +189,7 @@ struct NotificationText {
           .object(omittingNil: [
             "alarm": JSON($0.id.alarm), "title": .string($0.title),
             "occurrence": JSON($0.id.occurrence),
-            "detail": $0.isCascadeExhausted ? .string(NotificationText.exhausted) : nil,
+            "detail": MissedText.words($0.payload).map { .string($0) },
           ])
         })
     case .advanceWarning, .rehearsal, .message: break

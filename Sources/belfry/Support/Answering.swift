@@ -13,14 +13,7 @@ struct AnswerOptions: ParsableArguments {
 
   /// Returns the occurrence that the option names; nil for the current one.
   func civil() throws -> CivilDateTime? {
-    try occurrence.map { text in
-      guard let civil = CivilDateTime(text) else {
-        throw CommandError(
-          .usage, "'\(Printable.text(text))' is not an occurrence.",
-          hint: "Write it as 2026-11-23T09:00.")
-      }
-      return civil
-    }
+    try occurrence.map { try CivilDateTime(occurrence: $0) }
   }
 }
 

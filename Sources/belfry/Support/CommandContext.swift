@@ -370,9 +370,7 @@ struct CommandContext {
       try await store.auditDaily()
       try await store.pack()
     } catch {
-      let reason = CommandError(explaining: error)?.message ?? "\(error)."
-      Console.error("belfry: warning: \(reason)")
-      Console.error("No data is lost. See 'belfry doctor'.")
+      CommandError(error).with(hints: ["No data is lost. See 'belfry doctor'."]).warn()
     }
   }
 

@@ -106,7 +106,7 @@ struct GitHooks {
     try DurableFile.makeFolder(folder)
     var values: [(key: String, value: String?)] = [
       ("belfry.command", command), ("merge.belfry.name", "Belfry's merge of two records"),
-      ("merge.belfry.driver", ServiceUnits.shellQuoted(command) + GitHooks.driverArguments),
+      ("merge.belfry.driver", ShellWord.quoted(command) + GitHooks.driverArguments),
     ]
     var outcomes: [(name: String, words: String)] = []
     for name in GitHooks.names {

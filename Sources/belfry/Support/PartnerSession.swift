@@ -143,8 +143,7 @@ struct PartnerSession: Sendable {
     if let json { Console.write(try json().document) }
     guard let failure = report.failures.first else { return }
     let error = CommandError(partnerMailbox: failure.error)
-    throw CommandError(
-      error.code, error.message, hint: [hint, error.hint].compactMap { $0 }.joined(separator: " "))
+    throw error.with(hints: [hint] + error.hints)
   }
 
   /// Returns the name that partners see: the given one, else the device's owner, the user, or the device's name.
@@ -193,35 +192,32 @@ extension CommandError {
       self.init(
         .network,
         "\(Printable.text(refused.url)) rejected the message: \(Printable.text(refused.reason)).",
-        hint: "Ask the owner of the mailbox. Belfry retries automatically.")
+        hint: "Ask the owner of the mailbox. Belfry retries automatically.", source: error)
     case StoreError.remoteFailed(_, let failure) where failure.isAuthentication:
-      let known = CommandError(explaining: error)
-      self.init(
-        .network,
-        "the mailbox denies access: \(known?.message ?? "")",
-        hint: [
-          "Its key or password may have expired.", known?.hint,
-          "If the mailbox is gone for good, re-pair with another: belfry partner invite --remote URL",
-        ].compactMap { $0 }.joined(separator: " "))
+      let denied = CommandError("the mailbox denies access", causedBy: error)
+      self = denied.with(
+        hints: ["Its key or password may have expired."] + denied.hints + [
+          "If the mailbox is gone for good, re-pair with another: belfry partner invite --remote URL"
+        ])
     default:
-      let known = CommandError(explaining: error)
-      var hint = known?.hint
+      self.init(error)
       if case StoreError.remoteFailed(_, let failure) = error {
         // The store's own git configuration does not apply to a mailbox.
         switch failure.kind {
         case .certificate:
-          hint = "Set the certificate authority: git config --global http.sslCAInfo FILE."
+          self = with(
+            hints: ["Set the certificate authority: git config --global http.sslCAInfo FILE."])
         case .missing:
-          hint =
+          self = with(hints: [
             "Create it there with 'git init --bare'. If it has moved for good, re-pair: belfry partner invite --remote URL"
+          ])
         case .redirected:
-          hint =
+          self = with(hints: [
             "If you trust that address, re-pair through it: belfry partner invite --remote URL"
+          ])
         case .other, .damaged, .rejected, .stalled, .hostKey, .authentication: break
         }
       }
-      self.init(
-        known?.code ?? .failed, known?.message ?? "\(Printable.text("\(error)")).", hint: hint)
     }
   }
 }

@@ -39,6 +39,8 @@ struct ScheduleOptions: ParsableArguments {
 
   // MARK: Parsing
 
+  private var text: ScheduleText { ScheduleText(command: "add") }
+
   /// Returns the zone that the option names, or nil if none is given.
   func zone(_ zones: ZoneLibrary) throws -> Alarm.Zone? {
     guard let zone else { return nil }
@@ -83,22 +85,13 @@ struct ScheduleOptions: ParsableArguments {
     if daily {
       recurrence = .daily(cadence)
     } else if let monthly {
-      recurrence = try monthlyRecurrence(monthly, cadence)
+      recurrence = try text.monthly(monthly, of: "--monthly", cadence)
     } else if let annual {
-      guard let date = ScheduleRecord.monthAndDay(annual) else {
-        throw bad("--annual", annual, "a month and a day, such as 03-15")
-      }
-      recurrence = .annual(month: date.month, day: date.day, cadence)
+      recurrence = try text.annual(annual, of: "--annual", cadence)
     } else if let days {
       recurrence = .days(days, cadence)
     } else if let weekly {
-      recurrence = .weekly(
-        try list(weekly).map { word in
-          guard let day = Weekday(word) else {
-            throw bad("--weekly", word, "a weekday: mon, tue, wed, thu, fri, sat or sun")
-          }
-          return day
-        }, cadence)
+      recurrence = try text.weekly(weekly, of: "--weekly", cadence)
     } else {
       recurrence = .weekly([today.date.weekday], cadence)
     }
@@ -124,19 +117,14 @@ struct ScheduleOptions: ParsableArguments {
       return try Schedule(.once(moment.date), times: [moment.time])
     }
     guard let date = CivilDate(text) else {
-      throw bad("--once", once, "a date and time, such as 2026-12-24T18:00")
+      throw self.text.invalid(
+        "--once", once, "a date and time, such as 2026-12-24T18:00")
     }
     return try Schedule(.once(date), times: try times() ?? earlier?.times ?? [today.time])
   }
 
   private func times() throws -> [CivilTime]? {
-    guard let at else { return nil }
-    return try list(at).map { word in
-      guard let time = CivilTime(word) else {
-        throw bad("--at", word, "a time of day, such as 09:00")
-      }
-      return time
-    }
+    try at.map { try text.times($0, of: "--at") }
   }
 
   private func cadence(
@@ -146,7 +134,7 @@ struct ScheduleOptions: ParsableArguments {
     if let every { cadence.interval = every }
     if let start {
       guard let date = CivilDate(start) else {
-        throw bad("--start", start, "a date, such as 2026-12-01")
+        throw text.invalid("--start", start, "a date, such as 2026-12-01")
       }
       cadence.start = date
     }
@@ -173,37 +161,5 @@ struct ScheduleOptions: ParsableArguments {
     case .annual(let month, let day, _): .annual(month: month, day: day, cadence)
     case .days(let count, _): .days(count, cadence)
     }
-  }
-
-  private func monthlyRecurrence(
-    _ text: String, _ cadence: Recurrence.Cadence
-  ) throws -> Recurrence {
-    let parts = text.split(separator: " ").map(String.init)
-    if parts.count == 2 {
-      guard let ordinal = Recurrence.Ordinal(parts[0]), let weekday = Weekday(parts[1]) else {
-        throw bad(
-          "--monthly", text, "a weekday of the month, such as \"first mon\" or \"last fri\"")
-      }
-      return .monthlyWeekday(ordinal, weekday, cadence)
-    }
-    let days = try list(text).map { word -> Recurrence.MonthDay in
-      if word == "last" { return .last }
-      guard let day = Int(word), (1...31).contains(day) else {
-        throw bad("--monthly", word, "a day of the month: 1 to 31, or last")
-      }
-      return .day(day)
-    }
-    return .monthly(days, cadence)
-  }
-
-  private func list(_ text: String) throws -> [String] {
-    text.split(separator: ",", omittingEmptySubsequences: false)
-      .map { $0.filter { $0 != " " }.lowercased() }
-  }
-
-  private func bad(_ option: String, _ text: String, _ expected: String) -> CommandError {
-    CommandError(
-      .usage, "\(option): '\(Printable.text(text))' is not \(expected).",
-      hint: "See 'belfry help add'.")
   }
 }

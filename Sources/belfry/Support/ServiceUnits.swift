@@ -34,7 +34,7 @@ struct ServiceUnits {
 
   /// The crontab line. Its command prints only problems, as cron mails all output.
   var crontab: String {
-    let arguments = [command, "tick", "--quiet", "--store", store].map(ServiceUnits.shellQuoted)
+    let arguments = [command, "tick", "--quiet", "--store", store].map(ShellWord.quoted)
     let line = (assignments + arguments).joined(separator: " ")
     // cron ends the command at an unescaped percent sign.
     return "* * * * * \(line.replacing("%", with: "\\%")) \(ServiceUnits.mark)"
@@ -130,7 +130,7 @@ struct ServiceUnits {
   /// The variables as shell assignments.
   private var assignments: [String] {
     variables.sorted { $0.key < $1.key }
-      .map { "\($0.key)=\(ServiceUnits.shellQuoted($0.value))" }
+      .map { "\($0.key)=\(ShellWord.quoted($0.value))" }
   }
 
   private func line(_ verb: String, _ option: String?) -> String {
@@ -148,14 +148,5 @@ struct ServiceUnits {
       .replacing("%", with: "%%")
     let plain = word.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\\\"';".utf8.contains($0) }
     return plain ? escaped : "\"\(escaped)\""
-  }
-
-  /// Returns a word quoted for a shell, where it needs quotes.
-  static func shellQuoted(_ word: String) -> String {
-    let plain = word.utf8.allSatisfy { byte in
-      byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z")
-        || byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") || "/._-".utf8.contains(byte)
-    }
-    return plain ? word : "'\(word.replacing("'", with: "'\\''"))'"
   }
 }

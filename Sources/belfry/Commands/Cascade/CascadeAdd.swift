@@ -107,7 +107,7 @@ struct CascadeAdd: ParsableCommand {
       throw CommandError(
         .usage, "\(Printable.text(name)) owns no device of this store, and --address is missing.",
         hint:
-          "On their device run: belfry device --owner \(CascadeText.quoted(name)). Or give an --address."
+          "On their device run: belfry device --owner \(ShellWord.quoted(Printable.text(name))). Or give an --address."
       )
     }
     try editing.add(
@@ -139,11 +139,11 @@ struct CascadeAdd: ParsableCommand {
     Console.line("You can add to the cascade of \(editing.title):")
     for device in own {
       let kind = device.kind.map { " (\($0.rawValue))" } ?? ""
-      Console.line("  \(command) device \(CascadeText.quoted(device.name))\(kind)")
+      Console.line("  \(command) device \(ShellWord.quoted(Printable.text(device.name)))\(kind)")
     }
     for device in others {
       Console.line(
-        "  \(command) person \(CascadeText.quoted(device.owner ?? ""))  (\(Printable.text(device.name)))"
+        "  \(command) person \(ShellWord.quoted(Printable.text(device.owner ?? "")))  (\(Printable.text(device.name)))"
       )
     }
     if free.isEmpty {
@@ -164,7 +164,7 @@ extension CascadeEditing {
     let label = Printable.text(target.label(names))
     let presence = store.devices.presence
     let list = "See it: belfry cascade list \(summary.id.short)"
-    let (alarm, _) = try change("\(label) added") { plan in
+    let (alarm, _) = try change(.added(target.loggable)) { plan in
       if let device = target.device,
         let old = ([plan.primary] + plan.targets.map(\.device)).compactMap({ $0 })
           .first(where: { presence.standIns[$0] == device })

@@ -80,11 +80,11 @@ struct CascadeEditing {
 
   /// Changes the plan in one commit.
   ///
-  /// - Parameter words: the change, for the log entry.
+  /// - Parameter edit: the change, for the log entry.
   /// - Returns: the alarm after the change; `hasChanged` is false if nothing changed.
   @discardableResult
   func change(
-    _ words: String, _ body: (inout Cascade.Plan) throws -> Void
+    _ edit: LogPayload.CascadeEdit, _ body: (inout Cascade.Plan) throws -> Void
   ) throws -> (alarm: Alarm, hasChanged: Bool) {
     let (alarm, fields) = try store.update(summary.id) { before in
       var plan = self.plan(of: before)
@@ -99,7 +99,7 @@ struct CascadeEditing {
       if before.zone == .floating, isMoved || before.cascadeZone == nil {
         after.cascadeZone = plan.primary.flatMap { store.devices.zoneName(of: $0) }
       }
-      return try AlarmEdit(store).edited(before, after, words: "cascade: \(words)")
+      return try AlarmEdit(store).edited(before, after, payload: .cascade(edit))
     }
     return (alarm, !fields.isEmpty)
   }

@@ -82,8 +82,9 @@ private struct ContactCall: Sendable {
       },
       record: { attempt, outcome in
         // The call has happened, even if it cannot be recorded.
-        try? present().commit(
-          Event(.called, occurrence, detail: words(store, attempt, outcome)), of: alarm)
+        let call = LogPayload.Call(
+          target: callout.target, attempt: attempt, outcome: outcome, isTest: callout.isTest)
+        try? present().commit(Event(.called, occurrence, payload: .call(call)), of: alarm)
       })
   }
 
@@ -112,14 +113,5 @@ private struct ContactCall: Sendable {
       : callout.occurrence
     return CallHook.message(
       alarm, due: due, from: CallHook.source(primary), note: note, isTest: callout.isTest)
-  }
-
-  private func words(_ store: Store, _ attempt: Int, _ outcome: CallOutcome) -> String {
-    let label = callout.target.label(store.deviceNames())
-    let test = callout.isTest ? " (a test)" : ""
-    switch outcome {
-    case .answered: return "\(label): answered, try \(attempt)\(test)"
-    case .failed(let reason): return "\(label): \(Printable.text(reason)), try \(attempt)\(test)"
-    }
   }
 }

@@ -33,7 +33,7 @@ struct CascadeOn: ParsableCommand {
     }
     let editing = try CascadeEditing(alarm, common, parent.root)
     let primary = try first.map { try DeviceDirectory(editing.store).find($0) }
-    let (alarm, _) = try editing.change("on") { plan in
+    let (alarm, _) = try editing.change(.on) { plan in
       plan.isOn = true
       if let interval { plan.interval = interval }
       if let primary {
@@ -65,7 +65,7 @@ struct CascadeOff: ParsableCommand {
       if common.json { return Console.write(editing.text(try editing.alarm).json.document) }
       return Console.line("The cascade of \(editing.title) is already off.")
     }
-    let (alarm, _) = try editing.change("off") { $0.isOn = false }
+    let (alarm, _) = try editing.change(.off) { $0.isOn = false }
     if common.json { return Console.write(editing.text(alarm).json.document) }
     Console.line(
       "The cascade of \(editing.title) is off. An occurrence that rings now continues until it is stopped."

@@ -29,7 +29,7 @@ struct CascadeRemove: ParsableCommand {
         throw CommandError(.failed, "nothing was removed.", hint: "Answer y to remove it.")
       }
     }
-    let (alarm, _) = try editing.change("\(label) removed") { plan in
+    let (alarm, _) = try editing.change(.removed(target.loggable)) { plan in
       plan.targets.removeAll { $0.key == target.key }
     }
     editing.tell("Removed \(label).", alarm)
@@ -54,7 +54,7 @@ struct CascadeMove: ParsableCommand {
 
   func run() throws {
     let editing = try CascadeEditing(alarm, common, parent.root)
-    let (alarm, hasChanged) = try editing.change("\(from) moved to \(to)") { plan in
+    let (alarm, hasChanged) = try editing.change(.moved(from: from, to: to)) { plan in
       for place in [from, to] where !plan.targets.indices.contains(place - 1) {
         throw CommandError(
           .usage, "the cascade of \(editing.title) has no step \(place).",

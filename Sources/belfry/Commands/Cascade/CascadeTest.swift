@@ -58,7 +58,7 @@ struct CascadeTest: AsyncParsableCommand {
       for entry in reports(store, alarm.id, since: asked) where !heard.contains(entry) {
         heard.append(entry)
         waiting.removeAll { $0.isAnswered(by: entry) }
-        if !common.json { tell(entry, editing.names, since: asked) }
+        if !common.json { tell(entry, LogText(editing), since: asked) }
       }
       if waiting.isEmpty || opened.milliseconds >= seconds * 1000 { break }
       try await Task.sleep(for: .seconds(CascadeTest.spacing))
@@ -95,7 +95,7 @@ struct CascadeTest: AsyncParsableCommand {
       }
       var after = before
       after.progress.rehearsal = max(now, before.progress.rehearsal ?? now)
-      let event = Event(.rehearsed, detail: "asked for")
+      let event = Event(.rehearsed, payload: .rehearsalRequest)
       let change = Store.Change(
         alarms: [after], entries: store.entries([event], of: after),
         message: CommitMessage(event, of: after, device: store.device))
@@ -110,18 +110,26 @@ struct CascadeTest: AsyncParsableCommand {
 
   private func reports(_ store: Store, _ alarm: Identifier, since: Instant) -> [LogEntry] {
     store.history.log(of: alarm).prefix { $0.at > since.adding(seconds: -CascadeRun.skew) }
-      .filter { [.rehearsed, .called].contains($0.action) && $0.detail != "asked for" }
+      .filter { entry in
+        switch entry.payload {
+        case .rehearsal, .call: true
+        default: false
+        }
+      }
       .sorted { ($0.at, $0.id) < ($1.at, $1.id) }
   }
 
   /// A step whose report is expected.
   private struct Awaited {
     let label: String
-    let device: Identifier?
+    let target: CascadeTarget
 
     func isAnswered(by entry: LogEntry) -> Bool {
-      if let device { return entry.action == .rehearsed && entry.device == device }
-      return entry.action == .called && (entry.detail?.hasPrefix(label) ?? false)
+      switch entry.payload {
+      case .rehearsal: target.device == entry.device
+      case .call(let call): target.device == nil && call.target.key == target.key
+      default: false
+      }
     }
   }
 
@@ -129,19 +137,20 @@ struct CascadeTest: AsyncParsableCommand {
     _ plan: Cascade.Plan, _ names: [Identifier: String], _ store: Store
   ) -> [Awaited] {
     let primary = plan.primary ?? store.device
-    return [Awaited(label: names[primary] ?? primary.short, device: primary)]
+    return [Awaited(label: names[primary] ?? primary.short, target: .device(primary))]
       + plan.targets.filter { target in
         // Without a call provider no call is placed.
         !target.isPhone || !store.devices.callers.isEmpty
-      }.map { Awaited(label: $0.label(names), device: $0.device) }
+      }.map { Awaited(label: $0.label(names), target: $0) }
   }
 
-  private func tell(_ entry: LogEntry, _ names: [Identifier: String], since: Instant) {
+  private func tell(_ entry: LogEntry, _ text: LogText, since: Instant) {
     let delay = Span.length(max(0, entry.at.seconds(since: since)))
-    Console.line("  \(delay) later: \(Printable.text(entry.detail ?? ""))")
+    Console.line("  \(delay) later: \(Printable.text(text.words(entry) ?? ""))")
   }
 
-  /// Returns `{alarm, asked, reports: [{device, at, detail}], silent: […]}`.
+  /// Returns `{alarm, asked, reports: [{device, at, payload}], silent: […]}`. The payload has the form of
+  /// `LogPayloadRecord`.
   private func json(
     _ asked: Instant, _ heard: [LogEntry], _ waiting: [Awaited], _ editing: CascadeEditing
   ) -> JSON {
@@ -149,11 +158,18 @@ struct CascadeTest: AsyncParsableCommand {
       "alarm": JSON(editing.summary.id), "asked": JSON(asked),
       "reports": .array(
         heard.map {
-          .object([
-            "device": JSON($0.device), "at": JSON($0.at), "detail": .string($0.detail ?? ""),
+          .object(omittingNil: [
+            "device": JSON($0.device), "at": JSON($0.at),
+            "payload": $0.payload.map { LogPayloadRecord.encode($0) },
           ])
         }),
       "silent": .array(waiting.map { .string($0.label) }),
     ])
+  }
+}
+
+extension LogText {
+  fileprivate init(_ editing: CascadeEditing) {
+    self.init(names: editing.names, zones: editing.context.storeContext.zones)
   }
 }

@@ -42,7 +42,7 @@ struct PairingDialogue {
       { $0.phase == .active })
     Console.line(
       isPaired
-        ? "You and \(name) are partners: belfry partner send \(CascadeText.quoted(partner.name)) \"Wake up ❤️\" --at 16:45"
+        ? "You and \(name) are partners: belfry partner send \(ShellWord.quoted(Printable.text(partner.name))) \"Wake up ❤️\" --at 16:45"
         : "\(name) has not confirmed yet. To see the status: belfry partner")
   }
 

@@ -39,7 +39,7 @@ struct PartnerRemove: AsyncParsableCommand {
       // The daemon may have accepted more during the prompt. The keys go last: a failed deletion can be repeated.
       let deleted = try session.store.delete(
         partner.received.filter { !$0.isOver }.compactMap(\.alarm),
-        why: "parted from \(partner.name)", isFinal: true)
+        reason: .partnerRemoved(partner: partner.name), isFinal: true)
       try partner.end(at: session.now)
       return deleted.count
     }

@@ -205,30 +205,26 @@ struct PartnerSend: AsyncParsableCommand {
     }
     // The cycle may be one quoted argument or several.
     let cycle = cycle.flatMap { $0.split(separator: " ").map(String.init) }
-    var arguments = ["--\(cycle.first ?? "")"]
+    let text = ScheduleText(command: "partner send")
     let today = rules.civil(at: now).date
+    let cadence = Recurrence.Cadence(start: today)
+    let recurrence: Recurrence
     switch (cycle.first ?? "", cycle.count) {
-    case ("daily", 1): break
-    case ("weekly", 1): arguments.append(today.weekday.abbreviation)
-    case ("monthly", 1): arguments.append("\(today.day)")
-    case ("annual", 1): arguments.append(String(today.description.dropFirst(5)))
-    case ("weekly", 2), ("annual", 2): arguments.append(cycle[1])
-    case ("monthly", 2...3): arguments.append(cycle.dropFirst().joined(separator: " "))
+    case ("daily", 1): recurrence = .daily(cadence)
+    case ("weekly", 1): recurrence = .weekly([today.weekday], cadence)
+    case ("monthly", 1): recurrence = .monthly([.day(today.day)], cadence)
+    case ("annual", 1): recurrence = .annual(month: today.month, day: today.day, cadence)
+    case ("weekly", 2): recurrence = try text.weekly(cycle[1], of: "--repeat weekly", cadence)
+    case ("annual", 2): recurrence = try text.annual(cycle[1], of: "--repeat annual", cadence)
+    case ("monthly", 2...3):
+      recurrence = try text.monthly(
+        cycle.dropFirst().joined(separator: " "), of: "--repeat monthly", cadence)
     default:
       throw CommandError(
         .usage, "--repeat: '\(Printable.text(cycle.joined(separator: " ")))' is not a cycle.",
         hint: "Write daily, weekly [mon,fri], monthly [15], or annual [12-24].")
     }
-    let schedule: Schedule
-    do {
-      let options = try ScheduleOptions.parse(arguments + ["--at", at])
-      schedule = try options.schedule(changing: nil, now: rules.civil(at: now))
-    } catch let error as CommandError {
-      let option = arguments[0]
-      throw CommandError(
-        error.code, error.message.replacing(option, with: "--repeat \(option.dropFirst(2))"),
-        hint: "See 'belfry help partner send'.")
-    }
+    let schedule = try Schedule(recurrence, times: text.times(at, of: "--at"))
     var civil = rules.civil(at: now)
     while let next = schedule.next(after: civil) {
       civil = next
