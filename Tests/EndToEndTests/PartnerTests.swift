@@ -173,7 +173,7 @@ import Testing
     let drawn = invite.out.split(separator: "\n").map(Array.init).filter { line in
       line.contains("▀") || line.contains("█")
     }
-    // Without colours light modules are drawn, for a terminal that is dark: two rows in each line.
+    // Without colors light modules are drawn, for a terminal that is dark: two rows in each line.
     let rows = drawn.flatMap { line in
       [line.map { "█▀".contains($0) }, line.map { "█▄".contains($0) }]
     }

@@ -56,8 +56,6 @@ struct AlarmQueue {
   private(set) var nextWake: Instant?
   /// The highest urgency of any alarm.
   private(set) var urgency = SyncUrgency.quiet
-  /// True if any alarm has an active cascade.
-  private(set) var hasCascade = false
   /// True if any alarm was set by a partner.
   private(set) var hasPartners = false
   /// True if this device has to send heartbeats.
@@ -196,13 +194,11 @@ struct AlarmQueue {
   private mutating func updateTotals() {
     nextWake = nil
     urgency = .quiet
-    hasCascade = false
     hasPartners = false
     needsHeartbeats = false
     for entry in entries.values {
       if let wake = entry.wake { nextWake = nextWake.map { min($0, wake) } ?? wake }
       urgency = max(urgency, entry.urgency)
-      if entry.hasCascade { hasCascade = true }
       if entry.hasCascade || entry.namesDevices { needsHeartbeats = true }
       if entry.isFromPartner { hasPartners = true }
     }

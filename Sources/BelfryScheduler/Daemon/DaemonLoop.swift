@@ -39,7 +39,7 @@ struct DaemonLoop {
   /// When the battery is to be looked at next; nil when that is on its way.
   private var nextSample: Instant?
   /// Whether somebody is just being told of it.
-  private var isNudging = false
+  private var isSendingBatteryWarning = false
   /// Writes what was said of it: a disk that hangs holds back no alarm.
   private let batteryWorker = BlockingWorker()
   /// When all files are to be looked at, as the system may have kept a change from us.
@@ -225,7 +225,7 @@ struct DaemonLoop {
       take(result)
     case .batteryWarningDelivered(let warning, let notification, let outcome):
       underWay -= 1
-      isNudging = false
+      isSendingBatteryWarning = false
       dependencies.log(.delivered(notification, outcome))
       if case .undelivered = outcome { break }
       var history = store.batteryWarningHistory
@@ -577,7 +577,7 @@ struct DaemonLoop {
     // Who pulls the plug is to hear of it before they have gone.
     nextSample = context.now.adding(
       seconds: standing.reading.isCharging ? DaemonLoop.early : BatteryGauge.spacing)
-    if isNudging { return }
+    if isSendingBatteryWarning { return }
     let horizon = context.now.adding(seconds: BatteryAlerting.horizon)
     let upcoming =
       standing.reading.isCharging ? [] : alarmQueue.upcoming(after: context.now, until: horizon)
@@ -590,7 +590,7 @@ struct DaemonLoop {
       let alarm = alarmQueue.alarm(warning.first.alarm, now: context.now),
       let item = upcoming.first(where: { $0.alarm == warning.first.alarm })
     else { return }
-    isNudging = true
+    isSendingBatteryWarning = true
     underWay += 1
     let notification = BatteryAlerting.notification(
       warning, alarm, at: item.at, context.zones)
@@ -661,7 +661,7 @@ struct DaemonLoop {
       let spacing = isUrgent ? DeviceHeartbeats.spacingInWindow : DeviceHeartbeats.spacing
       run(
         ["sync", "--no-mail"]
-          + (alarmQueue.needsHeartbeats ? ["--sign-of-life", "\(spacing)"] : []),
+          + (alarmQueue.needsHeartbeats ? ["--heartbeat-interval", "\(spacing)"] : []),
         variables: isUrgent ? ["BELFRY_NETWORK_TIMEOUT": "\(DaemonLoop.hurry)"] : [:]
       ) { .synced(failure: $0) }
     }

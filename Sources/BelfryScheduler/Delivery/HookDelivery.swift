@@ -12,7 +12,7 @@ import SystemPackage
 /// follow-up  follow-up → notify           → the terminals
 /// missed     missed → notify              → the terminals
 /// warning    notify                       → the terminals, without the bell
-/// nudge      nudge → notify               → the terminals
+/// battery    battery → notify             → the terminals
 /// rehearsal  as a firing
 /// ```
 ///
@@ -271,7 +271,7 @@ public struct HookDelivery: NotificationDelivery {
   }
 
   /// The names of the hooks.
-  static let names = ["ring", "notify", "follow-up", "missed", "nudge", "word", "call", "person"]
+  static let names = ["ring", "notify", "follow-up", "missed", "battery", "message", "call", "person"]
 
   /// The files in the folder of the user's own hooks.
   public func ownHooks() -> [HookFile] {

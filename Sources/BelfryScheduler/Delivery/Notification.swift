@@ -16,8 +16,8 @@ public struct Notification: Hashable, Sendable {
     case batteryWarning(BatteryWarning, more: Int)
     /// A rehearsal of the cascade: it rings for a while, and is marked as a test.
     case rehearsal
-    /// Word from a partner: its title is the headline.
-    case word(body: String)
+    /// News from a partner. The title is the headline.
+    case message(body: String)
   }
 
   /// An occurrence that was missed.
@@ -113,8 +113,8 @@ public struct Notification: Hashable, Sendable {
     case .firing, .warning, .rehearsal: ["notify"]
     case .followUp: ["follow-up", "notify"]
     case .missed: ["missed", "notify"]
-    case .batteryWarning: ["nudge", "notify"]
-    case .word: ["word", "notify"]
+    case .batteryWarning: ["battery", "notify"]
+    case .message: ["message", "notify"]
     }
   }
 
@@ -122,7 +122,7 @@ public struct Notification: Hashable, Sendable {
   var rings: Bool {
     switch kind {
     case .firing, .rehearsal: true
-    case .followUp, .warning, .missed, .batteryWarning, .word: false
+    case .followUp, .warning, .missed, .batteryWarning, .message: false
     }
   }
 
@@ -134,7 +134,7 @@ public struct Notification: Hashable, Sendable {
   /// What is said first: the title, or the question whether it was done.
   public var headline: String {
     switch kind {
-    case .firing, .warning, .word: title
+    case .firing, .warning, .message: title
     case .followUp: FollowUp.question(title)
     case .missed(let missed):
       missed.count == 1 ? "Missed: \(title)" : "\(missed.count) alarms were missed"
@@ -152,7 +152,7 @@ public struct Notification: Hashable, Sendable {
         + (note.map { "\n\($0)" } ?? "")
     case .rehearsal:
       return "This is a test of the cascade. Nothing is due, and no response is needed."
-    case .word(let body): return body
+    case .message(let body): return body
     case .warning: return "Comes \(when)." + (note.map { "\n\($0)" } ?? "")
     case .followUp(let followUp):
       return "Stopped, not confirmed yet: \(when)."
@@ -185,7 +185,7 @@ public struct Notification: Hashable, Sendable {
     case .followUp: return "belfry done \(id)   (or wait)"
     case .missed(let missed):
       return missed.count == 1 ? "belfry done \(id)   (or: dismiss)" : "belfry list"
-    case .warning, .batteryWarning, .rehearsal, .word: return nil
+    case .warning, .batteryWarning, .rehearsal, .message: return nil
     }
   }
 
@@ -193,7 +193,7 @@ public struct Notification: Hashable, Sendable {
   var sounds: Bool {
     switch kind {
     case .firing, .followUp, .missed, .rehearsal: true
-    case .warning, .word: false
+    case .warning, .message: false
     case .batteryWarning(let batteryWarning, _): batteryWarning.risk == .critical
     }
   }
@@ -215,9 +215,9 @@ public struct Notification: Hashable, Sendable {
     case .followUp: "follow-up"
     case .warning: "warning"
     case .missed: "missed"
-    case .batteryWarning: "nudge"
+    case .batteryWarning: "battery"
     case .rehearsal: "rehearsal"
-    case .word: "word"
+    case .message: "message"
     }
   }
 
@@ -245,7 +245,7 @@ public struct Notification: Hashable, Sendable {
       members["number"] = .integer(Int64(followUp.number))
       members["count"] = .integer(Int64(followUp.count))
       members["last"] = .bool(followUp.isLast)
-    case .warning, .rehearsal, .word: break
+    case .warning, .rehearsal, .message: break
     case .batteryWarning(let batteryWarning, let more):
       members["risk"] = .string(batteryWarning.risk.rawValue)
       members["predicted"] = .integer(Int64(batteryWarning.predicted))
@@ -280,7 +280,7 @@ public struct Notification: Hashable, Sendable {
     case .batteryWarning(let batteryWarning, _):
       result["BELFRY_RISK"] = batteryWarning.risk.rawValue
       result["BELFRY_PREDICTED"] = "\(batteryWarning.predicted)"
-    case .warning, .missed, .rehearsal, .word: break
+    case .warning, .missed, .rehearsal, .message: break
     }
     return result
   }
@@ -323,8 +323,8 @@ extension Notification {
     case "firing": return .firing(late: json["late"]?.bool ?? false)
     case "warning": return .warning
     case "rehearsal": return .rehearsal
-    case "word": return json["body"]?.string.map { .word(body: $0) }
-    case "nudge":
+    case "message": return json["body"]?.string.map { .message(body: $0) }
+    case "battery":
       guard let risk = json["risk"]?.string.flatMap({ BatteryPrediction.Risk(rawValue: $0) }),
         let predicted = json["predicted"]?.integer,
         let batteryWarning = BatteryWarning(risk: risk, predicted: Int(predicted))

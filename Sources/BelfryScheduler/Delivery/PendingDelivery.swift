@@ -18,7 +18,7 @@ struct PendingDelivery: Sendable {
     switch notification.kind {
     case .firing, .missed: .ringing
     case .followUp(let followUp): .followUp(followUp.number)
-    case .warning, .batteryWarning, .word: .warning
+    case .warning, .batteryWarning, .message: .warning
     case .rehearsal: .rehearsal
     }
   }
@@ -210,7 +210,7 @@ extension Timeline {
         ledger[DeliveryLedger.Key(alarm: alarm.id, occurrence: notification.occurrence)]?.at ?? now
       return Timeline.rehearsalKey(asked) == notification.occurrence
         && now.seconds(since: told) < Timeline.rehearsalLength
-    case .missed, .batteryWarning, .word: return true
+    case .missed, .batteryWarning, .message: return true
     }
   }
 }

@@ -69,13 +69,13 @@ struct ConflictsList: AsyncParsableCommand {
     return parts.joined(separator: ", ")
   }
 
-  /// Returns `{number, …decision, merge, keptCommit, discardedCommit, takenBack}`.
+  /// Returns `{number, …decision, merge, keptCommit, discardedCommit, restored}`.
   private func json(_ index: Int, _ item: SetAside) -> JSON {
     var members = item.decision.json.object ?? [:]
     members["number"] = .integer(Int64(index + 1))
     members["merge"] = item.merge.map { .string($0.commit.description) }
     members["decidedAt"] = JSON(item.decided)
-    members["takenBack"] = .bool(item.isRestored)
+    members["restored"] = .bool(item.isRestored)
     for (name, origin) in [("kept", item.kept), ("discarded", item.discarded)] {
       guard let origin else { continue }
       members["\(name)Commit"] = .string(origin.commit.description)

@@ -162,7 +162,7 @@ private struct DaemonLog {
     case .missed: "sent a missed summary:"
     case .batteryWarning: "sent a battery warning:"
     case .rehearsal: "rang as a test:"
-    case .word: "sent a message:"
+    case .message: "sent a message:"
     }
   }
 

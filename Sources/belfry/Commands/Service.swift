@@ -161,7 +161,7 @@ struct ServiceStatus: AsyncParsableCommand {
           "daemon": .bool(daemon.isRunning),
           "daemonResponds": daemon == .absent ? nil : .bool(daemon.isRunning),
           "lingers": lingers.map { .bool($0) },
-          "lastLook": store?.lastTick.map { .string(context.storeContext.zones.text($0)) },
+          "lastTick": store?.lastTick.map { .string(context.storeContext.zones.text($0)) },
         ]).document)
     } else {
       tell(status, daemon, cronRuns, lingers, store, context, manager)

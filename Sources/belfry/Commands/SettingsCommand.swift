@@ -9,9 +9,9 @@ struct SettingsCommand: ParsableCommand {
     commandName: "settings", abstract: "Show and change the settings.",
     discussion: """
         belfry settings
-        belfry settings set snooze.length 10m
-        belfry settings set follow-ups 15m,45m,2h
-        belfry settings unset follow-ups
+        belfry settings set snooze 10m
+        belfry settings set followUps 15m,45m,2h
+        belfry settings unset followUps
 
       Settings under 'all devices' are synced; settings under 'this device' are local.
       """,
@@ -70,7 +70,7 @@ struct SettingsGet: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Print the value of a setting.")
 
-  @Argument(help: "The setting, such as snooze.length.")
+  @Argument(help: "The setting, such as snooze.")
   var name: String
 
   @OptionGroup var common: CommonOptions
@@ -92,7 +92,7 @@ struct SettingsSet: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set", abstract: "Change a setting.")
 
-  @Argument(help: "The setting, such as snooze.length.")
+  @Argument(help: "The setting, such as snooze.")
   var name: String
 
   @Argument(help: "The value, such as on, off, 10m or 30m,1h,90m.")

@@ -10,7 +10,7 @@ struct Sounds: ParsableCommand {
         belfry sounds
         belfry sounds play bell
         belfry settings set sound bell       # the sound of this device, or none
-        belfry settings set sound.rising on  # start softly
+        belfry settings set soundRising on  # start softly
         belfry edit rent --sound pulse       # the sound of one alarm
       """,
     subcommands: [SoundsList.self, SoundsPlay.self], defaultSubcommand: SoundsList.self)
@@ -66,7 +66,7 @@ struct SoundsPlay: AsyncParsableCommand {
   var `repeat` = false
 
   @Flag(
-    inversion: .prefixedNo, help: "With --repeat, start softly (default: the setting sound.rising)."
+    inversion: .prefixedNo, help: "With --repeat, start softly (default: the setting soundRising)."
   )
   var rising: Bool?
 

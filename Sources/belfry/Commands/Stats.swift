@@ -7,7 +7,7 @@ struct Stats: ParsableCommand {
     abstract: "Show streaks, counts and a calendar.",
     discussion: """
       A streak is a series of occurrences that were confirmed as done. A missed occurrence, or one that was completed
-      by itself, ends it. A skipped one does not, unless 'belfry settings set streak.skip-breaks on'.
+      by itself, ends it. A skipped one does not, unless 'belfry settings set skipBreaksStreak on'.
       """)
 
   @Argument(help: "The alarm (default: all).")

@@ -72,13 +72,13 @@ struct Status: ParsableCommand {
     "\(number) \(word)\(number == 1 ? "" : "s")"
   }
 
-  /// Returns `{branch?, head?, operation?, unsettled, left, lastSync?, lastTick?, remotes, devices}`.
+  /// Returns `{branch?, head?, operation?, handEdits, unmergedPushes, lastSync?, lastTick?, remotes, devices}`.
   private func json(_ status: StoreStatus) -> JSON {
     .object(omittingNil: [
       "branch": status.branch.map { .string($0) },
       "head": status.head.map { .string($0.description) },
       "operation": status.operation == .none ? nil : .string("\(status.operation)"),
-      "unsettled": .integer(Int64(status.unsettled)), "left": .integer(Int64(status.left)),
+      "handEdits": .integer(Int64(status.unsettled)), "unmergedPushes": .integer(Int64(status.left)),
       "lastSync": status.lastSync.map { JSON($0) }, "lastTick": status.lastTick.map { JSON($0) },
       "remotes": .array(
         status.remotes.map { remote in

@@ -20,7 +20,7 @@ struct SyncCommand: AsyncParsableCommand {
 
   /// The interval of this device's heartbeats in seconds, which the daemon sets.
   @Option(help: .hidden)
-  var signOfLife: Int64?
+  var heartbeatInterval: Int64?
 
   @Flag(inversion: .prefixedNo, help: "Check the mailboxes of partners, too.")
   var mail = true
@@ -44,9 +44,9 @@ struct SyncCommand: AsyncParsableCommand {
       return try Self.fail(plans.compactMap(\.failure))
     }
     // On a device driven by cron, no daemon sends heartbeats.
-    let sign = signOfLife ?? store.heartbeatSpacing
+    let sign = heartbeatInterval ?? store.heartbeatSpacing
     // A daemon syncs more often when a cascade step may have to ring; cron keeps its interval.
-    let promise = signOfLife.map { _ in DeviceHeartbeats.spacingInWindow }
+    let promise = heartbeatInterval.map { _ in DeviceHeartbeats.spacingInWindow }
     let result = try await reaching(store, line, context) {
       try await store.sync(remotes, sign: sign, promise: promise)
     }
@@ -240,7 +240,7 @@ extension SyncResult {
             "name": .string(exchange.remote.name), "fetched": .integer(Int64(exchange.fetched)),
             "pushed": .integer(Int64(exchange.pushed)),
             "branch": exchange.branch.map { .string($0) },
-            "rewound": exchange.wasRewound ? true : nil, "left": exchange.isLeft ? true : nil,
+            "rewound": exchange.wasRewound ? true : nil, "mergePending": exchange.isLeft ? true : nil,
             "error": exchange.failure.map { .string(CommandError.words($0)) },
           ])
         }),

@@ -137,7 +137,7 @@ struct TickCommand: AsyncParsableCommand {
       case .warning:
         Console.line("Advance warning: \(title), \(notification.occurrence.spoken).")
       case .rehearsal: Console.line("A test of the cascade: \(title).")
-      case .missed, .batteryWarning, .word: break
+      case .missed, .batteryWarning, .message: break
       }
     }
     for (alarm, event) in report.answered {
@@ -173,8 +173,8 @@ struct TickCommand: AsyncParsableCommand {
     "alarm", "title", "occurrence", "due", "risk", "predicted", "more",
   ]
 
-  /// Returns `{fired, followUps, warnings, answered, missed, autoCompleted, nudge?, nextWake?}`. The nudge is the
-  /// battery warning, `{alarm, title, occurrence, due, risk, predicted, more}`.
+  /// Returns `{fired, followUps, warnings, answered, missed, autoCompleted, batteryWarning?, nextWake?}`; `batteryWarning` is
+  /// `{alarm, title, occurrence, due, risk, predicted, more}`.
   private func json(_ report: TickReport, _ batteryWarning: Notification?, _ output: AlarmOutput)
     -> JSON
   {
@@ -209,7 +209,7 @@ struct TickCommand: AsyncParsableCommand {
         }),
       "missed": .array(report.missed.map(item)),
       "autoCompleted": .array(report.autoCompleted.map(item)),
-      "nudge": batteryWarning.map { batteryWarning in
+      "batteryWarning": batteryWarning.map { batteryWarning in
         .object(
           (batteryWarning.json.object ?? [:]).filter {
             TickCommand.batteryWarningKeys.contains($0.key)

@@ -104,11 +104,11 @@ struct AlarmOutput: Sendable {
   /// A part of a line in one color.
   private struct Piece {
     let text: String
-    let colour: Style.Colour?
+    let color: Style.Color?
 
-    init(_ text: String, _ colour: Style.Colour? = nil) {
+    init(_ text: String, _ color: Style.Color? = nil) {
       self.text = text
-      self.colour = colour
+      self.color = color
     }
   }
 
@@ -125,7 +125,7 @@ struct AlarmOutput: Sendable {
         content = String(content.drop { $0 == " " })
       }
       let shown = style.fit(content, indent: used)
-      text += piece.colour.map { style.paint(shown, $0) } ?? shown
+      text += piece.color.map { style.paint(shown, $0) } ?? shown
       used += TextWidth.of(shown)
     }
     text += "\n"
@@ -144,12 +144,12 @@ struct AlarmOutput: Sendable {
       gap = max(1, edge - TextWidth.of(title) - badge.utf8.count)
     }
     text += String(repeating: " ", count: gap)
-    text += style.paint(badge, muted ? .faint : AlarmOutput.colour(ofBadge: summary.badge))
+    text += style.paint(badge, muted ? .faint : AlarmOutput.color(ofBadge: summary.badge))
     text += "\n"
   }
 
   /// Returns the color of a badge. Each cycle has its own.
-  static func colour(ofBadge badge: String) -> Style.Colour {
+  static func color(ofBadge badge: String) -> Style.Color {
     switch badge.split(separator: " ").last {
     case "annual", "years": .green
     case "monthly", "months": .magenta
@@ -229,7 +229,8 @@ struct AlarmOutput: Sendable {
   // MARK: JSON
 
   /// `{id, title, note?, enabled, delivery, state, schedule, zone, next?, nextOccurrence?, countdownSeconds?, ringing?,
-  /// pending?, allPending?, snooze?, missed?, skipped?, pause?, cascade?, cascadeZone?, partner?, nudge?}`
+  /// pending?, allPending?, snooze?, missed?, skipped?, pause?, cascade?, cascadeZone?, partner?,
+  /// batteryWarning?}`
   ///
   /// `pending` is the latest pending occurrence. `allPending` lists all of them if there are several.
   func json(_ alarm: Alarm, _ status: AlarmStatus) -> JSON {
@@ -249,7 +250,7 @@ struct AlarmOutput: Sendable {
         ? alarm.cascadeZone.map { .string($0) } : nil,
       "partner": alarm.partner.map(AlarmRecord.encode),
       "state": .string(status.state.rawValue),
-      "nudge": batteryWarnings[alarm.id].map(BatteryWarningText.json),
+      "batteryWarning": batteryWarnings[alarm.id].map(BatteryWarningText.json),
       "schedule": ScheduleRecord.encode(alarm.schedule), "zone": .string(alarm.zone.text),
       "next": status.next.map { .string(zones.text($0.at)) },
       "nextOccurrence": status.next.map { JSON($0.civil) },
@@ -278,14 +279,14 @@ struct AlarmOutput: Sendable {
     ])
   }
 
-  /// `{alarm, title, occurrence?, action, state, next?, nudge?}` and, by action, `until`, `pending` or `doneAt`.
+  /// `{alarm, title, occurrence?, action, state, next?, batteryWarning?}` and, by action, `until`, `pending` or `doneAt`.
   func json(_ alarm: Alarm, _ status: AlarmStatus, event: Event) -> JSON {
     var members: [String: JSON?] = [
       "alarm": JSON(alarm.id), "title": .string(alarm.title),
       "occurrence": event.occurrence.map { JSON($0) }, "action": .string(event.action.rawValue),
       "state": .string(status.state.rawValue),
       "next": status.next.map { .string(zones.text($0.at)) },
-      "nudge": batteryWarnings[alarm.id].map(BatteryWarningText.json),
+      "batteryWarning": batteryWarnings[alarm.id].map(BatteryWarningText.json),
     ]
     if event.action == .snoozed {
       members["until"] = status.snooze.map { .string(zones.text($0.until)) }

@@ -87,7 +87,7 @@ struct BatteryText {
 
   private func line(_ alarm: Near, _ standing: BatteryStanding) -> String {
     let prediction = standing.prediction(at: alarm.comes.at)
-    let (label, colour): (String, Style.Colour?) =
+    let (label, color): (String, Style.Color?) =
       switch prediction.risk {
       case .critical: ("critical", .red)
       case .warning: ("warning", .orange)
@@ -97,7 +97,7 @@ struct BatteryText {
     let percent = standing.reading.isCharging ? nil : prediction.predicted
     var cells = percent.map { "\($0)%" } ?? ""
     cells = String(repeating: " ", count: max(0, 4 - cells.count)) + cells
-    let painted = colour.map { style.paint(label, $0) } ?? label
+    let painted = color.map { style.paint(label, $0) } ?? label
     let civil = output.zones.local.civil(at: alarm.comes.at)
     let when = "\(civil.spoken.prefix(3)) \(civil.time)"
     let rest = style.fit("\(when)  \(Printable.text(alarm.title))", indent: 18)
@@ -198,7 +198,7 @@ struct BatteryPlot {
   }
 
   /// Returns the sign of a column, its color and its level in percent, or nil for an empty column.
-  private func mark(_ column: Int) -> (sign: String, colour: Style.Colour, level: Double)? {
+  private func mark(_ column: Int) -> (sign: String, color: Style.Color, level: Double)? {
     let moment = moment(column)
     if moment <= sample.at {
       let known = (standing.history.samples + [sample]).last { $0.at <= moment }
@@ -207,13 +207,13 @@ struct BatteryPlot {
     }
     let prediction = standing.prediction(at: moment)
     guard !sample.isCharging, let level = prediction.level else { return nil }
-    let colour: Style.Colour =
+    let color: Style.Color =
       switch prediction.risk {
       case .safe: .faint
       case .warning: .orange
       case .critical: .red
       }
-    return ("·", colour, max(0, level))
+    return ("·", color, max(0, level))
   }
 
   /// True if there are neither recorded nor predicted levels.
@@ -228,7 +228,7 @@ struct BatteryPlot {
       text += "  \(label) │"
       for mark in marks {
         let isHere = mark.map { min(BatteryPlot.rows - 1, Int($0.level / 10)) == row } ?? false
-        text += isHere ? mark.map { output.style.paint($0.sign, $0.colour) } ?? " " : " "
+        text += isHere ? mark.map { output.style.paint($0.sign, $0.color) } ?? " " : " "
       }
       while text.hasSuffix(" ") { text.removeLast() }
       text += "\n"

@@ -27,7 +27,7 @@ struct CascadeProgress {
     now = store.context.now
     let names = store.deviceNames()
     let primary = plan.primary.flatMap { names[$0] } ?? "the first device"
-    labels = ["\(primary), first"] + plan.targets.map { $0.deed(names) }
+    labels = ["\(primary), first"] + plan.targets.map { $0.action(names) }
     let devices = [plan.primary] + plan.targets.map(\.device)
     silent = CascadeProgress.silent(devices, of: alarm, at: current, in: store)
   }
@@ -82,7 +82,7 @@ struct CascadeProgress {
     return text
   }
 
-  /// `{alarm, title, occurrence, standing, turns: [{at, label, begun, there}]}`
+  /// `{alarm, title, occurrence, standing, turns: [{at, label, started, online}]}`
   var json: JSON {
     let standing =
       switch cascadeRun.standing(at: now) {
@@ -97,7 +97,7 @@ struct CascadeProgress {
         cascadeRun.turns.map { turn in
           .object([
             "at": JSON(turn.at), "label": .string(labels[turn.step]),
-            "begun": .bool(turn.at <= now), "there": .bool(!silent.contains(turn.step)),
+            "started": .bool(turn.at <= now), "online": .bool(!silent.contains(turn.step)),
           ])
         }),
     ])

@@ -138,18 +138,18 @@ struct CascadeText {
       )
       + "\n"
     let lines = plan.preview(due: next.at).map { target, at in
-      (clock(at, zone), Printable.text(target.deed(names)))
+      (clock(at, zone), Printable.text(target.action(names)))
     }
     let width = lines.map { $0.0.utf8.count }.max() ?? 0
-    for (time, deed) in lines {
+    for (time, action) in lines {
       text +=
         Console.fitted(
-          "  " + String(repeating: " ", count: width - time.utf8.count) + "\(time)  \(deed)") + "\n"
+          "  " + String(repeating: " ", count: width - time.utf8.count) + "\(time)  \(action)") + "\n"
     }
     return text
   }
 
-  /// `[{at, time, zone?, deed, kind, …}]`
+  /// `[{at, time, zone?, action, kind, …}]`
   func preview(of next: Timeline.Occurrence, in zone: TimeZoneRules) -> JSON {
     .array(
       plan.preview(due: next.at).map { target, at in
@@ -157,7 +157,7 @@ struct CascadeText {
         members["at"] = JSON(at)
         members["time"] = .string(clock(at, zone))
         members["zone"] = zoneName.map { .string($0) }
-        members["deed"] = .string(target.deed(names))
+        members["action"] = .string(target.action(names))
         return .object(members)
       })
   }

@@ -86,7 +86,7 @@ struct HeatMap {
   }
 
   /// Returns the sign and the color of an outcome.
-  private static func look(_ outcome: Statistics.Outcome) -> (sign: String, colour: Style.Colour) {
+  private static func look(_ outcome: Statistics.Outcome) -> (sign: String, color: Style.Color) {
     switch outcome {
     case .done: ("■", .green)
     case .autoCompleted: ("□", .cyan)
@@ -109,7 +109,7 @@ struct HeatMap {
         if week > 0 { text += " " }
         if let outcome = days[day] {
           let look = HeatMap.look(outcome)
-          text += style.paint(look.sign, look.colour)
+          text += style.paint(look.sign, look.color)
         } else {
           text += style.paint("·", .faint)
         }
@@ -145,7 +145,7 @@ struct HeatMap {
         text += "\n   "
         used = 3
       }
-      text += " " + style.paint(look.sign, look.colour) + " " + name
+      text += " " + style.paint(look.sign, look.color) + " " + name
       used += name.count + 3
     }
     return text + "\n"

@@ -163,7 +163,7 @@ struct Refusal {
     case .snoozeIsOff:
       CommandError(
         .notPossible, "snoozing is disabled.",
-        hint: "Enable it: belfry settings set snooze.enabled on")
+        hint: "Enable it: belfry settings set snoozeEnabled on")
     case .inTheFuture:
       CommandError(
         .usage, "that time is in the future.", hint: "Give --at a time in the past.")

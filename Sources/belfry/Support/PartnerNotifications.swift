@@ -27,7 +27,7 @@ struct PartnerNotifications {
   private func send(_ headline: String, _ body: String) async {
     let zones = session.context.storeContext.zones
     let notification = Notification(
-      .word(body: body), alarm: session.store.device, title: headline, note: nil,
+      .message(body: body), alarm: session.store.device, title: headline, note: nil,
       occurrence: zones.local.civil(at: session.now), due: zones.text(session.now))
     let outcome = await session.context.hooks().deliver(notification, snooze: 0)
     // A failure needs no retry, as 'belfry partner log' shows the news.

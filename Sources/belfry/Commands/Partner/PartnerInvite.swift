@@ -141,7 +141,7 @@ struct PartnerInvite: AsyncParsableCommand {
       Console.line("(The QR code needs \(code.columns) columns.)")
       return
     }
-    for line in code.lines(isColoured: session.context.style.isColoured) {
+    for line in code.lines(isColored: session.context.style.isColored) {
       Console.write(line + "\n")
     }
     Console.write("\n")
