@@ -67,7 +67,7 @@ struct Add: ParsableCommand {
     let output = AlarmOutput(
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, alarm, status))
-    if common.json { return output.print(output.json(alarm, status)) }
+    if common.json { return try Console.write(output.document(alarm, status)) }
     Console.line(
       "Added \(Printable.text(title)) (\(alarm.id.short)): \(output.next(alarm, status)).")
     context.show(output.batteryWarnings[alarm.id], isStill: motion.noAnimation)

@@ -68,11 +68,8 @@ struct CallsShow: ParsableCommand {
     let others = store.callers.subtracting([store.device])
       .map { store.deviceNames()[$0] ?? $0.short }.sorted()
     if common.json {
-      return Console.write(
-        JSON.object(omittingNil: [
-          "places": .bool(own), "provider": provider.map { .string($0.words) },
-          "others": .array(others.map { .string($0) }),
-        ]).document)
+      return try Console.write(
+        CallsDocument(places: own, provider: provider?.words, others: others))
     }
     Console.line(
       own
@@ -272,7 +269,7 @@ private struct CallSetup {
   func set(_ provider: CallProvider?, calls: Bool = true) throws {
     try CallProvider.write(provider, to: context.callsFile)
     let device = try store.describeDevice { $0.calls = calls }
-    if json { return Console.write(CascadeText.json(device).document) }
+    if json { return try Console.write(DeviceDocument(device)) }
     Console.line(
       calls
         ? "This device places calls: \(Printable.text(provider?.words ?? "by your own hook"))."

@@ -28,7 +28,7 @@ struct Catalog: ParsableCommand {
       isColored: color ?? terminal.isColored, width: width ?? terminal.width ?? 80)
     let parts = CatalogParts(style).all
     if json {
-      return Console.write(JSON.array(parts.map { .string($0.name) }).document)
+      return try Console.write(parts.map { CatalogPartDocument(name: $0.name) })
     }
     for part in parts {
       Console.line("== \(part.name)")

@@ -152,7 +152,7 @@ struct Import: ParsableCommand {
     let alarms = records.keys.count { $0.hasPrefix("alarms/") }
     let entries = records.keys.count { $0.hasPrefix("log/") }
     if dryRun {
-      if common.json { return print(imported: records.count, unchanged: 0, leftOut: []) }
+      if common.json { return try print(imported: records.count, unchanged: 0, leftOut: []) }
       return Console.line("Would merge \(alarms) alarms and \(entries) log entries.")
     }
     let store = try context.open(welcome: false)
@@ -160,7 +160,8 @@ struct Import: ParsableCommand {
       records, subject: "Import \(alarms) alarms and \(entries) log entries")
     result.tell()
     if common.json {
-      return print(imported: result.merged, unchanged: records.count - result.merged, leftOut: [])
+      return try print(
+        imported: result.merged, unchanged: records.count - result.merged, leftOut: [])
     }
     Console.line(
       result.merged == 0
@@ -194,7 +195,7 @@ struct Import: ParsableCommand {
     }
     if !new.isEmpty, !dryRun { try store.add(change(new, store)) }
     let unchanged = alarms.count - new.count
-    if common.json { return print(imported: new.count, unchanged: unchanged, leftOut: leftOut) }
+    if common.json { return try print(imported: new.count, unchanged: unchanged, leftOut: leftOut) }
     let verb = dryRun ? "Would import" : "Imported"
     Console.line(
       "\(verb) \(new.count) alarm\(new.count == 1 ? "" : "s"); \(unchanged) already in the store, \(leftOut.count) left out."
@@ -229,14 +230,9 @@ struct Import: ParsableCommand {
       message: CommitMessage(subject, device: store.device))
   }
 
-  /// Prints `{imported, unchanged, leftOut: [{title, reason}]}`.
-  private func print(imported: Int, unchanged: Int, leftOut: [Remark]) {
-    Console.write(
-      JSON.object([
-        "imported": .integer(Int64(imported)), "unchanged": .integer(Int64(unchanged)),
-        "leftOut": .array(
-          leftOut.map { .object(["title": .string($0.title), "reason": .string($0.reason)]) }),
-      ]).document)
+  private func print(imported: Int, unchanged: Int, leftOut: [Remark]) throws {
+    try Console.write(
+      ImportDocument(imported: imported, unchanged: unchanged, leftOut: leftOut))
   }
 }
 

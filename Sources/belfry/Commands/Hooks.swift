@@ -30,15 +30,12 @@ extension CommandContext {
   }
 }
 
-/// Prints the result for each hook, as lines or as `[{hook, result}]`.
-private func tell(_ outcomes: [(name: String, words: String)], asJSON: Bool) {
+/// Prints the result for each hook, as lines or as a document.
+private func show(_ results: [(hook: String, result: String)], asJSON: Bool) throws {
   if asJSON {
-    let list = outcomes.map {
-      JSON.object(["hook": .string($0.name), "result": .string($0.words)])
-    }
-    return Console.write(JSON.array(list).document)
+    return try Console.write(results.map { HookDocument(hook: $0.hook, result: $0.result) })
   }
-  for outcome in outcomes { Console.line("\(outcome.name): \(outcome.words)") }
+  for (hook, result) in results { Console.line("\(hook): \(result)") }
 }
 
 struct HooksInstall: ParsableCommand {
@@ -50,8 +47,8 @@ struct HooksInstall: ParsableCommand {
 
   func run() throws {
     let context = try common.context(parent.root)
-    let outcomes = try context.gitHooks(context.open()).install()
-    tell([("merge driver", "installed")] + outcomes, asJSON: common.json)
+    let results = try context.gitHooks(context.open()).install()
+    try show([("merge driver", "installed")] + results, asJSON: common.json)
   }
 }
 
@@ -64,8 +61,8 @@ struct HooksUninstall: ParsableCommand {
 
   func run() throws {
     let context = try common.context(parent.root)
-    let outcomes = try context.gitHooks(context.open()).uninstall()
-    tell([("merge driver", "removed")] + outcomes, asJSON: common.json)
+    let results = try context.gitHooks(context.open()).uninstall()
+    try show([("merge driver", "removed")] + results, asJSON: common.json)
   }
 }
 
@@ -79,19 +76,21 @@ struct HooksStatus: ParsableCommand {
   func run() throws {
     let context = try common.context(parent.root)
     let hooks = try context.gitHooks(context.open())
-    var outcomes = [("merge driver", try hooks.hasDriver() ? "installed" : "missing")]
+    var results = [
+      (hook: "merge driver", result: try hooks.hasDriver() ? "installed" : "missing")
+    ]
     for name in GitHooks.names {
       let state = try hooks.state(of: name)
-      let words =
+      let result =
         switch state {
         case .missing, .installed: state.rawValue
         case .changed: "modified"
         case .other: "not Belfry's"
         }
-      outcomes.append((name, words + (hooks.isChained(name) ? ", runs after your own hook" : "")))
+      results.append((name, result + (hooks.isChained(name) ? ", runs after your own hook" : "")))
     }
-    tell(outcomes.map { (name: $0.0, words: $0.1) }, asJSON: common.json)
-    if !common.json, outcomes.contains(where: { $0.1 == "missing" }) {
+    try show(results, asJSON: common.json)
+    if !common.json, results.contains(where: { $0.result == "missing" }) {
       Console.line("To install them: belfry hooks install")
     }
   }
@@ -113,10 +112,8 @@ struct HooksCheck: AsyncParsableCommand {
     let path = parent.root.store == nil ? CommandContext.absolute(".") : context.storePath
     let problems = try await StagedRecords.problems(in: path)
     if common.json {
-      let list = problems.map {
-        JSON.object(["path": .string($0.path), "reason": .string($0.error.words)])
-      }
-      Console.write(JSON.array(list).document)
+      try Console.write(
+        problems.map { InvalidRecordDocument(path: $0.path, reason: $0.error.words) })
     }
     for problem in problems {
       Console.error(

@@ -21,11 +21,10 @@ struct List: ParsableCommand {
     SilentDeviceWarning.tell(store)
     if common.json {
       let alarms = try store.alarms(summaries)
-      return output.print(
-        .array(
-          summaries.compactMap { summary in
-            alarms[summary.id].map { output.json($0, summary.status) }
-          }))
+      return try Console.write(
+        summaries.compactMap { summary in
+          alarms[summary.id].map { output.document($0, summary.status) }
+        })
     }
     if summaries.isEmpty {
       return Console.write(output.empty)

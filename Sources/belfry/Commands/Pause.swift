@@ -157,8 +157,7 @@ private struct Pausing {
     }
     let output = AlarmOutput(store: store, style: context.style)
     if json {
-      return output.print(
-        .array(try changed.map { output.json($0, try store.status($0)) }))
+      return try Console.write(changed.map { output.document($0, try store.status($0)) })
     }
     if changed.isEmpty { return Console.line(unchanged) }
     for alarm in changed {

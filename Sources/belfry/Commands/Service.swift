@@ -59,15 +59,13 @@ struct ServiceInstall: AsyncParsableCommand {
     if !dryRun { _ = try context.open(welcome: false) }
     let manager = try ServiceManager(context)
     let units = manager.units(timer ? .timer : .daemon, wakes: wake, isSandboxed: sandbox)
-    if dryRun { return show(units, context) }
+    if dryRun { return try show(units) }
     let method = try await manager.install(units)
     let cronRuns = method == .cron ? manager.cronRuns : nil
     if common.json {
-      Console.write(
-        JSON.object(omittingNil: [
-          "installed": .string(method.rawValue), "form": .string(units.form.rawValue),
-          "cronRuns": cronRuns.map { .bool($0) },
-        ]).document)
+      try Console.write(
+        ServiceInstallDocument(
+          installed: method.rawValue, form: units.form.rawValue, cronRuns: cronRuns))
     } else {
       await tell(method, units, manager)
     }
@@ -97,15 +95,9 @@ struct ServiceInstall: AsyncParsableCommand {
     }
   }
 
-  private func show(_ units: ServiceUnits, _ context: CommandContext) {
+  private func show(_ units: ServiceUnits) throws {
     if common.json {
-      return Console.write(
-        JSON.object([
-          "units": .object(
-            Dictionary(
-              uniqueKeysWithValues: units.files.map { ($0.name, JSON.string($0.text)) })),
-          "crontab": .string(units.crontab),
-        ]).document)
+      return try Console.write(ServiceUnitsDocument(units))
     }
     for (name, text) in units.files {
       Console.line("# \(name)")
@@ -128,8 +120,7 @@ struct ServiceUninstall: AsyncParsableCommand {
     let manager = try ServiceManager(try common.context(parent.root))
     let removed = try await manager.uninstall()
     if common.json {
-      return Console.write(
-        JSON.object(["removed": .array(removed.map { .string($0) })]).document)
+      return try Console.write(ServiceRemovalDocument(removed: removed))
     }
     Console.line(
       removed.isEmpty
@@ -153,16 +144,12 @@ struct ServiceStatus: AsyncParsableCommand {
     let cronRuns = status.isInCrontab ? manager.cronRuns : nil
     let lingers = await manager.lingers()
     if common.json {
-      Console.write(
-        JSON.object(omittingNil: [
-          "units": .object(
-            Dictionary(uniqueKeysWithValues: status.units.map { ($0.name, JSON.string($0.state)) })),
-          "crontab": .bool(status.isInCrontab), "cronRuns": cronRuns.map { .bool($0) },
-          "daemon": .bool(daemon.isRunning),
-          "daemonResponds": daemon == .absent ? nil : .bool(daemon.isRunning),
-          "lingers": lingers.map { .bool($0) },
-          "lastTick": store?.lastTick.map { .string(context.storeContext.zones.text($0)) },
-        ]).document)
+      try Console.write(
+        ServiceStatusDocument(
+          units: Dictionary(uniqueKeysWithValues: status.units.map { ($0.name, $0.state) }),
+          crontab: status.isInCrontab, cronRuns: cronRuns, daemon: daemon.isRunning,
+          daemonResponds: daemon == .absent ? nil : daemon.isRunning, lingers: lingers,
+          lastTick: store?.lastTick.map { context.storeContext.zones.text($0) }))
     } else {
       tell(status, daemon, cronRuns, lingers, store, context, manager)
     }

@@ -48,15 +48,11 @@ struct SettingsShow: ParsableCommand {
     let reach = Blocking.run { await hooks.reach() }
     let remotes = try store.remotes()
     if common.json {
-      var members = Dictionary(
-        uniqueKeysWithValues: Setting.allCases.map {
-          ($0.rawValue, JSON(settings[keyPath: $0.value]))
-        })
-      members["notifications"] = .object([
-        "reachable": .bool(reach.isReachable), "detail": .string(reach.words),
-      ])
-      members["remotes"] = .array(remotes.map { .string($0.name) })
-      return Console.write(JSON.object(members).document)
+      return try Console.write(
+        SettingsDocument(
+          settings,
+          notifications: SettingsDocument.Notifications(
+            reachable: reach.isReachable, detail: reach.detail), remotes: remotes.map(\.name)))
     }
     Console.write(
       SettingsText.page(
@@ -81,7 +77,7 @@ struct SettingsGet: ParsableCommand {
     let context = try common.context(parent.root)
     let value = try context.settings(try context.open())[keyPath: setting.value]
     if common.json {
-      Console.write(JSON.object([setting.rawValue: JSON(value)]).document)
+      try Console.write(SettingsDocument(setting, value))
     } else {
       Console.line(value.description)
     }
@@ -144,7 +140,7 @@ private func change(
     completed = try context.open().set(setting, to: value)
   }
   let now = value ?? Settings()[keyPath: setting.value]
-  if json { return Console.write(JSON.object([setting.rawValue: JSON(now)]).document) }
+  if json { return try Console.write(SettingsDocument(setting, now)) }
   let scope = setting.isLocal ? "on this device" : "on all devices after their next sync"
   Console.line("Set \(setting.name) to \(now) \(scope).")
   if let note = SettingsText.note(setting, now) { Console.line(note) }
@@ -156,9 +152,9 @@ extension HookDelivery.Reach {
   var isReachable: Bool { if case .reachable = self { true } else { false } }
 
   /// The channel, or the reason why there is none.
-  var words: String {
+  var detail: String {
     switch self {
-    case .reachable(let words, _), .unreachable(let words): words
+    case .reachable(let detail, _), .unreachable(let detail): detail
     }
   }
 }

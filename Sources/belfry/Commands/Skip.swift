@@ -50,11 +50,9 @@ struct Skip: ParsableCommand {
     guard let event = skipped.last else { return }
     let output = answering.output
     if common.json {
-      guard case .object(var members) = output.json(transition.alarm, status, event: event) else {
-        return
-      }
-      members["skipped"] = .array(skipped.compactMap { $0.occurrence.map { JSON($0) } })
-      return output.print(.object(members))
+      return try Console.write(
+        output.document(
+          transition.alarm, status, event: event, skipped: skipped.compactMap(\.occurrence)))
     }
     for line in answering.words(transition, status) { Console.line(line) }
     if let occurrence = event.occurrence, Style.canAsk {

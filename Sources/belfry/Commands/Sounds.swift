@@ -30,15 +30,10 @@ struct SoundsList: ParsableCommand {
     let settings = try context.settings(try context.open())
     let chosen = Sound.chosen(settings.sound)?.name
     if common.json {
-      return Console.write(
-        JSON.array(
-          Sound.all.map {
-            .object([
-              "name": .string($0.name), "summary": .string($0.summary),
-              "chosen": .bool($0.name == chosen),
-            ])
-          }
-        ).document)
+      return try Console.write(
+        Sound.all.map {
+          SoundDocument(name: $0.name, summary: $0.summary, chosen: $0.name == chosen)
+        })
     }
     for sound in Sound.all {
       let name = sound.name + String(repeating: " ", count: 9 - sound.name.count)
@@ -105,7 +100,7 @@ struct SoundsPlay: AsyncParsableCommand {
         hint: "Check that the machine has a sound card and that a sound server runs.")
     }
     if common.json {
-      Console.write(JSON.object(["played": .string(sound.name)]).document)
+      try Console.write(PlayedSoundDocument(played: sound.name))
     } else {
       Console.line("Played \(sound.name).")
     }

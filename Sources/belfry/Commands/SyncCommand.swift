@@ -52,7 +52,7 @@ struct SyncCommand: AsyncParsableCommand {
     }
     let names = store.deviceNames()
     result.tell(names)
-    tell(result, names)
+    try tell(result, names)
     await context.upkeep(store)
     try Self.fail(result.exchanges.compactMap(\.failure))
   }
@@ -72,7 +72,7 @@ struct SyncCommand: AsyncParsableCommand {
       if let hint = error.hint { Console.error(hint) }
     }
     guard isAlone else { return }
-    if common.json { return Console.write(SyncResult().json.document) }
+    if common.json { return try Console.write(SyncDocument(SyncResult())) }
     if report.news.isEmpty { Console.line("No news from your partners.") }
   }
 
@@ -114,8 +114,8 @@ struct SyncCommand: AsyncParsableCommand {
     throw first
   }
 
-  private func tell(_ result: SyncResult, _ names: [Identifier: String]) {
-    if common.json { return Console.write(result.json.document) }
+  private func tell(_ result: SyncResult, _ names: [Identifier: String]) throws {
+    if common.json { return try Console.write(SyncDocument(result)) }
     for exchange in result.exchanges where exchange.isLeft {
       Console.line(
         "\(exchange.remote.name) merges the pushed changes in its next tick or sync.")
@@ -136,7 +136,7 @@ struct SyncCommand: AsyncParsableCommand {
   }
 
   private func tell(_ plans: [SyncPlan], _ store: Store) throws {
-    if common.json { return Console.write(JSON.array(plans.map(\.json)).document) }
+    if common.json { return try Console.write(plans.map(SyncPlanDocument.init)) }
     let names = store.deviceNames()
     for plan in plans where plan.failure == nil {
       Console.line(
@@ -153,35 +153,6 @@ struct SyncCommand: AsyncParsableCommand {
           "  left out: \(Printable.text(refusal.path)): \(Printable.text(refusal.reason))")
       }
     }
-  }
-}
-
-extension SyncPlan {
-  /// `{remote, incoming, outgoing, changes, decisions, refusals}`
-  var json: JSON {
-    .object(omittingNil: [
-      "remote": .string(remote.name), "incoming": .integer(Int64(incoming)),
-      "outgoing": .integer(Int64(outgoing)),
-      "changes": .array(
-        changes.map { change in
-          .object(omittingNil: [
-            "path": .string(change.path), "title": change.title.map { .string($0) },
-            "new": .bool(change.isNew),
-          ])
-        }), "decisions": .array(decisions.map(\.json)),
-      "refusals": .array(refusals.map(\.json)),
-      "error": failure.map { .string(CommandError.words($0)) },
-    ])
-  }
-}
-
-extension MergeRefusal {
-  /// `{path, reason, commit, device}`
-  var json: JSON {
-    .object(omittingNil: [
-      "path": .string(path), "reason": .string(reason),
-      "commit": commit.map { .string($0.description) }, "device": device.map { JSON($0) },
-    ])
   }
 }
 
@@ -214,11 +185,8 @@ struct Clone: AsyncParsableCommand {
     result.tell()
     let count = try context.overview(store).count
     if common.json {
-      return Console.write(
-        JSON.object([
-          "store": .string(store.path), "device": JSON(store.device),
-          "alarms": .integer(Int64(count)),
-        ]).document)
+      return try Console.write(
+        CloneDocument(store: store.path, device: store.device.text, alarms: count))
     }
     Console.line(
       "Cloned \(count) alarm\(count == 1 ? "" : "s") to \(Printable.text(store.path)); this device is called \(Printable.text(context.storeContext.deviceName))."
@@ -228,25 +196,6 @@ struct Clone: AsyncParsableCommand {
 }
 
 extension SyncResult {
-  /// `{fetched, pushed, merged, decisions, refusals, remotes}`
-  var json: JSON {
-    .object([
-      "fetched": .integer(Int64(fetched)), "pushed": .integer(Int64(pushed)),
-      "merged": .integer(Int64(merged)), "decisions": .array(decisions.map(\.json)),
-      "refusals": .array(refusals.map(\.json)),
-      "remotes": .array(
-        exchanges.map { exchange in
-          .object(omittingNil: [
-            "name": .string(exchange.remote.name), "fetched": .integer(Int64(exchange.fetched)),
-            "pushed": .integer(Int64(exchange.pushed)),
-            "branch": exchange.branch.map { .string($0) },
-            "rewound": exchange.wasRewound ? true : nil, "mergePending": exchange.isLeft ? true : nil,
-            "error": exchange.failure.map { .string(CommandError.words($0)) },
-          ])
-        }),
-    ])
-  }
-
   /// The maximum number of refusals that are printed; `--json` has all of them.
   private static let maxPrintedRefusals = 100
 
@@ -298,17 +247,5 @@ extension MergeDecision {
   /// Returns a value for output. The value of a setting is stored as JSON.
   func shown(_ value: String) -> String {
     Printable.text(alarm == nil ? JSON(fragment: value)?.string ?? value : value)
-  }
-
-  /// `{alarm, title, field, kept, discarded, keptBy, discardedBy, keptAt, discardedAt, rule}`
-  var json: JSON {
-    .object(omittingNil: [
-      "alarm": alarm.map { JSON($0) }, "title": .string(title), "field": .string(subject.name),
-      "kept": .string(kept), "discarded": .string(discarded),
-      "keptBy": keptStamp.map { JSON($0.device) },
-      "discardedBy": discardedStamp.map { JSON($0.device) },
-      "keptAt": keptStamp.map { JSON($0.time) },
-      "discardedAt": discardedStamp.map { JSON($0.time) }, "rule": .string(rule.rawValue),
-    ])
   }
 }

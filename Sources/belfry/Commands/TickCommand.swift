@@ -38,7 +38,8 @@ struct TickCommand: AsyncParsableCommand {
     let batteryWarning =
       settle || store.daemonProcess != nil ? nil : await checkBattery(context, store)
     if common.json {
-      output.print(json(report, batteryWarning, output))
+      try Console.write(
+        TickDocument(report, batteryWarning: batteryWarning, zones: output.zones))
     } else if !quiet {
       print(report, output)
       if let batteryWarning {
@@ -166,56 +167,5 @@ struct TickCommand: AsyncParsableCommand {
           : "\(outcome): \(title), \(group.count) times from \(group[0].occurrence.spoken) to \(last)\(more)."
       )
     }
-  }
-
-  /// The JSON keys of a battery warning.
-  private static let batteryWarningKeys: Set = [
-    "alarm", "title", "occurrence", "due", "risk", "predicted", "more",
-  ]
-
-  /// Returns `{fired, followUps, warnings, answered, missed, autoCompleted, batteryWarning?, nextWake?}`; `batteryWarning` is
-  /// `{alarm, title, occurrence, due, risk, predicted, more}`.
-  private func json(_ report: TickReport, _ batteryWarning: Notification?, _ output: AlarmOutput)
-    -> JSON
-  {
-    func notifications(_ wanted: (Notification.Kind) -> Bool) -> JSON {
-      .array(
-        report.delivered.filter { wanted($0.notification.kind) }.map { notification, outcome in
-          guard case .object(var members) = notification.json else { return .null }
-          // Only hooks need these keys.
-          for key in ["kind", "note", "body", "sound"] { members[key] = nil }
-          if case .followUp = notification.kind {} else { members["headline"] = nil }
-          if case .undelivered = outcome { members["delivered"] = false }
-          return .object(members)
-        })
-    }
-    func item(_ item: TickReport.Item) -> JSON {
-      .object([
-        "alarm": JSON(item.alarm), "title": .string(item.title),
-        "occurrence": JSON(item.occurrence), "due": .string(output.zones.text(item.due)),
-      ])
-    }
-    return .object(omittingNil: [
-      "fired": notifications { if case .firing = $0 { true } else { false } },
-      "followUps": notifications { if case .followUp = $0 { true } else { false } },
-      "warnings": notifications { $0 == .warning },
-      "answered": .array(
-        report.answered.map { alarm, event in
-          .object(omittingNil: [
-            "alarm": JSON(alarm.id), "title": .string(alarm.title),
-            "occurrence": event.occurrence.map { JSON($0) },
-            "action": .string(event.action.rawValue),
-          ])
-        }),
-      "missed": .array(report.missed.map(item)),
-      "autoCompleted": .array(report.autoCompleted.map(item)),
-      "batteryWarning": batteryWarning.map { batteryWarning in
-        .object(
-          (batteryWarning.json.object ?? [:]).filter {
-            TickCommand.batteryWarningKeys.contains($0.key)
-          })
-      },
-      "nextWake": report.nextWake.map { .string(output.zones.text($0)) },
-    ])
   }
 }

@@ -2,7 +2,7 @@ import BelfryCore
 import BelfryScheduler
 import BelfryStore
 
-/// The battery as a page and as JSON.
+/// The battery as a page and as a document.
 struct BatteryText {
   /// An alarm that rings on this device soon.
   struct Near {
@@ -111,50 +111,11 @@ struct BatteryText {
     return "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
   }
 
-  // MARK: JSON
+  // MARK: Documents
 
-  /// `{present, level?, state, drain?, drainFrom?, asleepDrain?, asleepShare?, source, names, alarms, samples}`
-  ///
-  /// An alarm is `{alarm, title, occurrence, at, predicted?, risk, unknown?}`. A sample is `{at, level, charging}`; the
-  /// samples cover the last 12 hours.
-  func json(_ standing: BatteryStanding, _ alarms: [Near]) -> JSON {
-    let outlook = outlook(standing, alarms)
-    let isCharging = standing.reading.isCharging
-    func real(_ value: Double?) -> JSON? {
-      // Sixteenths have a finite decimal representation.
-      value.map { .real(($0 * 16).rounded() / 16) }
-    }
-    let samples = standing.history.samples.filter {
-      $0.at > now.adding(seconds: -BatteryPlot.past)
-    }
-    return .object(omittingNil: [
-      "present": true, "level": real(standing.reading.level),
-      "state": .string(isCharging ? "charging" : "discharging"),
-      "drain": isCharging ? nil : real(outlook?.awake),
-      "drainFrom": isCharging ? nil : (outlook?.source?.rawValue).map { .string($0) },
-      "asleepDrain": real(outlook?.asleep), "asleepShare": real(outlook?.asleepShare),
-      "source": .string(standing.reading.source.rawValue),
-      "names": .array(standing.reading.names.map { .string($0) }),
-      "alarms": .array(
-        alarms.map { alarm in
-          let prediction = standing.prediction(at: alarm.comes.at)
-          return .object(omittingNil: [
-            "alarm": JSON(alarm.alarm), "title": .string(alarm.title),
-            "occurrence": JSON(alarm.comes.civil),
-            "at": .string(output.zones.text(alarm.comes.at)),
-            "predicted": prediction.predicted.map { .integer(Int64($0)) },
-            "risk": .string(prediction.risk.rawValue),
-            "unknown": prediction.unknown.map { .string($0.rawValue) },
-          ])
-        }),
-      "samples": .array(
-        samples.map { sample in
-          .object(omittingNil: [
-            "at": .string(output.zones.text(sample.at)), "level": real(sample.level),
-            "charging": .bool(sample.isCharging),
-          ])
-        }),
-    ])
+  func document(_ standing: BatteryStanding, _ alarms: [Near]) -> BatteryDocument {
+    BatteryDocument(
+      standing, outlook: outlook(standing, alarms), alarms, now: now, zones: output.zones)
   }
 }
 

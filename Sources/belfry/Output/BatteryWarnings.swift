@@ -75,13 +75,4 @@ struct BatteryWarningText {
   }
 
   var text: String { lines().joined(separator: "\n") + "\n" }
-
-  /// `{risk, predicted, headline, action}`
-  static func json(_ batteryWarning: BatteryWarning) -> JSON {
-    .object([
-      "risk": .string(batteryWarning.risk.rawValue),
-      "predicted": .integer(Int64(batteryWarning.predicted)),
-      "headline": .string(batteryWarning.headline), "action": .string(batteryWarning.action),
-    ])
-  }
 }

@@ -82,24 +82,21 @@ struct CascadeProgress {
     return text
   }
 
-  /// `{alarm, title, occurrence, standing, turns: [{at, label, started, online}]}`
-  var json: JSON {
+  /// The document of the progress.
+  var document: CascadeProgressDocument {
     let standing =
       switch cascadeRun.standing(at: now) {
       case .paused: "snoozed"
       case .exhausted: "exhausted"
       case .ahead, .ringing, .resolved: "ringing"
       }
-    return .object([
-      "alarm": JSON(alarm.id), "title": .string(alarm.title), "occurrence": JSON(occurrence),
-      "standing": .string(standing),
-      "turns": .array(
-        cascadeRun.turns.map { turn in
-          .object([
-            "at": JSON(turn.at), "label": .string(labels[turn.step]),
-            "started": .bool(turn.at <= now), "online": .bool(!silent.contains(turn.step)),
-          ])
-        }),
-    ])
+    return CascadeProgressDocument(
+      alarm: alarm.id.text, title: alarm.title, occurrence: occurrence.description,
+      standing: standing,
+      turns: cascadeRun.turns.map { turn in
+        CascadeProgressDocument.Turn(
+          at: turn.at.description, label: labels[turn.step], started: turn.at <= now,
+          online: !silent.contains(turn.step))
+      })
   }
 }

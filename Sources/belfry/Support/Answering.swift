@@ -72,7 +72,9 @@ struct Answering {
   func giveAndTell(_ answer: Answer, json: Bool) throws {
     let (transition, status) = try give(answer)
     guard let event = transition.events.last else { return }
-    if json { return output.print(output.json(transition.alarm, status, event: event)) }
+    if json {
+      return try Console.write(output.document(transition.alarm, status, event: event))
+    }
     for line in words(transition, status) { Console.line(line) }
   }
 

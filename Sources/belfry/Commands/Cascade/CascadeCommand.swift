@@ -105,8 +105,8 @@ struct CascadeEditing {
   }
 
   /// Prints the cascade after a change, with warnings.
-  func tell(_ words: String, _ alarm: Alarm) {
-    if json { return Console.write(text(alarm).json.document) }
+  func tell(_ words: String, _ alarm: Alarm) throws {
+    if json { return try Console.write(CascadeDocument(text(alarm))) }
     Console.line(words)
     Console.write(text(alarm).list)
     if let status = try? store.status(alarm), status.state == .ringing || status.state == .snoozed {

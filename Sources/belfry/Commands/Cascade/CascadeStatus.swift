@@ -26,8 +26,10 @@ struct CascadeStatus: ParsableCommand {
     let outlooks = CascadeReadiness.all(alarms, in: store)
       .sorted { ($0.next.at, $0.alarm.title) < ($1.next.at, $1.alarm.title) }
     if common.json {
-      return Console.write(
-        JSON.array(rounds.map(\.json) + outlooks.map { json($0, context) }).document)
+      let zones = context.storeContext.zones
+      return try Console.write(
+        rounds.map { CascadeStatusDocument.progress($0.document) }
+          + outlooks.map { .readiness(CascadeReadinessDocument($0, zones: zones)) })
     }
     for round in rounds { Console.write(round.text(context.style)) }
     if outlooks.isEmpty, rounds.isEmpty {
@@ -93,25 +95,5 @@ struct CascadeStatus: ParsableCommand {
     case .phone?: "Call \(member.label)"
     default: Printable.text(member.label)
     }
-  }
-
-  /// Returns `{alarm, title, occurrence, at, zone?, live, members}` for an upcoming occurrence; `members` is
-  /// `[{label, at, first, wouldRing, reason, every?}]`. For a ringing occurrence see `CascadeProgress.json`.
-  private func json(_ outlook: CascadeReadiness, _ context: CommandContext) -> JSON {
-    let zones = context.storeContext.zones
-    return .object(omittingNil: [
-      "alarm": JSON(outlook.alarm.id), "title": .string(outlook.alarm.title),
-      "zone": outlook.zoneName.map { .string($0) },
-      "occurrence": JSON(outlook.next.civil), "at": .string(zones.text(outlook.next.at)),
-      "live": .integer(Int64(outlook.live)),
-      "members": .array(
-        outlook.members.map { member in
-          .object(omittingNil: [
-            "label": .string(member.label), "at": .string(zones.text(member.at)),
-            "first": .bool(member.target == nil), "wouldRing": .bool(member.isThere),
-            "reason": .string(member.reason), "every": member.every.map { .integer($0) },
-          ])
-        }),
-    ])
   }
 }

@@ -64,7 +64,15 @@ struct CascadeTest: AsyncParsableCommand {
       try await Task.sleep(for: .seconds(CascadeTest.spacing))
       await sync(store)
     }
-    if common.json { Console.write(json(asked, heard, waiting, editing).document) }
+    if common.json {
+      try Console.write(
+        CascadeTestDocument(
+          alarm: alarm.id.text, asked: asked.description,
+          reports: heard.map {
+            CascadeTestDocument.Report(
+              device: $0.device.text, at: $0.at.description, detail: $0.detail ?? "")
+          }, silent: waiting.map(\.label)))
+    }
     guard seconds > 0, !waiting.isEmpty else { return }
     throw CommandError(
       .failed,
@@ -139,21 +147,5 @@ struct CascadeTest: AsyncParsableCommand {
   private func tell(_ entry: LogEntry, _ names: [Identifier: String], since: Instant) {
     let delay = Span.length(max(0, entry.at.seconds(since: since)))
     Console.line("  \(delay) later: \(Printable.text(entry.detail ?? ""))")
-  }
-
-  /// Returns `{alarm, asked, reports: [{device, at, detail}], silent: […]}`.
-  private func json(
-    _ asked: Instant, _ heard: [LogEntry], _ waiting: [Awaited], _ editing: CascadeEditing
-  ) -> JSON {
-    .object([
-      "alarm": JSON(editing.summary.id), "asked": JSON(asked),
-      "reports": .array(
-        heard.map {
-          .object([
-            "device": JSON($0.device), "at": JSON($0.at), "detail": .string($0.detail ?? ""),
-          ])
-        }),
-      "silent": .array(waiting.map { .string($0.label) }),
-    ])
   }
 }

@@ -74,7 +74,7 @@ struct PartnerAccept: AsyncParsableCommand {
     _ = session.store.pokeDaemon()
     try await session.syncMailboxes(
       ifUnreachable: "'belfry partner sync' retries until \(text.when(invitation.expires)).",
-      json: common.json ? { session.json(partner.id) } : nil)
+      document: common.json ? { session.document(of: partner.id) } : nil)
     if common.json { return }
     guard !pairing.noWait, Style.canAsk else {
       Console.line(

@@ -58,12 +58,10 @@ struct PartnerInvite: AsyncParsableCommand {
     try session.partnerStore.change { $0.append(partner) }
     _ = session.store.pokeDaemon()
     if common.json {
-      return Console.write(
-        JSON.object([
-          "id": JSON(partner.id), "link": .string(link),
-          "mailbox": .string(URLMask.masked(url: mailbox)),
-          "expires": .string(session.context.storeContext.zones.text(partner.expires)),
-        ]).document)
+      return try Console.write(
+        InvitationDocument(
+          id: partner.id.text, link: link, mailbox: URLMask.masked(url: mailbox),
+          expires: session.context.storeContext.zones.text(partner.expires)))
     }
     show(code, session)
     // Not wrapped, so that it can be copied.

@@ -19,11 +19,8 @@ struct PartnerSync: AsyncParsableCommand {
     let report = try await Watchdog.limit { try await session.round() }
     let text = PartnerText(session.context)
     if common.json {
-      Console.write(
-        JSON.object([
-          "news": .array(report.news.flatMap(text.lines).map { .string($0) }),
-          "waiting": .integer(Int64(report.waiting)),
-        ]).document)
+      try Console.write(
+        PartnerNewsDocument(news: report.news.flatMap(text.lines), waiting: report.waiting))
     } else {
       text.tell(report.news)
       if report.news.isEmpty, report.failures.isEmpty, !notify { Console.line("Nothing is new.") }
