@@ -35,7 +35,8 @@ struct Calls: ParsableCommand {
   static func secret(_ path: String, _ option: String) throws -> String {
     let bytes: [UInt8]
     do {
-      bytes = try DurableFile.readStream(path == "-" ? "/dev/stdin" : CommandContext.absolute(path))
+      bytes = try DurableFile.readStream(
+        path == "-" ? "/dev/stdin" : CommandEnvironment.absolute(path))
     } catch {
       throw CommandError(
         .usage, "\(option): \(Printable.text("\(error)")).", hint: "Use a file that you can read.")

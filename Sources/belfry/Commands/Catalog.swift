@@ -23,7 +23,7 @@ struct Catalog: ParsableCommand {
   }
 
   func run() throws {
-    let terminal = Style(CommandContext.environment())
+    let terminal = Style(CommandEnvironment.processVariables())
     let style = Style(
       isColored: color ?? terminal.isColored, width: width ?? terminal.width ?? 80)
     let parts = CatalogParts(style).all

@@ -155,15 +155,15 @@ struct Explain: AsyncParsableCommand {
     let names = store.deviceNames()
     Console.line("\(Printable.text(explanation.alarm.title)) (\(explanation.alarm.id.short))")
     let zone = context.storeContext.zones.local
-    for part in explanation.fields { tell(part, label: part.name, names, zone) }
+    for part in explanation.fields { show(part, label: part.name, names, zone) }
     for (civil, parts) in explanation.occurrences {
       Console.line("\(civil.spoken):")
       if parts.isEmpty { Console.line("  open: nothing is recorded yet") }
-      for part in parts { tell(part, label: part.value, names, zone) }
+      for part in parts { show(part, label: part.value, names, zone) }
     }
   }
 
-  private func tell(
+  private func show(
     _ part: Explanation.Part, label: String, _ names: [Identifier: String], _ zone: TimeZoneRules
   ) {
     let value =

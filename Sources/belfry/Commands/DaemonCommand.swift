@@ -33,9 +33,9 @@ struct DaemonCommand: AsyncParsableCommand {
 
   func run() async throws {
     let context = try CommandContext(store: self.store ?? root.store)
-    let notifier = ServiceNotifier(environment: context.environment, process: getpid())
+    let notifier = ServiceNotifier(environment: context.environment.variables, process: getpid())
     let store = try await DaemonCommand.open(context, notifier)
-    guard let command = context.executable else {
+    guard let command = context.environment.executable else {
       throw CommandError(
         .failed, "the path of the belfry binary is unknown.", hint: "Check that /proc is mounted.")
     }
@@ -120,7 +120,7 @@ private struct DaemonLog {
           "warning: the answer to \(title) could not be recorded: \(Printable.text(failure))."
         ]
       }
-      return ["answered: \(title), \(word(answer))."]
+      return ["answered: \(title), \(name(of: answer))."]
     case .failed(let task, let reason):
       return ["warning: \(task) failed: \(Printable.text(reason)). The daemon retries."]
     case .recovered(let task): return ["\(task) works again."]
@@ -166,7 +166,7 @@ private struct DaemonLog {
     }
   }
 
-  private func word(_ answer: DeliveredAnswer) -> String {
+  private func name(of answer: DeliveredAnswer) -> String {
     switch answer {
     case .remind: "remind"
     case .answer(.stop): "stop"

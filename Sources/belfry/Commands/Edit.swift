@@ -77,11 +77,11 @@ struct Edit: ParsableCommand {
 extension Store {
   /// Returns the change from one definition of an alarm to another; a nil change if they are the same.
   ///
-  /// - Parameter words: the detail of the log entry; nil for the names of the changed fields.
+  /// - Parameter detail: the detail of the log entry; nil for the names of the changed fields.
   /// - Returns: the change, the alarm after it and the changed fields.
   /// - Throws: `CommandError` if the new schedule has no future occurrence.
   func edited(
-    _ before: Alarm, _ after: Alarm, as action: LogEntry.Action = .edited, words: String? = nil
+    _ before: Alarm, _ after: Alarm, as action: LogEntry.Action = .edited, detail: String? = nil
   ) throws -> (Change?, (Alarm, [Alarm.Field])) {
     let fields = after.changedFields(from: before)
     if fields.isEmpty { return (nil, (before, [])) }
@@ -95,7 +95,7 @@ extension Store {
     }
     let event = Event(
       action,
-      detail: words ?? (action == .edited ? fields.map(\.rawValue).joined(separator: ", ") : nil))
+      detail: detail ?? (action == .edited ? fields.map(\.rawValue).joined(separator: ", ") : nil))
     var events = [event]
     // Each occurrence that disabling clears has its own log entry, and so does each skip that the new schedule drops.
     if action == .disabled {

@@ -50,14 +50,14 @@ struct Export: ParsableCommand {
       problems = all.problems
       (document, remarks) = try CalendarDocument().write(all.alarms)
     }
-    context.tell(problems)
+    context.warnings.warn(about: problems)
     for remark in remarks {
       Console.error(
         "belfry: warning: \(Printable.text(remark.title)): a calendar cannot express \(Printable.text(remark.reason))."
       )
     }
     guard let output else { return Console.write(document) }
-    let path = CommandContext.absolute(output)
+    let path = CommandEnvironment.absolute(output)
     try DurableFile.write(document, to: path, temporary: "\(path).new-\(getpid())")
     Console.error("Wrote \(Printable.text(output)).")
   }
@@ -136,7 +136,7 @@ struct Import: ParsableCommand {
         guard bytes.count <= ExportDocument.largest else { throw ExchangeFailure.tooLarge(file) }
       }
     }
-    let path = CommandContext.absolute(file)
+    let path = CommandEnvironment.absolute(file)
     guard let content = try DurableFile.read(path, limit: ExportDocument.largest) else {
       throw CommandError(
         .failed, "there is no file \(Printable.text(file)).",
@@ -158,7 +158,7 @@ struct Import: ParsableCommand {
     let store = try context.open(welcome: false)
     let result = try store.take(
       records, subject: "Import \(alarms) alarms and \(entries) log entries")
-    result.tell()
+    result.printWarnings()
     if common.json {
       return try print(
         imported: result.merged, unchanged: records.count - result.merged, leftOut: [])

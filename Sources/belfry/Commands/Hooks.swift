@@ -22,11 +22,12 @@ extension CommandContext {
   ///
   /// - Throws: `CommandError` if the path of the binary is unknown, or several repositories share their hooks.
   fileprivate func gitHooks(_ store: Store) throws -> GitHooks {
-    guard let command = executable else {
+    guard let command = environment.executable else {
       throw CommandError(
         .failed, "the path of the belfry binary is unknown.", hint: "Check that /proc is mounted.")
     }
-    return try GitHooks(store, command: command, shipped: shippedHooks.map { $0 + "/git" })
+    return try GitHooks(
+      store, command: command, shipped: environment.shippedHooks.map { $0 + "/git" })
   }
 }
 
@@ -109,7 +110,7 @@ struct HooksCheck: AsyncParsableCommand {
   func run() async throws {
     let context = try common.context(parent.root)
     // git runs hooks in the work tree that commits, which may be another clone than the default store.
-    let path = parent.root.store == nil ? CommandContext.absolute(".") : context.storePath
+    let path = parent.root.store == nil ? CommandEnvironment.absolute(".") : context.storePath
     let problems = try await StagedRecords.problems(in: path)
     if common.json {
       try Console.write(
@@ -149,7 +150,7 @@ struct MergeDriverCommand: ParsableCommand {
     }
     let outcome = try MergeDriver.join(
       path: path, base: try? read(base), ours: try read(ours), theirs: try read(theirs),
-      in: CommandContext.absolute("."), at: context.storeContext.now)
+      in: CommandEnvironment.absolute("."), at: context.storeContext.now)
     for problem in outcome.problems {
       Console.error(
         "belfry: warning: one side of \(Printable.text(path)) is not valid and was left out: \(Printable.text(problem.words))."

@@ -13,12 +13,12 @@ struct List: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let store = try context.open()
-    context.warnAboutDaemon(store)
+    context.warnings.warnAboutDaemon(of: store)
     let summaries = AlarmOrder.sorted(try context.overview(store))
     let output = AlarmOutput(
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, summaries.map { ($0.id, $0.status) }))
-    SilentDeviceWarning.tell(store)
+    SilentDeviceWarning.print(store)
     if common.json {
       let alarms = try store.alarms(summaries)
       return try Console.write(

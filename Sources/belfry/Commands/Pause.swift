@@ -138,10 +138,10 @@ private struct Pausing {
         Store.Change(alarms: changed, entries: store.entries(events), message: message), changed
       )
     }
-    try tell(changed, unpausable, isOne: name != nil, store)
+    try show(changed, unpausable, isOne: name != nil, store)
   }
 
-  private func tell(
+  private func show(
     _ changed: [Alarm], _ unpausable: [Alarm], isOne: Bool, _ store: Store
   ) throws {
     if isOne, let alarm = unpausable.first {

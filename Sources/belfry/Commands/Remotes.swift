@@ -127,6 +127,6 @@ enum RemoteURLInput {
     // In `host:path` the colon is before any slash.
     let head = text.prefix { $0 != "/" }
     if head.contains(":") { return text }
-    return CommandContext.absolute(text)
+    return CommandEnvironment.absolute(text)
   }
 }

@@ -54,7 +54,7 @@ struct Skip: ParsableCommand {
         output.document(
           transition.alarm, status, event: event, skipped: skipped.compactMap(\.occurrence)))
     }
-    for line in answering.words(transition, status) { Console.line(line) }
+    for line in answering.messages(transition, status) { Console.line(line) }
     if let occurrence = event.occurrence, Style.canAsk {
       // The message above does not name the alarm.
       let when = output.when(occurrence, zone: transition.alarm.zone.text)

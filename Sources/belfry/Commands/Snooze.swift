@@ -28,7 +28,7 @@ struct Snooze: ParsableCommand {
       return seconds
     }
     let answering = try Answering(options, common.context(root))
-    try answering.giveAndTell(
+    try answering.giveAndShow(
       .snooze(seconds: seconds ?? answering.settings.snooze), json: common.json)
   }
 }

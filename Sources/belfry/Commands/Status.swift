@@ -15,7 +15,7 @@ struct Status: ParsableCommand {
     let context = try common.context(root)
     let store = try context.open()
     let status = try store.storeStatus()
-    context.tell(status.problems)
+    context.warnings.warn(about: status.problems)
     if common.json { return try Console.write(StatusDocument(status)) }
     let now = context.storeContext.now
     func ago(_ moment: Instant) -> String {

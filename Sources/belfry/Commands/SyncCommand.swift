@@ -40,7 +40,7 @@ struct SyncCommand: AsyncParsableCommand {
     }
     if dryRun {
       let plans = try await reaching(store, line, context) { try await store.plan(remotes) }
-      try tell(plans, store)
+      try show(plans, store)
       return try Self.fail(plans.compactMap(\.failure))
     }
     // On a device driven by cron, no daemon sends heartbeats.
@@ -51,9 +51,9 @@ struct SyncCommand: AsyncParsableCommand {
       try await store.sync(remotes, sign: sign, promise: promise)
     }
     let names = store.deviceNames()
-    result.tell(names)
-    try tell(result, names)
-    await context.upkeep(store)
+    result.printWarnings(names)
+    try show(result, names)
+    await StoreSession(context).upkeep(store)
     try Self.fail(result.exchanges.compactMap(\.failure))
   }
 
@@ -64,7 +64,7 @@ struct SyncCommand: AsyncParsableCommand {
     let report = try await Watchdog.limit {
       try await PartnerSession(context, creates: false).round()
     }
-    if !common.json { PartnerText(context).tell(report.news) }
+    if !common.json { PartnerText(context).show(report.news) }
     for failure in report.failures {
       let error = CommandError(partnerMailbox: failure.error)
       if isAlone { throw error }
@@ -114,7 +114,7 @@ struct SyncCommand: AsyncParsableCommand {
     throw first
   }
 
-  private func tell(_ result: SyncResult, _ names: [Identifier: String]) throws {
+  private func show(_ result: SyncResult, _ names: [Identifier: String]) throws {
     if common.json { return try Console.write(SyncDocument(result)) }
     for exchange in result.exchanges where exchange.isLeft {
       Console.line(
@@ -135,7 +135,7 @@ struct SyncCommand: AsyncParsableCommand {
     }
   }
 
-  private func tell(_ plans: [SyncPlan], _ store: Store) throws {
+  private func show(_ plans: [SyncPlan], _ store: Store) throws {
     if common.json { return try Console.write(plans.map(SyncPlanDocument.init)) }
     let names = store.deviceNames()
     for plan in plans where plan.failure == nil {
@@ -182,7 +182,7 @@ struct Clone: AsyncParsableCommand {
       remote.url, to: context.storePath, context: context.transferring(line).storeContext)
     line.clear()
     RemoteURLInput.warnOfCredentials(remote)
-    result.tell()
+    result.printWarnings()
     let count = try context.overview(store).count
     if common.json {
       return try Console.write(
@@ -191,7 +191,7 @@ struct Clone: AsyncParsableCommand {
     Console.line(
       "Cloned \(count) alarm\(count == 1 ? "" : "s") to \(Printable.text(store.path)); this device is called \(Printable.text(context.storeContext.deviceName))."
     )
-    context.offerAdoption(store)
+    StoreSession(context).offerAdoption(store)
   }
 }
 
@@ -200,7 +200,7 @@ extension SyncResult {
   private static let maxPrintedRefusals = 100
 
   /// Prints warnings on standard error: refused records, renamed branches, rewound remotes and clock differences.
-  func tell(_ names: [Identifier: String] = [:]) {
+  func printWarnings(_ names: [Identifier: String] = [:]) {
     for refusal in refusals.prefix(SyncResult.maxPrintedRefusals) {
       let commit = refusal.commit.map { ", commit \($0.short)" } ?? ""
       let device = refusal.device.map { " of \(Printable.text(names[$0] ?? $0.short))" } ?? ""

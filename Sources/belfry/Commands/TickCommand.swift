@@ -33,7 +33,7 @@ struct TickCommand: AsyncParsableCommand {
     let store = try context.open(welcome: false, creates: false)
     let report = try await Tick(store, delivery: TickCommand.delivery(context))
       .run(pendingDelivery: !settle)
-    context.tell(report.problems)
+    context.warnings.warn(about: report.problems)
     let output = AlarmOutput(store: store, style: context.style)
     let batteryWarning =
       settle || store.daemonProcess != nil ? nil : await checkBattery(context, store)
@@ -49,7 +49,7 @@ struct TickCommand: AsyncParsableCommand {
       }
     }
     if !report.delivered.isEmpty {
-      SilentDeviceWarning.tell(store, about: Set(report.delivered.map(\.notification.alarm)))
+      SilentDeviceWarning.print(store, about: Set(report.delivered.map(\.notification.alarm)))
     }
     for (notification, outcome) in report.delivered {
       guard case .undelivered(let reasons) = outcome else { continue }
@@ -67,14 +67,14 @@ struct TickCommand: AsyncParsableCommand {
         "the firings could not be recorded: \(explained?.message ?? "\(failure)")",
         hint: explained?.hint)
     }
-    if wake, let next = report.nextWake { try await ServiceManager(context).wake(at: next) }
+    if wake, let next = report.nextWake { try await ServiceManager(context).systemd.wake(at: next) }
     if ring, !common.json { try await RingLoop(context).runIfRinging() }
-    await context.upkeep(store)
+    await StoreSession(context).upkeep(store)
   }
 
   /// Starts a background process for each call. A call may take minutes, and cron must not wait for it.
   private func startCalls(_ callouts: [Callout], _ context: CommandContext) async {
-    guard let command = context.executable else { return }
+    guard let command = context.environment.executable else { return }
     for callout in callouts {
       let arguments = callout.arguments + ["--store", context.storePath]
       let outcome = await TimedProcess.run(
@@ -117,7 +117,7 @@ struct TickCommand: AsyncParsableCommand {
   /// Returns a delivery through helper processes that outlive this one; if the path of the binary is unknown, through
   /// this process.
   private static func delivery(_ context: CommandContext) -> any NotificationDelivery {
-    guard let command = context.executable else { return context.hooks() }
+    guard let command = context.environment.executable else { return context.hooks() }
     return DetachedDelivery(command: command, arguments: ["attend", "--store", context.storePath])
   }
 

@@ -156,7 +156,7 @@ struct PartnerText {
   /// Prints news, each item on its own line.
   ///
   /// - Parameter isApart: true to print to standard error, because standard output holds a JSON document.
-  func tell(_ news: [PartnerNews], isApart: Bool = false) {
+  func show(_ news: [PartnerNews], isApart: Bool = false) {
     for line in news.flatMap(lines) {
       if isApart { Console.error(line) } else { Console.line(line) }
     }

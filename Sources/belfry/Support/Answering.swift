@@ -36,7 +36,7 @@ struct Answering {
     let occurrence = try options.civil()
     let store = try context.open()
     self.init(
-      try context.findRinging(options.alarm, in: store), occurrence, in: store,
+      try StoreSession(context).findRinging(options.alarm, in: store), occurrence, in: store,
       settings: try context.settings(store), context)
   }
 
@@ -69,17 +69,17 @@ struct Answering {
   }
 
   /// Records an answer and prints its result.
-  func giveAndTell(_ answer: Answer, json: Bool) throws {
+  func giveAndShow(_ answer: Answer, json: Bool) throws {
     let (transition, status) = try give(answer)
     guard let event = transition.events.last else { return }
     if json {
       return try Console.write(output.document(transition.alarm, status, event: event))
     }
-    for line in words(transition, status) { Console.line(line) }
+    for line in messages(transition, status) { Console.line(line) }
   }
 
   /// Returns the messages for the result of an answer.
-  func words(_ transition: Transition, _ status: AlarmStatus) -> [String] {
+  func messages(_ transition: Transition, _ status: AlarmStatus) -> [String] {
     guard let event = transition.events.last else { return [] }
     let title = Printable.text(transition.alarm.title)
     let zone = transition.alarm.zone.text

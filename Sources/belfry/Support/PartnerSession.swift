@@ -153,7 +153,7 @@ struct PartnerSession: Sendable {
     ifUnreachable hint: String, document: (() throws -> any JSONDocument)? = nil
   ) async throws {
     let report = try await round()
-    PartnerText(context).tell(report.news, isApart: document != nil)
+    PartnerText(context).show(report.news, isApart: document != nil)
     if let document { try Console.write(document()) }
     guard let failure = report.failures.first else { return }
     let error = CommandError(partnerMailbox: failure.error)

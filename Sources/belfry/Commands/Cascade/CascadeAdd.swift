@@ -190,6 +190,6 @@ extension CascadeEditing {
       plan.targets.append(target)
       if isFirst { plan.isOn = true }
     }
-    try tell("Added \(label)\(isFirst ? "; the cascade is on now" : "").", alarm)
+    try show("Added \(label)\(isFirst ? "; the cascade is on now" : "").", alarm)
   }
 }

@@ -80,11 +80,11 @@ struct CascadeEditing {
 
   /// Changes the plan in one commit.
   ///
-  /// - Parameter words: the change, for the log entry.
+  /// - Parameter detail: the change, for the log entry.
   /// - Returns: the alarm after the change; `hasChanged` is false if nothing changed.
   @discardableResult
   func change(
-    _ words: String, _ body: (inout Cascade.Plan) throws -> Void
+    _ detail: String, _ body: (inout Cascade.Plan) throws -> Void
   ) throws -> (alarm: Alarm, hasChanged: Bool) {
     let (alarm, fields) = try store.update(summary.id) { before in
       var plan = self.plan(of: before)
@@ -99,15 +99,15 @@ struct CascadeEditing {
       if before.zone == .floating, isMoved || before.cascadeZone == nil {
         after.cascadeZone = plan.primary.flatMap { store.zoneName(of: $0) }
       }
-      return try store.edited(before, after, words: "cascade: \(words)")
+      return try store.edited(before, after, detail: "cascade: \(detail)")
     }
     return (alarm, !fields.isEmpty)
   }
 
   /// Prints the cascade after a change, with warnings.
-  func tell(_ words: String, _ alarm: Alarm) throws {
+  func show(_ message: String, _ alarm: Alarm) throws {
     if json { return try Console.write(CascadeDocument(text(alarm))) }
-    Console.line(words)
+    Console.line(message)
     Console.write(text(alarm).list)
     if let status = try? store.status(alarm), status.state == .ringing || status.state == .snoozed {
       Console.line("The occurrence that rings now continues with the cascade it started with.")

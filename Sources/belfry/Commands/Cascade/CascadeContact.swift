@@ -83,7 +83,7 @@ private struct ContactCall: Sendable {
       record: { attempt, outcome in
         // The call has happened, even if it cannot be recorded.
         try? present().commit(
-          Event(.called, occurrence, detail: words(store, attempt, outcome)), of: alarm)
+          Event(.called, occurrence, detail: logDetail(store, attempt, outcome)), of: alarm)
       })
   }
 
@@ -114,7 +114,7 @@ private struct ContactCall: Sendable {
       alarm, due: due, from: CallHook.source(primary), note: note, isTest: callout.isTest)
   }
 
-  private func words(_ store: Store, _ attempt: Int, _ outcome: CallOutcome) -> String {
+  private func logDetail(_ store: Store, _ attempt: Int, _ outcome: CallOutcome) -> String {
     let label = callout.target.label(store.deviceNames())
     let test = callout.isTest ? " (a test)" : ""
     switch outcome {

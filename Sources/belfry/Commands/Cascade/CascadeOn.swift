@@ -45,7 +45,7 @@ struct CascadeOn: ParsableCommand {
         plan.primary = primary
       }
     }
-    try editing.tell("The cascade of \(editing.title) is on.", alarm)
+    try editing.show("The cascade of \(editing.title) is on.", alarm)
   }
 }
 

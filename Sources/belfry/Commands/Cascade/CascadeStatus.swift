@@ -36,7 +36,7 @@ struct CascadeStatus: ParsableCommand {
       Console.line(
         alarm == nil
           ? "No coming alarm has a cascade: belfry help cascade"
-          : why(alarms))
+          : reasonForNothing(alarms))
     }
     for (index, outlook) in outlooks.enumerated() {
       if index > 0 || !rounds.isEmpty { Console.line("") }
@@ -51,7 +51,7 @@ struct CascadeStatus: ParsableCommand {
   }
 
   /// Returns the reason why there is nothing to show for an alarm.
-  private func why(_ alarms: [Alarm]) -> String {
+  private func reasonForNothing(_ alarms: [Alarm]) -> String {
     guard let alarm = alarms.first else { return "There is no such alarm." }
     let title = Printable.text(alarm.title)
     if !alarm.enabled { return "\(title) is disabled: belfry enable \(alarm.id.short)" }
@@ -76,20 +76,20 @@ struct CascadeStatus: ParsableCommand {
     Console.line(
       "\(Printable.text(outlook.alarm.title)), \(outlook.next.civil.spoken)\(outlook.zoneName.map { " \(Printable.text($0))" } ?? ""), \(Span.until(outlook.next.at.seconds(since: now)))"
     )
-    let width = outlook.members.map { TextWidth.of(words($0)) }.max() ?? 0
+    let width = outlook.members.map { TextWidth.of(label(of: $0)) }.max() ?? 0
     for member in outlook.members {
       let time = CascadeText.clock(zone.civil(at: member.at))
-      let words = words(member)
-      let gap = String(repeating: " ", count: width - TextWidth.of(words))
-      let mark = member.isThere ? style.paint("rings", .green) : style.paint("silent", .red)
-      let pad = member.isThere ? "   " : "  "
+      let label = label(of: member)
+      let gap = String(repeating: " ", count: width - TextWidth.of(label))
+      let mark = member.wouldRing ? style.paint("rings", .green) : style.paint("silent", .red)
+      let pad = member.wouldRing ? "   " : "  "
       Console.line(
         String(repeating: " ", count: max(0, 7 - time.utf8.count))
-          + "\(time)  \(words)\(gap)  \(mark)\(pad)\(Printable.text(member.reason))")
+          + "\(time)  \(label)\(gap)  \(mark)\(pad)\(Printable.text(member.reason))")
     }
   }
 
-  private func words(_ member: CascadeReadiness.Member) -> String {
+  private func label(of member: CascadeReadiness.Member) -> String {
     switch member.target {
     case nil: "\(Printable.text(member.label)), first"
     case .phone?: "Call \(member.label)"

@@ -36,8 +36,8 @@ struct CascadeTest: AsyncParsableCommand {
     let opened = ElapsedTime()
     let editing = try CascadeEditing(alarm, common, parent.root)
     let (store, context) = (editing.store, editing.context)
-    let asked = context.storeContext.now
-    let alarm = try ask(editing, at: asked)
+    let started = context.storeContext.now
+    let alarm = try start(editing, at: started)
     await sync(store)
     guard let plan = alarm.cascade?.plan else { return }
     let seconds = timeout ?? (Style.canAsk && !common.json ? 300 : 0)
@@ -55,10 +55,10 @@ struct CascadeTest: AsyncParsableCommand {
     }
     var heard: [LogEntry] = []
     while !waiting.isEmpty {
-      for entry in reports(store, alarm.id, since: asked) where !heard.contains(entry) {
+      for entry in reports(store, alarm.id, since: started) where !heard.contains(entry) {
         heard.append(entry)
         waiting.removeAll { $0.isAnswered(by: entry) }
-        if !common.json { tell(entry, editing.names, since: asked) }
+        if !common.json { show(entry, editing.names, since: started) }
       }
       if waiting.isEmpty || opened.milliseconds >= seconds * 1000 { break }
       try await Task.sleep(for: .seconds(CascadeTest.spacing))
@@ -67,7 +67,7 @@ struct CascadeTest: AsyncParsableCommand {
     if common.json {
       try Console.write(
         CascadeTestDocument(
-          alarm: alarm.id.text, asked: asked.description,
+          alarm: alarm.id.text, asked: started.description,
           reports: heard.map {
             CascadeTestDocument.Report(
               device: $0.device.text, at: $0.at.description, detail: $0.detail ?? "")
@@ -80,7 +80,7 @@ struct CascadeTest: AsyncParsableCommand {
       hint: "See which devices are online: belfry cascade status \(alarm.id.short)")
   }
 
-  private func ask(_ editing: CascadeEditing, at now: Instant) throws -> Alarm {
+  private func start(_ editing: CascadeEditing, at now: Instant) throws -> Alarm {
     let id = editing.summary.id.short
     let store = editing.store
     let status = try store.status(try editing.alarm)
@@ -144,7 +144,7 @@ struct CascadeTest: AsyncParsableCommand {
       }.map { Awaited(label: $0.label(names), device: $0.device) }
   }
 
-  private func tell(_ entry: LogEntry, _ names: [Identifier: String], since: Instant) {
+  private func show(_ entry: LogEntry, _ names: [Identifier: String], since: Instant) {
     let delay = Span.length(max(0, entry.at.seconds(since: since)))
     Console.line("  \(delay) later: \(Printable.text(entry.detail ?? ""))")
   }

@@ -54,7 +54,7 @@ struct PartnerInvite: AsyncParsableCommand {
       throw CommandError(.failed, "the invitation could not be created.", hint: "Try again.")
     }
     let code = png == nil && common.json ? nil : try qrCode(link)
-    if let png, let code { try write(code, to: CommandContext.absolute(png)) }
+    if let png, let code { try write(code, to: CommandEnvironment.absolute(png)) }
     try session.partnerStore.change { $0.append(partner) }
     _ = session.store.pokeDaemon()
     if common.json {

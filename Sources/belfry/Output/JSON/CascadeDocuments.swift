@@ -146,7 +146,7 @@ struct CascadeReadinessDocument: Encodable {
     members = readiness.members.map { member in
       Member(
         label: member.label, at: zones.text(member.at), first: member.target == nil,
-        wouldRing: member.isThere, reason: member.reason, every: member.every)
+        wouldRing: member.wouldRing, reason: member.reason, every: member.every)
     }
   }
 }
