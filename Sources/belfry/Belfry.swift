@@ -124,7 +124,7 @@ struct Belfry: ParsableCommand {
 
   /// The names of the commands that `--help` lists.
   private static var listedNames: [String] {
-    configuration.subcommands.filter(\.configuration.shouldDisplay).map { $0._commandName }
+    configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
   }
 
   /// Rejects `help` for an unknown command. The parser would print the general help and exit with 0.

@@ -16,9 +16,12 @@ final class CommandWarnings: Sendable {
   ///   - remedy: the advice to the user; nil for none.
   func warn(_ message: String, remedy: String? = nil) {
     let lines = ["belfry: warning: \(message)"] + [remedy].compactMap { $0 }
-    guard printed.withLock({ $0.insert(lines).inserted }) else { return }
+    guard isNew(lines) else { return }
     for line in lines { Console.error(line) }
   }
+
+  /// Returns true if the lines were not printed yet, and remembers them.
+  func isNew(_ lines: [String]) -> Bool { printed.withLock { $0.insert(lines).inserted } }
 
   // MARK: The store
 
