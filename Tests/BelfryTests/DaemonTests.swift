@@ -256,11 +256,14 @@ import Testing
       to: bench.sandbox.hooks + "/battery", mode: 0o755)
     // Where the hook for battery warnings fails, that for firings is asked.
     try bench.sandbox.write(
-      "#!/bin/sh\n[ \"$BELFRY_KIND\" != battery ]\n", to: bench.sandbox.hooks + "/notify", mode: 0o755
+      "#!/bin/sh\n[ \"$BELFRY_KIND\" != battery ]\n", to: bench.sandbox.hooks + "/notify",
+      mode: 0o755
     )
     func batteryWarned() -> [String] {
-      ((try? bench.sandbox.read(bench.sandbox.root + "/battery-warnings")) ?? "").split(separator: "\n")
-        .map(String.init)
+      ((try? bench.sandbox.read(bench.sandbox.root + "/battery-warnings")) ?? "").split(
+        separator: "\n"
+      )
+      .map(String.init)
     }
     try bench.sandbox.battery(80, drain: 3)
     try await bench.start()

@@ -369,7 +369,8 @@ import Testing
   }
 
   private func batteryWarned(_ sandbox: Sandbox) -> [String] {
-    ((try? sandbox.read(sandbox.root + "/battery-warnings")) ?? "").split(separator: "\n").map(String.init)
+    ((try? sandbox.read(sandbox.root + "/battery-warnings")) ?? "").split(separator: "\n").map(
+      String.init)
   }
 
   @Test("each worsening in the night is told once, by tick as by the daemon")

@@ -271,7 +271,9 @@ public struct HookDelivery: NotificationDelivery {
   }
 
   /// The names of the hooks.
-  static let names = ["ring", "notify", "follow-up", "missed", "battery", "message", "call", "person"]
+  static let names = [
+    "ring", "notify", "follow-up", "missed", "battery", "message", "call", "person",
+  ]
 
   /// The files in the folder of the user's own hooks.
   public func ownHooks() -> [HookFile] {
