@@ -76,14 +76,14 @@ public struct QRCode: Hashable, Sendable {
 
   /// Returns lines for a terminal with two rows of modules in each.
   ///
-  /// - Parameter isColoured: true for black on white with escape sequences, which every terminal shows correctly;
+  /// - Parameter isColored: true for black on white with escape sequences, which every terminal shows correctly;
   ///   false for light modules only, which need a dark background.
-  public func lines(isColoured: Bool) -> [String] {
+  public func lines(isColored: Bool) -> [String] {
     let margin = QRCode.margin
     return stride(from: -margin, to: width + margin, by: 2).map { row in
       let text = (-margin..<(width + margin)).map { column in
-        let lower = row + 1 < width + margin ? isDark(column, row + 1) : !isColoured
-        switch (isDark(column, row) == isColoured, lower == isColoured) {
+        let lower = row + 1 < width + margin ? isDark(column, row + 1) : !isColored
+        switch (isDark(column, row) == isColored, lower == isColored) {
         case (true, true): return "█"
         case (true, false): return "▀"
         case (false, true): return "▄"
@@ -91,7 +91,7 @@ public struct QRCode: Hashable, Sendable {
         }
       }.joined()
       // Colors 16 and 231 are black and white in every palette.
-      return isColoured ? "\u{1B}[38;5;16;48;5;231m\(text)\u{1B}[0m" : text
+      return isColored ? "\u{1B}[38;5;16;48;5;231m\(text)\u{1B}[0m" : text
     }
   }
 

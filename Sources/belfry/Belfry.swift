@@ -116,20 +116,27 @@ struct Belfry: ParsableCommand {
     return failure.kind.rawValue
   }
 
+  /// The names of the commands.
+  private static var commandNames: [String] { configuration.subcommands.map { $0._commandName } }
+
+  /// The names of the commands that `--help` lists.
+  private static var listedNames: [String] {
+    configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
+  }
+
   /// Rejects `help` for an unknown command. The parser would print the general help and exit with 0.
   ///
   /// - Throws: `CommandError` if there is no such command.
   fileprivate static func checkHelp(_ arguments: [String]) throws {
-    guard arguments.first == "help", let verb = arguments.dropFirst().first, !verb.hasPrefix("-"),
-      !(configuration.subcommands.map { $0._commandName } + ["help"]).contains(verb)
+    guard arguments.first == "help", let name = arguments.dropFirst().first, !name.hasPrefix("-"),
+      !(commandNames + ["help"]).contains(name)
     else { return }
-    throw unknownCommand(verb)
+    throw unknownCommand(name)
   }
 
-  /// Returns the error for an unknown command, with the most similar command if one is similar enough.
+  /// Returns the error for an unknown command, with the most similar listed command if one is similar enough.
   private static func unknownCommand(_ unknown: String) -> CommandError {
-    let verbs = configuration.subcommands.map { $0._commandName }
-    let nearest = verbs.min { distance($0, unknown) < distance($1, unknown) }
+    let nearest = listedNames.min { distance($0, unknown) < distance($1, unknown) }
     let guess =
       nearest.flatMap { distance($0, unknown) <= 2 ? "Did you mean '\($0)'? " : nil } ?? ""
     return CommandError(
@@ -139,25 +146,26 @@ struct Belfry: ParsableCommand {
 
   /// Returns the parser's message as an error with a hint. The parser's own text has several lines of usage.
   private static func usageError(_ error: any Error, arguments: [String]) -> CommandError {
-    let verbs = configuration.subcommands.map { $0._commandName }
-    let words = arguments.filter { !$0.hasPrefix("-") }
-    if !words.contains(where: verbs.contains), let unknown = words.first, arguments.first == unknown
+    let values = arguments.filter { !$0.hasPrefix("-") }
+    if !values.contains(where: commandNames.contains), let unknown = values.first,
+      arguments.first == unknown
     {
       return unknownCommand(unknown)
     }
     let line = message(for: error).split(separator: "\n").first.map(String.init) ?? "wrong usage"
-    return CommandError(.usage, Printable.text(line), hint: "See 'belfry \(help(for: words))'.")
+    return CommandError(
+      .usage, Printable.text(line), hint: "See 'belfry \(helpCommand(for: values))'.")
   }
 
-  /// Returns the help command for the subcommand that the words name: `help service install`.
-  private static func help(for words: [String]) -> String {
+  /// Returns the help command for the subcommand that the arguments name: `help service install`.
+  private static func helpCommand(for arguments: [String]) -> String {
     var path: [String] = []
     var command: any ParsableCommand.Type = self
-    for word in words {
+    for argument in arguments {
       guard
-        let next = command.configuration.subcommands.first(where: { $0._commandName == word })
+        let next = command.configuration.subcommands.first(where: { $0._commandName == argument })
       else { continue }
-      path.append(word)
+      path.append(argument)
       command = next
     }
     return path.isEmpty ? "--help" : (["help"] + path).joined(separator: " ")

@@ -81,7 +81,7 @@ import Testing
     #expect(BatteryWarning(predict(30, drain: nil, hours: 6)) == nil)
   }
 
-  @Test("only what is at risk has a nudge, in words of its own")
+  @Test("only what is at risk has a battery warning, in words of its own")
   func batteryWarnings() throws {
     let critical = try #require(BatteryWarning(predict(34, drain: 8, hours: 6)))
     #expect(critical.title == "Alarm at Risk")

@@ -9,7 +9,7 @@ import Testing
   /// What a person saw and found good. `BELFRY_RECORD=1` writes it anew; then look at the difference.
   @Test(arguments: [40, 80, 120, 200])
   func looksAsItDid(_ width: Int) throws {
-    let text = CatalogTests.text(width, isColoured: false)
+    let text = CatalogTests.text(width, isColored: false)
     let file =
       URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Snapshots/catalog-\(width).txt").path
@@ -24,7 +24,7 @@ import Testing
 
   @Test(arguments: [40, 50, 64, 80, 100, 133, 200])
   func noLineIsWiderThanTheTerminal(_ width: Int) {
-    for part in CatalogParts(Style(isColoured: false, width: width)).all {
+    for part in CatalogParts(Style(isColored: false, width: width)).all {
       // The frame of the firing screen.
       let room = part.name.hasPrefix("firing") ? width + 1 : width
       for line in part.text.split(separator: "\n") where !line.contains("* * * * *") {
@@ -35,7 +35,7 @@ import Testing
 
   @Test(arguments: [40, 80, 200])
   func theFiringScreenFillsTheTerminal(_ width: Int) {
-    for part in CatalogParts(Style(isColoured: false, width: width)).all
+    for part in CatalogParts(Style(isColored: false, width: width)).all
     where part.name.hasPrefix("firing") {
       for line in part.text.split(separator: "\n") {
         #expect(TextWidth.of(String(line)) == width + 1, "\(part.name): \(line)")
@@ -43,16 +43,16 @@ import Testing
     }
   }
 
-  @Test func nothingIsSaidByColourAlone() {
-    let (plain, coloured) = (
-      CatalogTests.text(80, isColoured: false), CatalogTests.text(80, isColoured: true)
+  @Test func nothingIsSaidByColorAlone() {
+    let (plain, colored) = (
+      CatalogTests.text(80, isColored: false), CatalogTests.text(80, isColored: true)
     )
-    #expect(coloured != plain)
-    #expect(coloured.replacing(/\u{1B}\[[0-9;]*m/, with: "") == plain)
+    #expect(colored != plain)
+    #expect(colored.replacing(/\u{1B}\[[0-9;]*m/, with: "") == plain)
   }
 
-  @Test func eachStateHasAColourAndAWordOfItsOwn() {
-    let parts = CatalogParts(Style(isColoured: true, width: 80)).all
+  @Test func eachStateHasAColorAndAWordOfItsOwn() {
+    let parts = CatalogParts(Style(isColored: true, width: 80)).all
     func first(_ name: String) -> String {
       let text = parts.first { $0.name == "card: \(name)" }?.text ?? ""
       return text.split(separator: "\n").dropFirst().first.map(String.init) ?? ""
@@ -69,8 +69,8 @@ import Testing
     #expect(Set(badges).count == 5)
   }
 
-  private static func text(_ width: Int, isColoured: Bool) -> String {
-    CatalogParts(Style(isColoured: isColoured, width: width)).all
+  private static func text(_ width: Int, isColored: Bool) -> String {
+    CatalogParts(Style(isColored: isColored, width: width)).all
       .map { "== \($0.name)\n\($0.text)\n" }.joined()
   }
 }

@@ -252,15 +252,18 @@ import Testing
     let bench = try await DaemonBench(at: "2026-11-20T23:00:00Z")
     try await bench.belfry("add", "Standup", "--daily", "--at", "05:00")
     try bench.sandbox.write(
-      "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_RISK $BELFRY_TITLE\" >> '\(bench.sandbox.root)/nudged'\n[ ! -e '\(bench.sandbox.root)/broken' ]\n",
-      to: bench.sandbox.hooks + "/nudge", mode: 0o755)
-    // Where the hook for nudges fails, that for firings is asked.
+      "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_RISK $BELFRY_TITLE\" >> '\(bench.sandbox.root)/battery-warnings'\n[ ! -e '\(bench.sandbox.root)/broken' ]\n",
+      to: bench.sandbox.hooks + "/battery", mode: 0o755)
+    // Where the hook for battery warnings fails, that for firings is asked.
     try bench.sandbox.write(
-      "#!/bin/sh\n[ \"$BELFRY_KIND\" != nudge ]\n", to: bench.sandbox.hooks + "/notify", mode: 0o755
+      "#!/bin/sh\n[ \"$BELFRY_KIND\" != battery ]\n", to: bench.sandbox.hooks + "/notify",
+      mode: 0o755
     )
     func batteryWarned() -> [String] {
-      ((try? bench.sandbox.read(bench.sandbox.root + "/nudged")) ?? "").split(separator: "\n")
-        .map(String.init)
+      ((try? bench.sandbox.read(bench.sandbox.root + "/battery-warnings")) ?? "").split(
+        separator: "\n"
+      )
+      .map(String.init)
     }
     try bench.sandbox.battery(80, drain: 3)
     try await bench.start()

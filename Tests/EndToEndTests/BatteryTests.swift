@@ -30,7 +30,7 @@ import Testing
     return Dictionary(
       uniqueKeysWithValues: list.array.compactMap { alarm in
         guard let title = alarm["title"] as? String,
-          let batteryWarning = alarm["nudge"] as? [String: Any]
+          let batteryWarning = alarm["batteryWarning"] as? [String: Any]
         else { return nil }
         return (title, batteryWarning)
       })
@@ -136,7 +136,7 @@ import Testing
     let moving = try await enable()
     #expect(moving.components(separatedBy: "\u{1B}[3A").count == 7, "\(moving)")
     #expect(moving.hasSuffix("Plug in now.\r\n"))
-    _ = try await sandbox.belfry("settings", "set", "reduced-motion", "on")
+    _ = try await sandbox.belfry("settings", "set", "reducedMotion", "on")
     #expect(try await !enable().contains("\u{1B}[3A"))
   }
 
@@ -210,7 +210,7 @@ import Testing
     #expect(!enable.out.contains(BatteryTests.red))
   }
 
-  @Test("story 4: critical and warning are told apart by their colour")
+  @Test("story 4: critical and warning are told apart by their color")
   func story4Both() async throws {
     let sandbox = try await laptop(49, drain: 6)
     _ = try await sandbox.belfry(
@@ -305,7 +305,7 @@ import Testing
         "BELFRY_NOW": BatteryTests.evening, "TZ": "UTC", "BELFRY_DEVICE": "laptop",
         "BELFRY_POWER_SUPPLY": "/nowhere",
       ])
-    let batteryWarning = list.array.first?["nudge"] as? [String: Any]
+    let batteryWarning = list.array.first?["batteryWarning"] as? [String: Any]
     #expect(
       batteryWarning?["headline"] as? String == "Estimated battery at alarm: 0%", "\(list.out)")
   }
@@ -372,15 +372,16 @@ import Testing
 
   // MARK: The night
 
-  /// Takes the place of the hook for nudges.
+  /// Takes the place of the hook for battery warnings.
   private func hook(_ sandbox: Sandbox) throws {
     try sandbox.write(
-      "#!/bin/sh\ncat > '\(sandbox.root)/json'\nprintf '%s\\n' \"$BELFRY_RISK $BELFRY_PREDICTED $BELFRY_TITLE\" >> '\(sandbox.root)/nudged'\n",
-      to: sandbox.hooks + "/nudge", mode: 0o755)
+      "#!/bin/sh\ncat > '\(sandbox.root)/json'\nprintf '%s\\n' \"$BELFRY_RISK $BELFRY_PREDICTED $BELFRY_TITLE\" >> '\(sandbox.root)/battery-warnings'\n",
+      to: sandbox.hooks + "/battery", mode: 0o755)
   }
 
   private func batteryWarned(_ sandbox: Sandbox) -> [String] {
-    ((try? sandbox.read(sandbox.root + "/nudged")) ?? "").split(separator: "\n").map(String.init)
+    ((try? sandbox.read(sandbox.root + "/battery-warnings")) ?? "").split(separator: "\n").map(
+      String.init)
   }
 
   @Test("each worsening in the night is told once, by tick as by the daemon")
@@ -404,18 +405,18 @@ import Testing
     #expect(batteryWarned(sandbox).allSatisfy { $0.hasSuffix(" Competition") })
     let told = try await sandbox.belfry(
       "tick", "--json", now: "2026-11-24T00:21:00Z")
-    #expect(told.object["nudge"] == nil)
+    #expect(told.object["batteryWarning"] == nil)
     let json = try #require(
       try JSONSerialization.jsonObject(with: Data(sandbox.read(sandbox.root + "/json").utf8))
         as? [String: Any])
-    #expect(json["kind"] as? String == "nudge")
+    #expect(json["kind"] as? String == "battery")
     #expect((json["headline"] as? String)?.hasPrefix("Estimated battery at alarm: ") == true)
     // A charger ends it, and the next time is a new one.
     try sandbox.battery(39, isCharging: true)
     try await tick("24T00:30")
     try sandbox.battery(20, drain: 8)
     let again = try await sandbox.belfry("tick", "--json", now: "2026-11-24T00:40:00Z")
-    #expect((again.object["nudge"] as? [String: Any])?["risk"] as? String == "critical")
+    #expect((again.object["batteryWarning"] as? [String: Any])?["risk"] as? String == "critical")
     #expect(batteryWarned(sandbox).count == 3)
     #expect(FileManager.default.fileExists(atPath: sandbox.home + "/.local/state/belfry/battery"))
   }
@@ -426,7 +427,7 @@ import Testing
     try hook(sandbox)
     let script = """
       BELFRY_NOW=\(BatteryTests.evening) BELFRY_DEVICE=laptop TZ=UTC '\(Sandbox.binary)' daemon 2>'\(sandbox.root)/daemon.log' &
-      for i in $(seq 1800); do [ -s '\(sandbox.root)/nudged' ] && break; sleep 0.1; done
+      for i in $(seq 1800); do [ -s '\(sandbox.root)/battery-warnings' ] && break; sleep 0.1; done
       sleep 1; kill $!; wait $!
       """
     _ = try await sandbox.run("/usr/bin/timeout", ["400", "sh", "-c", script])

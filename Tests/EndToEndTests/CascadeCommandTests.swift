@@ -108,7 +108,7 @@ import Testing
     #expect(every.out.contains("on, a step every 1 min 30 s"), "\(every.out)")
     let moved = try await cascade(sandbox, "preview", "emea", "--json")
     #expect(
-      moved.array.map { $0["deed"] as? String } == [
+      moved.array.map { $0["action"] as? String } == [
         "Alarm on Jen's iPhone", "Alarm on Watch", "Alarm on HomePod",
       ])
     #expect(moved.array.map { $0["time"] as? String } == ["5:01:30", "5:03:00", "5:04:30"])
@@ -441,7 +441,8 @@ import Testing
     // The Watch says that it is there, in a reference of its own: the history knows nothing of it.
     let before = try await sandbox.git("rev-list", "--count", "main", in: watch).out
     let sign = try await sandbox.belfry(
-      "sync", "--sign-of-life", "0", now: CascadeCommandTests.now, store: watch, device: "Watch")
+      "sync", "--heartbeat-interval", "0", now: CascadeCommandTests.now, store: watch,
+      device: "Watch")
     #expect(sign.status == 0, "\(sign.err)")
     try await sync(sandbox, [sandbox.store])
     let some = try await cascade(sandbox, "status", "--json")
@@ -460,7 +461,8 @@ import Testing
     let (sandbox, stores) = try await home(["Watch"])
     let watch = try #require(stores["Watch"])
     _ = try await sandbox.belfry(
-      "sync", "--sign-of-life", "0", now: CascadeCommandTests.now, store: watch, device: "Watch")
+      "sync", "--heartbeat-interval", "0", now: CascadeCommandTests.now, store: watch,
+      device: "Watch")
     _ = try await cascade(sandbox, "add", "emea", "device", "Watch")
     try await sync(sandbox, [sandbox.store])
     let before = try await cascade(sandbox, "status")
@@ -469,7 +471,8 @@ import Testing
     // It hears of it, and says so: the sign goes out with the next sync.
     try await sync(sandbox, [watch])
     _ = try await sandbox.belfry(
-      "sync", "--sign-of-life", "0", now: "2026-11-22T20:00:10Z", store: watch, device: "Watch")
+      "sync", "--heartbeat-interval", "0", now: "2026-11-22T20:00:10Z", store: watch,
+      device: "Watch")
     try await sync(sandbox, [sandbox.store], now: "2026-11-22T20:00:20Z")
     let after = try await cascade(sandbox, "status", "--json", now: "2026-11-22T20:00:20Z")
     #expect(after.array.first?["live"] as? Int == 1, "\(after.out)")

@@ -78,8 +78,8 @@ import Testing
     #expect(pending.contains("Pending: Mon 23 Nov 2026, 09:00, stopped"))
     let json = try await sandbox.belfry("pending", "--json", now: at("09:01:00")).array
     #expect(json.map { $0["title"] as? String } == ["Rent reminder"])
-    // The catalogue shows the colours.
-    let catalog = try await sandbox.belfry("catalog", "--colour", "--width", "80").out
+    // The catalog shows the colors.
+    let catalog = try await sandbox.belfry("catalog", "--color", "--width", "80").out
     #expect(catalog.contains("\u{1B}[1;95mPending:\u{1B}[0m"))
     #expect(catalog.contains("\u{1B}[33mSnoozed\u{1B}[0m"))
     #expect(catalog.contains("\u{1B}[1;31mMissed:\u{1B}[0m"))
@@ -328,7 +328,7 @@ import Testing
   @Test("The intervals and their count can be changed, for the store and for an alarm")
   func otherIntervals() async throws {
     let sandbox = try await ringing()
-    _ = try await sandbox.belfry("settings", "set", "follow-ups", "10m,1h", now: at("09:00:05"))
+    _ = try await sandbox.belfry("settings", "set", "followUps", "10m,1h", now: at("09:00:05"))
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:10"))
     #expect(
       pending(try await alarm(sandbox, at("09:01:00")))["nextFollowUp"] as? String == at("09:10:10")

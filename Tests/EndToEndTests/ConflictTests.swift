@@ -65,9 +65,9 @@ import Testing
     _ = try await sandbox.belfry(
       "edit", "rent", "--title", "Miete", now: "2026-11-20T23:01:00Z", store: server)
     _ = try await sandbox.belfry(
-      "settings", "set", "snooze.length", "5m", now: "2026-11-20T23:02:00Z")
+      "settings", "set", "snooze", "5m", now: "2026-11-20T23:02:00Z")
     _ = try await sandbox.belfry(
-      "settings", "set", "snooze.length", "7m", now: "2026-11-20T23:03:00Z", store: server)
+      "settings", "set", "snooze", "7m", now: "2026-11-20T23:03:00Z", store: server)
     try await sync(sandbox, server, at: "2026-11-20T23:04:00Z")
     let list = try await sandbox.belfry("conflicts", "--json", now: "2026-11-20T23:05:00Z")
     #expect(list.array.count == 2)

@@ -9,6 +9,16 @@ import Testing
       && lines[0].hasPrefix("belfry: ")
   }
 
+  @Test(arguments: ["pok", "atend", "catalo", "merge-drive"])
+  func hiddenCommandsAreNotSuggested(_ name: String) async throws {
+    let output = try await Sandbox().belfry(name)
+    #expect(output.status == 2)
+    #expect(output.err.contains("'\(name)' is not a belfry command"))
+    for hidden in ["poke", "attend", "catalog", "merge-driver"] {
+      #expect(!output.err.contains("'\(hidden)'"), "\(output.err)")
+    }
+  }
+
   @Test(arguments: [
     (["frobnicate"], Int32(2), "'frobnicate' is not a belfry command"),
     (["lst"], 2, "Did you mean 'list'?"),

@@ -423,8 +423,8 @@ import Testing
   @Test func settingsPersistAndSay() async throws {
     let sandbox = try await rent()
     for (name, value) in [
-      ("snooze.enabled", "off"), ("slide-to-stop", "on"), ("sound", "tritone"),
-      ("fixed-zone", "on"), ("snooze.length", "12m"), ("grace", "6h"), ("ring-timeout", "5m"),
+      ("snoozeEnabled", "off"), ("slideToStop", "on"), ("sound", "tritone"),
+      ("fixedZone", "on"), ("snooze", "12m"), ("grace", "6h"), ("ringTimeout", "5m"),
     ] {
       let set = try await sandbox.belfry("settings", "set", name, value)
       #expect(set.status == 0, "\(set.err)")
@@ -446,7 +446,7 @@ import Testing
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     let snooze = try await sandbox.belfry("snooze", "rent", now: at("09:01:00"))
     #expect(snooze.status == 4)
-    #expect(snooze.err.contains("settings set snooze.enabled on"))
+    #expect(snooze.err.contains("settings set snoozeEnabled on"))
     // The ring time-out is shorter.
     _ = try await sandbox.belfry("tick", now: at("09:05:00"))
     #expect(try await state(sandbox, at("09:05:01")) == "missed")
@@ -456,7 +456,7 @@ import Testing
 
   @Test func aFixedZoneIsThatOfThePlace() async throws {
     let sandbox = try Sandbox()
-    _ = try await sandbox.belfry("settings", "set", "fixed-zone", "on")
+    _ = try await sandbox.belfry("settings", "set", "fixedZone", "on")
     let add = try await sandbox.belfry(
       "add", "Tea", "--daily", "--at", "09:00", "--json", zone: "Europe/Berlin")
     #expect(add.object["zone"] as? String == "Europe/Berlin")
@@ -468,8 +468,9 @@ import Testing
 
   @Test(arguments: [
     ["set", "snooze", "soon"], ["set", "nothing", "on"], ["set", "sound", "trumpet"],
-    ["set", "follow-ups", "1h,30m"], ["set", "tier", "gold"], ["get", "colour"],
-    ["set", "snooze.enabled", "maybe"], ["set", "grace", "5000d"],
+    ["set", "followUps", "1h,30m"], ["set", "tier", "gold"], ["get", "colour"],
+    ["get", "snooze.length"], ["set", "follow-ups", "none"],
+    ["set", "snoozeEnabled", "maybe"], ["set", "grace", "5000d"],
   ])
   func settingsThatAreNone(_ words: [String]) async throws {
     let sandbox = try Sandbox()
@@ -609,11 +610,11 @@ import Testing
     #expect(sandbox.rings.count == 2)
   }
 
-  @Test("Without snoozing there is no key for it; with slide-to-stop none that stops at once")
+  @Test("Without snoozing there is no key for it; with slideToStop none that stops at once")
   func theKeysFollowTheSettings() async throws {
     let sandbox = try await rent()
-    _ = try await sandbox.belfry("settings", "set", "snooze.enabled", "off")
-    _ = try await sandbox.belfry("settings", "set", "slide-to-stop", "on")
+    _ = try await sandbox.belfry("settings", "set", "snoozeEnabled", "off")
+    _ = try await sandbox.belfry("settings", "set", "slideToStop", "on")
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     let ring = try await sandbox.onTerminal(
       "ring", input: "szq", after: "leave it ringing", now: at("09:00:30"))

@@ -71,7 +71,7 @@ import Testing
         """,
       ])
     #expect(git.status == 7, "\(git.err)")
-    #expect(git.err.contains("is at work in the store"), "\(git.err)")
+    #expect(git.err.contains("is using the store"), "\(git.err)")
     #expect(git.err.contains("/config.lock"), "\(git.err)")
   }
 

@@ -123,13 +123,13 @@ import Testing
       sleep 2
       echo done
       """, to: alex.sandbox.hooks + "/notify", mode: 0o755)
-    let word = chris.sandbox.root + "/word"
+    let news = chris.sandbox.root + "/news"
     try chris.sandbox.write(
       """
       #!/bin/sh
       cat >/dev/null
-      printf '%s|%s\\n' "$BELFRY_HEADLINE" "$BELFRY_BODY" >>'\(word)'
-      """, to: chris.sandbox.hooks + "/word", mode: 0o755)
+      printf '%s|%s\\n' "$BELFRY_HEADLINE" "$BELFRY_BODY" >>'\(news)'
+      """, to: chris.sandbox.hooks + "/message", mode: 0o755)
     let sent = try await chris.partner(
       "send", "Alex", "Wake up from your nap ❤️", "--at", "16:45", now: PartnerTests.nap)
     #expect(sent.status == 0, "\(sent.err)")
@@ -139,7 +139,7 @@ import Testing
       export BELFRY_NOW=\(PartnerTests.nap) GIT_SSH_COMMAND="\(ssh.command)"
       HOME='\(alex.sandbox.home)' TZ=America/New_York '\(Sandbox.binary)' daemon 2>'\(alex.sandbox.root)/daemon.log' & alex=$!
       HOME='\(chris.sandbox.home)' TZ=Europe/Athens '\(Sandbox.binary)' daemon 2>'\(chris.sandbox.root)/daemon.log' & chris=$!
-      for i in $(seq 700); do grep -q 'Got it' '\(word)' 2>/dev/null && break; sleep 0.2; done
+      for i in $(seq 700); do grep -q 'Got it' '\(news)' 2>/dev/null && break; sleep 0.2; done
       kill $alex $chris
       wait $alex $chris
       """
@@ -160,7 +160,7 @@ import Testing
     // At the instant, wherever the two are.
     let rung = receipts.first { $0["state"] as? String == "rung" }?["at"] as? String ?? ""
     #expect(rung.hasPrefix("2026-11-06T16:45:0"), "\(rung)")
-    #expect(try chris.sandbox.read(word).contains("❤️ Alex: Got it|Wake up from your nap ❤️"))
+    #expect(try chris.sandbox.read(news).contains("❤️ Alex: Got it|Wake up from your nap ❤️"))
     // What lies at the host's tells nothing, and goes when it is over.
     _ = try await alex.partner("sync", now: "2026-11-06T14:50:00Z")
     #expect(try await mail(chris.sandbox.root + "/mailbox.git", chris.sandbox).isEmpty)
@@ -173,7 +173,7 @@ import Testing
     let drawn = invite.out.split(separator: "\n").map(Array.init).filter { line in
       line.contains("▀") || line.contains("█")
     }
-    // Without colours light modules are drawn, for a terminal that is dark: two rows in each line.
+    // Without colors light modules are drawn, for a terminal that is dark: two rows in each line.
     let rows = drawn.flatMap { line in
       [line.map { "█▀".contains($0) }, line.map { "█▄".contains($0) }]
     }

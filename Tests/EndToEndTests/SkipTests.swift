@@ -73,7 +73,7 @@ import Testing
     }
     #expect(try await streak() == 2)
     _ = try await sandbox.belfry(
-      "settings", "set", "streak.skip-breaks", "on", now: "2026-11-30T10:00:00Z")
+      "settings", "set", "skipBreaksStreak", "on", now: "2026-11-30T10:00:00Z")
     #expect(try await streak() == 1)
   }
 

@@ -1,34 +1,15 @@
 /// A setting with its name, its permitted values and its scope.
 public enum Setting: String, CaseIterable, Sendable {
-  /// A setting of the whole store. The raw value is the key in records.
+  /// A setting of the whole store. The raw value is the name and the key in records.
   case tier, snoozeEnabled, snooze, followUps, grace, ringTimeout, fixedZone, skipBreaksStreak
   /// A setting of one device; see `isLocal`.
   case slideToStop, sound, soundRising, reducedMotion
 
-  /// The name on the command line, such as `snooze.enabled`.
-  public var name: String {
-    switch self {
-    case .tier: "tier"
-    case .snoozeEnabled: "snooze.enabled"
-    case .snooze: "snooze.length"
-    case .followUps: "follow-ups"
-    case .grace: "grace"
-    case .ringTimeout: "ring-timeout"
-    case .fixedZone: "fixed-zone"
-    case .skipBreaksStreak: "streak.skip-breaks"
-    case .slideToStop: "slide-to-stop"
-    case .sound: "sound"
-    case .soundRising: "sound.rising"
-    case .reducedMotion: "reduced-motion"
-    }
-  }
+  /// The name, on the command line and in JSON, such as `snoozeEnabled`.
+  public var name: String { rawValue }
 
-  /// Creates the setting that has a name or a record key; nil if there is none.
-  public init?(named text: String) {
-    guard let setting = Setting.allCases.first(where: { $0.name == text || $0.rawValue == text })
-    else { return nil }
-    self = setting
-  }
+  /// Creates the setting that has a name; nil if there is none.
+  public init?(named name: String) { self.init(rawValue: name) }
 
   /// True if the setting applies only to this device and is not synced.
   public var isLocal: Bool {

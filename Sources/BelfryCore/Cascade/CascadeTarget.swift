@@ -82,7 +82,7 @@ extension CascadeTarget {
   }
 
   /// Returns a description of the action: `Alarm on Watch`, `Call (555) 123-4567`.
-  public func deed(_ names: [Identifier: String]) -> String {
+  public func action(_ names: [Identifier: String]) -> String {
     switch self {
     case .phone: "Call \(label(names))"
     case .person(let person) where person.device == nil && person.gadget == nil:

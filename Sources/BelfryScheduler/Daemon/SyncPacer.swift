@@ -119,7 +119,7 @@ struct SyncPacer {
       runs.append(
         .remotes(
           arguments: ["sync", "--no-mail"]
-            + (situation.alarms.needsHeartbeats ? ["--sign-of-life", "\(spacing)"] : []),
+            + (situation.alarms.needsHeartbeats ? ["--heartbeat-interval", "\(spacing)"] : []),
           variables: isUrgent ? ["BELFRY_NETWORK_TIMEOUT": "\(SyncPacer.urgentTimeout)"] : [:]))
     }
     if isMailing(situation), let next = mailboxes.next(.waiting, now: now), next <= now {

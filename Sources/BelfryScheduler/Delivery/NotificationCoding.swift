@@ -176,7 +176,7 @@ extension Notification.MissedSummary.Item {
     else { return nil }
     self.init(
       id: id, title: title, due: due,
-      payload: json["payload"].flatMap { try? LogPayloadRecord.decode($0) })
+      payload: json["payload"].flatMap { LogPayloadRecord.decode($0) })
   }
 
   fileprivate var json: JSON {

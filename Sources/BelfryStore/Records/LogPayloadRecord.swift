@@ -29,6 +29,13 @@ import BelfryCore
 ///
 /// A payload with a kind or a word that this version doesn't know is preserved as it is.
 public enum LogPayloadRecord {
+  /// Returns the payload of a JSON form; nil if it is not valid.
+  public static func decode(_ json: JSON) -> LogPayload? {
+    var reader = RecordReader(["payload": json])
+    var extras: [String: String] = [:]
+    return (try? decode(&reader, &extras)) ?? nil
+  }
+
   /// Takes the member. Returns nil if it is missing.
   static func decode(
     _ reader: inout RecordReader, _ extras: inout [String: String]

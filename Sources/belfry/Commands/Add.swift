@@ -40,7 +40,7 @@ struct Add: ParsableCommand {
     _ = try delivery.changed(Alarm.Delivery())
     let store = try context.open()
     let settings = try context.settings(store)
-    // With the setting fixed-zone, a new alarm keeps the time zone of this device.
+    // With the setting fixedZone, a new alarm keeps the time zone of this device.
     let localZone = zones.zone(named: zones.local.name).map { Alarm.Zone.named($0.name) }
     let zone = requestedZone ?? (settings.fixedZone ? localZone : nil) ?? .floating
     let rules = zone == .floating ? zones.local : zones.zone(named: zone.text) ?? zones.local
@@ -67,7 +67,7 @@ struct Add: ParsableCommand {
     let output = AlarmOutput(
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, alarm, status))
-    if common.json { return output.print(output.json(alarm, status)) }
+    if common.json { return try Console.write(output.document(alarm, status)) }
     Console.line(
       "Added \(Printable.text(title)) (\(alarm.id.short)): \(output.next(alarm, status)).")
     context.show(output.batteryWarnings[alarm.id], isStill: motion.noAnimation)

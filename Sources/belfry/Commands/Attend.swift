@@ -19,7 +19,7 @@ struct Attend: AsyncParsableCommand {
     let opened = ElapsedTime()
     await DeliveryHelper(
       recorder: AnswerRecorder(
-        command: context.executable ?? "belfry", store: context.storePath,
+        command: context.environment.executable ?? "belfry", store: context.storePath,
         variables: { context.backgroundVariables(after: opened) }),
       open: {
         try Store.existing(context.storePath, context: context.present(after: opened).storeContext)

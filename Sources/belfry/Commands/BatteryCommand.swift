@@ -32,23 +32,23 @@ struct BatteryStatus: ParsableCommand {
     let text = BatteryText(
       now: context.storeContext.now, zones: context.storeContext.zones, context.style)
     switch context.battery {
-    case .none: report(absent: "This machine has no battery.")
+    case .none: try report(absent: "This machine has no battery.")
     case .silent:
-      report(
+      try report(
         absent: "Neither the kernel nor UPower reports a battery. See 'belfry doctor'.")
     case .found(let standing):
       let alarms = try upcoming(store, context)
       if common.json {
-        Console.write(text.json(standing, alarms).document)
+        try Console.write(text.document(standing, alarms))
       } else {
         Console.write(text.page(standing, alarms))
       }
     }
   }
 
-  private func report(absent reason: String) {
+  private func report(absent reason: String) throws {
     if common.json {
-      Console.write(JSON.object(["present": false, "reason": .string(reason)]).document)
+      try Console.write(NoBatteryDocument(reason: reason))
     } else {
       Console.line(reason)
     }
@@ -96,16 +96,11 @@ struct BatteryPredict: ParsableCommand {
     guard hours.isFinite else { throw ValidationError("--hours is a number.") }
   }
 
-  func run() {
+  func run() throws {
     let prediction = BatteryPrediction(
       level: level, drain: drain, hours: hours, isCharging: charging)
     if json {
-      return Console.write(
-        JSON.object(omittingNil: [
-          "predicted": prediction.predicted.map { .integer(Int64($0)) },
-          "risk": .string(prediction.risk.rawValue),
-          "unknown": prediction.unknown.map { .string($0.rawValue) },
-        ]).document)
+      return try Console.write(BatteryPredictionDocument(prediction))
     }
     switch (prediction.unknown, prediction.predicted) {
     case (.drain?, _):

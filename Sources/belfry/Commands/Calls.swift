@@ -35,7 +35,8 @@ struct Calls: ParsableCommand {
   static func secret(_ path: String, _ option: String) throws -> String {
     let bytes: [UInt8]
     do {
-      bytes = try DurableFile.readStream(path == "-" ? "/dev/stdin" : CommandContext.absolute(path))
+      bytes = try DurableFile.readStream(
+        path == "-" ? "/dev/stdin" : CommandEnvironment.absolute(path))
     } catch {
       throw CommandError(
         .usage, "\(option): \(Printable.text("\(error)")).", hint: "Use a file that you can read.")
@@ -68,11 +69,8 @@ struct CallsShow: ParsableCommand {
     let others = store.devices.callers.subtracting([store.device])
       .map { store.deviceNames()[$0] ?? $0.short }.sorted()
     if common.json {
-      return Console.write(
-        JSON.object(omittingNil: [
-          "places": .bool(own), "provider": provider.map { .string($0.words) },
-          "others": .array(others.map { .string($0) }),
-        ]).document)
+      return try Console.write(
+        CallsDocument(places: own, provider: provider?.words, others: others))
     }
     Console.line(
       own
@@ -271,7 +269,7 @@ private struct CallSetup {
   func set(_ provider: CallProvider?, calls: Bool = true) throws {
     try CallProvider.write(provider, to: context.callsFile)
     let device = try store.devices.describe { $0.calls = calls }
-    if json { return Console.write(CascadeText.json(device).document) }
+    if json { return try Console.write(DeviceDocument(device)) }
     Console.line(
       calls
         ? "This device places calls: \(Printable.text(provider?.words ?? "by your own hook"))."

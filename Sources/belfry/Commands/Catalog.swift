@@ -13,7 +13,7 @@ struct Catalog: ParsableCommand {
   var width: Int?
 
   @Flag(inversion: .prefixedNo, help: "Use color, or none (default: if the terminal supports it).")
-  var colour: Bool?
+  var color: Bool?
 
   @Flag(help: "Print the names of the parts as one JSON document.")
   var json = false
@@ -23,12 +23,12 @@ struct Catalog: ParsableCommand {
   }
 
   func run() throws {
-    let terminal = Style(CommandContext.environment())
+    let terminal = Style(CommandEnvironment.processVariables())
     let style = Style(
-      isColoured: colour ?? terminal.isColoured, width: width ?? terminal.width ?? 80)
+      isColored: color ?? terminal.isColored, width: width ?? terminal.width ?? 80)
     let parts = CatalogParts(style).all
     if json {
-      return Console.write(JSON.array(parts.map { .string($0.name) }).document)
+      return try Console.write(parts.map { CatalogPartDocument(name: $0.name) })
     }
     for part in parts {
       Console.line("== \(part.name)")

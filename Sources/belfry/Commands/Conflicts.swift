@@ -32,7 +32,10 @@ struct ConflictsList: AsyncParsableCommand {
     let context = try common.context(parent.root)
     let store = try context.open()
     let items = try await store.history.conflicts(limit: all ? .max : defaultLimit)
-    if common.json { return Console.write(JSON.array(items.enumerated().map(json)).document) }
+    if common.json {
+      return try Console.write(
+        items.enumerated().map { ConflictDocument($0.element, number: $0.offset + 1) })
+    }
     if items.isEmpty { return Console.line("No edit was ever set aside.") }
     let names = store.deviceNames()
     for (index, item) in items.enumerated() {
@@ -71,21 +74,6 @@ struct ConflictsList: AsyncParsableCommand {
     return parts.joined(separator: ", ")
   }
 
-  /// Returns `{number, …decision, merge, keptCommit, discardedCommit, takenBack}`.
-  private func json(_ index: Int, _ item: SetAside) -> JSON {
-    var members = item.decision.json.object ?? [:]
-    members["number"] = .integer(Int64(index + 1))
-    members["merge"] = item.merge.map { .string($0.commit.description) }
-    members["decidedAt"] = JSON(item.decided)
-    members["takenBack"] = .bool(item.isRestored)
-    for (name, origin) in [("kept", item.kept), ("discarded", item.discarded)] {
-      guard let origin else { continue }
-      members["\(name)Commit"] = .string(origin.commit.description)
-      if members["\(name)By"] == nil { members["\(name)By"] = origin.device.map { JSON($0) } }
-      if members["\(name)At"] == nil { members["\(name)At"] = JSON(origin.time) }
-    }
-    return .object(members)
-  }
 }
 
 /// Returns the subject of a decision, with the names of devices in place of their ids.
@@ -121,11 +109,9 @@ struct ConflictsRestore: AsyncParsableCommand {
     try store.history.restore(item)
     let decision = item.decision
     if common.json {
-      return Console.write(
-        JSON.object(omittingNil: [
-          "alarm": decision.alarm.map { JSON($0) }, "field": .string(decision.subject.name),
-          "value": .string(decision.discarded),
-        ]).document)
+      return try Console.write(
+        RestoredConflictDocument(
+          alarm: decision.alarm?.text, field: decision.subject.name, value: decision.discarded))
     }
     let names = store.deviceNames()
     Console.line(
@@ -160,19 +146,19 @@ struct Explain: AsyncParsableCommand {
         "\(Printable.text(explanation.alarm.title)) has no occurrence at \(civil.spoken).",
         hint: "See 'belfry next' and 'belfry log'.")
     }
-    if common.json { return Console.write(json(explanation).document) }
+    if common.json { return try Console.write(ExplanationDocument(explanation)) }
     let names = store.deviceNames()
     Console.line("\(Printable.text(explanation.alarm.title)) (\(explanation.alarm.id.short))")
     let zone = context.storeContext.zones.local
-    for part in explanation.fields { tell(part, label: part.name, names, zone) }
+    for part in explanation.fields { show(part, label: part.name, names, zone) }
     for (civil, parts) in explanation.occurrences {
       Console.line("\(civil.spoken):")
       if parts.isEmpty { Console.line("  open: nothing is recorded yet") }
-      for part in parts { tell(part, label: part.value, names, zone) }
+      for part in parts { show(part, label: part.value, names, zone) }
     }
   }
 
-  private func tell(
+  private func show(
     _ part: Explanation.Part, label: String, _ names: [Identifier: String], _ zone: TimeZoneRules
   ) {
     let value =
@@ -188,30 +174,5 @@ struct Explain: AsyncParsableCommand {
         "    kept over \"\(Printable.text(decision.discardedText.text(names)))\", because \(decision.rule.words)"
       )
     }
-  }
-
-  /// Returns `{alarm, title, fields: [part], occurrences: [{occurrence, steps: [part]}]}`.
-  private func json(_ explanation: Explanation) -> JSON {
-    func part(_ part: Explanation.Part) -> JSON {
-      .object(omittingNil: [
-        "name": .string(part.name), "value": .string(part.value),
-        "device": (part.stamp?.device ?? part.origin?.device).map { JSON($0) },
-        "at": (part.stamp?.time ?? part.origin?.time).map { JSON($0) },
-        "commit": part.origin.map { .string($0.commit.description) },
-        "subject": part.origin.map { .string($0.subject) },
-        "rule": part.decision.map { .string($0.rule.rawValue) },
-        "over": part.decision.map { .string($0.discarded) },
-      ])
-    }
-    return .object([
-      "alarm": JSON(explanation.alarm.id), "title": .string(explanation.alarm.title),
-      "fields": .array(explanation.fields.map(part)),
-      "occurrences": .array(
-        explanation.occurrences.map {
-          .object([
-            "occurrence": JSON($0.civil), "steps": .array($0.parts.map(part)),
-          ])
-        }),
-    ])
   }
 }

@@ -33,9 +33,9 @@ struct DaemonCommand: AsyncParsableCommand {
 
   func run() async throws {
     let context = try CommandContext(store: self.store ?? root.store)
-    let notifier = ServiceNotifier(environment: context.environment, process: getpid())
+    let notifier = ServiceNotifier(environment: context.environment.variables, process: getpid())
     let store = try await DaemonCommand.open(context, notifier)
-    guard let command = context.executable else {
+    guard let command = context.environment.executable else {
       throw CommandError(
         .failed, "the path of the belfry binary is unknown.", hint: "Check that /proc is mounted.")
     }

@@ -32,7 +32,8 @@ struct Delete: ParsableCommand {
     }
     let output = AlarmOutput(store: store, style: context.style)
     if common.json {
-      output.print(output.json(deleted, AlarmStatus(state: .disabled), event: Event(.deleted)))
+      try Console.write(
+        output.document(deleted, AlarmStatus(state: .disabled), event: Event(.deleted)))
     } else {
       Console.line("Deleted \(title). Its history stays: belfry log \(summary.id.short)")
     }

@@ -30,7 +30,7 @@ struct DeviceAdopt: ParsableCommand {
     let old = try find(store, presence)
     if !force { try expectSilent(old, store, presence) }
     let adoption = try store.devices.adopt(old)
-    if common.json { return Console.write(json(adoption, store).document) }
+    if common.json { return try Console.write(AdoptionDocument(adoption, store)) }
     let own = Printable.text(store.devices.own.name)
     Console.line(
       "\(own) (\(store.device.short)) replaces \(name(old)): \(count(adoption.alarms.count))."
@@ -98,15 +98,5 @@ struct DeviceAdopt: ParsableCommand {
     throw CommandError(
       .notPossible, "\(name(old)) may still be in use: it was \(lastHeard(old, store, presence)).",
       hint: "If it is gone for good: \(command)")
-  }
-
-  /// Returns `{id, name, replaces, alarms: [{id, title}]}`.
-  private func json(_ adoption: StoreDevices.Adoption, _ store: Store) -> JSON {
-    .object([
-      "id": JSON(store.device), "name": .string(store.devices.own.name),
-      "replaces": JSON(adoption.old.id),
-      "alarms": .array(
-        adoption.alarms.map { .object(["id": JSON($0.id), "title": .string($0.title)]) }),
-    ])
   }
 }

@@ -63,7 +63,7 @@ struct DeviceCommand: ParsableCommand {
       Console.error("belfry: warning: another device is also named \(Printable.text(device.name)).")
       Console.error("Give one of them another name: belfry device --name NAME")
     }
-    if common.json { return Console.write(CascadeText.json(device).document) }
+    if common.json { return try Console.write(DeviceDocument(device)) }
     Console.line("This device is \(Printable.text(device.name)) (\(device.id.short)).")
     Console.line("  kind   \(device.kind?.rawValue ?? "not set: --kind")")
     Console.line("  owner  \(device.owner.map { Printable.text($0) } ?? "not set: --owner")")

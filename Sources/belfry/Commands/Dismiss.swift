@@ -9,6 +9,6 @@ struct Dismiss: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func run() throws {
-    try Answering(options, common.context(root)).giveAndTell(.dismiss, json: common.json)
+    try Answering(options, common.context(root)).giveAndShow(.dismiss, json: common.json)
   }
 }

@@ -39,7 +39,7 @@ struct Done: ParsableCommand {
           hint: "For yesterday, include the date: 2026-11-23T08:15.")
       }
     }
-    try answering.giveAndTell(.done(at: moment, early: early), json: common.json)
+    try answering.giveAndShow(.done(at: moment, early: early), json: common.json)
   }
 
   private func isToday(_ moment: Instant, _ context: StoreContext) -> Bool {

@@ -63,7 +63,7 @@ struct Edit: ParsableCommand {
     let output = AlarmOutput(
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, result, status))
-    if common.json { return output.print(output.json(result, status)) }
+    if common.json { return try Console.write(output.document(result, status)) }
     let newTitle = Printable.text(result.title)
     let change =
       fields.isEmpty

@@ -50,14 +50,14 @@ struct Export: ParsableCommand {
       problems = all.problems
       (document, remarks) = try CalendarDocument().write(all.alarms)
     }
-    context.tell(problems)
+    context.warnings.warn(about: problems)
     for remark in remarks {
       Console.error(
         "belfry: warning: \(Printable.text(remark.title)): a calendar cannot express \(Printable.text(remark.reason))."
       )
     }
     guard let output else { return Console.write(document) }
-    let path = CommandContext.absolute(output)
+    let path = CommandEnvironment.absolute(output)
     try DurableFile.write(document, to: path, temporary: "\(path).new-\(getpid())")
     Console.error("Wrote \(Printable.text(output)).")
   }
@@ -136,7 +136,7 @@ struct Import: ParsableCommand {
         guard bytes.count <= ExportDocument.largest else { throw ExchangeFailure.tooLarge(file) }
       }
     }
-    let path = CommandContext.absolute(file)
+    let path = CommandEnvironment.absolute(file)
     guard let content = try DurableFile.read(path, limit: ExportDocument.largest) else {
       throw CommandError(
         .failed, "there is no file \(Printable.text(file)).",
@@ -152,15 +152,16 @@ struct Import: ParsableCommand {
     let alarms = records.keys.count { $0.hasPrefix("alarms/") }
     let entries = records.keys.count { $0.hasPrefix("log/") }
     if dryRun {
-      if common.json { return print(imported: records.count, unchanged: 0, leftOut: []) }
+      if common.json { return try print(imported: records.count, unchanged: 0, leftOut: []) }
       return Console.line("Would merge \(alarms) alarms and \(entries) log entries.")
     }
     let store = try context.open(welcome: false)
     let result = try store.take(
       records, subject: "Import \(alarms) alarms and \(entries) log entries")
-    result.tell()
+    result.printWarnings()
     if common.json {
-      return print(imported: result.merged, unchanged: records.count - result.merged, leftOut: [])
+      return try print(
+        imported: result.merged, unchanged: records.count - result.merged, leftOut: [])
     }
     Console.line(
       result.merged == 0
@@ -194,7 +195,7 @@ struct Import: ParsableCommand {
     }
     if !new.isEmpty, !dryRun { try store.add(change(new, store)) }
     let unchanged = alarms.count - new.count
-    if common.json { return print(imported: new.count, unchanged: unchanged, leftOut: leftOut) }
+    if common.json { return try print(imported: new.count, unchanged: unchanged, leftOut: leftOut) }
     let verb = dryRun ? "Would import" : "Imported"
     Console.line(
       "\(verb) \(new.count) alarm\(new.count == 1 ? "" : "s"); \(unchanged) already in the store, \(leftOut.count) left out."
@@ -229,14 +230,9 @@ struct Import: ParsableCommand {
       message: CommitMessage(subject, device: store.device))
   }
 
-  /// Prints `{imported, unchanged, leftOut: [{title, reason}]}`.
-  private func print(imported: Int, unchanged: Int, leftOut: [Remark]) {
-    Console.write(
-      JSON.object([
-        "imported": .integer(Int64(imported)), "unchanged": .integer(Int64(unchanged)),
-        "leftOut": .array(
-          leftOut.map { .object(["title": .string($0.title), "reason": .string($0.reason)]) }),
-      ]).document)
+  private func print(imported: Int, unchanged: Int, leftOut: [Remark]) throws {
+    try Console.write(
+      ImportDocument(imported: imported, unchanged: unchanged, leftOut: leftOut))
   }
 }
 

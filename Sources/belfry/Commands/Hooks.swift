@@ -22,23 +22,21 @@ extension CommandContext {
   ///
   /// - Throws: `CommandError` if the path of the binary is unknown, or several repositories share their hooks.
   fileprivate func gitHooks(_ store: Store) throws -> GitHooks {
-    guard let command = executable else {
+    guard let command = environment.executable else {
       throw CommandError(
         .failed, "the path of the belfry binary is unknown.", hint: "Check that /proc is mounted.")
     }
-    return try GitHooks(store, command: command, shipped: shippedHooks.map { $0 + "/git" })
+    return try GitHooks(
+      store, command: command, shipped: environment.shippedHooks.map { $0 + "/git" })
   }
 }
 
-/// Prints the result for each hook, as lines or as `[{hook, result}]`.
-private func tell(_ outcomes: [(name: String, words: String)], asJSON: Bool) {
+/// Prints the result for each hook, as lines or as a document.
+private func show(_ results: [(hook: String, result: String)], asJSON: Bool) throws {
   if asJSON {
-    let list = outcomes.map {
-      JSON.object(["hook": .string($0.name), "result": .string($0.words)])
-    }
-    return Console.write(JSON.array(list).document)
+    return try Console.write(results.map { HookDocument(hook: $0.hook, result: $0.result) })
   }
-  for outcome in outcomes { Console.line("\(outcome.name): \(outcome.words)") }
+  for (hook, result) in results { Console.line("\(hook): \(result)") }
 }
 
 struct HooksInstall: ParsableCommand {
@@ -50,8 +48,8 @@ struct HooksInstall: ParsableCommand {
 
   func run() throws {
     let context = try common.context(parent.root)
-    let outcomes = try context.gitHooks(context.open()).install()
-    tell([("merge driver", "installed")] + outcomes, asJSON: common.json)
+    let results = try context.gitHooks(context.open()).install()
+    try show([("merge driver", "installed")] + results, asJSON: common.json)
   }
 }
 
@@ -64,8 +62,8 @@ struct HooksUninstall: ParsableCommand {
 
   func run() throws {
     let context = try common.context(parent.root)
-    let outcomes = try context.gitHooks(context.open()).uninstall()
-    tell([("merge driver", "removed")] + outcomes, asJSON: common.json)
+    let results = try context.gitHooks(context.open()).uninstall()
+    try show([("merge driver", "removed")] + results, asJSON: common.json)
   }
 }
 
@@ -79,19 +77,21 @@ struct HooksStatus: ParsableCommand {
   func run() throws {
     let context = try common.context(parent.root)
     let hooks = try context.gitHooks(context.open())
-    var outcomes = [("merge driver", try hooks.hasDriver() ? "installed" : "missing")]
+    var results = [
+      (hook: "merge driver", result: try hooks.hasDriver() ? "installed" : "missing")
+    ]
     for name in GitHooks.names {
       let state = try hooks.state(of: name)
-      let words =
+      let result =
         switch state {
         case .missing, .installed: state.rawValue
         case .changed: "modified"
         case .other: "not Belfry's"
         }
-      outcomes.append((name, words + (hooks.isChained(name) ? ", runs after your own hook" : "")))
+      results.append((name, result + (hooks.isChained(name) ? ", runs after your own hook" : "")))
     }
-    tell(outcomes.map { (name: $0.0, words: $0.1) }, asJSON: common.json)
-    if !common.json, outcomes.contains(where: { $0.1 == "missing" }) {
+    try show(results, asJSON: common.json)
+    if !common.json, results.contains(where: { $0.result == "missing" }) {
       Console.line("To install them: belfry hooks install")
     }
   }
@@ -110,13 +110,11 @@ struct HooksCheck: AsyncParsableCommand {
   func run() async throws {
     let context = try common.context(parent.root)
     // git runs hooks in the work tree that commits, which may be another clone than the default store.
-    let path = parent.root.store == nil ? CommandContext.absolute(".") : context.storePath
+    let path = parent.root.store == nil ? CommandEnvironment.absolute(".") : context.storePath
     let problems = try await StagedRecords.problems(in: path)
     if common.json {
-      let list = problems.map {
-        JSON.object(["path": .string($0.path), "reason": .string($0.error.words)])
-      }
-      Console.write(JSON.array(list).document)
+      try Console.write(
+        problems.map { InvalidRecordDocument(path: $0.path, reason: $0.error.words) })
     }
     for problem in problems {
       Console.error(
@@ -152,7 +150,7 @@ struct MergeDriverCommand: ParsableCommand {
     }
     let outcome = try MergeDriver.join(
       path: path, base: try? read(base), ours: try read(ours), theirs: try read(theirs),
-      in: CommandContext.absolute("."), at: context.storeContext.now)
+      in: CommandEnvironment.absolute("."), at: context.storeContext.now)
     for problem in outcome.problems {
       Console.error(
         "belfry: warning: one side of \(Printable.text(path)) is not valid and was left out: \(Printable.text(problem.words))."

@@ -13,19 +13,18 @@ struct List: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let store = try context.open()
-    context.warnAboutDaemon(store)
+    context.warnings.warnAboutDaemon(of: store)
     let summaries = AlarmOrder.sorted(try context.overview(store))
     let output = AlarmOutput(
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, summaries.map { ($0.id, $0.status) }))
-    SilentDeviceWarning.tell(store)
+    SilentDeviceWarning.print(store)
     if common.json {
       let alarms = try store.alarms(summaries)
-      return output.print(
-        .array(
-          summaries.compactMap { summary in
-            alarms[summary.id].map { output.json($0, summary.status) }
-          }))
+      return try Console.write(
+        summaries.compactMap { summary in
+          alarms[summary.id].map { output.document($0, summary.status) }
+        })
     }
     if summaries.isEmpty {
       return Console.write(output.empty)

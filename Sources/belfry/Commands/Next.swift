@@ -31,15 +31,8 @@ struct Next: ParsableCommand {
     let items = try upcoming(summaries, store, after: context.storeContext.now)
     let output = AlarmOutput(store: store, style: context.style)
     if common.json {
-      return output.print(
-        .array(
-          items.map { item in
-            .object([
-              "alarm": JSON(item.alarm.id), "title": .string(item.alarm.title),
-              "occurrence": JSON(item.occurrence.civil),
-              "at": .string(context.storeContext.zones.text(item.occurrence.at)),
-            ])
-          }))
+      return try Console.write(
+        items.map { NextDocument($0.alarm, $0.occurrence, zones: output.zones) })
     }
     if items.isEmpty { Console.line("No upcoming occurrences.") }
     for item in items {

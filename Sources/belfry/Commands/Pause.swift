@@ -138,10 +138,10 @@ private struct Pausing {
         Store.Change(alarms: changed, entries: store.entries(events), message: message), changed
       )
     }
-    try tell(changed, unpausable, isOne: name != nil, store)
+    try show(changed, unpausable, isOne: name != nil, store)
   }
 
-  private func tell(
+  private func show(
     _ changed: [Alarm], _ unpausable: [Alarm], isOne: Bool, _ store: Store
   ) throws {
     if isOne, let alarm = unpausable.first {
@@ -157,8 +157,7 @@ private struct Pausing {
     }
     let output = AlarmOutput(store: store, style: context.style)
     if json {
-      return output.print(
-        .array(try changed.map { output.json($0, try store.status($0)) }))
+      return try Console.write(changed.map { output.document($0, try store.status($0)) })
     }
     if changed.isEmpty { return Console.line(unchanged) }
     for alarm in changed {

@@ -17,14 +17,8 @@ struct Pending: ParsableCommand {
       .flatMap { summary in summary.status.pending.map { (summary: summary, pending: $0) } }
       .sorted { ($0.pending.since, $0.summary.id) < ($1.pending.since, $1.summary.id) }
     if common.json {
-      return output.print(
-        .array(
-          items.map { item in
-            guard case .object(var members) = output.json(item.pending) else { return .null }
-            members["alarm"] = JSON(item.summary.id)
-            members["title"] = .string(item.summary.title)
-            return .object(members)
-          }))
+      return try Console.write(
+        items.map { PendingDocument($0.summary, $0.pending, zones: output.zones) })
     }
     if items.isEmpty { return Console.line("Nothing is pending.") }
     for (index, item) in items.enumerated() {

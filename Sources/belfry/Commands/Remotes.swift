@@ -50,7 +50,7 @@ struct RemoteAdd: ParsableCommand {
     try store.sync.addRemote(remote)
     RemoteURLInput.warnOfCredentials(remote)
     if common.json {
-      Console.write(remote.json.document)
+      try Console.write(RemoteDocument(remote))
     } else {
       Console.line(
         "Added the remote \(name): \(RemoteURLInput.shown(remote.url)). To sync: belfry sync")
@@ -68,7 +68,7 @@ struct RemoteList: ParsableCommand {
   func run() throws {
     let remotes = try common.context(parent.root).open().sync.remotes()
     if common.json {
-      return Console.write(JSON.array(remotes.map(\.json)).document)
+      return try Console.write(remotes.map(RemoteDocument.init))
     }
     if remotes.isEmpty {
       Console.line("The store has no remotes. To add one: belfry remote add origin URL")
@@ -92,17 +92,10 @@ struct RemoteRemove: ParsableCommand {
   func run() throws {
     try common.context(parent.root).open().sync.removeRemote(name)
     if common.json {
-      Console.write(JSON.object(["name": .string(name)]).document)
+      try Console.write(RemovedRemoteDocument(name: name))
     } else {
       Console.line("Removed the remote \(Printable.text(name)).")
     }
-  }
-}
-
-extension Remote {
-  /// The JSON `{name, url}`, with credentials masked.
-  fileprivate var json: JSON {
-    .object(["name": .string(name), "url": .string(URLMask.masked(url: url))])
   }
 }
 
@@ -134,6 +127,6 @@ enum RemoteURLInput {
     // In `host:path` the colon is before any slash.
     let head = text.prefix { $0 != "/" }
     if head.contains(":") { return text }
-    return CommandContext.absolute(text)
+    return CommandEnvironment.absolute(text)
   }
 }

@@ -8,7 +8,7 @@ struct Ring: AsyncParsableCommand {
     abstract: "Show ringing alarms full screen and answer with a key.",
     discussion: """
       Keys: s stop, d done, k skip, z snooze (1: an hour, 2: a day, 3: a week), q quit and leave it ringing.
-      With 'belfry settings set slide-to-stop on', hold Space for three seconds to stop an alarm.
+      With 'belfry settings set slideToStop on', hold Space for three seconds to stop an alarm.
       """)
 
   @Argument(help: "The alarm (default: all ringing alarms, one after the other).")
@@ -61,7 +61,7 @@ struct RingLoop {
   func run() async throws {
     let (store, summaries) = try ringing()
     if summaries.isEmpty { throw try nothingRings(store) }
-    guard let session = TerminalSession(isColoured: context.style.isColoured) else {
+    guard let session = TerminalSession(isColored: context.style.isColored) else {
       throw CommandError(
         .failed, "the firing screen needs a terminal.",
         hint: "Or run 'belfry done', 'stop', 'snooze' or 'skip'.")
@@ -233,7 +233,7 @@ struct RingLoop {
     let answering = Answering(summary, summary.status.current, in: store, settings: settings, later)
     do {
       let (transition, status) = try answering.give(answer)
-      return answering.words(transition, status)
+      return answering.messages(transition, status)
     } catch let refusal as CommandError {
       message = refusal.message
       return nil

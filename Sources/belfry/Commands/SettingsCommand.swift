@@ -9,9 +9,9 @@ struct SettingsCommand: ParsableCommand {
     commandName: "settings", abstract: "Show and change the settings.",
     discussion: """
         belfry settings
-        belfry settings set snooze.length 10m
-        belfry settings set follow-ups 15m,45m,2h
-        belfry settings unset follow-ups
+        belfry settings set snooze 10m
+        belfry settings set followUps 15m,45m,2h
+        belfry settings unset followUps
 
       Settings under 'all devices' are synced; settings under 'this device' are local.
       """,
@@ -48,15 +48,12 @@ struct SettingsShow: ParsableCommand {
     let reach = Blocking.run { await hooks.reach() }
     let remotes = try store.sync.remotes()
     if common.json {
-      var members = Dictionary(
-        uniqueKeysWithValues: Setting.allCases.map {
-          ($0.rawValue, JSON(settings[keyPath: $0.value]))
-        })
-      members["notifications"] = .object([
-        "reachable": .bool(ReachText.isReachable(reach)), "detail": .string(ReachText.text(reach)),
-      ])
-      members["remotes"] = .array(remotes.map { .string($0.name) })
-      return Console.write(JSON.object(members).document)
+      return try Console.write(
+        SettingsDocument(
+          settings,
+          notifications: SettingsDocument.Notifications(
+            reachable: ReachText.isReachable(reach), detail: ReachText.text(reach)),
+          remotes: remotes.map(\.name)))
     }
     Console.write(
       SettingsText.page(
@@ -70,7 +67,7 @@ struct SettingsGet: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Print the value of a setting.")
 
-  @Argument(help: "The setting, such as snooze.length.")
+  @Argument(help: "The setting, such as snooze.")
   var name: String
 
   @OptionGroup var common: CommonOptions
@@ -81,7 +78,7 @@ struct SettingsGet: ParsableCommand {
     let context = try common.context(parent.root)
     let value = try context.settings(try context.open())[keyPath: setting.value]
     if common.json {
-      Console.write(JSON.object([setting.rawValue: JSON(value)]).document)
+      try Console.write(SettingsDocument(setting, value))
     } else {
       Console.line(value.description)
     }
@@ -92,7 +89,7 @@ struct SettingsSet: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set", abstract: "Change a setting.")
 
-  @Argument(help: "The setting, such as snooze.length.")
+  @Argument(help: "The setting, such as snooze.")
   var name: String
 
   @Argument(help: "The value, such as on, off, 10m or 30m,1h,90m.")
@@ -144,9 +141,9 @@ private func change(
     completed = try context.open().set(setting, to: value)
   }
   let now = value ?? Settings()[keyPath: setting.value]
-  if json { return Console.write(JSON.object([setting.rawValue: JSON(now)]).document) }
+  if json { return try Console.write(SettingsDocument(setting, now)) }
   let scope = setting.isLocal ? "on this device" : "on all devices after their next sync"
   Console.line("Set \(setting.name) to \(now) \(scope).")
   if let note = SettingsText.note(setting, now) { Console.line(note) }
-  SettingsText.tell(completed)
+  SettingsText.printCompleted(completed)
 }

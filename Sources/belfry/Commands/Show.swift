@@ -29,7 +29,7 @@ struct Show: ParsableCommand {
     let output = AlarmOutput(
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, alarm, status))
-    if common.json { return output.print(output.json(alarm, status)) }
+    if common.json { return try Console.write(output.document(alarm, status)) }
     Console.write(output.summary(AlarmSummary(alarm, status: status)))
     var rows = [
       ("identifier", alarm.id.text), ("schedule", alarm.schedule.summary),

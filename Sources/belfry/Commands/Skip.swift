@@ -50,13 +50,11 @@ struct Skip: ParsableCommand {
     guard let event = skipped.last else { return }
     let output = answering.output
     if common.json {
-      guard case .object(var members) = output.json(transition.alarm, status, event: event) else {
-        return
-      }
-      members["skipped"] = .array(skipped.compactMap { $0.occurrence.map { JSON($0) } })
-      return output.print(.object(members))
+      return try Console.write(
+        output.document(
+          transition.alarm, status, event: event, skipped: skipped.compactMap(\.occurrence)))
     }
-    for line in answering.words(transition, status) { Console.line(line) }
+    for line in answering.messages(transition, status) { Console.line(line) }
     if let occurrence = event.occurrence, Style.canAsk {
       // The message above does not name the alarm.
       let when = output.when(occurrence, zone: transition.alarm.zone.text)

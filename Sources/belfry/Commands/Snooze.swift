@@ -5,14 +5,14 @@ struct Snooze: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Silence a ringing alarm, which rings again later.",
     discussion: """
-      The length is a time such as 10m, 1h, 1d or 1w. The default is the setting snooze.length (9 minutes).
+      The length is a time such as 10m, 1h, 1d or 1w. The default is the setting snooze (9 minutes).
 
         belfry snooze rent 1h
       """)
 
   @OptionGroup var options: AnswerOptions
 
-  @Argument(help: "The length of the snooze (default: snooze.length).")
+  @Argument(help: "The length of the snooze (default: snooze).")
   var length: String?
 
   @OptionGroup var common: CommonOptions
@@ -28,7 +28,7 @@ struct Snooze: ParsableCommand {
       return seconds
     }
     let answering = try Answering(options, common.context(root))
-    try answering.giveAndTell(
+    try answering.giveAndShow(
       .snooze(seconds: seconds ?? answering.settings.snooze), json: common.json)
   }
 }

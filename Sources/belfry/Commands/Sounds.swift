@@ -10,7 +10,7 @@ struct Sounds: ParsableCommand {
         belfry sounds
         belfry sounds play bell
         belfry settings set sound bell       # the sound of this device, or none
-        belfry settings set sound.rising on  # start softly
+        belfry settings set soundRising on  # start softly
         belfry edit rent --sound pulse       # the sound of one alarm
       """,
     subcommands: [SoundsList.self, SoundsPlay.self], defaultSubcommand: SoundsList.self)
@@ -30,15 +30,10 @@ struct SoundsList: ParsableCommand {
     let settings = try context.settings(try context.open())
     let chosen = Sound.chosen(settings.sound)?.name
     if common.json {
-      return Console.write(
-        JSON.array(
-          Sound.all.map {
-            .object([
-              "name": .string($0.name), "summary": .string($0.summary),
-              "chosen": .bool($0.name == chosen),
-            ])
-          }
-        ).document)
+      return try Console.write(
+        Sound.all.map {
+          SoundDocument(name: $0.name, summary: $0.summary, chosen: $0.name == chosen)
+        })
     }
     for sound in Sound.all {
       let name = sound.name + String(repeating: " ", count: 9 - sound.name.count)
@@ -66,7 +61,7 @@ struct SoundsPlay: AsyncParsableCommand {
   var `repeat` = false
 
   @Flag(
-    inversion: .prefixedNo, help: "With --repeat, start softly (default: the setting sound.rising)."
+    inversion: .prefixedNo, help: "With --repeat, start softly (default: the setting soundRising)."
   )
   var rising: Bool?
 
@@ -105,7 +100,7 @@ struct SoundsPlay: AsyncParsableCommand {
         hint: "Check that the machine has a sound card and that a sound server runs.")
     }
     if common.json {
-      Console.write(JSON.object(["played": .string(sound.name)]).document)
+      try Console.write(PlayedSoundDocument(played: sound.name))
     } else {
       Console.line("Played \(sound.name).")
     }

@@ -7,7 +7,7 @@ struct Stats: ParsableCommand {
     abstract: "Show streaks, counts and a calendar.",
     discussion: """
       A streak is a series of occurrences that were confirmed as done. A missed occurrence, or one that was completed
-      by itself, ends it. A skipped one does not, unless 'belfry settings set streak.skip-breaks on'.
+      by itself, ends it. A skipped one does not, unless 'belfry settings set skipBreaksStreak on'.
       """)
 
   @Argument(help: "The alarm (default: all).")
@@ -37,8 +37,12 @@ struct Stats: ParsableCommand {
       )
     }
     if common.json {
-      let list = try all.map { try json($0.summary, $0.statistics, store, output) }
-      return output.print(alarm == nil ? .array(list) : list[0])
+      let list = try all.map { summary, statistics in
+        StatisticsDocument(
+          summary, statistics, lateness: try lateness(summary, statistics, store),
+          zones: output.zones)
+      }
+      return alarm == nil ? try Console.write(list) : try Console.write(list[0])
     }
     if all.isEmpty { return Console.line("No alarms yet.") }
     let today = store.context.zones.local.civil(at: store.context.now).date
@@ -62,24 +66,5 @@ struct Stats: ParsableCommand {
     guard let alarm = try store.alarm(summary.id) else { return [] }
     let zone = store.timeline(alarm).zone
     return statistics.lateness { zone.instant(of: $0) }
-  }
-
-  /// Returns `{alarm, title, streak, longestStreak, done, skipped, missed, autoCompleted, lastDone?,
-  /// medianLatenessSeconds?}`.
-  private func json(
-    _ summary: AlarmSummary, _ statistics: Statistics, _ store: Store, _ output: AlarmOutput
-  ) throws -> JSON {
-    let late = try lateness(summary, statistics, store)
-    return .object(omittingNil: [
-      "alarm": JSON(summary.id), "title": .string(summary.title),
-      "streak": .integer(Int64(statistics.streak)),
-      "longestStreak": .integer(Int64(statistics.longestStreak)),
-      "done": .integer(Int64(statistics.count(.done))),
-      "skipped": .integer(Int64(statistics.count(.skipped))),
-      "missed": .integer(Int64(statistics.count(.missed))),
-      "autoCompleted": .integer(Int64(statistics.count(.autoCompleted))),
-      "lastDone": statistics.lastDone.map { .string(output.zones.text($0)) },
-      "medianLatenessSeconds": Statistics.median(late).map { .integer($0) },
-    ])
   }
 }

@@ -15,8 +15,8 @@ struct Status: ParsableCommand {
     let context = try common.context(root)
     let store = try context.open()
     let status = try store.storeStatus()
-    context.tell(status.problems)
-    if common.json { return Console.write(json(status).document) }
+    context.warnings.warn(about: status.problems)
+    if common.json { return try Console.write(StatusDocument(status)) }
     let now = context.storeContext.now
     func ago(_ moment: Instant) -> String {
       "\(Span.length(max(0, now.seconds(since: moment)))) ago"
@@ -70,35 +70,5 @@ struct Status: ParsableCommand {
 
   private func count(_ number: Int, _ word: String) -> String {
     "\(number) \(word)\(number == 1 ? "" : "s")"
-  }
-
-  /// Returns `{branch?, head?, operation?, unsettled, left, lastSync?, lastTick?, remotes, devices}`.
-  private func json(_ status: StoreStatus) -> JSON {
-    .object(omittingNil: [
-      "branch": status.branch.map { .string($0) },
-      "head": status.head.map { .string($0.description) },
-      "operation": status.operation == .none ? nil : .string("\(status.operation)"),
-      "unsettled": .integer(Int64(status.unsettled)), "left": .integer(Int64(status.left)),
-      "lastSync": status.lastSync.map { JSON($0) }, "lastTick": status.lastTick.map { JSON($0) },
-      "remotes": .array(
-        status.remotes.map { remote in
-          .object(omittingNil: [
-            "name": .string(remote.remote.name),
-            "url": .string(URLMask.masked(url: remote.remote.url)),
-            "ahead": remote.counts.map { .integer(Int64($0.ahead)) },
-            "behind": remote.counts.map { .integer(Int64($0.behind)) },
-          ])
-        }),
-      "devices": .array(
-        status.devices.map { item in
-          .object(omittingNil: [
-            "id": JSON(item.device.id), "name": .string(item.device.name),
-            "here": .bool(item.isHere), "created": JSON(item.device.created),
-            "standIn": item.isReplaced ? nil : item.successor.map { JSON($0) },
-            "replacedBy": item.isReplaced ? item.successor.map { JSON($0) } : nil,
-            "lastActivity": item.lastActivity.map { JSON($0) },
-          ])
-        }),
-    ])
   }
 }

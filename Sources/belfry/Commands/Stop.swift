@@ -13,6 +13,6 @@ struct Stop: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func run() throws {
-    try Answering(options, common.context(root)).giveAndTell(.stop, json: common.json)
+    try Answering(options, common.context(root)).giveAndShow(.stop, json: common.json)
   }
 }

@@ -53,7 +53,8 @@ private func setEnabled(
     store: store, style: context.style,
     batteryWarnings: BatteryWarnings(context, store, alarm, status))
   if json {
-    return output.print(output.json(alarm, status, event: Event(enabled ? .enabled : .disabled)))
+    return try Console.write(
+      output.document(alarm, status, event: Event(enabled ? .enabled : .disabled)))
   }
   let title = Printable.text(alarm.title)
   if fields.isEmpty {

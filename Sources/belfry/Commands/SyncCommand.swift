@@ -20,7 +20,7 @@ struct SyncCommand: AsyncParsableCommand {
 
   /// The interval of this device's heartbeats in seconds, which the daemon sets.
   @Option(help: .hidden)
-  var signOfLife: Int64?
+  var heartbeatInterval: Int64?
 
   @Flag(inversion: .prefixedNo, help: "Check the mailboxes of partners, too.")
   var mail = true
@@ -40,20 +40,20 @@ struct SyncCommand: AsyncParsableCommand {
     }
     if dryRun {
       let plans = try await reaching(store, line, context) { try await store.sync.plan(remotes) }
-      try tell(plans, store)
+      try show(plans, store)
       return try Self.fail(plans.compactMap(\.failure))
     }
     // On a device driven by cron, no daemon sends heartbeats.
-    let sign = signOfLife ?? store.sync.heartbeatSpacing
+    let sign = heartbeatInterval ?? store.sync.heartbeatSpacing
     // A daemon syncs more often when a cascade step may have to ring; cron keeps its interval.
-    let promise = signOfLife.map { _ in DeviceHeartbeats.spacingInWindow }
+    let promise = heartbeatInterval.map { _ in DeviceHeartbeats.spacingInWindow }
     let result = try await reaching(store, line, context) {
       try await store.sync.run(remotes, sign: sign, promise: promise)
     }
     let names = store.deviceNames()
-    result.tell(names)
-    tell(result, names)
-    await context.upkeep(store)
+    result.printWarnings(names)
+    try show(result, names)
+    await StoreSession(context).upkeep(store)
     try Self.fail(result.exchanges.compactMap(\.failure))
   }
 
@@ -64,14 +64,14 @@ struct SyncCommand: AsyncParsableCommand {
     let report = try await Watchdog.limit {
       try await PartnerSession(context, creates: false).round()
     }
-    if !common.json { PartnerText(context).tell(report.news) }
+    if !common.json { PartnerText(context).show(report.news) }
     for failure in report.failures {
       let error = CommandError(partnerMailbox: failure.error)
       if isAlone { throw error }
       error.warn()
     }
     guard isAlone else { return }
-    if common.json { return Console.write(SyncResult().json.document) }
+    if common.json { return try Console.write(SyncDocument(SyncResult())) }
     if report.news.isEmpty { Console.line("No news from your partners.") }
   }
 
@@ -110,8 +110,8 @@ struct SyncCommand: AsyncParsableCommand {
     throw first
   }
 
-  private func tell(_ result: SyncResult, _ names: [Identifier: String]) {
-    if common.json { return Console.write(result.json.document) }
+  private func show(_ result: SyncResult, _ names: [Identifier: String]) throws {
+    if common.json { return try Console.write(SyncDocument(result)) }
     for exchange in result.exchanges where exchange.isLeft {
       Console.line(
         "\(exchange.remote.name) merges the pushed changes in its next tick or sync.")
@@ -131,8 +131,8 @@ struct SyncCommand: AsyncParsableCommand {
     }
   }
 
-  private func tell(_ plans: [SyncPlan], _ store: Store) throws {
-    if common.json { return Console.write(JSON.array(plans.map(\.json)).document) }
+  private func show(_ plans: [SyncPlan], _ store: Store) throws {
+    if common.json { return try Console.write(plans.map(SyncPlanDocument.init)) }
     let names = store.deviceNames()
     for plan in plans where plan.failure == nil {
       Console.line(
@@ -149,35 +149,6 @@ struct SyncCommand: AsyncParsableCommand {
           "  left out: \(Printable.text(refusal.path)): \(Printable.text(refusal.reason))")
       }
     }
-  }
-}
-
-extension SyncPlan {
-  /// `{remote, incoming, outgoing, changes, decisions, refusals}`
-  var json: JSON {
-    .object(omittingNil: [
-      "remote": .string(remote.name), "incoming": .integer(Int64(incoming)),
-      "outgoing": .integer(Int64(outgoing)),
-      "changes": .array(
-        changes.map { change in
-          .object(omittingNil: [
-            "path": .string(change.path), "title": change.title.map { .string($0) },
-            "new": .bool(change.isNew),
-          ])
-        }), "decisions": .array(decisions.map(\.json)),
-      "refusals": .array(refusals.map(\.json)),
-      "error": failure.map { .string(CommandError.words($0)) },
-    ])
-  }
-}
-
-extension MergeRefusal {
-  /// `{path, reason, commit, device}`
-  var json: JSON {
-    .object(omittingNil: [
-      "path": .string(path), "reason": .string(reason),
-      "commit": commit.map { .string($0.description) }, "device": device.map { JSON($0) },
-    ])
   }
 }
 
@@ -207,47 +178,25 @@ struct Clone: AsyncParsableCommand {
       remote.url, to: context.storePath, context: context.transferring(line).storeContext)
     line.clear()
     RemoteURLInput.warnOfCredentials(remote)
-    result.tell()
+    result.printWarnings()
     let count = try context.overview(store).count
     if common.json {
-      return Console.write(
-        JSON.object([
-          "store": .string(store.path), "device": JSON(store.device),
-          "alarms": .integer(Int64(count)),
-        ]).document)
+      return try Console.write(
+        CloneDocument(store: store.path, device: store.device.text, alarms: count))
     }
     Console.line(
       "Cloned \(count) alarm\(count == 1 ? "" : "s") to \(Printable.text(store.path)); this device is called \(Printable.text(context.storeContext.deviceName))."
     )
-    context.offerAdoption(store)
+    StoreSession(context).offerAdoption(store)
   }
 }
 
 extension SyncResult {
-  /// `{fetched, pushed, merged, decisions, refusals, remotes}`
-  var json: JSON {
-    .object([
-      "fetched": .integer(Int64(fetched)), "pushed": .integer(Int64(pushed)),
-      "merged": .integer(Int64(merged)), "decisions": .array(decisions.map(\.json)),
-      "refusals": .array(refusals.map(\.json)),
-      "remotes": .array(
-        exchanges.map { exchange in
-          .object(omittingNil: [
-            "name": .string(exchange.remote.name), "fetched": .integer(Int64(exchange.fetched)),
-            "pushed": .integer(Int64(exchange.pushed)),
-            "branch": exchange.branch.map { .string($0) },
-            "rewound": exchange.wasRewound ? true : nil, "left": exchange.isLeft ? true : nil,
-            "error": exchange.failure.map { .string(CommandError.words($0)) },
-          ])
-        }),
-    ])
-  }
-
   /// The maximum number of refusals that are printed; `--json` has all of them.
   private static let maxPrintedRefusals = 100
 
   /// Prints warnings on standard error: refused records, renamed branches, rewound remotes and clock differences.
-  func tell(_ names: [Identifier: String] = [:]) {
+  func printWarnings(_ names: [Identifier: String] = [:]) {
     for refusal in refusals.prefix(SyncResult.maxPrintedRefusals) {
       let commit = refusal.commit.map { ", commit \($0.short)" } ?? ""
       let device = refusal.device.map { " of \(Printable.text(names[$0] ?? $0.short))" } ?? ""
@@ -295,17 +244,5 @@ extension MergeDecision {
   func shown(_ value: FieldText, _ names: [Identifier: String]) -> String {
     let text = value.text(names)
     return Printable.text(alarm == nil ? JSON(fragment: text)?.string ?? text : text)
-  }
-
-  /// `{alarm, title, field, kept, discarded, keptBy, discardedBy, keptAt, discardedAt, rule}`
-  var json: JSON {
-    .object(omittingNil: [
-      "alarm": alarm.map { JSON($0) }, "title": .string(title), "field": .string(subject.name),
-      "kept": .string(kept), "discarded": .string(discarded),
-      "keptBy": keptStamp.map { JSON($0.device) },
-      "discardedBy": discardedStamp.map { JSON($0.device) },
-      "keptAt": keptStamp.map { JSON($0.time) },
-      "discardedAt": discardedStamp.map { JSON($0.time) }, "rule": .string(rule.rawValue),
-    ])
   }
 }

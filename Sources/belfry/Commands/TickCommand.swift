@@ -33,13 +33,14 @@ struct TickCommand: AsyncParsableCommand {
     let store = try context.open(welcome: false, creates: false)
     let report = try await Tick(store, delivery: TickCommand.delivery(context))
       .run(delivers: !settle)
-    context.tell(report.problems)
+    context.warnings.warn(about: report.problems)
     let output = AlarmOutput(store: store, style: context.style)
     let text = NotificationText(zones: context.storeContext.zones)
     let batteryWarning =
       settle || store.daemonProcess != nil ? nil : await checkBattery(context, store)
     if common.json {
-      output.print(json(report, batteryWarning, output))
+      try Console.write(
+        TickDocument(report, batteryWarning: batteryWarning, zones: output.zones))
     } else if !quiet {
       print(report, output)
       if let batteryWarning {
@@ -49,7 +50,7 @@ struct TickCommand: AsyncParsableCommand {
       }
     }
     if !report.delivered.isEmpty {
-      SilentDeviceWarning.tell(
+      SilentDeviceWarning.print(
         store, about: Set(report.delivered.compactMap(\.notification.key.alarm)))
     }
     for (notification, outcome) in report.delivered {
@@ -64,14 +65,14 @@ struct TickCommand: AsyncParsableCommand {
     if let failure = report.failures.first {
       throw CommandError("the firings could not be recorded", causedBy: failure)
     }
-    if wake, let next = report.nextWake { try await ServiceManager(context).wake(at: next) }
+    if wake, let next = report.nextWake { try await ServiceManager(context).systemd.wake(at: next) }
     if ring, !common.json { try await RingLoop(context).runIfRinging() }
-    await context.upkeep(store)
+    await StoreSession(context).upkeep(store)
   }
 
   /// Starts a background process for each call. A call may take minutes, and cron must not wait for it.
   private func startCalls(_ callouts: [Callout], _ context: CommandContext) async {
-    guard let command = context.executable else { return }
+    guard let command = context.environment.executable else { return }
     for callout in callouts {
       let arguments = callout.arguments + ["--store", context.storePath]
       let outcome = await TimedProcess.run(
@@ -114,7 +115,7 @@ struct TickCommand: AsyncParsableCommand {
   /// Returns a delivery through helper processes that outlive this one; if the path of the binary is unknown, through
   /// this process.
   private static func delivery(_ context: CommandContext) -> any NotificationDelivery {
-    guard let command = context.executable else { return context.hooks() }
+    guard let command = context.environment.executable else { return context.hooks() }
     return DetachedDelivery(command: command, arguments: ["attend", "--store", context.storePath])
   }
 
@@ -165,57 +166,5 @@ struct TickCommand: AsyncParsableCommand {
           : "\(outcome): \(title), \(group.count) times from \(group[0].occurrence.spoken) to \(last)\(more)."
       )
     }
-  }
-
-  /// The JSON keys of a battery warning.
-  private static let batteryWarningKeys: Set = [
-    "alarm", "title", "occurrence", "due", "risk", "predicted", "more",
-  ]
-
-  /// Returns `{fired, followUps, warnings, answered, missed, autoCompleted, nudge?, nextWake?}`. The nudge is the
-  /// battery warning, `{alarm, title, occurrence, due, risk, predicted, more}`.
-  private func json(_ report: TickReport, _ batteryWarning: Notification?, _ output: AlarmOutput)
-    -> JSON
-  {
-    let text = NotificationText(zones: output.zones)
-    func notifications(_ wanted: (Notification) -> Bool) -> JSON {
-      .array(
-        report.delivered.filter { wanted($0.notification) }.map { notification, outcome in
-          guard case .object(var members) = text.json(notification) else { return .null }
-          // Only hooks need these keys.
-          for key in ["kind", "note", "body", "sound"] { members[key] = nil }
-          if case .followUp = notification {} else { members["headline"] = nil }
-          if case .undelivered = outcome { members["delivered"] = false }
-          return .object(members)
-        })
-    }
-    func item(_ item: TickReport.Item) -> JSON {
-      .object([
-        "alarm": JSON(item.alarm), "title": .string(item.title),
-        "occurrence": JSON(item.occurrence), "due": .string(output.zones.text(item.due)),
-      ])
-    }
-    return .object(omittingNil: [
-      "fired": notifications { if case .firing = $0 { true } else { false } },
-      "followUps": notifications { if case .followUp = $0 { true } else { false } },
-      "warnings": notifications { if case .advanceWarning = $0 { true } else { false } },
-      "answered": .array(
-        report.answered.map { alarm, event in
-          .object(omittingNil: [
-            "alarm": JSON(alarm.id), "title": .string(alarm.title),
-            "occurrence": event.occurrence.map { JSON($0) },
-            "action": .string(event.action.rawValue),
-          ])
-        }),
-      "missed": .array(report.missed.map(item)),
-      "autoCompleted": .array(report.autoCompleted.map(item)),
-      "nudge": batteryWarning.map { batteryWarning in
-        .object(
-          (text.json(batteryWarning).object ?? [:]).filter {
-            TickCommand.batteryWarningKeys.contains($0.key)
-          })
-      },
-      "nextWake": report.nextWake.map { .string(output.zones.text($0)) },
-    ])
   }
 }

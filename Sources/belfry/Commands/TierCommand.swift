@@ -22,36 +22,25 @@ struct TierCommand: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let store = try context.open()
-    guard let tier else { return show(try context.settings(store).tier, completed: [], context) }
+    guard let tier else { return try show(context.settings(store).tier, completed: [], context) }
     guard let wanted = Settings.Tier(rawValue: tier.lowercased()) else {
       throw CommandError(
         .usage, "there is no tier '\(Printable.text(tier))'.",
         hint: "The tiers: free, plus and premium.")
     }
-    show(wanted, completed: try store.set(.tier, to: .word(wanted.rawValue)), context)
+    try show(wanted, completed: store.set(.tier, to: .word(wanted.rawValue)), context)
   }
 
   private func show(
     _ tier: Settings.Tier, completed: [(alarm: Alarm, occurrence: CivilDateTime)],
     _ context: CommandContext
-  ) {
+  ) throws {
     if common.json {
-      return Console.write(
-        JSON.object(omittingNil: [
-          "tier": .string(tier.rawValue),
-          "alarmLimit": tier.alarmLimit.map { .integer(Int64($0)) },
-          "confirmsCompletion": .bool(tier.confirmsCompletion),
-          "completed": completed.isEmpty
-            ? nil
-            : .array(
-              completed.map {
-                .object(["alarm": JSON($0.alarm.id), "occurrence": JSON($0.occurrence)])
-              }),
-        ]).document)
+      return try Console.write(TierDocument(tier, completed: completed))
     }
     let limit = tier.alarmLimit.map { "at most \($0) alarms" } ?? "any number of alarms"
     let state = tier.confirmsCompletion ? "pending" : "done"
     Console.line("The tier is \(tier.rawValue): \(limit), a stopped occurrence is \(state).")
-    SettingsText.tell(completed)
+    SettingsText.printCompleted(completed)
   }
 }

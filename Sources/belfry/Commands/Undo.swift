@@ -26,14 +26,11 @@ struct Undo: ParsableCommand {
     let undone = try store.history.undo(skipping: skip)
     let output = AlarmOutput(store: store, style: context.style)
     if common.json {
-      return output.print(
-        .object([
-          "undone": .string(undone.subject),
-          "alarms": .array(
-            try undone.alarms.map { output.json($0, try store.status($0)) }),
-          "settings": .array(undone.settings.map { .string($0.name) }),
-          "devices": .array(undone.devices.map { JSON($0) }),
-        ]))
+      return try Console.write(
+        UndoDocument(
+          undone: undone.subject,
+          alarms: undone.alarms.map { output.document($0, try store.status($0)) },
+          settings: undone.settings.map(\.name), devices: undone.devices.map(\.text)))
     }
     let alarm = undone.alarms.count == 1 ? undone.alarms[0] : nil
     let state = try alarm.map { try self.state($0, undone, store, output) } ?? ""

@@ -18,7 +18,9 @@ struct Unskip: ParsableCommand {
     let (transition, status) = try answering.give(.unskip(all: all))
     guard let event = transition.events.last else { return }
     let output = answering.output
-    if common.json { return output.print(output.json(transition.alarm, status, event: event)) }
+    if common.json {
+      return try Console.write(output.document(transition.alarm, status, event: event))
+    }
     Console.line(
       "Unskipped \(Printable.text(transition.alarm.title)): \(output.next(transition.alarm, status))."
     )

@@ -1,7 +1,7 @@
 import BelfryCore
 import BelfryStore
 
-/// Alarms as text and as JSON.
+/// Alarms as text and as documents.
 struct AlarmOutput: Sendable {
   let now: Instant
   let zones: ZoneLibrary
@@ -104,11 +104,11 @@ struct AlarmOutput: Sendable {
   /// A part of a line in one color.
   private struct Piece {
     let text: String
-    let colour: Style.Colour?
+    let color: Style.Color?
 
-    init(_ text: String, _ colour: Style.Colour? = nil) {
+    init(_ text: String, _ color: Style.Color? = nil) {
       self.text = text
-      self.colour = colour
+      self.color = color
     }
   }
 
@@ -125,7 +125,7 @@ struct AlarmOutput: Sendable {
         content = String(content.drop { $0 == " " })
       }
       let shown = style.fit(content, indent: used)
-      text += piece.colour.map { style.paint(shown, $0) } ?? shown
+      text += piece.color.map { style.paint(shown, $0) } ?? shown
       used += TextWidth.of(shown)
     }
     text += "\n"
@@ -144,12 +144,12 @@ struct AlarmOutput: Sendable {
       gap = max(1, edge - TextWidth.of(title) - badge.utf8.count)
     }
     text += String(repeating: " ", count: gap)
-    text += style.paint(badge, muted ? .faint : AlarmOutput.colour(ofBadge: summary.badge))
+    text += style.paint(badge, muted ? .faint : AlarmOutput.color(ofBadge: summary.badge))
     text += "\n"
   }
 
   /// Returns the color of a badge. Each cycle has its own.
-  static func colour(ofBadge badge: String) -> Style.Colour {
+  static func color(ofBadge badge: String) -> Style.Color {
     switch badge.split(separator: " ").last {
     case "annual", "years": .green
     case "monthly", "months": .magenta
@@ -226,76 +226,24 @@ struct AlarmOutput: Sendable {
       + "More: belfry help add\n"
   }
 
-  // MARK: JSON
+  // MARK: Documents
 
-  /// `{id, title, note?, enabled, delivery, state, schedule, zone, next?, nextOccurrence?, countdownSeconds?, ringing?,
-  /// pending?, allPending?, snooze?, missed?, skipped?, pause?, cascade?, cascadeZone?, partner?, nudge?}`
+  /// Returns the document of an alarm.
+  func document(_ alarm: Alarm, _ status: AlarmStatus) -> AlarmDocument {
+    AlarmDocument(
+      alarm, status, batteryWarning: batteryWarnings[alarm.id], now: now, zones: zones)
+  }
+
+  /// Returns the document of an action.
   ///
-  /// `pending` is the latest pending occurrence. `allPending` lists all of them if there are several.
-  func json(_ alarm: Alarm, _ status: AlarmStatus) -> JSON {
-    .object(omittingNil: [
-      "id": JSON(alarm.id), "title": .string(alarm.title), "note": alarm.note.map { .string($0) },
-      "enabled": .bool(alarm.enabled),
-      "delivery": .object(omittingNil: [
-        "persistent": .bool(alarm.delivery.persistent), "strict": .bool(alarm.delivery.strict),
-        "sound": alarm.delivery.sound.map { .string($0) },
-        "followUps": alarm.delivery.followUps.map { JSON($0) },
-        "warnings": alarm.delivery.warnings.map { JSON($0) },
-        "devices": alarm.delivery.devices.isEmpty
-          ? nil : .array(alarm.delivery.devices.sorted().map { JSON($0) }),
-      ]), "pause": alarm.pause.map { .object(["from": JSON($0.from), "until": JSON($0.until)]) },
-      "cascade": alarm.cascade.map { CascadeRecord.encode(plan: $0.plan) },
-      "cascadeZone": alarm.cascade?.plan.isActive == true
-        ? alarm.cascadeZone.map { .string($0) } : nil,
-      "partner": alarm.partner.map(AlarmRecord.encode),
-      "state": .string(status.state.rawValue),
-      "nudge": batteryWarnings[alarm.id].map(BatteryWarningText.json),
-      "schedule": ScheduleRecord.encode(alarm.schedule), "zone": .string(alarm.zone.text),
-      "next": status.next.map { .string(zones.text($0.at)) },
-      "nextOccurrence": status.next.map { JSON($0.civil) },
-      "countdownSeconds": status.next.map { .integer($0.at.seconds(since: now)) },
-      "ringing": status.state == .ringing
-        ? status.current.map { .object(["occurrence": JSON($0)]) } : nil,
-      "pending": status.pending.last.map(json),
-      "allPending": status.pending.count > 1 ? .array(status.pending.map(json)) : nil,
-      "snooze": status.snooze.map {
-        .object([
-          "occurrence": JSON($0.occurrence), "until": .string(zones.text($0.until)),
-          "count": .integer(Int64($0.count)),
-        ])
-      },
-      "missed": status.missed.isEmpty ? nil : .array(status.missed.map { JSON($0) }),
-      "skipped": status.skipped.isEmpty ? nil : .array(status.skipped.map { JSON($0) }),
-    ])
+  /// - Parameter skipped: the skipped occurrences, for `skip`.
+  func document(
+    _ alarm: Alarm, _ status: AlarmStatus, event: Event, skipped: [CivilDateTime]? = nil
+  ) -> ActionDocument {
+    ActionDocument(
+      alarm, status, event: event, skipped: skipped, batteryWarning: batteryWarnings[alarm.id],
+      zones: zones)
   }
-
-  /// `{occurrence, since, followUpsSent, nextFollowUp?}`
-  func json(_ pending: AlarmStatus.Pending) -> JSON {
-    .object(omittingNil: [
-      "occurrence": JSON(pending.occurrence), "since": .string(zones.text(pending.since)),
-      "followUpsSent": .integer(Int64(pending.followUpsSent)),
-      "nextFollowUp": pending.nextFollowUp.map { .string(zones.text($0)) },
-    ])
-  }
-
-  /// `{alarm, title, occurrence?, action, state, next?, nudge?}` and, by action, `until`, `pending` or `doneAt`.
-  func json(_ alarm: Alarm, _ status: AlarmStatus, event: Event) -> JSON {
-    var members: [String: JSON?] = [
-      "alarm": JSON(alarm.id), "title": .string(alarm.title),
-      "occurrence": event.occurrence.map { JSON($0) }, "action": .string(event.action.rawValue),
-      "state": .string(status.state.rawValue),
-      "next": status.next.map { .string(zones.text($0.at)) },
-      "nudge": batteryWarnings[alarm.id].map(BatteryWarningText.json),
-    ]
-    if event.action == .snoozed {
-      members["until"] = status.snooze.map { .string(zones.text($0.until)) }
-    }
-    if let done = event.effective { members["doneAt"] = .string(zones.text(done)) }
-    if event.action == .stopped { members["pending"] = status.pending.last.map(json) }
-    return .object(omittingNil: members)
-  }
-
-  func print(_ json: JSON) { Console.write(json.document) }
 
   /// Returns `next is Mon 23 Nov 2026, 09:00, in 2 days`, or the reason why there is no next occurrence.
   func next(_ alarm: Alarm, _ status: AlarmStatus) -> String {

@@ -2,7 +2,7 @@ import BelfryCore
 import BelfryScheduler
 import BelfryStore
 
-/// The battery as a page and as JSON.
+/// The battery as a page and as a document.
 struct BatteryText {
   /// An alarm that rings on this device soon.
   struct Near {
@@ -87,7 +87,7 @@ struct BatteryText {
 
   private func line(_ alarm: Near, _ standing: BatteryStanding) -> String {
     let prediction = standing.prediction(at: alarm.comes.at)
-    let (label, colour): (String, Style.Colour?) =
+    let (label, color): (String, Style.Color?) =
       switch prediction.risk {
       case .critical: ("critical", .red)
       case .warning: ("warning", .orange)
@@ -97,7 +97,7 @@ struct BatteryText {
     let percent = standing.reading.isCharging ? nil : prediction.predicted
     var cells = percent.map { "\($0)%" } ?? ""
     cells = String(repeating: " ", count: max(0, 4 - cells.count)) + cells
-    let painted = colour.map { style.paint(label, $0) } ?? label
+    let painted = color.map { style.paint(label, $0) } ?? label
     let civil = output.zones.local.civil(at: alarm.comes.at)
     let when = "\(civil.spoken.prefix(3)) \(civil.time)"
     let rest = style.fit("\(when)  \(Printable.text(alarm.title))", indent: 18)
@@ -111,50 +111,11 @@ struct BatteryText {
     return "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
   }
 
-  // MARK: JSON
+  // MARK: Documents
 
-  /// `{present, level?, state, drain?, drainFrom?, asleepDrain?, asleepShare?, source, names, alarms, samples}`
-  ///
-  /// An alarm is `{alarm, title, occurrence, at, predicted?, risk, unknown?}`. A sample is `{at, level, charging}`; the
-  /// samples cover the last 12 hours.
-  func json(_ standing: BatteryStanding, _ alarms: [Near]) -> JSON {
-    let outlook = outlook(standing, alarms)
-    let isCharging = standing.reading.isCharging
-    func real(_ value: Double?) -> JSON? {
-      // Sixteenths have a finite decimal representation.
-      value.map { .real(($0 * 16).rounded() / 16) }
-    }
-    let samples = standing.history.samples.filter {
-      $0.at > now.adding(seconds: -BatteryPlot.past)
-    }
-    return .object(omittingNil: [
-      "present": true, "level": real(standing.reading.level),
-      "state": .string(isCharging ? "charging" : "discharging"),
-      "drain": isCharging ? nil : real(outlook?.awake),
-      "drainFrom": isCharging ? nil : (outlook?.source?.rawValue).map { .string($0) },
-      "asleepDrain": real(outlook?.asleep), "asleepShare": real(outlook?.asleepShare),
-      "source": .string(standing.reading.source.rawValue),
-      "names": .array(standing.reading.names.map { .string($0) }),
-      "alarms": .array(
-        alarms.map { alarm in
-          let prediction = standing.prediction(at: alarm.comes.at)
-          return .object(omittingNil: [
-            "alarm": JSON(alarm.alarm), "title": .string(alarm.title),
-            "occurrence": JSON(alarm.comes.civil),
-            "at": .string(output.zones.text(alarm.comes.at)),
-            "predicted": prediction.predicted.map { .integer(Int64($0)) },
-            "risk": .string(prediction.risk.rawValue),
-            "unknown": prediction.unknown.map { .string($0.rawValue) },
-          ])
-        }),
-      "samples": .array(
-        samples.map { sample in
-          .object(omittingNil: [
-            "at": .string(output.zones.text(sample.at)), "level": real(sample.level),
-            "charging": .bool(sample.isCharging),
-          ])
-        }),
-    ])
+  func document(_ standing: BatteryStanding, _ alarms: [Near]) -> BatteryDocument {
+    BatteryDocument(
+      standing, outlook: outlook(standing, alarms), alarms, now: now, zones: output.zones)
   }
 }
 
@@ -198,7 +159,7 @@ struct BatteryPlot {
   }
 
   /// Returns the sign of a column, its color and its level in percent, or nil for an empty column.
-  private func mark(_ column: Int) -> (sign: String, colour: Style.Colour, level: Double)? {
+  private func mark(_ column: Int) -> (sign: String, color: Style.Color, level: Double)? {
     let moment = moment(column)
     if moment <= sample.at {
       let known = (standing.history.samples + [sample]).last { $0.at <= moment }
@@ -207,13 +168,13 @@ struct BatteryPlot {
     }
     let prediction = standing.prediction(at: moment)
     guard !sample.isCharging, let level = prediction.level else { return nil }
-    let colour: Style.Colour =
+    let color: Style.Color =
       switch prediction.risk {
       case .safe: .faint
       case .warning: .orange
       case .critical: .red
       }
-    return ("·", colour, max(0, level))
+    return ("·", color, max(0, level))
   }
 
   /// True if there are neither recorded nor predicted levels.
@@ -228,7 +189,7 @@ struct BatteryPlot {
       text += "  \(label) │"
       for mark in marks {
         let isHere = mark.map { min(BatteryPlot.rows - 1, Int($0.level / 10)) == row } ?? false
-        text += isHere ? mark.map { output.style.paint($0.sign, $0.colour) } ?? " " : " "
+        text += isHere ? mark.map { output.style.paint($0.sign, $0.color) } ?? " " : " "
       }
       while text.hasSuffix(" ") { text.removeLast() }
       text += "\n"

@@ -56,32 +56,23 @@ struct BatteryWarningText {
     self.style = style
   }
 
-  private var colour: Style.Colour { batteryWarning.risk == .critical ? .red : .orange }
+  private var color: Style.Color { batteryWarning.risk == .critical ? .red : .orange }
 
   /// Returns the lines of the card.
   ///
   /// - Parameter offset: the indentation, in columns.
   func lines(offset: Int = 2) -> [String] {
     // Only the most important line is bold.
-    let content: [(String, Style.Colour?)] = [
+    let content: [(String, Style.Color?)] = [
       ("⚠ \(batteryWarning.title)", batteryWarning.risk == .critical ? .plainRed : .orange),
       (batteryWarning.headline, .bold), (batteryWarning.action, nil),
     ]
-    return content.map { text, colour in
+    return content.map { text, color in
       let shown = style.fit(text, indent: offset + 2)
-      return String(repeating: " ", count: offset) + style.paint("▌", self.colour) + " "
-        + (colour.map { style.paint(shown, $0) } ?? shown)
+      return String(repeating: " ", count: offset) + style.paint("▌", self.color) + " "
+        + (color.map { style.paint(shown, $0) } ?? shown)
     }
   }
 
   var text: String { lines().joined(separator: "\n") + "\n" }
-
-  /// `{risk, predicted, headline, action}`
-  static func json(_ batteryWarning: BatteryWarning) -> JSON {
-    .object([
-      "risk": .string(batteryWarning.risk.rawValue),
-      "predicted": .integer(Int64(batteryWarning.predicted)),
-      "headline": .string(batteryWarning.headline), "action": .string(batteryWarning.action),
-    ])
-  }
 }

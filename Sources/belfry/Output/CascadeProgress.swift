@@ -27,7 +27,7 @@ struct CascadeProgress {
     now = store.context.now
     let names = store.deviceNames()
     let primary = plan.primary.flatMap { names[$0] } ?? "the first device"
-    labels = ["\(primary), first"] + plan.targets.map { $0.deed(names) }
+    labels = ["\(primary), first"] + plan.targets.map { $0.action(names) }
     let devices = [plan.primary] + plan.targets.map(\.device)
     silent = CascadeProgress.silent(devices, of: alarm, at: current, in: store)
   }
@@ -82,24 +82,21 @@ struct CascadeProgress {
     return text
   }
 
-  /// `{alarm, title, occurrence, standing, turns: [{at, label, begun, there}]}`
-  var json: JSON {
+  /// The document of the progress.
+  var document: CascadeProgressDocument {
     let standing =
       switch cascadeRun.standing(at: now) {
       case .paused: "snoozed"
       case .exhausted: "exhausted"
       case .ahead, .ringing, .resolved: "ringing"
       }
-    return .object([
-      "alarm": JSON(alarm.id), "title": .string(alarm.title), "occurrence": JSON(occurrence),
-      "standing": .string(standing),
-      "turns": .array(
-        cascadeRun.turns.map { turn in
-          .object([
-            "at": JSON(turn.at), "label": .string(labels[turn.step]),
-            "begun": .bool(turn.at <= now), "there": .bool(!silent.contains(turn.step)),
-          ])
-        }),
-    ])
+    return CascadeProgressDocument(
+      alarm: alarm.id.text, title: alarm.title, occurrence: occurrence.description,
+      standing: standing,
+      turns: cascadeRun.turns.map { turn in
+        CascadeProgressDocument.Turn(
+          at: turn.at.description, label: labels[turn.step], started: turn.at <= now,
+          online: !silent.contains(turn.step))
+      })
   }
 }

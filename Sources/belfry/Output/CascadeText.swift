@@ -1,7 +1,7 @@
 import BelfryCore
 import BelfryStore
 
-/// The cascade of an alarm, as text and as JSON.
+/// The cascade of an alarm as text.
 struct CascadeText {
   let alarm: Alarm
   let names: [Identifier: String]
@@ -83,46 +83,6 @@ struct CascadeText {
     }
   }
 
-  /// `{alarm, title, on, every, primary?, zone?, targets: [{kind, label, sublabel, …}]}`
-  var json: JSON {
-    .object(omittingNil: [
-      "alarm": JSON(alarm.id), "title": .string(alarm.title), "on": .bool(plan.isOn),
-      "every": .integer(plan.interval), "primary": plan.primary.map { JSON($0) },
-      "zone": zoneName.map { .string($0) },
-      "targets": .array(plan.targets.map(json)),
-    ])
-  }
-
-  /// `{kind, label, sublabel?, device?, person?, address?, number?, message?}`
-  func json(_ target: CascadeTarget) -> JSON {
-    let sublabel = sublabel(target)
-    var members: [String: JSON?] = [
-      "label": .string(target.label(names)), "sublabel": sublabel.isEmpty ? nil : .string(sublabel),
-      "device": target.device.map { JSON($0) },
-    ]
-    switch target {
-    case .device: members["kind"] = "device"
-    case .person(let person):
-      members["kind"] = "person"
-      members["person"] = .string(person.name)
-      members["address"] = person.address.map { .string($0) }
-    case .phone(let number, let message):
-      members["kind"] = "phone"
-      members["number"] = .string(number.e164)
-      members["message"] = message.map { .string($0) }
-    }
-    return .object(omittingNil: members)
-  }
-
-  /// `{id, name, kind?, owner?, calls}`
-  static func json(_ device: Device) -> JSON {
-    .object(omittingNil: [
-      "id": JSON(device.id), "name": .string(device.name),
-      "kind": device.kind.map { .string($0.rawValue) }, "owner": device.owner.map { .string($0) },
-      "calls": .bool(device.calls),
-    ])
-  }
-
   // MARK: The preview
 
   /// The suffix of a time that all devices of the cascade use, such as ` Europe/Berlin`.
@@ -138,28 +98,16 @@ struct CascadeText {
       )
       + "\n"
     let lines = plan.preview(due: next.at).map { target, at in
-      (clock(at, zone), Printable.text(target.deed(names)))
+      (clock(at, zone), Printable.text(target.action(names)))
     }
     let width = lines.map { $0.0.utf8.count }.max() ?? 0
-    for (time, deed) in lines {
+    for (time, action) in lines {
       text +=
         Console.fitted(
-          "  " + String(repeating: " ", count: width - time.utf8.count) + "\(time)  \(deed)") + "\n"
+          "  " + String(repeating: " ", count: width - time.utf8.count) + "\(time)  \(action)")
+        + "\n"
     }
     return text
-  }
-
-  /// `[{at, time, zone?, deed, kind, …}]`
-  func preview(of next: Timeline.Occurrence, in zone: TimeZoneRules) -> JSON {
-    .array(
-      plan.preview(due: next.at).map { target, at in
-        guard case .object(var members) = json(target) else { return .null }
-        members["at"] = JSON(at)
-        members["time"] = .string(clock(at, zone))
-        members["zone"] = zoneName.map { .string($0) }
-        members["deed"] = .string(target.deed(names))
-        return .object(members)
-      })
   }
 
   // MARK: Typed text

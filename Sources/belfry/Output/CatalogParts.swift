@@ -235,7 +235,7 @@ struct CatalogParts {
       subtitle: "Mon 23 Nov 2026")
     change(&screen)
     let lines = screen.lines(columns: style.width ?? 80, rows: rows, style)
-    let framed = lines.map { (style.isColoured ? Style.black : "") + $0 + style.reset + "|\n" }
+    let framed = lines.map { (style.isColored ? Style.black : "") + $0 + style.reset + "|\n" }
     return Part(name: "firing screen: \(name)", text: framed.joined())
   }
 

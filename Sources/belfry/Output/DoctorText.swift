@@ -51,7 +51,7 @@ struct Diagnosis: Sendable {
 
   /// Returns the area, the level and the message with its remedy, wrapped to the width of the terminal.
   func text(_ style: Style) -> String {
-    let (sign, colour): (String, Style.Colour) =
+    let (sign, color): (String, Style.Color) =
       switch level {
       case .fine: ("ok", .green)
       case .note: ("note", .yellow)
@@ -60,7 +60,7 @@ struct Diagnosis: Sendable {
       }
     let indent = 24
     let head =
-      "\(Printable.text(area))".padded(to: 15) + style.paint(sign, colour)
+      "\(Printable.text(area))".padded(to: 15) + style.paint(sign, color)
       + String(repeating: " ", count: indent - 15 - sign.count)
     let content = Printable.text(message) + (remedy.map { " \(Printable.text($0))" } ?? "")
     guard let width = style.width, width > indent + 20 else { return head + content + "\n" }

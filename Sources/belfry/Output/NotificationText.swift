@@ -78,11 +78,16 @@ struct NotificationText {
 
   private func text(_ step: Notification.CascadeStep) -> String {
     let reason = step.uncertainty.map { " That is not certain: \(text($0))." } ?? ""
-    let device = step.firstDevice ?? "the first device"
-    return "Cascade step \(step.number): not stopped on \(device).\(reason)"
+    return "Cascade step \(step.number): not stopped on \(firstDevice(step)).\(reason)"
   }
 
-  private func text(_ uncertainty: Notification.Uncertainty) -> String {
+  /// Returns the name of the device that rang at the alarm's time.
+  func firstDevice(_ step: Notification.CascadeStep) -> String {
+    step.firstDevice ?? "the first device"
+  }
+
+  /// Returns the reason why the answers on other devices are unknown, as a clause.
+  func text(_ uncertainty: Notification.Uncertainty) -> String {
     func clock(_ time: Instant) -> String { "\(zones.local.civil(at: time).time)" }
     return switch uncertainty {
     case .noRemote: "this store has no remote"
@@ -171,7 +176,7 @@ struct NotificationText {
       members["cascade"] = firing.step.map { step in
         .object(omittingNil: [
           "step": .integer(Int64(step.number)),
-          "primary": .string(step.firstDevice ?? "the first device"),
+          "primary": .string(firstDevice(step)),
           "uncertainBecause": step.uncertainty.map { .string(text($0)) },
         ])
       }

@@ -3,7 +3,7 @@ import BelfryPartners
 import BelfryStore
 import Git
 
-/// Partners, requests and receipts, as text and as JSON.
+/// Partners, requests and receipts as text.
 struct PartnerText {
   private let output: AlarmOutput
   private var now: Instant { output.now }
@@ -103,36 +103,8 @@ struct PartnerText {
     "\(fault.words) (\(faults.count)), last \(when(faults.last))"
   }
 
-  func json(_ partner: Partnership) -> JSON {
-    .object(omittingNil: [
-      "id": JSON(partner.id), "name": .string(partner.name),
-      "phase": .string(partner.phase.rawValue),
-      "mailbox": .string(URLMask.masked(url: partner.mailbox)),
-      "code": partner.isPairing ? partner.code.map { .string($0) } : nil,
-      "expires": partner.isPairing ? .string(zones.text(partner.expires)) : nil,
-      "validUntil": partner.validUntil.map { .string(zones.text($0)) },
-      "limits": json(partner.limits),
-      "waiting": .integer(Int64(partner.sent.count { !$0.isPosted && !$0.isRecalled })),
-      "faults": .object(
-        Dictionary(
-          uniqueKeysWithValues: partner.faults.map { fault, faults in
-            (
-              fault.rawValue,
-              .object([
-                "count": .integer(Int64(faults.count)), "last": .string(zones.text(faults.last)),
-              ])
-            )
-          })),
-      "failure": partner.failure.map { .string(URLMask.masked($0)) },
-    ])
-  }
-
-  func json(_ limits: PartnerLimits) -> JSON {
-    .object(omittingNil: [
-      "perDay": .integer(Int64(limits.perDay)), "length": .integer(Int64(limits.longest)),
-      "aheadSeconds": .integer(limits.ahead), "quiet": limits.quiet.map { JSON($0) },
-      "muted": .bool(limits.isMuted),
-    ])
+  func document(_ partner: Partnership) -> PartnerDocument {
+    PartnerDocument(partner, zones: zones)
   }
 
   // MARK: Requests
@@ -184,7 +156,7 @@ struct PartnerText {
   /// Prints news, each item on its own line.
   ///
   /// - Parameter isApart: true to print to standard error, because standard output holds a JSON document.
-  func tell(_ news: [PartnerNews], isApart: Bool = false) {
+  func show(_ news: [PartnerNews], isApart: Bool = false) {
     for line in news.flatMap(lines) {
       if isApart { Console.error(line) } else { Console.line(line) }
     }

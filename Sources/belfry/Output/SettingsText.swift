@@ -32,7 +32,7 @@ enum SettingsText {
   }
 
   /// Prints the pending occurrences that a change of the tier has completed.
-  static func tell(_ completed: [(alarm: Alarm, occurrence: CivilDateTime)]) {
+  static func printCompleted(_ completed: [(alarm: Alarm, occurrence: CivilDateTime)]) {
     for item in completed {
       Console.line(
         "Completed by itself: \(Printable.text(item.alarm.title)), \(item.occurrence.spoken).")

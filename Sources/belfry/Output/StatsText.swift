@@ -86,7 +86,9 @@ struct HeatMap {
   }
 
   /// Returns the sign and the color of an outcome.
-  private static func look(_ outcome: Statistics.Outcome) -> (sign: String, colour: Style.Colour) {
+  private static func appearance(of outcome: Statistics.Outcome) -> (
+    sign: String, color: Style.Color
+  ) {
     switch outcome {
     case .done: ("■", .green)
     case .autoCompleted: ("□", .cyan)
@@ -108,8 +110,8 @@ struct HeatMap {
         if day > today { break }
         if week > 0 { text += " " }
         if let outcome = days[day] {
-          let look = HeatMap.look(outcome)
-          text += style.paint(look.sign, look.colour)
+          let mark = HeatMap.appearance(of: outcome)
+          text += style.paint(mark.sign, mark.color)
         } else {
           text += style.paint("·", .faint)
         }
@@ -140,12 +142,12 @@ struct HeatMap {
       (Statistics.Outcome.done, "done"), (.autoCompleted, "by itself"), (.skipped, "skipped"),
       (.missed, "missed"),
     ] {
-      let look = HeatMap.look(outcome)
+      let mark = HeatMap.appearance(of: outcome)
       if used + name.count + 3 > style.width ?? 80 {
         text += "\n   "
         used = 3
       }
-      text += " " + style.paint(look.sign, look.colour) + " " + name
+      text += " " + style.paint(mark.sign, mark.color) + " " + name
       used += name.count + 3
     }
     return text + "\n"

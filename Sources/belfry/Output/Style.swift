@@ -2,7 +2,7 @@ import Glibc
 
 /// The capabilities of the terminal on standard output: colors and width.
 struct Style: Sendable {
-  let isColoured: Bool
+  let isColored: Bool
   /// The width in columns; nil if standard output is not a terminal.
   let width: Int?
 
@@ -11,7 +11,7 @@ struct Style: Sendable {
     let isTerminal = isatty(STDOUT_FILENO) == 1
     let isPlain =
       !(environment["NO_COLOR"] ?? "").isEmpty || ["", "dumb"].contains(environment["TERM"] ?? "")
-    isColoured = isTerminal && !isPlain
+    isColored = isTerminal && !isPlain
     width = Style.width(STDOUT_FILENO)
   }
 
@@ -23,12 +23,12 @@ struct Style: Sendable {
     return isKnown ? Int(size.ws_col) : 80
   }
 
-  init(isColoured: Bool, width: Int?) {
-    self.isColoured = isColoured
+  init(isColored: Bool, width: Int?) {
+    self.isColored = isColored
     self.width = width
   }
 
-  enum Colour: String {
+  enum Color: String {
     case plain = "0"
     case bold = "1"
     case faint = "2"
@@ -44,19 +44,19 @@ struct Style: Sendable {
   }
 
   /// Returns text in a color, if the terminal has colors.
-  func paint(_ text: String, _ colour: Colour) -> String {
-    isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
+  func paint(_ text: String, _ color: Color) -> String {
+    isColored ? "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m" : text
   }
 
   /// The sequence that sets a black background and a white foreground.
   static let black = "\u{1B}[0m\u{1B}[40m\u{1B}[48;2;0;0;0m\u{1B}[97m"
 
   /// The sequence that restores the terminal's default colors.
-  var reset: String { isColoured ? "\u{1B}[0m" : "" }
+  var reset: String { isColored ? "\u{1B}[0m" : "" }
 
   /// Returns text in a color, followed by the sequence that restores the black screen.
-  func paintOnBlack(_ text: String, _ colour: Colour) -> String {
-    isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\(Style.black)" : text
+  func paintOnBlack(_ text: String, _ color: Color) -> String {
+    isColored ? "\u{1B}[\(color.rawValue)m\(text)\(Style.black)" : text
   }
 
   /// Returns a line cut to the width of the terminal. Returns it unchanged if there is no terminal.

@@ -48,11 +48,11 @@ enum WelcomePages {
   }
 
   private static func sheet(
-    _ icon: String, _ colour: Style.Colour, _ title: String, _ paragraphs: [String], _ style: Style
+    _ icon: String, _ color: Style.Color, _ title: String, _ paragraphs: [String], _ style: Style
   ) -> String {
     let columns = min(style.width ?? 80, 72)
     var text = style.paint(String(repeating: "─", count: columns), .faint) + "\n\n"
-    text += "  " + style.paint(icon, colour) + "  " + style.paint(title, .bold) + "\n"
+    text += "  " + style.paint(icon, color) + "  " + style.paint(title, .bold) + "\n"
     for paragraph in paragraphs {
       text += "\n"
       for line in TextWidth.wrapped(paragraph, to: columns - 4) { text += "  \(line)\n" }

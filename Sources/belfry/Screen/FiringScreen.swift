@@ -48,12 +48,12 @@ struct FiringScreen {
   private struct Line {
     let text: String
     let importance: Importance
-    let colour: Style.Colour?
+    let color: Style.Color?
 
-    init(_ text: String, _ importance: Importance, _ colour: Style.Colour? = nil) {
+    init(_ text: String, _ importance: Importance, _ color: Style.Color? = nil) {
       self.text = text
       self.importance = importance
-      self.colour = colour
+      self.color = color
     }
 
     func centred(in columns: Int, _ style: Style) -> String {
@@ -61,7 +61,7 @@ struct FiringScreen {
       let width = TextWidth.of(text)
       let left = (columns - width) / 2
       return String(repeating: " ", count: left)
-        + (colour.map { style.paintOnBlack(text, $0) } ?? text)
+        + (color.map { style.paintOnBlack(text, $0) } ?? text)
         + String(repeating: " ", count: columns - width - left)
     }
   }
@@ -77,7 +77,7 @@ struct FiringScreen {
   private func middle(_ room: Int, rows: Int) -> [Line] {
     var lines = TextWidth.wrapped(Printable.text(title), to: room).prefix(3)
       .map { Line($0, .title, .bold) }
-    lines.append(Line("[\(badge)]", .badge, AlarmOutput.colour(ofBadge: badge)))
+    lines.append(Line("[\(badge)]", .badge, AlarmOutput.color(ofBadge: badge)))
     guard let note else { return lines }
     let noteLines = note.split(separator: "\n").flatMap {
       TextWidth.wrapped(Printable.text(String($0).replacing("\t", with: " ")), to: room)

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The terminal in full-screen mode. Its previous state is restored however the process ends.
 final class TerminalSession {
-  private let isColoured: Bool
+  private let isColored: Bool
   private var saved = termios()
   private var isActive = false
   /// True if the terminal reports key releases.
@@ -13,11 +13,11 @@ final class TerminalSession {
   private var shown: [String] = []
 
   /// Returns nil if standard input or output is not a terminal.
-  init?(isColoured: Bool) {
+  init?(isColored: Bool) {
     guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1,
       tcgetattr(STDIN_FILENO, &saved) == 0
     else { return nil }
-    self.isColoured = isColoured
+    self.isColored = isColored
   }
 
   /// The sequence that opens the alternate screen and hides the cursor.
@@ -81,11 +81,11 @@ final class TerminalSession {
     if Signals.wasContinued() { takeOver() }
     if shown.count != lines.count {
       shown = []
-      Console.write((isColoured ? Style.black : "") + "\u{1B}[2J")
+      Console.write((isColored ? Style.black : "") + "\u{1B}[2J")
     }
     var text = ""
     for (row, line) in lines.enumerated() where shown.isEmpty || shown[row] != line {
-      text += "\u{1B}[\(row + 1);1H" + (isColoured ? Style.black : "") + line
+      text += "\u{1B}[\(row + 1);1H" + (isColored ? Style.black : "") + line
     }
     if !text.isEmpty { Console.write(text) }
     shown = lines

@@ -29,7 +29,7 @@ struct Answering {
     let occurrence = try options.civil()
     let store = try context.open()
     self.init(
-      try context.findRinging(options.alarm, in: store), occurrence, in: store,
+      try StoreSession(context).findRinging(options.alarm, in: store), occurrence, in: store,
       settings: try context.settings(store), context)
   }
 
@@ -62,15 +62,17 @@ struct Answering {
   }
 
   /// Records an answer and prints its result.
-  func giveAndTell(_ answer: Answer, json: Bool) throws {
+  func giveAndShow(_ answer: Answer, json: Bool) throws {
     let (transition, status) = try give(answer)
     guard let event = transition.events.last else { return }
-    if json { return output.print(output.json(transition.alarm, status, event: event)) }
-    for line in words(transition, status) { Console.line(line) }
+    if json {
+      return try Console.write(output.document(transition.alarm, status, event: event))
+    }
+    for line in messages(transition, status) { Console.line(line) }
   }
 
   /// Returns the messages for the result of an answer.
-  func words(_ transition: Transition, _ status: AlarmStatus) -> [String] {
+  func messages(_ transition: Transition, _ status: AlarmStatus) -> [String] {
     guard let event = transition.events.last else { return [] }
     let title = Printable.text(transition.alarm.title)
     let zone = transition.alarm.zone.text
@@ -156,7 +158,7 @@ struct Refusal {
     case .snoozeIsOff:
       CommandError(
         .notPossible, "snoozing is disabled.",
-        hint: "Enable it: belfry settings set snooze.enabled on")
+        hint: "Enable it: belfry settings set snoozeEnabled on")
     case .inTheFuture:
       CommandError(
         .usage, "that time is in the future.", hint: "Give --at a time in the past.")

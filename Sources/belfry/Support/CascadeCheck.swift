@@ -61,7 +61,7 @@ struct CascadeCheck {
   private func diagnosis(_ outlook: CascadeReadiness) -> Diagnosis {
     let title =
       "\(Printable.text(outlook.alarm.title)), \(outlook.next.civil.spoken)\(outlook.zoneName.map { " \(Printable.text($0))" } ?? "")"
-    let silent = outlook.members.filter { !$0.isThere }
+    let silent = outlook.members.filter { !$0.wouldRing }
     if outlook.live == 0 {
       return Diagnosis(
         "cascade", .problem, "\(title): as far as is known, no step of its cascade would ring.",
@@ -110,7 +110,7 @@ struct CascadeCheck {
           remedy: "Set one up, or turn calls off here: belfry help calls")
       ]
     }
-    let missing = programs(provider).filter { !context.hasProgram($0.program) }
+    let missing = programs(provider).filter { !context.environment.hasProgram($0.program) }
     if let first = missing.first {
       return result + [
         Diagnosis(

@@ -11,8 +11,8 @@ struct CascadeReadiness {
     let at: Instant
     let label: String
     /// True if it would ring.
-    let isThere: Bool
-    /// The reason for `isThere`.
+    let wouldRing: Bool
+    /// The reason for `wouldRing`.
     let reason: String
     /// The announced heartbeat interval of the device, in seconds; nil if it has announced none.
     let every: Int64?
@@ -24,7 +24,7 @@ struct CascadeReadiness {
   let zoneName: String?
 
   /// The number of steps that would ring, without the first device.
-  var live: Int { members.count { $0.target != nil && $0.isThere } }
+  var live: Int { members.count { $0.target != nil && $0.wouldRing } }
 
   /// Returns the predictions for the alarms that have an active cascade and a next occurrence.
   ///
@@ -93,7 +93,7 @@ struct CascadeReadiness {
       hasRemote = store.hasRemote
     }
 
-    func isThere(_ device: Identifier) -> Bool {
+    func isOnline(_ device: Identifier) -> Bool {
       device == own
         ? isSchedulerRunning
         : heartbeats.isAlive(device, at: now) && !withoutCascade.contains(device)
@@ -108,7 +108,7 @@ struct CascadeReadiness {
           "\(names[holder] ?? holder.short) (\(holder.short)) replaces it (run there: belfry device adopt \(device.short)); \(reason)"
       }
       return Member(
-        target: target, at: at, label: label, isThere: isThere(holder), reason: reason,
+        target: target, at: at, label: label, wouldRing: isOnline(holder), reason: reason,
         every: heartbeats.every[holder])
     }
 
@@ -142,7 +142,7 @@ struct CascadeReadiness {
       let list = CallElection.callers(
         for: target, of: plan,
         among: devices.filter { presence.replacements[$0.id] == nil })
-      let live = list.filter(isThere)
+      let live = list.filter(isOnline)
       let reason: String
       if list.isEmpty {
         reason = "no device can place calls: belfry help calls"
@@ -152,7 +152,8 @@ struct CascadeReadiness {
         reason = "through \(nameList(live))"
       }
       return Member(
-        target: target, at: at, label: target.label(names), isThere: !live.isEmpty, reason: reason,
+        target: target, at: at, label: target.label(names), wouldRing: !live.isEmpty,
+        reason: reason,
         every: nil)
     }
 

@@ -97,7 +97,7 @@ struct GitHooks {
   // MARK: Installing
 
   /// Installs the hooks and the merge driver. Returns the outcome for each hook.
-  func install() throws -> [(name: String, words: String)] {
+  func install() throws -> [(hook: String, result: String)] {
     guard let shipped else {
       throw CommandError(
         .failed, "the shipped hooks were not found.",
@@ -108,19 +108,19 @@ struct GitHooks {
       ("belfry.command", command), ("merge.belfry.name", "Belfry's merge of two records"),
       ("merge.belfry.driver", ShellWord.quoted(command) + GitHooks.driverArguments),
     ]
-    var outcomes: [(name: String, words: String)] = []
+    var results: [(hook: String, result: String)] = []
     for name in GitHooks.names {
       let content = try GitHooks.content(of: name, in: shipped)
       guard try install(name, content) else {
-        outcomes.append((name, "skipped: another hook exists, and one before it"))
+        results.append((name, "skipped: another hook exists, and one before it"))
         continue
       }
       values.append((key(name), Repository.blobID(content).description))
-      outcomes.append(
+      results.append(
         (name, isChained(name) ? "installed, runs after your own hook" : "installed"))
     }
     try store.setGitConfiguration(values)
-    return outcomes
+    return results
   }
 
   /// Writes a hook's file. Returns false if it must not replace the existing one.
@@ -140,12 +140,12 @@ struct GitHooks {
   // MARK: Uninstalling
 
   /// Removes Belfry's hooks and restores the previous ones. Returns the outcome for each hook.
-  func uninstall() throws -> [(name: String, words: String)] {
-    let outcomes = try GitHooks.names.map { ($0, try uninstall($0)) }
+  func uninstall() throws -> [(hook: String, result: String)] {
+    let results = try GitHooks.names.map { ($0, try uninstall($0)) }
     let keys = ["merge.belfry.driver", "merge.belfry.name", "belfry.command"]
     // An interrupted removal may have left keys.
     try store.setGitConfiguration((keys + GitHooks.names.map(key)).map { ($0, nil) })
-    return outcomes
+    return results
   }
 
   private func uninstall(_ name: String) throws -> String {

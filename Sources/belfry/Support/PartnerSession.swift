@@ -91,9 +91,23 @@ struct PartnerSession: Sendable {
     return partner
   }
 
-  /// Returns the JSON of a partner, former ones included.
-  func json(_ id: Identifier) -> JSON {
-    partners.first { $0.id == id }.map(PartnerText(context).json) ?? .object([:])
+  /// Returns the document of a partner, former ones included; an empty one if there is no such partner.
+  func document(of id: Identifier) -> any JSONDocument {
+    partners.first { $0.id == id }.map(PartnerText(context).document) ?? EmptyDocument()
+  }
+
+  /// Returns the document of a sent or received request; an empty one if there is no such request.
+  func document(ofRequest id: Identifier) -> any JSONDocument {
+    let zones = context.storeContext.zones
+    for partner in partners {
+      if let sent = partner.sent.first(where: { $0.request.id == id }) {
+        return PartnerRequestDocument(sent, to: partner, zones: zones)
+      }
+      if let received = partner.received.first(where: { $0.request.id == id }) {
+        return PartnerRequestDocument(received, from: partner, zones: zones)
+      }
+    }
+    return EmptyDocument()
   }
 
   /// Changes the record of a partner.
@@ -132,15 +146,15 @@ struct PartnerSession: Sendable {
   ///
   /// - Parameters:
   ///   - hint: the consequence of a failure, for the error's hint.
-  ///   - json: the document that the command prints; nil without `--json`. With it, news go to standard error. The
+  ///   - document: the document that the command prints; nil without `--json`. With it, news go to standard error. The
   ///     document is also printed if a mailbox cannot be used.
   /// - Throws: `CommandError` if a mailbox cannot be used.
   func syncMailboxes(
-    ifUnreachable hint: String, json: (() throws -> JSON)? = nil
+    ifUnreachable hint: String, document: (() throws -> any JSONDocument)? = nil
   ) async throws {
     let report = try await round()
-    PartnerText(context).tell(report.news, isApart: json != nil)
-    if let json { Console.write(try json().document) }
+    PartnerText(context).show(report.news, isApart: document != nil)
+    if let document { try Console.write(document()) }
     guard let failure = report.failures.first else { return }
     let error = CommandError(partnerMailbox: failure.error)
     throw error.with(hints: [hint] + error.hints)
@@ -163,9 +177,9 @@ struct PartnerSession: Sendable {
   // MARK: Output
 
   /// Prints a partner, as text or as JSON.
-  func show(_ partner: Partnership, json: Bool) {
+  func show(_ partner: Partnership, json: Bool) throws {
     let text = PartnerText(context)
-    if json { return Console.write(text.json(partner).document) }
+    if json { return try Console.write(text.document(partner)) }
     for line in text.lines(partner) { Console.line(line) }
   }
 }

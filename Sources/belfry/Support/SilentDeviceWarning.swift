@@ -14,7 +14,7 @@ struct SilentDeviceWarning {
   /// Writes the warnings of a store to standard error.
   ///
   /// - Parameter alarms: the alarms to consider; nil for all.
-  static func tell(_ store: Store, about alarms: Set<Identifier>? = nil) {
+  static func print(_ store: Store, about alarms: Set<Identifier>? = nil) {
     for silent in store.devices.silent() {
       if let alarms, !silent.alarms.contains(where: { alarms.contains($0.id) }) { continue }
       let warning = SilentDeviceWarning(silent, store)

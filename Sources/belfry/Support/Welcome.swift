@@ -15,7 +15,7 @@ struct Welcome {
   /// Shows the pages, unless they were shown before or there is no terminal.
   func showOnce() throws {
     guard Style.canAsk, isatty(STDOUT_FILENO) == 1, context.environment["TERM"] != "dumb",
-      let state = try? CommandContext.folder("XDG_STATE_HOME", ".local/state", context.environment)
+      let state = try? context.environment.folder("XDG_STATE_HOME", ".local/state")
     else { return }
     let folder = "\(state)/belfry"
     let marker = "\(folder)/welcomed"
@@ -29,7 +29,7 @@ struct Welcome {
 
   /// Shows the pages. Returns false if standard input ended before the last one.
   private func show() -> Bool {
-    let machine = Blocking.run { [context] in await Welcome.look(context) }
+    let machine = Blocking.run { [context] in await Welcome.machine(context) }
     for number in 1...WelcomePages.count {
       Console.write(WelcomePages.page(number, machine: machine, context.style))
       var isAnswered = false
@@ -62,11 +62,12 @@ struct Welcome {
     }
   }
 
-  private static func look(_ context: CommandContext) async -> WelcomePages.Machine {
+  private static func machine(_ context: CommandContext) async -> WelcomePages.Machine {
     var isTicking = false
     if let manager = try? ServiceManager(context) {
-      let status = await manager.status()
-      isTicking = status.isInCrontab || !status.units.isEmpty
+      let units = await manager.systemd.states()
+      let isInCrontab = await manager.isInCrontab
+      isTicking = isInCrontab || !units.isEmpty
     }
     return WelcomePages.Machine(reach: await context.hooks().reach(), isTicking: isTicking)
   }

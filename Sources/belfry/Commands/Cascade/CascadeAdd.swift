@@ -115,7 +115,7 @@ struct CascadeAdd: ParsableCommand {
         CascadePerson(name: device.owner ?? name, device: device.id, gadget: gadget)))
   }
 
-  /// Lists everything that can be added: `{devices, people, phone}`.
+  /// Lists everything that can be added.
   private func showChoices() throws {
     let editing = try CascadeEditing(alarm, common, parent.root)
     let plan = editing.plan(of: try editing.alarm)
@@ -128,12 +128,9 @@ struct CascadeAdd: ParsableCommand {
     let own = free.filter { $0.owner == nil || $0.owner == owner }
     let others = free.filter { device in !own.contains(device) }
     if common.json {
-      return Console.write(
-        JSON.object([
-          "devices": .array(own.map(CascadeText.json)),
-          "people": .array(others.map(CascadeText.json)),
-          "phone": true,
-        ]).document)
+      return try Console.write(
+        CascadeChoicesDocument(
+          devices: own.map(DeviceDocument.init), people: others.map(DeviceDocument.init)))
     }
     let command = "belfry cascade add \(editing.summary.id.short)"
     Console.line("You can add to the cascade of \(editing.title):")
@@ -193,6 +190,6 @@ extension CascadeEditing {
       plan.targets.append(target)
       if isFirst { plan.isOn = true }
     }
-    tell("Added \(label)\(isFirst ? "; the cascade is on now" : "").", alarm)
+    try show("Added \(label)\(isFirst ? "; the cascade is on now" : "").", alarm)
   }
 }

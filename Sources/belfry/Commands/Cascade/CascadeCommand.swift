@@ -105,9 +105,9 @@ struct CascadeEditing {
   }
 
   /// Prints the cascade after a change, with warnings.
-  func tell(_ words: String, _ alarm: Alarm) {
-    if json { return Console.write(text(alarm).json.document) }
-    Console.line(words)
+  func show(_ message: String, _ alarm: Alarm) throws {
+    if json { return try Console.write(CascadeDocument(text(alarm))) }
+    Console.line(message)
     Console.write(text(alarm).list)
     if let status = try? store.status(alarm), status.state == .ringing || status.state == .snoozed {
       Console.line("The occurrence that rings now continues with the cascade it started with.")

@@ -15,7 +15,7 @@ struct CascadeList: ParsableCommand {
   func run() throws {
     let editing = try CascadeEditing(alarm, common, parent.root)
     let alarm = try editing.alarm
-    if common.json { return Console.write(editing.text(alarm).json.document) }
+    if common.json { return try Console.write(CascadeDocument(editing.text(alarm))) }
     Console.write(editing.text(alarm).list)
     editing.warn(alarm)
   }
@@ -52,7 +52,8 @@ struct CascadePreview: ParsableCommand {
         hint: "Give it a time in the future: belfry help edit")
     }
     if common.json {
-      return Console.write(text.preview(of: next, in: timeline.zone).document)
+      return try Console.write(
+        CascadePreviewDocument.all(text, of: next, in: timeline.zone))
     }
     Console.write(text.page(of: next, in: timeline.zone))
     editing.warn(alarm)

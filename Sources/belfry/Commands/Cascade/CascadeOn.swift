@@ -45,7 +45,7 @@ struct CascadeOn: ParsableCommand {
         plan.primary = primary
       }
     }
-    editing.tell("The cascade of \(editing.title) is on.", alarm)
+    try editing.show("The cascade of \(editing.title) is on.", alarm)
   }
 }
 
@@ -62,11 +62,11 @@ struct CascadeOff: ParsableCommand {
   func run() throws {
     let editing = try CascadeEditing(alarm, common, parent.root)
     guard try editing.alarm.cascade?.plan.isOn == true else {
-      if common.json { return Console.write(editing.text(try editing.alarm).json.document) }
+      if common.json { return try Console.write(CascadeDocument(editing.text(editing.alarm))) }
       return Console.line("The cascade of \(editing.title) is already off.")
     }
     let (alarm, _) = try editing.change(.off) { $0.isOn = false }
-    if common.json { return Console.write(editing.text(alarm).json.document) }
+    if common.json { return try Console.write(CascadeDocument(editing.text(alarm))) }
     Console.line(
       "The cascade of \(editing.title) is off. An occurrence that rings now continues until it is stopped."
     )

@@ -32,7 +32,7 @@ struct CascadeRemove: ParsableCommand {
     let (alarm, _) = try editing.change(.removed(target.loggable)) { plan in
       plan.targets.removeAll { $0.key == target.key }
     }
-    editing.tell("Removed \(label).", alarm)
+    try editing.show("Removed \(label).", alarm)
   }
 }
 
@@ -64,6 +64,6 @@ struct CascadeMove: ParsableCommand {
       }
       plan.targets.insert(plan.targets.remove(at: from - 1), at: to - 1)
     }
-    editing.tell(hasChanged ? "Moved." : "Nothing changed.", alarm)
+    try editing.show(hasChanged ? "Moved." : "Nothing changed.", alarm)
   }
 }

@@ -26,15 +26,17 @@ struct CascadeStatus: ParsableCommand {
     let outlooks = CascadeReadiness.all(alarms, in: store)
       .sorted { ($0.next.at, $0.alarm.title) < ($1.next.at, $1.alarm.title) }
     if common.json {
-      return Console.write(
-        JSON.array(rounds.map(\.json) + outlooks.map { json($0, context) }).document)
+      let zones = context.storeContext.zones
+      return try Console.write(
+        rounds.map { CascadeStatusDocument.progress($0.document) }
+          + outlooks.map { .readiness(CascadeReadinessDocument($0, zones: zones)) })
     }
     for round in rounds { Console.write(round.text(context.style)) }
     if outlooks.isEmpty, rounds.isEmpty {
       Console.line(
         alarm == nil
           ? "No coming alarm has a cascade: belfry help cascade"
-          : why(alarms))
+          : reasonForNothing(alarms))
     }
     for (index, outlook) in outlooks.enumerated() {
       if index > 0 || !rounds.isEmpty { Console.line("") }
@@ -49,7 +51,7 @@ struct CascadeStatus: ParsableCommand {
   }
 
   /// Returns the reason why there is nothing to show for an alarm.
-  private func why(_ alarms: [Alarm]) -> String {
+  private func reasonForNothing(_ alarms: [Alarm]) -> String {
     guard let alarm = alarms.first else { return "There is no such alarm." }
     let title = Printable.text(alarm.title)
     if !alarm.enabled { return "\(title) is disabled: belfry enable \(alarm.id.short)" }
@@ -74,44 +76,24 @@ struct CascadeStatus: ParsableCommand {
     Console.line(
       "\(Printable.text(outlook.alarm.title)), \(outlook.next.civil.spoken)\(outlook.zoneName.map { " \(Printable.text($0))" } ?? ""), \(Span.until(outlook.next.at.seconds(since: now)))"
     )
-    let width = outlook.members.map { TextWidth.of(words($0)) }.max() ?? 0
+    let width = outlook.members.map { TextWidth.of(label(of: $0)) }.max() ?? 0
     for member in outlook.members {
       let time = CascadeText.clock(zone.civil(at: member.at))
-      let words = words(member)
-      let gap = String(repeating: " ", count: width - TextWidth.of(words))
-      let mark = member.isThere ? style.paint("rings", .green) : style.paint("silent", .red)
-      let pad = member.isThere ? "   " : "  "
+      let label = label(of: member)
+      let gap = String(repeating: " ", count: width - TextWidth.of(label))
+      let mark = member.wouldRing ? style.paint("rings", .green) : style.paint("silent", .red)
+      let pad = member.wouldRing ? "   " : "  "
       Console.line(
         String(repeating: " ", count: max(0, 7 - time.utf8.count))
-          + "\(time)  \(words)\(gap)  \(mark)\(pad)\(Printable.text(member.reason))")
+          + "\(time)  \(label)\(gap)  \(mark)\(pad)\(Printable.text(member.reason))")
     }
   }
 
-  private func words(_ member: CascadeReadiness.Member) -> String {
+  private func label(of member: CascadeReadiness.Member) -> String {
     switch member.target {
     case nil: "\(Printable.text(member.label)), first"
     case .phone?: "Call \(member.label)"
     default: Printable.text(member.label)
     }
-  }
-
-  /// Returns `{alarm, title, occurrence, at, zone?, live, members}` for an upcoming occurrence; `members` is
-  /// `[{label, at, first, wouldRing, reason, every?}]`. For a ringing occurrence see `CascadeProgress.json`.
-  private func json(_ outlook: CascadeReadiness, _ context: CommandContext) -> JSON {
-    let zones = context.storeContext.zones
-    return .object(omittingNil: [
-      "alarm": JSON(outlook.alarm.id), "title": .string(outlook.alarm.title),
-      "zone": outlook.zoneName.map { .string($0) },
-      "occurrence": JSON(outlook.next.civil), "at": .string(zones.text(outlook.next.at)),
-      "live": .integer(Int64(outlook.live)),
-      "members": .array(
-        outlook.members.map { member in
-          .object(omittingNil: [
-            "label": .string(member.label), "at": .string(zones.text(member.at)),
-            "first": .bool(member.target == nil), "wouldRing": .bool(member.isThere),
-            "reason": .string(member.reason), "every": member.every.map { .integer($0) },
-          ])
-        }),
-    ])
   }
 }

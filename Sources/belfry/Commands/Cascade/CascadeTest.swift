@@ -36,8 +36,8 @@ struct CascadeTest: AsyncParsableCommand {
     let opened = ElapsedTime()
     let editing = try CascadeEditing(alarm, common, parent.root)
     let (store, context) = (editing.store, editing.context)
-    let asked = context.storeContext.now
-    let alarm = try ask(editing, at: asked)
+    let started = context.storeContext.now
+    let alarm = try start(editing, at: started)
     await sync(store)
     guard let plan = alarm.cascade?.plan else { return }
     let seconds = timeout ?? (Style.canAsk && !common.json ? 300 : 0)
@@ -55,16 +55,25 @@ struct CascadeTest: AsyncParsableCommand {
     }
     var heard: [LogEntry] = []
     while !waiting.isEmpty {
-      for entry in reports(store, alarm.id, since: asked) where !heard.contains(entry) {
+      for entry in reports(store, alarm.id, since: started) where !heard.contains(entry) {
         heard.append(entry)
         waiting.removeAll { $0.isAnswered(by: entry) }
-        if !common.json { tell(entry, LogText(editing), since: asked) }
+        if !common.json { show(entry, LogText(editing), since: started) }
       }
       if waiting.isEmpty || opened.milliseconds >= seconds * 1000 { break }
       try await Task.sleep(for: .seconds(CascadeTest.spacing))
       await sync(store)
     }
-    if common.json { Console.write(json(asked, heard, waiting, editing).document) }
+    if common.json {
+      try Console.write(
+        CascadeTestDocument(
+          alarm: alarm.id.text, asked: started.description,
+          reports: heard.map {
+            CascadeTestDocument.Report(
+              device: $0.device.text, at: $0.at.description,
+              payload: $0.payload.map(LogPayloadDocument.init))
+          }, silent: waiting.map(\.label)))
+    }
     guard seconds > 0, !waiting.isEmpty else { return }
     throw CommandError(
       .failed,
@@ -72,7 +81,7 @@ struct CascadeTest: AsyncParsableCommand {
       hint: "See which devices are online: belfry cascade status \(alarm.id.short)")
   }
 
-  private func ask(_ editing: CascadeEditing, at now: Instant) throws -> Alarm {
+  private func start(_ editing: CascadeEditing, at now: Instant) throws -> Alarm {
     let id = editing.summary.id.short
     let store = editing.store
     let status = try store.status(try editing.alarm)
@@ -144,27 +153,9 @@ struct CascadeTest: AsyncParsableCommand {
       }.map { Awaited(label: $0.label(names), target: $0) }
   }
 
-  private func tell(_ entry: LogEntry, _ text: LogText, since: Instant) {
+  private func show(_ entry: LogEntry, _ text: LogText, since: Instant) {
     let delay = Span.length(max(0, entry.at.seconds(since: since)))
     Console.line("  \(delay) later: \(Printable.text(text.words(entry) ?? ""))")
-  }
-
-  /// Returns `{alarm, asked, reports: [{device, at, payload}], silent: […]}`. The payload has the form of
-  /// `LogPayloadRecord`.
-  private func json(
-    _ asked: Instant, _ heard: [LogEntry], _ waiting: [Awaited], _ editing: CascadeEditing
-  ) -> JSON {
-    .object([
-      "alarm": JSON(editing.summary.id), "asked": JSON(asked),
-      "reports": .array(
-        heard.map {
-          .object(omittingNil: [
-            "device": JSON($0.device), "at": JSON($0.at),
-            "payload": $0.payload.map { LogPayloadRecord.encode($0) },
-          ])
-        }),
-      "silent": .array(waiting.map { .string($0.label) }),
-    ])
   }
 }
 

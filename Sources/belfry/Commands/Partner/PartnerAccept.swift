@@ -51,17 +51,7 @@ struct PartnerAccept: AsyncParsableCommand {
         to: invitation.name, mailbox: invitation.mailbox, limits: partner.limits)
       { Console.line(line) }
     }
-    if !pairing.yes {
-      guard Style.canAsk else {
-        throw CommandError(
-          .usage, "accepting needs a confirmation, and this is not a terminal.",
-          hint: "If you agree to the above: --yes")
-      }
-      Console.prompt("Accept, as \(Printable.text(name))?")
-      guard Console.confirmed() else {
-        throw CommandError(.failed, "nothing was sent.", hint: "Answer y to accept.")
-      }
-    }
+    try confirm(as: name)
     do {
       try await MailboxURL.checkHoldsMailOnly(
         invitation.mailbox, session.partnerStore, hint: hint)
@@ -74,7 +64,7 @@ struct PartnerAccept: AsyncParsableCommand {
     _ = session.store.pokeDaemon()
     try await session.syncMailboxes(
       ifUnreachable: "'belfry partner sync' retries until \(text.when(invitation.expires)).",
-      json: common.json ? { session.json(partner.id) } : nil)
+      document: common.json ? { session.document(of: partner.id) } : nil)
     if common.json { return }
     guard !pairing.noWait, Style.canAsk else {
       Console.line(
@@ -84,6 +74,20 @@ struct PartnerAccept: AsyncParsableCommand {
     try await PairingDialogue(session, partner.id).run(
       waiting:
         "Waiting for \(inviter)'s device. To continue later: Ctrl-C, then 'belfry partner' …")
+  }
+
+  /// Asks for confirmation, unless `--yes` gives it.
+  private func confirm(as name: String) throws {
+    if pairing.yes { return }
+    guard Style.canAsk else {
+      throw CommandError(
+        .usage, "accepting needs a confirmation, and this is not a terminal.",
+        hint: "If you agree to the above: --yes")
+    }
+    Console.prompt("Accept, as \(Printable.text(name))?")
+    guard Console.confirmed() else {
+      throw CommandError(.failed, "nothing was sent.", hint: "Answer y to accept.")
+    }
   }
 
   private func invitation() throws -> Invitation {

@@ -54,9 +54,9 @@ struct PartnerConfirm: AsyncParsableCommand {
     try PairingDialogue(session, chosen.id).confirm(name: name, replacing: replace)
     try await session.syncMailboxes(
       ifUnreachable: "The confirmation is sent when the mailbox can be reached.",
-      json: common.json ? { session.json(chosen.id) } : nil)
+      document: common.json ? { session.document(of: chosen.id) } : nil)
     if common.json { return }
-    session.show(try session.find(chosen.id.text), json: false)
+    try session.show(try session.find(chosen.id.text), json: false)
   }
 
   /// Returns the digits of a code, without spaces and hyphens.

@@ -54,16 +54,14 @@ struct PartnerInvite: AsyncParsableCommand {
       throw CommandError(.failed, "the invitation could not be created.", hint: "Try again.")
     }
     let code = png == nil && common.json ? nil : try qrCode(link)
-    if let png, let code { try write(code, to: CommandContext.absolute(png)) }
+    if let png, let code { try write(code, to: CommandEnvironment.absolute(png)) }
     try session.partnerStore.change { $0.append(partner) }
     _ = session.store.pokeDaemon()
     if common.json {
-      return Console.write(
-        JSON.object([
-          "id": JSON(partner.id), "link": .string(link),
-          "mailbox": .string(URLMask.masked(url: mailbox)),
-          "expires": .string(session.context.storeContext.zones.text(partner.expires)),
-        ]).document)
+      return try Console.write(
+        InvitationDocument(
+          id: partner.id.text, link: link, mailbox: URLMask.masked(url: mailbox),
+          expires: session.context.storeContext.zones.text(partner.expires)))
     }
     show(code, session)
     // Not wrapped, so that it can be copied.
@@ -141,7 +139,7 @@ struct PartnerInvite: AsyncParsableCommand {
       Console.line("(The QR code needs \(code.columns) columns.)")
       return
     }
-    for line in code.lines(isColoured: session.context.style.isColoured) {
+    for line in code.lines(isColored: session.context.style.isColored) {
       Console.write(line + "\n")
     }
     Console.write("\n")

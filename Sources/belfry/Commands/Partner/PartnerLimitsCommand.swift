@@ -40,7 +40,7 @@ struct PartnerLimitsCommand: ParsableCommand {
     // The quiet hours also apply to the alarms that are already set, on all devices.
     try QuietHoursUpdate(session.store, to: limited.limits.quiet).apply(
       to: limited.received.filter { !$0.isOver }.compactMap(\.alarm))
-    session.show(limited, json: common.json)
+    try session.show(limited, json: common.json)
   }
 
   /// Changes the limits that the options name.

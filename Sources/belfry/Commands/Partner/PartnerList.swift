@@ -14,7 +14,7 @@ struct PartnerList: ParsableCommand {
     let text = PartnerText(session.context)
     let partners = session.partners.filter { $0.phase != .ended }
     if common.json {
-      return Console.write(JSON.array(partners.map(text.json)).document)
+      return try Console.write(partners.map(text.document))
     }
     if partners.isEmpty {
       Console.line("You have no partners. Invite one: belfry partner invite --remote URL")

@@ -30,8 +30,7 @@ struct PartnerLog: ParsableCommand {
     }.sorted { $0.at > $1.at }
     if let count { items = Array(items.prefix(max(0, count))) }
     if common.json {
-      return Console.write(
-        JSON.array(items.map { $0.json(text, session.context) }).document)
+      return try Console.write(items.map { $0.document(session.context.storeContext.zones) })
     }
     if items.isEmpty { Console.line("There are no requests yet.") }
     for item in items {

@@ -10,6 +10,6 @@ enum PartnerMuting {
       partner.limits.isMuted = isMuted
       return partner
     }
-    session.show(changed, json: common.json)
+    try session.show(changed, json: common.json)
   }
 }

@@ -34,7 +34,7 @@ struct PartnerRecall: AsyncParsableCommand {
     try await session.syncMailboxes(
       ifUnreachable:
         "\(Printable.text(partner.name)) is notified when the mailbox can be reached.",
-      json: common.json ? { PartnerLogLine.json(sent.request.id, session) } : nil)
+      document: common.json ? { session.document(ofRequest: sent.request.id) } : nil)
   }
 }
 

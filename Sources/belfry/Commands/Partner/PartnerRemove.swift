@@ -43,9 +43,7 @@ struct PartnerRemove: AsyncParsableCommand {
       try partner.end(at: session.now)
       return deleted.count
     }
-    let document = JSON.object([
-      "partner": .string(partner.name), "cancelled": .integer(Int64(cancelled)),
-    ])
+    let document = PartnerRemovalDocument(partner: partner.name, cancelled: cancelled)
     if !common.json {
       Console.line(
         "Removed \(name)"
@@ -54,6 +52,6 @@ struct PartnerRemove: AsyncParsableCommand {
     }
     try await session.syncMailboxes(
       ifUnreachable: "\(name) is notified when the mailbox can be reached.",
-      json: common.json ? { document } : nil)
+      document: common.json ? { document } : nil)
   }
 }

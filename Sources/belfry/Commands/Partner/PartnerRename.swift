@@ -28,6 +28,6 @@ struct PartnerRename: ParsableCommand {
       partner.name = name
       return partner
     }
-    session.show(renamed, json: common.json)
+    try session.show(renamed, json: common.json)
   }
 }

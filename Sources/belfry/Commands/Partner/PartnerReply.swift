@@ -47,7 +47,7 @@ struct PartnerReply: AsyncParsableCommand {
     if !common.json { Console.line("To \(Printable.text(partner.name)): \(reply)") }
     try await session.syncMailboxes(
       ifUnreachable: "The reply is sent when the mailbox can be reached.",
-      json: common.json ? { PartnerLogLine.json(origin.request, session) } : nil)
+      document: common.json ? { session.document(ofRequest: origin.request) } : nil)
   }
 
   private func origin(_ session: PartnerSession) throws -> PartnerOrigin? {

@@ -78,7 +78,7 @@ struct PartnerSend: AsyncParsableCommand {
     }
     try await session.syncMailboxes(
       ifUnreachable: "The request waits here and is sent when the mailbox can be reached.",
-      json: common.json ? { PartnerLogLine.json(request.id, session) } : nil)
+      document: common.json ? { session.document(ofRequest: request.id) } : nil)
     // Messages received in the exchange may have ended the request.
     let known = session.partners.first { $0.id == partner.id }
     if let sent = known?.sent.first(where: { $0.request.id == request.id }), sent.isOver {

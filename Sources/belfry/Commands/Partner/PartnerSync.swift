@@ -19,20 +19,17 @@ struct PartnerSync: AsyncParsableCommand {
     let report = try await Watchdog.limit { try await session.round() }
     let text = PartnerText(session.context)
     if common.json {
-      Console.write(
-        JSON.object([
-          "news": .array(report.news.flatMap(text.lines).map { .string($0) }),
-          "waiting": .integer(Int64(report.waiting)),
-        ]).document)
+      try Console.write(
+        PartnerNewsDocument(news: report.news.flatMap(text.lines), waiting: report.waiting))
     } else {
-      text.tell(report.news)
+      text.show(report.news)
       if report.news.isEmpty, report.failures.isEmpty, !notify { Console.line("Nothing is new.") }
       if report.waiting > 0 {
         Console.line("\(report.waiting) more messages wait: belfry partner sync")
       }
     }
     if notify { await PartnerNotifications(session).send(report.news) }
-    await session.context.upkeep(session.store)
+    await StoreSession(session.context).upkeep(session.store)
     guard let failure = report.failures.first else { return }
     for other in report.failures.dropFirst() {
       Console.error("belfry: \(CommandError(partnerMailbox: other.error).message)")

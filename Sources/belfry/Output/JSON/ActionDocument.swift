@@ -1,0 +1,60 @@
+import BelfryCore
+import BelfryStore
+
+/// An action on an alarm: the document of `stop`, `done`, `snooze`, `skip`, `unskip`, `dismiss`, `enable`, `disable` and
+/// `delete`.
+struct ActionDocument: JSONDocument {
+  /// The id of the alarm.
+  let alarm: String
+  /// The title of the alarm.
+  let title: String
+  /// The occurrence; absent for an action on the whole alarm.
+  let occurrence: String?
+  /// The action as in the log: `stopped`, `done`, `snoozed`, `skipped`, …
+  let action: String
+  /// The state of the alarm after the action; see `AlarmDocument.state`.
+  let state: String
+  /// The time of the next occurrence.
+  let next: String?
+  /// The battery warning for the next occurrence, if the battery may not last until then.
+  let batteryWarning: BatteryWarningDocument?
+  /// The time until which the occurrence is snoozed, for `snoozed`.
+  let until: String?
+  /// The pending occurrence, for `stopped`; absent if stopping completed it.
+  let pending: AlarmDocument.Pending?
+  /// The time of completion that the user gave, for `done`.
+  let doneAt: String?
+  /// The skipped occurrences, for `skip`.
+  let skipped: [String]?
+
+  init(
+    _ alarm: Alarm, _ status: AlarmStatus, event: Event, skipped: [CivilDateTime]? = nil,
+    batteryWarning: BatteryWarning?, zones: ZoneLibrary
+  ) {
+    self.alarm = alarm.id.text
+    title = alarm.title
+    occurrence = event.occurrence?.description
+    action = event.action.rawValue
+    state = status.state.rawValue
+    next = status.next.map { zones.text($0.at) }
+    self.batteryWarning = batteryWarning.map(BatteryWarningDocument.init)
+    until = event.action == .snoozed ? status.snooze.map { zones.text($0.until) } : nil
+    pending =
+      event.action == .stopped
+      ? status.pending.last.map { AlarmDocument.Pending($0, zones) } : nil
+    doneAt = event.effective.map { zones.text($0) }
+    self.skipped = skipped?.map(\.description)
+  }
+}
+
+/// An undone action: the document of `undo`.
+struct UndoDocument: JSONDocument {
+  /// The subject of the undone commit.
+  let undone: String
+  /// The changed alarms.
+  let alarms: [AlarmDocument]
+  /// The names of the changed settings.
+  let settings: [String]
+  /// The ids of the devices that this device no longer replaces.
+  let devices: [String]
+}

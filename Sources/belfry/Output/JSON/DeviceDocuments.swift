@@ -1,0 +1,61 @@
+import BelfryCore
+import BelfryStore
+
+/// A device: the document of `device` and of the commands that set up calls.
+struct DeviceDocument: JSONDocument {
+  /// The id.
+  let id: String
+  /// The name.
+  let name: String
+  /// The kind, such as `laptop`.
+  let kind: String?
+  /// The name of the owner.
+  let owner: String?
+  /// True if the device places calls.
+  let calls: Bool
+
+  init(_ device: Device) {
+    id = device.id.text
+    name = device.name
+    kind = device.kind?.rawValue
+    owner = device.owner
+    calls = device.calls
+  }
+}
+
+/// The replacement of a device: the document of `device adopt`.
+struct AdoptionDocument: JSONDocument {
+  /// The id of this device.
+  let id: String
+  /// The name of this device.
+  let name: String
+  /// The id of the replaced device.
+  let replaces: String
+  /// The changed alarms.
+  let alarms: [Alarm]
+
+  /// A changed alarm.
+  struct Alarm: Encodable {
+    /// The id.
+    let id: String
+    /// The title.
+    let title: String
+  }
+
+  init(_ adoption: StoreDevices.Adoption, _ store: Store) {
+    id = store.device.text
+    name = store.devices.own.name
+    replaces = adoption.old.id.text
+    alarms = adoption.alarms.map { Alarm(id: $0.id.text, title: $0.title) }
+  }
+}
+
+/// The phone calls of this device: the document of `calls`.
+struct CallsDocument: JSONDocument {
+  /// True if this device places calls.
+  let places: Bool
+  /// The call provider, as text; absent for a hook of the user's own.
+  let provider: String?
+  /// The names of the other devices that place calls.
+  let others: [String]
+}

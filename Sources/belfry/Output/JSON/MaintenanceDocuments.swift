@@ -1,0 +1,41 @@
+import BelfryExchange
+
+/// The result of an import: the document of `import`.
+struct ImportDocument: JSONDocument {
+  /// The number of imported alarms, or of merged records of an export.
+  let imported: Int
+  /// The number of alarms or records that are already in the store.
+  let unchanged: Int
+  /// The items that were left out.
+  let leftOut: [LeftOut]
+
+  /// An item that was left out.
+  struct LeftOut: Encodable {
+    /// The title.
+    let title: String
+    /// The reason, as text.
+    let reason: String
+  }
+
+  init(imported: Int, unchanged: Int, leftOut: [Remark]) {
+    self.imported = imported
+    self.unchanged = unchanged
+    self.leftOut = leftOut.map { LeftOut(title: $0.title, reason: $0.reason) }
+  }
+}
+
+/// A git hook or the merge driver: an element of `hooks status`, `install` and `uninstall`.
+struct HookDocument: JSONDocument {
+  /// The name of the hook, or `merge driver`.
+  let hook: String
+  /// The state or the result, as text.
+  let result: String
+}
+
+/// A record that is not valid: an element of `hooks check`.
+struct InvalidRecordDocument: JSONDocument {
+  /// The path in the store.
+  let path: String
+  /// The reason, as text.
+  let reason: String
+}

@@ -1,0 +1,86 @@
+import BelfryCore
+import BelfryStore
+
+/// An upcoming occurrence: an element of `next`.
+struct NextDocument: JSONDocument {
+  /// The id of the alarm.
+  let alarm: String
+  /// The title of the alarm.
+  let title: String
+  /// The occurrence.
+  let occurrence: String
+  /// The time of the occurrence.
+  let at: String
+
+  init(_ alarm: Alarm, _ occurrence: Timeline.Occurrence, zones: ZoneLibrary) {
+    self.alarm = alarm.id.text
+    title = alarm.title
+    self.occurrence = occurrence.civil.description
+    at = zones.text(occurrence.at)
+  }
+}
+
+/// A pending occurrence: an element of `pending`.
+struct PendingDocument: JSONDocument {
+  /// The id of the alarm.
+  let alarm: String
+  /// The title of the alarm.
+  let title: String
+  /// The occurrence.
+  let occurrence: String
+  /// The time when it was stopped.
+  let since: String
+  /// The number of the latest follow-up that was sent; 0 before the first.
+  let followUpsSent: Int
+  /// The time of the next follow-up.
+  let nextFollowUp: String?
+
+  init(_ summary: AlarmSummary, _ pending: AlarmStatus.Pending, zones: ZoneLibrary) {
+    alarm = summary.id.text
+    title = summary.title
+    occurrence = pending.occurrence.description
+    since = zones.text(pending.since)
+    followUpsSent = pending.followUpsSent
+    nextFollowUp = pending.nextFollowUp.map { zones.text($0) }
+  }
+}
+
+/// The statistics of an alarm: the document of `stats ALARM`, and an element of `stats`.
+struct StatisticsDocument: JSONDocument {
+  /// The id of the alarm.
+  let alarm: String
+  /// The title of the alarm.
+  let title: String
+  /// The number of occurrences in the current streak.
+  let streak: Int
+  /// The number of occurrences in the longest streak.
+  let longestStreak: Int
+  /// The number of confirmed occurrences.
+  let done: Int
+  /// The number of skipped occurrences.
+  let skipped: Int
+  /// The number of missed occurrences.
+  let missed: Int
+  /// The number of occurrences that were completed automatically.
+  let autoCompleted: Int
+  /// The time of the last completion.
+  let lastDone: String?
+  /// The median time from an occurrence to its completion, in seconds.
+  let medianLatenessSeconds: Int64?
+
+  /// - Parameter lateness: the times from each occurrence to its completion, in seconds, ascending.
+  init(
+    _ summary: AlarmSummary, _ statistics: Statistics, lateness: [Int64], zones: ZoneLibrary
+  ) {
+    alarm = summary.id.text
+    title = summary.title
+    streak = statistics.streak
+    longestStreak = statistics.longestStreak
+    done = statistics.count(.done)
+    skipped = statistics.count(.skipped)
+    missed = statistics.count(.missed)
+    autoCompleted = statistics.count(.autoCompleted)
+    lastDone = statistics.lastDone.map { zones.text($0) }
+    medianLatenessSeconds = Statistics.median(lateness)
+  }
+}

@@ -1,0 +1,175 @@
+import BelfryCore
+import BelfryPartners
+import BelfryStore
+import Git
+
+/// A partner: the document of `partner accept`, `confirm`, `limits`, `mute`, `unmute` and `rename`, and an element of
+/// `partner list`.
+struct PartnerDocument: JSONDocument {
+  /// The id.
+  let id: String
+  /// The name; empty for an invitation that nobody has answered.
+  let name: String
+  /// The phase of the pairing: `invited`, `accepted`, `comparing`, `confirmed`, `active` or `ended`.
+  let phase: String
+  /// The path or URL of the mailbox, with credentials masked.
+  let mailbox: String
+  /// The six digits to compare, during the pairing.
+  let code: String?
+  /// The time at which the invitation expires, during the pairing.
+  let expires: String?
+  /// The time until which the pairing is valid.
+  let validUntil: String?
+  /// The limits of the partner's requests.
+  let limits: Limits
+  /// The number of sent requests that are not in the mailbox yet.
+  let waiting: Int
+  /// The refused messages, by the kind of their fault.
+  let faults: [String: Fault]
+  /// The last failure of the mailbox, as text.
+  let failure: String?
+
+  /// The limits of a partner's requests.
+  struct Limits: Encodable {
+    /// The maximum number of rings a day.
+    let perDay: Int
+    /// The maximum length of a message, in characters.
+    let length: Int
+    /// The maximum time ahead, in seconds.
+    let aheadSeconds: Int64
+    /// The quiet hours, such as `23:00-06:00`.
+    let quiet: String?
+    /// True if the partner is muted.
+    let muted: Bool
+  }
+
+  /// Refused messages of one kind.
+  struct Fault: Encodable {
+    /// The number of messages.
+    let count: Int
+    /// The time of the last one.
+    let last: String
+  }
+
+  init(_ partner: Partnership, zones: ZoneLibrary) {
+    id = partner.id.text
+    name = partner.name
+    phase = partner.phase.rawValue
+    mailbox = URLMask.masked(url: partner.mailbox)
+    code = partner.isPairing ? partner.code : nil
+    expires = partner.isPairing ? zones.text(partner.expires) : nil
+    validUntil = partner.validUntil.map { zones.text($0) }
+    limits = Limits(
+      perDay: partner.limits.perDay, length: partner.limits.longest,
+      aheadSeconds: partner.limits.ahead, quiet: partner.limits.quiet?.description,
+      muted: partner.limits.isMuted)
+    waiting = partner.sent.count { !$0.isPosted && !$0.isRecalled }
+    faults = Dictionary(
+      uniqueKeysWithValues: partner.faults.map { fault, faults in
+        (fault.rawValue, Fault(count: faults.count, last: zones.text(faults.last)))
+      })
+    failure = partner.failure.map { URLMask.masked($0) }
+  }
+}
+
+/// A request: the document of `partner send`, `recall` and `reply`, and an element of `partner log`.
+struct PartnerRequestDocument: JSONDocument {
+  /// The direction: `to` for a request to the partner, `from` for one of the partner.
+  let direction: String
+  /// The name of the partner.
+  let partner: String
+  /// The id of the request.
+  let id: String
+  /// The message.
+  let message: String
+  /// The time of the first occurrence.
+  let time: String
+  /// The schedule of a repeating request.
+  let `repeat`: ScheduleDocument?
+  /// The zone of a repeating request: an IANA name.
+  let zone: String?
+  /// The time at which the request was sent or received.
+  let at: String
+  /// The receipts, oldest first.
+  let receipts: [Receipt]
+  /// True if the request is in the mailbox; only with `to`.
+  private(set) var posted: Bool?
+  /// True if the request was recalled; only with `to`.
+  private(set) var recalled: Bool?
+  /// The state of the latest receipt, or before the first `posted` or `waiting`; only with `to`.
+  private(set) var state: String?
+  /// The id of the alarm that was set; only with `from`.
+  private(set) var alarm: String?
+  /// True if nothing further is reported about the request; only with `from`.
+  private(set) var over: Bool?
+
+  /// A report of a request's state.
+  struct Receipt: Encodable {
+    /// The state: `scheduled`, `rung`, `stopped`, …
+    let state: String
+    /// The time of the state.
+    let at: String
+    /// More about the state, as text.
+    let detail: String?
+  }
+
+  /// Creates the document of a request to a partner.
+  init(_ sent: SentRequest, to partner: Partnership, zones: ZoneLibrary) {
+    self.init("to", sent.request, sent.receipts, partner, at: sent.created, zones)
+    posted = sent.isPosted
+    recalled = sent.isRecalled
+    state = sent.state?.rawValue ?? (sent.isPosted ? "posted" : "waiting")
+  }
+
+  /// Creates the document of a request of a partner.
+  init(_ received: ReceivedRequest, from partner: Partnership, zones: ZoneLibrary) {
+    self.init("from", received.request, received.receipts, partner, at: received.received, zones)
+    alarm = received.alarm?.text
+    over = received.isOver
+  }
+
+  private init(
+    _ direction: String, _ request: PartnerRequest, _ receipts: [PartnerReceipt],
+    _ partner: Partnership, at moment: Instant, _ zones: ZoneLibrary
+  ) {
+    self.direction = direction
+    self.partner = partner.name
+    id = request.id.text
+    message = request.message
+    time = zones.text(request.at)
+    `repeat` = request.repeats.map { ScheduleDocument($0.schedule) }
+    zone = request.repeats?.zone
+    at = zones.text(moment)
+    self.receipts = receipts.map {
+      Receipt(state: $0.state.rawValue, at: zones.text($0.at), detail: $0.detail)
+    }
+  }
+}
+
+/// An invitation: the document of `partner invite`.
+struct InvitationDocument: JSONDocument {
+  /// The id of the future partner.
+  let id: String
+  /// The link of the invitation.
+  let link: String
+  /// The path or URL of the mailbox, with credentials masked.
+  let mailbox: String
+  /// The time at which the invitation expires.
+  let expires: String
+}
+
+/// A removed partner: the document of `partner remove`.
+struct PartnerRemovalDocument: JSONDocument {
+  /// The name of the partner.
+  let partner: String
+  /// The number of their alarms that were deleted.
+  let cancelled: Int
+}
+
+/// News from partners: the document of `partner sync`.
+struct PartnerNewsDocument: JSONDocument {
+  /// The news, as lines of text.
+  let news: [String]
+  /// The number of messages that wait in the mailboxes.
+  let waiting: Int
+}

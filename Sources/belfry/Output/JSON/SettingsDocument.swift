@@ -1,0 +1,135 @@
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+
+/// Settings, by their names: the document of `settings`, and with one of them that of `settings get`, `set` and `unset`.
+struct SettingsDocument: JSONDocument {
+  /// The tier: `free`, `plus` or `premium`.
+  private(set) var tier: String?
+  /// True if alarms can be snoozed.
+  private(set) var snoozeEnabled: Bool?
+  /// The length of a snooze, in seconds.
+  private(set) var snooze: Int64?
+  /// The times of follow-ups after a stop, in seconds, ascending.
+  private(set) var followUps: [Int64]?
+  /// The time after which an occurrence that never rang is missed, in seconds.
+  private(set) var grace: Int64?
+  /// The time after which an unanswered ringing occurrence is missed, in seconds.
+  private(set) var ringTimeout: Int64?
+  /// True if new alarms keep the time zone in which they were made.
+  private(set) var fixedZone: Bool?
+  /// True if a skipped occurrence ends a streak.
+  private(set) var skipBreaksStreak: Bool?
+  /// True if a key must be held to stop an alarm on this device.
+  private(set) var slideToStop: Bool?
+  /// The sound of this device, or `none`.
+  private(set) var sound: String?
+  /// True if sounds start softly on this device.
+  private(set) var soundRising: Bool?
+  /// True if animations are disabled on this device.
+  private(set) var reducedMotion: Bool?
+  /// The channel that shows notifications; only for all settings.
+  private(set) var notifications: Notifications?
+  /// The names of the remotes; only for all settings.
+  private(set) var remotes: [String]?
+
+  /// The state of notifications.
+  struct Notifications: Encodable {
+    /// True if a channel shows notifications.
+    let reachable: Bool
+    /// The channel, or the reason why there is none, as text.
+    let detail: String
+  }
+
+  /// Creates the document of all settings.
+  init(_ settings: Settings, notifications: Notifications, remotes: [String]) {
+    for setting in Setting.allCases { set(setting, to: settings[keyPath: setting.value]) }
+    self.notifications = notifications
+    self.remotes = remotes
+  }
+
+  /// Creates the document of one setting.
+  init(_ setting: Setting, _ value: Setting.Value) { set(setting, to: value) }
+
+  private mutating func set(_ setting: Setting, to value: Setting.Value) {
+    switch setting {
+    case .tier: tier = value.name
+    case .snoozeEnabled: snoozeEnabled = value.flag
+    case .snooze: snooze = value.seconds
+    case .followUps: followUps = value.followUps
+    case .grace: grace = value.seconds
+    case .ringTimeout: ringTimeout = value.seconds
+    case .fixedZone: fixedZone = value.flag
+    case .skipBreaksStreak: skipBreaksStreak = value.flag
+    case .slideToStop: slideToStop = value.flag
+    case .sound: sound = value.name
+    case .soundRising: soundRising = value.flag
+    case .reducedMotion: reducedMotion = value.flag
+    }
+  }
+}
+
+extension Setting.Value {
+  fileprivate var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
+  fileprivate var seconds: Int64? { if case .seconds(let seconds) = self { seconds } else { nil } }
+  fileprivate var name: String? { if case .word(let name) = self { name } else { nil } }
+  fileprivate var followUps: [Int64]? {
+    if case .plan(let plan) = self { plan.seconds } else { nil }
+  }
+}
+
+/// The tier: the document of `tier`.
+struct TierDocument: JSONDocument {
+  /// The name: `free`, `plus` or `premium`.
+  let tier: String
+  /// The maximum number of alarms; absent if there is none.
+  let alarmLimit: Int?
+  /// True if a stopped occurrence is pending until it is confirmed.
+  let confirmsCompletion: Bool
+  /// The pending occurrences that the change of the tier has completed; absent if there are none.
+  let completed: [Completed]?
+
+  /// A completed occurrence.
+  struct Completed: Encodable {
+    /// The id of the alarm.
+    let alarm: String
+    /// The occurrence.
+    let occurrence: String
+  }
+
+  init(_ tier: Settings.Tier, completed: [(alarm: Alarm, occurrence: CivilDateTime)]) {
+    self.tier = tier.rawValue
+    alarmLimit = tier.alarmLimit
+    confirmsCompletion = tier.confirmsCompletion
+    self.completed =
+      completed.isEmpty
+      ? nil
+      : completed.map {
+        Completed(alarm: $0.alarm.id.text, occurrence: $0.occurrence.description)
+      }
+  }
+}
+
+/// A sound: an element of `sounds`.
+struct SoundDocument: JSONDocument {
+  /// The name.
+  let name: String
+  /// A description.
+  let summary: String
+  /// True for the sound of this device.
+  let chosen: Bool
+}
+
+/// A sound that was played: the document of `sounds play`.
+struct PlayedSoundDocument: JSONDocument {
+  /// The name.
+  let played: String
+}
+
+/// A part of the terminal output: an element of `catalog`, a string.
+struct CatalogPartDocument: JSONDocument {
+  /// The name of the part.
+  let name: String
+
+  func encode(to encoder: any Encoder) throws { try name.encode(to: encoder) }
+}

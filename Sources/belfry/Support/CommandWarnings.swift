@@ -1,0 +1,123 @@
+import BelfryCore
+import BelfryStore
+import Git
+import Synchronization
+
+/// The warnings of a command, on standard error.
+///
+/// A command may find the same problem several times. Each warning is printed once.
+final class CommandWarnings: Sendable {
+  private let printed = Mutex<Set<[String]>>([])
+
+  /// Prints a warning that was not printed yet.
+  ///
+  /// - Parameters:
+  ///   - message: the warning, as a sentence.
+  ///   - remedy: the advice to the user; nil for none.
+  func warn(_ message: String, remedy: String? = nil) {
+    let lines = ["belfry: warning: \(message)"] + [remedy].compactMap { $0 }
+    guard isNew(lines) else { return }
+    for line in lines { Console.error(line) }
+  }
+
+  /// Returns true if the lines were not printed yet, and remembers them.
+  func isNew(_ lines: [String]) -> Bool { printed.withLock { $0.insert(lines).inserted } }
+
+  // MARK: The store
+
+  /// Warns about a store that is read-only, and about missing time zone data.
+  func warn(about store: Store) {
+    if store.isRebasing {
+      warn(
+        "an unfinished git rebase makes the store read-only.",
+        remedy:
+          "Alarms ring as recorded on the branch before. Finish it: belfry git -- rebase --continue, or --abort."
+      )
+    } else if let commit = store.past {
+      let branch = store.presentBranch
+      let source = branch.map { "on the branch \(Printable.text($0))" } ?? "by Belfry last"
+      warn(
+        "the store is read-only: an earlier commit is checked out (\(Printable.text(String(commit.prefix(8))))).",
+        remedy: "Alarms ring as recorded \(source). Return to it: \(CommandError.checkout(branch))")
+    }
+    if !store.context.zones.works {
+      warn(
+        "this system has no time zone data, so named zones count as local.",
+        remedy: "Install it: apt-get install tzdata")
+    }
+  }
+
+  /// Warns if the store's daemon does not respond.
+  func warnAboutDaemon(of store: Store) {
+    guard case .unresponsive(let process) = store.daemonState() else { return }
+    warn(
+      "the daemon does not respond, so no alarm rings: \(Printable.text(process)).",
+      remedy: DaemonRemedy.restart)
+  }
+
+  /// The maximum number of problems to print. `belfry doctor` prints all.
+  private static let maxProblems = 20
+
+  /// Warns about records that are not valid.
+  func warn(about problems: [RecordProblem]) {
+    for problem in problems.prefix(CommandWarnings.maxProblems) {
+      let path = Printable.text(problem.path)
+      switch problem.kind {
+      case .invalid(let error, let lastGood):
+        let remedy =
+          switch error.kind {
+          case .newerFormat: "Update Belfry on this device."
+          case .invalid where lastGood:
+            "Its last valid version stays armed. Correct it, or restore that version: belfry doctor --repair"
+          case .invalid: "Correct it, or quarantine it: belfry doctor --repair"
+          }
+        warn("\(path) is not valid: \(Printable.text(error.words)).", remedy: remedy)
+      case .removed:
+        warn(
+          "\(path) is missing; the alarm stays.",
+          remedy: "To delete an alarm, use 'belfry delete'.")
+      case .unknownZone(let name):
+        warn(
+          "the time zone \(Printable.text(name)) of \(path) is unknown on this device, so it counts as local.",
+          remedy: "Update the package tzdata, or set another zone: belfry edit --zone")
+      }
+    }
+    let more = problems.count - CommandWarnings.maxProblems
+    if more > 0 { warn("and \(more) more: see 'belfry doctor'.") }
+  }
+
+  // MARK: Notices
+
+  /// Prints a notice about an automatic repair of the store.
+  ///
+  /// Each repair is reported, because the daemon may make the same one again on another day.
+  static func report(_ notice: StoreNotice) {
+    func list(_ paths: [String]) -> String {
+      let more = paths.count > 3 ? " and \(paths.count - 3) more" : ""
+      return paths.prefix(3).map { Printable.text($0) }.joined(separator: ", ") + more
+    }
+    switch notice {
+    case .restored(let paths):
+      Console.error("belfry: warning: \(list(paths)) had been removed; restored.")
+    case .healed(let paths):
+      Console.error(
+        "belfry: warning: git had dropped \(list(paths)) from the branch; restored."
+      )
+      Console.error(
+        "To delete an alarm, use 'belfry delete'. To undo a change, use 'belfry undo'.")
+    case .joined(let paths, let rest):
+      Console.error(
+        "belfry: warning: git could not merge \(list(paths)); Belfry merged both sides.")
+      switch rest {
+      case .nothing:
+        Console.error("To let git merge them with Belfry's merge driver: belfry hooks install")
+      case .operation(.rebase):
+        Console.error("Continue: belfry git -- rebase --continue")
+      case .operation: Console.error("See how to continue: belfry git -- status")
+      }
+    case .unlocked(let path):
+      Console.error(
+        "belfry: warning: removed a stale git lock: \(Printable.text(path)).")
+    }
+  }
+}
