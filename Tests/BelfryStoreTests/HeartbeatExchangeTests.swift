@@ -43,10 +43,10 @@ import Testing
       temporary: sandbox.root + "/new")
     let repository = try store.repository()
     let slow = SlowRemote {
-      await store.exchangeHeartbeats(
+      await store.sync.exchangeHeartbeats(
         try store.repository(), [SlowRemote {}], spacing: 0)
     }
-    await store.exchangeHeartbeats(repository, [slow], spacing: nil)
+    await store.sync.exchangeHeartbeats(repository, [slow], spacing: nil)
     #expect(store.deviceHeartbeats.told == store.context.now)
     #expect(store.deviceHeartbeats.toldHead == store.branchMark)
     #expect(store.deviceHeartbeats.asked == store.context.now)

@@ -127,14 +127,16 @@ import Testing
         ])
       }
       try local.ledger.update(holder: "a test") {
-        $0.record(id, CivilDateTime(minuteNumber: 29_600_000), due: now, at: now)
+        $0.recordFiring(
+          OccurrenceID(alarm: id, occurrence: CivilDateTime(minuteNumber: 29_600_000)), due: now,
+          at: now)
       }
     }
     try change()
     let (calls, warnings, ledger) = (
       local.calls.read(), local.batteryWarnings.read(), local.ledger.read()
     )
-    #expect(calls.count == 1 && warnings.told.count == 1 && ledger.ledger.count == 1)
+    #expect(calls.count == 1 && warnings.told.count == 1 && ledger.entries.count == 1)
     let tooLarge = String(repeating: " ", count: 1 << 20) + "{}"
     for content in ["", "{", "7", "\u{0}\u{1}", tooLarge] {
       for path in [local.calls.path, local.batteryWarnings.path, local.ledger.path] {
@@ -169,13 +171,15 @@ import Testing
     try local.settings.replace(with: "1 2 3 4")
     #expect(local.settings.read() == "1 2 3 4")
     var ledger = DeliveryLedger()
-    let kinds: [DeliveryLedger.Firing.Kind] = [.ringing, .followUp(2), .warning, .rehearsal]
-    for (number, kind) in kinds.enumerated() {
-      let key = DeliveryLedger.Key(
-        alarm: ids[0], occurrence: CivilDateTime(minuteNumber: 29_600_000 + number))
-      ledger[key] = DeliveryLedger.Firing(
-        kind, due: now, at: now.adding(seconds: 3), attempts: number + 1, state: .claimed,
-        leaseOwner: "1 2", isLogged: number == 0)
+    let id = OccurrenceID(alarm: ids[0], occurrence: CivilDateTime(minuteNumber: 29_600_000))
+    let keys: [DeliveryKey] = [
+      .occurrence(id, .firing), .occurrence(id, .followUp(2)), .occurrence(id, .advanceWarning),
+      .rehearsal(alarm: ids[0], requested: now),
+    ]
+    for (number, key) in keys.enumerated() {
+      ledger[key] = DeliveryLedger.Entry(
+        due: now, at: now.adding(seconds: 3), attempts: number + 1, state: .claimed,
+        owner: "1 2", isLogged: number == 0)
     }
     try local.ledger.replace(with: ledger, holder: "a test")
     #expect(local.ledger.read() == ledger)
@@ -187,8 +191,8 @@ import Testing
     DispatchQueue.concurrentPerform(iterations: 8) { thread in
       for number in 0..<5 {
         let decision = MergeDecision(
-          alarm: nil, title: "\(thread) \(number)", subject: .setting("snooze"), kept: "",
-          discarded: "",
+          alarm: nil, title: "\(thread) \(number)", subject: .setting("snooze"), keptText: "",
+          discardedText: "",
           keptStamp: nil, discardedStamp: nil, isFirstKept: true, rule: .laterEdit)
         DecisionNotes(local).add([
           DecisionNotes.Note(decision: decision, at: now, discarded: [], base: nil)

@@ -135,11 +135,11 @@ import Testing
     try bench.sandbox.write("", to: bench.sandbox.root + "/stay")
     try await bench.start()
     try await bench.wait(until: "2026-11-20T09:00:05Z")
-    #expect(bench.activeDeliveries.notifications.count == 1)
+    #expect(bench.activeDeliveries.identities.count == 1)
     _ = try await bench.sandbox.run(bench.sandbox.root + "/command", command)
     try await bench.handle(.poke)
     await bench.activeDeliveries.idle()
-    #expect(bench.activeDeliveries.notifications.isEmpty)
+    #expect(bench.activeDeliveries.identities.isEmpty)
   }
 
   @Test("a hook that stayed and died with its daemon is run again, one that had ended is not")
@@ -190,10 +190,10 @@ import Testing
       "#!/bin/sh\necho delivered\nexec sleep 600\n", to: bench.sandbox.hooks + "/ring", mode: 0o755)
     try await bench.start()
     try await bench.wait(until: "2026-11-20T09:00:05Z")
-    for _ in 0..<600 where !bench.activeDeliveries.notifications.isEmpty {
+    for _ in 0..<600 where !bench.activeDeliveries.identities.isEmpty {
       try await Task.sleep(for: .milliseconds(100))
     }
-    #expect(bench.activeDeliveries.notifications.isEmpty)
+    #expect(bench.activeDeliveries.identities.isEmpty)
     await bench.activeDeliveries.close()
     let list = try await bench.belfry("list", "--json").array
     #expect(list.count == 8 && list.allSatisfy { $0["state"] as? String == "active" })

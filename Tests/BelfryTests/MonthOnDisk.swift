@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import BelfryScheduler
+@testable import belfry
 
 /// A month of ticks and random answers over a real store, each step in a store that is opened anew.
 @Suite struct MonthOnDisk {
@@ -49,7 +50,9 @@ import Testing
     // The hook's own folder: it is reached, and answers nothing.
     try sandbox.write("#!/bin/sh\n", to: sandbox.hooks + "/notify", mode: 0o755)
     try sandbox.write("#!/bin/sh\n", to: sandbox.hooks + "/follow-up", mode: 0o755)
-    let delivery = HookDelivery(own: sandbox.hooks, shipped: [])
+    let delivery = HookDelivery(
+      own: sandbox.hooks, shipped: [],
+      render: NotificationText(zones: ZoneLibrary(variable: "UTC")).render)
     while now < start.adding(seconds: 30 * 86_400) {
       let report = try await Tick(
         open(), delivery: delivery, ledgerWriter: LedgerWriter(timeout: .seconds(120))

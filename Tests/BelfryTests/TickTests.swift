@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import BelfryScheduler
+@testable import belfry
 
 /// One evaluation of a store, with a person who notes what they are told.
 @Suite struct TickTests {
