@@ -110,7 +110,7 @@ import Testing
       (.delivered(.remind), .delivered, nil, false),
       (.ongoing(owner: "helper"), .delivered, "helper", false),
       (.undelivered(["no hook"]), .undelivered, nil, false),
-      (nil, .delivered, nil, false),
+      (nil, .delivered, nil, true),
     ]
     for (outcome, state, owner, isLogged) in table {
       var ledger = DeliveryLedger()

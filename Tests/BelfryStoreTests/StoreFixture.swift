@@ -40,7 +40,9 @@ struct StoreFixture {
       makeIdentifier: {
         var generator = SystemRandomNumberGenerator()
         return .random(using: &generator)
-      }, random: { $0.lowerBound }, lockTimeout: 0, report: { notices.add($0) })
+      },
+      // A child process of another test holds a copy of the lock between fork and exec.
+      random: { $0.lowerBound }, lockTimeout: 3_000, report: { notices.add($0) })
   }
 
   /// Returns the same store at another time, or in another zone.
