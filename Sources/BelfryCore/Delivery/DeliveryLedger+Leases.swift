@@ -11,8 +11,8 @@ extension DeliveryLedger {
   ///
   /// The leases of this process do not expire.
   public mutating func releaseExpired(at now: Instant, for owner: LeaseOwner) {
-    for (key, entry) in entries {
-      guard let name = entry.owner, name != owner.name else { continue }
+    for key in keys(where: { $0.owner != nil && $0.owner != owner.name }) {
+      guard let entry = self[key], let name = entry.owner else { continue }
       let isExpired =
         entry.state == .claimed && abs(now.seconds(since: entry.at)) > DeliveryLedger.leaseLength
       if !isExpired, owner.isAlive(name) { continue }

@@ -68,6 +68,16 @@ public struct DeliveryLedger: Hashable, Sendable {
     } + others.map { ($0.key, $0.value) }
   }
 
+  /// Returns the keys of the entries that fulfill a condition.
+  func keys(where isIncluded: (Entry) -> Bool) -> [DeliveryKey] {
+    var result: [DeliveryKey] = []
+    for (id, kinds) in occurrences {
+      for (kind, entry) in kinds where isIncluded(entry) { result.append(.occurrence(id, kind)) }
+    }
+    for (key, entry) in others where isIncluded(entry) { result.append(key) }
+    return result
+  }
+
   /// Returns the entry of a delivery that was due at a time; nil if there is none.
   public func entry(_ key: DeliveryKey, due: Instant) -> Entry? {
     self[key].flatMap { $0.due == due ? $0 : nil }
@@ -143,17 +153,17 @@ extension DeliveryLedger {
   /// again.
   public func possible(at now: Instant) -> DeliveryLedger {
     let latest = now.adding(seconds: CascadeRun.skew)
-    return filter { $0.at <= latest }
+    return removing { $0.at > latest }
   }
 
   /// Removes the entries whose latest attempt was before a time.
   public mutating func forget(before time: Instant) {
-    self = filter { $0.at >= time }
+    self = removing { $0.at < time }
   }
 
-  private func filter(_ isIncluded: (Entry) -> Bool) -> DeliveryLedger {
+  private func removing(_ isRemoved: (Entry) -> Bool) -> DeliveryLedger {
     var result = self
-    for (key, entry) in entries where !isIncluded(entry) { result[key] = nil }
+    for key in keys(where: isRemoved) { result[key] = nil }
     return result
   }
 }

@@ -111,6 +111,8 @@ public struct Tick: Sendable {
     var failures: [any Error] = []
     var wakes: [Identifier: Instant] = [:]
     private var starting: [PendingDelivery] = []
+    /// The ledger with the claims of this tick.
+    private var claimedLedger = DeliveryLedger()
     private var isRecordingDue = false
     /// The effects that need the store's lock. They are performed after all deliveries.
     private var postponed: [DeliveryEngine.Effect] = []
@@ -143,6 +145,7 @@ public struct Tick: Sendable {
         case .claim(let pending):
           let update = tick.shared.claim(pending)
           if let failure = update.failure { failures.append(failure) }
+          claimedLedger = update.ledger
           process(.claimed(Set(pending.map(\.id)), granted: update.result))
         case .deliver(let pending): starting.append(pending)
         case .recordSoon: isRecordingDue = true
@@ -159,7 +162,7 @@ public struct Tick: Sendable {
 
     /// Runs the started deliveries side by side, until each has an outcome.
     private mutating func runDeliveries() async {
-      let (tick, settings) = (tick, settings)
+      let (tick, settings, ledger) = (tick, settings, claimedLedger)
       let queue = starting
       starting = []
       await withTaskGroup(of: (PendingDelivery, DeliveryOutcome).self) { group in
@@ -170,7 +173,7 @@ public struct Tick: Sendable {
           group.addTask {
             // The user may have answered since the evaluation.
             let planner = DeliveryPlanner(store: tick.store, settings: settings)
-            guard planner.wants(pending.key, ledger: tick.shared.read()) else {
+            guard planner.wants(pending.key, ledger: ledger) else {
               return (pending, .withdrawn)
             }
             return (pending, await tick.delivery.deliver(pending, snooze: settings.snooze))
