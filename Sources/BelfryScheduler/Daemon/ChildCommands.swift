@@ -9,7 +9,7 @@ struct ChildCommands: Sendable {
     /// The reason why the command failed; nil if it succeeded.
     var failure: String?
     /// The warnings of a command that succeeded.
-    var warnings: [String] = []
+    var warnings: [CommandDiagnostic] = []
   }
 
   let command: String
@@ -30,15 +30,23 @@ struct ChildCommands: Sendable {
   ) async -> Result {
     let outcome = await TimedProcess.run(
       .path(FilePath(command)), arguments + ["--store", store],
-      variables: more.merging(variables()) { $1 }, seconds: timeout)
+      variables: more.merging(variables()) { $1 }
+        .merging([CommandDiagnostic.variable: "json"]) { $1 },
+      seconds: timeout)
     switch outcome {
-    case .ended(0, _, let error):
-      return Result(warnings: error.split(separator: "\n").map(String.init))
+    case .ended(0, _, let error): return Result(warnings: ChildCommands.diagnostics(error))
     case .ended(let status, _, let error):
-      let line = error.split(separator: "\n").first.map(String.init)
-      return Result(failure: line ?? "the command exited with status \(status)")
+      // The error is the last diagnostic. A crash of the command leaves other text.
+      let reason =
+        ChildCommands.diagnostics(error).last { $0.isError }?.message
+        ?? error.split(separator: "\n").last.map(String.init)
+      return Result(failure: reason ?? "the command exited with status \(status)")
     case .timedOut: return Result(failure: "timed out after \(timeout) s")
     case .failed(let reason): return Result(failure: reason)
     }
+  }
+
+  private static func diagnostics(_ output: String) -> [CommandDiagnostic] {
+    output.split(separator: "\n").compactMap { CommandDiagnostic(line: String($0)) }
   }
 }

@@ -18,7 +18,7 @@ public enum DaemonLogEvent: Sendable {
   /// A task that had failed succeeds again.
   case recovered(DaemonTask)
   /// The warnings of a command, such as invalid records.
-  case warned([String])
+  case warned([CommandDiagnostic])
   /// The store was reloaded after SIGHUP, with the number of armed alarms.
   case reloaded(alarms: Int)
   /// The clock was set, or the machine woke from sleep.

@@ -27,7 +27,7 @@ struct DaemonLoop {
   private var failures: FailureLog
   private var memory = MemoryRelease()
   /// The last warnings that a command printed.
-  private var warnings: [String] = []
+  private var warnings: [CommandDiagnostic] = []
   private var hasReturned = false
 
   /// The delay between a change of a file and the command that imports it, in milliseconds. Editors write several times.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryScheduler
 import BelfryStore
 
 struct Add: ParsableCommand {
@@ -79,8 +80,8 @@ struct Add: ParsableCommand {
   ) throws {
     for summary in summaries where summary.title == alarm.title {
       if let other = try store.alarm(summary.id), other.schedule.hasSameTimes(as: alarm.schedule) {
-        Console.error(
-          "belfry: warning: there is another \(Printable.text(summary.title)) with this schedule: \(summary.id.short)."
+        CommandDiagnostic.warn(
+          "there is another \(Printable.text(summary.title)) with this schedule: \(summary.id.short)."
         )
         return
       }
@@ -88,8 +89,8 @@ struct Add: ParsableCommand {
     let same = summaries.filter { $0.status.next?.at == next.at }
     guard let first = same.first else { return }
     let more = same.count > 1 ? " and \(same.count - 1) more" : ""
-    Console.error(
-      "belfry: warning: \(Printable.text(first.title))\(more) \(same.count > 1 ? "ring" : "rings") at the same minute: \(next.civil.spoken)."
+    CommandDiagnostic.warn(
+      "\(Printable.text(first.title))\(more) \(same.count > 1 ? "ring" : "rings") at the same minute: \(next.civil.spoken)."
     )
   }
 }

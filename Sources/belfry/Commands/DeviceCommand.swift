@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryScheduler
 import BelfryStore
 
 struct DeviceCommand: ParsableCommand {
@@ -60,8 +61,9 @@ struct DeviceCommand: ParsableCommand {
         $0.id != device.id && $0.name.lowercased() == device.name.lowercased()
       })
     {
-      Console.error("belfry: warning: another device is also named \(Printable.text(device.name)).")
-      Console.error("Give one of them another name: belfry device --name NAME")
+      CommandDiagnostic.warn(
+        "another device is also named \(Printable.text(device.name)).",
+        hints: ["Give one of them another name: belfry device --name NAME"])
     }
     if common.json { return try Console.write(DeviceDocument(device)) }
     Console.line("This device is \(Printable.text(device.name)) (\(device.id.short)).")

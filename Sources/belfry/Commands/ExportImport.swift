@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryCore
 import BelfryExchange
+import BelfryScheduler
 import BelfryStore
 import Git
 import Glibc
@@ -52,8 +53,8 @@ struct Export: ParsableCommand {
     }
     context.warnings.warn(about: problems)
     for remark in remarks {
-      Console.error(
-        "belfry: warning: \(Printable.text(remark.title)): a calendar cannot express \(Printable.text(remark.reason))."
+      CommandDiagnostic.warn(
+        "\(Printable.text(remark.title)): a calendar cannot express \(Printable.text(remark.reason))."
       )
     }
     guard let output else { return Console.write(document) }
@@ -176,22 +177,21 @@ struct Import: ParsableCommand {
     _ alarms: [ForeignAlarm], _ leftOut: [Remark], to store: Store, _ context: CommandContext
   ) throws {
     for remark in leftOut {
-      Console.error(
-        "belfry: warning: left out: \(Printable.text(remark.title)): \(Printable.text(remark.reason))."
-      )
+      CommandDiagnostic.warn(
+        "left out: \(Printable.text(remark.title)): \(Printable.text(remark.reason)).")
     }
     let known = Dictionary(
       uniqueKeysWithValues: try store.allAlarms().alarms.map { ($0.id, $0) })
     let new = alarms.filter { known[$0.id] == nil }
     for alarm in alarms {
       guard let own = known[alarm.id], !own.isDeleted, alarm.differs(from: own) else { continue }
-      Console.error(
-        "belfry: warning: \(Printable.text(alarm.title)) was imported before and differs from the file; it was not changed."
+      CommandDiagnostic.warn(
+        "\(Printable.text(alarm.title)) was imported before and differs from the file; it was not changed."
       )
     }
     for alarm in new where !alarm.losses.isEmpty {
       let losses = alarm.losses.map { Printable.text($0) }.joined(separator: "; ")
-      Console.error("belfry: warning: \(Printable.text(alarm.title)): not imported: \(losses).")
+      CommandDiagnostic.warn("\(Printable.text(alarm.title)): not imported: \(losses).")
     }
     if !new.isEmpty, !dryRun { try store.add(change(new, store)) }
     let unchanged = alarms.count - new.count

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryScheduler
 import BelfryStore
 import Git
 import Glibc
@@ -152,8 +153,8 @@ struct MergeDriverCommand: ParsableCommand {
       path: path, base: try? read(base), ours: try read(ours), theirs: try read(theirs),
       in: CommandEnvironment.absolute("."), at: context.storeContext.now)
     for problem in outcome.problems {
-      Console.error(
-        "belfry: warning: one side of \(Printable.text(path)) is not valid and was left out: \(Printable.text(problem.words))."
+      CommandDiagnostic.warn(
+        "one side of \(Printable.text(path)) is not valid and was left out: \(Printable.text(problem.words))."
       )
     }
     try DurableFile.write(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryScheduler
 import BelfryStore
 
 struct Log: ParsableCommand {
@@ -30,8 +31,8 @@ struct Log: ParsableCommand {
     let text = LogText(names: store.deviceNames(), zones: context.storeContext.zones)
     let output = AlarmOutput(store: store, style: context.style)
     let entries = store.history.log(of: wanted) { path, error in
-      Console.error(
-        "belfry: warning: \(Printable.text(path)) is not valid: \(Printable.text(error.words)).")
+      CommandDiagnostic.warn(
+        "\(Printable.text(path)) is not valid: \(Printable.text(error.words)).")
     }
     var shown = 0
     var buffer: [UInt8] = []

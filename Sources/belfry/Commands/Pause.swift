@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryScheduler
 import BelfryStore
 
 struct PauseCommand: ParsableCommand {
@@ -151,9 +152,8 @@ private struct Pausing {
         hint: "Change its time with 'belfry edit \(alarm.id.short) --once …', or delete it.")
     }
     for alarm in unpausable {
-      Console.error(
-        "belfry: warning: \(Printable.text(alarm.title)) was not paused: its only occurrence is during the pause."
-      )
+      CommandDiagnostic.warn(
+        "\(Printable.text(alarm.title)) was not paused: its only occurrence is during the pause.")
     }
     let output = AlarmOutput(store: store, style: context.style)
     if json {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryScheduler
 import BelfryStore
 import Git
 
@@ -108,10 +109,9 @@ enum RemoteURLInput {
   static func warnOfCredentials(_ remote: Remote) {
     guard URLMask.holdsCredentials(remote.url) else { return }
     let name = Printable.text(remote.name)
-    Console.error(
-      "belfry: warning: the URL of \(name) holds a password or a token, which is kept in plain text in .git/config."
-    )
-    Console.error(credentialHint(remote))
+    CommandDiagnostic.warn(
+      "the URL of \(name) holds a password or a token, which is kept in plain text in .git/config.",
+      hints: [credentialHint(remote)])
   }
 
   /// Returns the hint that explains how to remove the credentials from a remote's URL.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryScheduler
 import BelfryStore
 
 struct Stats: ParsableCommand {
@@ -26,8 +27,8 @@ struct Stats: ParsableCommand {
       ?? context.overview(store).sorted { ($0.title, $0.id) < ($1.title, $1.id) }
     let entries = Dictionary(
       grouping: store.history.log(of: summaries.count == 1 ? summaries[0].id : nil) { path, error in
-        Console.error(
-          "belfry: warning: \(Printable.text(path)) is not valid: \(Printable.text(error.words)).")
+        CommandDiagnostic.warn(
+          "\(Printable.text(path)) is not valid: \(Printable.text(error.words)).")
       }, by: \.alarm)
     let all = summaries.map { summary in
       (

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryCore
 import BelfryPartners
+import BelfryScheduler
 import BelfryStore
 import Git
 
@@ -105,7 +106,7 @@ struct SyncCommand: AsyncParsableCommand {
   private static func fail(_ failures: [any Error]) throws {
     guard let first = failures.first else { return }
     for failure in failures.dropFirst() {
-      Console.error("belfry: \(CommandError.words(failure))")
+      CommandError(failure).report()
     }
     throw first
   }
@@ -200,32 +201,30 @@ extension SyncResult {
     for refusal in refusals.prefix(SyncResult.maxPrintedRefusals) {
       let commit = refusal.commit.map { ", commit \($0.short)" } ?? ""
       let device = refusal.device.map { " of \(Printable.text(names[$0] ?? $0.short))" } ?? ""
-      Console.error(
-        "belfry: warning: left out of the sync: \(Printable.text(refusal.path))\(commit)\(device): \(Printable.text(refusal.reason))."
+      CommandDiagnostic.warn(
+        "left out of the sync: \(Printable.text(refusal.path))\(commit)\(device): \(Printable.text(refusal.reason))."
       )
     }
     if refusals.count > SyncResult.maxPrintedRefusals {
       let more = refusals.count - SyncResult.maxPrintedRefusals
-      Console.error("belfry: warning: left out of the sync: \(more) more.")
+      CommandDiagnostic.warn("left out of the sync: \(more) more.")
     }
     for exchange in exchanges {
       guard let branch = exchange.branch else { continue }
       let name = Printable.text(exchange.remote.name)
-      Console.error(
-        "belfry: warning: \(name) has no branch \(Repository.branch): its branch \(Printable.text(branch)) was merged, and \(Repository.branch) is synced from now on."
-      )
-      Console.error("For plain git, make \(Repository.branch) the default branch of \(name).")
+      CommandDiagnostic.warn(
+        "\(name) has no branch \(Repository.branch): its branch \(Printable.text(branch)) was merged, and \(Repository.branch) is synced from now on.",
+        hints: ["For plain git, make \(Repository.branch) the default branch of \(name)."])
     }
     for exchange in exchanges where exchange.wasRewound {
-      Console.error(
-        "belfry: warning: the branch of \(exchange.remote.name) was rewound; the missing commits were merged and pushed again."
+      CommandDiagnostic.warn(
+        "the branch of \(exchange.remote.name) was rewound; the missing commits were merged and pushed again."
       )
     }
     if let clockAhead {
-      Console.error(
-        "belfry: warning: fetched changes are dated \(Span.length(clockAhead)) ahead of this device's clock."
-      )
-      Console.error("Check the clocks: run 'date' here and on the device that 'belfry log' names.")
+      CommandDiagnostic.warn(
+        "fetched changes are dated \(Span.length(clockAhead)) ahead of this device's clock.",
+        hints: ["Check the clocks: run 'date' here and on the device that 'belfry log' names."])
     }
   }
 }

@@ -80,8 +80,7 @@ struct TickCommand: AsyncParsableCommand {
         ["-c", "setsid \"$0\" \"$@\" </dev/null >/dev/null 2>&1 &", command] + arguments,
         variables: callout.variables, seconds: 10)
       if case .ended(0, _, _) = outcome { continue }
-      Console.error("belfry: warning: a call could not be started.")
-      Console.error("The next tick retries it.")
+      CommandDiagnostic.warn("a call could not be started.", hints: ["The next tick retries it."])
     }
   }
 
@@ -93,8 +92,7 @@ struct TickCommand: AsyncParsableCommand {
     let check = BatteryCheck(store, delivery: TickCommand.delivery(context))
     let report = await check.run(context.gauge) { (try? store.overview().summaries) ?? [] }
     if let failure = report.failure {
-      Console.error(
-        "belfry: warning: the battery sample was not recorded: \(CommandError.words(failure))")
+      CommandDiagnostic.warn("the battery sample was not recorded: \(CommandError.words(failure))")
     }
     guard let (notification, outcome) = report.warning else { return nil }
     guard case .undelivered(let reasons) = outcome else { return notification }

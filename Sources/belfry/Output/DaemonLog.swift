@@ -7,8 +7,6 @@ import Logging
 struct DaemonLog {
   private let context: CommandContext
   private let logger: Logger
-  /// The time at the beginning of each line; nil if the receiver of standard error adds the time.
-  private let time: String?
 
   /// Creates a log whose lines have the context's time and zone.
   init(_ context: CommandContext) {
@@ -17,15 +15,16 @@ struct DaemonLog {
     let time =
       context.environment["JOURNAL_STREAM"]?.isEmpty == false
       ? nil : context.storeContext.zones.text(context.storeContext.now)
-    self.time = time
     logger = Logger(label: "belfry") { _ in DaemonLogHandler(time: time) }
   }
 
   /// Writes the lines of an event.
   func write(_ event: DaemonLogEvent) {
-    if case .warned(let lines) = event {
-      // The lines of a child command have their own prefix.
-      for line in lines { Console.error("\(time.map { "\($0) " } ?? "")\(Printable.text(line))") }
+    if case .warned(let warnings) = event {
+      for warning in warnings {
+        let hints = warning.hints.map { "\n  \(Printable.text($0))" }.joined()
+        logger.log(level: .warning, "\(Printable.text(warning.message))\(hints)")
+      }
       return
     }
     guard let entry = entry(event) else { return }

@@ -8,13 +8,12 @@ extension CommandContext {
     let shown = "0\(String(mode, radix: 8))"
     do {
       try CallProvider.restrict(callsFile)
-      Console.error(
-        "belfry: warning: \(path) was open to others (mode \(shown)); it is private now.")
-      Console.error(
-        "If anyone else uses this machine, change the password or token at your provider.")
+      CommandDiagnostic.warn(
+        "\(path) was open to others (mode \(shown)); it is private now.",
+        hints: ["If anyone else uses this machine, change the password or token at your provider."])
     } catch {
-      Console.error("belfry: warning: \(path) is open to others (mode \(shown)).")
-      Console.error("Make it private: chmod 600 \(path)")
+      CommandDiagnostic.warn(
+        "\(path) is open to others (mode \(shown)).", hints: ["Make it private: chmod 600 \(path)"])
     }
   }
 }

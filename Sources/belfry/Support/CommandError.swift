@@ -1,3 +1,4 @@
+import BelfryScheduler
 import Git
 
 /// A failure of a command: its kind, the message, the error that caused it, and hints on what to do next.
@@ -54,14 +55,14 @@ struct CommandError: Error {
   /// - Parameter arguments: the arguments of the command, whose URLs the error may quote.
   func report(arguments: [String] = []) {
     let error = masked(arguments)
-    Console.error("belfry: \(error.message)")
-    if let hint = error.hint { Console.error(hint) }
+    CommandDiagnostic(
+      isError: true, message: error.message, hints: error.hint.map { [$0] } ?? []
+    ).print()
   }
 
   /// Prints the error and its hints as a warning on standard error.
   func warn() {
-    Console.error("belfry: warning: \(message)")
-    if let hint { Console.error(hint) }
+    CommandDiagnostic.warn(message, hints: hint.map { [$0] } ?? [])
   }
 
   /// Returns the error with the credentials masked in URLs that it quotes from the command's arguments.

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryScheduler
 import BelfryStore
 import Git
 import Synchronization
@@ -15,9 +16,9 @@ final class CommandWarnings: Sendable {
   ///   - message: the warning, as a sentence.
   ///   - remedy: the advice to the user; nil for none.
   func warn(_ message: String, remedy: String? = nil) {
-    let lines = ["belfry: warning: \(message)"] + [remedy].compactMap { $0 }
-    guard isNew(lines) else { return }
-    for line in lines { Console.error(line) }
+    let hints = [remedy].compactMap { $0 }
+    guard isNew([message] + hints) else { return }
+    CommandDiagnostic.warn(message, hints: hints)
   }
 
   /// Returns true if the lines were not printed yet, and remembers them.
@@ -98,26 +99,22 @@ final class CommandWarnings: Sendable {
     }
     switch notice {
     case .restored(let paths):
-      Console.error("belfry: warning: \(list(paths)) had been removed; restored.")
+      CommandDiagnostic.warn("\(list(paths)) had been removed; restored.")
     case .healed(let paths):
-      Console.error(
-        "belfry: warning: git had dropped \(list(paths)) from the branch; restored."
-      )
-      Console.error(
-        "To delete an alarm, use 'belfry delete'. To undo a change, use 'belfry undo'.")
+      CommandDiagnostic.warn(
+        "git had dropped \(list(paths)) from the branch; restored.",
+        hints: ["To delete an alarm, use 'belfry delete'. To undo a change, use 'belfry undo'."])
     case .joined(let paths, let rest):
-      Console.error(
-        "belfry: warning: git could not merge \(list(paths)); Belfry merged both sides.")
-      switch rest {
-      case .nothing:
-        Console.error("To let git merge them with Belfry's merge driver: belfry hooks install")
-      case .operation(.rebase):
-        Console.error("Continue: belfry git -- rebase --continue")
-      case .operation: Console.error("See how to continue: belfry git -- status")
-      }
+      let hint: String =
+        switch rest {
+        case .nothing: "To let git merge them with Belfry's merge driver: belfry hooks install"
+        case .operation(.rebase): "Continue: belfry git -- rebase --continue"
+        case .operation: "See how to continue: belfry git -- status"
+        }
+      CommandDiagnostic.warn(
+        "git could not merge \(list(paths)); Belfry merged both sides.", hints: [hint])
     case .unlocked(let path):
-      Console.error(
-        "belfry: warning: removed a stale git lock: \(Printable.text(path)).")
+      CommandDiagnostic.warn("removed a stale git lock: \(Printable.text(path)).")
     }
   }
 }

@@ -32,8 +32,7 @@ struct PartnerNotifications {
       PendingDelivery(due: session.now, notification: .message(message)), snooze: 0)
     // A failure needs no retry, as 'belfry partner log' shows the news.
     guard case .undelivered(let reasons) = outcome else { return }
-    Console.error(
-      "belfry: warning: a notification could not be delivered: \(Printable.text(headline)):")
+    CommandDiagnostic.warn("a notification could not be delivered: \(Printable.text(headline)):")
     for reason in reasons { Console.error("  \(Printable.text(reason))") }
   }
 }

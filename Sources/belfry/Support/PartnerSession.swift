@@ -38,8 +38,9 @@ struct PartnerSession: Sendable {
   var partners: [Partnership] {
     let (partners, unreadable) = partnerStore.read()
     for path in unreadable {
-      Console.error("belfry: warning: \(Printable.text(path)) is not valid and is ignored.")
-      Console.error("Restore it from a backup, or remove it and re-pair.")
+      CommandDiagnostic.warn(
+        "\(Printable.text(path)) is not valid and is ignored.",
+        hints: ["Restore it from a backup, or remove it and re-pair."])
     }
     return partners
   }

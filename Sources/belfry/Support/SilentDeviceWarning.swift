@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryScheduler
 import BelfryStore
 
 /// The warning about an offline device that alarms name.
@@ -18,8 +19,7 @@ struct SilentDeviceWarning {
     for silent in store.devices.silent() {
       if let alarms, !silent.alarms.contains(where: { alarms.contains($0.id) }) { continue }
       let warning = SilentDeviceWarning(silent, store)
-      Console.error("belfry: warning: \(warning.message)")
-      Console.error(warning.remedy)
+      CommandDiagnostic.warn("\(warning.message)", hints: [warning.remedy])
     }
   }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryScheduler
 import BelfryStore
 
 struct CascadeCommand: ParsableCommand {
@@ -122,13 +123,14 @@ struct CascadeEditing {
       Console.error("The cascade is off. Turn it on: belfry cascade on \(alarm.id.short)")
     }
     if plan.calls, !devices.contains(where: \.calls) {
-      Console.error("belfry: warning: no device of this store can place calls.")
-      Console.error("Set up a call provider on a device that is always on: belfry calls --help")
+      CommandDiagnostic.warn(
+        "no device of this store can place calls.",
+        hints: ["Set up a call provider on a device that is always on: belfry calls --help"])
     }
     if plan.isActive, !store.hasRemote {
-      Console.error(
-        "belfry: warning: this store has no remote, so no other device learns of the cascade.")
-      Console.error("Add one: belfry remote add origin URL")
+      CommandDiagnostic.warn(
+        "this store has no remote, so no other device learns of the cascade.",
+        hints: ["Add one: belfry remote add origin URL"])
     }
   }
 

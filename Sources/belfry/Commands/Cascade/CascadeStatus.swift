@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryScheduler
 import BelfryStore
 
 struct CascadeStatus: ParsableCommand {
@@ -43,8 +44,8 @@ struct CascadeStatus: ParsableCommand {
       show(outlook, context, store)
     }
     for outlook in outlooks where outlook.live == 0 {
-      Console.error(
-        "belfry: warning: as far as is known, no step of the cascade of \(Printable.text(outlook.alarm.title)) would ring."
+      CommandDiagnostic.warn(
+        "as far as is known, no step of the cascade of \(Printable.text(outlook.alarm.title)) would ring."
       )
     }
     if !outlooks.isEmpty, let reason = staleness(store, context) { Console.error(reason) }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryCore
 import BelfryPartners
+import BelfryScheduler
 import BelfryStore
 
 struct PartnerAccept: AsyncParsableCommand {
@@ -41,8 +42,8 @@ struct PartnerAccept: AsyncParsableCommand {
         hint: "See 'belfry partner'.")
     }
     if let other = PartnerNames.lookAlike(invitation.name, besides: partner.id, session) {
-      Console.error(
-        "belfry: warning: the name \(inviter) looks like that of your partner \(Printable.text(other.name)), but is a different one."
+      CommandDiagnostic.warn(
+        "the name \(inviter) looks like that of your partner \(Printable.text(other.name)), but is a different one."
       )
     }
     if !common.json {

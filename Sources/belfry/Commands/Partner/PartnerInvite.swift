@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryCore
 import BelfryPartners
+import BelfryScheduler
 import BelfryStore
 import Git
 import Glibc
@@ -116,7 +117,7 @@ struct PartnerInvite: AsyncParsableCommand {
     } catch {
       let failure = CommandError(drawing: error)
       if png != nil { throw failure }
-      Console.error("belfry: warning: no QR code: \(failure.message) Use the link instead.")
+      CommandDiagnostic.warn("no QR code: \(failure.message) Use the link instead.")
       if let hint = failure.hint { Console.error(hint) }
       return nil
     }

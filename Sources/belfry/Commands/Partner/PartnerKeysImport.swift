@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryPartners
+import BelfryScheduler
 import BelfryStore
 
 struct PartnerKeysImport: ParsableCommand {
@@ -42,10 +43,11 @@ struct PartnerKeysImport: ParsableCommand {
         ? "The keys are already on this device."
         : "Imported the keys to \(names). Next: belfry partner sync")
     if !session.store.hasRemote {
-      Console.error(
-        "belfry: warning: this store does not sync with the one that the keys come from.")
-      Console.error(
-        "Responses and recalled requests there do not reach this device. See 'belfry help remote'.")
+      CommandDiagnostic.warn(
+        "this store does not sync with the one that the keys come from.",
+        hints: [
+          "Responses and recalled requests there do not reach this device. See 'belfry help remote'."
+        ])
     }
   }
 }

@@ -107,7 +107,7 @@ struct PartnerSend: AsyncParsableCommand {
     }
     try PartnerMessageText.checkScalars(of: message, maxLength: PartnerRequest.longestMessage)
     if let oddity = PartnerText.oddity(of: message) {
-      Console.error("belfry: warning: the message holds \(oddity); the partner sees a warning.")
+      CommandDiagnostic.warn("the message holds \(oddity); the partner sees a warning.")
     }
     return message
   }
@@ -120,8 +120,7 @@ struct PartnerSend: AsyncParsableCommand {
         hint: "See 'belfry sounds'.")
     }
     if !Sound.isKnown(sound) {
-      Console.error(
-        "belfry: warning: there is no sound \(sound) here; a device without it plays another.")
+      CommandDiagnostic.warn("there is no sound \(sound) here; a device without it plays another.")
     }
     return sound
   }

@@ -32,7 +32,7 @@ struct PartnerSync: AsyncParsableCommand {
     await StoreSession(session.context).upkeep(session.store)
     guard let failure = report.failures.first else { return }
     for other in report.failures.dropFirst() {
-      Console.error("belfry: \(CommandError(partnerMailbox: other.error).message)")
+      CommandError(partnerMailbox: other.error).report()
     }
     throw CommandError(partnerMailbox: failure.error)
   }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryScheduler
 
 struct ServiceInstall: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -68,7 +69,7 @@ struct ServiceInstall: AsyncParsableCommand {
       Console.line("systemd does not run for your user, so cron runs a tick every minute:")
       Console.line("  \(units.crontab)")
       if timer || wake || sandbox {
-        Console.error("belfry: warning: --timer, --wake and --sandbox need systemd.")
+        CommandDiagnostic.warn("--timer, --wake and --sandbox need systemd.")
       }
     }
   }

@@ -84,7 +84,7 @@ struct SystemdService {
         "systemctl", "--user", "start", "belfry-tick.service",
       ], seconds: 30)
     if case .ended(0, _, _) = outcome { return }
-    Console.error("belfry: warning: systemd cannot wake the machine for the next alarm.")
+    CommandDiagnostic.warn("systemd cannot wake the machine for the next alarm.")
   }
 
   private func systemctl(_ arguments: [String]) async throws {
