@@ -54,13 +54,13 @@ struct PartnerProtocol {
   let now: Instant
   private(set) var news: [PartnerNews] = []
   /// The receipts to send.
-  private var receipts: [PartnerReceipt] = []
+  var receipts: [PartnerReceipt] = []
   /// The identifiers of all received requests.
-  private var known: Set<Identifier>
+  var known: Set<Identifier>
   /// The number of requests that were accepted today.
-  private var acceptedToday: Int
+  var acceptedToday: Int
   /// The number of times that accepted requests ring on each day; nil until it is computed.
-  private var knownRings: [CivilDate: Int]?
+  var knownRings: [CivilDate: Int]?
 
   init(_ partner: Partnership, handler: any PartnerRequestHandler, at now: Instant) {
     self.partner = partner
@@ -79,11 +79,11 @@ struct PartnerProtocol {
   /// The maximum number of received requests, and of receipts for one request, that are kept.
   static let maxRememberedCount = 2000
 
-  private mutating func addNews(_ event: PartnerNews.Event) {
+  mutating func addNews(_ event: PartnerNews.Event) {
     news.append(PartnerNews(partner: partner.name, event: event))
   }
 
-  private mutating func recordFault(_ fault: MailFault, _ count: Int = 1) {
+  mutating func recordFault(_ fault: MailFault, _ count: Int = 1) {
     var faults = partner.faults[fault] ?? Faults(last: now)
     faults.count += count
     faults.last = now
@@ -97,13 +97,13 @@ struct PartnerProtocol {
   }
 
   /// Marks mail as processed. If `isDone`, it will be deleted from the mailbox.
-  private mutating func markSeen(_ mail: IncomingMail, isDone: Bool, isReceipt: Bool = false) {
+  mutating func markSeen(_ mail: IncomingMail, isDone: Bool, isReceipt: Bool = false) {
     partner.seen[mail.name] = SeenMail(
       object: mail.object, at: now, isDone: isDone, isReceipt: isReceipt)
   }
 
   /// Marks mail for deletion that a partner's Belfry cannot have sent.
-  private mutating func refuse(_ mail: IncomingMail, _ fault: MailFault) {
+  mutating func refuse(_ mail: IncomingMail, _ fault: MailFault) {
     partner.seen[mail.name] = SeenMail(
       object: mail.object, at: now, isDone: true, isRefused: true)
     recordFault(fault)
@@ -237,7 +237,7 @@ struct PartnerProtocol {
   }
 
   /// Processes a message. Returns true if it can be deleted from the mailbox.
-  private mutating func process(_ message: PartnerMessage, _ mail: IncomingMail) throws -> Bool {
+  mutating func process(_ message: PartnerMessage, _ mail: IncomingMail) throws -> Bool {
     switch message {
     case .join:
       recordFault(.nonsense)
@@ -296,286 +296,9 @@ struct PartnerProtocol {
   /// Deletes the partner's alarms that are not over, since the partner can no longer recall them.
   ///
   /// - Returns: The number of deleted alarms.
-  private mutating func cancelPending() throws -> Int {
+  mutating func cancelPending() throws -> Int {
     let pending = partner.received.filter { !$0.isOver && !$0.isSettled }.compactMap(\.alarm)
     for index in partner.received.indices { partner.received[index].isOver = true }
     return try handler.revoke(pending, by: partner.name)
   }
-
-  // MARK: Requests
-
-  /// Processes a request. Returns true if it can be deleted from the mailbox.
-  private mutating func process(_ request: PartnerRequest) throws -> Bool {
-    guard known.insert(request.id).inserted else {
-      recordFault(.replayed)
-      return true
-    }
-    if partner.recalled.contains(request.id) {
-      // The recall arrived before the request.
-      remember(ReceivedRequest(request: request, received: now, isOver: true))
-      return true
-    }
-    var verdict = PartnerVerdict.refused(.notPaired)
-    if partner.phase == .active {
-      if partner.isValid(at: now) {
-        verdict = handler.verdict(
-          request, partner.limits, accepted: acceptedToday, rings: ringsByDay())
-      } else {
-        recordFault(.outlived)
-        verdict = .refused(.outlived)
-      }
-    }
-    var entry = ReceivedRequest(request: request, received: now)
-    if verdict == .accepted {
-      let alarm = Derived.identifier(
-        "belfry partner alarm",
-        [Array(partner.id.text.utf8), Array(request.id.text.utf8)])
-      let origin = PartnerOrigin(
-        name: partner.name, partnership: partner.id, request: request.id,
-        quiet: partner.limits.quiet)
-      if let refusal = try handler.set(request, as: alarm, from: origin) {
-        verdict = .refused(refusal)
-      } else {
-        entry.alarm = alarm
-        acceptedToday += 1
-        knownRings = nil
-      }
-    }
-    let receipt: PartnerReceipt
-    switch verdict {
-    case .accepted:
-      receipt = PartnerReceipt(.scheduled, of: request.id, at: now, detail: handler.channelSummary)
-      addNews(.scheduled(request))
-    case .expired:
-      receipt = PartnerReceipt(.expired, of: request.id, at: now)
-      addNews(.refused(request, nil))
-    case .refused(let refusal):
-      receipt = PartnerReceipt(.refused, of: request.id, at: now, detail: refusal.words)
-      addNews(.refused(request, refusal))
-    }
-    entry.isOver = entry.alarm == nil
-    entry.receipts.append(receipt)
-    receipts.append(receipt)
-    remember(entry)
-    return entry.isOver
-  }
-
-  /// The number of times that accepted requests ring on each day.
-  private mutating func ringsByDay() -> [CivilDate: Int] {
-    if let knownRings { return knownRings }
-    let active = partner.received.filter { $0.alarm != nil && !$0.isOver }
-    let rings = handler.ringsByDay(active.map(\.request))
-    knownRings = rings
-    return rings
-  }
-
-  private mutating func remember(_ entry: ReceivedRequest) {
-    partner.received.append(entry)
-    // Completed requests are dropped first.
-    while partner.received.count > PartnerProtocol.maxRememberedCount,
-      let index = partner.received.firstIndex(where: \.isOver)
-    {
-      partner.received.remove(at: index)
-    }
-  }
-
-  private mutating func recall(_ id: Identifier) throws {
-    knownRings = nil
-    guard let index = partner.received.firstIndex(where: { $0.request.id == id }) else {
-      partner.recalled.insert(id)
-      let receipt = PartnerReceipt(.recalled, of: id, at: now)
-      receipts.append(receipt)
-      return
-    }
-    guard !partner.received[index].isOver else { return }
-    if let alarm = partner.received[index].alarm {
-      try handler.cancel(alarm, recalledBy: partner.name)
-    }
-    let receipt = PartnerReceipt(.recalled, of: id, at: now)
-    partner.received[index].receipts.append(receipt)
-    partner.received[index].isOver = true
-    receipts.append(receipt)
-    addNews(.recalled(partner.received[index].request))
-  }
-
-  // MARK: Receipts
-
-  /// Processes receipts. Returns false if they belong to requests of another device of this user.
-  private mutating func process(_ receipts: [PartnerReceipt]) -> Bool {
-    var isOurs = false
-    for given in receipts {
-      guard let index = partner.sent.firstIndex(where: { $0.request.id == given.request })
-      else { continue }
-      isOurs = true
-      // Of a muted partner, states count, but replies and details are dropped.
-      if partner.limits.isMuted, given.state == .reply { continue }
-      let receipt = partner.limits.isMuted ? given.withoutDetail : given
-      guard !partner.sent[index].receipts.contains(receipt),
-        partner.sent[index].receipts.count < PartnerProtocol.maxRememberedCount
-      else { continue }
-      partner.sent[index].receipts.append(receipt)
-      partner.sent[index].isPosted = true
-      // A late receipt that does not change the state of the request is no news.
-      guard receipt.state == .reply || partner.sent[index].standing == receipt else { continue }
-      addNews(.receipt(receipt, partner.sent[index].request))
-    }
-    return isOurs
-  }
-
-  /// Adds receipts for the events of alarms since the last report.
-  ///
-  /// - Parameter eventsByAlarm: the reportable log events by alarm.
-  mutating func report(_ eventsByAlarm: [Identifier: [AlarmEvent]]) throws {
-    for index in partner.received.indices where !partner.received[index].isOver {
-      let entry = partner.received[index]
-      guard let alarm = entry.alarm, let events = eventsByAlarm[alarm] else { continue }
-      let reported = Set(entry.receipts.map { "\($0.state) \($0.at)" })
-      let fresh = events.filter { !reported.contains("\($0.state) \($0.at)") }
-        .sorted { ($0.at, $0.state) < ($1.at, $1.state) }
-      for event in fresh {
-        let receipt = PartnerReceipt(
-          event.state, of: entry.request.id, at: event.at, due: event.due,
-          revision: event.revision, detail: event.detail)
-        if partner.received[index].isKnown(toRing: receipt) { continue }
-        partner.received[index].receipts.append(receipt)
-        receipts.append(receipt)
-      }
-    }
-    try reportAlarmStates()
-    let inbox = partner.channel?.addresses.inbox
-    for index in partner.received.indices {
-      let entry = partner.received[index]
-      let isPast = now.seconds(since: entry.request.at) > Instant.tolerance
-      if entry.request.repeats == nil, !entry.isOver {
-        // A response can be undone for a while.
-        let isAnswered = entry.standing?.state == .acknowledged
-        let days: Int64 = isAnswered ? 2 : 7
-        if now.seconds(since: entry.request.at) > days * Instant.tolerance {
-          partner.received[index].isOver = true
-        }
-      }
-      let isAnswered =
-        entry.request.repeats == nil
-        && entry.receipts.contains {
-          [.acknowledged, .skipped, .withdrawn].contains($0.state)
-        }
-      // The user's other devices have had time to receive the request.
-      if let inbox, partner.received[index].isOver || isPast || isAnswered {
-        partner.seen["\(inbox)/\(entry.request.id)"]?.isDone = true
-      }
-    }
-    try sealReceipts()
-  }
-
-  /// Adds receipts for alarms that were deleted, disabled or restored.
-  private mutating func reportAlarmStates() throws {
-    for index in partner.received.indices where !partner.received[index].isOver {
-      let entry = partner.received[index]
-      guard let alarm = entry.alarm, let state = try handler.state(of: alarm) else { continue }
-      let previous = entry.receipts.last { $0.state == .scheduled || $0.state == .withdrawn }?.state
-      let receipt: PartnerReceipt
-      switch state {
-      case .enabled where previous == .withdrawn:
-        receipt = PartnerReceipt(
-          .scheduled, of: entry.request.id, at: now, detail: "restored on their device")
-      case .disabled where previous != .withdrawn:
-        receipt = PartnerReceipt(
-          .withdrawn, of: entry.request.id, at: now, detail: "disabled on their device")
-      case .deleted where previous != .withdrawn:
-        receipt = PartnerReceipt(
-          .withdrawn, of: entry.request.id, at: now, detail: "deleted on their device")
-      default: continue
-      }
-      partner.received[index].receipts.append(receipt)
-      receipts.append(receipt)
-    }
-  }
-
-  private mutating func sealReceipts() throws {
-    guard partner.phase != .ended else {
-      receipts = []
-      return
-    }
-    while !receipts.isEmpty {
-      let part = Array(receipts.prefix(PartnerMessage.maxReceiptCount))
-      receipts.removeFirst(part.count)
-      // All devices of this user derive the same name, so that equal receipts are sent once.
-      let place = Derived.identifier(
-        "belfry receipts",
-        [Array(partner.id.text.utf8)]
-          + part.map { Array("\($0.request) \($0.state) \($0.at) \($0.detail ?? "")".utf8) })
-      try partner.seal(.receipts(part), at: now, place: place)
-    }
-  }
-}
-
-/// A reportable event of a partner's alarm.
-struct AlarmEvent: Hashable, Sendable {
-  let state: PartnerReceipt.State
-  let at: Instant
-  /// The due time of the occurrence; nil for an event of the alarm.
-  var due: Instant?
-  /// The revision of the occurrence; 0 for an event of the alarm.
-  var revision = 0
-  var detail: String?
-}
-
-extension ReceivedRequest {
-  /// True if the reported state means that the alarm does not ring again.
-  fileprivate var isSettled: Bool {
-    switch standing?.state {
-    case .acknowledged, .skipped, .missed: request.repeats == nil
-    default: false
-    }
-  }
-
-  /// Returns true if a receipt reports ringing that the partner already knows about.
-  ///
-  /// The partner must not learn which of the user's devices ring one after the other.
-  fileprivate func isKnown(toRing receipt: PartnerReceipt) -> Bool {
-    guard receipt.state == .rung else { return false }
-    let same = receipts.filter { $0.due == receipt.due && $0.at <= receipt.at }
-    let snoozed = same.filter { $0.state == .snoozed }.map(\.at).max()
-    return same.contains { earlier in
-      earlier.state == .rung && snoozed.map { earlier.at > $0 } ?? true
-        // A ring that was delivered after a failed delivery is reported.
-        && (earlier.detail == nil || receipt.detail != nil)
-    }
-  }
-}
-
-/// The state of the alarm that a request has created.
-enum PartnerAlarmState: Hashable, Sendable {
-  case enabled, disabled, deleted
-}
-
-/// The store's side of a partnership.
-protocol PartnerRequestHandler: AnyObject {
-  /// Returns the decision about a request.
-  ///
-  /// - Parameters:
-  ///   - accepted: the number of the partner's requests that were accepted today.
-  ///   - rings: the number of times that the partner's alarms ring on each day.
-  func verdict(
-    _ request: PartnerRequest, _ limits: PartnerLimits, accepted: Int,
-    rings: @autoclosure () -> [CivilDate: Int]
-  ) -> PartnerVerdict
-  /// Returns the number of times that requests ring together on each day.
-  func ringsByDay(_ requests: [PartnerRequest]) -> [CivilDate: Int]
-  /// Returns true if a moment is on the current day.
-  func isToday(_ moment: Instant) -> Bool
-  /// Sets an alarm if it does not exist. Returns the reason if that is not possible.
-  func set(
-    _ request: PartnerRequest, as alarm: Identifier, from origin: PartnerOrigin
-  ) throws -> PartnerRefusal?
-  /// Deletes an alarm if it exists.
-  func cancel(_ alarm: Identifier, recalledBy partner: String) throws
-  /// Deletes the alarms of a former partner in one commit, so that `belfry undo` restores them together.
-  ///
-  /// - Returns: The number of deleted alarms.
-  func revoke(_ alarms: [Identifier], by name: String) throws -> Int
-  /// Returns the state of an alarm; nil if it is unknown.
-  func state(of alarm: Identifier) throws -> PartnerAlarmState?
-  /// A description of this device's channels for the partner; nil if unknown.
-  var channelSummary: String? { get }
 }

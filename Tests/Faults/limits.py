@@ -273,7 +273,7 @@ class Scenario:
                 self.check(not missing, "the list leaves alarms out", ", ".join(missing))
                 self.check(hidden in outcome.err, "a record that cannot be read is not reported", brief(outcome))
             outcome = device.run("edit", hidden, "--title", "Over it")
-            said = outcome.code == 1 and (DENIED in outcome.err or "may not be read" in outcome.err)
+            said = outcome.code == 1 and (DENIED in outcome.err or "has no permission to read it" in outcome.err)
             self.check(said, "a failure does not give its reason", brief(outcome))
             self.succeeds(device, "add", "Beside it", "--daily", "--at", "21:00")
         after = self.state(device)

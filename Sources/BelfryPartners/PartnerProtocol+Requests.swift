@@ -1,0 +1,99 @@
+import BelfryCore
+import Git
+
+/// Requests that a partner has sent.
+extension PartnerProtocol {
+  /// Processes a request. Returns true if it can be deleted from the mailbox.
+  mutating func process(_ request: PartnerRequest) throws -> Bool {
+    guard known.insert(request.id).inserted else {
+      recordFault(.replayed)
+      return true
+    }
+    if partner.recalled.contains(request.id) {
+      // The recall arrived before the request.
+      remember(ReceivedRequest(request: request, received: now, isOver: true))
+      return true
+    }
+    var verdict = PartnerVerdict.refused(.notPaired)
+    if partner.phase == .active {
+      if partner.isValid(at: now) {
+        verdict = handler.verdict(
+          request, partner.limits, accepted: acceptedToday, rings: ringsByDay())
+      } else {
+        recordFault(.outlived)
+        verdict = .refused(.outlived)
+      }
+    }
+    var entry = ReceivedRequest(request: request, received: now)
+    if verdict == .accepted {
+      let alarm = Derived.identifier(
+        "belfry partner alarm",
+        [Array(partner.id.text.utf8), Array(request.id.text.utf8)])
+      let origin = PartnerOrigin(
+        name: partner.name, partnership: partner.id, request: request.id,
+        quiet: partner.limits.quiet)
+      if let refusal = try handler.set(request, as: alarm, from: origin) {
+        verdict = .refused(refusal)
+      } else {
+        entry.alarm = alarm
+        acceptedToday += 1
+        knownRings = nil
+      }
+    }
+    let receipt: PartnerReceipt
+    switch verdict {
+    case .accepted:
+      receipt = PartnerReceipt(.scheduled, of: request.id, at: now, detail: handler.channelSummary)
+      addNews(.scheduled(request))
+    case .expired:
+      receipt = PartnerReceipt(.expired, of: request.id, at: now)
+      addNews(.refused(request, nil))
+    case .refused(let refusal):
+      receipt = PartnerReceipt(.refused, of: request.id, at: now, detail: refusal.words)
+      addNews(.refused(request, refusal))
+    }
+    entry.isOver = entry.alarm == nil
+    entry.receipts.append(receipt)
+    receipts.append(receipt)
+    remember(entry)
+    return entry.isOver
+  }
+
+  /// The number of times that accepted requests ring on each day.
+  mutating func ringsByDay() -> [CivilDate: Int] {
+    if let knownRings { return knownRings }
+    let active = partner.received.filter { $0.alarm != nil && !$0.isOver }
+    let rings = handler.ringsByDay(active.map(\.request))
+    knownRings = rings
+    return rings
+  }
+
+  mutating func remember(_ entry: ReceivedRequest) {
+    partner.received.append(entry)
+    // Completed requests are dropped first.
+    while partner.received.count > PartnerProtocol.maxRememberedCount,
+      let index = partner.received.firstIndex(where: \.isOver)
+    {
+      partner.received.remove(at: index)
+    }
+  }
+
+  mutating func recall(_ id: Identifier) throws {
+    knownRings = nil
+    guard let index = partner.received.firstIndex(where: { $0.request.id == id }) else {
+      partner.recalled.insert(id)
+      let receipt = PartnerReceipt(.recalled, of: id, at: now)
+      receipts.append(receipt)
+      return
+    }
+    guard !partner.received[index].isOver else { return }
+    if let alarm = partner.received[index].alarm {
+      try handler.cancel(alarm, recalledBy: partner.name)
+    }
+    let receipt = PartnerReceipt(.recalled, of: id, at: now)
+    partner.received[index].receipts.append(receipt)
+    partner.received[index].isOver = true
+    receipts.append(receipt)
+    addNews(.recalled(partner.received[index].request))
+  }
+}

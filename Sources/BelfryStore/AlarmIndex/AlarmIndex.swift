@@ -1,0 +1,187 @@
+import BelfryCore
+import Git
+import Glibc
+
+/// The alarm index, updated in memory by a check of every record's file.
+struct AlarmIndex {
+  private let store: Store
+  private let file: AlarmIndexFile?
+  private let folder: FileSignature?
+  private var corrected: [Identifier: AlarmSummary?] = [:]
+  /// The rows that can be saved for the next reader.
+  private var changes: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?] = [:]
+  /// The records that are not valid, missing, or in an unknown time zone.
+  private(set) var problems: [RecordProblem] = []
+  /// The alarms whose files have changed, appeared or disappeared since Belfry last committed them.
+  private(set) var unsettled: [Identifier] = []
+  /// The alarms among them whose files are not valid, and must not be overwritten.
+  private(set) var invalid: Set<Identifier> = []
+  /// The alarms whose status may have changed by now.
+  private(set) var due: [Identifier] = []
+  /// The time at which the status of another alarm changes first; nil if none does.
+  private(set) var nextChange: Instant?
+  /// The versions of alarms that the work tree lacks.
+  private var pending: PendingVersions?
+
+  /// Reads the alarm index, and checks every record's file.
+  init(_ store: Store) throws {
+    self.store = store
+    file = store.readAlarmIndex()
+    // Another time zone or setting invalidates the statuses, but not the signatures of the files.
+    let statusesHold = file?.fingerprint == store.fingerprint
+    let scan: FolderScan?
+    do {
+      scan = try FolderScan.scan(store.path + "/alarms", summaries: file)
+    } catch let error as FileError where file != nil && !Store.isOutOfResources(error) {
+      // If the folder cannot be read, the alarms are read from the history.
+      scan = nil
+    }
+    folder = scan?.folder
+    let now = store.context.now
+    var stale: [Identifier] = []
+    for (index, unchanged) in (scan?.unchanged ?? []).enumerated() where unchanged {
+      guard let file else { break }
+      if statusesHold, file.isValid(index, at: now) {
+        noteChange(at: file.validUntil(index))
+      } else if let id = file.identifier(index) {
+        stale.append(id)
+      }
+    }
+    for stray in (scan?.strays ?? []).sorted() {
+      problems.append(
+        RecordProblem(
+          path: "alarms/\(stray)",
+          kind: .invalid(
+            RecordError("its name is not an alarm id"), lastGood: false)))
+    }
+    // Without the folder, every record is missing.
+    let all =
+      scan == nil ? file.map { file in (0..<file.count).compactMap { file.identifier($0) } } : nil
+    pending = store.pendingVersions()
+    try readRecords(
+      stale + outdated(), changed: scan?.changed ?? [], removed: all ?? scan?.removed ?? [])
+  }
+
+  /// Returns the alarms that have other versions than the index, or that the branch may have lost.
+  private func outdated() -> [Identifier] {
+    guard let pending else { return [] }
+    guard let file else { return Array(pending.alarms) }
+    let rows = (0..<file.count).compactMap { file.identifier($0) }
+    return pending.alarms.filter { id in
+      pending.differs(id, from: file.index(of: id).flatMap { file.row($0)?.blob })
+    } + rows.filter { pending.isUntracked($0) }
+  }
+
+  /// Includes the next change of an alarm's status in `nextChange`.
+  private mutating func noteChange(at change: Instant) {
+    guard change < .distantFuture else { return }
+    nextChange = min(nextChange ?? change, change)
+  }
+
+  /// Reads the records for which the index is not current.
+  private mutating func readRecords(
+    _ stale: [Identifier], changed: [Identifier], removed: [Identifier]
+  ) throws {
+    // Without an index row, HEAD decides whether a record is committed, and which records are missing.
+    let isNew = changed.contains { file?.index(of: $0) == nil }
+    // An unreadable history must not prevent alarms from ringing: the files are then used as they are.
+    let committed =
+      file == nil || isNew ? (try? Store.committedAlarms(store.repository())) ?? [:] : [:]
+    let missing = file == nil ? Set(committed.keys).subtracting(changed) : Set(removed)
+    let ids = Set(stale).union(changed).union(missing).sorted()
+    if ids.isEmpty { return }
+    let settings = try store.settings().settings
+    let ledger = store.ledger()
+    for id in ids {
+      let path = AlarmRecord.path(id)
+      switch try store.readAlarm(id) {
+      case .good(let written, let content):
+        let blob = Repository.blobID(content.bytes)
+        let known = file.flatMap { file in file.index(of: id).flatMap { file.row($0)?.blob } }
+        let joined = pending?.joined(id, with: content.bytes)
+        let alarm = joined ?? written
+        if joined == nil, pending?.isUntracked(id) != true, blob == known ?? committed[id] {
+          let row = store.row(alarm, blob: blob, status: content.status, settings: settings)
+          changes[id] = row
+          if row.row.validUntil > store.context.now {
+            noteChange(at: row.row.validUntil)
+          } else {
+            due.append(id)
+          }
+        } else {
+          unsettled.append(id)
+        }
+        correct(alarm, settings: settings, ledger: ledger)
+        if !store.isZoneKnown(alarm) {
+          problems.append(RecordProblem(path: path, kind: .unknownZone(alarm.zone.text)))
+        }
+      case .bad(let error):
+        unsettled.append(id)
+        invalid.insert(id)
+        // An unreadable history has no valid version, but must not prevent other alarms from ringing.
+        let good = (try? store.lastGood(id, pending)) ?? nil
+        problems.append(
+          RecordProblem(path: path, kind: .invalid(error, lastGood: good != nil)))
+        if let good { correct(good, settings: settings, ledger: ledger) }
+      case .missing where store.past != nil:
+        // The alarm may not exist yet in the checked-out commit.
+        break
+      case .missing:
+        unsettled.append(id)
+        // A file that never existed was not removed.
+        if pending?.isNew(id) != true || file?.index(of: id) != nil {
+          problems.append(RecordProblem(path: path, kind: .removed))
+        }
+        if let good = (try? store.lastGood(id, pending)) ?? nil {
+          correct(good, settings: settings, ledger: ledger)
+        }
+      }
+      if corrected[id] == nil { corrected[id] = .some(nil) }
+    }
+  }
+
+  private mutating func correct(_ alarm: Alarm, settings: Settings, ledger: DeliveryLedger) {
+    corrected[alarm.id] = AlarmSummary(
+      alarm,
+      status: store.timeline(alarm).status(
+        at: store.context.now, settings: settings, ledger: ledger))
+  }
+
+  /// Returns the summaries of all alarms.
+  func summaries() -> [AlarmSummary] {
+    let known = file.map { file in
+      Chunks.map(file.count) { range in range.compactMap { file.summary($0) } }
+    }
+    if corrected.isEmpty { return known ?? [] }
+    return (known ?? []).filter { corrected[$0.id] == nil } + corrected.values.compactMap { $0 }
+  }
+
+  /// Returns the summaries of the alarms whose title contains a text, case-insensitively, or whose identifier begins
+  /// with it.
+  ///
+  /// - Parameter text: The text in lower case.
+  func summaries(matching text: String) -> [AlarmSummary] {
+    func matches(_ summary: AlarmSummary) -> Bool {
+      summary.id.text.hasPrefix(text) || summary.title.lowercased().contains(text)
+    }
+    guard !text.isEmpty else { return [] }
+    // The index can compare only ASCII letters case-insensitively.
+    guard let file, text.utf8.allSatisfy({ $0 < 0x80 }) else {
+      return summaries().filter(matches)
+    }
+    return file.rows(matching: Array(text.utf8)).compactMap { file.summary($0) }
+      .filter { corrected[$0.id] == nil } + corrected.values.compactMap { $0 }.filter(matches)
+  }
+
+  /// Saves the updated rows for the next reader.
+  func save() {
+    guard let folder else { return }
+    if changes.isEmpty, let file, file.folder == folder, file.vouches(for: folder) { return }
+    // If a record is missing when the index is first saved, the index could never detect it.
+    if file == nil, !unsettled.isEmpty { return }
+    store.saveAlarmIndex(
+      AlarmIndexFile.bytes(
+        from: file, replacing: changes, folder: folder,
+        fingerprint: store.fingerprint))
+  }
+}

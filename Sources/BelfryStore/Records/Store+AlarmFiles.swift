@@ -1,0 +1,139 @@
+import BelfryCore
+import Git
+import Glibc
+
+/// The files of alarms, and their last valid versions.
+extension Store {
+  /// The result of reading an alarm's file.
+  enum AlarmFile {
+    case good(Alarm, DurableFileContent)
+    case bad(RecordError)
+    case missing
+  }
+
+  /// The content of a file, with its status.
+  struct DurableFileContent {
+    let bytes: [UInt8]
+    let status: stat
+  }
+
+  /// Reads an alarm's file.
+  ///
+  /// - Throws: `FileError` if the process is out of file descriptors or memory. Other errors make the file `bad`.
+  func readAlarm(_ id: Identifier) throws -> AlarmFile {
+    do {
+      guard
+        let file = try DurableFile.read(
+          "\(path)/\(AlarmRecord.path(id))", limit: AlarmRecord.largest)
+      else { return .missing }
+      let alarm = try AlarmRecord.decode(file.bytes, id: id, now: context.now)
+      return .good(alarm, DurableFileContent(bytes: file.bytes, status: file.status))
+    } catch let error as RecordError {
+      return .bad(error)
+    } catch let error as FileError where !Store.isOutOfResources(error) {
+      return .bad(RecordError(Store.reason(error, limit: AlarmRecord.largest)))
+    }
+  }
+
+  /// Returns true if a file could not be read because the process is out of file descriptors or memory. The file itself
+  /// can be valid.
+  static func isOutOfResources(_ error: FileError) -> Bool {
+    [EMFILE, ENFILE, ENOMEM].contains(error.number)
+  }
+
+  /// Returns the reason that a record's file cannot be read.
+  static func reason(_ error: FileError, limit: Int) -> String {
+    switch error.number {
+    case EISDIR: "it is a folder"
+    case ELOOP: "it is a symbolic link"
+    case EINVAL: "it is not a regular file"
+    case EFBIG: "it is larger than any record: the limit is \(limit >> 10) KiB"
+    case EACCES: "this user has no permission to read it"
+    default: "it cannot be read: \(String(cString: strerror(error.number)))"
+    }
+  }
+
+  /// Returns the last valid version of an alarm: the one in the alarm index, or else the latest one in the history.
+  func lastGood(_ id: Identifier) throws -> (alarm: Alarm, blob: ObjectID)? {
+    let repository = try repository()
+    var known: ObjectID?
+    if let file = readAlarmIndex(), let index = file.index(of: id) {
+      known = file.row(index)?.blob
+    }
+    guard
+      let (bytes, blob) = try lastGoodVersion(of: AlarmRecord.path(id), repository, known: known)
+    else { return nil }
+    return (try AlarmRecord.decode(bytes, id: id, now: context.now), blob)
+  }
+
+  /// The maximum number of commits to search for a valid version.
+  private static let maxDepth = 5_000
+
+  /// Returns the last valid version of a record: the one in HEAD, or an earlier one if another program has committed an
+  /// invalid version.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the record.
+  ///   - repository: The store's repository.
+  ///   - known: A version to try first.
+  func lastGoodVersion(
+    of path: String, _ repository: Repository, known: ObjectID? = nil
+  ) throws -> (bytes: [UInt8], blob: ObjectID)? {
+    guard let kind = RecordPath(path) else { return nil }
+    var tried: Set<ObjectID> = []
+    func version(_ blob: ObjectID) -> [UInt8]? {
+      // A missing or invalid version is skipped.
+      guard tried.insert(blob).inserted,
+        let bytes = try? repository.blob(blob, limit: kind.largest), kind.error(in: bytes) == nil
+      else { return nil }
+      return bytes
+    }
+    if let known, let bytes = version(known) { return (bytes, known) }
+    guard let head = (try? repository.commit(of: "HEAD")) ?? nil else { return nil }
+    var found: (bytes: [UInt8], blob: ObjectID)?
+    var count = 0
+    // The search ends at a damaged commit.
+    try? repository.visitHistory(from: head) { commit in
+      count += 1
+      let blob = (try? repository.blob(at: path, in: commit.tree)) ?? nil
+      if let blob, let bytes = version(blob) {
+        found = (bytes, blob)
+        return false
+      }
+      // A record that HEAD lacks was never committed, or another program has removed it, which `BranchRestoration`
+      // handles.
+      return (blob != nil || commit.id != head) && count < Store.maxDepth
+    }
+    return found
+  }
+
+  /// Returns the blobs of the alarms in HEAD.
+  ///
+  /// - Parameter id: The only alarm to return; nil for all.
+  static func committedAlarms(
+    _ repository: Repository, only id: Identifier? = nil
+  ) throws -> [Identifier: ObjectID] {
+    guard let head = try repository.commit(of: "HEAD") else { return [:] }
+    return try alarms(repository, in: try repository.commit(head).tree, only: id)
+  }
+
+  /// Returns the blobs of the alarms in a tree.
+  ///
+  /// - Parameter id: The only alarm to return; nil for all.
+  static func alarms(
+    _ repository: Repository, in tree: ObjectID, only id: Identifier? = nil
+  ) throws -> [Identifier: ObjectID] {
+    let root = try repository.tree(tree)
+    guard let folder = try root.entry(named: "alarms"), folder.mode == .folder else { return [:] }
+    let alarms = try repository.tree(folder.id)
+    if let id {
+      guard let entry = try alarms.entry(named: "\(id).json") else { return [:] }
+      return [id: entry.id]
+    }
+    var result: [Identifier: ObjectID] = [:]
+    for entry in try alarms.entries() where entry.mode == .file && entry.name.hasSuffix(".json") {
+      if let id = Identifier(entry.name.dropLast(5)) { result[id] = entry.id }
+    }
+    return result
+  }
+}
