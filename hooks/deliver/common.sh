@@ -5,13 +5,13 @@
 newline='
 '
 
-# Reads the JSON to its end and drops it, so that Belfry's write cannot fail. A terminal is not read,
-# as a user who runs the hook by hand sends no end of input.
+# Reads the JSON document to its end and drops it, so that Belfry's write cannot fail. A terminal is not
+# read, because a user who runs the hook by hand does not end the input.
 drop_input() {
     [ -t 0 ] || cat >/dev/null 2>&1
 }
 
-# Prints the reason of the failure, which Belfry reports to the user, and exits.
+# Prints $1, the reason for the failure, which Belfry reports to the user, and exits.
 fail() {
     printf '%s\n' "$1" >&2
     exit 1
@@ -19,7 +19,7 @@ fail() {
 
 # Prints $1 without control characters other than newline and tab: C0 controls, DEL and C1 controls
 # (two bytes each in UTF-8). Titles and notes come from other devices, and some notification services
-# interpret control characters. The loop removes the sequences that a removal forms.
+# interpret control characters. The loop repeats because a removal can form a new sequence.
 c1=$(printf '\302[\200-\237]')
 plain() {
     printf '%s' "$1" | LC_ALL=C tr -d '\000-\010\013-\037\177' |
@@ -29,7 +29,7 @@ plain_line() {
     plain "$1" | tr '\n\t' '  '
 }
 
-# Prints $1 escaped for the body of a notification. By the specification a body is markup, and
+# Prints $1 escaped for the body of a notification. The specification defines a body as markup, and
 # notify-send also decodes backslashes in it. Neither applies to a summary.
 markup() {
     printf '%s' "$1" |
@@ -43,7 +43,7 @@ read_text() {
     body=$(plain "${BELFRY_BODY:-}")
 }
 
-# Prints the commands that answer, for notifications without buttons.
+# Prints the commands that answer the notification, for notifications without buttons.
 how_to_answer() {
     # The short form of the alarm's identifier.
     id=$(printf '%s' "${BELFRY_ALARM:-}" | LC_ALL=C tr -cd 'a-z0-9' | cut -c 1-8)
@@ -51,7 +51,7 @@ how_to_answer() {
     for word in ${BELFRY_ACTIONS:-}; do
         case $word in
         stop | 'done' | snooze | skip) ;;
-        remind) word='wait' ;; # there is no command, as the next follow-up comes anyway
+        remind) word='wait' ;; # no command, because the next follow-up comes anyway
         *) continue ;;
         esac
         if [ -z "$first" ]; then first=$word; else others=${others:+$others, }$word; fi
@@ -66,7 +66,7 @@ find_desktop() {
         fail 'notify-send is not installed. Install libnotify-bin.'
 
     # cron and system timers do not set the address of the session bus, but its socket has a fixed
-    # path. An address that is set is used unchanged, even if nothing answers there.
+    # path. An address in the environment is used unchanged, even if nothing answers there.
     if [ -z "${DBUS_SESSION_BUS_ADDRESS:-}" ]; then
         uid=$(id -u)
         for folder in "${XDG_RUNTIME_DIR:-/run/user/$uid}" "/run/user/$uid"; do
@@ -81,10 +81,10 @@ find_desktop() {
 }
 
 no_service() {
-    fail 'no notification service answers. Start one, such as dunst.'
+    fail 'no notification service responds. Start one, such as dunst.'
 }
 
-# Runs a command with a timeout of $1 seconds, as a bus may exist and not answer. --foreground keeps
+# Runs a command with a timeout of $1 seconds, because a bus may exist and not respond. --foreground keeps
 # the command in the hook's process group, which Belfry signals.
 bounded() {
     timeout --foreground -k 1 "$@"
@@ -136,7 +136,7 @@ hides_actions() {
 # notification only on SIGINT. SIGTERM would end it and leave the notification on the screen.
 offer() {
     text=$body how=$(how_to_answer)
-    # notify-send omits buttons that the service does not support. The body then names the commands,
+    # notify-send omits buttons that the service does not support. The body then contains the commands,
     # also if the support is unknown.
     if [ -n "$how" ]; then
         ask Notifications GetCapabilities | grep -qx actions && ! hides_actions ||
@@ -150,7 +150,7 @@ offer() {
         return 3
     fi
 
-    # A click on the notification itself is the answer that does not end the occurrence, if there is one.
+    # A click on the notification itself gives an answer that does not end the occurrence, if there is one.
     case " ${BELFRY_ACTIONS:-} " in
     *' snooze '*) click=snooze ;;
     *' remind '*) click=remind ;;
@@ -170,7 +170,7 @@ offer() {
         set -- "$@" --action="$word=$label"
         [ "$word" != "$click" ] || set -- "$@" --action="default=$label"
     done
-    # Standard error is dropped, as shells report killed commands on it.
+    # Standard error is dropped, because shells report killed commands there.
     {
         keep "$@" --urgency=critical --app-name=Belfry --icon=appointment-soon \
             -- "$headline" "$(markup "$text")" | attend &
@@ -185,7 +185,7 @@ offer() {
 }
 
 # Forwards SIGTERM to the process group and waits until its processes have cleaned up. A hook that does
-# not lead a group, as when a script runs it, only exits.
+# not lead a group, for example because a script runs it, only exits.
 end() {
     trap '' TERM
     kill -s TERM -- "-$$" && wait
@@ -196,7 +196,7 @@ end() {
 # stdbuf makes notify-send print the ID at once.
 keep() {
     trap 'withdraw "${!-}"' TERM
-    # As a background process it ignores SIGINT until it has shown the notification and handles it.
+    # As a background process, notify-send ignores SIGINT until it has shown the notification and installs a handler.
     # shellcheck disable=SC2016 # $$ and $@ are for the inner shell
     (
         trap '' TERM
@@ -221,8 +221,8 @@ attend() {
     # shellcheck disable=SC2016 # $line is for the inner shell
     read_line='read -r line && echo "$line"'
     read -r sender || return 1
-    # The ID is 0 if no service accepted the notification. notify-send still waits. It is killed, so that
-    # the notification does not appear after the terminals were used instead.
+    # The ID is 0 if no service accepted the notification, and notify-send still waits. Kill it, so that the
+    # notification does not appear after Belfry has used the terminals instead.
     number=$(bounded 5 sh -c "$read_line")
     if [ "${number:-0}" = 0 ]; then
         kill -s KILL "$sender"
@@ -249,7 +249,7 @@ attend() {
         esac
         owner=${owner:-$now}
         if [ "$now" != "$owner" ]; then
-            # SIGKILL instead of SIGINT, as another notification may have this ID by now.
+            # SIGKILL instead of SIGINT, because another notification may have this ID by now.
             kill -s KILL "$sender"
             return 2
         fi
