@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a person is told whose battery will not last, each by its story.
+/// Battery warnings of `enable`, `list`, `battery`, `tick` and the daemon.
 @Suite struct BatteryTests {
-  /// An evening, seven hours before 06:00.
+  /// 23:00, seven hours before 06:00.
   private static let evening = "2026-11-23T23:00:00Z"
   private static let red = "\u{1B}[1;31m▌"
   private static let orange = "\u{1B}[38;5;208m▌"
 
-  /// A laptop with an alarm at 05:00, six hours from the evening.
+  /// Returns a laptop with an alarm at 05:00, six hours after `evening`.
   private func laptop(_ level: Double, drain: Double, isCharging: Bool = false) async throws
     -> Sandbox
   {
@@ -36,16 +36,16 @@ import Testing
       })
   }
 
-  // MARK: Story 1
+  // MARK: Prediction
 
   @Test(
-    "story 1: the five predictions",
+    "The predicted level and risk follow from level, drain, hours and charger",
     arguments: [
       ("34", "8", "6", false, 0, "critical"), ("34", "8", "6", true, 34, "safe"),
       ("80", "3", "8", false, 56, "safe"), ("55", "6", "7", false, 13, "warning"),
       ("45", "5", "8", false, 5, "critical"),
     ])
-  func story1(
+  func prediction(
     _ level: String, _ drain: String, _ hours: String, _ charging: Bool, _ predicted: Int,
     _ risk: String
   ) async throws {
@@ -57,8 +57,8 @@ import Testing
     #expect(output.object["risk"] as? String == risk)
   }
 
-  @Test("story 1: what is not known is no alarm, and what is no number is said")
-  func story1Unknown() async throws {
+  @Test("An unknown drain counts as safe, and an invalid level is refused")
+  func unknownPrediction() async throws {
     let sandbox = try Sandbox()
     let unknown = try await sandbox.belfry(
       "battery", "predict", "--level", "3", "--hours", "6", "--json")
@@ -72,10 +72,10 @@ import Testing
     }
   }
 
-  // MARK: Story 2
+  // MARK: Critical warnings
 
-  @Test("story 2: switched on, a critical alarm has a red card below it")
-  func story2On() async throws {
+  @Test("Enabling an alarm at risk shows a red battery warning below it")
+  func enabledAlarm() async throws {
     let sandbox = try await laptop(34, drain: 8)
     _ = try await sandbox.belfry("disable", "comp", now: BatteryTests.evening)
     let enable = try await sandbox.onTerminal(
@@ -86,14 +86,14 @@ import Testing
     #expect(
       summary.count == 3 && summary.allSatisfy { $0.contains(BatteryTests.red) }, "\(enable.out)")
     #expect(summary[0].contains("⚠ Alarm at Risk"))
-    // Bold, and alone in that.
+    // The only bold line.
     #expect(summary[1].contains("\u{1B}[1mEstimated battery at alarm: 0%\u{1B}[0m"))
     #expect(summary[2].hasSuffix("Plug in now."))
     #expect(!enable.out.contains("\u{1B}[3A"))
   }
 
-  @Test("story 2: switched off, its card is gone")
-  func story2Off() async throws {
+  @Test("Disabling an alarm removes its battery warning")
+  func disabledAlarm() async throws {
     let sandbox = try await laptop(34, drain: 8)
     #expect(try await list(sandbox).out.contains("Alarm at Risk"))
     let off = try await sandbox.belfry("disable", "comp", now: BatteryTests.evening)
@@ -101,8 +101,8 @@ import Testing
     #expect(try await !list(sandbox).out.contains("▌"))
   }
 
-  @Test("story 2: an alarm that is on already has its card in the list")
-  func story2Already() async throws {
+  @Test("The list shows the battery warning of an enabled alarm")
+  func listedAlarm() async throws {
     let sandbox = try await laptop(34, drain: 8)
     let lines = try await list(sandbox).out.split(separator: "\n").map(String.init)
     #expect(lines.first?.hasPrefix("Competition") == true)
@@ -124,8 +124,8 @@ import Testing
     }
   }
 
-  @Test("story 2: it slides in, unless nothing is to move")
-  func story2Slides() async throws {
+  @Test("The battery warning slides in unless animations are disabled")
+  func animation() async throws {
     let sandbox = try await laptop(34, drain: 8)
     func enable(_ options: String...) async throws -> String {
       _ = try await sandbox.belfry("disable", "comp", now: BatteryTests.evening)
@@ -140,10 +140,10 @@ import Testing
     #expect(try await !enable().contains("\u{1B}[3A"))
   }
 
-  // MARK: Story 3
+  // MARK: Safe alarms
 
-  @Test("story 3: where the battery lasts there is not a word")
-  func story3Safe() async throws {
+  @Test("A battery that lasts changes no output")
+  func safeAlarm() async throws {
     let sandbox = try await laptop(80, drain: 3)
     let bare = try await laptop(80, drain: 3)
     for name in ["BAT0", "AC"] {
@@ -155,7 +155,7 @@ import Testing
         let output = try await each.run(
           Sandbox.binary, command,
           environment: ["BELFRY_NOW": BatteryTests.evening, "TZ": "UTC", "BELFRY_DEVICE": "laptop"])
-        // Identifiers are random.
+        // Identifiers differ between the stores.
         outputs.append(
           output.out.replacing(/[a-z2-7]{8,}/, with: "ID") + output.err)
       }
@@ -165,8 +165,8 @@ import Testing
     #expect(try await batteryWarnings(sandbox).isEmpty)
   }
 
-  @Test("story 3: a charger in between leaves no stale warning")
-  func story3Stale() async throws {
+  @Test("Connecting a charger removes the battery warning")
+  func connectedCharger() async throws {
     let sandbox = try await laptop(34, drain: 8)
     #expect(try await list(sandbox).out.contains("Alarm at Risk"))
     _ = try await sandbox.belfry("disable", "comp", now: BatteryTests.evening)
@@ -176,15 +176,15 @@ import Testing
     #expect(try await !list(sandbox).out.contains("▌"))
   }
 
-  @Test("story 3: of several alarms only those at risk have a card")
-  func story3Several() async throws {
+  @Test("Only the alarms at risk show a battery warning")
+  func severalAlarms() async throws {
     let sandbox = try await laptop(60, drain: 9)
     for (title, time) in [("Tea", "23:30"), ("School run", "07:00"), ("Weekly review", "10:00")] {
       _ = try await sandbox.belfry(
         "add", title, "--daily", "--at", time, now: "2026-11-23T12:00:00Z")
     }
     let batteryWarnings = try await batteryWarnings(sandbox)
-    // 6 hours: 6%; 8 and 11 hours: nothing.
+    // The prediction is 6% after 6 hours, and 0% after 8 and 11 hours.
     #expect(batteryWarnings["Competition"]?["risk"] as? String == "warning")
     #expect(batteryWarnings["Competition"]?["predicted"] as? Int == 6)
     #expect(batteryWarnings["School run"]?["risk"] as? String == "critical")
@@ -194,10 +194,10 @@ import Testing
     #expect(parts.map { $0.contains("▌") } == [false, true, true, true], "\(parts)")
   }
 
-  // MARK: Story 4
+  // MARK: Low battery warnings
 
-  @Test("story 4: a close one has an orange card, in softer words")
-  func story4() async throws {
+  @Test("A low prediction shows an orange warning that suggests plugging in")
+  func lowBattery() async throws {
     let sandbox = try await laptop(49, drain: 6)
     _ = try await sandbox.belfry("disable", "comp", now: BatteryTests.evening)
     let enable = try await sandbox.onTerminal(
@@ -210,8 +210,8 @@ import Testing
     #expect(!enable.out.contains(BatteryTests.red))
   }
 
-  @Test("story 4: critical and warning are told apart by their color")
-  func story4Both() async throws {
+  @Test("Critical and low battery warnings have different colors")
+  func colors() async throws {
     let sandbox = try await laptop(49, drain: 6)
     _ = try await sandbox.belfry(
       "add", "Later", "--daily", "--at", "08:00", now: "2026-11-23T12:00:00Z")
@@ -220,9 +220,9 @@ import Testing
     #expect(list.out.components(separatedBy: BatteryTests.orange).count == 4)
   }
 
-  // MARK: What is no matter of this battery's
+  // MARK: Alarms without a battery warning
 
-  @Test("alarms of other devices and of another day have no card")
+  @Test("Alarms of other devices and of later days have no battery warning")
   func others() async throws {
     let sandbox = try await laptop(34, drain: 8)
     let server = try await sandbox.secondDevice(now: "2026-11-23T12:01:00Z")
@@ -237,7 +237,7 @@ import Testing
     #expect(try await batteryWarnings(sandbox).isEmpty)
   }
 
-  @Test("without a battery there is no word of it, and doctor says why")
+  @Test("A machine without a battery shows no battery warnings, and doctor reports why")
   func server() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry(
@@ -258,7 +258,7 @@ import Testing
       try await doctor()?["message"] as? String == "This machine has no battery.")
     let battery = try await sandbox.belfry("battery", now: BatteryTests.evening)
     #expect(battery.out == "This machine has no battery.\n" && battery.status == 0)
-    // What is not known is named.
+    // Doctor names the missing reading.
     try sandbox.supply("BAT0", ["type": "Battery", "status": "Discharging", "capacity": "50"])
     let unknown = try #require(try await doctor())
     #expect(unknown["level"] as? String == "note")
@@ -266,7 +266,7 @@ import Testing
     #expect(try await batteryWarnings(sandbox).isEmpty)
   }
 
-  @Test("where the kernel tells nothing a real UPower is asked")
+  @Test("Belfry reads the battery from UPower when the kernel reports none")
   func upower() async throws {
     let sandbox = try await laptop(80, drain: 1)
     let root = sandbox.root
@@ -310,10 +310,10 @@ import Testing
       batteryWarning?["headline"] as? String == "Estimated battery at alarm: 0%", "\(list.out)")
   }
 
-  // MARK: The battery's own page
+  // MARK: The battery command
 
-  @Test("battery tells level, state, drain and what it means for each alarm")
-  func page() async throws {
+  @Test("`battery` shows level, state, drain and the prediction for each alarm")
+  func batteryCommand() async throws {
     let sandbox = try await laptop(49, drain: 6)
     let page = try await sandbox.belfry("battery", now: BatteryTests.evening)
     for words in [
@@ -330,14 +330,14 @@ import Testing
     #expect((json.object["alarms"] as? [[String: Any]])?.first?["predicted"] as? Int == 13)
   }
 
-  /// A laptop whose kernel tells no power, with one sample.
+  /// Returns a laptop whose kernel reports no power, with one recorded sample.
   private func sampledLaptop() async throws -> Sandbox {
     let sandbox = try await laptop(60, drain: 0)
     _ = try await sandbox.belfry("tick", now: "2026-11-23T22:59:00Z")
     return sandbox
   }
 
-  @Test("what was sampled is read again")
+  @Test("A recorded sample is read again")
   func samples() async throws {
     let sandbox = try await sampledLaptop()
     let fresh = try await sandbox.belfry("battery", "--json", now: BatteryTests.evening)
@@ -346,13 +346,13 @@ import Testing
   }
 
   @Test(
-    "the drain is learned from samples where the kernel tells no power",
+    "The drain is computed from samples when the kernel reports no power",
     .enabled(if: TestMachine.uptime > 3_700, "the machine has run for less than the samples' hour"))
   func learns() async throws {
     let sandbox = try await sampledLaptop()
     let state = sandbox.home + "/.local/state/belfry/battery"
     _ = try await sandbox.belfry("battery", "--json", now: BatteryTests.evening)
-    // As this run of the machine would have had it: 1% in five minutes.
+    // Samples of the current boot that lose 1% in five minutes.
     let words = try sandbox.read(state).split(separator: " ").map(String.init)
     let (boot, name) = (words[6], words[5])
     let uptime = try #require(Int(words[7]))
@@ -370,39 +370,39 @@ import Testing
     #expect(try await batteryWarnings(sandbox)["Competition"]?["risk"] as? String == "critical")
   }
 
-  // MARK: The night
+  // MARK: Delivery
 
-  /// Takes the place of the hook for battery warnings.
-  private func hook(_ sandbox: Sandbox) throws {
+  /// Installs a hook that records battery warnings.
+  private func installHook(_ sandbox: Sandbox) throws {
     try sandbox.write(
       "#!/bin/sh\ncat > '\(sandbox.root)/json'\nprintf '%s\\n' \"$BELFRY_RISK $BELFRY_PREDICTED $BELFRY_TITLE\" >> '\(sandbox.root)/battery-warnings'\n",
       to: sandbox.hooks + "/battery", mode: 0o755)
   }
 
-  private func batteryWarned(_ sandbox: Sandbox) -> [String] {
+  private func sentWarnings(_ sandbox: Sandbox) -> [String] {
     ((try? sandbox.read(sandbox.root + "/battery-warnings")) ?? "").split(separator: "\n").map(
       String.init)
   }
 
-  @Test("each worsening in the night is told once, by tick as by the daemon")
-  func night() async throws {
+  @Test("Each increase of the risk sends one battery warning")
+  func worsening() async throws {
     let sandbox = try await laptop(80, drain: 3)
-    try hook(sandbox)
+    try installHook(sandbox)
     func tick(_ time: String) async throws {
       let tick = try await sandbox.belfry("tick", now: "2026-11-\(time):00Z")
       #expect(tick.status == 0, "\(tick.err)")
     }
     try await tick("23T23:00")
-    #expect(batteryWarned(sandbox) == [])
-    // It falls faster than it did.
+    #expect(sentWarnings(sandbox) == [])
+    // The drain increases.
     for (time, level, drain) in [
       ("23T23:10", 62.0, 8.0), ("23T23:20", 61, 8), ("24T00:10", 40, 8), ("24T00:20", 39, 8),
     ] {
       try sandbox.battery(level, drain: drain)
       try await tick(time)
     }
-    #expect(batteryWarned(sandbox).map { $0.split(separator: " ")[0] } == ["warning", "critical"])
-    #expect(batteryWarned(sandbox).allSatisfy { $0.hasSuffix(" Competition") })
+    #expect(sentWarnings(sandbox).map { $0.split(separator: " ")[0] } == ["warning", "critical"])
+    #expect(sentWarnings(sandbox).allSatisfy { $0.hasSuffix(" Competition") })
     let told = try await sandbox.belfry(
       "tick", "--json", now: "2026-11-24T00:21:00Z")
     #expect(told.object["batteryWarning"] == nil)
@@ -411,27 +411,27 @@ import Testing
         as? [String: Any])
     #expect(json["kind"] as? String == "battery")
     #expect((json["headline"] as? String)?.hasPrefix("Estimated battery at alarm: ") == true)
-    // A charger ends it, and the next time is a new one.
+    // A charger clears the risk, so a later risk sends a new warning.
     try sandbox.battery(39, isCharging: true)
     try await tick("24T00:30")
     try sandbox.battery(20, drain: 8)
     let again = try await sandbox.belfry("tick", "--json", now: "2026-11-24T00:40:00Z")
     #expect((again.object["batteryWarning"] as? [String: Any])?["risk"] as? String == "critical")
-    #expect(batteryWarned(sandbox).count == 3)
+    #expect(sentWarnings(sandbox).count == 3)
     #expect(FileManager.default.fileExists(atPath: sandbox.home + "/.local/state/belfry/battery"))
   }
 
-  @Test("the daemon tells of a battery that will not last")
+  @Test("The daemon sends a battery warning")
   func daemon() async throws {
     let sandbox = try await laptop(20, drain: 8)
-    try hook(sandbox)
+    try installHook(sandbox)
     let script = """
       BELFRY_NOW=\(BatteryTests.evening) BELFRY_DEVICE=laptop TZ=UTC '\(Sandbox.binary)' daemon 2>'\(sandbox.root)/daemon.log' &
       for i in $(seq 1800); do [ -s '\(sandbox.root)/battery-warnings' ] && break; sleep 0.1; done
       sleep 1; kill $!; wait $!
       """
     _ = try await sandbox.run("/usr/bin/timeout", ["400", "sh", "-c", script])
-    #expect(batteryWarned(sandbox) == ["critical 0 Competition"], "\(sandbox.daemonLog)")
+    #expect(sentWarnings(sandbox) == ["critical 0 Competition"], "\(sandbox.daemonLog)")
     #expect(sandbox.daemonLog.contains("sent a battery warning: Estimated battery at alarm: 0%"))
   }
 }

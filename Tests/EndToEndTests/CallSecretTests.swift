@@ -2,15 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a call is placed with stays with whoever places it, and an interrupted call ends.
+/// Secrets of calls: they leave no trace on command lines or the disk. An interrupted call ends.
 @Suite struct CallSecretTests {
-  /// The folders that the shipped hook has made and not removed.
+  /// Returns the folders that the shipped hook created and did not remove.
   private func leftovers(_ sandbox: Sandbox) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: sandbox.root + "/tmp")) ?? [])
       .filter { $0.hasPrefix("belfry-call") }
   }
 
-  /// Where the hook has its folders, and programs stand that note how the real ones are called.
+  /// Returns the variables for the hook's temporary folder and for wrappers that record the arguments of programs.
   private func dependencies(_ sandbox: Sandbox, noting programs: [String] = []) throws -> [String:
     String]
   {
@@ -40,11 +40,11 @@ import Testing
     #expect(set.status == 0, "\(set.err)")
   }
 
-  /// Calls, and sends a signal once a condition holds, which is looked at in a shell.
+  /// Places a call and sends it a signal when a shell condition holds.
   private func interrupt(
     _ sandbox: Sandbox, _ signal: String, when condition: String, _ variables: [String: String]
   ) async throws -> Sandbox.Output {
-    // A shell has what it starts in the background ignore SIGINT.
+    // A shell starts background processes with SIGINT ignored.
     let script = """
       env --default-signal=INT '\(Sandbox.binary)' calls test 5551234567 & call=$!
       for i in $(seq 1200); do \(condition) && break; sleep 0.05; done
@@ -54,7 +54,7 @@ import Testing
     return try await sandbox.run("/bin/sh", ["-c", script], environment: variables)
   }
 
-  @Test("a token may hold any character, and nothing of a call is on a command line")
+  @Test("A token may contain any character, and command lines contain no data of a call")
   func token() async throws {
     let sandbox = try Sandbox()
     let token = #"se"cr\et 'to%ken"#
@@ -75,7 +75,7 @@ import Testing
     #expect(leftovers(sandbox).isEmpty)
   }
 
-  @Test("baresip's command line has neither the number nor the password")
+  @Test("The command line of baresip contains neither number nor password")
   func sip() async throws {
     let sandbox = try Sandbox()
     let telephone = try await Telephone(sandbox, .busy)
@@ -94,16 +94,16 @@ import Testing
     #expect(leftovers(sandbox).isEmpty)
   }
 
-  @Test("interrupting a call ends it and leaves no password", arguments: ["INT", "TERM", "HUP"])
+  @Test("A signal ends the call and leaves no password", arguments: ["INT", "TERM", "HUP"])
   func interrupted(_ signal: String) async throws {
     let sandbox = try Sandbox()
     try sandbox.write("s3kr1t\n", to: sandbox.root + "/password")
-    // Nobody answers there: it would ring for 45 seconds.
+    // No server listens on the port, so the call would ring for 45 seconds.
     let set = try await sandbox.belfry(
       "calls", "sip", "--server", "127.0.0.1:9", "--user", "belfry", "--password-file",
       sandbox.root + "/password")
     #expect(set.status == 0, "\(set.err)")
-    // Once it dials, the file with the password is gone.
+    // The hook removes the password file before baresip dials.
     let output = try await interrupt(
       sandbox, signal, when: "grep -qs connecting '\(sandbox.root)'/tmp/belfry-call.*/log",
       try dependencies(sandbox))
@@ -115,27 +115,27 @@ import Testing
     #expect(left.out.isEmpty, "\(left.out)")
   }
 
-  @Test("the password is on the disk only until baresip has read it")
+  @Test("The password file is removed as soon as baresip has read it")
   func passwordFile() async throws {
     let sandbox = try Sandbox()
     try sandbox.write("s3kr1t\n", to: sandbox.root + "/password")
     _ = try await sandbox.belfry(
       "calls", "sip", "--server", "127.0.0.1:9", "--user", "belfry", "--password-file",
       sandbox.root + "/password")
-    // SIGKILL leaves nobody to clean up.
+    // SIGKILL prevents any cleanup.
     let log = "grep -qs connecting '\(sandbox.root)'/tmp/belfry-call.*/log"
     let output = try await interrupt(
       sandbox, "KILL", when: log, try dependencies(sandbox))
     #expect(output.status == 137 && !output.out.contains("nothing to interrupt"), "\(output)")
     let found = try await sandbox.run("/bin/grep", ["-rl", "s3kr1t", sandbox.root + "/tmp"])
     #expect(found.out.isEmpty, "\(found.out)")
-    // The hook goes on, as the call may still reach somebody; this test has no use for it.
+    // The hook continues, because the call may still be answered. This test ends it.
     _ = try await sandbox.run(
       "/bin/sh",
       ["-c", "for p in $(pgrep -f '\(sandbox.root)/tmp/belfry-call'); do kill \"$p\"; done"])
   }
 
-  @Test("interrupting a call that somebody has answered hangs up")
+  @Test("Interrupting an answered call hangs up")
   func hangsUp() async throws {
     let sandbox = try Sandbox()
     let telephone = try await Telephone(sandbox)
@@ -147,14 +147,14 @@ import Testing
       when: "grep -qs 'established' '\(sandbox.root)'/tmp/belfry-call.*/log",
       try dependencies(sandbox))
     #expect(output.status == 130, "\(output)")
-    // It ends for the other side as well, long before the message does.
+    // The call ends for the called side too, before the message is complete.
     let heard = try #require(try await telephone.heard())
     #expect(heard.seconds < 8, "\(heard)")
     #expect(leftovers(sandbox).isEmpty)
   }
 
   @Test(
-    "interrupting a call by a voice API has the API end it, also before its answer was read",
+    "Interrupting a voice API call makes the API end it, even before its response is read",
     arguments: [false, true])
   func endsByAPI(isReadSlowly: Bool) async throws {
     let sandbox = try Sandbox()
@@ -174,7 +174,7 @@ import Testing
     #expect(leftovers(sandbox).isEmpty)
   }
 
-  @Test("a file with secrets that others may read is reported, and made private")
+  @Test("A secrets file that other users can read is reported and made private")
   func openFile() async throws {
     let sandbox = try Sandbox()
     let api = try await VoiceAPI(sandbox, answers: ["answered"])
@@ -198,7 +198,7 @@ import Testing
     #expect(try await !sandbox.belfry("doctor").out.contains("open to others"))
   }
 
-  @Test("a host that only begins like this machine is refused without TLS")
+  @Test("A host name that starts with a loopback name is refused without TLS")
   func loopback() async throws {
     let sandbox = try Sandbox()
     try sandbox.write("token\n", to: sandbox.root + "/token")

@@ -2,27 +2,27 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Calls that are really placed: over SIP to a telephone on the loopback, over HTTP to a voice API.
+/// Calls over SIP to a telephone on the loopback, and over HTTP to a voice API.
 @Suite struct CallTests {
-  private func providing(_ sandbox: Sandbox, _ telephone: Telephone) async throws {
+  private func configureSIP(_ sandbox: Sandbox, _ telephone: Telephone) async throws {
     let set = try await sandbox.belfry(
       "calls", "sip", "--server", "127.0.0.1:\(telephone.port)", "--user", "belfry")
     #expect(set.status == 0, "\(set.err)")
   }
 
-  @Test("a SIP call is answered, and what is heard is the message")
+  @Test("An answered SIP call plays the message")
   func sip() async throws {
     let sandbox = try Sandbox()
     let telephone = try await Telephone(sandbox)
-    try await providing(sandbox, telephone)
+    try await configureSIP(sandbox, telephone)
     let call = try await sandbox.belfry("calls", "test", "5551234567")
     #expect(call.status == 0, "\(call.err)")
     #expect(call.out == "The call was answered.\n")
     let heard = try #require(try await telephone.heard())
     telephone.stop()
-    // Speech has pauses; silence has nothing else.
+    // Speech has pauses, so some samples are silent but not all.
     #expect((0.15...0.9).contains(heard.loud), "\(heard)")
-    // The message as the voice speaks it, twice.
+    // The voice speaks the message twice.
     let message =
       "This is a test of an automated backup alarm from laptop. Nothing is due."
     try sandbox.write("\(message)\n\n\(message)\n\n", to: sandbox.root + "/message")
@@ -36,18 +36,18 @@ import Testing
     #expect(abs(heard.seconds - length) < 1.5, "heard \(heard.seconds), spoken \(length)")
   }
 
-  @Test("who is busy, or not there, was not reached", arguments: [Telephone.Manner.busy, .unknown])
-  func notReached(_ manner: Telephone.Manner) async throws {
+  @Test("A call to a busy or unknown number fails", arguments: [Telephone.Behavior.busy, .unknown])
+  func unanswered(_ behavior: Telephone.Behavior) async throws {
     let sandbox = try Sandbox()
-    let telephone = try await Telephone(sandbox, manner)
-    try await providing(sandbox, telephone)
+    let telephone = try await Telephone(sandbox, behavior)
+    try await configureSIP(sandbox, telephone)
     let call = try await sandbox.belfry("calls", "test", "5551234567")
     telephone.stop()
     #expect(call.status == 6, "\(call.out)\(call.err)")
-    if manner == .busy { #expect(call.err.contains("the line was busy"), "\(call.err)") }
+    if behavior == .busy { #expect(call.err.contains("the line was busy"), "\(call.err)") }
   }
 
-  @Test("through a voice API, with a 500, a time-out and a 429 in between")
+  @Test("A voice API call is retried after a 500, a timeout and a 429")
   func http() async throws {
     let sandbox = try Sandbox()
     let api = try await VoiceAPI(sandbox, answers: ["500", "timeout", "429", "answered"])
@@ -56,7 +56,7 @@ import Testing
       "calls", "http", "--url", api.url, "--account", "AC1", "--token-file",
       sandbox.root + "/token", "--from", "+15557654321")
     #expect(set.status == 0, "\(set.err)")
-    // What is secret is nobody else's to read, and in no commit.
+    // The secrets are in a private file, and in no commit.
     let file = sandbox.home + "/.config/belfry/calls.json"
     let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
     #expect(mode == 0o600)
@@ -106,7 +106,7 @@ import Testing
       ], "\(calls)")
   }
 
-  @Test("a provider that refuses is named, and not asked again for that")
+  @Test("A provider that refuses the credentials is reported and not retried")
   func refused() async throws {
     let sandbox = try Sandbox()
     let api = try await VoiceAPI(sandbox, answers: [])
@@ -121,7 +121,7 @@ import Testing
     #expect(api.requests.count == 1)
   }
 
-  @Test("without a provider nothing is tried, and doctor says so")
+  @Test("A device without a provider places no calls, and doctor reports it")
   func none() async throws {
     let sandbox = try Sandbox()
     let call = try await sandbox.belfry("calls", "test", "5551234567")

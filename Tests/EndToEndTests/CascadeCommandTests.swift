@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Who rings when the first device stays silent, each by its story, on the binary.
+/// Configuration, escalation, presence, rehearsals and calls of a cascade, run with the binary.
 @Suite struct CascadeCommandTests {
   private static let now = "2026-11-22T20:00:00Z"
 
-  /// A laptop with an alarm at 05:00, and clones of its store; their folders by name.
-  private func home(
+  /// Returns a laptop with an alarm at 05:00, and the folders of clones of its store by device name.
+  private func cascadeDevices(
     _ devices: [String] = ["Watch", "HomePod"], tier: String = "plus"
   ) async throws -> (sandbox: Sandbox, stores: [String: String]) {
     let sandbox = try Sandbox()
@@ -52,11 +52,11 @@ import Testing
     }
   }
 
-  // MARK: Story 5
+  // MARK: Configuration
 
-  @Test("story 5: the cascade of an alarm is off by default")
-  func story5Off() async throws {
-    let (sandbox, _) = try await home([])
+  @Test("The cascade of an alarm is off by default")
+  func offByDefault() async throws {
+    let (sandbox, _) = try await cascadeDevices([])
     let list = try await cascade(sandbox, "list", "emea", "--json")
     #expect(list.object["on"] as? Bool == false)
     #expect((list.object["targets"] as? [Any])?.isEmpty == true)
@@ -64,9 +64,9 @@ import Testing
     #expect(words.out.hasPrefix("The cascade of EMEA Standup is off."))
   }
 
-  @Test("story 5: what can be added are the devices that there are, and people")
-  func story5Choice() async throws {
-    let (sandbox, stores) = try await home(["Watch", "HomePod", "iPhone"])
+  @Test("`cascade add` offers the known devices and people")
+  func offeredTargets() async throws {
+    let (sandbox, stores) = try await cascadeDevices(["Watch", "HomePod", "iPhone"])
     let phone = try #require(stores["iPhone"])
     _ = try await sandbox.belfry(
       "device", "--owner", "Jen", "--kind", "phone", now: CascadeCommandTests.now, store: phone,
@@ -77,16 +77,16 @@ import Testing
     #expect(choice.out.contains("device HomePod"))
     #expect(choice.out.contains("person Jen  (iPhone)"))
     #expect(choice.out.contains("(places a call)"))
-    // The device that rings first is no later step.
+    // The first device cannot be a step.
     #expect(!choice.out.contains("laptop"))
     let own = try await cascade(sandbox, "add", "emea", "device", "laptop")
     #expect(own.status == 2)
     #expect(own.err.contains("rings first"))
   }
 
-  @Test("story 5: the preview for 5:00 with Watch, HomePod and Jen")
-  func story5Preview() async throws {
-    let (sandbox, stores) = try await home(["Watch", "HomePod", "iPhone"])
+  @Test("The preview lists the time and target of each step")
+  func previewedSteps() async throws {
+    let (sandbox, stores) = try await cascadeDevices(["Watch", "HomePod", "iPhone"])
     let phone = try #require(stores["iPhone"])
     _ = try await sandbox.belfry(
       "device", "--owner", "Jen", now: CascadeCommandTests.now, store: phone, device: "iPhone")
@@ -102,7 +102,7 @@ import Testing
       "\(preview.out)")
     let json = try await cascade(sandbox, "preview", "emea", "--json")
     #expect(json.array.map { $0["time"] as? String } == ["5:02", "5:04", "5:06"])
-    // Another order, another time between them.
+    // The preview follows a changed order and interval.
     _ = try await cascade(sandbox, "move", "emea", "3", "1")
     let every = try await cascade(sandbox, "on", "emea", "--every", "90s")
     #expect(every.out.contains("on, a step every 1 min 30 s"), "\(every.out)")
@@ -114,13 +114,13 @@ import Testing
     #expect(moved.array.map { $0["time"] as? String } == ["5:01:30", "5:03:00", "5:04:30"])
   }
 
-  @Test("story 5: a telephone number is shown as people write it, and says what it does")
-  func story5Phone() async throws {
-    let (sandbox, _) = try await home([])
+  @Test("A phone number is shown formatted and with its action")
+  func phoneTarget() async throws {
+    let (sandbox, _) = try await cascadeDevices([])
     let add = try await cascade(sandbox, "add", "emea", "phone", "5551234567")
     #expect(
       add.out.contains("1  (555) 123-4567  Calls with automated backup message"), "\(add.out)")
-    // Said when it is set up, not first at night.
+    // The warning appears at setup, before the first call is due.
     #expect(add.err.contains("no device of this store can place calls"))
     let again = try await cascade(sandbox, "add", "emea", "phone", "+1 (555) 123-4567")
     #expect(again.status == 2)
@@ -136,9 +136,9 @@ import Testing
     #expect((list.object["targets"] as? [Any])?.count == 2)
   }
 
-  @Test("story 5: to remove one asks on a terminal")
-  func story5Remove() async throws {
-    let (sandbox, _) = try await home()
+  @Test("Removing a target asks for confirmation on a terminal")
+  func confirmedRemoval() async throws {
+    let (sandbox, _) = try await cascadeDevices()
     _ = try await cascade(sandbox, "add", "emea", "device", "Watch")
     _ = try await cascade(sandbox, "add", "emea", "phone", "5551234567")
     let no = try await sandbox.onTerminal(
@@ -155,9 +155,9 @@ import Testing
     #expect(gone.status == 2)
   }
 
-  @Test("what two devices add at once both stays, and each takes back its own")
+  @Test("Targets added on two devices are merged, and each device undoes its own")
   func merged() async throws {
-    let (sandbox, stores) = try await home()
+    let (sandbox, stores) = try await cascadeDevices()
     let watch = try #require(stores["Watch"])
     _ = try await cascade(sandbox, "add", "emea", "device", "Watch")
     try await sync(sandbox, [sandbox.store, watch])
@@ -172,16 +172,16 @@ import Testing
     #expect(here.out.contains("+15551234567") && here.out.contains("HomePod"), "\(here.out)")
     let conflicts = try await sandbox.belfry("conflicts", now: "2026-11-22T20:04:00Z")
     #expect(conflicts.out == "No edit was ever set aside.\n")
-    // Each takes back its own.
+    // Undo removes only this device's target.
     let undo = try await sandbox.belfry("undo", now: "2026-11-22T20:05:00Z")
     #expect(undo.status == 0, "\(undo.err)")
     let left = try await cascade(sandbox, "list", "emea").out
     #expect(left.contains("555") && left.contains("Watch") && !left.contains("HomePod"), "\(left)")
   }
 
-  @Test("a list by hand counts, and one that is not valid is named")
+  @Test("A hand edit of the cascade is imported, and an invalid one is reported")
   func byHand() async throws {
-    let (sandbox, _) = try await home()
+    let (sandbox, _) = try await cascadeDevices()
     _ = try await cascade(sandbox, "add", "emea", "phone", "5551234567")
     let file = try sandbox.alarmFile()
     let text = try sandbox.read(file)
@@ -194,9 +194,9 @@ import Testing
     #expect(list.out.contains("+44 207 946 0958"), "\(list.out)\(list.err)")
   }
 
-  @Test("wrong arguments are refused with the reason and advice")
+  @Test("Invalid arguments are refused with a reason and a hint")
   func words() async throws {
-    let (sandbox, _) = try await home()
+    let (sandbox, _) = try await cascadeDevices()
     #expect(try await cascade(sandbox, "emea").out.contains("The cascade of EMEA Standup is off"))
     #expect(try await cascade(sandbox, "list", "emea").status == 0)
     #expect(try await cascade(sandbox, "add", "emea", "device", "Watch").status == 0)
@@ -217,9 +217,9 @@ import Testing
     }
   }
 
-  // MARK: Story 6
+  // MARK: Escalation
 
-  /// Ticks on a device at a moment; returns what it has rung for.
+  /// Runs a tick on a device and returns the occurrences that it rang for.
   private func tick(
     _ sandbox: Sandbox, _ store: String, _ device: String, at now: String
   ) async throws -> [String] {
@@ -229,11 +229,11 @@ import Testing
     return Array(sandbox.rings.dropFirst(before.count))
   }
 
-  /// The alarm with Watch, HomePod and another as cascade steps, known to all of them.
-  private func watched(_ devices: [String] = ["Watch", "HomePod", "iPad"]) async throws
+  /// Returns synced stores in which each of the devices is a step of the alarm's cascade.
+  private func cascadeSteps(_ devices: [String] = ["Watch", "HomePod", "iPad"]) async throws
     -> (sandbox: Sandbox, stores: [String: String])
   {
-    let (sandbox, stores) = try await home(devices)
+    let (sandbox, stores) = try await cascadeDevices(devices)
     for device in devices {
       _ = try await cascade(sandbox, "add", "emea", "device", device)
     }
@@ -242,9 +242,9 @@ import Testing
   }
 
   @Test(
-    "story 6: two minutes after the first stays silent the Watch rings, and two later the HomePod")
-  func story6Silence() async throws {
-    let (sandbox, stores) = try await watched()
+    "Each step rings two minutes after the previous one is unanswered")
+  func unansweredSteps() async throws {
+    let (sandbox, stores) = try await cascadeSteps()
     let ring = "EMEA Standup 2026-11-23T05:00"
     for (device, turn) in [("Watch", "05:02:00"), ("HomePod", "05:04:00"), ("iPad", "05:06:00")] {
       let store = try #require(stores[device])
@@ -253,7 +253,7 @@ import Testing
       #expect(
         try await tick(sandbox, store, device, at: "2026-11-23T\(turn)Z") == [ring], "\(device)")
     }
-    // All have had their time: that is recorded.
+    // The log records that the cascade is exhausted.
     let store = try #require(stores["iPad"])
     _ = try await tick(sandbox, store, "iPad", at: "2026-11-23T05:09:00Z")
     let log = try await sandbox.belfry("log", "--json", now: "2026-11-23T05:09:30Z", store: store)
@@ -261,14 +261,14 @@ import Testing
     #expect((exhausted["payload"] as? [String: Any])?["count"] as? Int == 3)
     let text = try await sandbox.belfry("log", now: "2026-11-23T05:09:30Z", store: store)
     #expect(text.out.contains(", all 3 steps of the cascade were unanswered  "), "\(text.out)")
-    // And what is missed then is told as such.
+    // The missed summary says that the cascade was unanswered.
     _ = try await tick(sandbox, store, "iPad", at: "2026-11-23T05:45:00Z")
     #expect(try sandbox.read(sandbox.missed).contains("The whole cascade was unanswered."))
   }
 
-  @Test("story 6: stopped on the Watch, the cascade is resolved and the others never ring")
-  func story6Stop() async throws {
-    let (sandbox, stores) = try await watched()
+  @Test("A stop on one device ends the cascade, and later steps do not ring")
+  func stoppedStep() async throws {
+    let (sandbox, stores) = try await cascadeSteps()
     let watch = try #require(stores["Watch"])
     #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:02:00Z").count == 1)
     let stop = try await sandbox.belfry(
@@ -281,15 +281,15 @@ import Testing
         #expect(try await tick(sandbox, store, "x", at: "2026-11-23T05:\(minute):00Z") == [])
       }
     }
-    // Stopped is not done.
+    // A stopped occurrence is pending, not done.
     let list = try await sandbox.belfry("list", "--json", now: "2026-11-23T05:10:00Z")
     #expect(list.array.first?["state"] as? String == "pending")
   }
 
   @Test(
-    "story 6: snoozed on the Watch, it rings again after nine minutes, and only then the HomePod")
-  func story6Snooze() async throws {
-    let (sandbox, stores) = try await watched()
+    "A snooze on one device delays the next step until that device has rung again")
+  func snoozedStep() async throws {
+    let (sandbox, stores) = try await cascadeSteps()
     let (watch, homepod) = (try #require(stores["Watch"]), try #require(stores["HomePod"]))
     #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:02:00Z").count == 1)
     _ = try await sandbox.belfry(
@@ -302,12 +302,12 @@ import Testing
     #expect(try await tick(sandbox, homepod, "HomePod", at: "2026-11-23T05:14:00Z").count == 1)
   }
 
-  @Test("all devices of a cascade ring by the time zone of the first, also when it has travelled")
+  @Test("All devices of a cascade use the time zone of the first device, even after it changes")
   func zones() async throws {
-    let (sandbox, stores) = try await home(["Watch"])
+    let (sandbox, stores) = try await cascadeDevices(["Watch"])
     let watch = try #require(stores["Watch"])
     let california = "America/Los_Angeles"
-    // 05:00 in California is 13:00 in UTC, by which the Watch goes.
+    // 05:00 in California is 13:00 in UTC, the zone of the Watch.
     let add = try await sandbox.belfry(
       "cascade", "add", "emea", "device", "Watch", now: CascadeCommandTests.now, zone: california)
     #expect(add.status == 0, "\(add.err)")
@@ -326,23 +326,23 @@ import Testing
     let words = try await sandbox.belfry("list", now: CascadeCommandTests.now, store: watch)
     #expect(words.out.contains("05:00 America/Los_Angeles"), "\(words.out)")
     #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:02:00Z") == [])
-    // At its own clock's 05:00 nobody can answer on the Watch, or settle it.
+    // The occurrence is not due at 05:00 in the zone of the Watch, so the Watch cannot answer it.
     let stop = try await sandbox.belfry(
       "stop", "emea", now: "2026-11-23T05:03:00Z", store: watch, device: "Watch")
     #expect(stop.status == 4, "\(stop.out)")
-    // The laptop flies to New York, three hours ahead: its next tick records that.
+    // The laptop moves to New York, three hours ahead, and its next tick records the zone.
     _ = try await sandbox.belfry("tick", now: "2026-11-23T06:00:00Z", zone: "America/New_York")
     try await sync(sandbox, [sandbox.store, watch], now: "2026-11-23T06:01:00Z")
     #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T10:01:59Z") == [])
     #expect(try await tick(sandbox, watch, "Watch", at: "2026-11-23T10:02:00Z").count == 1)
-    // Nobody's word is in the history, so that nothing of it can be undone by mistake.
+    // A change of zone is not a user's edit, so undo does not offer it.
     let undo = try await sandbox.belfry("undo", now: "2026-11-23T10:03:00Z", zone: california)
     #expect(!undo.out.contains("Time zone"), "\(undo.out)")
   }
 
-  @Test("a pause that begins while the first device rings silences the cascade")
+  @Test("A pause that begins while the first device rings stops the cascade")
   func pauseWhileRinging() async throws {
-    let (sandbox, stores) = try await watched(["Watch"])
+    let (sandbox, stores) = try await cascadeSteps(["Watch"])
     let watch = try #require(stores["Watch"])
     _ = try await sandbox.belfry("tick", now: "2026-11-23T05:00:00Z")
     let pause = try await sandbox.belfry(
@@ -356,9 +356,9 @@ import Testing
     #expect(list.array.first?["state"] as? String == "paused")
   }
 
-  @Test("a cascade step gives the reason why it rings, and that no other device could be asked")
+  @Test("The notification of a cascade step states its reason and the time of the last sync")
   func reasons() async throws {
-    let (sandbox, stores) = try await watched(["Watch"])
+    let (sandbox, stores) = try await cascadeSteps(["Watch"])
     let watch = try #require(stores["Watch"])
     try sandbox.write(
       "#!/bin/sh\ncat >/dev/null\nprintf '%s|%s\\n' \"$BELFRY_CASCADE_STEP\" \"$BELFRY_BODY\" >> '\(sandbox.rang)'\n",
@@ -370,9 +370,9 @@ import Testing
       "\(body)")
   }
 
-  @Test("a cascade step says that the remote cannot be reached only when it was tried")
+  @Test("A cascade step reports an unreachable remote only after a failed sync")
   func unreachable() async throws {
-    let (sandbox, stores) = try await watched(["Watch"])
+    let (sandbox, stores) = try await cascadeSteps(["Watch"])
     let watch = try #require(stores["Watch"])
     try sandbox.write(
       "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_BODY\" >> '\(sandbox.rang)'\n",
@@ -386,21 +386,21 @@ import Testing
     #expect(body.first?.hasSuffix("the remote cannot be reached since 05:01.") == true, "\(body)")
   }
 
-  @Test("a device that is known to be away gives its time to the next")
+  @Test("The next step rings in the place of a device that is offline")
   func away() async throws {
-    let (sandbox, stores) = try await watched(["Watch", "HomePod"])
+    let (sandbox, stores) = try await cascadeSteps(["Watch", "HomePod"])
     let homepod = try #require(stores["HomePod"])
-    // The remote was asked just now, and knows nothing of the Watch.
+    // The sync finds no heartbeat of the Watch at the remote.
     try await sync(sandbox, [homepod], now: "2026-11-23T05:01:30Z")
     #expect(try await tick(sandbox, homepod, "HomePod", at: "2026-11-23T05:01:59Z") == [])
     #expect(try await tick(sandbox, homepod, "HomePod", at: "2026-11-23T05:02:00Z").count == 1)
   }
 
-  @Test("healthy steps driven by cron ring one after the other when the first device is dead")
+  @Test("Online steps driven by cron ring one after the other when the first device is offline")
   func cronOnly() async throws {
-    let (sandbox, stores) = try await watched(["Watch", "HomePod"])
+    let (sandbox, stores) = try await cascadeSteps(["Watch", "HomePod"])
     let cascades = try ["Watch", "HomePod"].map { ($0, try #require(stores[$0])) }
-    // Half an hour lies between two heartbeats where no daemon runs.
+    // Without a daemon, heartbeats are half an hour apart.
     for (name, store) in cascades {
       _ = try await tick(sandbox, store, name, at: "2026-11-23T04:40:00Z")
       try await sync(sandbox, [store], now: "2026-11-23T04:40:00Z")
@@ -420,11 +420,11 @@ import Testing
     #expect(status.out.contains("and syncs every 30 min"), "\(status.out)")
   }
 
-  // MARK: Who is there
+  // MARK: Presence
 
-  @Test("status and doctor tell who would ring tonight, and warn when nobody would")
+  @Test("`status` and `doctor` list the steps that would ring, and warn when there are none")
   func outlook() async throws {
-    let (sandbox, stores) = try await watched(["Watch", "HomePod"])
+    let (sandbox, stores) = try await cascadeSteps(["Watch", "HomePod"])
     let watch = try #require(stores["Watch"])
     let none = try await cascade(sandbox, "status")
     #expect(none.err.contains("no step of the cascade of EMEA Standup would ring"), "\(none.err)")
@@ -438,7 +438,7 @@ import Testing
       try await doctor().contains {
         $0.hasPrefix("problem") && $0.contains("no step of its cascade would")
       })
-    // The Watch says that it is there, in a reference of its own: the history knows nothing of it.
+    // The Watch sends a heartbeat in its own reference, without a commit on the branch.
     let before = try await sandbox.git("rev-list", "--count", "main", in: watch).out
     let sign = try await sandbox.belfry(
       "sync", "--heartbeat-interval", "0", now: CascadeCommandTests.now, store: watch,
@@ -451,14 +451,14 @@ import Testing
     #expect(members.map { $0["wouldRing"] as? Bool } == [false, true, false])
     #expect(try await doctor().contains { $0.contains("1 of 2 steps of its cascade would ring") })
     #expect(try await sandbox.git("rev-list", "--count", "main", in: watch).out == before)
-    // Two hours later that says nothing any more.
+    // The heartbeat expires within two hours.
     let late = try await cascade(sandbox, "status", "--json", now: "2026-11-22T22:00:00Z")
     #expect(late.array.first?["live"] as? Int == 0)
   }
 
-  @Test("who is there and does not have the list yet is not counted on")
+  @Test("An online device without the current cascade is not counted")
   func uninformed() async throws {
-    let (sandbox, stores) = try await home(["Watch"])
+    let (sandbox, stores) = try await cascadeDevices(["Watch"])
     let watch = try #require(stores["Watch"])
     _ = try await sandbox.belfry(
       "sync", "--heartbeat-interval", "0", now: CascadeCommandTests.now, store: watch,
@@ -468,7 +468,7 @@ import Testing
     let before = try await cascade(sandbox, "status")
     #expect(before.out.contains("does not have this cascade yet"), "\(before.out)")
     #expect(before.err.contains("no step of the cascade of EMEA Standup would ring"))
-    // It hears of it, and says so: the sign goes out with the next sync.
+    // The Watch gets the cascade, and its next heartbeat reports that.
     try await sync(sandbox, [watch])
     _ = try await sandbox.belfry(
       "sync", "--heartbeat-interval", "0", now: "2026-11-22T20:00:10Z", store: watch,
@@ -476,7 +476,7 @@ import Testing
     try await sync(sandbox, [sandbox.store], now: "2026-11-22T20:00:20Z")
     let after = try await cascade(sandbox, "status", "--json", now: "2026-11-22T20:00:20Z")
     #expect(after.array.first?["live"] as? Int == 1, "\(after.out)")
-    // Of several alarms each is judged by its own list.
+    // Each alarm is judged by its own cascade.
     _ = try await sandbox.belfry(
       "add", "Flight", "--daily", "--at", "06:00", now: "2026-11-22T20:00:21Z")
     _ = try await cascade(
@@ -485,15 +485,15 @@ import Testing
     #expect(both.array.map { $0["live"] as? Int } == [1, 0], "\(both.out)")
   }
 
-  @Test("status tells how far it has come while it rings")
+  @Test("`cascade status` shows the progress of a ringing cascade")
   func round() async throws {
-    let (sandbox, _) = try await watched(["Watch"])
+    let (sandbox, _) = try await cascadeSteps(["Watch"])
     _ = try await tick(sandbox, sandbox.store, "laptop", at: "2026-11-23T05:00:00Z")
     let status = try await cascade(sandbox, "status", "emea", now: "2026-11-23T05:01:00Z")
     #expect(status.out.contains("rings unanswered"), "\(status.out)\(status.err)")
     #expect(status.out.contains("5:00  laptop, first  started"))
     #expect(status.out.contains("5:02  Alarm on Watch  upcoming"))
-    // The Watch has never said that it is there: nobody knows whether it has rung.
+    // The Watch never sent a heartbeat, so its ring is not certain.
     let later = try await cascade(sandbox, "status", "emea", now: "2026-11-23T05:03:00Z")
     #expect(
       later.out.contains("5:02  Alarm on Watch  due, but the device is offline"),
@@ -502,9 +502,9 @@ import Testing
     #expect(json.array.first?["standing"] as? String == "exhausted")
   }
 
-  @Test("signs of life that a remote makes up are of no consequence")
-  func hostileSigns() async throws {
-    let (sandbox, stores) = try await watched(["Watch"])
+  @Test("Forged heartbeats at a remote have no effect")
+  func forgedHeartbeats() async throws {
+    let (sandbox, stores) = try await cascadeSteps(["Watch"])
     let watch = try #require(stores["Watch"])
     let remote = sandbox.root + "/remote.git"
     let id = try #require(
@@ -526,15 +526,15 @@ import Testing
     try await sync(sandbox, [sandbox.store])
     let status = try await cascade(sandbox, "status", "--json")
     #expect(status.array.first?["live"] as? Int == 0, "\(status.out)")
-    // Stores that fetch from each other hand nothing on.
+    // The store keeps no copy of the forged references.
     let refs = try await sandbox.git("for-each-ref", "--format=%(refname)", "refs/belfry/alive")
     #expect(refs.out.isEmpty)
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test("a rehearsal rings on all of them, marked as a test, and each reports")
+  @Test("A rehearsal rings on every device, is marked as a test, and is logged by each device")
   func rehearsal() async throws {
-    let (sandbox, stores) = try await watched(["Watch"])
+    let (sandbox, stores) = try await cascadeSteps(["Watch"])
     let watch = try #require(stores["Watch"])
     try sandbox.write(
       "#!/bin/sh\ncat >/dev/null\nprintf '%s|%s\\n' \"$BELFRY_KIND\" \"$BELFRY_HEADLINE\" >> '\(sandbox.rang)'\n",
@@ -553,18 +553,18 @@ import Testing
       #expect(log.out.contains(", \(report)  "), "\(log.out)")
     }
     #expect(log.out.split(separator: "\n").count { $0.contains("  Rehearsed: ") } == 3)
-    // The alarm itself comes as ever.
+    // The rehearsal leaves the alarm unchanged.
     let list = try await sandbox.belfry("list", "--json", now: "2026-11-22T20:02:00Z")
     #expect(list.array.first?["nextOccurrence"] as? String == "2026-11-23T05:00")
-    // A quarter of an hour before it rings is no time for a test.
+    // A rehearsal is refused shortly before the alarm rings.
     let near = try await cascade(sandbox, "test", "emea", now: "2026-11-23T04:50:00Z")
     #expect(near.status == 4)
   }
 
-  // MARK: Story 7
+  // MARK: Calls
 
-  /// A hook that calls by taking notes.
-  private func call(_ sandbox: Sandbox, ending: String = "echo answered") throws {
+  /// Installs a call hook that records its calls.
+  private func installCallHook(_ sandbox: Sandbox, ending: String = "echo answered") throws {
     try sandbox.write(
       """
       #!/bin/sh
@@ -583,24 +583,24 @@ import Testing
     return []
   }
 
-  @Test("story 7: the preview says Call, not Alarm on")
-  func story7Preview() async throws {
-    let (sandbox, _) = try await home()
+  @Test("The preview shows Call for a phone number")
+  func previewedCall() async throws {
+    let (sandbox, _) = try await cascadeDevices()
     _ = try await cascade(sandbox, "add", "emea", "device", "Watch")
     _ = try await cascade(sandbox, "add", "emea", "phone", "5551234567")
     let preview = try await cascade(sandbox, "preview", "emea")
     #expect(preview.out.hasSuffix("  5:02  Alarm on Watch\n  5:04  Call (555) 123-4567\n"))
   }
 
-  @Test("story 7: when its turn has come the number is called, and the call says what it is")
-  func story7Call() async throws {
-    let (sandbox, stores) = try await home(["Watch", "server"])
+  @Test("The phone step calls the number with a message that identifies the alarm")
+  func placedCall() async throws {
+    let (sandbox, stores) = try await cascadeDevices(["Watch", "server"])
     _ = try await sandbox.belfry("device", "--owner", "Chris", now: CascadeCommandTests.now)
     _ = try await cascade(sandbox, "add", "emea", "device", "Watch")
     _ = try await cascade(
       sandbox, "add", "emea", "phone", "5551234567", "--message",
       "Please contact the guest in room 412.")
-    try call(
+    try installCallHook(
       sandbox,
       ending: "tr '\\0' ' ' </proc/$PPID/cmdline >> '\(sandbox.root)/arguments'; echo answered")
     let server = try #require(stores["server"])
@@ -617,7 +617,7 @@ import Testing
       called.first?.hasSuffix(
         "|+15551234567|This is an automated backup alarm from Chris's laptop. EMEA Standup, due at 05:00. Please contact the guest in room 412."
       ) == true, "\(called)")
-    // What came of it is recorded, and nobody is called again.
+    // The outcome is logged, and the number is not called again.
     var entries: [Substring] = []
     for _ in 0..<100 where entries.isEmpty {
       let log = try await sandbox.belfry("log", now: "2026-11-23T05:05:00Z", store: server)
@@ -625,7 +625,7 @@ import Testing
     }
     #expect(entries.count == 1)
     #expect(entries.first?.contains(", (555) 123-4567: answered, try 1  ") == true, "\(entries)")
-    // Every user of the machine can list the arguments of its processes.
+    // Every user of the machine can list the arguments of processes.
     let arguments = try sandbox.read(sandbox.root + "/arguments")
     #expect(arguments.contains("cascade contact") && !arguments.contains("1234567"), "\(arguments)")
     _ = try await tick(sandbox, server, "server", at: "2026-11-23T05:05:00Z")
@@ -633,14 +633,14 @@ import Testing
     #expect(try await calls(sandbox, until: 1).count == 1)
   }
 
-  @Test("of two devices that can, one calls")
+  @Test("Only one of two devices that can call places the call")
   func election() async throws {
-    let (sandbox, stores) = try await home(["Watch", "HomePod"])
+    let (sandbox, stores) = try await cascadeDevices(["Watch", "HomePod"])
     for name in ["Watch", "HomePod"] {
       _ = try await cascade(sandbox, "add", "emea", "device", name)
     }
     _ = try await cascade(sandbox, "add", "emea", "phone", "5551234567")
-    try call(sandbox, ending: "sleep 3; echo answered")
+    try installCallHook(sandbox, ending: "sleep 3; echo answered")
     let all = ["Watch", "HomePod"].compactMap { stores[$0] }
     try await sync(sandbox, [sandbox.store] + all)
     for (name, store) in stores {
@@ -648,7 +648,7 @@ import Testing
         "calls", "hook", now: CascadeCommandTests.now, store: store, device: name)
     }
     try await sync(sandbox, all + all + [sandbox.store])
-    // Late enough that neither waits for the other's turn.
+    // Late enough that neither device waits for the other.
     let id = try alarm(sandbox)
     @Sendable func place(_ name: String) async throws -> Sandbox.Output {
       try await cascade(
@@ -674,9 +674,9 @@ import Testing
     return String((file as NSString).lastPathComponent.dropLast(5))
   }
 
-  @Test("another person who stops an alarm is not asked whether it was done; its owner is")
+  @Test("The follow-up goes to the alarm's owner, not to the person who stopped it")
   func followUp() async throws {
-    let (sandbox, stores) = try await home(["Watch"])
+    let (sandbox, stores) = try await cascadeDevices(["Watch"])
     let watch = try #require(stores["Watch"])
     _ = try await sandbox.belfry("device", "--owner", "Chris", now: CascadeCommandTests.now)
     _ = try await sandbox.belfry(
@@ -698,9 +698,9 @@ import Testing
     #expect(try await asks(sandbox.store, "laptop") == 1)
   }
 
-  @Test("a person without a device of the store gets a message")
+  @Test("A person without a device in the store gets a message")
   func person() async throws {
-    let (sandbox, _) = try await home([])
+    let (sandbox, _) = try await cascadeDevices([])
     let nobody = try await cascade(sandbox, "add", "emea", "person", "Sam")
     #expect(nobody.status == 2)
     #expect(nobody.err.contains("Sam owns no device of this store"))

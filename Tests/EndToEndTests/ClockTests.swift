@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A clock that was ahead and is right again, on the binary.
+/// A clock that was ahead and is corrected, run with the binary.
 @Suite struct ClockTests {
   private func ring(_ sandbox: Sandbox, at now: String) async throws -> [String] {
     let before = sandbox.rings
@@ -16,12 +16,14 @@ import Testing
     try await sandbox.plus()
     _ = try await sandbox.belfry("add", "Pills", "--daily", "--at", "09:00")
     _ = try await sandbox.belfry("add", "Rent", "--monthly", "25", "--at", "07:00")
-    // A tick by a clock that is a month ahead.
+    // A tick with a clock that is a month ahead.
     _ = try await ring(sandbox, at: "2026-12-20T22:41:00Z")
     return sandbox
   }
 
-  @Test("after a clock was a month ahead every alarm rings, and the list shows no future as missed")
+  @Test(
+    "Every alarm rings after a clock was a month ahead, and the list shows no future occurrence as missed"
+  )
   func rings() async throws {
     let sandbox = try await sandbox()
     let list = try await sandbox.belfry("list", "--json", now: "2026-11-20T22:42:00Z")
@@ -35,24 +37,24 @@ import Testing
           == ["Pills 2026-11-\(day)T09:00"], "day \(day)")
     }
     #expect(try await ring(sandbox, at: "2026-11-25T07:00:00Z") == ["Rent 2026-11-25T07:00"])
-    // The day that it rang for by the wrong clock.
+    // The occurrence that the wrong clock already settled.
     #expect(
       try await ring(sandbox, at: "2026-12-20T09:00:00Z").contains("Pills 2026-12-20T09:00"))
   }
 
-  @Test("an alarm that rang by a clock ahead rings at its time, also where that is noticed late")
-  func rangTooEarly() async throws {
+  @Test("An alarm that rang too early rings again at its time, even if the next tick is late")
+  func earlyRing() async throws {
     let sandbox = try await Sandbox.withTea()
     _ = try await sandbox.belfry("tick", now: "2026-11-21T09:20:00Z")
     #expect(sandbox.rings.count == 1)
-    // The clock is right again; the machine sleeps over the alarm's time.
+    // The clock is corrected, and the machine sleeps past the alarm's time.
     _ = try await sandbox.belfry("tick", now: "2026-11-21T08:00:00Z")
     #expect(sandbox.rings.count == 1)
     _ = try await sandbox.belfry("tick", now: "2026-11-21T09:40:00Z")
     #expect(sandbox.rings.count == 2, "\(sandbox.rings)")
   }
 
-  @Test("doctor names what a clock that was ahead has settled, and --repair arms it again")
+  @Test("Doctor names alarms that a wrong clock settled, and --repair arms them again")
   func repair() async throws {
     let sandbox = try await sandbox()
     func clock(_ arguments: String...) async throws -> [String] {

@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
-/// Stop is not Done: each acceptance criterion and edge case of completion confirmation.
+/// Pending occurrences, their follow-ups and their confirmation.
 @Suite struct CompletionConfirmationTests {
   private static let monday = "2026-11-23T09:00"
 
-  /// A store on a tier with an alarm that rings at Mon 23 Nov 2026, 09:00.
+  /// Returns a store with an alarm that rings since Mon 23 Nov 2026, 09:00.
   private func ringing(tier: String = "plus", _ options: String...) async throws -> Sandbox {
     let sandbox = try Sandbox()
     if tier != "free" { try await sandbox.plus() }
@@ -19,7 +19,7 @@ import Testing
     return sandbox
   }
 
-  /// A moment of that Monday.
+  /// Returns a time of that Monday.
   private func at(_ time: String) -> String { "2026-11-23T\(time)Z" }
 
   private func alarm(_ sandbox: Sandbox, _ now: String) async throws -> [String: Any] {
@@ -36,13 +36,13 @@ import Testing
     }
   }
 
-  private func questions(_ sandbox: Sandbox) -> [String] {
+  private func sentFollowUps(_ sandbox: Sandbox) -> [String] {
     sandbox.rings.filter { $0.hasPrefix("Did you") }
   }
 
-  // MARK: Acceptance criteria
+  // MARK: Pending and follow-ups
 
-  @Test("Stopping an alarm puts it in Pending state instead of completing it")
+  @Test("A stopped alarm is pending until it is confirmed")
   func stopMakesPending() async throws {
     let sandbox = try await ringing()
     let stop = try await sandbox.belfry("stop", "rent", now: at("09:00:10"))
@@ -58,18 +58,18 @@ import Testing
     #expect(pending(alarm)["nextFollowUp"] as? String == at("09:30:10"))
   }
 
-  @Test("Mark as Done while it rings completes immediately, with no Pending")
+  @Test("Done on a ringing alarm completes it without a pending state")
   func doneSkipsPending() async throws {
     let sandbox = try await ringing()
     #expect(try await sandbox.belfry("done", "rent", now: at("09:00:10")).status == 0)
     #expect(try await alarm(sandbox, at("09:01:00"))["state"] as? String == "active")
     #expect(try await actions(sandbox) == ["created", "fired", "done"])
     _ = try await sandbox.belfry("tick", now: at("10:31:00"))
-    #expect(questions(sandbox).isEmpty)
+    #expect(sentFollowUps(sandbox).isEmpty)
   }
 
-  @Test("Pending alarms show a distinct visual indicator in the list")
-  func pendingShows() async throws {
+  @Test("The list marks pending alarms")
+  func listMarksPending() async throws {
     let sandbox = try await ringing()
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:10"))
     let list = try await sandbox.belfry("list", now: at("09:01:00")).out
@@ -85,7 +85,7 @@ import Testing
     #expect(catalog.contains("\u{1B}[1;31mMissed:\u{1B}[0m"))
   }
 
-  @Test("Follow-ups at +30, +60 and a final one at +90 minutes: Did you [alarm title]?")
+  @Test("Follow-ups are sent 30, 60 and 90 minutes after the stop")
   func followUps() async throws {
     let sandbox = try await ringing()
     try sandbox.write(
@@ -105,7 +105,7 @@ import Testing
       asked.append(try sandbox.read(sandbox.root + "/asked"))
       #expect(
         pending(try await alarm(sandbox, at(time)))["followUpsSent"] as? Int == number)
-      // Not twice.
+      // A second tick does not repeat the follow-up.
       let again = try await sandbox.belfry("tick", "--json", now: at(time))
       #expect((again.object["followUps"] as? [Any])?.isEmpty == true)
     }
@@ -116,8 +116,8 @@ import Testing
         == ["created", "fired", "stopped", "reminded", "reminded", "reminded"])
   }
 
-  @Test("The follow-up asks Did you [alarm title]?, and the third says that it is the last")
-  func theQuestion() async throws {
+  @Test("A follow-up asks \"Did you [alarm title]?\", and the third one says that it is the last")
+  func followUpText() async throws {
     let sandbox = try await ringing()
     try sandbox.write(
       "#!/bin/sh\ncat >/dev/null\nprintf '%s|%s|%s\\n' \"$BELFRY_HEADLINE\" \"$BELFRY_LAST\" \"$BELFRY_BODY\" >> '\(sandbox.rang)'\n",
@@ -126,7 +126,7 @@ import Testing
     for time in ["09:30:00", "10:00:00", "10:30:00"] {
       _ = try await sandbox.belfry("tick", now: at(time))
     }
-    let asked = questions(sandbox)
+    let asked = sentFollowUps(sandbox)
     #expect(asked.count == 3)
     #expect(
       asked[0] == "Did you Rent reminder?|false|Stopped, not confirmed yet: Mon 23 Nov 2026, 09:00."
@@ -135,20 +135,20 @@ import Testing
     #expect(sandbox.rings.last == "This is the last reminder; it stays pending until it is done.")
   }
 
-  @Test("After 3 notifications, no more follow-ups: it stays Pending until manual action")
-  func noMoreThanThree() async throws {
+  @Test("An alarm stays pending without further follow-ups after the third one")
+  func followUpLimit() async throws {
     let sandbox = try await ringing()
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:00"))
     for time in ["09:30:00", "10:00:00", "10:30:00", "11:00:00", "12:00:00", "23:00:00"] {
       _ = try await sandbox.belfry("tick", now: at(time))
     }
-    #expect(questions(sandbox).count == 3)
+    #expect(sentFollowUps(sandbox).count == 3)
     let alarm = try await alarm(sandbox, at("23:00:00"))
     #expect(alarm["state"] as? String == "pending")
     #expect(pending(alarm)["nextFollowUp"] == nil)
   }
 
-  @Test("After downtime only the latest overdue follow-up is sent")
+  @Test("Only the latest overdue follow-up is sent after downtime")
   func afterDowntime() async throws {
     let sandbox = try await ringing()
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:00"))
@@ -157,11 +157,11 @@ import Testing
     #expect(sent.map { $0["number"] as? Int } == [2])
     _ = try await sandbox.belfry("tick", now: at("10:30:00"))
     _ = try await sandbox.belfry("tick", now: at("18:00:00"))
-    #expect(questions(sandbox).count == 2)
+    #expect(sentFollowUps(sandbox).count == 2)
   }
 
-  @Test("A Pending alarm in the list shows a Mark as Done action")
-  func theListSaysHow() async throws {
+  @Test("The list shows the command that confirms a pending alarm")
+  func listShowsDone() async throws {
     let sandbox = try await ringing()
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:10"))
     let list = try await sandbox.belfry("list", now: at("09:01:00")).out
@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test(
-    "Done in the notification confirms without opening anything, and Remind Me waits for the next")
+    "Done in the follow-up confirms the occurrence, and Remind Me waits for the next follow-up")
   func doneFromTheNotification() async throws {
     let sandbox = try await ringing()
     func hook(_ answer: String) throws {
@@ -193,17 +193,17 @@ import Testing
     #expect(sandbox.rings.filter { $0 == "asked" }.count == 2)
   }
 
-  @Test("Completion confirmation is Plus-tier only; the Free tier retains stop = done")
+  @Test("A stop completes the alarm on the free tier")
   func freeTierStopIsDone() async throws {
     let sandbox = try await ringing(tier: "free")
     let stop = try await sandbox.belfry("stop", "rent", "--json", now: at("09:00:10"))
     #expect(stop.object["action"] as? String == "done")
     #expect(try await alarm(sandbox, at("09:01:00"))["state"] as? String == "active")
     _ = try await sandbox.belfry("tick", now: at("10:31:00"))
-    #expect(questions(sandbox).isEmpty)
+    #expect(sentFollowUps(sandbox).isEmpty)
   }
 
-  @Test("Pending state persists: each command is a process of its own, and another clone has it")
+  @Test("The pending state persists between commands and reaches other clones")
   func pendingPersists() async throws {
     let sandbox = try await ringing()
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:10"))
@@ -212,7 +212,7 @@ import Testing
     #expect(try await alarm(sandbox, "2026-11-26T09:00:00Z")["state"] as? String == "pending")
   }
 
-  @Test("Pending alarms do not block the next scheduled occurrence from firing")
+  @Test("A pending occurrence does not block the next one")
   func pendingDoesNotBlock() async throws {
     let sandbox = try await ringing()
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:10"))
@@ -224,8 +224,8 @@ import Testing
 
   // MARK: Edge cases
 
-  @Test("The next occurrence fires while one is Pending: that one is completed, marked auto")
-  func theNextCompletesThePending() async throws {
+  @Test("The next occurrence completes a pending one automatically")
+  func nextCompletesPending() async throws {
     let sandbox = try await ringing()
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:10"))
     let tick = try await sandbox.belfry("tick", "--json", now: "2026-11-27T09:00:00Z")
@@ -241,7 +241,7 @@ import Testing
     #expect(Set(actions.dropFirst(3)) == ["done auto", "fired"])
   }
 
-  @Test("Disabling while Pending clears it, and that is logged")
+  @Test("Disabling an alarm clears its pending occurrence and logs that")
   func disableClears() async throws {
     let sandbox = try await ringing()
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:10"))
@@ -249,13 +249,13 @@ import Testing
     #expect(
       try await Set(actions(sandbox).suffix(2)) == ["cleared", "disabled"])
     _ = try await sandbox.belfry("tick", now: at("09:30:10"))
-    #expect(questions(sandbox).isEmpty)
+    #expect(sentFollowUps(sandbox).isEmpty)
     _ = try await sandbox.belfry("enable", "rent", now: at("09:31:00"))
     #expect(try await alarm(sandbox, at("09:32:00"))["state"] as? String == "active")
     #expect(try await sandbox.belfry("pending", "--json", now: at("09:32:00")).out == "[]\n")
   }
 
-  @Test("A downgrade to Free while Pending completes it, marked auto")
+  @Test("A downgrade to the free tier completes pending occurrences automatically")
   func downgradeCompletes() async throws {
     let sandbox = try await ringing()
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:10"))
@@ -263,22 +263,23 @@ import Testing
     #expect(tier.out.contains("Completed by itself: Rent reminder, Mon 23 Nov 2026, 09:00."))
     #expect(try await actions(sandbox).last == "done auto")
     #expect(try await alarm(sandbox, at("09:11:00"))["state"] as? String == "active")
-    // One commit for both.
+    // The tier and the completion are in one commit.
     #expect(try await sandbox.git("log", "-1", "--format=%s").out == "Set tier to free\n")
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test("A downgrade that came by a sync or by hand is carried out by the next tick")
+  @Test("The next tick completes pending occurrences after a synced or hand-edited downgrade")
   func downgradeByHand() async throws {
     let sandbox = try await ringing()
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:10"))
     try sandbox.write("{\"format\": 1, \"tier\": \"free\"}\n", to: sandbox.store + "/settings.json")
     let tick = try await sandbox.belfry("tick", "--json", now: at("09:30:10"))
     #expect((tick.object["autoCompleted"] as? [Any])?.count == 1)
-    #expect(questions(sandbox).isEmpty)
+    #expect(sentFollowUps(sandbox).isEmpty)
   }
 
-  @Test("What another device made pending after the downgrade is completed by the next tick")
+  @Test(
+    "The next tick completes an occurrence that another device made pending after the downgrade")
   func downgradeElsewhere() async throws {
     let sandbox = try await ringing()
     let server = try await sandbox.secondDevice(now: at("09:00:10"))
@@ -293,8 +294,8 @@ import Testing
     #expect((tick.object["autoCompleted"] as? [Any])?.count == 1)
   }
 
-  @Test("The next look is that after the answer that a hook brought")
-  func theNextLookFollowsTheAnswer() async throws {
+  @Test("The next wake time follows the response of a hook")
+  func nextWakeFollowsResponse() async throws {
     let sandbox = try await ringing()
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:00"))
     try sandbox.write(
@@ -307,25 +308,25 @@ import Testing
     #expect(snoozed.object["nextWake"] as? String == "2026-11-27T09:10:00Z")
   }
 
-  @Test("Done on another device, once synced, cancels the rest")
+  @Test("A synced Done from another device cancels the remaining follow-ups")
   func doneElsewhere() async throws {
     let sandbox = try await ringing()
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:10"))
     let server = try await sandbox.secondDevice(now: at("09:01:00"))
     _ = try await sandbox.belfry("tick", now: at("09:30:10"))
-    #expect(questions(sandbox).count == 1)
+    #expect(sentFollowUps(sandbox).count == 1)
     _ = try await sandbox.belfry("done", "rent", now: at("09:40:00"), store: server)
     _ = try await sandbox.belfry("sync", now: at("09:40:00"), store: server)
     _ = try await sandbox.belfry("sync", now: at("09:41:00"))
     _ = try await sandbox.belfry("tick", now: at("10:00:10"))
-    #expect(questions(sandbox).count == 1)
+    #expect(sentFollowUps(sandbox).count == 1)
     #expect(try await alarm(sandbox, at("10:01:00"))["state"] as? String == "active")
     #expect(try await alarm(sandbox, at("10:01:00"))["pending"] == nil)
   }
 
   // MARK: Settings and strict alarms
 
-  @Test("The intervals and their count can be changed, for the store and for an alarm")
+  @Test("The follow-up intervals can be set for the store and for one alarm")
   func otherIntervals() async throws {
     let sandbox = try await ringing()
     _ = try await sandbox.belfry("settings", "set", "followUps", "10m,1h", now: at("09:00:05"))
@@ -338,12 +339,12 @@ import Testing
     let sent = tick.object["followUps"] as? [[String: Any]] ?? []
     #expect(sent.first?["last"] as? Bool == true)
     _ = try await sandbox.belfry("tick", now: at("10:30:10"))
-    #expect(questions(sandbox).count == 1)
+    #expect(sentFollowUps(sandbox).count == 1)
     _ = try await sandbox.belfry("edit", "rent", "--follow-ups", "default", now: at("10:31:00"))
     #expect(try !sandbox.read(sandbox.alarmFile()).contains("followUps\": ["))
   }
 
-  @Test("Strict alarms ring again instead of asking, and a stop leaves them pending")
+  @Test("A strict alarm rings again instead of sending follow-ups, and a stop leaves it pending")
   func strictRingsAgain() async throws {
     let sandbox = try await ringing("--strict")
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:00"))
@@ -354,7 +355,7 @@ import Testing
     #expect(try await alarm(sandbox, at("09:31:00"))["state"] as? String == "ringing")
     let stop = try await sandbox.belfry("stop", "rent", "--json", now: at("09:32:00"))
     #expect(stop.object["state"] as? String == "pending")
-    // Not answered, it is silent after the ring time-out, and pending still.
+    // Unanswered, it stops ringing after the ring timeout and stays pending.
     _ = try await sandbox.belfry("tick", now: at("10:00:00"))
     #expect(sandbox.rings.count == 3)
     #expect(try await alarm(sandbox, at("10:30:00"))["state"] as? String == "ringing")
@@ -362,11 +363,11 @@ import Testing
       _ = try await sandbox.belfry("tick", now: at(time))
     }
     #expect(sandbox.rings.count == 4)
-    #expect(questions(sandbox).isEmpty)
+    #expect(sentFollowUps(sandbox).isEmpty)
     #expect(try await alarm(sandbox, at("12:01:00"))["state"] as? String == "pending")
   }
 
-  @Test("Strict alarms stack: the next occurrence completes nothing")
+  @Test("The next occurrence of a strict alarm leaves earlier ones pending")
   func strictStacks() async throws {
     let sandbox = try await ringing("--strict")
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:00"))
@@ -376,7 +377,7 @@ import Testing
     let pending = try await sandbox.belfry("pending", "--json", now: "2026-11-27T09:02:00Z").array
     #expect(
       pending.map { $0["occurrence"] as? String } == ["2026-11-23T09:00", "2026-11-27T09:00"])
-    // The older one rings again at the same time, and is answered first.
+    // Both occurrences ring, and the response applies to the older one.
     let done = try await sandbox.belfry("done", "rent", now: "2026-11-27T09:03:00Z")
     #expect(done.out.hasPrefix("Done: Rent reminder (Mon 23 Nov 2026, 09:00)"))
     #expect(done.out.contains("Still pending: Fri 27 Nov 2026, 09:00."))

@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// `belfry conflicts`, `explain`, `status` and `sync --dry-run`: what was decided, and why.
+/// The merge decisions that `belfry conflicts`, `explain`, `status` and `sync --dry-run` show.
 @Suite struct ConflictTests {
-  /// Two devices with an alarm that both know.
-  private func pair() async throws -> (Sandbox, String) {
+  /// Returns two devices that share an alarm.
+  private func twoDevices() async throws -> (Sandbox, String) {
     let sandbox = try Sandbox()
     try await sandbox.plus()
     _ = try await sandbox.belfry("add", "Rent", "--weekly", "mon", "--at", "09:00")
@@ -18,8 +18,8 @@ import Testing
     }
   }
 
-  @Test func stepsAddedOnTwoDevicesBothStay() async throws {
-    let (sandbox, server) = try await pair()
+  @Test func mergeKeepsStepsOfBothDevices() async throws {
+    let (sandbox, server) = try await twoDevices()
     try await sync(sandbox, server, at: "2026-11-20T22:50:00Z")
     let here = sandbox.store
     let added = [
@@ -41,7 +41,7 @@ import Testing
       #expect(list.out.contains("Jen") && list.out.contains("(555) 123-4567"), "\(list.out)")
       #expect(list.out.contains("5 min"), "\(list.out)")
     }
-    // What only one could have is told of, and can be taken back, with everybody's additions.
+    // The discarded interval is listed. Restoring it keeps the steps of both devices.
     let conflicts = try await sandbox.belfry("conflicts", "--json", now: "2026-11-20T23:05:00Z")
     let every = try #require(
       conflicts.array.first { $0["field"] as? String == "cascade.every" }, "\(conflicts.out)")
@@ -52,15 +52,15 @@ import Testing
     #expect(restore.status == 0 && restore.out.contains("3m"), "\(restore.out)\(restore.err)")
     let list = try await sandbox.belfry("cascade", "list", "rent", now: "2026-11-20T23:07:00Z")
     #expect(list.out.contains("Jen") && list.out.contains("3 min"), "\(list.out)")
-    // The next undo is of that, and not of the additions.
+    // The next undo reverts the restore, not the added steps.
     let undo = try await sandbox.belfry("undo", now: "2026-11-20T23:08:00Z")
     #expect(undo.status == 0, "\(undo.err)")
     let after = try await sandbox.belfry("cascade", "list", "rent", now: "2026-11-20T23:09:00Z")
     #expect(after.out.contains("Jen") && after.out.contains("5 min"), "\(after.out)")
   }
 
-  @Test func aSetAsideFieldIsListedAndTakenBack() async throws {
-    let (sandbox, server) = try await pair()
+  @Test func discardedFieldIsListedAndRestored() async throws {
+    let (sandbox, server) = try await twoDevices()
     _ = try await sandbox.belfry("edit", "rent", "--title", "Pay rent", now: "2026-11-20T23:00:00Z")
     _ = try await sandbox.belfry(
       "edit", "rent", "--title", "Miete", now: "2026-11-20T23:01:00Z", store: server)
@@ -106,8 +106,8 @@ import Testing
     #expect(try await sandbox.belfry("conflicts", "restore", "-1").status != 0)
   }
 
-  @Test func answersThatContradictAreListedAndTakenBack() async throws {
-    let (sandbox, server) = try await pair()
+  @Test func conflictingResponseIsListedAndRestored() async throws {
+    let (sandbox, server) = try await twoDevices()
     for (store, verb, now) in [
       (sandbox.store, "skip", "2026-11-23T09:01:00Z"), (server, "done", "2026-11-23T09:02:00Z"),
     ] {
@@ -133,8 +133,8 @@ import Testing
     #expect(log.out.split(separator: "\n").first?.lowercased().contains("skipped") == true)
   }
 
-  @Test func aSkipThatASnoozeMetCanBeTakenBack() async throws {
-    let (sandbox, server) = try await pair()
+  @Test func undoRevertsSkipThatConflictsWithSnooze() async throws {
+    let (sandbox, server) = try await twoDevices()
     for store in [sandbox.store, server] {
       _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:10Z", store: store)
     }
@@ -147,8 +147,8 @@ import Testing
     #expect(list.out.contains("RINGING"), "\(list.out)")
   }
 
-  @Test func aDeletionAgainstAnEditCanBeTurnedRound() async throws {
-    let (sandbox, server) = try await pair()
+  @Test func discardedDeletionIsRestored() async throws {
+    let (sandbox, server) = try await twoDevices()
     _ = try await sandbox.belfry("delete", "rent", "--yes", now: "2026-11-20T23:00:00Z")
     _ = try await sandbox.belfry(
       "edit", "rent", "--note", "needed", now: "2026-11-20T23:01:00Z", store: server)
@@ -166,8 +166,8 @@ import Testing
     #expect(list.array.isEmpty)
   }
 
-  @Test func eachFieldNamesItsCommitAndDevice() async throws {
-    let (sandbox, server) = try await pair()
+  @Test func explainNamesCommitAndDeviceOfEachField() async throws {
+    let (sandbox, server) = try await twoDevices()
     _ = try await sandbox.belfry(
       "edit", "rent", "--note", "IBAN", now: "2026-11-20T23:01:00Z", store: server)
     try await sync(sandbox, server, at: "2026-11-20T23:02:00Z")
@@ -181,8 +181,8 @@ import Testing
     #expect(try await sandbox.belfry("explain", "nothing").status == 3)
   }
 
-  @Test func aPlanChangesNothing() async throws {
-    let (sandbox, server) = try await pair()
+  @Test func dryRunChangesNothing() async throws {
+    let (sandbox, server) = try await twoDevices()
     _ = try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T23:00:00Z")
     _ = try await sandbox.belfry("sync", now: "2026-11-20T23:00:30Z")
     _ = try await sandbox.belfry(
@@ -210,7 +210,7 @@ import Testing
   }
 }
 
-/// More than one remote, none in the middle, and remotes that forget.
+/// Several remotes, devices without a central remote, and rewound remotes.
 @Suite struct TopologyTests {
   private func trees(_ sandbox: Sandbox, _ stores: [String]) async throws -> Set<String> {
     var trees: Set<String> = []
@@ -221,7 +221,7 @@ import Testing
     return trees
   }
 
-  @Test func devicesMeetWithoutAPlaceInTheMiddle() async throws {
+  @Test func devicesConvergeWithoutCentralRemote() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
     _ = try await sandbox.belfry("add", "Rent", "--daily")
@@ -231,7 +231,7 @@ import Testing
         "clone", stores[0], now: "2026-11-20T22:42:00Z", store: store, device: "device\(index)")
       #expect(clone.status == 0, "\(clone.err)")
     }
-    // A ring: the first knows the third only, through its own remote.
+    // The remotes form a ring: each store has one other store as its remote.
     _ = try await sandbox.belfry("remote", "add", "third", stores[2])
     for (index, store) in stores.enumerated() {
       _ = try await sandbox.belfry(
@@ -251,7 +251,7 @@ import Testing
     }
   }
 
-  @Test func whatWasLeftIsTakenInByTheNextTick() async throws {
+  @Test func nextTickMergesPushedChanges() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
     _ = try await sandbox.belfry("add", "Rent", "--daily")
@@ -271,7 +271,7 @@ import Testing
     #expect(try await sandbox.git("for-each-ref", "refs/belfry").out.isEmpty)
   }
 
-  @Test func oneRemoteOutOfReachHoldsUpNoOther() async throws {
+  @Test func unreachableRemoteDelaysNoOther() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
     _ = try await sandbox.belfry("add", "Rent", "--daily")
@@ -295,7 +295,7 @@ import Testing
     #expect(try await sandbox.belfry("sync", "nowhere").status == 1)
   }
 
-  @Test func aRewoundRemoteGetsItAllBack() async throws {
+  @Test func syncRestoresRewoundRemote() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
     _ = try await sandbox.belfry("add", "Rent", "--daily")
@@ -318,12 +318,12 @@ import Testing
     }
   }
 
-  @Test func aClockYearsAheadSilencesNobody() async throws {
+  @Test func clockYearsAheadSilencesNoAlarm() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
     _ = try await sandbox.belfry("add", "Pills", "--daily", "--at", "09:00")
     let server = try await sandbox.secondDevice()
-    // The server believes that it is 2099.
+    // The clock of the server says 2099.
     _ = try await sandbox.belfry("tick", now: "2099-05-01T10:00:00Z", store: server)
     _ = try await sandbox.belfry(
       "edit", "pills", "--at", "08:00", "--title", "From the future", now: "2099-05-01T10:01:00Z",
@@ -332,10 +332,10 @@ import Testing
     let sync = try await sandbox.belfry("sync", now: "2026-11-20T22:50:00Z")
     #expect(sync.status == 0)
     #expect(sync.err.contains("clock"), "\(sync.err)")
-    // It rings here the next morning,
+    // The alarm rings on this device the next morning.
     _ = try await sandbox.belfry("tick", now: "2026-11-21T08:00:00Z")
     #expect(sandbox.rings.contains("From the future 2026-11-21T08:00"), "\(sandbox.rings)")
-    // what is said here counts, also where the server's progress is joined again,
+    // The response and the edit of this device win, even after another merge with the server.
     let done = try await sandbox.belfry("done", "future", now: "2026-11-21T08:01:00Z")
     #expect(done.status == 0, "\(done.err)")
     _ = try await sandbox.belfry("edit", "future", "--title", "Pills", now: "2026-11-21T08:02:00Z")
@@ -347,7 +347,7 @@ import Testing
       #expect(list.out.contains("Pills") && !list.out.contains("future"), "\(list.out)")
       #expect(list.out.contains("Sun 22 Nov 2026, 08:00"), "\(list.out)")
     }
-    // and the morning after it rings again.
+    // The alarm rings again the morning after.
     _ = try await sandbox.belfry("tick", now: "2026-11-22T08:00:00Z")
     #expect(sandbox.rings.contains("Pills 2026-11-22T08:00"), "\(sandbox.rings)")
   }

@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Passwords and tokens in URLs: they stay in the local files that need them, whatever is run.
+/// Passwords and tokens in URLs. They stay in the local files that need them.
 @Suite struct CredentialTests {
-  /// Part of every secret here, so that one search finds them all.
+  /// A part of every secret in these tests, so that one search finds all secrets.
   private static let secret = "s3kr1t"
-  /// Nobody listens there.
+  /// A URL without a server.
   private static let url = "http://you:\(secret)@127.0.0.1:1/alarms.git"
 
-  /// Commands that are not run, each with the reason.
+  /// The commands that the test does not run, with the reason.
   private static let excluded: [String: String] = [
     "git": "the user's own git, which shows what it is asked for",
     "partner keys export": "prints secrets, which is what it is for",
@@ -19,10 +19,10 @@ import Testing
     "calls off": "would remove a secret that others are to be tried with",
     "calls hook": "would remove a secret that others are to be tried with",
   ]
-  /// Commands whose first argument is text of the user's, which is kept as it is.
+  /// The commands whose first argument is free text, which is stored unchanged.
   private static let takingText: Set = ["add"]
 
-  /// A command that has no subcommands, as the parser knows it.
+  /// A command without subcommands, from the parser's dump.
   private struct Leaf {
     let words: [String]
     let needsArgument: Bool
@@ -30,11 +30,11 @@ import Testing
     let hasJSON: Bool
   }
 
-  private func leaves(_ command: [String: Any], _ path: [String] = []) -> [Leaf] {
+  private func leafCommands(_ command: [String: Any], _ path: [String] = []) -> [Leaf] {
     let subcommands = (command["subcommands"] as? [[String: Any]] ?? [])
       .filter { $0["commandName"] as? String != "help" }
     if !subcommands.isEmpty {
-      return subcommands.flatMap { leaves($0, path + [$0["commandName"] as? String ?? ""]) }
+      return subcommands.flatMap { leafCommands($0, path + [$0["commandName"] as? String ?? ""]) }
     }
     let arguments = command["arguments"] as? [[String: Any]] ?? []
     let positional = arguments.filter { $0["kind"] as? String == "positional" }
@@ -48,7 +48,7 @@ import Testing
     ]
   }
 
-  /// A store that holds a secret wherever one can be: in a remote, a partner's mailbox and the setup of calls.
+  /// Returns a store with a secret in a remote, in a partner's mailbox URL and in the configuration of calls.
   private func store() async throws -> Sandbox {
     let sandbox = try Sandbox()
     let mailbox = sandbox.root + "/mailbox.git"
@@ -64,7 +64,7 @@ import Testing
       "calls", "http", "--url", "https://127.0.0.1:1/Calls.json", "--account", "AC1",
       "--token-file", sandbox.root + "/token", "--from", "+15557654321")
     #expect(calls.status == 0, "\(calls.err)")
-    // As an earlier version would have taken them.
+    // An earlier version accepted such URLs.
     let setup = sandbox.home + "/.config/belfry/calls.json"
     try replace(
       "https://127.0.0.1:1/", "https://you:\(CredentialTests.secret)@127.0.0.1:1/", in: setup,
@@ -96,7 +96,7 @@ import Testing
     #expect(!output.err.contains(CredentialTests.secret), "\(command): \(output.err)")
   }
 
-  /// The files below the home that hold a secret, but for those that need it.
+  /// Returns the files below the home that contain a secret without a need for it.
   private func leaks(_ sandbox: Sandbox) async throws -> [String] {
     let found = try await sandbox.run(
       "/bin/grep", ["-rl", CredentialTests.secret, sandbox.home])
@@ -108,11 +108,11 @@ import Testing
     }
   }
 
-  @Test("no command shows a password or a token of a URL, and none is written where others see it")
+  @Test("No command shows or stores a secret of a URL where others can see it")
   func everyCommand() async throws {
     let sandbox = try await store()
     let dump = try await sandbox.run(Sandbox.binary, ["--experimental-dump-help"])
-    let commands = leaves(try #require(dump.object["command"] as? [String: Any]))
+    let commands = leafCommands(try #require(dump.object["command"] as? [String: Any]))
     #expect(commands.count > 60)
     var runs: [[String]] = []
     for leaf in commands {
@@ -132,7 +132,7 @@ import Testing
         environment: ["BELFRY_NOW": "2026-11-20T22:41:00Z", "TZ": "UTC", "BELFRY_DEVICE": "laptop"])
       try expectNoSecret(output, words.joined(separator: " "))
     }
-    // They were there to be shown.
+    // The store still contains the secrets, so the commands could have shown them.
     #expect(try sandbox.read(sandbox.store + "/.git/config").contains(CredentialTests.secret))
     #expect(try sandbox.read(partnerFiles(sandbox)[0]).contains(CredentialTests.secret))
     let shown = try await sandbox.belfry("status", "--json")
@@ -142,13 +142,13 @@ import Testing
     #expect(partners.first?["mailbox"] as? String == "http://***@127.0.0.1:1/alarms.git")
     let calls = try await sandbox.belfry("calls")
     #expect(calls.out.contains("https://***@127.0.0.1:1/Calls.json as AC1"), "\(calls.out)")
-    // Nor is one in a commit, a reflog, a journal or a cache.
+    // No commit, reflog, journal or cache contains a secret.
     let history = try await sandbox.git("log", "-p", "--all", "--reflog")
     #expect(history.out.contains("Rent") && !history.out.contains(CredentialTests.secret))
     #expect(try await leaks(sandbox) == [])
   }
 
-  @Test("a URL that is refused is not repeated with its password")
+  @Test("An error about a refused URL hides its password")
   func refused() async throws {
     let sandbox = try await store()
     let secret = CredentialTests.secret
@@ -183,7 +183,7 @@ import Testing
     #expect(try await leaks(sandbox) == [])
   }
 
-  @Test("an invitation holds no credentials, and one that does is not accepted")
+  @Test("An invitation contains no credentials, and one with credentials is refused")
   func invitation() async throws {
     let sandbox = try Sandbox()
     let mailbox = sandbox.root + "/mailbox.git"
@@ -209,7 +209,7 @@ import Testing
     try expectNoSecret(accept, "partner accept")
   }
 
-  @Test("the daemon's log has no password of a remote that it cannot reach")
+  @Test("The daemon's log hides the password of an unreachable remote")
   func daemon() async throws {
     let sandbox = try await store()
     let log = sandbox.root + "/daemon.log"
@@ -225,8 +225,8 @@ import Testing
     #expect(try await leaks(sandbox) == [])
   }
 
-  @Test("a URL with a password syncs all the same, and is shown without it")
-  func works() async throws {
+  @Test("A remote whose URL has a password syncs, and the password is hidden")
+  func syncWithPassword() async throws {
     let sandbox = try Sandbox()
     let remote = sandbox.root + "/remote.git"
     _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", remote, in: sandbox.root)

@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A daemon that hangs is noticed: by systemd, and by whoever asks.
+/// Detection of a daemon that hangs, by systemd and by commands.
 @Suite struct DaemonHealthTests {
-  @Test("the event loop reports to the service manager: ready, alive, stopping")
+  @Test("The event loop reports to the service manager that it is ready, alive and stopping")
   func notifications() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
@@ -34,7 +34,7 @@ import Testing
       environment: [
         "NOTIFY_SOCKET": path, "WATCHDOG_USEC": "400000", "TZ": "UTC", "BELFRY_DEVICE": "laptop",
       ])
-    // Read all the time, as the service manager does: the socket holds ten messages, and a further one is dropped.
+    // Read continuously like the service manager: the socket buffers ten messages and drops further ones.
     var messages: [String] = []
     let deadline = ContinuousClock.now + .seconds(90)
     while !messages.contains("STOPPING=1"), ContinuousClock.now < deadline {
@@ -45,7 +45,7 @@ import Testing
         continue
       }
       messages.append(String(decoding: buffer.prefix(count), as: UTF8.self))
-      // Nothing is due: it turns because somebody waits for a sign of life.
+      // Nothing is due, so only the watchdog wakes the event loop.
       if messages.count(where: { $0 == "WATCHDOG=1" }) == 3 {
         try Data().write(to: URL(filePath: sandbox.root + "/enough"))
       }
@@ -57,8 +57,8 @@ import Testing
     #expect(messages.count { $0 == "WATCHDOG=1" } >= 3, "\(messages)")
   }
 
-  @Test("a daemon that is stopped is not said to run: by status, doctor and list")
-  func stopped() async throws {
+  @Test("Status, doctor and list report a suspended daemon")
+  func suspended() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
     let belfry = "'\(Sandbox.binary)'"
@@ -94,8 +94,8 @@ import Testing
     #expect(parts[3].hasPrefix("0\n"))
   }
 
-  @Test("at rest it wakes for nothing but the next event")
-  func atRest() async throws {
+  @Test("An idle daemon does not wake before the next event")
+  func idle() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
     let output = try await sandbox.run(

@@ -2,10 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The daemon as a process, beside git, editors and other daemons.
+/// The daemon process, with concurrent git commands, editors and other daemons.
 @Suite struct DaemonProcessTests {
-  /// Runs a script in which `until_told N` waits until the hooks were told so much, and `until_said WORDS` until the
-  /// daemon has said it.
+  /// Runs a shell script.
+  ///
+  /// In the script, `until_told N` waits until the hooks have recorded N lines, and `until_said WORDS` until the
+  /// daemon has logged the words.
   private func run(_ sandbox: Sandbox, _ script: String, now: String) async throws -> Sandbox.Output
   {
     let (root, binary) = (sandbox.root, Sandbox.binary)
@@ -42,7 +44,7 @@ import Testing
     return output
   }
 
-  @Test func anAlarmAddedAMomentAgoRings() async throws {
+  @Test func newAlarmRings() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
     let out = try await run(
@@ -56,7 +58,7 @@ import Testing
     #expect(sandbox.rings == ["Tea 2026-11-23T09:00"])
   }
 
-  @Test("a hook is told the zone of an alarm that keeps another place's time")
+  @Test("A hook receives the zone of an alarm in another time zone")
   func foreignZone() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
@@ -79,7 +81,7 @@ import Testing
   }
 
   @Test(.enabled(if: FaultLibrary.isAvailable))
-  func aDaemonThatCannotLockTheStoreRingsAndSaysSo() async throws {
+  func daemonWithoutLockRingsAndWarns() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let variables = try FaultLibrary.refusing("flock", "ENOLCK", below: sandbox.store, in: sandbox)
@@ -95,7 +97,7 @@ import Testing
     #expect(sandbox.rings == ["Tea 2026-11-23T09:00"])
   }
 
-  @Test func aDaemonWithoutItsFolderRings() async throws {
+  @Test func daemonWithoutLocalFolderRings() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     _ = try await run(
@@ -110,7 +112,7 @@ import Testing
     #expect(sandbox.rings == ["Tea 2026-11-23T09:00"])
   }
 
-  @Test("an editor's change is seen, taken up and rung for")
+  @Test("The daemon imports a hand edit and rings for it")
   func handEdit() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
@@ -133,7 +135,7 @@ import Testing
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test func thereIsOneForAStore() async throws {
+  @Test func secondDaemonIsRefused() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
     let out = try await run(
@@ -143,7 +145,7 @@ import Testing
     #expect(out.err.contains("this store already has a daemon"))
   }
 
-  @Test("SIGHUP reads everything anew, SIGTERM ends the hooks too")
+  @Test("SIGHUP reloads the store, and SIGTERM also ends the hooks")
   func signals() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
@@ -163,7 +165,7 @@ import Testing
     #expect(sandbox.rings == ["up", "down"])
   }
 
-  @Test("started without a store it waits for one, and creates none")
+  @Test("A daemon without a store waits for one and creates none")
   func waitsForStore() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
@@ -182,7 +184,7 @@ import Testing
     #expect(sandbox.rings == ["Tea 2026-11-23T09:00"])
   }
 
-  @Test("another copy in the store's place is watched, poked and locked like the one before")
+  @Test("The daemon watches and locks a copy that replaces its store, and commands wake it there")
   func replacedStore() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
@@ -206,7 +208,7 @@ import Testing
     #expect(sandbox.rings == ["Milk 2026-11-23T09:00"])
   }
 
-  @Test("a plain git pull pokes it")
+  @Test("A plain git pull wakes the daemon")
   func pull() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
@@ -224,7 +226,7 @@ import Testing
     #expect(sandbox.rings == ["Tea 2026-11-23T09:00"])
   }
 
-  @Test("an answer on one device silences the other as soon as it is synced")
+  @Test("A synced response on one device silences the other")
   func answeredElsewhere() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()

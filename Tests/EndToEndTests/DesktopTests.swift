@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Notifications that a person answers, with a real notification service, a real daemon and the shipped hooks.
+/// Responses to notifications, with a real notification service, a real daemon and the shipped hooks.
 @Suite(.serialized) struct DesktopTests {
   private let title = "<b>x</b> $(id) --help"
 
-  /// A store with an alarm of every day at nine, and no hooks but the shipped ones.
+  /// Returns a store with a daily alarm at 09:00, and only the shipped hooks.
   private func sandbox(_ arguments: [String] = []) async throws -> Sandbox {
     let sandbox = try Sandbox()
     try await sandbox.plus()
@@ -29,7 +29,7 @@ import Testing
       .compactMap { $0["action"] as? String }
   }
 
-  @Test("Done on a firing makes the commit; its text is shown as typed, with its buttons")
+  @Test("Done on a firing notification creates the commit, and the text is shown as typed")
   func done() async throws {
     let sandbox = try await sandbox()
     let out = try await sandbox.onDesktop(
@@ -45,7 +45,7 @@ import Testing
     #expect(out.out.contains("\"data\" : \"\(title)\""), "\(out.out)")
     #expect(out.out.contains("a &amp; b &lt;i&gt;c&lt;/i&gt; \\\\n %s"), "\(out.out)")
     let compact = out.out.filter { !$0.isWhitespace }
-    // Critical: it stays.
+    // A critical notification does not time out.
     #expect(compact.contains("\"timeout\":{\"type\":\"x\",\"data\":0}"), "\(compact)")
     let buttons = try sandbox.read(sandbox.root + "/buttons")
     for button in ["Stop", "Done", "Snooze 9 min", "Skip"] {
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(
-    "Stop, Snooze and Skip do what they say",
+    "The Stop, Snooze and Skip buttons record their response",
     arguments: [
       ("Stop", "pending", "stopped"), ("Snooze", "snoozed", "snoozed"),
       ("Skip", "active", "skipped"),
@@ -73,7 +73,7 @@ import Testing
     #expect(try await actions(sandbox).contains(action))
   }
 
-  @Test("where the service draws no buttons the text says how to answer, and a click snoozes")
+  @Test("Without buttons, the text names the commands and a click snoozes")
   func defaultAction() async throws {
     let sandbox = try await sandbox()
     let out = try await sandbox.onDesktop(
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(
-    "answered elsewhere, deleted or switched off, it is withdrawn",
+    "The notification is withdrawn when the alarm is done, deleted or disabled",
     arguments: [
       "done x", "delete x --yes", "disable x",
     ])
@@ -107,7 +107,7 @@ import Testing
     #expect(!out.out.contains("never"), "\(out.out)\(sandbox.daemonLog)")
   }
 
-  @Test("dismissed without a button it comes again: it still rings")
+  @Test("A dismissed notification reappears while the alarm rings")
   func dismissed() async throws {
     let sandbox = try await sandbox()
     let out = try await sandbox.onDesktop(
@@ -120,12 +120,12 @@ import Testing
       """, now: "2026-11-23T08:59:58Z")
     #expect(!out.out.contains("never"), "\(out.out)")
     #expect(try await state(sandbox, "2026-11-23T09:01:00Z") == "ringing")
-    // Its daemon has ended, and so has it.
+    // The hook ends with the daemon.
     let left = try await sandbox.run("/usr/bin/pgrep", ["-f", "\(sandbox.root)/"])
     #expect(left.out.isEmpty, "\(left.out)")
   }
 
-  @Test("a follow-up is asked, and its Done is done")
+  @Test("Done on a follow-up notification confirms the occurrence")
   func followUp() async throws {
     let sandbox = try await sandbox()
     _ = try await sandbox.belfry("stop", "x", now: "2026-11-23T09:00:00Z")
@@ -144,7 +144,7 @@ import Testing
     #expect(try await actions(sandbox).contains("reminded"))
   }
 
-  @Test("a tick leaves somebody behind who waits for the button")
+  @Test("A tick leaves a delivery helper that waits for the button")
   func tick() async throws {
     let sandbox = try await sandbox()
     let out = try await sandbox.onDesktop(
@@ -163,7 +163,7 @@ import Testing
     #expect(try await state(sandbox, "2026-11-23T09:01:00Z") == "pending")
   }
 
-  @Test("a warning is of normal urgency, has no buttons, and rings nothing")
+  @Test("An advance warning has normal urgency and no buttons, and does not ring")
   func warning() async throws {
     let sandbox = try await sandbox(["--warn", "10m"])
     let out = try await sandbox.onDesktop(
@@ -175,13 +175,13 @@ import Testing
       """, now: "2026-11-23T08:49:58Z")
     #expect(!out.out.contains("never"), "\(out.out)")
     let compact = out.out.filter { !$0.isWhitespace }
-    // It goes by itself.
+    // The notification times out.
     #expect(!compact.contains("\"timeout\":{\"type\":\"x\",\"data\":0}"), "\(compact)")
     #expect(out.out.contains("Comes Mon 23 Nov 2026, 09:00."), "\(out.out)")
     #expect(try await state(sandbox, "2026-11-23T08:51:00Z") == "active")
   }
 
-  @Test("what was missed is told in one notification")
+  @Test("All missed occurrences are in one notification")
   func missed() async throws {
     let sandbox = try await sandbox()
     let out = try await sandbox.onDesktop(

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each damage is found, named in a line with what to do, and mended without losing anything.
+/// Detection and repair of damage, without data loss.
 @Suite struct DoctorTests {
-  /// A store with a remote, changed since the last sync, in which all is well.
+  /// Returns an undamaged store with a remote and a change since the last sync.
   private func healthy() async throws -> Sandbox {
     let sandbox = try Sandbox()
     let remote = sandbox.root + "/remote.git"
@@ -25,11 +25,11 @@ import Testing
       environment: ["TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": "2026-11-20T22:45:00Z"])
   }
 
-  /// What an object's file is called in the shell.
+  /// A shell function that prints the path of an object's file.
   private static let object =
     "f() { echo \".git/objects/$(echo $1 | cut -c1-2)/$(echo $1 | cut -c3-)\"; };"
 
-  @Test func allIsWell() async throws {
+  @Test func healthyStoreHasNoFindings() async throws {
     let sandbox = try await healthy()
     let doctor = try await doctor(sandbox)
     #expect(doctor.status == 0, "\(doctor.out)\(doctor.err)")
@@ -40,7 +40,7 @@ import Testing
     }
     let json = try await self.doctor(sandbox, "--json").object
     #expect(json["ok"] as? Bool == true)
-    // Nothing is made by looking.
+    // Doctor does not create a store.
     let none = try await sandbox.belfry("doctor", store: sandbox.root + "/nothing")
     #expect(none.status == 1)
     #expect(!FileManager.default.fileExists(atPath: sandbox.root + "/nothing"))
@@ -83,7 +83,7 @@ import Testing
     ("git reset -q --hard HEAD~3; rm .git/belfry/seen .git/belfry/cards", "dropped"),
     ("echo '{}' > log/2026/11/20/224100000-aaaaaaaaaaaaaaaaaaaaaaaaaa.json", "is not valid"),
   ])
-  func whatIsDamagedIsMended(_ damage: String, _ words: String) async throws {
+  func doctorRepairsDamage(_ damage: String, _ words: String) async throws {
     let sandbox = try await healthy()
     let alarms = try await sandbox.belfry("list", "--json", now: "2026-11-20T22:45:00Z").out
     let log = try await sandbox.belfry("log", "--json", now: "2026-11-20T22:45:00Z").out
@@ -103,24 +103,24 @@ import Testing
     let check = try await sandbox.git("fsck", "--full")
     #expect(check.status == 0)
     #expect(!check.err.contains("error"), "\(check.err)")
-    // It goes on as before.
+    // The store still accepts writes and syncs.
     #expect(
       try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:46:00Z").status == 0)
     #expect(try await sandbox.belfry("sync", now: "2026-11-20T22:47:00Z").status == 0)
   }
 
-  @Test func aConfigurationThatGitCannotReadIsMadeAnew() async throws {
+  @Test func doctorReplacesInvalidGitConfiguration() async throws {
     let sandbox = try await healthy()
     try sandbox.write("[core", to: sandbox.store + "/.git/config")
     #expect(try await doctor(sandbox).status == 1)
     _ = try await doctor(sandbox, "--repair")
     let after = try await doctor(sandbox)
     #expect(after.status == 0, "\(after.out)")
-    // The remote was in it; what it said is in the quarantine.
+    // The configuration that named the remote is in the quarantine.
     #expect(after.out.contains("the alarms are only on this machine"))
   }
 
-  @Test func aRestoredCopyRingsWhateverIsDamagedInIt() async throws {
+  @Test func damagedRestoredCopyRings() async throws {
     for damage in [
       "truncate -s 50 .git/index", ": > .git/refs/heads/main", "rm -rf .git/objects/??",
       "echo '[core' > .git/config", "echo foo > .git/HEAD",
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func whatCannotBeUsedIsKeptInTheQuarantine() async throws {
+  @Test func unusableFilesAreQuarantined() async throws {
     let sandbox = try await healthy()
     let file = try sandbox.alarmFile()
     try sandbox.write("{ my only words", to: file)
@@ -145,7 +145,7 @@ import Testing
     #expect(try sandbox.read(String(place)) == "{ my only words")
   }
 
-  @Test func theHistoryThatNobodyHasIsNamedAndTheRecordsAreWhole() async throws {
+  @Test func missingHistoryIsReportedAndRecordsStayComplete() async throws {
     let sandbox = try await healthy()
     _ = try await sandbox.belfry("remote", "remove", "origin")
     _ = try await sandbox.run(
@@ -162,13 +162,13 @@ import Testing
       try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:46:00Z").status == 0)
   }
 
-  @Test func anAnswerThatOnlyTheLogKnowsComesBack() async throws {
+  @Test func doctorRestoresResponseFromLog() async throws {
     let sandbox = try await healthy()
     _ = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
     _ = try await sandbox.belfry("done", "tea", now: "2026-11-21T09:01:00Z")
     let file = try sandbox.alarmFile(
       try await sandbox.belfry("show", "tea", "--json").object["id"] as? String)
-    // An older version of the record, as from a backup, that nothing remembers otherwise.
+    // Commits an older version of the record, as from a backup, and removes the local state that knows the newer one.
     let old = try await sandbox.git("show", "HEAD~2:alarms/\((file as NSString).lastPathComponent)")
     try sandbox.write(old.out, to: file)
     _ = try await sandbox.git("-c", "user.name=a", "-c", "user.email=b", "commit", "-qam", "x")
@@ -184,9 +184,9 @@ import Testing
     #expect(!list.array.contains { $0["state"] as? String == "ringing" })
   }
 
-  @Test func aCheckThatTakesForEverIsGivenUp() async throws {
+  @Test func slowCheckTimesOut() async throws {
     let sandbox = try await healthy()
-    // The hook that says how people are reached never ends.
+    // The hook that checks the channels does not end.
     let prefix = sandbox.root + "/prefix"
     _ = try await sandbox.run(
       "/bin/sh",
@@ -203,7 +203,7 @@ import Testing
     #expect(doctor.out.contains("timed out after 2 seconds"), "\(doctor.out)")
   }
 
-  @Test func everythingElseIsLookedAtToo() async throws {
+  @Test func doctorChecksHooksRemotesClockAndScheduler() async throws {
     let sandbox = try await healthy()
     try sandbox.write("echo", to: sandbox.hooks + "/notify", mode: 0o644)
     try sandbox.write("#!/nowhere/sh\n", to: sandbox.hooks + "/follow-up", mode: 0o755)

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Each failure has its exit code and two short lines, and leaves everything else working.
+/// Exit codes and messages of failures. Unaffected parts continue to work.
 @Suite struct ErrorTests {
   private func isTwoShortLines(_ text: String) -> Bool {
     let lines = text.split(separator: "\n")
@@ -47,7 +47,9 @@ import Testing
     (["remote", "add", "a/b", "/tmp"], 2, "cannot be a remote's name"),
     (["clone", "/nowhere.git"], 1, "something at"),
   ])
-  func usageAndState(_ arguments: [String], _ code: Int32, _ words: String) async throws {
+  func failureHasExitCodeAndTwoLines(_ arguments: [String], _ code: Int32, _ words: String)
+    async throws
+  {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     _ = try await sandbox.belfry("add", "Toast", "--daily", "--at", "09:30")
@@ -61,14 +63,14 @@ import Testing
     #expect(try await sandbox.git("rev-parse", "HEAD").out == before)
   }
 
-  @Test func badClock() async throws {
+  @Test func invalidClockIsRefused() async throws {
     let sandbox = try Sandbox()
     let output = try await sandbox.belfry("list", now: "yesterday")
     #expect(output.status == 2)
     #expect(isTwoShortLines(output.err))
   }
 
-  @Test func aFolderThatIsNoStore() async throws {
+  @Test func folderWithoutStoreIsRefused() async throws {
     let sandbox = try Sandbox()
     let folder = sandbox.root + "/documents"
     _ = try await sandbox.run("/bin/sh", ["-c", "mkdir '\(folder)'; touch '\(folder)/letter'"])
@@ -80,7 +82,7 @@ import Testing
     #expect(try await sandbox.run("/bin/ls", ["-A", folder]).out == ".git\nletter\n")
   }
 
-  @Test func aStoreOfAnotherOwnerAndOneThatMayNotBeRead() async throws {
+  @Test func foreignOrUnreadableStoreIsRefused() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily")
     let isRoot = try await sandbox.run("/usr/bin/id", ["-u"]).out == "0\n"
@@ -90,7 +92,7 @@ import Testing
       #expect(output.status == 1)
       #expect(isTwoShortLines(output.err))
       #expect(output.err.contains("belongs to another user"))
-      // The same store, by its owner without the right to read it.
+      // The owner of the store runs the command without permission to read it.
       _ = try await sandbox.run(
         "/bin/sh",
         [
@@ -113,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func aCorruptRecordStaysArmedAndTheOthersWork() async throws {
+  @Test func corruptRecordStaysArmedAndOthersWork() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
     let id =
@@ -134,16 +136,16 @@ import Testing
     #expect(tick.status == 0)
     #expect((tick.object["fired"] as? [[String: Any]])?.count == 2)
     #expect(try sandbox.read(file) == "{ broken\n")
-    // Writes go on for the others.
+    // Commands on other alarms still succeed.
     #expect(try await sandbox.belfry("done", "tea", now: "2026-11-21T09:01:00Z").status == 0)
     #expect(try await sandbox.belfry("add", "Milk", "--daily").status == 0)
     #expect(try sandbox.read(file) == "{ broken\n")
-    // As the hint says.
+    // The hint recommends this command.
     _ = try await sandbox.git("checkout", "--", ".")
     #expect(try await sandbox.belfry("list").err.isEmpty)
   }
 
-  @Test func answeringAnAlarmWhoseRecordIsCorruptOverwritesNothing() async throws {
+  @Test func responseKeepsCorruptRecord() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Pills", "--daily", "--at", "09:00")
     _ = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
@@ -155,7 +157,7 @@ import Testing
     #expect(try sandbox.read(file) == "{ broken\n")
   }
 
-  @Test func anUnfinishedMergeIsNotWrittenInto() async throws {
+  @Test func unfinishedMergeRefusesWrites() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let head = try await sandbox.git("rev-parse", "HEAD").out
@@ -163,7 +165,7 @@ import Testing
     let add = try await sandbox.belfry("add", "Milk", "--daily")
     #expect(add.status == 1)
     #expect(isTwoShortLines(add.err))
-    // What is due rings all the same.
+    // A due alarm still rings.
     let tick = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
     #expect(tick.status == 1)
     #expect(sandbox.rings.count == 1)
@@ -173,7 +175,7 @@ import Testing
     #expect(sandbox.rings.count == 1)
   }
 
-  @Test func aHeldLockNamesItsHolder() async throws {
+  @Test func heldLockRefusesWrites() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily")
     async let holder = sandbox.run(
@@ -183,7 +185,7 @@ import Testing
         "touch \(sandbox.root)/held; while [ ! -e \(sandbox.root)/enough ]; do sleep 0.05; done",
       ])
     while try await sandbox.run("/bin/ls", [sandbox.root]).out.contains("held") == false {}
-    // Reads do not wait.
+    // Reads do not wait for the lock.
     #expect(try await sandbox.belfry("list").status == 0)
     let add = try await sandbox.belfry(
       "add", "Milk", "--daily", "--at", "10:00", environment: ["BELFRY_LOCK_TIMEOUT": "0"])
@@ -193,11 +195,11 @@ import Testing
     _ = try await holder
   }
 
-  @Test func aDiskThatTakesNothingKeepsNoAlarmFromRinging() async throws {
+  @Test func unwritableDiskDoesNotSilenceAlarm() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     _ = try await sandbox.belfry("list")
-    // Folders in the places of the files that a tick writes stand for a disk that takes nothing.
+    // Folders in place of the files that a tick writes simulate a disk that refuses writes.
     _ = try await sandbox.run(
       "/bin/sh",
       [
@@ -209,7 +211,7 @@ import Testing
     #expect(tick.out.contains("Fired: Tea"))
     #expect(tick.err.contains("could not be recorded"))
     #expect(sandbox.rings.count == 1)
-    // Where there is room in memory, it does not ring again at every tick.
+    // With a writable runtime folder, the alarm does not ring again at every tick.
     let environment = ["XDG_RUNTIME_DIR": sandbox.root]
     for second in 10...12 {
       _ = try await sandbox.belfry(
@@ -226,7 +228,7 @@ import Testing
     "printf x > .git/belfry/seen", "mkdir .git/belfry/last-tick .git/belfry/settings",
     "printf '[core' > .git/config", "touch .git/index.lock .git/gc.pid.lock", "rm -r log devices",
   ])
-  func nothingThatIsBrokenBesideItKeepsAnAlarmFromRinging(_ damage: String) async throws {
+  func otherDamageDoesNotSilenceAlarm(_ damage: String) async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let done = try await sandbox.run("/bin/sh", ["-c", "cd '\(sandbox.store)'; \(damage)"])
@@ -239,7 +241,7 @@ import Testing
   }
 
   @Test(.enabled(if: TestMachine.mounts, "file systems cannot be mounted here"))
-  func aFullDiskChangesNothing() async throws {
+  func fullDiskChangesNothing() async throws {
     let sandbox = try Sandbox()
     let disk = sandbox.root + "/disk"
     let mount = try await sandbox.run(

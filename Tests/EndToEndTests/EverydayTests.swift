@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a person does with alarms: each by its form in a terminal.
+/// Everyday commands: onboarding, tiers, responses, undo, settings, sounds, pauses and the firing screen.
 @Suite struct EverydayTests {
-  @Test("a snooze in the last days of the year 9999 leaves a record that can be read")
+  @Test("A snooze at the end of the year 9999 leaves a readable record")
   func endOfTime() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
@@ -35,9 +35,9 @@ import Testing
     try await sandbox.belfry("list", "--json", now: now).array.first?["state"] as? String
   }
 
-  // MARK: The first command
+  // MARK: Onboarding
 
-  @Test("The first command on a terminal shows three pages, once")
+  @Test("The first command on a terminal shows the three onboarding pages once")
   func onboarding() async throws {
     let sandbox = try Sandbox()
     let first = try await sandbox.onTerminal("list", input: "\n\n\n", welcomed: false)
@@ -48,7 +48,7 @@ import Testing
       let range = try #require(rest.firstRange(of: page), "\(page): \(first.out)")
       rest = rest[range.upperBound...]
     }
-    // The check is of this machine: the user's own hook is there.
+    // The page reports the user's hook on this machine.
     #expect(rest.contains("your own hook"))
     #expect(rest.contains("No alarms yet."))
     let second = try await sandbox.onTerminal("list", input: "", welcomed: false)
@@ -56,7 +56,7 @@ import Testing
     #expect(second.out.contains("No alarms yet."))
   }
 
-  @Test("On the third page a test notification can be shown, and the page can be skipped")
+  @Test("The third onboarding page can send a test notification and can be skipped")
   func onboardingTest() async throws {
     let sandbox = try Sandbox()
     let first = try await sandbox.onTerminal("list", input: "\n\nt\ns\n", welcomed: false)
@@ -66,14 +66,14 @@ import Testing
     #expect(!second.out.contains("Stay Notified"))
   }
 
-  @Test("Who leaves in the middle is greeted again; who is no terminal never is")
-  func onboardingLeft() async throws {
+  @Test("Interrupted onboarding appears again, and never appears without a terminal")
+  func interruptedOnboarding() async throws {
     let sandbox = try Sandbox()
     let piped = try await sandbox.belfry("list")
     #expect(!piped.out.contains("Never Forget"))
     let json = try await sandbox.onTerminal("list", "--json", input: "", welcomed: false)
     #expect(!json.out.contains("Never Forget"))
-    // An end of input in the middle of the second page.
+    // The input ends on the second page.
     let left = try await sandbox.onTerminal("list", input: "\n\u{4}", welcomed: false)
     #expect(left.out.contains("Weekly, Monthly"))
     let again = try await sandbox.onTerminal("list", input: "\n\n\n", welcomed: false)
@@ -82,7 +82,7 @@ import Testing
 
   // MARK: Tiers
 
-  @Test("On Free a third alarm answers with the paywall; deleting one allows one")
+  @Test("The free tier refuses a third alarm until one is deleted")
   func paywall() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "One", "--daily", "--at", "09:00")
@@ -98,12 +98,12 @@ import Testing
     #expect(try await sandbox.belfry("add", "Four", "--daily", "--at", "12:00").status == 5)
     _ = try await sandbox.belfry("tier", "plus")
     #expect(try await sandbox.belfry("add", "Four", "--daily", "--at", "12:00").status == 0)
-    // Back on free nothing is taken away, and all of them ring.
+    // A downgrade to the free tier keeps all alarms.
     _ = try await sandbox.belfry("tier", "free")
     #expect(try await sandbox.belfry("list", "--json").array.count == 3)
   }
 
-  @Test func theTierIsShownAndChecked() async throws {
+  @Test func tierIsShownAndValidated() async throws {
     let sandbox = try Sandbox()
     #expect(try await sandbox.belfry("tier").out.hasPrefix("The tier is free: at most 2 alarms"))
     #expect(try await sandbox.belfry("tier", "gold").status == 2)
@@ -115,7 +115,7 @@ import Testing
 
   // MARK: Missed
 
-  @Test("Missed is shown until it is dismissed")
+  @Test("A missed occurrence is shown until it is dismissed")
   func missedUntilDismissed() async throws {
     let sandbox = try await rent()
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
@@ -132,11 +132,11 @@ import Testing
     #expect(try await sandbox.belfry("dismiss", "rent", now: at("18:02:00")).status == 4)
   }
 
-  @Test("Missed is shown until it is done, or skipped by its name")
+  @Test("A missed occurrence is shown until it is done or skipped")
   func missedUntilDone() async throws {
     for answer in [["done", "rent"], ["skip", "rent", "--occurrence", "2026-11-23T09:00"]] {
       let sandbox = try await rent()
-      // Down for longer than the grace.
+      // The downtime is longer than the grace.
       _ = try await sandbox.belfry("tick", now: at("22:00:00"))
       #expect(sandbox.rings.isEmpty)
       #expect(try await state(sandbox, at("22:01:00")) == "missed")
@@ -150,7 +150,7 @@ import Testing
 
   // MARK: Done
 
-  @Test func doneAtAnEarlierTime() async throws {
+  @Test func doneAcceptsEarlierTime() async throws {
     let sandbox = try await rent()
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     let done = try await sandbox.belfry("done", "rent", "--at", "09:10", now: at("09:20:00"))
@@ -168,7 +168,7 @@ import Testing
     #expect(future.err.contains("in the future"))
   }
 
-  @Test func doneEarly() async throws {
+  @Test func doneBeforeDueNeedsEarlyOption() async throws {
     let sandbox = try await rent()
     let refused = try await sandbox.belfry("done", "rent", now: at("08:00:00"))
     #expect(refused.status == 4)
@@ -184,14 +184,14 @@ import Testing
 
   // MARK: Undo
 
-  @Test func undoGivesBackWhatWasBefore() async throws {
+  @Test func undoRestoresPreviousState() async throws {
     let sandbox = try await rent()
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     _ = try await sandbox.belfry("done", "rent", now: at("09:01:00"))
     let undo = try await sandbox.belfry("undo", now: at("09:02:00"))
     #expect(undo.out == "Undid: Done: Rent reminder (2026-11-23 09:00); it rings again.\n")
     #expect(try await state(sandbox, at("09:03:00")) == "ringing")
-    // What it said: once more.
+    // The alarm rings once more, as the message says.
     _ = try await sandbox.belfry("tick", now: at("09:03:00"))
     #expect(sandbox.rings.count == 2)
     _ = try await sandbox.belfry("tick", now: at("09:03:30"))
@@ -208,7 +208,7 @@ import Testing
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test func undoOfEditsSwitchesAndDeletions() async throws {
+  @Test func undoRevertsEditsDisablesAndDeletions() async throws {
     let sandbox = try await rent()
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     _ = try await sandbox.belfry("stop", "rent", now: at("09:01:00"))
@@ -219,14 +219,14 @@ import Testing
     _ = try await sandbox.belfry("undo", now: at("09:05:00"))
     #expect(try await state(sandbox, at("09:06:00")) == "disabled")
     _ = try await sandbox.belfry("undo", now: at("09:06:00"))
-    // What disabling had cleared is pending again.
+    // The occurrence that the disable cleared is pending again.
     #expect(try await state(sandbox, at("09:07:00")) == "pending")
     _ = try await sandbox.belfry("undo", now: at("09:07:00"))
     let alarm = try await sandbox.belfry("list", "--json", now: at("09:08:00")).array.first
     #expect(alarm?["title"] as? String == "Rent reminder")
     _ = try await sandbox.belfry("undo", now: at("09:08:00"))
     #expect(try await state(sandbox, at("09:09:00")) == "ringing")
-    // An alarm that rings is not taken away as if it had never been; what was done before it can be undone.
+    // The creation of a ringing alarm cannot be undone, but the earlier command can.
     let created = try await sandbox.belfry("undo", now: at("09:10:00"))
     #expect(created.status == 4)
     #expect(created.err.contains("Rent reminder has had an occurrence since"))
@@ -239,7 +239,7 @@ import Testing
     #expect(nothing.err.contains("nothing to undo"))
   }
 
-  @Test func anUndoneDisableGoesOnWhereItWas() async throws {
+  @Test func undoneDisableKeepsFollowUpProgress() async throws {
     let sandbox = try await rent()
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:00"))
@@ -250,13 +250,13 @@ import Testing
     #expect(pending?["since"] as? String == at("09:00:00"))
     #expect(pending?["followUpsSent"] as? Int == 1)
     #expect(pending?["nextFollowUp"] as? String == at("10:00:00"))
-    // Disabled once more, it is cleared for good.
+    // A second disable without undo clears the pending occurrence.
     _ = try await sandbox.belfry("disable", "rent", now: at("09:34:00"))
     _ = try await sandbox.belfry("enable", "rent", now: at("09:35:00"))
     #expect(try await sandbox.belfry("pending", "--json", now: at("09:36:00")).out == "[]\n")
   }
 
-  @Test func enablingStartsAtNowAlsoAfterAnUndo() async throws {
+  @Test func enableSkipsPastOccurrencesAfterUndo() async throws {
     let sandbox = try await rent()
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     _ = try await sandbox.belfry("disable", "rent", now: at("09:01:00"))
@@ -269,7 +269,7 @@ import Testing
     #expect(try await state(sandbox, at("09:05:00")) == "active")
   }
 
-  @Test func anUndoThatNeverSawADone() async throws {
+  @Test func undoWinsOverConcurrentDone() async throws {
     let sandbox = try await rent()
     let server = try await sandbox.secondDevice()
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
@@ -279,7 +279,7 @@ import Testing
     for store in [server, sandbox.store, server] {
       _ = try await sandbox.belfry("sync", now: at("09:07:00"), store: store)
     }
-    // The reopening stands, on both devices and in the log alike: rather a false alarm.
+    // The undo wins on both devices and in the log: a false alarm is better than a missed one.
     for store in [sandbox.store, server] {
       let list = try await sandbox.belfry("list", "--json", now: at("09:08:00"), store: store)
       #expect(list.array.first?["state"] as? String == "ringing")
@@ -289,7 +289,7 @@ import Testing
     }
   }
 
-  @Test func disablingWhatRingsCanBeUndone() async throws {
+  @Test func undoRevertsDisableOfRingingAlarm() async throws {
     let sandbox = try await rent()
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     _ = try await sandbox.belfry("disable", "rent", now: at("09:01:00"))
@@ -298,11 +298,11 @@ import Testing
     #expect(try await state(sandbox, at("09:03:00")) == "ringing")
   }
 
-  @Test("Undoing goes back step by step, through the same thing and within one second")
+  @Test("Repeated undo reverts one command at a time, even within one second")
   func undoStepByStep() async throws {
     let sandbox = try Sandbox()
     let now = at("08:00:00")
-    func say(_ words: String...) async throws -> String {
+    func runCommand(_ words: String...) async throws -> String {
       let output = try await sandbox.run(
         Sandbox.binary, words,
         environment: ["BELFRY_NOW": now, "TZ": "UTC", "BELFRY_DEVICE": "laptop"])
@@ -312,28 +312,28 @@ import Testing
     func title() async throws -> String? {
       try await sandbox.belfry("list", "--json", now: now).array.first?["title"] as? String
     }
-    _ = try await say("add", "A", "--daily", "--at", "09:00")
-    for title in ["A1", "A2", "A3"] { _ = try await say("edit", "A", "--title", title) }
-    _ = try await say("disable", "A")
-    _ = try await say("enable", "A")
-    _ = try await say("skip", "A")
-    _ = try await say("skip", "A")
-    _ = try await say("unskip", "A")
-    for grace in ["1h", "2h"] { _ = try await say("settings", "set", "grace", grace) }
+    _ = try await runCommand("add", "A", "--daily", "--at", "09:00")
+    for title in ["A1", "A2", "A3"] { _ = try await runCommand("edit", "A", "--title", title) }
+    _ = try await runCommand("disable", "A")
+    _ = try await runCommand("enable", "A")
+    _ = try await runCommand("skip", "A")
+    _ = try await runCommand("skip", "A")
+    _ = try await runCommand("unskip", "A")
+    for grace in ["1h", "2h"] { _ = try await runCommand("settings", "set", "grace", grace) }
     for words in ["Set grace to 2h", "Set grace to 1h", "Unskipped", "Skipped", "Skipped"] {
-      #expect(try await say("undo").hasPrefix("Undid: \(words)"))
+      #expect(try await runCommand("undo").hasPrefix("Undid: \(words)"))
     }
-    #expect(try await say("undo").hasPrefix("Undid: Enabled"))
-    #expect(try await say("undo").hasPrefix("Undid: Disabled"))
+    #expect(try await runCommand("undo").hasPrefix("Undid: Enabled"))
+    #expect(try await runCommand("undo").hasPrefix("Undid: Disabled"))
     for expected in ["A2", "A1", "A"] {
-      _ = try await say("undo")
+      _ = try await runCommand("undo")
       #expect(try await title() == expected)
     }
-    #expect(try await say("undo") == "Undid: Created: A; the alarm is deleted.\n")
+    #expect(try await runCommand("undo") == "Undid: Created: A; the alarm is deleted.\n")
     #expect(try await sandbox.belfry("undo", now: now).status == 4)
   }
 
-  @Test func anAlarmThatOthersChangedIsNotUndoneAway() async throws {
+  @Test func undoKeepsAlarmThatAnotherDeviceEdited() async throws {
     let sandbox = try await rent()
     let server = try await sandbox.secondDevice()
     _ = try await sandbox.belfry(
@@ -346,21 +346,21 @@ import Testing
     #expect(try await sandbox.belfry("list", "--json", now: at("08:04:00")).array.count == 1)
   }
 
-  @Test func aSnoozeBeyondTheNextOccurrenceSaysSo() async throws {
+  @Test func snoozeReportsEarlierNextOccurrence() async throws {
     let sandbox = try await rent()
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     let snooze = try await sandbox.belfry("snooze", "rent", "1w", now: at("09:01:00"))
     #expect(
       snooze.out.contains(
         "The next occurrence comes first and replaces it: Fri 27 Nov 2026, 09:00."))
-    // What was missed is shown beside what rings.
+    // The list shows the missed occurrence and the ringing one.
     _ = try await sandbox.belfry("tick", now: "2026-11-27T09:00:00Z")
     let list = try await sandbox.belfry("list", now: "2026-11-27T09:01:00Z").out
     #expect(list.contains("RINGING since Fri 27 Nov"))
     #expect(list.contains("Missed: Mon 23 Nov 2026, 09:00"))
   }
 
-  @Test func aLongDowntimeIsToldInALine() async throws {
+  @Test func longDowntimeIsReportedInOneLine() async throws {
     let sandbox = try await rent()
     let tick = try await sandbox.belfry("tick", now: "2027-03-01T22:00:00Z")
     let lines = tick.out.split(separator: "\n").filter { $0.hasPrefix("Missed") }
@@ -370,25 +370,25 @@ import Testing
       ])
   }
 
-  @Test func enablingThatIsUndoneBringsNothingBack() async throws {
+  @Test func undoneEnableRestoresNoPastOccurrence() async throws {
     let sandbox = try await rent()
     _ = try await sandbox.belfry("disable", "rent", now: at("08:00:00"))
     _ = try await sandbox.belfry("enable", "rent", now: at("10:00:00"))
     let undo = try await sandbox.belfry("undo", now: at("10:01:00"))
     #expect(undo.out.contains("it is disabled"))
     _ = try await sandbox.belfry("enable", "rent", now: at("10:02:00"))
-    // What came while it was off was never meant to ring.
+    // Occurrences during the disabled period do not ring.
     #expect(try await state(sandbox, at("10:03:00")) == "active")
   }
 
-  @Test func undoAfterASync() async throws {
+  @Test func undoAfterSyncReachesOtherDevice() async throws {
     let sandbox = try await rent()
     let server = try await sandbox.secondDevice()
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     _ = try await sandbox.belfry("done", "rent", now: at("09:01:00"))
     _ = try await sandbox.belfry("sync", now: at("09:02:00"))
     _ = try await sandbox.belfry("sync", now: at("09:03:00"), store: server)
-    // The other device has done nothing to be undone.
+    // The other device has no command to undo.
     #expect(try await sandbox.belfry("undo", now: at("09:04:00"), store: server).status == 4)
     _ = try await sandbox.belfry("undo", now: at("09:05:00"))
     _ = try await sandbox.belfry("sync", now: at("09:06:00"))
@@ -404,7 +404,7 @@ import Testing
     #expect(one == two)
   }
 
-  @Test func undoIsRefusedWhenSomebodyElseWasThere() async throws {
+  @Test func undoIsRefusedAfterResponseOfAnotherDevice() async throws {
     let sandbox = try await rent()
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     _ = try await sandbox.belfry("stop", "rent", now: at("09:01:00"))
@@ -420,7 +420,7 @@ import Testing
 
   // MARK: Settings
 
-  @Test func settingsPersistAndSay() async throws {
+  @Test func settingsPersistAndAreShown() async throws {
     let sandbox = try await rent()
     for (name, value) in [
       ("snoozeEnabled", "off"), ("slideToStop", "on"), ("sound", "tritone"),
@@ -438,7 +438,7 @@ import Testing
     #expect(notifications?["reachable"] as? Bool == true)
     #expect((notifications?["detail"] as? String)?.contains(sandbox.hooks) == true)
     #expect(try await sandbox.belfry("settings").out.contains("Nothing is copied to other devices"))
-    // This device's own are not in the store.
+    // Settings of this device are not in the store.
     let shared = try sandbox.read(sandbox.store + "/settings.json")
     #expect(shared.contains("\"fixedZone\": true"))
     #expect(!shared.contains("tritone"))
@@ -447,14 +447,14 @@ import Testing
     let snooze = try await sandbox.belfry("snooze", "rent", now: at("09:01:00"))
     #expect(snooze.status == 4)
     #expect(snooze.err.contains("settings set snoozeEnabled on"))
-    // The ring time-out is shorter.
+    // The shorter ring timeout applies.
     _ = try await sandbox.belfry("tick", now: at("09:05:00"))
     #expect(try await state(sandbox, at("09:05:01")) == "missed")
     _ = try await sandbox.belfry("settings", "unset", "sound")
     #expect(try await sandbox.belfry("settings", "get", "sound").out == "bell\n")
   }
 
-  @Test func aFixedZoneIsThatOfThePlace() async throws {
+  @Test func fixedZoneUsesCurrentZone() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("settings", "set", "fixedZone", "on")
     let add = try await sandbox.belfry(
@@ -472,14 +472,14 @@ import Testing
     ["get", "snooze.length"], ["set", "follow-ups", "none"],
     ["set", "snoozeEnabled", "maybe"], ["set", "grace", "5000d"],
   ])
-  func settingsThatAreNone(_ words: [String]) async throws {
+  func invalidSettingsAreRefused(_ words: [String]) async throws {
     let sandbox = try Sandbox()
     let output = try await sandbox.run(Sandbox.binary, ["settings"] + words)
     #expect(output.status == 2)
     #expect(output.err.split(separator: "\n").count == 2, "\(output.err)")
   }
 
-  @Test func notificationsTellTheTruth() async throws {
+  @Test func settingsReportNotificationChannels() async throws {
     let sandbox = try Sandbox()
     try FileManager.default.removeItem(atPath: sandbox.hooks)
     let settings = try await sandbox.belfry(
@@ -493,7 +493,7 @@ import Testing
     }
   }
 
-  @Test func aBrokenSettingsFileOfTheDeviceIsReported() async throws {
+  @Test func invalidDeviceSettingsAreReported() async throws {
     let sandbox = try await rent()
     try sandbox.write("{ nonsense", to: sandbox.home + "/.config/belfry/settings.json")
     let get = try await sandbox.belfry("settings", "get", "sound")
@@ -535,7 +535,7 @@ import Testing
 
   // MARK: Pauses
 
-  @Test("a pause says what is missing, what it leaves as it was, and what an undo of it means")
+  @Test("A pause reports missing arguments, unchanged pauses and the effect of its undo")
   func pauses() async throws {
     let sandbox = try await rent()
     let bare = try await sandbox.belfry("pause", now: at("08:00:00"))
@@ -552,7 +552,7 @@ import Testing
       "pause", "rent", "--until", "2026-11-30", now: at("08:02:00"))
     #expect(one.out.hasPrefix("Paused Rent reminder until Mon 30 Nov"), "\(one.out)")
     _ = try await sandbox.belfry("resume", "--all", now: at("08:03:00"))
-    // What rings goes on in a pause, and was not brought back by its undo.
+    // A pause does not silence a ringing occurrence, so its undo does not restart it.
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     _ = try await sandbox.belfry("pause", "rent", "--until", "2026-11-30", now: at("09:01:00"))
     let undo = try await sandbox.belfry("undo", now: at("09:02:00"))
@@ -569,7 +569,8 @@ import Testing
     ("z", "Snoozed Rent reminder", "snoozed"), ("1", "it rings again at 10:0", "snoozed"),
     ("q", "keeps ringing: belfry ring", "ringing"), ("\u{1B}", "keeps ringing", "ringing"),
   ])
-  func theFiringScreen(_ key: String, _ words: String, _ state: String) async throws {
+  func firingScreenKeyRecordsResponse(_ key: String, _ words: String, _ state: String) async throws
+  {
     let sandbox = try await rent()
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     let ring = try await sandbox.onTerminal(
@@ -580,14 +581,14 @@ import Testing
     #expect(parts.first?.contains("Rent reminder") == true)
     #expect(parts.first?.contains("Pay landlord") == true)
     #expect(parts.first?.contains("[weekly]") == true)
-    // The screen is black, and the cursor is back.
+    // The screen is black, and the cursor is visible again.
     #expect(parts.first?.contains("\u{1B}[48;2;0;0;0m") == true)
     #expect(ring.out.contains("\u{1B}[?25h"))
     #expect(parts.last?.contains(words) == true, "\(ring.out)")
     #expect(try await self.state(sandbox, at("09:01:00")) == state)
   }
 
-  @Test func theFiringScreenNeedsSomethingThatRingsAndATerminal() async throws {
+  @Test func firingScreenNeedsRingingAlarmAndTerminal() async throws {
     let sandbox = try await rent()
     let idle = try await sandbox.onTerminal("ring", input: "")
     #expect(idle.status == 4)
@@ -598,20 +599,22 @@ import Testing
     #expect(piped.err.contains("needs a terminal"))
   }
 
-  @Test func aTickOnATerminalMayOpenIt() async throws {
+  @Test func tickOpensFiringScreenOnTerminal() async throws {
     let sandbox = try await rent()
     let tick = try await sandbox.onTerminal(
       "tick", "--ring", input: "d", after: "leave it ringing", now: at("09:00:00"))
     #expect(tick.out.contains("Fired: Rent reminder"))
     #expect(tick.out.contains("Done: Rent reminder"))
     #expect(try await state(sandbox, at("09:01:00")) == "active")
-    // Where there is none, it is a tick as any.
+    // Without a terminal, the tick delivers as usual.
     _ = try await sandbox.belfry("tick", "--ring", now: "2026-11-27T09:00:00Z")
     #expect(sandbox.rings.count == 2)
   }
 
-  @Test("Without snoozing there is no key for it; with slideToStop none that stops at once")
-  func theKeysFollowTheSettings() async throws {
+  @Test(
+    "The firing screen has no snooze key without snoozing, and no immediate stop key with slideToStop"
+  )
+  func firingScreenKeysFollowSettings() async throws {
     let sandbox = try await rent()
     _ = try await sandbox.belfry("settings", "set", "snoozeEnabled", "off")
     _ = try await sandbox.belfry("settings", "set", "slideToStop", "on")

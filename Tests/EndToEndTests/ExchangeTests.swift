@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Alarms out of a store and into one: nothing lost, and nothing twice.
+/// Export and import of alarms, without loss or duplicates.
 @Suite struct ExchangeTests {
   private func busyStore() async throws -> Sandbox {
     let sandbox = try Sandbox()
@@ -25,7 +25,7 @@ import Testing
     return sandbox
   }
 
-  @Test func anExportLosesNothingAndMayBeRepeated() async throws {
+  @Test func exportIsCompleteAndImportIsRepeatable() async throws {
     let sandbox = try await busyStore()
     let now = "2026-11-23T09:03:00Z"
     let export = try await sandbox.belfry("export", now: now)
@@ -43,7 +43,7 @@ import Testing
     #expect(first.status == 0, "\(first.err)")
     let second = try await sandbox.belfry("import", file, now: now, store: other, device: "server")
     #expect(second.out == "Nothing to import: all records are already in the store.\n")
-    // All but the new device is as it was.
+    // Except for the new device, the export is identical.
     let back = try await sandbox.belfry("export", now: now, store: other)
     func lines(_ text: String) -> Set<Substring> {
       Set(text.split(separator: "\n").map { $0.hasSuffix(",") ? $0.dropLast() : $0 })
@@ -52,7 +52,7 @@ import Testing
     let pending = try await sandbox.belfry("pending", "--json", now: now, store: other)
     #expect(pending.array.count == 1)
     #expect(try await sandbox.git("status", "--porcelain", in: other).out.isEmpty)
-    // Into its own store it changes nothing.
+    // An import into the same store changes nothing.
     let head = try await sandbox.git("rev-parse", "HEAD").out
     _ = try await sandbox.belfry("import", file, now: now)
     #expect(try await sandbox.git("rev-parse", "HEAD").out == head)
@@ -68,7 +68,7 @@ import Testing
     ),
     ("[1, 2]", "neither an export"), ("", "is not valid"), ("hello", "is not valid"),
   ])
-  func whatIsNoExportChangesNothing(_ text: String, _ words: String) async throws {
+  func invalidExportChangesNothing(_ text: String, _ words: String) async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily")
     let head = try await sandbox.git("rev-parse", "HEAD").out
@@ -80,7 +80,7 @@ import Testing
     #expect(try await sandbox.git("rev-parse", "HEAD").out == head)
   }
 
-  @Test func aCalendarGoesOutAndComesIn() async throws {
+  @Test func calendarIsExportedAndImported() async throws {
     let sandbox = try await busyStore()
     let now = "2026-11-23T09:03:00Z"
     let file = sandbox.root + "/alarms.ics"
@@ -101,7 +101,7 @@ import Testing
     #expect(dry.out.hasPrefix("Would import 2 alarms"))
   }
 
-  @Test func theTierCountsForWhatComesFromElsewhere() async throws {
+  @Test func tierLimitAppliesToImport() async throws {
     let sandbox = try Sandbox()
     let events = (1...3).map {
       "BEGIN:VEVENT\r\nUID:\($0)\r\nSUMMARY:x\($0)\r\nDTSTART:20261224T1\($0)0000\r\nEND:VEVENT\r\n"

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 @Suite struct FirstUseTests {
-  @Test func theFirstCommandMakesTheStore() async throws {
+  @Test func firstCommandCreatesStore() async throws {
     let sandbox = try Sandbox()
     let list = try await sandbox.belfry("list")
     #expect(list.status == 0)
@@ -15,7 +15,7 @@ import Testing
     #expect(try await sandbox.git("fsck", "--strict").status == 0)
   }
 
-  @Test func addedFiredAndDone() async throws {
+  @Test func alarmIsAddedFiredAndDone() async throws {
     let sandbox = try Sandbox()
     let add = try await sandbox.belfry(
       "add", "Rent reminder", "--weekly", "mon,fri", "--at", "09:00", "--note", "Pay landlord",
@@ -49,7 +49,7 @@ import Testing
     #expect(fired["late"] as? Bool == false)
     #expect(sandbox.rings == ["Rent reminder 2026-11-23T09:00"])
 
-    // Again, and beside itself: nothing more rings.
+    // Repeated and concurrent ticks do not ring again.
     async let one = sandbox.belfry("tick", "--json", now: monday)
     async let two = sandbox.belfry("tick", "--json", now: monday)
     for tick in try await [one, two] { #expect((tick.object["fired"] as? [Any])?.isEmpty == true) }
@@ -81,7 +81,7 @@ import Testing
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test func snoozeAndStop() async throws {
+  @Test func snoozedAlarmRingsAgainAndStops() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     _ = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
@@ -101,7 +101,7 @@ import Testing
     #expect(again.err.contains("Tea is not ringing"))
   }
 
-  @Test func stoppedIsPendingOnPlusAndTheNextCompletesIt() async throws {
+  @Test func stopIsPendingOnPlusAndNextOccurrenceCompletesIt() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Pills", "--daily", "--at", "09:00")
     try sandbox.write("{\"format\": 1, \"tier\": \"plus\"}\n", to: sandbox.store + "/settings.json")
@@ -118,7 +118,7 @@ import Testing
         == "2026-11-21T09:00")
   }
 
-  @Test func downtimeIsOneRingAndOneReport() async throws {
+  @Test func downtimeCausesOneRingAndOneReport() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let tick = try await sandbox.belfry("tick", "--json", now: "2026-11-25T10:00:00Z")
@@ -130,7 +130,7 @@ import Testing
     #expect(try await sandbox.git("log", "--format=%s", "-2").out.contains("Settled: 4 missed"))
   }
 
-  @Test func switchingEditingAndDeleting() async throws {
+  @Test func alarmIsDisabledEnabledEditedAndDeleted() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00", "--every", "2")
     _ = try await sandbox.belfry("disable", "tea", now: "2026-11-20T22:42:00Z")
@@ -151,7 +151,7 @@ import Testing
     #expect(try await sandbox.belfry("delete", "green", now: "2026-11-22T09:32:00Z").status == 0)
     #expect(try await sandbox.belfry("list", "--json").out == "[]\n")
     #expect(try await sandbox.belfry("show", "green").status == 3)
-    // The record stays, as a tombstone, and so does its history.
+    // The record stays as a tombstone, with its history.
     #expect(try sandbox.read(try sandbox.alarmFile()).contains("\"deleted\""))
     let id = try sandbox.alarmFile().split(separator: "/").last!.dropLast(5)
     let log = try await sandbox.belfry("log", String(id.prefix(10)), "--json")
@@ -178,7 +178,9 @@ import Testing
     ),
     ([], "2026-11-27T22:41", "weekly"),
   ])
-  func schedules(_ options: [String], _ next: String, _ kind: String) async throws {
+  func scheduleOptionsSetNextOccurrence(_ options: [String], _ next: String, _ kind: String)
+    async throws
+  {
     let sandbox = try Sandbox()
     let output = try await sandbox.run(
       Sandbox.binary, ["add", "X", "--json"] + options,
@@ -188,7 +190,7 @@ import Testing
     #expect((output.object["schedule"] as? [String: Any])?["kind"] as? String == kind)
   }
 
-  @Test func zonesSeenFromTwoPlaces() async throws {
+  @Test func floatingAlarmFollowsZoneAndFixedAlarmDoesNot() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Floating", "--daily", "--at", "09:00")
     _ = try await sandbox.belfry(
@@ -231,7 +233,7 @@ import Testing
       ])
   }
 
-  @Test func likenessIsWarnedOf() async throws {
+  @Test func addWarnsOfSimilarAlarm() async throws {
     let sandbox = try await Sandbox.withTea()
     let same = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     #expect(same.status == 0)

@@ -3,14 +3,14 @@ import TestSupport
 import Testing
 
 @Suite struct HandEditTests {
-  @Test func anEditWithAnEditorIsTakenUp() async throws {
+  @Test func handEditIsImported() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let file = try sandbox.alarmFile()
     try sandbox.write(
       try sandbox.read(file).replacing("\"Tea\"", with: "\"Green tea\"").replacing(
         "09:00", with: "08:00"), to: file)
-    // Seen at once, committed by the next tick, with a stamp for what changed.
+    // The list shows the edit at once. The next tick commits it, with a stamp for each changed field.
     let list = try await sandbox.belfry("list", "--json", now: "2026-11-20T23:00:00Z")
     #expect(list.array[0]["title"] as? String == "Green tea")
     #expect(list.array[0]["nextOccurrence"] as? String == "2026-11-21T08:00")
@@ -26,7 +26,7 @@ import Testing
     #expect(payload?["fields"] as? [String] == ["schedule", "title"])
   }
 
-  @Test func anEditAndACommandOnOneAlarmBothCount() async throws {
+  @Test func handEditAndCommandAreMerged() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let file = try sandbox.alarmFile()
@@ -38,7 +38,7 @@ import Testing
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test func anAlarmWrittenByHandIsOne() async throws {
+  @Test func handWrittenAlarmIsImported() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let id = "handaaaaaaaaaaaaaaaaaaaaaa"
@@ -51,7 +51,7 @@ import Testing
     #expect((tick.object["fired"] as? [[String: Any]])?.first?["title"] as? String == "By hand")
   }
 
-  @Test func aRemovedRecordIsPutBack() async throws {
+  @Test func removedRecordIsRestored() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let file = try sandbox.alarmFile()
@@ -61,7 +61,7 @@ import Testing
     #expect(list.err.contains("belfry delete"))
     _ = try await sandbox.belfry("tick")
     #expect(try sandbox.read(file).contains("Tea"))
-    // Removed and committed by plain git: the same.
+    // A removal committed with git is reverted too.
     _ = try await sandbox.git("rm", "-q", file)
     _ = try await sandbox.git("-c", "user.name=t", "-c", "user.email=t", "commit", "-qm", "gone")
     _ = try await sandbox.belfry("tick")
@@ -69,7 +69,7 @@ import Testing
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test func theWholeFolderRemovedIsPutBack() async throws {
+  @Test func removedAlarmsFolderIsRestored() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     _ = try await sandbox.run("/bin/rm", ["-r", sandbox.store + "/alarms"])
@@ -79,7 +79,7 @@ import Testing
     #expect(try sandbox.read(try sandbox.alarmFile()).contains("Tea"))
   }
 
-  @Test func settingsAreTakenUpAndSynced() async throws {
+  @Test func editedSettingsAreImported() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let file = sandbox.store + "/settings.json"
@@ -96,7 +96,7 @@ import Testing
     #expect(try await sandbox.git("rev-parse", "HEAD").out == head)
   }
 
-  @Test func aMissingIndexIsMadeAnew() async throws {
+  @Test func missingIndexIsRebuilt() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     _ = try await sandbox.run("/bin/rm", [sandbox.store + "/.git/index"])
@@ -104,7 +104,7 @@ import Testing
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test func plainGitPullIsTakenUp() async throws {
+  @Test func plainGitPullIsImported() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let other = sandbox.root + "/other"
@@ -119,8 +119,8 @@ import Testing
     #expect(try await sandbox.git("log", "-1", "--format=%s").out == "Edited: Green tea\n")
   }
 
-  /// A store as a process leaves it that dies, or fails, between writing the alarm's file and the entry's.
-  private func interrupted(refused: Bool) async throws -> Sandbox {
+  /// Returns a store whose writer died or failed after the alarm's file and before the log entry.
+  private func interruptedWriteStore(refused: Bool) async throws -> Sandbox {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let file = try sandbox.alarmFile()
@@ -143,24 +143,24 @@ import Testing
     try sandbox.write(
       lines.joined(separator: "\n"), to: sandbox.store + "/.git/belfry/journal",
       mode: refused ? 0o400 : 0o644)
-    // It held the branch's lock.
+    // The writer held the lock of the branch.
     try sandbox.write("", to: sandbox.store + "/.git/refs/heads/main.lock")
     return sandbox
   }
 
-  @Test func whatAKilledProcessLeftIsFinished() async throws {
-    let sandbox = try await interrupted(refused: false)
+  @Test func interruptedWriteIsCompleted() async throws {
+    let sandbox = try await interruptedWriteStore(refused: false)
     #expect(try await sandbox.belfry("add", "Milk", "--daily", "--at", "10:00").status == 0)
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
     #expect(
       try await sandbox.git("log", "-2", "--format=%s").out.contains("Finish an interrupted write"))
     #expect(try await sandbox.git("grep", "-c", "Green tea", "HEAD", "--", "alarms").status == 0)
-    // Its entry too, which had not been written at all.
+    // The commit contains the log entry, which was not written before.
     #expect(try await sandbox.git("show", "HEAD~1", "--stat").out.contains("logaaaaa"))
   }
 
-  @Test func whatCouldNotBeTakenBackIsTakenBackByTheNext() async throws {
-    let sandbox = try await interrupted(refused: true)
+  @Test func failedRollbackIsCompletedByNextCommand() async throws {
+    let sandbox = try await interruptedWriteStore(refused: true)
     #expect(try await sandbox.belfry("add", "Milk", "--daily", "--at", "10:00").status == 0)
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
     let list = try await sandbox.belfry("list", "--json")
@@ -170,7 +170,7 @@ import Testing
 }
 
 @Suite struct DeliveryTests {
-  @Test func theHookIsGivenJSONAndVariables() async throws {
+  @Test func hookReceivesJSONAndVariables() async throws {
     let sandbox = try Sandbox()
     try sandbox.write(
       "#!/bin/sh\ncat > '\(sandbox.root)/given'\nenv | grep ^BELFRY_ | sort > '\(sandbox.root)/variables'\n",
@@ -190,9 +190,9 @@ import Testing
   @Test(arguments: [
     "#!/bin/sh\necho no >&2; exit 3\n", "#!/bin/nowhere\n", "not a program", "#!/bin/sh\nyes\n",
   ])
-  func whenTheHookFailsTheAlarmIsStillTold(_ script: String) async throws {
+  func failingHookFallsBackToShippedHook(_ script: String) async throws {
     let sandbox = try Sandbox()
-    // A shipped hook beside a copy of the binary, which works.
+    // A copy of the binary with a folder for shipped hooks.
     let prefix = sandbox.root + "/prefix"
     _ = try await sandbox.run(
       "/bin/sh",
@@ -220,11 +220,11 @@ import Testing
   }
 }
 
-/// Whatever lies in a record's place: it is named with its line and its reason, is never overwritten, and its
-/// alarm stays armed.
+/// Invalid files in place of a record. They are reported with line and reason and never overwritten, and their
+/// alarms stay armed.
 @Suite struct BadRecordTests {
   @Test(arguments: [
-    // Of a record that is written as Belfry does: what is replaced, by what, and what is said.
+    // The replaced text of a valid record, the replacement, and the reported reason.
     ("\"Tea\",", "\"Tea\", \"title\": \"Two\",", "duplicate object key"),
     ("\"enabled\": true", "\"enabled\": \"yes\"", "line 5: 'enabled' is not true or false"),
     ("\"kind\": \"daily\"", "\"kind\": \"hourly\"", "line 13: 'schedule.kind' is 'hourly'"),
@@ -238,14 +238,15 @@ import Testing
     ("{", "<<<<<<< HEAD\n{", "it contains git conflict markers"),
     ("}", "", "line 3"),
   ])
-  func wrongContent(_ good: String, _ bad: String, _ words: String) async throws {
+  func invalidContentIsReportedAndKept(_ good: String, _ bad: String, _ words: String) async throws
+  {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let file = try sandbox.alarmFile()
     let text = try sandbox.read(file)
     let range = try #require(text.range(of: good))
     try sandbox.write(text.replacingCharacters(in: range, with: bad), to: file)
-    try await check(sandbox, words)
+    try await expectReportedAndKept(sandbox, words)
   }
 
   @Test(arguments: [
@@ -258,15 +259,15 @@ import Testing
     ("truncate -s 50M F", "it is larger than any record: the limit is 1024 KiB"),
     ("printf '%0100000d' 0 | tr 0 '[' > F", "maximum parsing depth reached"),
   ])
-  func wrongFiles(_ command: String, _ words: String) async throws {
+  func invalidFileIsReportedAndKept(_ command: String, _ words: String) async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let file = try sandbox.alarmFile()
     _ = try await sandbox.run("/bin/sh", ["-c", command.replacing("F", with: file)])
-    try await check(sandbox, words)
+    try await expectReportedAndKept(sandbox, words)
   }
 
-  private func check(_ sandbox: Sandbox, _ words: String) async throws {
+  private func expectReportedAndKept(_ sandbox: Sandbox, _ words: String) async throws {
     let file = try sandbox.alarmFile()
     let lying = try await sandbox.run(
       "/bin/sh", ["-c", "ls -ld '\(file)'; [ -f '\(file)' ] && sha1sum '\(file)'"]

@@ -2,137 +2,141 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Somebody writes into the remote, with git's plumbing, what no Belfry would. What is good of it
-/// comes in; the rest is left out and named; nothing is written but records, nothing of it is run,
-/// and every device works on.
+/// A remote with content that an attacker wrote with git's plumbing. A sync imports the valid records and
+/// reports the rest. It writes nothing but records and runs nothing, and every device continues to work.
 @Suite struct HostileRemoteTests {
-  @Test func whatIsGoodComesIn() async throws {
-    let world = try await World()
-    let commit = try await world.attack()
-    let visit = try await world.visit()
-    #expect(visit.sync.err.isEmpty, "\(visit.sync.err)")
-    try await world.expectContained(visit, of: commit, refused: [])
+  @Test func validRecordsAreImported() async throws {
+    let fixture = try await Fixture()
+    let commit = try await fixture.attack()
+    let result = try await fixture.syncFirstDevice()
+    #expect(result.sync.err.isEmpty, "\(result.sync.err)")
+    try await fixture.expectContained(result, of: commit, refused: [])
   }
 
   // MARK: Names
 
   @Test(arguments: ["", "alarms", "log/2026/11/20"])
-  func aNameThatLeadsElsewhereIsLeftOut(_ folder: String) async throws {
-    let world = try await World()
-    let names = world.names
-    let commit = try await world.attack(raw: [folder: names.map { ($0, Content.text("evil\n")) }])
-    try await world.expectContained(
-      world.visit(), of: commit, refused: names.map { folder.isEmpty ? $0 : "\(folder)/\($0)" })
+  func pathTraversalNameIsRefused(_ folder: String) async throws {
+    let fixture = try await Fixture()
+    let names = fixture.names
+    let commit = try await fixture.attack(raw: [folder: names.map { ($0, Content.text("evil\n")) }])
+    try await fixture.expectContained(
+      fixture.syncFirstDevice(), of: commit,
+      refused: names.map { folder.isEmpty ? $0 : "\(folder)/\($0)" })
   }
 
-  @Test func aFolderOfSuchANameIsLeftOutWithAllThatIsInIt() async throws {
-    let world = try await World()
-    let script = try await world.write(.text("#!/bin/sh\ntouch PWNED\n", mode: "100755"))
-    let hooks = try await world.folder(["post-merge", "post-checkout"], of: script)
-    let folder = try await world.folder(["config", "hooks"], of: hooks)
-    let names = world.names
-    let commit = try await world.attack(
+  @Test func folderWithPathTraversalNameIsRefused() async throws {
+    let fixture = try await Fixture()
+    let script = try await fixture.write(.text("#!/bin/sh\ntouch PWNED\n", mode: "100755"))
+    let hooks = try await fixture.folder(["post-merge", "post-checkout"], of: script)
+    let folder = try await fixture.folder(["config", "hooks"], of: hooks)
+    let names = fixture.names
+    let commit = try await fixture.attack(
       raw: ["": names.map { ($0, Content.object(folder.id, mode: folder.mode)) }])
-    try await world.expectContained(world.visit(), of: commit, refused: names)
+    try await fixture.expectContained(fixture.syncFirstDevice(), of: commit, refused: names)
   }
 
-  @Test func aNameWithControlCharactersIsLeftOutAndShownEscaped() async throws {
-    let world = try await World()
+  @Test func nameWithControlCharactersIsRefusedAndEscaped() async throws {
+    let fixture = try await Fixture()
     let names = ["\u{1B}[31m.json", "\u{7}bell.json", "\u{202E}turned.json", "two\nlines.json"]
-    let commit = try await world.attack(raw: ["alarms": names.map { ($0, Content.text("evil\n")) }])
-    let visit = try await world.visit()
+    let commit = try await fixture.attack(raw: [
+      "alarms": names.map { ($0, Content.text("evil\n")) }
+    ])
+    let result = try await fixture.syncFirstDevice()
     for part in ["[31m.json", "bell.json", "turned.json", "lines.json"] {
-      #expect(visit.sync.err.contains(part), "\(visit.sync.err)")
+      #expect(result.sync.err.contains(part), "\(result.sync.err)")
     }
-    // None makes a line of its own.
-    #expect(visit.sync.err.split(separator: "\n").allSatisfy { $0.hasPrefix("belfry: ") })
-    try await world.expectContained(visit, of: commit, refused: [])
+    // No name starts a line of its own.
+    #expect(result.sync.err.split(separator: "\n").allSatisfy { $0.hasPrefix("belfry: ") })
+    try await fixture.expectContained(result, of: commit, refused: [])
   }
 
   @Test(arguments: [["First", "Second"], ["First", ""], ["", "First"]])
-  func twoEntriesOfOneNameAreToldAndAllDevicesTakeTheSame(_ titles: [String]) async throws {
-    let world = try await World()
+  func duplicateEntriesAreReportedAndDevicesConverge(_ titles: [String]) async throws {
+    let fixture = try await Fixture()
     let name = "\(id(1)).json"
     let entries = try titles.map { title in
       (name, try title.isEmpty ? Content.text("broken\n") : Content.alarm(id(1), title))
     }
-    let commit = try await world.attack(raw: ["alarms": entries])
-    try await world.expectContained(
-      world.visit(), of: commit, refused: ["alarms/\(name)"],
+    let commit = try await fixture.attack(raw: ["alarms": entries])
+    try await fixture.expectContained(
+      fixture.syncFirstDevice(), of: commit, refused: ["alarms/\(name)"],
       mayBring: ["alarms/\(name)": ["First", "Second"]])
   }
 
-  @Test func aFolderThatIsThereTwiceIsTold() async throws {
-    let world = try await World()
-    let twin = try await world.folder(
-      ["\(id(1)).json"], of: world.write(Content.alarm(id(1), "Twin")))
-    let commit = try await world.attack(
+  @Test func duplicateFolderIsReported() async throws {
+    let fixture = try await Fixture()
+    let twin = try await fixture.folder(
+      ["\(id(1)).json"], of: fixture.write(Content.alarm(id(1), "Twin")))
+    let commit = try await fixture.attack(
       raw: ["": [("alarms", Content.object(twin.id, mode: twin.mode))]])
-    try await world.expectContained(
-      world.visit(), of: commit, refused: ["alarms"], brings: [World.devicePath], titles: ["Rent"],
-      mayBring: [World.milkPath: ["Milk"], "alarms/\(id(1)).json": ["Twin"]])
+    try await fixture.expectContained(
+      fixture.syncFirstDevice(), of: commit, refused: ["alarms"], brings: [Fixture.devicePath],
+      titles: ["Rent"],
+      mayBring: [Fixture.milkPath: ["Milk"], "alarms/\(id(1)).json": ["Twin"]])
   }
 
-  @Test func treesThatAreNotSortedAreReadAndNeverWritten() async throws {
-    let world = try await World()
+  @Test func unsortedTreeIsReadAndNotWritten() async throws {
+    let fixture = try await Fixture()
     let path = "alarms/\(id(1)).json"
-    let commit = try await world.attack(
+    let commit = try await fixture.attack(
       [path: try .alarm(id(1), "Bells"), "zeal": .text("x\n")], isSorted: false)
-    try await world.expectContained(
-      world.visit(), of: commit, refused: ["zeal"], brings: World.goodPaths + [path],
+    try await fixture.expectContained(
+      fixture.syncFirstDevice(), of: commit, refused: ["zeal"], brings: Fixture.goodPaths + [path],
       titles: ["Bells", "Milk", "Rent"])
   }
 
   // MARK: Modes
 
-  @Test func onlyARegularFileIsARecord() async throws {
-    let world = try await World()
+  @Test func recordMustBeRegularFile() async throws {
+    let fixture = try await Fixture()
     let files: [String: Content] = [
       "alarms/\(id(1)).json": .text("/etc/passwd", mode: "120000"),
       "alarms/\(id(2)).json": try .alarm(id(2), "Script").with(mode: "100755"),
-      "alarms/\(id(3)).json": .object(nobody, mode: "160000"),
+      "alarms/\(id(3)).json": .object(missingObject, mode: "160000"),
       "alarms/\(id(4)).json": try .alarm(id(4), "Group").with(mode: "100664"),
       "devices/\(id(5)).json": .text("../../escaped", mode: "120000"),
       "settings.json": .text("../escaped", mode: "120000"),
       entryPath(id(6)): try .entry(id(6), "Linked").with(mode: "120000"),
     ]
-    let commit = try await world.attack(files)
-    try await world.expectContained(world.visit(), of: commit, refused: files.keys.sorted())
+    let commit = try await fixture.attack(files)
+    try await fixture.expectContained(
+      fixture.syncFirstDevice(), of: commit, refused: files.keys.sorted())
   }
 
   @Test(arguments: [
     ("alarms", "100644"), ("alarms", "160000"), ("alarms", "120000"), ("log", "160000"),
     ("log/2026", "100644"), ("log/2026/11/20", "120000"),
   ])
-  func whatStandsInAFoldersPlaceTakesNothingAway(_ path: String, _ mode: String) async throws {
-    let world = try await World()
-    let commit = try await world.attack([
-      path: mode == "160000" ? .object(nobody, mode: mode) : .text("..", mode: mode)
+  func fileInPlaceOfFolderRemovesNothing(_ path: String, _ mode: String) async throws {
+    let fixture = try await Fixture()
+    let commit = try await fixture.attack([
+      path: mode == "160000" ? .object(missingObject, mode: mode) : .text("..", mode: mode)
     ])
     let hasAlarms = path != "alarms"
-    try await world.expectContained(
-      world.visit(), of: commit, refused: [path],
-      brings: hasAlarms ? World.goodPaths : [World.devicePath],
+    try await fixture.expectContained(
+      fixture.syncFirstDevice(), of: commit, refused: [path],
+      brings: hasAlarms ? Fixture.goodPaths : [Fixture.devicePath],
       titles: hasAlarms ? ["Milk", "Rent"] : ["Rent"])
   }
 
-  @Test func aFolderInARecordsPlaceIsLeftOut() async throws {
-    let world = try await World()
+  @Test func folderInPlaceOfRecordIsRefused() async throws {
+    let fixture = try await Fixture()
     let paths = [
       "alarms/\(id(1)).json", "devices/\(id(2)).json", "settings.json", entryPath(id(3)),
     ]
     var files: [String: Content] = [:]
     for path in paths { files["\(path)/\(id(4)).json"] = try .alarm(id(4), "Hidden") }
-    let commit = try await world.attack(files)
-    try await world.expectContained(world.visit(), of: commit, refused: paths)
+    let commit = try await fixture.attack(files)
+    try await fixture.expectContained(fixture.syncFirstDevice(), of: commit, refused: paths)
   }
 
   // MARK: git's own files
 
-  @Test func noFilterHookOrSubmoduleOfARemoteIsHonoured() async throws {
-    let world = try await World()
-    let trap = world.sandbox.root + "/PWNED"
-    try world.sandbox.write(
+  @Test func filtersHooksAndSubmodulesAreIgnored() async throws {
+    let fixture = try await Fixture()
+    let trap = fixture.sandbox.root + "/PWNED"
+    try fixture.sandbox.write(
       """
       [filter "evil"]
         smudge = "touch '\(trap)'; cat"
@@ -141,109 +145,110 @@ import Testing
         recurse = true
       [protocol]
         allow = always
-      """, to: world.sandbox.home + "/.gitconfig")
+      """, to: fixture.sandbox.home + "/.gitconfig")
     let hook = Content.text("#!/bin/sh\ntouch '\(trap)'\n", mode: "100755")
     let attributes = Content.text("* filter=evil\n")
     let module = "  path = m\n  url = ext::sh -c touch% \(trap)\n  update = !touch \(trap)\n"
     let files: [String: Content] = [
       ".gitattributes": attributes, "alarms/.gitattributes": attributes,
       ".gitmodules": .text("[submodule \"m\"]\n\(module)"),
-      "m": .object(nobody, mode: "160000"), ".gitignore": .text("*\n"), "hooks/post-merge": hook,
+      "m": .object(missingObject, mode: "160000"), ".gitignore": .text("*\n"),
+      "hooks/post-merge": hook,
       "hooks/reference-transaction": hook,
     ]
-    let commit = try await world.attack(files)
-    // A checkout would run into it.
-    let work = world.sandbox.root + "/work"
-    _ = try await world.sandbox.git("clone", "-q", "-b", "main", world.remote, work, in: "/")
+    let commit = try await fixture.attack(files)
+    // A plain checkout runs the filter.
+    let work = fixture.sandbox.root + "/work"
+    _ = try await fixture.sandbox.git("clone", "-q", "-b", "main", fixture.remote, work, in: "/")
     #expect(FileManager.default.fileExists(atPath: trap))
     try FileManager.default.removeItem(atPath: trap)
-    try await world.expectContained(
-      world.visit(), of: commit,
+    try await fixture.expectContained(
+      fixture.syncFirstDevice(), of: commit,
       refused: [
         ".gitattributes", "alarms/.gitattributes", ".gitmodules", "m", ".gitignore", "hooks",
       ])
     #expect(!FileManager.default.fileExists(atPath: trap))
   }
 
-  @Test func hooksForGitsOwnFolderAreNotWritten() async throws {
-    let world = try await World()
+  @Test func filesBelowDotGitAreRefused() async throws {
+    let fixture = try await Fixture()
     let hook = Content.text("#!/bin/sh\ntouch PWNED\n", mode: "100755")
-    let commit = try await world.attack([
+    let commit = try await fixture.attack([
       ".git/hooks/post-merge": hook, ".git/config": .text("[core]\n  fsmonitor = touch PWNED\n"),
     ])
-    try await world.expectContained(world.visit(), of: commit, refused: [".git"])
+    try await fixture.expectContained(fixture.syncFirstDevice(), of: commit, refused: [".git"])
   }
 
   // MARK: Size
 
-  // Longer: 50 MB are fetched twice.
-  @Test func aRecordOfFiftyMegabytesIsLeftOut() async throws {
-    let world = try await World()
+  // Slow: 50 MB are fetched twice.
+  @Test func recordOf50MBIsRefused() async throws {
+    let fixture = try await Fixture()
     let path = "alarms/\(id(1)).json"
     let padding = [UInt8](repeating: UInt8(ascii: " "), count: 50 << 20)
     let big = try Content.alarm(id(1), "Big").bytes + padding
-    let commit = try await world.attack([path: .file(big)])
-    try await world.expectContained(world.visit(), of: commit, refused: [path])
+    let commit = try await fixture.attack([path: .file(big)])
+    try await fixture.expectContained(fixture.syncFirstDevice(), of: commit, refused: [path])
   }
 
-  // Longer: git itself unfolds 100 MB a few times.
-  @Test func aSmallPackThatUnfoldsToMuchIsNotUnfolded() async throws {
-    let world = try await World()
+  // Slow: git decompresses 100 MB several times.
+  @Test func compressedLargeRecordIsNotDecompressed() async throws {
+    let fixture = try await Fixture()
     let path = "alarms/\(id(1)).json"
-    let made = try await world.sandbox.run(
+    let made = try await fixture.sandbox.run(
       "/bin/sh",
-      ["-c", "head -c 100M /dev/zero | git -C '\(world.remote)' hash-object -w --stdin"])
+      ["-c", "head -c 100M /dev/zero | git -C '\(fixture.remote)' hash-object -w --stdin"])
     let zeros = String(made.out.prefix(40))
-    let commit = try await world.attack([path: .object(zeros, mode: "100644")])
-    // It is here already, so that all the memory that the sync takes is Belfry's.
-    _ = try await world.sandbox.git("fetch", "-q", world.remote, "main", in: world.one)
-    let visit = try await world.visit()
-    #expect(visit.megabytes < 96)
-    try await world.expectContained(visit, of: commit, refused: [path])
+    let commit = try await fixture.attack([path: .object(zeros, mode: "100644")])
+    // Fetched in advance, so that the measured memory is Belfry's.
+    _ = try await fixture.sandbox.git("fetch", "-q", fixture.remote, "main", in: fixture.one)
+    let result = try await fixture.syncFirstDevice()
+    #expect(result.megabytes < 96)
+    try await fixture.expectContained(result, of: commit, refused: [path])
   }
 
-  // Longer: 2,000 files are read, and most of them told.
-  @Test func oneEntryUnderManyNamesIsThereOnce() async throws {
-    let world = try await World()
-    let entry = try await world.write(.entry(id(0), "Ghost"))
+  // Slow: 2,000 files are read, and most of them reported.
+  @Test func entryUnderManyNamesIsImportedOnce() async throws {
+    let fixture = try await Fixture()
+    let entry = try await fixture.write(.entry(id(0), "Ghost"))
     var files: [String: Content] = [:]
     for number in 0..<2_000 {
       files[entryPath(id(number))] = .object(entry.id, mode: entry.mode)
     }
-    let commit = try await world.attack(files)
-    let visit = try await world.visit()
-    #expect(lines(of: visit.sync.err, naming: entryPath(id(1))).count == 1)
-    #expect(lines(of: visit.sync.err, naming: entryPath(id(0))).isEmpty)
-    try await world.expectContained(
-      visit, of: commit, refused: [], brings: World.goodPaths + [entryPath(id(0))])
-    let log = try await world.sandbox.belfry("log", store: world.one)
+    let commit = try await fixture.attack(files)
+    let result = try await fixture.syncFirstDevice()
+    #expect(lines(of: result.sync.err, naming: entryPath(id(1))).count == 1)
+    #expect(lines(of: result.sync.err, naming: entryPath(id(0))).isEmpty)
+    try await fixture.expectContained(
+      result, of: commit, refused: [], brings: Fixture.goodPaths + [entryPath(id(0))])
+    let log = try await fixture.sandbox.belfry("log", store: fixture.one)
     #expect(log.out.split(separator: "\n").filter { $0.contains("Ghost") }.count == 1)
   }
 
-  // Longer: 24,000 paths are looked at.
-  @Test func oneYearUnderAThousandNamesComesToAnEnd() async throws {
-    let world = try await World()
+  // Slow: 24,000 paths are checked.
+  @Test func repeatedFoldersAreProcessedInTime() async throws {
+    let fixture = try await Fixture()
     func numbers(_ range: ClosedRange<Int>) -> [String] {
       range.map { ($0 < 10 ? "0" : "") + String($0) }
     }
-    let entry = try await world.write(.entry(id(0), "Ghost"))
-    let day = try await world.folder(
+    let entry = try await fixture.write(.entry(id(0), "Ghost"))
+    let day = try await fixture.folder(
       (0...1).map { "220000000-\(id($0)).json" }, of: entry)
-    let month = try await world.folder(numbers(1...2), of: day)
-    let year = try await world.folder(numbers(1...6), of: month)
-    let log = try await world.folder(numbers(2000...2999), of: year)
-    let commit = try await world.attack(["log": .object(log.id, mode: log.mode)])
-    let visit = try await world.visit()
-    // Told, and not poured out.
-    #expect(visit.sync.err.contains("log/2000/01/01/220000000-\(id(0)).json"))
-    #expect(visit.sync.err.utf8.count < 500_000)
-    #expect(visit.megabytes < 512)
-    try await world.expectContained(visit, of: commit, refused: [])
+    let month = try await fixture.folder(numbers(1...2), of: day)
+    let year = try await fixture.folder(numbers(1...6), of: month)
+    let log = try await fixture.folder(numbers(2000...2999), of: year)
+    let commit = try await fixture.attack(["log": .object(log.id, mode: log.mode)])
+    let result = try await fixture.syncFirstDevice()
+    // The report is limited in size.
+    #expect(result.sync.err.contains("log/2000/01/01/220000000-\(id(0)).json"))
+    #expect(result.sync.err.utf8.count < 500_000)
+    #expect(result.megabytes < 512)
+    try await fixture.expectContained(result, of: commit, refused: [])
   }
 
-  // Longer: thousands of files are written on two devices.
-  @Test func manyRecordsComeInInTime() async throws {
-    let world = try await World()
+  // Slow: thousands of files are written on two devices.
+  @Test func manyRecordsAreImportedInTime() async throws {
+    let fixture = try await Fixture()
     let alarms = try (1...500).map { number in
       ("alarms/\(id(number)).json", try Content.alarm(id(number), "Many"))
     }
@@ -256,66 +261,67 @@ import Testing
           id(10_000 + number), "Many", ["at": "2026-11-20T22:00:0\(second).\(millisecond)Z"])
       )
     }
-    let commit = try await world.importing([alarms + entries])
-    let visit = try await world.visit()
-    #expect(visit.megabytes < 512)
-    try await world.expectContained(
-      visit, of: commit, refused: [], brings: (alarms + entries).map { $0.0 },
+    let commit = try await fixture.importing([alarms + entries])
+    let result = try await fixture.syncFirstDevice()
+    #expect(result.megabytes < 512)
+    try await fixture.expectContained(
+      result, of: commit, refused: [], brings: (alarms + entries).map { $0.0 },
       titles: alarms.map { _ in "Many" } + ["Rent"])
   }
 
-  // Longer: a thousand refusals, each of a history of hundreds of commits.
-  @Test func manyRefusalsOfALongHistoryAreToldInTime() async throws {
-    let world = try await World()
+  // Slow: 1,000 refused records are located in a history of hundreds of commits.
+  @Test func manyRefusalsInLongHistoryAreReportedInTime() async throws {
+    let fixture = try await Fixture()
     let bad = (0..<1_000).map { ("alarms/bad\($0).json", Content.text("x\n")) }
     let path = "alarms/\(id(1)).json"
     let versions = try (0..<500).map { [(path, try Content.alarm(id(1), "Version \($0)"))] }
-    let commit = try await world.importing([bad] + versions)
-    let visit = try await world.visit()
-    #expect(visit.sync.err.contains("alarms/bad0.json"))
-    try await world.expectContained(
-      visit, of: commit, refused: [], brings: [path], titles: ["Rent", "Version 499"])
+    let commit = try await fixture.importing([bad] + versions)
+    let result = try await fixture.syncFirstDevice()
+    #expect(result.sync.err.contains("alarms/bad0.json"))
+    try await fixture.expectContained(
+      result, of: commit, refused: [], brings: [path], titles: ["Rent", "Version 499"])
   }
 
   // MARK: Records
 
-  @Test func aRecordOfAnotherNameIsLeftOut() async throws {
-    let world = try await World()
+  @Test func recordWithOtherIdentifierIsRefused() async throws {
+    let fixture = try await Fixture()
     let files: [String: Content] = [
       "alarms/\(id(1)).json": try .alarm(id(2), "Other"),
       "devices/\(id(3)).json": try .device(id(4), "Other"),
-      // Another entry's, and one of another day.
+      // The id of another entry, and the date of another day.
       entryPath(id(5)): try .entry(id(6), "Ghost"),
       "log/2025/11/20/220000000-\(id(7)).json": try .entry(id(7), "Ghost"),
     ]
-    let commit = try await world.attack(files)
-    try await world.expectContained(world.visit(), of: commit, refused: files.keys.sorted())
-    #expect(try await !world.sandbox.belfry("log", store: world.one).out.contains("Ghost"))
+    let commit = try await fixture.attack(files)
+    try await fixture.expectContained(
+      fixture.syncFirstDevice(), of: commit, refused: files.keys.sorted())
+    #expect(try await !fixture.sandbox.belfry("log", store: fixture.one).out.contains("Ghost"))
   }
 
-  @Test func whatIsNoRecordIsLeftOutWithItsReason() async throws {
-    let world = try await World()
+  @Test func invalidRecordIsRefusedWithReason() async throws {
+    let fixture = try await Fixture()
     func and(_ text: String, _ more: String) -> String { "\(text.dropLast()),\(more)}" }
     let deep = String(repeating: "[", count: 100_000)
     let closed = deep + String(repeating: "]", count: 100_000)
     let faults: [(String) -> String] = [
-      // No document.
+      // Invalid documents.
       { _ in "" }, { _ in "hello\n" }, { _ in "\0\0\0\0" }, { _ in "[]" }, { $0 + $0 },
       { String($0.dropLast()) }, { _ in deep },
       { _ in String(repeating: "{\"a\":", count: 100_000) },
       { and($0, "\"more\":\(closed)") },
-      // Keys and texts.
+      // Invalid keys and strings.
       { and($0, "\"title\":\"Again\"") }, { $0.replacing("\"Bad\"", with: "\"\\ud800\"") },
       { $0.replacing("\"Bad\"", with: "\"a\\u0000b\"") },
       { $0.replacing("\"format\":1", with: "\"format\":99999999999999999999") },
-      // Rules.
+      // Values that break a rule.
       { $0.replacing("[\"08:00\"]", with: "[]") }, { $0.replacing("\"08:00\"", with: "\"25:00\"") },
       { $0.replacing("\"Bad\"", with: "\" \"") },
       { $0.replacing("\"Bad\"", with: "\"\(String(repeating: "x", count: 300))\"") },
       { $0.replacing("2026-11-20", with: "2026-02-30") },
       { $0.replacing("\"format\":1", with: "\"format\":0") },
       { and($0, "\"zone\":\"../../etc/passwd\"") },
-      // A text merge's.
+      // Conflict markers of a text merge.
       { "<<<<<<< HEAD\n\($0)\n=======\n\($0)\n>>>>>>> theirs\n" },
     ]
     var files: [String: Content] = [:]
@@ -329,13 +335,14 @@ import Testing
       $0 == UInt8(ascii: "B") ? 0xFF : $0
     }
     files["alarms/\(id(faults.count)).json"] = .file(latin)
-    let commit = try await world.attack(files)
-    try await world.expectContained(world.visit(), of: commit, refused: files.keys.sorted())
+    let commit = try await fixture.attack(files)
+    try await fixture.expectContained(
+      fixture.syncFirstDevice(), of: commit, refused: files.keys.sorted())
   }
 
   @Test(arguments: ["alarm", "settings", "entry", "device"])
-  func aRecordOfALaterFormatIsToldAndHoldsUpNoOther(_ kind: String) async throws {
-    let world = try await World()
+  func recordOfLaterFormatIsReportedAndDelaysNoOther(_ kind: String) async throws {
+    let fixture = try await Fixture()
     let newer: [String: Any] = ["format": 99]
     let path: String
     let content: Content
@@ -353,29 +360,29 @@ import Testing
       path = "devices/\(id(1)).json"
       content = try .device(id(1), "Newer", newer)
     }
-    _ = try await world.attack([path: content])
-    for store in [world.one, world.two] {
-      let settings = try world.sandbox.read(store + "/settings.json")
-      let sync = try await world.sync(store)
+    _ = try await fixture.attack([path: content])
+    for store in [fixture.one, fixture.two] {
+      let settings = try fixture.sandbox.read(store + "/settings.json")
+      let sync = try await fixture.sync(store)
       #expect(sync.status == 0, "\(sync.err)")
-      #expect(store == world.two || !lines(of: sync.err, naming: path).isEmpty, "\(sync.err)")
-      #expect(store == world.two || sync.err.contains("99"), "\(sync.err)")
-      #expect(try await world.titles(store) == ["Milk", "Rent"])
-      #expect(try world.sandbox.read(store + "/settings.json") == settings)
+      #expect(store == fixture.two || !lines(of: sync.err, naming: path).isEmpty, "\(sync.err)")
+      #expect(store == fixture.two || sync.err.contains("99"), "\(sync.err)")
+      #expect(try await fixture.titles(store) == ["Milk", "Rent"])
+      #expect(try fixture.sandbox.read(store + "/settings.json") == settings)
     }
-    // Nobody sends it about in circles.
-    let head = try await world.head(world.one)
-    for store in [world.one, world.two] {
-      let sync = try await world.sync(store)
+    // Further syncs create no commits.
+    let head = try await fixture.head(fixture.one)
+    for store in [fixture.one, fixture.two] {
+      let sync = try await fixture.sync(store)
       #expect(sync.status == 0, "\(sync.err)")
-      #expect(try await world.head(store) == head)
+      #expect(try await fixture.head(store) == head)
     }
   }
 
   // MARK: Texts
 
-  @Test func noTextOfARemoteReachesTheTerminalRaw() async throws {
-    let world = try await World()
+  @Test func remoteTextIsEscaped() async throws {
+    let fixture = try await Fixture()
     let hidden = [
       "\u{1B}[2J", "\u{9B}2J", "\u{7}", "\u{202E}", "\u{2066}", "\u{200B}", "\u{200F}", "\u{61C}",
       "\u{2028}",
@@ -392,23 +399,23 @@ import Testing
       files[entryPath(id(400 + number))] = try .entry(
         id(400 + number), "Entry\(number) x\(text)y",
         ["payload": ["kind": "note", "text": "Detail\(number) x\(text)y"]])
-      // Those that break a rule, so that the reason holds the text.
+      // Records that break a rule, so that the reason contains the text.
       files["alarms/\(id(500 + number)).json"] = try .alarm(
         id(500 + number), "Rule", ["schedule": ["kind": "x\(text)y", "start": "2026-11-20"]])
       files["alarms/\(id(600 + number)).json"] = .text("{ \"x\": x\(text)y")
     }
-    _ = try await world.attack(files)
-    let sync = try await world.sync(world.one)
+    _ = try await fixture.attack(files)
+    let sync = try await fixture.sync(fixture.one)
     #expect(sync.status == 0, "\(sync.err)")
-    let sandbox = world.sandbox
-    let list = try await sandbox.belfry("list", store: world.one)
-    let log = try await sandbox.belfry("log", store: world.one)
-    let next = try await sandbox.belfry("next", "--count", "100", store: world.one)
+    let sandbox = fixture.sandbox
+    let list = try await sandbox.belfry("list", store: fixture.one)
+    let log = try await sandbox.belfry("log", store: fixture.one)
+    let next = try await sandbox.belfry("next", "--count", "100", store: fixture.one)
     for output in [sync, list, log, next] { expectPrintable(output) }
     for number in hidden.indices {
-      let show = try await sandbox.belfry("show", id(100 + number), store: world.one)
+      let show = try await sandbox.belfry("show", id(100 + number), store: fixture.one)
       expectPrintable(show)
-      // Each is refused, or shown.
+      // Each record is either refused or shown.
       let expectations = [
         ("alarms/\(id(number)).json", list.out, "Title\(number) x"),
         ("alarms/\(id(number)).json", next.out, "Title\(number) x"),
@@ -421,102 +428,102 @@ import Testing
         #expect(!lines(of: sync.err, naming: path).isEmpty || output.contains(text), "\(text)")
       }
     }
-    // As documents they hold no control character either.
+    // JSON output contains no control character either.
     for command in ["list", "log", "next"] {
-      let output = try await sandbox.belfry(command, "--json", store: world.one)
+      let output = try await sandbox.belfry(command, "--json", store: fixture.one)
       #expect(!output.out.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
     }
   }
 
-  @Test func aDecisionIsShownEscaped() async throws {
-    let world = try await World()
-    let file = try world.sandbox.alarmFile(store: world.one)
-    let text = try world.sandbox.read(file)
+  @Test func mergeDecisionIsEscaped() async throws {
+    let fixture = try await Fixture()
+    let file = try fixture.sandbox.alarmFile(store: fixture.one)
+    let text = try fixture.sandbox.read(file)
     var record = try #require(
       try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     var stamps = try #require(record["stamps"] as? [String: Any])
-    stamps["title"] = "2026-11-20T22:45:00.000Z-0000-\(World.device)"
+    stamps["title"] = "2026-11-20T22:45:00.000Z-0000-\(Fixture.device)"
     record["stamps"] = stamps
     record["title"] = "Evil\u{202E}live\u{200B}"
     let name = (file as NSString).lastPathComponent
-    _ = try await world.attack(["alarms/\(name)": try .json(record)])
-    _ = try await world.sandbox.belfry(
-      "edit", "rent", "--title", "Mine", now: "2026-11-20T22:43:00Z", store: world.one)
-    let sync = try await world.sandbox.belfry(
-      "sync", now: "2026-11-20T22:50:00Z", store: world.one)
+    _ = try await fixture.attack(["alarms/\(name)": try .json(record)])
+    _ = try await fixture.sandbox.belfry(
+      "edit", "rent", "--title", "Mine", now: "2026-11-20T22:43:00Z", store: fixture.one)
+    let sync = try await fixture.sandbox.belfry(
+      "sync", now: "2026-11-20T22:50:00Z", store: fixture.one)
     #expect(sync.status == 0, "\(sync.err)")
     #expect(sync.out.contains("kept \"Evil") && sync.out.contains("over \"Mine\""), "\(sync.out)")
     expectPrintable(sync)
   }
 
   @Test(arguments: [0, 1])
-  func whatAServerSaysIsShownEscaped(_ status: Int) async throws {
-    let world = try await World()
-    let hook = world.remote + "/hooks/pre-receive"
+  func serverMessageIsEscaped(_ status: Int) async throws {
+    let fixture = try await Fixture()
+    let hook = fixture.remote + "/hooks/pre-receive"
     try FileManager.default.createDirectory(
-      atPath: world.remote + "/hooks", withIntermediateDirectories: true)
-    // ESC, BEL, a turned direction and a space of no width.
-    try world.sandbox.write(
+      atPath: fixture.remote + "/hooks", withIntermediateDirectories: true)
+    // ESC, BEL, a right-to-left override and a zero-width space.
+    try fixture.sandbox.write(
       """
       #!/bin/sh
       printf '\\033[2J\\033]0;evil\\007 not today \\342\\200\\256 \\342\\200\\213\\n' >&2
       exit \(status)
       """, to: hook, mode: 0o755)
-    _ = try await world.sandbox.belfry("add", "Milk", "--daily", store: world.one)
-    let sync = try await world.sync(world.one)
+    _ = try await fixture.sandbox.belfry("add", "Milk", "--daily", store: fixture.one)
+    let sync = try await fixture.sync(fixture.one)
     #expect(sync.status == (status == 0 ? 0 : 6), "\(sync.err)")
     expectPrintable(sync)
-    #expect(try await world.titles(world.one) == ["Milk", "Rent"])
+    #expect(try await fixture.titles(fixture.one) == ["Milk", "Rent"])
     try FileManager.default.removeItem(atPath: hook)
-    for store in [world.one, world.two] {
-      #expect(try await world.sync(store).status == 0)
-      #expect(try await world.titles(store) == ["Milk", "Rent"])
+    for store in [fixture.one, fixture.two] {
+      #expect(try await fixture.sync(store).status == 0)
+      #expect(try await fixture.titles(store) == ["Milk", "Rent"])
     }
   }
 
   // MARK: Branches
 
-  @Test func anEmptyRemoteIsFilledAgain() async throws {
-    let world = try await World()
-    try FileManager.default.removeItem(atPath: world.remote)
-    _ = try await world.sandbox.git(
-      "init", "-q", "--bare", "-b", "main", world.remote, in: world.sandbox.root)
-    let visit = try await world.visit()
-    #expect(visit.sync.status == 0, "\(visit.sync.err)")
-    #expect(visit.before == visit.after)
-    let sent = try await world.sandbox.git("rev-parse", "main", in: world.remote).out
-    #expect(sent == world.good + "\n")
-    #expect(try await world.sync(world.two).status == 0)
-    #expect(try await world.titles(world.two) == ["Rent"])
+  @Test func syncRefillsEmptyRemote() async throws {
+    let fixture = try await Fixture()
+    try FileManager.default.removeItem(atPath: fixture.remote)
+    _ = try await fixture.sandbox.git(
+      "init", "-q", "--bare", "-b", "main", fixture.remote, in: fixture.sandbox.root)
+    let result = try await fixture.syncFirstDevice()
+    #expect(result.sync.status == 0, "\(result.sync.err)")
+    #expect(result.before == result.after)
+    let sent = try await fixture.sandbox.git("rev-parse", "main", in: fixture.remote).out
+    #expect(sent == fixture.good + "\n")
+    #expect(try await fixture.sync(fixture.two).status == 0)
+    #expect(try await fixture.titles(fixture.two) == ["Rent"])
   }
 
   @Test(arguments: [
     "project", "project that comes after", "empty tree", "devices is a file", "tag", "blob", "tree",
     "nothing", "commit without its tree", "tree cut short", "commit without its parent",
   ])
-  func aBranchThatIsNoStoresIsRefusedAsAWhole(_ what: String) async throws {
-    let world = try await World()
-    let readme = try await world.folder(["README"], of: world.write(.text("Hello\n"))).id
+  func branchWithoutStoreIsRefused(_ what: String) async throws {
+    let fixture = try await Fixture()
+    let readme = try await fixture.folder(["README"], of: fixture.write(.text("Hello\n"))).id
     let top: String
     switch what {
-    case "project": top = try await world.commit(readme, parent: nil)
-    case "project that comes after": top = try await world.commit(readme)
-    case "empty tree": top = try await world.commit(world.tree([]))
-    case "devices is a file": top = try await world.attack(["devices": .text("x\n")])
+    case "project": top = try await fixture.commit(readme, parent: nil)
+    case "project that comes after": top = try await fixture.commit(readme)
+    case "empty tree": top = try await fixture.commit(fixture.tree([]))
+    case "devices is a file": top = try await fixture.attack(["devices": .text("x\n")])
     case "tag":
-      let commit = try await world.attack()
-      let text = "object \(commit)\ntype commit\ntag v1\ntagger \(World.mallory)\n\nA tag\n"
-      top = try await world.object("tag", Array(text.utf8))
-    case "blob": top = try await world.write(.text("x\n")).id
+      let commit = try await fixture.attack()
+      let text = "object \(commit)\ntype commit\ntag v1\ntagger \(Fixture.mallory)\n\nA tag\n"
+      top = try await fixture.object("tag", Array(text.utf8))
+    case "blob": top = try await fixture.write(.text("x\n")).id
     case "tree": top = readme
-    case "nothing": top = nobody
-    case "commit without its tree": top = try await world.commit(nobody)
+    case "nothing": top = missingObject
+    case "commit without its tree": top = try await fixture.commit(missingObject)
     case "tree cut short":
-      top = try await world.commit(world.object("tree", Array("40000 devices\0abc".utf8)))
-    default: top = try await world.commit(world.tree(of: [:]), parent: nobody)
+      top = try await fixture.commit(fixture.object("tree", Array("40000 devices\0abc".utf8)))
+    default: top = try await fixture.commit(fixture.tree(of: [:]), parent: missingObject)
     }
-    try world.point(top)
-    try await world.expectRefused(world.visit(), at: top)
+    try fixture.point(top)
+    try await fixture.expectRefused(fixture.syncFirstDevice(), at: top)
   }
 
   @Test(arguments: [
@@ -524,65 +531,66 @@ import Testing
     "Mallory <m@example.org> soon +0000", "Mallory <m@example.org> 99999999999999999999999 +0000",
     "Mallory <m@example.org> 1795214500 +999999999",
   ])
-  func aCommitOfAMalformedAuthorJamsNobody(_ author: String) async throws {
-    let world = try await World()
-    let commit = try await world.attack(by: author)
-    let visit = try await world.visit()
-    if visit.sync.status == 0 {
-      try await world.expectContained(visit, of: commit, refused: [])
+  func malformedAuthorDoesNotBlockSync(_ author: String) async throws {
+    let fixture = try await Fixture()
+    let commit = try await fixture.attack(by: author)
+    let result = try await fixture.syncFirstDevice()
+    if result.sync.status == 0 {
+      try await fixture.expectContained(result, of: commit, refused: [])
     } else {
-      try await world.expectRefused(visit, at: commit)
+      try await fixture.expectRefused(result, at: commit)
     }
   }
 
-  // 1970, before it, 2099, the last second that has milliseconds in an Int64, the one after it, and
-  // the last one.
+  // 1970, before 1970, 2099, the last second whose milliseconds fit in an Int64, the next second, and the last
+  // second of an Int64.
   @Test(arguments: [
     "0", "-5", "4070908800", "9223372036854775", "9223372036854776", "9223372036854775807",
   ])
-  func aCommitOfAnyDateIsTaken(_ seconds: String) async throws {
-    let world = try await World()
-    // With something to leave out, so that Belfry makes a commit of its own after it.
-    let commit = try await world.attack(
+  func commitOfAnyDateIsMerged(_ seconds: String) async throws {
+    let fixture = try await Fixture()
+    // Contains an invalid file, so that Belfry creates a commit of its own.
+    let commit = try await fixture.attack(
       ["junk": .text("x\n")], by: "Mallory <m@example.org> \(seconds) +0000")
-    try await world.expectContained(world.visit(), of: commit, refused: ["junk"])
+    try await fixture.expectContained(fixture.syncFirstDevice(), of: commit, refused: ["junk"])
   }
 
-  @Test func aCloneTakesTheGoodRecordsAlone() async throws {
-    let world = try await World()
-    let commit = try await world.attack(
+  @Test func cloneImportsOnlyValidRecords() async throws {
+    let fixture = try await Fixture()
+    let commit = try await fixture.attack(
       ["alarms/\(id(1)).json": .text("broken\n"), "hooks/post-merge": .text("x\n")],
-      raw: ["": world.names.map { ($0, Content.text("evil\n")) }])
-    let before = try await world.files()
-    let three = world.sandbox.root + "/three"
-    let clone = try await world.sandbox.belfry("clone", world.remote, store: three, device: "third")
+      raw: ["": fixture.names.map { ($0, Content.text("evil\n")) }])
+    let before = try await fixture.files()
+    let three = fixture.sandbox.root + "/three"
+    let clone = try await fixture.sandbox.belfry(
+      "clone", fixture.remote, store: three, device: "third")
     #expect(clone.status == 0, "\(clone.err)")
     expectPrintable(clone)
-    for path in world.names + ["alarms/\(id(1)).json", "hooks"] {
+    for path in fixture.names + ["alarms/\(id(1)).json", "hooks"] {
       let named = lines(of: clone.err, naming: path)
       #expect(named.contains { $0.contains(commit.prefix(7)) }, "\(path): \(clone.err)")
     }
-    let new = try await world.files().subtracting(before).compactMap(Visit.path)
+    let new = try await fixture.files().subtracting(before).compactMap(SyncResult.path)
     #expect(new.allSatisfy { $0 == "three" || $0.hasPrefix("three/") }, "\(new)")
-    let records = try await world.sandbox.git("ls-files", in: three).out.split(separator: "\n")
+    let records = try await fixture.sandbox.git("ls-files", in: three).out.split(separator: "\n")
     #expect(
       records.allSatisfy { path in
         ["alarms/", "devices/", "log/"].contains { path.hasPrefix($0) }
           || [".gitattributes", "settings.json"].contains(path)
       })
-    #expect(try await world.titles(three) == ["Milk", "Rent"])
-    let status = try await world.sandbox.git("status", "--porcelain", "--ignored", in: three)
+    #expect(try await fixture.titles(three) == ["Milk", "Rent"])
+    let status = try await fixture.sandbox.git("status", "--porcelain", "--ignored", in: three)
     #expect(status.out.isEmpty, "\(status.out)")
-    for store in [three, world.one, world.two] {
-      #expect(try await world.sync(store).status == 0)
-      #expect(try await world.titles(store) == ["Milk", "Rent"])
+    for store in [three, fixture.one, fixture.two] {
+      #expect(try await fixture.sync(store).status == 0)
+      #expect(try await fixture.titles(store) == ["Milk", "Rent"])
     }
   }
 
-  // MARK: Places
+  // MARK: Remote URLs
 
-  /// A store whose user lets git run everything, with a trap in what it would run.
-  private func trapped() async throws -> Sandbox {
+  /// Returns a store whose user allows all git protocols, with an SSH command that creates a marker file.
+  private func storeWithTrap() async throws -> Sandbox {
     let sandbox = try Sandbox()
     try sandbox.write(
       """
@@ -597,16 +605,16 @@ import Testing
     return sandbox
   }
 
-  private func trapsThatSnapped(_ sandbox: Sandbox) async throws -> String {
+  private func triggeredTraps(_ sandbox: Sandbox) async throws -> String {
     try await sandbox.run("/usr/bin/find", [sandbox.root, "-name", "PWNED*"]).out
   }
 
   @Test(arguments: ["ext::sh -c touch% PWNED", "ssh://host/x", "user@host:x"])
-  func theTrapsSnapForWhoeverDoesNotLook(_ url: String) async throws {
-    let sandbox = try await trapped()
-    #expect(try await trapsThatSnapped(sandbox).isEmpty)
+  func plainGitTriggersTraps(_ url: String) async throws {
+    let sandbox = try await storeWithTrap()
+    #expect(try await triggeredTraps(sandbox).isEmpty)
     _ = try await sandbox.git("ls-remote", url)
-    #expect(try await !trapsThatSnapped(sandbox).isEmpty)
+    #expect(try await !triggeredTraps(sandbox).isEmpty)
   }
 
   @Test(arguments: [
@@ -614,20 +622,20 @@ import Testing
     "ssh://-oProxyCommand=touch${IFS}PWNED/x", "user@-oProxyCommand=x:path", "ssh://host/-oX",
     "file://host/path", "ssh://host/a\nb", "/srv/bells\n.git", "fd::17", "http::http://x",
   ])
-  func aPlaceThatWouldRunSomethingIsNeitherAddedNorSyncedWith(_ url: String) async throws {
-    let sandbox = try await trapped()
+  func remoteURLThatRunsCommandIsRefused(_ url: String) async throws {
+    let sandbox = try await storeWithTrap()
     let add = try await sandbox.belfry("remote", "add", "x", "--", url)
     #expect(add.status == 2, "\(add.err)")
     expectPrintable(add)
     #expect(try await sandbox.git("config", "--get-regexp", "^remote").out.isEmpty)
-    // The same, written by hand.
+    // The same remote in a hand-edited configuration.
     for (name, value) in [("url", url), ("fetch", "+refs/heads/*:refs/remotes/x/*")] {
       _ = try await sandbox.git("config", "remote.x.\(name)", value)
     }
     let sync = try await sandbox.belfry("sync", "x")
     #expect([2, 6].contains(sync.status), "\(sync.err)")
     expectPrintable(sync)
-    #expect(try await trapsThatSnapped(sandbox).isEmpty)
+    #expect(try await triggeredTraps(sandbox).isEmpty)
     #expect(try await sandbox.belfry("list", "--json").array.count == 1)
   }
 
@@ -636,44 +644,44 @@ import Testing
     "[url \"ext::sh -c touch% ROOT/PWNED\"]\n  pushInsteadOf = ROOT/remote.git\n",
     "[remote \"origin\"]\n  pushurl = ext::sh -c touch% ROOT/PWNED\n",
   ])
-  func aConfigurationThatLeadsToACommandIsNotFollowed(_ configuration: String) async throws {
-    let world = try await World()
-    let sandbox = world.sandbox
+  func configuredURLThatRunsCommandIsRefused(_ configuration: String) async throws {
+    let fixture = try await Fixture()
+    let sandbox = fixture.sandbox
     try sandbox.write(
       "[protocol]\n  allow = always\n[protocol \"ext\"]\n  allow = always\n"
         + configuration.replacing("ROOT", with: sandbox.root), to: sandbox.home + "/.gitconfig")
-    _ = try await sandbox.belfry("add", "Milk", "--daily", store: world.one)
-    let sync = try await world.sync(world.one)
+    _ = try await sandbox.belfry("add", "Milk", "--daily", store: fixture.one)
+    let sync = try await fixture.sync(fixture.one)
     #expect([2, 6].contains(sync.status), "\(sync.err)")
     expectPrintable(sync)
-    #expect(try await trapsThatSnapped(sandbox).isEmpty)
-    #expect(try await world.titles(world.one) == ["Milk", "Rent"])
+    #expect(try await triggeredTraps(sandbox).isEmpty)
+    #expect(try await fixture.titles(fixture.one) == ["Milk", "Rent"])
     try FileManager.default.removeItem(atPath: sandbox.home + "/.gitconfig")
-    for store in [world.one, world.two] {
-      #expect(try await world.sync(store).status == 0)
-      #expect(try await world.titles(store) == ["Milk", "Rent"])
+    for store in [fixture.one, fixture.two] {
+      #expect(try await fixture.sync(store).status == 0)
+      #expect(try await fixture.titles(store) == ["Milk", "Rent"])
     }
   }
 }
 
-// MARK: - What somebody writes
+// MARK: - Content of the attacker
 
-/// The name of an object that nobody has.
-private let nobody = String(repeating: "1", count: 40)
+/// The name of an object that does not exist.
+private let missingObject = String(repeating: "1", count: 40)
 
-/// An identifier of a number's own.
+/// Returns a unique identifier for a number.
 private func id(_ number: Int) -> String {
   let digits = String(number).utf8.map { Character(UnicodeScalar($0 + 49)) }
   return "b" + String(repeating: "a", count: 25 - digits.count) + String(digits)
 }
 
-/// The place of an entry that `Content.entry` makes.
+/// Returns the path of an entry that `Content.entry` creates.
 private func entryPath(_ id: String) -> String { "log/2026/11/20/220000000-\(id).json" }
 
-/// What is at a path of a tree.
+/// The content of a path in a tree.
 private enum Content: Sendable {
   case file([UInt8], mode: String = "100644")
-  /// An object that is there already, or nowhere.
+  /// An object that already exists, or that does not exist.
   case object(String, mode: String)
 
   static func text(_ text: String, mode: String = "100644") -> Content {
@@ -684,7 +692,7 @@ private enum Content: Sendable {
     .file(Array(try JSONSerialization.data(withJSONObject: members, options: .sortedKeys)))
   }
 
-  /// A good record, but for the members that are given.
+  /// Returns a valid alarm record in which the given members are replaced.
   static func alarm(
     _ id: String, _ title: String, _ members: [String: Any] = [:]
   ) throws -> Content {
@@ -706,8 +714,8 @@ private enum Content: Sendable {
     _ id: String, _ title: String, _ members: [String: Any] = [:]
   ) throws -> Content {
     let good: [String: Any] = [
-      "format": 1, "id": id, "alarm": World.milk, "title": title, "action": "done",
-      "at": "2026-11-20T22:00:00.000Z", "device": World.device,
+      "format": 1, "id": id, "alarm": Fixture.milk, "title": title, "action": "done",
+      "at": "2026-11-20T22:00:00.000Z", "device": Fixture.device,
     ]
     return try json(good.merging(members) { $1 })
   }
@@ -727,18 +735,18 @@ private enum Content: Sendable {
   }
 }
 
-/// An object of git's, and as what a tree names it.
+/// A git object and its mode in a tree.
 private struct Object: Sendable {
   let id: String
   let mode: String
 }
 
-/// An entry of a tree, with whatever name.
+/// An entry of a tree, with any name.
 private struct TreeEntry: Sendable {
   let name: String
   let object: Object
 
-  /// What git sorts by: a folder as if its name ended in a slash.
+  /// The sort key of git, in which the name of a folder ends in a slash.
   var key: [UInt8] { Array((object.mode == "40000" ? name + "/" : name).utf8) }
 
   var bytes: [UInt8] {
@@ -752,9 +760,9 @@ private struct TreeEntry: Sendable {
   }
 }
 
-// MARK: - What is checked
+// MARK: - Checks
 
-/// The lines of a text that name a path as a whole.
+/// Returns the lines of a text that contain a complete path.
 private func lines(of text: String, naming path: String) -> [Substring] {
   func isPart(_ character: Character?) -> Bool {
     character.map { $0.isLetter || $0.isNumber || "/_-".contains($0) } ?? false
@@ -766,7 +774,7 @@ private func lines(of text: String, naming path: String) -> [Substring] {
   }
 }
 
-/// Expects no character that a terminal obeys, or that turns or hides what is written.
+/// Expects no control, direction or invisible character.
 private func expectPrintable(_ output: Sandbox.Output) {
   var hidden: Set<String> = []
   for scalar in (output.out + output.err).unicodeScalars {
@@ -780,24 +788,24 @@ private func expectPrintable(_ output: Sandbox.Output) {
   #expect(hidden.isEmpty, "\(hidden.sorted())")
 }
 
-/// A sync of the first device, and the files before and after it.
-private struct Visit: Sendable {
+/// The result of a sync of the first device, with the files before and after it.
+private struct SyncResult: Sendable {
   let before: Set<String>
   let sync: Sandbox.Output
-  /// The most memory that it, or a git of its, had.
+  /// The peak memory of the sync and its git processes, in MB.
   let megabytes: Int
   let after: Set<String>
 
-  /// The path in a line of `World.files()`; nil where it holds a file's content.
+  /// Returns the path in a line of `Fixture.files()`, or nil for the checksum of a file's content.
   static func path(_ line: String) -> String? {
     line.firstIndex(of: "\t").map { String(line[..<$0]) }
   }
 }
 
-/// Two devices, the bare repository that they share, and somebody who writes into it.
-private struct World: Sendable {
+/// Two devices and their shared bare repository, into which an attacker writes.
+private struct Fixture: Sendable {
   let sandbox: Sandbox
-  /// The commit at which all of them stood before.
+  /// The commit that both devices and the remote share before the attack.
   let good: String
   var one: String { sandbox.root + "/one" }
   var two: String { sandbox.root + "/two" }
@@ -830,7 +838,7 @@ private struct World: Sendable {
     good = String(head.prefix(40))
   }
 
-  /// Names that lead out of the folder that they stand in, or into git's own.
+  /// Names that lead out of their folder or into `.git`.
   var names: [String] {
     [
       "..", ".git", ".GIT", "git~1", "x/../../y", "alarms/../../y", "../escaped",
@@ -840,20 +848,20 @@ private struct World: Sendable {
 
   // MARK: Writing
 
-  /// Puts a commit on the remote's branch with all that the branch has, two good records, and more.
+  /// Adds a commit to the remote's branch with the existing files, two valid records and the given content.
   ///
   /// - Parameters:
-  ///   - files: what is at a path, instead of what is there.
-  ///   - raw: entries beside those, by the path of their folder, whatever their names.
-  ///   - isSorted: sorts entries as git does; otherwise the other way round.
+  ///   - files: the content that replaces a path.
+  ///   - raw: additional entries with any name, by the path of their folder.
+  ///   - isSorted: true to sort entries like git, false to reverse the order.
   func attack(
     _ files: [String: Content] = [:], raw: [String: [(String, Content)]] = [:],
-    isSorted: Bool = true, by author: String = World.mallory
+    isSorted: Bool = true, by author: String = Fixture.mallory
   ) async throws -> String {
     try await commit(tree(of: files, raw: raw, isSorted: isSorted), by: author)
   }
 
-  /// The tree that `attack` commits.
+  /// Writes the tree that `attack` commits, and returns its name.
   func tree(
     of files: [String: Content], raw: [String: [(String, Content)]] = [:], isSorted: Bool = true
   ) async throws -> String {
@@ -865,13 +873,13 @@ private struct World: Sendable {
     }
     var all = files
     let records: [String: Content] = [
-      World.milkPath: try .alarm(World.milk, "Milk"),
-      World.devicePath: try .device(World.device, "Mallory's"),
+      Fixture.milkPath: try .alarm(Fixture.milk, "Milk"),
+      Fixture.devicePath: try .device(Fixture.device, "Mallory's"),
     ]
     for (path, content) in records where !files.keys.contains(where: { path.hasPrefix($0 + "/") }) {
       all[path] = content
     }
-    // A file and a folder of one name do not go together.
+    // A file and a folder cannot have the same name.
     let above = files.keys.flatMap { path in
       path.indices.filter { path[$0] == "/" }.map { String(path[..<$0]) }
     }
@@ -882,7 +890,7 @@ private struct World: Sendable {
     return try await write(objects, raw: raw, isSorted: isSorted, folder: "").id
   }
 
-  /// Writes the trees of some paths, from the bottom up.
+  /// Writes the trees of the paths bottom-up, and returns the top one.
   private func write(
     _ objects: [String: Object], raw: [String: [(String, Content)]], isSorted: Bool,
     folder: String
@@ -917,19 +925,19 @@ private struct World: Sendable {
     }
   }
 
-  /// A folder that has one and the same under several names.
+  /// Writes a folder that contains the same object under several names.
   func folder(_ names: [String], of object: Object) async throws -> Object {
     let entries = names.map { TreeEntry(name: $0, object: object) }
       .sorted { $0.key.lexicographicallyPrecedes($1.key) }
     return Object(id: try await tree(entries), mode: "40000")
   }
 
-  /// Writes a tree of entries as they come.
+  /// Writes a tree with the entries in the given order.
   func tree(_ entries: [TreeEntry]) async throws -> String {
     try await object("tree", entries.flatMap(\.bytes))
   }
 
-  /// Writes an object as it is, whatever it holds, into the remote. Returns its name.
+  /// Writes an object into the remote without validation, and returns its name.
   func object(_ kind: String, _ bytes: [UInt8]) async throws -> String {
     let file = remote + "/new-object"
     try Data(bytes).write(to: URL(fileURLWithPath: file))
@@ -939,13 +947,13 @@ private struct World: Sendable {
     return String(made.out.prefix(40))
   }
 
-  /// Puts a commit of a tree on the remote's branch.
-  func commit(_ tree: String, by author: String = World.mallory) async throws -> String {
+  /// Adds a commit of a tree to the remote's branch, and returns its name.
+  func commit(_ tree: String, by author: String = Fixture.mallory) async throws -> String {
     try await commit(tree, by: author, parent: good)
   }
 
   func commit(
-    _ tree: String, by author: String = World.mallory, parent: String?
+    _ tree: String, by author: String = Fixture.mallory, parent: String?
   ) async throws -> String {
     let text = """
       tree \(tree)
@@ -954,7 +962,7 @@ private struct World: Sendable {
 
       Hostile
 
-      Device: \(World.device)
+      Device: \(Fixture.device)
 
       """
     let commit = try await object("commit", Array(text.utf8))
@@ -962,16 +970,16 @@ private struct World: Sendable {
     return commit
   }
 
-  /// Lets the remote's branch name an object.
+  /// Points the remote's branch to an object.
   func point(_ object: String) throws {
     try sandbox.write(object + "\n", to: remote + "/refs/heads/main")
   }
 
-  /// Puts a commit for each list of files on the remote's branch, quickly. Returns the last.
+  /// Adds a commit for each list of files to the remote's branch with `git fast-import`, and returns the last one.
   func importing(_ commits: [[(String, Content)]]) async throws -> String {
     var stream = ""
     for (number, files) in commits.enumerated() {
-      stream += "commit refs/heads/main\ncommitter \(World.mallory)\ndata 2\nx\n\n"
+      stream += "commit refs/heads/main\ncommitter \(Fixture.mallory)\ndata 2\nx\n\n"
       if number == 0 { stream += "from \(good)\n" }
       for (path, content) in files {
         let text = String(decoding: content.bytes, as: UTF8.self)
@@ -986,7 +994,7 @@ private struct World: Sendable {
     return String(try await sandbox.git("rev-parse", "main", in: remote).out.prefix(40))
   }
 
-  // MARK: Looking
+  // MARK: Reading
 
   func sync(_ store: String) async throws -> Sandbox.Output {
     try await sandbox.belfry("sync", store: store)
@@ -1001,8 +1009,8 @@ private struct World: Sendable {
     String(try await sandbox.git("rev-parse", "HEAD", in: store).out.prefix(40))
   }
 
-  /// All files, with their kind, mode, target and content: of the work tree, of the folders around
-  /// it, and of git's own folder what git obeys or runs.
+  /// Returns the type, mode, target and content of all files: in the work tree, in the folders around it, and the
+  /// configuration and hooks in `.git`.
   func files() async throws -> Set<String> {
     let script = """
       cd "$1" && set -- -path ./remote.git -prune -o -path ./two -prune -o \
@@ -1015,8 +1023,8 @@ private struct World: Sendable {
     return Set(list.out.split(separator: "\n").map(String.init))
   }
 
-  /// A sync of the first device, which is killed after half a minute.
-  func visit() async throws -> Visit {
+  /// Syncs the first device with a time limit, and returns the result.
+  func syncFirstDevice() async throws -> SyncResult {
     let before = try await files()
     let peak = remote + "/peak"
     let script = """
@@ -1033,25 +1041,26 @@ private struct World: Sendable {
         "TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": "2026-11-20T22:41:00Z",
         "BELFRY_STORE": one,
       ])
-    // Nothing is there when it was killed.
+    // The file is missing if the sync was killed.
     let megabytes = (try? sandbox.read(peak)).flatMap { Int($0) } ?? .max
-    return Visit(before: before, sync: sync, megabytes: megabytes, after: try await files())
+    return SyncResult(before: before, sync: sync, megabytes: megabytes, after: try await files())
   }
 
   // MARK: Expecting
 
-  /// Expects that a sync took the good records alone, and that both devices are well ever after.
+  /// Expects that a sync imported only the valid records, and that both devices continue to work.
   ///
   /// - Parameters:
-  ///   - refused: the paths that were left out, each named with the commit and its device.
-  ///   - brings: the files that came in.
-  ///   - expected: the titles of all alarms then.
-  ///   - optional: files that may have come in as well, with the titles that they may have.
+  ///   - refused: the refused paths, each reported with the commit and its device.
+  ///   - brings: the imported files.
+  ///   - expected: the titles of all alarms after the sync.
+  ///   - optional: files that the sync may import, with their possible titles.
   func expectContained(
-    _ visit: Visit, of commit: String, refused: [String], brings: [String] = World.goodPaths,
+    _ result: SyncResult, of commit: String, refused: [String],
+    brings: [String] = Fixture.goodPaths,
     titles expected: [String] = ["Milk", "Rent"], mayBring optional: [String: [String]] = [:]
   ) async throws {
-    let sync = visit.sync
+    let sync = result.sync
     #expect(sync.status == 0, "\(sync.err)")
     expectPrintable(sync)
     for path in refused {
@@ -1062,10 +1071,10 @@ private struct World: Sendable {
       }
       #expect(isLocated, "\(path) is not located: \(named)")
     }
-    // Nothing that was there has changed, local alarms least of all.
-    let gone = visit.before.subtracting(visit.after)
+    // All existing files are unchanged, including local alarms.
+    let gone = result.before.subtracting(result.after)
     #expect(gone.isEmpty, "\(gone.sorted())")
-    let new = Set(visit.after.subtracting(visit.before).compactMap(Visit.path))
+    let new = Set(result.after.subtracting(result.before).compactMap(SyncResult.path))
       .subtracting(optional.keys.map { "one/" + $0 })
     let wanted = Set(brings.map { "one/" + $0 })
     let stray = new.subtracting(wanted).sorted()
@@ -1075,7 +1084,7 @@ private struct World: Sendable {
     let extra = Set(optional.values.joined())
     #expect(try await titles(one).filter { !extra.contains($0) } == expected)
 
-    // Calm from now on.
+    // A second sync changes nothing.
     let head = try await self.head(one)
     let again = try await self.sync(one)
     #expect(again.status == 0)
@@ -1083,7 +1092,7 @@ private struct World: Sendable {
     #expect(again.out == "Everything is up to date.\n")
     #expect(try await self.head(one) == head)
 
-    // The other device has the same.
+    // The other device converges.
     let other = try await self.sync(two)
     #expect(other.status == 0, "\(other.err)")
     expectPrintable(other)
@@ -1095,7 +1104,7 @@ private struct World: Sendable {
       try await expectSound(store, after: commit)
     }
 
-    // Both work on.
+    // Both devices exchange further changes.
     let add = try await sandbox.belfry("add", "Bread", "--daily", store: two, device: "server")
     #expect(add.status == 0, "\(add.err)")
     for store in [two, one] {
@@ -1105,7 +1114,7 @@ private struct World: Sendable {
     }
   }
 
-  /// Expects no fault in what Belfry wrote after a commit, and in all that it has now.
+  /// Expects that fsck finds no fault in the commits since another and in the current tree.
   private func expectSound(_ store: String, after commit: String) async throws {
     let commits = try await sandbox.git(
       "rev-list", "--objects", "--no-object-names", "HEAD", "--not", commit, in: store)
@@ -1119,16 +1128,16 @@ private struct World: Sendable {
     #expect(own.isDisjoint(with: faults), "\(fsck.err)")
   }
 
-  /// Expects that a sync refused the remote as a whole and changed nothing, and that all is well
-  /// when it is mended.
-  func expectRefused(_ visit: Visit, at top: String) async throws {
-    #expect([1, 2, 6].contains(visit.sync.status), "\(visit.sync.status): \(visit.sync.err)")
-    #expect(!visit.sync.err.isEmpty)
-    expectPrintable(visit.sync)
-    #expect(visit.before == visit.after)
+  /// Expects that a sync refused the whole remote and changed nothing, and that syncs succeed after the remote is
+  /// repaired.
+  func expectRefused(_ result: SyncResult, at top: String) async throws {
+    #expect([1, 2, 6].contains(result.sync.status), "\(result.sync.status): \(result.sync.err)")
+    #expect(!result.sync.err.isEmpty)
+    expectPrintable(result.sync)
+    #expect(result.before == result.after)
     for store in [one, two] {
       let again = try await self.sync(store)
-      #expect(again.status == visit.sync.status, "\(again.err)")
+      #expect(again.status == result.sync.status, "\(again.err)")
       expectPrintable(again)
       #expect(try await head(store) == good)
       #expect(try await titles(store) == ["Rent"])

@@ -1,8 +1,12 @@
 extension Sandbox {
-  /// The beginning of a script with a screen and a notification service of its own, to be run by `onDesktop`.
+  /// The prefix of a script for `onDesktop`, which starts a virtual screen and a notification service.
   ///
-  /// `press BUTTON` presses a button of the notification on top, and writes down which there are in `buttons`;
-  /// `until_shown N` waits until so many are shown; `stop` ends it all.
+  /// It defines these shell functions:
+  /// - `press BUTTON` presses a button of the top notification and records its buttons in `buttons`.
+  /// - `until_shown N` waits until N notifications are shown.
+  /// - `until_said WORDS` waits until the daemon has logged the words.
+  /// - `start_daemon` starts the daemon, which logs to `daemon.log`.
+  /// - `stop` ends the daemon, the notification service and the screen.
   public var desktop: String {
     """
     mkdir -p '\(root)/run'
@@ -47,10 +51,10 @@ extension Sandbox {
     """
   }
 
-  /// What the daemon has told.
+  /// The log of the daemon.
   public var daemonLog: String { (try? read(root + "/daemon.log")) ?? "" }
 
-  /// Runs a script that begins with `desktop`, in a session bus of its own.
+  /// Runs a script after `desktop`, with its own session bus.
   public func onDesktop(_ script: String, now: String) async throws -> Output {
     let path = root + "/script-\(now)"
     try write(

@@ -1,16 +1,16 @@
 import Foundation
 
-/// A library that makes system calls of a program under test fail (`Tests/Faults/failing.c`), compiled once.
+/// A library that makes system calls of a program under test fail, compiled once from `Tests/Faults/failing.c`.
 public enum FaultLibrary {
-  /// Whether this machine has a C compiler.
+  /// True if this machine has a C compiler.
   public static let isAvailable = path != nil
 
-  /// The variables that let every call of a kind fail on files below a path.
+  /// Returns the environment variables that make every call of a kind fail on files below a path.
   ///
   /// - Parameters:
-  ///   - call: `link`, `flock` …
+  ///   - call: the name of the system call, such as `link` or `flock`.
   ///   - error: the name of the error, such as `EPERM`.
-  ///   - prefix: the path; calls on other files succeed.
+  ///   - prefix: the path. Calls on other files succeed.
   public static func refusing(
     _ call: String, _ error: String, below prefix: String, in sandbox: Sandbox
   ) throws -> [String: String] {
@@ -18,9 +18,9 @@ public enum FaultLibrary {
       ["FAIL_KIND": call, "FAIL_ERRNO": error, "FAIL_PREFIX": prefix, "FAIL_ALL": "1"], sandbox)
   }
 
-  /// The variables that kill the program's process group before a call of a kind on a file below a path.
+  /// Returns the environment variables that kill the program's process group before a call on a file below a path.
   ///
-  /// - Parameter number: which of these calls; the first is 1.
+  /// - Parameter number: the number of the call, counted from 1.
   public static func killing(
     before call: String, number: Int = 1, below prefix: String, in sandbox: Sandbox
   ) throws -> [String: String] {

@@ -2,29 +2,29 @@ import Foundation
 import Subprocess
 import SystemPackage
 
-/// A home of its own for the programs under test: no configuration, no store, no terminal, a fixed clock.
+/// An isolated home for the programs under test, without configuration, store or terminal, and with a fixed clock.
 public final class Sandbox: Sendable {
-  /// The folder that everything is in; removed with the sandbox.
+  /// The folder that contains all files of the sandbox. It is removed with the sandbox.
   public let root: String
 
   public var home: String { root + "/home" }
   public var store: String { home + "/.local/share/belfry" }
-  /// Where the stand-ins for the hooks write what they were given, a line each.
+  /// The file to which the test hooks append a line for each notification.
   public var rang: String { root + "/rang" }
-  /// The same for what tells of missed ones.
+  /// The file to which the test hook for missed summaries appends a line for each summary.
   public var missed: String { root + "/missed" }
-  /// What stands in for the kernel's power supplies: none at first.
+  /// The folder that replaces the kernel's power supplies, empty at first.
   public var power: String { root + "/power" }
-  /// The folder of the user's own hooks.
+  /// The folder of the user's hooks.
   public var hooks: String { home + "/.config/belfry/hooks/deliver" }
 
-  /// - Parameter parent: where the sandbox is made; nil for the usual place of temporary files.
+  /// - Parameter parent: the folder of the sandbox, or nil for the folder of temporary files.
   public init(in parent: String? = nil) throws {
     let folder = parent.map { $0 + "/" } ?? NSTemporaryDirectory()
     root = folder + "belfry-test-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: hooks, withIntermediateDirectories: true)
     try FileManager.default.createDirectory(atPath: power, withIntermediateDirectories: true)
-    // Without it a firing would ring on the terminals of whoever runs the tests.
+    // Without this hook, a firing would write to the terminals of the user who runs the tests.
     try write(
       "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_TITLE $BELFRY_OCCURRENCE\" >> '\(rang)'\n",
       to: hooks + "/notify", mode: 0o755)
@@ -76,7 +76,7 @@ public final class Sandbox: Sendable {
     return name ?? (tests as NSString).deletingLastPathComponent + "/belfry"
   }()
 
-  /// Runs belfry with a clock and a zone of its own.
+  /// Runs belfry with a fixed clock and time zone.
   public func belfry(
     _ arguments: String..., now: String? = "2026-11-20T22:41:00Z", zone: String = "UTC",
     store: String? = nil, device: String = "laptop", environment: [String: String] = [:]
@@ -89,11 +89,11 @@ public final class Sandbox: Sendable {
     return try await run(Sandbox.binary, arguments, environment: variables)
   }
 
-  /// Runs belfry on a terminal of its own, with something typed; what the terminal shows is in `out`.
+  /// Runs belfry on its own terminal and types the input. The output of the terminal is in `out`.
   ///
   /// - Parameters:
-  ///   - after: what must be on the terminal before it is typed; nothing for what may be typed ahead.
-  ///   - welcomed: whether the greeting of a first command is over.
+  ///   - after: the text that the terminal must show before the input is typed, or an empty string to type at once.
+  ///   - welcomed: true to skip the onboarding of a first command.
   public func onTerminal(
     _ arguments: String..., input: String, after: String = "",
     now: String = "2026-11-20T22:41:00Z", welcomed: Bool = true
@@ -121,7 +121,7 @@ public final class Sandbox: Sendable {
 
   // MARK: Power
 
-  /// Makes a power supply as the kernel shows it: a folder with a file for each attribute.
+  /// Creates a power supply in the kernel's form: a folder with a file for each attribute.
   public func supply(_ name: String, _ attributes: [String: String]) throws {
     let folder = "\(power)/\(name)"
     try? FileManager.default.removeItem(atPath: folder)
@@ -129,7 +129,12 @@ public final class Sandbox: Sendable {
     for (attribute, value) in attributes { try write(value + "\n", to: "\(folder)/\(attribute)") }
   }
 
-  /// A battery of 50 Wh at a level in percent that drains by so many percent in an hour, or is on a charger.
+  /// Creates a battery of 50 Wh and a charger.
+  ///
+  /// - Parameters:
+  ///   - level: the level in percent.
+  ///   - drain: the drain in percent per hour.
+  ///   - isCharging: true if the charger is connected.
   public func battery(_ level: Double, drain: Double = 0, isCharging: Bool = false) throws {
     try supply(
       "BAT0",
@@ -142,13 +147,13 @@ public final class Sandbox: Sendable {
     try supply("AC", ["type": "Mains", "online": isCharging ? "1" : "0"])
   }
 
-  /// Switches to the tier that any number of alarms, and pending, belong to.
+  /// Switches to the plus tier, which has unlimited alarms and completion confirmation.
   public func plus(store: String? = nil) async throws {
     let output = try await belfry("tier", "plus", now: "2026-11-20T22:40:00Z", store: store)
     try output.expectSuccess()
   }
 
-  /// A second device: a bare repository that both sync with, and a clone of it, whose path is returned.
+  /// Creates a second device: a shared bare repository and a clone of it. Returns the path of the clone.
   public func secondDevice(now: String = "2026-11-20T22:42:00Z") async throws -> String {
     let (remote, server) = (root + "/remote.git", root + "/server")
     _ = try await git("init", "-q", "--bare", "-b", "main", remote, in: root)
@@ -169,7 +174,7 @@ public final class Sandbox: Sendable {
     var variables: [Environment.Key: String] = [
       "HOME": home, "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
       "GIT_CONFIG_NOSYSTEM": "1",
-      // No noise, and nothing on the terminals of whoever runs the tests.
+      // No sound, and no output on the terminals of the user who runs the tests.
       "BELFRY_SOUND": "none", "BELFRY_TERMINALS": "\(root)/terminals",
       "BELFRY_POWER_SUPPLY": power,
     ]
@@ -202,12 +207,12 @@ public final class Sandbox: Sendable {
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
   }
 
-  /// What the stand-in hook has rung for.
+  /// The lines that the test hooks recorded.
   public var rings: [String] {
     ((try? read(rang)) ?? "").split(separator: "\n").map(String.init)
   }
 
-  /// Writes an executable shell script at a path below `root`, and returns its whole path.
+  /// Writes an executable shell script at a path below `root`, and returns its absolute path.
   public func script(_ name: String, _ text: String) throws -> String {
     let path = root + "/" + name
     try FileManager.default.createDirectory(
@@ -216,23 +221,22 @@ public final class Sandbox: Sendable {
     return path
   }
 
-  /// Waits until a file is there and as long as a text. Returns false after a minute, which is longer than any busy
-  /// machine needs.
+  /// Waits until a file exists and is at least as long as a text. Returns false after a minute.
   public func waitForFile(_ path: String, holding text: String = "") async throws -> Bool {
-    func isThere() -> Bool {
+    func isComplete() -> Bool {
       FileManager.default.contents(atPath: path).map { $0.count >= text.utf8.count } ?? false
     }
-    for _ in 0..<3000 where !isThere() { try await Task.sleep(for: .milliseconds(20)) }
-    return isThere()
+    for _ in 0..<3000 where !isComplete() { try await Task.sleep(for: .milliseconds(20)) }
+    return isComplete()
   }
 
-  /// Waits until no process runs in this sandbox's home: until all helpers have ended. Returns false after a minute.
+  /// Waits until no process runs in this sandbox's home. Returns false after a minute.
   public func waitForHelpers() async throws -> Bool {
     let home = Data("HOME=\(self.home)\0".utf8)
     func isOver() -> Bool {
       let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
       return !processes.contains { name in
-        // The environment of a process that just ended cannot be read.
+        // The environment of an ended process cannot be read.
         Int(name) != nil
           && FileManager.default.contents(atPath: "/proc/\(name)/environ")?.range(of: home) != nil
       }
@@ -241,9 +245,9 @@ public final class Sandbox: Sendable {
     return isOver()
   }
 
-  /// A sandbox whose store has the alarm Tea, daily at 09:00.
+  /// Returns a sandbox whose store has the alarm Tea, daily at 09:00.
   ///
-  /// - Parameter committing: gives the store's git a name and an address to commit with.
+  /// - Parameter committing: true to configure a git author in the store.
   public static func withTea(committing: Bool = false) async throws -> Sandbox {
     let sandbox = try Sandbox()
     try await sandbox.plus()
@@ -255,7 +259,7 @@ public final class Sandbox: Sendable {
     return sandbox
   }
 
-  /// The file of the only alarm in a store, or of one.
+  /// Returns the path of the record of an alarm, by default the first one in the store.
   public func alarmFile(_ id: String? = nil, store: String? = nil) throws -> String {
     let folder = (store ?? self.store) + "/alarms"
     let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()

@@ -1,4 +1,4 @@
-/// A random number generator that a seed repeats (SplitMix64).
+/// A random number generator whose sequence depends only on its seed (SplitMix64).
 public struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
@@ -14,13 +14,15 @@ public struct SeededGenerator: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 
-  /// A whole number of a range.
+  /// Returns a random integer in a range.
   public mutating func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 
-  /// True in one of `n` cases.
+  /// Returns true with a probability of 1 / `n`.
   public mutating func one(in n: Int) -> Bool { int(1...n) == 1 }
 
-  /// An element, which there must be.
+  /// Returns a random element.
+  ///
+  /// - Precondition: `elements` is not empty.
   public mutating func pick<Element>(_ elements: [Element]) -> Element {
     elements[int(0...(elements.count - 1))]
   }

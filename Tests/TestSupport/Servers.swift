@@ -1,46 +1,45 @@
 import Foundation
 import Glibc
 
-/// A real server on the loopback, with all that it is made of in a folder of the sandbox.
+/// A server on the loopback interface, with all its files in a folder of the sandbox.
 public protocol Server: Sendable {
   var process: ServerProcess { get }
 }
 
 extension Server {
   public var port: Int { process.port }
-  /// The file of what it has said.
+  /// The path of the log file.
   public var log: String { process.log }
-  /// Ends it with all that it has started, but for sessions of ssh, which end with their clients.
-  /// Where it listened, connections are refused then.
+  /// Stops the server and its processes, except for ssh sessions, which end with their clients. The port then refuses
+  /// connections.
   public func stop() { process.stop() }
 }
 
-/// The processes of a server, in a group of their own.
+/// The processes of a server, in their own process group.
 ///
-/// They end with `stop()`; failing that, when the sandbox is removed or the tests have ended, in
-/// whichever way.
+/// They end with `stop()`, or when the sandbox is removed or the tests end.
 public struct ServerProcess: Sendable {
   public let port: Int
   public let log: String
   private let group: pid_t
 
-  struct DidNotStart: Error, CustomStringConvertible {
+  struct StartFailure: Error, CustomStringConvertible {
     let description: String
   }
 
   /// Starts a server on a free port, and waits until it listens.
   ///
   /// - Parameters:
-  ///   - folder: the server's own; must exist.
-  ///   - ready: what it says when it listens.
-  ///   - command: makes the shell commands that run it in the foreground on a port.
+  ///   - folder: the folder of the server, which must exist.
+  ///   - ready: the text that the server logs when it listens.
+  ///   - command: returns the shell commands that run the server in the foreground on a port.
   init(
     _ sandbox: Sandbox, folder: String, ready: String, command: (Int) throws -> String
   ) async throws {
     let (script, log) = (folder + "/run", folder + "/log")
     let tests = ProcessInfo.processInfo.processIdentifier
     for _ in 0..<5 {
-      // Below the ports that the kernel gives to connections; one that is taken ends the server.
+      // Below the kernel's ephemeral ports. The server ends if the port is in use.
       let port = Int.random(in: 10_000..<32_768)
       let commands = try command(port)
       let body = """
@@ -57,7 +56,7 @@ public struct ServerProcess: Sendable {
         "/bin/sh",
         ["-c", ": >'\(log)'; setsid sh '\(script)' </dev/null >>'\(log)' 2>&1 & echo $!"])
       guard let group = pid_t(start.out.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-        throw DidNotStart(description: start.err)
+        throw StartFailure(description: start.err)
       }
       let deadline = ContinuousClock.now + .seconds(60)
       while ContinuousClock.now < deadline {
@@ -71,7 +70,7 @@ public struct ServerProcess: Sendable {
       }
       kill(-group, SIGKILL)
     }
-    throw DidNotStart(description: try sandbox.read(log))
+    throw StartFailure(description: try sandbox.read(log))
   }
 
   func stop() { kill(-group, SIGKILL) }
@@ -79,28 +78,28 @@ public struct ServerProcess: Sendable {
 
 // MARK: ssh
 
-/// OpenSSH's server with a key of its own, and a key and a configuration for its clients.
+/// An OpenSSH server with a host key, and a key and a configuration for its clients.
 public struct SSHServer: Server {
   public let process: ServerProcess
-  /// Who its clients are there: whoever runs the tests.
+  /// The user name of the clients: the user who runs the tests.
   public let user: String
   private let folder: String
 
-  /// The file of the clients' private key; the public one is beside it.
+  /// The path of the clients' private key. The public key is in the same folder.
   public var key: String { folder + "/key" }
-  /// The public keys that it accepts.
+  /// The path of the public keys that the server accepts.
   public var authorizedKeys: String { folder + "/authorized_keys" }
-  /// The hosts that its clients know: itself.
+  /// The path of the clients' known hosts, which contain only the server.
   public var knownHosts: String { folder + "/known_hosts" }
-  /// The clients' configuration, with the host `bells`. It has to be handed over: OpenSSH takes
+  /// The path of the clients' configuration, with the host `bells`. Clients need it as an option, because OpenSSH takes
   /// `~/.ssh` from the user database, not from HOME.
   public var configuration: String { folder + "/config" }
-  /// For `GIT_SSH_COMMAND` and `core.sshCommand`.
+  /// The value for `GIT_SSH_COMMAND` and `core.sshCommand`.
   public var command: String { "ssh -F '\(configuration)'" }
 
   /// The URL of a repository, by its absolute path.
   public func url(_ path: String) -> String { "ssh://\(user)@127.0.0.1:\(port)\(path)" }
-  /// The same by the alias in the configuration.
+  /// The URL of a repository with the alias in the configuration, by its absolute path.
   public func alias(_ path: String) -> String { "bells:\(path)" }
 
   public init(_ sandbox: Sandbox) async throws {
@@ -145,7 +144,7 @@ public struct SSHServer: Server {
           GlobalKnownHostsFile none
           BatchMode yes
         """, to: folder + "/config")
-      // A server of root's wants that folder, which the machine's own makes when it starts.
+      // A server that runs as root needs this folder, which the machine's own server creates when it starts.
       return """
         [ "$(id -u)" != 0 ] || mkdir -p -m 755 /run/sshd
         /usr/sbin/sshd -D -e -f '\(folder)/sshd_config'
@@ -157,25 +156,25 @@ public struct SSHServer: Server {
 
 // MARK: https
 
-/// nginx with git's own CGI program behind it, over TLS and with a password.
+/// An nginx server for git's CGI program, with TLS and a password.
 ///
-/// It serves as two hosts on one port: 127.0.0.1, and 127.0.0.2 that it redirects to from `/moved`.
+/// It serves two hosts on one port: 127.0.0.1, and 127.0.0.2, to which `/moved` redirects.
 public struct HTTPSServer: Server {
   public let process: ServerProcess
   public let user = "ringer"
   public let password = "open sesame"
   private let folder: String
 
-  /// The certificate of the authority that has signed its own.
+  /// The path of the certificate of the authority that signed the server's certificate.
   public var authority: String { folder + "/authority.pem" }
-  /// The requests, a line each: method, path, status, and `[Authorization]` as it was sent.
+  /// The path of the log of requests, with a line for each: method, path, status and `[Authorization]`.
   public var requests: String { folder + "/requests" }
-  /// The requests to 127.0.0.2.
+  /// The path of the log of requests to 127.0.0.2.
   public var otherRequests: String { folder + "/other-requests" }
 
   /// The URL of a repository in the sandbox's root, by its name.
   public func url(_ name: String) -> String { "https://127.0.0.1:\(port)/\(name)" }
-  /// One that redirects to the same repository on the other host.
+  /// The URL that redirects to the same repository on the other host.
   public func moved(_ name: String) -> String { url("moved/" + name) }
 
   public init(_ sandbox: Sandbox) async throws {
@@ -254,7 +253,7 @@ public struct HTTPSServer: Server {
 
 // MARK: git
 
-/// `git daemon`, which lets anybody push.
+/// A `git daemon` that accepts pushes without authentication.
 public struct GitServer: Server {
   public let process: ServerProcess
 
@@ -273,9 +272,9 @@ public struct GitServer: Server {
   }
 }
 
-// MARK: Silence
+// MARK: No response
 
-/// A server that accepts connections, which it notes in its log, and never says a word.
+/// A server that accepts and logs connections but never sends a response.
 public struct SilentServer: Server {
   public let process: ServerProcess
 

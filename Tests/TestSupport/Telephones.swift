@@ -1,36 +1,36 @@
 import Foundation
 
-/// Somebody at the other end of a SIP call: sipp, which answers or does not, and what is heard there.
+/// The called side of a SIP call, played by sipp, which measures the received audio.
 public struct Telephone: Server {
   public let process: ServerProcess
   private let folder: String
   private let sandbox: Sandbox
 
-  public enum Manner: String, Sendable {
+  public enum Behavior: String, Sendable {
     case answers, busy
-    /// Nobody is there by that number.
+    /// The number does not exist.
     case unknown
   }
 
-  /// What was heard, once the call is over.
+  /// The audio that the telephone received.
   public struct Heard: Sendable {
     public let seconds: Double
-    /// The share of samples that are no silence.
+    /// The fraction of samples that are not silent.
     public let loud: Double
   }
 
-  public init(_ sandbox: Sandbox, _ manner: Manner = .answers) async throws {
+  public init(_ sandbox: Sandbox, _ behavior: Behavior = .answers) async throws {
     self.sandbox = sandbox
     let folder = sandbox.root + "/telephone-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try sandbox.write(Telephone.script, to: folder + "/telephone.py")
     self.folder = folder
     process = try await ServerProcess(sandbox, folder: folder, ready: "at the telephone") { port in
-      "cd '\(folder)' && exec python3 telephone.py \(port) \(manner.rawValue) '\(folder)/heard'"
+      "cd '\(folder)' && exec python3 telephone.py \(port) \(behavior.rawValue) '\(folder)/heard'"
     }
   }
 
-  /// Nil when nothing came.
+  /// Returns the received audio after the call, or nil if there was no call.
   public func heard() async throws -> Heard? {
     for _ in 0..<400 {
       if let text = try? sandbox.read(folder + "/heard"), text.hasSuffix("\n") {
@@ -107,7 +107,7 @@ public struct Telephone: Server {
     """#
 }
 
-/// An HTTP voice API in Twilio's form: it takes calls, or does not, one request after the other as it is told.
+/// An HTTP voice API in Twilio's form, with a configured answer to each request.
 public struct VoiceAPI: Server {
   public let process: ServerProcess
   private let folder: String
@@ -116,9 +116,9 @@ public struct VoiceAPI: Server {
   public var url: String { "http://127.0.0.1:\(port)/2010-04-01/Accounts/AC1/Calls.json" }
 
   /// - Parameters:
-  ///   - answers: what becomes of each request for a call: a status, `timeout`, or `answered`, `busy`,
-  ///   `no-answer`, `ringing`: taken, with that end.
-  ///   - token: the one that it lets in.
+  ///   - answers: the answer to each request for a call: an HTTP status, `timeout`, or for an accepted call its
+  ///     final state `answered`, `busy`, `no-answer` or `ringing`.
+  ///   - token: the accepted password.
   public init(
     _ sandbox: Sandbox, answers: [String], token: String = "secret token"
   ) async throws {
@@ -133,7 +133,7 @@ public struct VoiceAPI: Server {
     }
   }
 
-  /// The requests for a call: each with `user`, `password` and the fields of its form.
+  /// The received requests, each with `user`, `password`, `path` and the fields of its form.
   public var requests: [[String: String]] {
     let text = (try? sandbox.read(folder + "/requests")) ?? ""
     return text.split(separator: "\n").compactMap {

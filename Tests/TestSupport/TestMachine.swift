@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// The properties of the machine that some tests need. Tests without them are skipped with `.enabled(if:)`.
+/// Properties of the machine that some tests need. Tests use them with `.enabled(if:)`.
 public enum TestMachine {
   /// True if the tests run as root.
   public static var isRoot: Bool { geteuid() == 0 }
@@ -14,7 +14,7 @@ public enum TestMachine {
     mounts && FileManager.default.isExecutableFile(atPath: "/lib/systemd/systemd")
     && succeeds("/usr/bin/unshare --mount sh -c '\(systemd)\n\(endSystemd)'")
 
-  /// Lines of shell that start a systemd user manager in a mount namespace of its own, or exit with status 1.
+  /// Shell commands that start a systemd user manager in its own mount namespace, or exit with status 1.
   public static let systemd = """
     mount -t tmpfs tmpfs /run
     mkdir -p /run/systemd/system /run/user/0
@@ -29,10 +29,10 @@ public enum TestMachine {
     systemctl --user show-environment >/dev/null || { kill $manager $bus; exit 1; }
     """
 
-  /// A line of shell that ends the manager.
+  /// A shell command that ends the manager.
   public static let endSystemd = "kill $manager $bus"
 
-  /// The time since the machine started without its sleep, in seconds.
+  /// The seconds since the machine started, without the time in sleep.
   public static var uptime: Int {
     var time = timespec()
     return clock_gettime(CLOCK_MONOTONIC, &time) == 0 ? time.tv_sec : 0
