@@ -28,7 +28,7 @@ private func read(_ text: String, zones: ZoneLibrary = utc) throws -> (
     zones: zones)
 }
 
-/// The days on which libical itself lets the rules of a document come.
+/// Returns the days to which libical expands the rules of a document.
 private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDate] {
   let handle = try #require(dlopen("libical.so.3", RTLD_NOW))
   typealias Expand =
@@ -51,10 +51,11 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
   return days.filter { $0 <= end }.sorted()
 }
 
+/// Tests of exporting alarms to iCalendar.
 @Suite struct CalendarWritingTests {
-  /// Clamping and intervals as libical, which knows nothing of Belfry, understands them.
+  /// Compares clamping and intervals with libical's independent expansion.
   @Test(arguments: 0..<300)
-  func everyScheduleComesOnTheSameDaysInACalendar(_ seed: UInt64) throws {
+  func schedulesExpandToTheSameDaysInLibical(_ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
     let start = CivilDate(year: number(2023...2027), month: number(1...12), day: number(1...28))
@@ -93,13 +94,13 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     let document = try CalendarDocument().write([alarm]).bytes
     #expect(try expanded(document, until: end) == days, "\(alarm.schedule.summary), seed \(seed)")
 
-    // And back, with and without what Belfry says of its own.
+    // The document imports to the same schedule and identifier.
     let back = try CalendarDocument().read(document, now: now, zones: utc)
     #expect(back.alarms.map(\.schedule) == [alarm.schedule])
     #expect(back.alarms.map(\.id) == [alarm.id])
   }
 
-  @Test func whatACalendarCannotSayIsNamed() throws {
+  @Test func unsupportedPropertiesAreReportedOnExport() throws {
     var odd = try alarm(.daily(Recurrence.Cadence(start: CivilDate(year: 2026, month: 11, day: 1))))
     odd.delivery = Alarm.Delivery(persistent: true, sound: "pulse", strict: true)
     odd.enabled = false
@@ -111,7 +112,7 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     #expect(back.first?.enabled == false)
   }
 
-  @Test func whatACalendarHasMovedIsTakenEventByEvent() throws {
+  @Test func movedEventIsImportedSeparately() throws {
     let pills = try alarm(
       .daily(Recurrence.Cadence(start: CivilDate(year: 2026, month: 11, day: 1))),
       times: ["08:30", "21:00"])
@@ -121,7 +122,7 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     #expect(back.flatMap(\.schedule.times).map(\.description).sorted() == ["07:15", "21:00"])
   }
 
-  @Test func textsZonesAndSkippedOnesSurvive() throws {
+  @Test func textsZonesAndSkipsSurviveRoundTrip() throws {
     let title = "Rent; \"big\", \\n ❤️ " + String(repeating: "x", count: 150)
     var one = try alarm(
       .daily(Recurrence.Cadence(start: CivilDate(year: 2026, month: 11, day: 1))),
@@ -145,6 +146,7 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
   }
 }
 
+/// Tests of importing alarms from iCalendar.
 @Suite struct CalendarReadingTests {
   @Test(arguments: [
     ("DTSTART:20261130T090000\nRRULE:FREQ=WEEKLY;BYDAY=MO,FR", "weekly on mon, fri at 09:00"),
@@ -165,7 +167,7 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     ("DTSTART:20261130T090000\nRRULE:FREQ=DAILY;BYHOUR=8,20;BYMINUTE=30", "daily at 08:30, 20:30"),
     ("DTSTART;VALUE=DATE:20261224", "once on 2026-12-24 at 09:00"),
     ("DUE:20261224T180000\nPRIORITY:1", "once on 2026-12-24 at 18:00"),
-    // An alarm half an hour before, also across midnight.
+    // A VALARM half an hour before the event, also across midnight.
     (
       "DTSTART:20261130T001500\nRRULE:FREQ=WEEKLY;BYDAY=MO\nBEGIN:VALARM\nTRIGGER:-PT30M\nEND:VALARM",
       "weekly on sun at 23:45"
@@ -187,11 +189,11 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
       "daily at 08:30, 09:00"
     ),
   ])
-  func rulesAndAlarms(_ lines: String, _ summary: String) throws {
+  func rulesAndAlarmsAreImported(_ lines: String, _ summary: String) throws {
     let (alarms, leftOut) = try read("BEGIN:VEVENT\nUID:1\nSUMMARY:x\n\(lines)\nEND:VEVENT")
     #expect(leftOut.isEmpty)
     #expect(alarms.map(\.schedule.summary) == [summary])
-    // The same thing has the same identifier each time.
+    // The identifier depends only on the event's UID.
     #expect(
       try read("BEGIN:VEVENT\nUID:1\nSUMMARY:y\n\(lines)\nEND:VEVENT").alarms.map(\.id)
         == alarms.map(\.id))
@@ -209,13 +211,13 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     ("DTSTART:20261130T090000\nRECURRENCE-ID:20261130T090000", "one occurrence"),
     ("SUMMARY:nothing", "no time"),
   ])
-  func whatCannotBeSaidIsNamed(_ lines: String, _ word: String) throws {
+  func unsupportedEventsAreReportedOnImport(_ lines: String, _ word: String) throws {
     let (alarms, leftOut) = try read("BEGIN:VEVENT\nUID:1\n\(lines)\nEND:VEVENT")
     #expect(alarms.isEmpty)
     #expect(leftOut.first?.reason.contains(word) == true, "\(leftOut)")
   }
 
-  @Test func zonesAndTheirOddNames() throws {
+  @Test func nonstandardZoneNamesAreMapped() throws {
     func zone(_ name: String) throws -> ForeignAlarm? {
       try read(
         "BEGIN:VEVENT\nUID:1\nDTSTART;TZID=\(name):20261130T090000\nEND:VEVENT"
@@ -230,7 +232,7 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
   }
 
   @Test(arguments: 0..<200)
-  func damagedDocumentsAreNoTrouble(_ seed: UInt64) throws {
+  func damagedDocumentsDoNotCrash(_ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let document = try CalendarDocument().write([
       try alarm(
@@ -247,11 +249,12 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
       default: bytes.insert(UInt8(ascii: "\n"), at: place)
       }
     }
-    // Whatever comes of it, it comes of it.
+    // Any result is valid, as long as the reader does not crash.
     _ = try? CalendarDocument().read(bytes, now: now, zones: utc)
   }
 }
 
+/// Tests of importing tasks from Taskwarrior.
 @Suite struct TaskwarriorTests {
   @Test(arguments: [
     ("daily", "daily at 08:00"), ("weekdays", "weekly on mon, tue, wed, thu, fri at 08:00"),
@@ -263,7 +266,7 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     ("2 yrs", "every 2 years on 30 Nov at 08:00, from 2026-11-30"),
     ("4hours", nil), ("P1M", "monthly on the 30th at 08:00"), ("", nil),
   ])
-  func periods(_ period: String, _ summary: String?) throws {
+  func periodsAreImported(_ period: String, _ summary: String?) throws {
     let json = try JSON(
       parsing: Array(
         """

@@ -2,15 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Commands that change several values of git's configuration and are killed while they do.
+/// Tests of commands that are killed while they change several values of git's configuration.
 @Suite(.enabled(if: FaultLibrary.isAvailable)) struct InterruptedConfigurationTests {
   @Test(
-    "a change of git's configuration is there as a whole or not at all, wherever it is killed",
+    "A killed command leaves git's configuration either unchanged or completely changed",
     arguments: [
       ["remote", "add", "origin", "/nonexistent/origin.git"], ["remote", "remove", "other"],
       ["hooks", "install"], ["hooks", "uninstall"],
     ])
-  func killed(words: [String]) async throws {
+  func killedCommandIsAtomic(words: [String]) async throws {
     let sandbox = try await Sandbox.withTea()
     let config = sandbox.store + "/.git/config"
     _ = try await sandbox.git("remote", "add", "other", "/nonexistent/other.git")
@@ -40,8 +40,8 @@ import Testing
     #expect(kills > 0)
   }
 
-  @Test("the lock that a killed change of git's configuration leaves is waited for, and removed")
-  func lock() async throws {
+  @Test("The next command removes the configuration lock of a killed command")
+  func staleConfigurationLockIsRemoved() async throws {
     let sandbox = try await Sandbox.withTea()
     let config = sandbox.store + "/.git/config"
     let words = ["remote", "add", "origin", "/nonexistent/origin.git"]
@@ -54,12 +54,12 @@ import Testing
     #expect(try sandbox.read(config).contains("/nonexistent/origin.git"))
   }
 
-  @Test("while another git changes the configuration a command says so")
-  func held() async throws {
+  @Test("A command fails and names the lock while another git process changes the configuration")
+  func heldConfigurationLockIsReported() async throws {
     let sandbox = try await Sandbox.withTea()
     let lock = sandbox.store + "/.git/config.lock"
     try sandbox.write("", to: lock)
-    // A git that waits for its input works in the store.
+    // A git process that waits for input runs in the store.
     let git = try await sandbox.run(
       "/bin/sh",
       [
@@ -75,7 +75,7 @@ import Testing
     #expect(git.err.contains("/config.lock"), "\(git.err)")
   }
 
-  /// Runs a command in a process group of its own, all of which is killed.
+  /// Runs a command in its own process group, so that a kill ends the whole group.
   private func run(
     _ sandbox: Sandbox, _ words: [String], _ variables: [String: String] = [:]
   ) async throws -> Sandbox.Output {
@@ -84,7 +84,7 @@ import Testing
       environment: variables.merging(["BELFRY_DEVICE": "laptop", "TZ": "UTC"]) { $1 })
   }
 
-  /// The entries of remotes, branches and merge drivers, in order.
+  /// Returns the entries of remotes, branches and merge drivers, in order.
   private func entries(_ config: String) -> [String] {
     var section = ""
     var entries: [String] = []

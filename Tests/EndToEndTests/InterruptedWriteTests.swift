@@ -2,19 +2,19 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Commands after one that was killed while it wrote.
+/// Tests of commands that follow a write whose process was killed.
 @Suite struct InterruptedWriteTests {
-  /// How far the killed process had come.
+  /// The last step that the killed process completed.
   enum Point: CaseIterable, Sendable {
-    /// The journal was written.
+    /// The process wrote the journal.
     case journal
-    /// The records' files were in the work tree, too.
+    /// The process also wrote the records' files to the work tree.
     case files
   }
 
-  /// Leaves a store as a process does that is killed while it carries out a command.
+  /// Leaves the store in the state of a process that is killed while it runs a command.
   ///
-  /// The command is carried out first, for its objects; then the branch and the files are taken back.
+  /// Runs the command to create its objects, then resets the branch and the files.
   private func interrupt(
     _ sandbox: Sandbox, at point: Point, now: String, _ arguments: String...
   ) async throws {
@@ -55,15 +55,15 @@ import Testing
   private func store() async throws -> Sandbox { try await Sandbox.withTea() }
 
   @Test(
-    "undo takes the interrupted command back, not an acknowledged one before it",
+    "Undo reverts the interrupted command, not the acknowledged command before it",
     arguments: Point.allCases)
-  func undoAfterAdd(point: Point) async throws {
+  func undoRevertsInterruptedAdd(point: Point) async throws {
     let sandbox = try await store()
     _ = try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:42:00Z")
     _ = try await sandbox.belfry("delete", "milk", "--yes", now: "2026-11-20T22:43:00Z")
     try await interrupt(
       sandbox, at: point, now: "2026-11-20T22:44:00Z", "add", "Bread", "--daily")
-    // What a read shows is what the next write finishes.
+    // A read shows the state that the next write completes.
     #expect(try await titles(sandbox) == ["Bread", "Tea"])
     let undo = try await sandbox.belfry("undo", now: "2026-11-20T22:45:00Z")
     #expect(undo.out.contains("Undid: Created: Bread"), "\(undo.out)\(undo.err)")
@@ -72,8 +72,8 @@ import Testing
     #expect(try await sandbox.git("log", "-2", "--format=%B").out.contains("Recovered: true"))
   }
 
-  @Test("undo after an interrupted undo takes the action before it back", arguments: Point.allCases)
-  func undoAfterUndo(point: Point) async throws {
+  @Test("Undo after an interrupted undo reverts the preceding action", arguments: Point.allCases)
+  func undoAfterInterruptedUndo(point: Point) async throws {
     let sandbox = try await store()
     _ = try await sandbox.belfry("edit", "tea", "--note", "green", now: "2026-11-20T22:42:00Z")
     _ = try await sandbox.belfry("edit", "tea", "--at", "08:00", now: "2026-11-20T22:43:00Z")
@@ -88,8 +88,9 @@ import Testing
   }
 
   @Test(
-    "an alarm whose deletion was interrupted is gone for every command", arguments: Point.allCases)
-  func deletion(point: Point) async throws {
+    "An alarm whose deletion was interrupted is deleted for every command",
+    arguments: Point.allCases)
+  func interruptedDeletion(point: Point) async throws {
     for command in [
       ["skip", "tea", "--yes"], ["edit", "tea", "--note", "green"], ["delete", "tea", "--yes"],
       ["disable", "tea"], ["pause", "tea", "--until", "2026-12-01"],
@@ -111,15 +112,16 @@ import Testing
     }
   }
 
-  @Test("what was committed after an interrupted write stays, also where finishing it fails once")
-  func finishedAtTheSecondAttempt() async throws {
+  @Test(
+    "A commit made after an interrupted write survives, even if the first completion attempt fails")
+  func completionAtSecondAttempt() async throws {
     let sandbox = try await Sandbox.withTea(committing: true)
     try await interrupt(
       sandbox, at: .journal, now: "2026-11-20T22:42:00Z", "edit", "tea", "--note", "green")
     let file = try sandbox.alarmFile()
     try sandbox.write(try sandbox.read(file).replacing("\"Tea\"", with: "\"Coffee\""), to: file)
     _ = try await sandbox.git("commit", "-qam", "By hand")
-    // Another git is at work and holds the branch: the first attempt fails.
+    // Another git process holds the branch's lock, so the first attempt fails.
     let lock = sandbox.store + "/.git/refs/heads/main.lock"
     let busy = try await sandbox.run(
       "/bin/sh",
@@ -145,8 +147,8 @@ import Testing
     #expect(show.object["note"] as? String == "green", "\(show.out)")
   }
 
-  @Test("an alarm is found under the title of an interrupted edit")
-  func title() async throws {
+  @Test("A command finds an alarm by the title that an interrupted edit set")
+  func titleOfInterruptedEdit() async throws {
     let sandbox = try await store()
     _ = try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:42:00Z")
     try await interrupt(
@@ -157,8 +159,8 @@ import Testing
     #expect(try await titles(sandbox) == ["Milk"])
   }
 
-  @Test("a tick finishes an interrupted write, and rings for it")
-  func tick() async throws {
+  @Test("A tick completes an interrupted write and rings its alarm")
+  func tickCompletesInterruptedWrite() async throws {
     let sandbox = try await store()
     try await interrupt(
       sandbox, at: .journal, now: "2026-11-20T22:42:00Z", "add", "Milk", "--daily", "--at", "09:00")
@@ -168,12 +170,12 @@ import Testing
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test("an interrupted change of the settings takes no later one back")
-  func settings() async throws {
+  @Test("Completing an interrupted settings change keeps later changes")
+  func interruptedSettingsChange() async throws {
     let sandbox = try await store()
     try await interrupt(
       sandbox, at: .journal, now: "2026-11-20T22:42:00Z", "settings", "set", "snooze", "5m")
-    // Another device's change reaches the branch by plain git before anybody has finished the write.
+    // Plain git brings another device's change to the branch before a command completes the write.
     let other = sandbox.root + "/other"
     _ = try await sandbox.git("clone", "-q", sandbox.store, other, in: sandbox.root)
     for (key, value) in [("snooze", "7m"), ("grace", "1h")] {

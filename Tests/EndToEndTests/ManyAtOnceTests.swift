@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// More notifications at once than any pipe or buffer holds.
+/// Tests of more simultaneous notifications than a pipe or buffer holds.
 @Suite struct ManyAtOnceTests {
-  /// Makes so many alarms that are due at 09:00 each day, with the longest note there may be.
+  /// Adds `count` alarms that are due at 09:00 each day, with notes of the maximum length.
   private func add(_ count: Int, to sandbox: Sandbox) async throws {
     let note = String(repeating: "\u{1F514}", count: 2000)
     _ = try await sandbox.belfry("add", "Alarm", "--daily", "--at", "09:00", "--note", note)
@@ -15,7 +15,7 @@ import Testing
     let id = try #require(first["id"] as? String)
     let letters = Array("abcdefghijklmnopqrstuvwxyz234567")
     let alarms: [[String: Any]] = (1..<count).map { number in
-      // A base-32 number in the place of the first letters.
+      // A base-32 number replaces the first letters.
       let digits = String([letters[number / 1024], letters[number / 32 % 32], letters[number % 32]])
       first["id"] = digits + (id.dropFirst(3).first == "a" ? "b" : "a") + id.dropFirst(4)
       first["title"] = "Alarm \(number)"
@@ -31,9 +31,9 @@ import Testing
   }
 
   @Test(
-    "a thousand alarms with the longest notes, due in one minute, are all delivered by one tick")
-  func thousandWithLongNotes() async throws {
-    // In memory: a delivery waits 2 s for the disk at most, and other tests keep the disk busy for longer.
+    "One tick delivers a thousand alarms with notes of the maximum length")
+  func tickDeliversThousandAlarms() async throws {
+    // In memory, because a delivery waits at most 2 s for the disk, and other tests can keep the disk busy for longer.
     let sandbox = try Sandbox(in: "/dev/shm")
     try await sandbox.plus()
     try await add(1000, to: sandbox)
@@ -52,13 +52,14 @@ import Testing
     #expect((again.object["fired"] as? [Any])?.isEmpty == true)
   }
 
-  @Test("a hook that ends before its tick does has rung, and does not ring at the next tick")
-  func endsBeforeItsTick() async throws {
+  @Test(
+    "A hook that exits before its tick counts as delivered and does not run again at the next tick")
+  func hookThatExitsBeforeTickIsDelivered() async throws {
     let sandbox = try Sandbox()
     for title in ["Quick", "Slow"] {
       _ = try await sandbox.belfry("add", title, "--daily", "--at", "09:00")
     }
-    // All hooks say that they go on; those of one alarm end long before the tick hears of the other.
+    // All hooks report "delivered"; those of one alarm exit long before the others report it.
     for (name, first) in [("notify", "echo \"$BELFRY_TITLE\" >> '\(sandbox.rang)'"), ("ring", ":")]
     {
       try sandbox.write(

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Branches that something other than Belfry moves while the work tree stays behind.
+/// Tests of branches that plain git moves without updating the work tree.
 @Suite struct MovedBranchTests {
-  /// The ways in which plain git moves the checked-out branch without touching the work tree.
-  enum Way: String, CaseIterable, Sendable {
+  /// The methods by which plain git moves the checked-out branch without updating the work tree.
+  enum MoveMethod: String, CaseIterable, Sendable {
     case reset, push, workTree
   }
 
@@ -27,8 +27,8 @@ import Testing
     return (sandbox, server)
   }
 
-  private func move(_ sandbox: Sandbox, _ way: Way, server: String) async throws {
-    switch way {
+  private func move(_ sandbox: Sandbox, _ method: MoveMethod, server: String) async throws {
+    switch method {
     case .reset:
       _ = try await sandbox.git("fetch", "-q")
       #expect(try await sandbox.git("reset", "-q", "origin/main").status == 0)
@@ -43,7 +43,7 @@ import Testing
         "pull", "-q", "--ff-only", sandbox.root + "/remote.git", "main", in: other)
       #expect(pull.status == 0, "\(pull.err)")
     }
-    // The work tree is behind.
+    // The work tree is outdated.
     #expect(try titlesOfFiles(sandbox) == ["Tea"])
   }
 
@@ -56,11 +56,12 @@ import Testing
   }
 
   @Test(
-    "alarms of a moved branch are listed, ring and come into the work tree", arguments: Way.allCases
+    "Alarms of a moved branch are listed, ring and are written to the work tree",
+    arguments: MoveMethod.allCases
   )
-  func ringing(way: Way) async throws {
+  func movedBranchRings(method: MoveMethod) async throws {
     let (sandbox, server) = try await devices()
-    try await move(sandbox, way, server: server)
+    try await move(sandbox, method, server: server)
     let list = try await sandbox.belfry("list", "--json", now: "2026-11-20T22:50:00Z")
     #expect(list.err.isEmpty, "\(list.err)")
     let next = Dictionary(
@@ -70,7 +71,7 @@ import Testing
     #expect(next == ["Milk": "2026-11-21T10:00", "Tea": "2026-11-21T08:30"])
     let show = try await sandbox.belfry("show", "milk", "--json", now: "2026-11-20T22:50:00Z")
     #expect(show.object["title"] as? String == "Milk", "\(show.err)")
-    // A read writes nothing that is synced, nor into the work tree.
+    // A read changes neither the branch nor the work tree.
     #expect(try titlesOfFiles(sandbox) == ["Tea"])
     let head = try await sandbox.git("rev-parse", "main").out
 
@@ -85,7 +86,7 @@ import Testing
     let ancestor = try await sandbox.git(
       "merge-base", "--is-ancestor", String(head.prefix(40)), "main")
     #expect(ancestor.status == 0)
-    // The log and the other device have come, too.
+    // The log entries and the other device's record are present, too.
     let log = try await sandbox.belfry("log", "--json", now: "2026-11-21T10:01:00Z")
     #expect(
       log.array.contains {
@@ -95,10 +96,10 @@ import Testing
     #expect(try await sandbox.git("ls-files", "devices").out.split(separator: "\n").count == 2)
   }
 
-  @Test("a sync brings the work tree in line with a moved branch", arguments: Way.allCases)
-  func syncing(way: Way) async throws {
+  @Test("A sync updates the work tree to a moved branch", arguments: MoveMethod.allCases)
+  func syncUpdatesWorkTree(method: MoveMethod) async throws {
     let (sandbox, server) = try await devices()
-    try await move(sandbox, way, server: server)
+    try await move(sandbox, method, server: server)
     let sync = try await sandbox.belfry("sync", now: "2026-11-20T22:50:00Z")
     #expect(sync.status == 0 && !sync.err.contains("restored"), "\(sync.err)")
     #expect(try titlesOfFiles(sandbox) == ["Milk", "Tea"])
@@ -108,8 +109,8 @@ import Testing
         == sandbox.git("rev-parse", "main", in: sandbox.root + "/remote.git").out)
   }
 
-  @Test("the command after a branch has moved changes the branch's version of an alarm")
-  func editing() async throws {
+  @Test("An edit after a branch move changes the branch's version of an alarm")
+  func editAfterBranchMove() async throws {
     let (sandbox, server) = try await devices()
     try await move(sandbox, .push, server: server)
     let edit = try await sandbox.belfry(
@@ -121,8 +122,8 @@ import Testing
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test("a hand edit and a file removed by hand count beside a moved branch")
-  func handEdits() async throws {
+  @Test("After a branch move, hand edits are imported and files removed by hand are restored")
+  func handEditsAfterBranchMove() async throws {
     let (sandbox, server) = try await devices()
     _ = try await sandbox.belfry(
       "add", "Bread", "--daily", "--at", "11:00", now: "2026-11-20T22:44:00Z")
@@ -147,7 +148,7 @@ import Testing
     #expect(
       list.array.compactMap { $0["title"] as? String }.sorted()
         == ["Bread", "Eggs", "Oat milk", "Tea"])
-    // Only the removed file is spoken of.
+    // The warning names only the removed file.
     #expect(list.err.components(separatedBy: "belfry delete").count == 2, "\(list.err)")
     _ = try await sandbox.belfry("tick", now: "2026-11-20T22:51:00Z")
     let show = try await sandbox.belfry("show", "oat", "--json", now: "2026-11-20T22:52:00Z")
@@ -156,8 +157,8 @@ import Testing
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test("a hand edit committed in another work tree is taken up as one")
-  func editInAnotherWorkTree() async throws {
+  @Test("A hand edit committed in another work tree is imported as a hand edit")
+  func handEditInAnotherWorkTree() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let other = sandbox.root + "/other"
@@ -175,9 +176,9 @@ import Testing
   }
 
   @Test(
-    "after a reset without Belfry's note of the branch the records are committed again",
+    "After a reset and the loss of Belfry's last seen commit, the records are committed again",
     arguments: ["tick", "sync"])
-  func lostNote(command: String) async throws {
+  func resetWithoutSeenCommit(command: String) async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
     _ = try await sandbox.secondDevice()
@@ -199,7 +200,7 @@ import Testing
     #expect(remote.out.contains(".json"))
   }
 
-  @Test("a moved branch is noticed when its references are packed")
+  @Test("A branch move is detected when the references are packed")
   func packedReferences() async throws {
     let (sandbox, server) = try await devices()
     try await move(sandbox, .push, server: server)

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What partners may and may not do to each other, as people see it.
+/// Tests of the permissions and limits between partners.
 extension PartnerTests {
   // MARK: JSON
 
-  @Test("with --json every command prints one document, whatever news arrive meanwhile")
-  func oneDocumentEach() async throws {
+  @Test("With --json, every command prints one document, even if messages arrive meanwhile")
+  func jsonPrintsOneDocument() async throws {
     let (chris, alex) = (try await person(), try await person())
     let box = try await mailbox(chris.sandbox)
     func expectDocument(
@@ -30,7 +30,7 @@ extension PartnerTests {
     #expect(try await expectDocument(alex, "confirm", code)["phase"] as? String == "active")
     let synced = try await expectDocument(chris, "sync")
     #expect((synced["news"] as? [Any])?.count == 1)
-    // A request waits for Chris.
+    // A request for Chris is in the mailbox.
     _ = try await alex.partner("send", "Chris", "For you", "--in", "1h")
     let sent = try await chris.partner("send", "Alex", "Nap", "--in", "1h", "--json")
     #expect(sent.object["message"] as? String == "Nap", "\(sent.out)")
@@ -55,7 +55,7 @@ extension PartnerTests {
     _ = try await chris.partner("send", "Alex", "Last", "--in", "1h")
     #expect(
       try await expectDocument(alex, "remove", "Christine", "--yes")["cancelled"] as? Int == 1)
-    // Also where the mailbox is not reached.
+    // The command also prints one document if the mailbox is unreachable.
     try FileManager.default.moveItem(atPath: box, toPath: box + ".away")
     let away = try await chris.partner("send", "Alex", "Away", "--in", "1h", "--json")
     #expect(away.status == 6)
@@ -64,13 +64,13 @@ extension PartnerTests {
 
   // MARK: Quiet hours
 
-  @Test("in quiet hours nothing of a partner's begins to ring; it rings when they end")
-  func quietHours() async throws {
+  @Test("A partner's alarm that is due in quiet hours rings when the quiet hours end")
+  func quietHoursDelayRinging() async throws {
     let (chris, alex) = (try await person(), try await person())
     try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
     _ = try await chris.partner("send", "Alex", "Night", "--at", "22:59")
     _ = try await alex.partner("sync")
-    // The machine was off at 22:59.
+    // The machine was off at 22:59, so no tick ran.
     _ = try await alex.belfry(["tick"], now: "2026-11-07T03:00:00Z")
     #expect(alex.sandbox.rings.isEmpty)
     let listed = try await alex.belfry(["list"], now: "2026-11-07T03:00:00Z")
@@ -79,8 +79,8 @@ extension PartnerTests {
     #expect(alex.sandbox.rings.count == 1, "\(alex.sandbox.rings)")
   }
 
-  @Test("quiet hours that are set later hold for what is set already, until they are switched off")
-  func laterQuietHours() async throws {
+  @Test("New quiet hours apply to existing requests until they are turned off")
+  func newQuietHoursApplyToExistingRequests() async throws {
     let (chris, alex) = (try await person(), try await person())
     try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
     _ = try await chris.partner("send", "Alex", "Lunch", "--at", "12:30")
@@ -93,10 +93,10 @@ extension PartnerTests {
     #expect(alex.sandbox.rings.count == 1, "\(alex.sandbox.rings)")
   }
 
-  // MARK: Stores are no mailboxes
+  // MARK: Stores as mailboxes
 
-  @Test("neither side takes a store for a mailbox, its own or somebody else's")
-  func storesAreNoMailboxes() async throws {
+  @Test("Invite and accept reject a store or another repository as the mailbox")
+  func storesAreRejectedAsMailboxes() async throws {
     let (chris, alex) = (try await person(), try await person())
     func bare(_ name: String) async throws -> String {
       let path = chris.sandbox.root + "/\(name).git"
@@ -108,7 +108,7 @@ extension PartnerTests {
       let invited = try await chris.partner("invite", "--remote", box, "--as", "Chris", "--json")
       return try #require(invited.object["link"] as? String, "\(invited.err)")
     }
-    // Where Alex syncs, before and after there is something, and by another URL.
+    // The remote that Alex syncs with, empty and with content, under another form of its URL.
     let store = try await bare("store")
     let early = try await link(store)
     #expect(try await alex.belfry(["remote", "add", "origin", "file://\(store)/"]).status == 0)
@@ -121,7 +121,7 @@ extension PartnerTests {
     let others = try await chris.partner("invite", "--remote", store)
     #expect(others.status == 2)
     #expect(others.err.contains("is not a mailbox: it holds refs/heads/main"), "\(others.err)")
-    // Somebody's work that an altered invitation names.
+    // A repository with unrelated work, named by a manipulated invitation.
     let work = try await bare("work")
     let altered = try await link(work)
     _ = try await chris.sandbox.git("push", "-q", work, "HEAD:refs/heads/work")
@@ -132,10 +132,10 @@ extension PartnerTests {
     #expect(try await alex.partner("list", "--json").array.isEmpty)
   }
 
-  // MARK: Parting
+  // MARK: Removing a partner
 
-  @Test("a sender who parts takes along what was set; the receiver hears it, and may keep it")
-  func theSenderParts() async throws {
+  @Test("A sender's removal of a partner deletes the receiver's alarms, and undo restores them")
+  func senderRemovesPartner() async throws {
     let (chris, alex) = (try await person(), try await person())
     try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
     _ = try await chris.partner("send", "Alex", "Nap", "--in", "1h")
@@ -152,8 +152,8 @@ extension PartnerTests {
     #expect(try await alex.list().count == 1)
   }
 
-  @Test("undo does not bring back the alarms of a partner whom one has parted from")
-  func undoAfterParting() async throws {
+  @Test("Undo does not restore the alarms of a removed partner")
+  func undoAfterPartnerRemoval() async throws {
     let (chris, alex) = (try await person(), try await person())
     try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
     #expect(try await alex.belfry(["add", "Own", "--daily", "--at", "09:00"]).status == 0)
@@ -173,8 +173,8 @@ extension PartnerTests {
 
   // MARK: Input
 
-  @Test("a time with seconds is refused, and an offset needs no colon")
-  func times() async throws {
+  @Test("Send rejects a time with seconds and accepts an offset without a colon")
+  func timeFormats() async throws {
     let (chris, alex) = (try await person(), try await person())
     try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
     for time in ["2026-11-06T14:45:30Z", "2026-11-06T14:45:00.5Z", "2026-11-06T16:45:30+0200"] {
@@ -195,15 +195,17 @@ extension PartnerTests {
     }
   }
 
-  @Test("names that look like a partner's, and what cannot be seen, are remarked on")
-  func lookAlikes() async throws {
+  @Test(
+    "Look-alike names are rejected, and messages with invisible or look-alike characters cause warnings"
+  )
+  func lookAlikesAndInvisibleCharacters() async throws {
     let (chris, alex, other) = (try await person(), try await person(), try await person())
     let box = try await mailbox(chris.sandbox)
     try await pair(chris, alex, mailbox: box)
     let invisible = try await chris.partner("rename", "Alex", "Al\u{AD}ex")
     #expect(invisible.status == 2)
     #expect(invisible.err.contains("'Al\\u{ad}ex' is not a valid name"), "\(invisible.err)")
-    // Somebody else comes as Аlex, with a Cyrillic letter.
+    // A third person uses the name Аlex, with a Cyrillic letter.
     let link = try await chris.partner("invite", "--json").object["link"] as? String ?? ""
     let accept = try await other.partner("accept", "--yes", "--as", "\u{410}lex", link)
     #expect(accept.status == 0, "\(accept.err)")
@@ -217,7 +219,7 @@ extension PartnerTests {
     }
     #expect(try await chris.partner("confirm", code, "--name", "Sam").status == 0)
     #expect(try await chris.partner("rename", "Sam", "\u{391}lex").status == 2)
-    // A message with something between its letters, and letters of two scripts.
+    // A message with an invisible character and letters of two scripts.
     let sent = try await chris.partner("send", "Alex", "P\u{430}y\u{AD} me", "--in", "1h")
     let oddity =
       "invisible characters and words that mix look-alike letters of several scripts"

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Partners as people have them: the binary, two homes, and a real git repository as the mailbox.
+/// Tests of partners with the binary, two home folders and a real git repository as the mailbox.
 @Suite struct PartnerTests {
-  /// Somebody with a home.
+  /// A user with a home folder and a time zone.
   struct Person {
     let sandbox: Sandbox
     let zone: String
@@ -33,18 +33,18 @@ import Testing
         environment: variables)
     }
 
-    /// The code that is to be compared.
+    /// Returns the code that the partners compare.
     func code() async throws -> String {
       try #require(
         try await partner("list", "--json").array.compactMap { $0["code"] as? String }.last)
     }
 
-    /// The log, newest first.
+    /// Returns the log of partner messages, newest first.
     func log(now: String = PartnerTests.now) async throws -> [[String: Any]] {
       try await partner("log", "--json", now: now).array
     }
 
-    /// The alarms.
+    /// Returns the listed alarms.
     func list(now: String = PartnerTests.now, store: String? = nil) async throws -> [[String: Any]]
     {
       try await belfry(["list", "--json"], now: now, store: store).array
@@ -66,13 +66,13 @@ import Testing
     return path
   }
 
-  /// The references in a mailbox.
+  /// Returns the names of the references in a mailbox.
   func mail(_ mailbox: String, _ sandbox: Sandbox) async throws -> [String] {
     try await sandbox.git("for-each-ref", "--format=%(refname)", in: mailbox).out
       .split(separator: "\n").map(String.init)
   }
 
-  /// Pairs two through the content of an invitation's QR code.
+  /// Pairs two people through the content of an invitation's QR code.
   func pair(_ chris: Person, _ alex: Person, mailbox: String) async throws {
     let image = chris.sandbox.root + "/invitation.png"
     let invite = try await chris.partner(
@@ -97,14 +97,15 @@ import Testing
     #expect(try await alex.partner().out.contains("paired until Sat 6 Nov 2027"))
   }
 
-  // MARK: The example
+  // MARK: Example
 
-  /// The clock at which the daemons start: three quarters of a minute before the alarm.
+  /// The time at which the daemons start, 45 seconds before the alarm.
   private static let nap = "2026-11-06T14:44:15Z"
 
   @Test(
-    "the nap: paired by the QR code, sent, rung at the time, acknowledged, and the receipt is back")
-  func theNap() async throws {
+    "A request between partners paired by QR code rings on time, and its receipts return to the sender"
+  )
+  func requestRingsAndReceiptsReturn() async throws {
     var chris = try await person(zone: "Europe/Athens")
     var alex = try await person(zone: "America/New_York")
     let ssh = try await SSHServer(chris.sandbox)
@@ -112,7 +113,7 @@ import Testing
     alex.environment["GIT_SSH_COMMAND"] = ssh.command
     let url = ssh.url(try await mailbox(chris.sandbox))
     try await pair(chris, alex, mailbox: url)
-    // What shows the alarm presses the button that a person would.
+    // The notification hook reports a press of the Done button.
     try alex.sandbox.write(
       """
       #!/bin/sh
@@ -147,7 +148,7 @@ import Testing
     let logs =
       [alex, chris].map { (try? $0.sandbox.read($0.sandbox.root + "/daemon.log")) ?? "" }
     #expect(run.status == 0, "\(run.err)\(logs)")
-    // The partner's name above, the message below, and the button.
+    // The headline names the partner, the body holds the message, and the actions include Done.
     let rings = alex.sandbox.rings
     #expect(rings.count == 1, "\(rings)\(logs)")
     #expect(rings.first?.hasPrefix("From Chris|") == true)
@@ -157,23 +158,23 @@ import Testing
     #expect(
       receipts.compactMap { $0["state"] as? String } == ["scheduled", "rung", "acknowledged"],
       "\(receipts)\(logs)")
-    // At the instant, wherever the two are.
+    // The instant is the same in both time zones.
     let rung = receipts.first { $0["state"] as? String == "rung" }?["at"] as? String ?? ""
     #expect(rung.hasPrefix("2026-11-06T16:45:0"), "\(rung)")
     #expect(try chris.sandbox.read(news).contains("❤️ Alex: Got it|Wake up from your nap ❤️"))
-    // What lies at the host's tells nothing, and goes when it is over.
+    // The mailbox is empty after the exchange.
     _ = try await alex.partner("sync", now: "2026-11-06T14:50:00Z")
     #expect(try await mail(chris.sandbox.root + "/mailbox.git", chris.sandbox).isEmpty)
   }
 
-  @Test("the code on the terminal is read by a scanner, too")
-  func theCodeOnTheTerminal() async throws {
+  @Test("A scanner reads the QR code that the terminal shows")
+  func terminalQRCodeIsScannable() async throws {
     let person = try await person()
     let invite = try await person.partner("invite", "--remote", try await mailbox(person.sandbox))
     let drawn = invite.out.split(separator: "\n").map(Array.init).filter { line in
       line.contains("▀") || line.contains("█")
     }
-    // Without colors light modules are drawn, for a terminal that is dark: two rows in each line.
+    // Without colors, the light modules are drawn for a dark terminal, two rows in each line.
     let rows = drawn.flatMap { line in
       [line.map { "█▀".contains($0) }, line.map { "█▄".contains($0) }]
     }
@@ -191,8 +192,10 @@ import Testing
     #expect(invite.out.contains(link))
   }
 
-  @Test("nobody can hear it there: it is an alarm all the same, and the sender hears that")
-  func nobodyCanHearIt() async throws {
+  @Test(
+    "A request without a delivery channel becomes an alarm, and the receipt reports the missing channel"
+  )
+  func requestWithoutDeliveryChannel() async throws {
     let (chris, alex) = (try await person(), try await person())
     try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
     try FileManager.default.removeItem(atPath: alex.sandbox.hooks + "/notify")
@@ -207,8 +210,8 @@ import Testing
 
   // MARK: Several devices
 
-  @Test("another device of the same person: the same alarm, and an answer on one closes the other")
-  func twoDevicesOfOnePerson() async throws {
+  @Test("Two devices of one person create the same alarm, and a response on one applies to both")
+  func twoDevicesShareOneAlarm() async throws {
     let (chris, alex) = (try await person(), try await person())
     try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
     let server = try await alex.sandbox.secondDevice(now: PartnerTests.now)
@@ -217,7 +220,7 @@ import Testing
     let taken = try await alex.partner("keys", "import", input: keys.out, store: server)
     #expect(taken.out.contains("Imported the keys to Chris"), "\(taken.err)")
     _ = try await chris.partner("send", "Alex", "Nap", "--at", "12:30")
-    // Both find it in the mailbox, before they have synced with each other.
+    // Both devices read it from the mailbox before they sync with each other.
     _ = try await alex.partner("sync")
     _ = try await alex.partner("sync", store: server)
     let ids = [
@@ -239,7 +242,7 @@ import Testing
       try await alex.list(now: later, store: server).first?["state"] as? String == "finished")
     _ = try await chris.partner("sync", now: later)
     #expect(try await chris.log(now: later).first?["state"] as? String == "acknowledged")
-    // Both have told the same, and nothing of it counts as an attack.
+    // Both devices sent the same receipts, which do not count as faults.
     #expect(
       try await chris.partner("list", "--json", now: later).array.first?["faults"] as? [String: Int]
         == [:])
@@ -247,8 +250,8 @@ import Testing
 
   // MARK: The mailbox
 
-  @Test("what lies in a real mailbox and is no letter: all of it is refused, the letter is taken")
-  func aHostileMailbox() async throws {
+  @Test("Sync refuses all invalid objects in a mailbox and accepts the valid request")
+  func invalidMailboxObjectsAreRefused() async throws {
     let (chris, alex) = (try await person(), try await person())
     let box = try await mailbox(chris.sandbox)
     try await pair(chris, alex, mailbox: box)
@@ -284,7 +287,7 @@ import Testing
     #expect(sync.out.contains("refused: truncated, or not an envelope (4)"), "\(sync.out)")
     #expect(sync.out.contains("refused: invalid names (4)"), "\(sync.out)")
     #expect(try await alex.list().count == 1)
-    // Theirs are taken away, others' are not; nothing of it came into the store.
+    // Sync removes invalid objects from this address only, and stores none of them.
     let left = try await mail(box, chris.sandbox)
     #expect(left.filter { $0.hasPrefix(address) } == [name])
     #expect(left.contains("refs/belfry/mail/nobody") && left.contains("refs/heads/main"))
@@ -299,9 +302,9 @@ import Testing
   }
 
   @Test(
-    "without the mailbox it waits, is told, and goes out later; without rights it says whose they are"
+    "A request waits while the mailbox is unreachable or denies access, and the next sync sends it"
   )
-  func aMailboxThatIsAway() async throws {
+  func requestWaitsForMailbox() async throws {
     var (chris, alex) = (try await person(), try await person())
     let ssh = try await SSHServer(chris.sandbox)
     chris.environment["GIT_SSH_COMMAND"] = ssh.command
@@ -324,7 +327,7 @@ import Testing
       try await chris.partner().out.contains("2 waiting here until the mailbox can be reached"))
     #expect(try await chris.partner("sync").status == 6)
     #expect(try await alex.belfry(["doctor"]).out.contains("cannot be reached"))
-    // One that was not sent yet never is.
+    // A recalled request that was not sent yet is never sent.
     _ = try await chris.partner("recall", "Two")
     try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
     #expect(try await chris.partner("sync").status == 0)
@@ -332,10 +335,11 @@ import Testing
     #expect(try await alex.list().compactMap { $0["note"] as? String } == ["One"])
   }
 
-  // MARK: Tiers, limits, parting
+  // MARK: Tiers, limits, removal
 
-  @Test("below premium pairing answers with what premium brings", arguments: ["free", "plus"])
-  func thePaywall(_ tier: String) async throws {
+  @Test(
+    "Pairing below the premium tier fails with a hint about premium", arguments: ["free", "plus"])
+  func pairingRequiresPremium(_ tier: String) async throws {
     let person = try await person(tier: tier)
     let link = "belfry://pair?v=1"
     for words in [["invite", "--remote", "/tmp/x.git"], ["accept", link], ["keys", "import"]] {
@@ -346,8 +350,8 @@ import Testing
     }
   }
 
-  @Test("limits are set and told, and parting deletes what was set, on both sides in words")
-  func limitsAndParting() async throws {
+  @Test("Limits reject requests with a reason, and removing a partner deletes their alarms")
+  func limitsAndPartnerRemoval() async throws {
     let (chris, alex) = (try await person(), try await person())
     let box = try await mailbox(chris.sandbox)
     try await pair(chris, alex, mailbox: box)
@@ -395,8 +399,8 @@ import Testing
     #expect(!file.contains("\"key\""))
   }
 
-  @Test("parting deletes an alarm that was accepted during the prompt")
-  func partingDuringAnAcceptance() async throws {
+  @Test("Removing a partner deletes an alarm that was accepted during the prompt")
+  func removalDuringAcceptance() async throws {
     let (chris, alex) = (try await person(), try await person())
     try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
     #expect(try await chris.partner("send", "Alex", "Nap", "--at", "12:30").status == 0)
@@ -421,15 +425,15 @@ import Testing
     #expect(try await alex.list().isEmpty)
   }
 
-  @Test("re-pairing takes the place of the same person's earlier keys")
-  func rePairing() async throws {
+  @Test("Pairing again replaces the keys of the same person")
+  func pairingAgainReplacesKeys() async throws {
     let (chris, alex) = (try await person(), try await person())
     let box = try await mailbox(chris.sandbox)
     try await pair(chris, alex, mailbox: box)
     _ = try await chris.partner("send", "Alex", "Before", "--in", "1h")
     _ = try await chris.partner("send", "Alex", "Another", "--in", "2h")
     _ = try await alex.partner("sync")
-    // One that Alex has not seen when the keys change.
+    // A request that Alex has not received when the keys change.
     _ = try await chris.partner("send", "Alex", "Between", "--in", "3h")
     let link = try await chris.partner("invite", "--json").object["link"] as? String ?? ""
     #expect(try await alex.partner("accept", "--yes", "--as", "Alex", link).status == 0)
@@ -450,7 +454,7 @@ import Testing
       try await alex.list().compactMap { $0["note"] as? String } == [
         "Before", "Another", "Between", "Again",
       ])
-    // What was set under the earlier keys goes on under the new ones.
+    // Requests under the earlier keys continue under the new ones.
     let later = "2026-11-06T13:00:10Z"
     #expect(try await alex.belfry(["done", "before"], now: later).status == 0)
     #expect(try await alex.partner("reply", "another", "In a minute", now: later).status == 0)
@@ -469,15 +473,15 @@ import Testing
     #expect(try await mail(box, chris.sandbox).allSatisfy { $0.hasPrefix("refs/belfry/mail/") })
   }
 
-  @Test("what is typed wrong says what to type")
-  func wrongInput() async throws {
+  @Test("Invalid input fails with a message that names the problem")
+  func invalidInputIsReported() async throws {
     let (chris, alex) = (try await person(), try await person())
     let box = try await mailbox(chris.sandbox)
     try await pair(chris, alex, mailbox: box)
-    let sound = chris.sandbox.root + "/none.git"
-    for (words, status, say) in [
+    let missing = chris.sandbox.root + "/none.git"
+    for (words, status, expected) in [
       (["invite"], 0, "belfry://pair?"),
-      (["invite", "--remote", sound], 6, "there is no repository"),
+      (["invite", "--remote", missing], 6, "there is no repository"),
       (["invite", "--remote", "ext::sh"], 2, "is not a valid remote"),
       (["invite", "--as", "\u{1B}[31m"], 2, "is not a valid name"),
       (["accept", "https://example.org"], 2, "does not begin with belfry://pair?"),
@@ -505,12 +509,12 @@ import Testing
     ] {
       let output = try await chris.belfry(["partner"] + words, input: "")
       #expect(output.status == Int32(status), "\(words): \(output.err)")
-      #expect((output.out + output.err).contains(say), "\(words): \(output.out)\(output.err)")
+      #expect((output.out + output.err).contains(expected), "\(words): \(output.out)\(output.err)")
       if status != 0 {
         #expect(output.err.split(separator: "\n").count >= 2, "\(words): \(output.err)")
       }
     }
-    // Where a store is, or syncs, is no mailbox, and a mailbox no place to sync: a partner would read all of it.
+    // A store or its remote is not a valid mailbox, and a mailbox is not a valid remote: a partner could read the store.
     let other = chris.sandbox.root + "/store.git"
     _ = try await chris.sandbox.git(
       "init", "-q", "--bare", "-b", "main", other, in: chris.sandbox.root)

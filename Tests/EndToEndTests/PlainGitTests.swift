@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// git used beside Belfry in every way that people use it: nothing is lost, nothing stops firing.
+/// Tests of plain git commands in a store: no acknowledged write is lost and no alarm stops ringing.
 @Suite struct PlainGitTests {
   private func store() async throws -> Sandbox {
     let sandbox = try await Sandbox.withTea(committing: true)
@@ -18,7 +18,7 @@ import Testing
       .compactMap { $0["title"] as? String }.sorted()
   }
 
-  @Test func aHardResetTakesNothingBack() async throws {
+  @Test func hardResetRevertsNothing() async throws {
     let sandbox = try await store()
     _ = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
     _ = try await sandbox.belfry("done", "tea", now: "2026-11-21T09:01:00Z")
@@ -27,7 +27,7 @@ import Testing
     let tick = try await sandbox.belfry("tick", now: "2026-11-21T09:02:00Z")
     #expect(tick.err.contains("git had dropped"), "\(tick.err)")
     #expect(tick.err.contains("belfry delete"))
-    // The answer is back too: nothing rings again.
+    // The response is restored, too, so nothing rings again.
     #expect(sandbox.rings.count == 1)
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
     #expect(try await sandbox.git("ls-files", "alarms").out.split(separator: "\n").count == 2)
@@ -36,7 +36,7 @@ import Testing
     #expect(try await sandbox.belfry("tick", now: "2026-11-21T09:03:00Z").err.isEmpty)
   }
 
-  @Test func aCommittedRemovalComesBackAndADeletionDoesNot() async throws {
+  @Test func committedRemovalIsRestoredAndDeletionIsNot() async throws {
     let sandbox = try await store()
     _ = try await sandbox.belfry("delete", "rent", "--yes", now: "2026-11-20T22:43:00Z")
     _ = try await sandbox.git("rm", "-q", "-r", "alarms", "log")
@@ -48,9 +48,9 @@ import Testing
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test func aCommitOfAnOldIndexDropsNothing() async throws {
+  @Test func commitOfOutdatedIndexDropsNothing() async throws {
     let sandbox = try await store()
-    // As a git that had read its index before the last two writes.
+    // Simulates a git process that read its index before the last two writes.
     let tree = try await sandbox.git("rev-parse", "HEAD~1^{tree}").out.prefix(40)
     let commit = try await sandbox.git("commit-tree", String(tree), "-p", "HEAD", "-m", "mine").out
     _ = try await sandbox.git("update-ref", "refs/heads/main", String(commit.prefix(40)))
@@ -61,7 +61,7 @@ import Testing
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test func aCommittedHandEditIsTheUsersOwn() async throws {
+  @Test func committedHandEditIsImported() async throws {
     let sandbox = try await store()
     let id = try await sandbox.belfry("show", "tea", "--json").object["id"] as? String
     let file = try sandbox.alarmFile(id)
@@ -79,7 +79,7 @@ import Testing
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test func aCommittedRecordWithoutStampsIsAHandEditToo() async throws {
+  @Test func committedRecordWithoutStampsIsImported() async throws {
     let sandbox = try await store()
     let id = try await sandbox.belfry("show", "tea", "--json").object["id"] as? String
     let file = try sandbox.alarmFile(id)
@@ -93,7 +93,7 @@ import Testing
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test func aStaleFileOfAnEditorTakesNothingBack() async throws {
+  @Test func saveOfOutdatedFileRevertsNothing() async throws {
     let sandbox = try await store()
     let id = try await sandbox.belfry("show", "tea", "--json").object["id"] as? String
     let file = try sandbox.alarmFile(id)
@@ -101,7 +101,7 @@ import Testing
     _ = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
     _ = try await sandbox.belfry("done", "tea", now: "2026-11-21T09:01:00Z")
     _ = try await sandbox.belfry("edit", "tea", "--note", "green", now: "2026-11-21T09:02:00Z")
-    // The editor saves what it had read, with another title.
+    // The editor saves the outdated text with another title.
     try sandbox.write(opened.replacing("\"Tea\"", with: "\"Breakfast tea\""), to: file)
     let list = try await sandbox.belfry("tick", "--json", now: "2026-11-21T09:03:00Z")
     #expect(list.status == 0)
@@ -111,7 +111,7 @@ import Testing
     #expect(sandbox.rings.count == 1)
   }
 
-  @Test func aCheckoutOfThePastIsReadOnlyAndWhatRingsIsThePresent() async throws {
+  @Test func checkoutOfEarlierCommitIsReadOnlyAndBranchRings() async throws {
     let sandbox = try await store()
     _ = try await sandbox.belfry("edit", "tea", "--at", "09:30", now: "2026-11-20T22:43:00Z")
     _ = try await sandbox.belfry(
@@ -126,7 +126,7 @@ import Testing
     let add = try await sandbox.belfry("add", "Bread", "--daily")
     #expect(add.status == 1)
     #expect(add.err.contains("read-only"))
-    // At the old time nothing, at the new one both, and once.
+    // Nothing rings at the old time; both alarms ring once at the new time.
     _ = try await sandbox.belfry("tick", now: "2026-11-21T09:00:00Z")
     #expect(sandbox.rings.isEmpty)
     for minute in 30...33 {
@@ -141,7 +141,7 @@ import Testing
     #expect(try await sandbox.belfry("done", "milk", now: "2026-11-21T09:35:00Z").status == 0)
   }
 
-  @Test func theWayBackFromThePastNamesTheBranchOfTheStore() async throws {
+  @Test func detachedHeadHintNamesStoreBranch() async throws {
     let sandbox = try await store()
     _ = try await sandbox.git("branch", "-m", "main", "master")
     _ = try await sandbox.git("branch", "aside", "HEAD~1")
@@ -158,11 +158,11 @@ import Testing
     let doctor = try await sandbox.belfry("doctor", now: "2026-11-20T22:51:00Z")
     #expect(doctor.out.contains("belfry git -- checkout master"), "\(doctor.out)")
     #expect(!doctor.out.contains("heads/main"), "\(doctor.out)")
-    // A repair makes no branch that the store does not have.
+    // A repair creates no branch.
     _ = try await sandbox.belfry("doctor", "--repair", now: "2026-11-20T22:52:00Z")
     let branches = try await sandbox.git("for-each-ref", "--format=%(refname:short)", "refs/heads")
     #expect(branches.out == "aside\nmaster\n")
-    // Nothing says which branch it was.
+    // Without the recorded branch, the hint is generic.
     try FileManager.default.removeItem(atPath: sandbox.store + "/.git/belfry/seen")
     let unknown = try await sandbox.belfry("add", "Bread", "--daily")
     #expect(unknown.err.contains("Return to it: belfry git -- checkout -"), "\(unknown.err)")
@@ -170,7 +170,7 @@ import Testing
     #expect(try await titles(sandbox) == ["Milk", "Rent", "Tea"])
   }
 
-  @Test func stashRebaseAndCollectionsAreNoTrouble() async throws {
+  @Test func stashRebaseAndGarbageCollectionKeepAlarms() async throws {
     let sandbox = try await store()
     let file = try sandbox.alarmFile()
     let before = try sandbox.read(file)
@@ -189,7 +189,7 @@ import Testing
     #expect(try await sandbox.git("fsck").status == 0)
   }
 
-  @Test func aRebaseThatWaitsIsNotWrittenInto() async throws {
+  @Test func stoppedRebaseBlocksWrites() async throws {
     let sandbox = try await store()
     _ = try await sandbox.git("branch", "mine", "HEAD~1")
     _ = try await sandbox.git("checkout", "-q", "mine")
@@ -211,12 +211,12 @@ import Testing
       try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-21T09:45:00Z").status == 0)
   }
 
-  @Test func aLockThatADeadGitLeftIsTakenAway() async throws {
+  @Test func lockOfDeadGitIsRemoved() async throws {
     let sandbox = try await store()
     for lock in ["index.lock", "refs/heads/main.lock"] {
       let path = sandbox.store + "/.git/" + lock
       try sandbox.write("", to: path)
-      // Its age is the file system's own to tell.
+      // The lock's age comes from the file system.
       _ = try await sandbox.run("/bin/touch", ["-d", "1 hour ago", path])
       let add = try await sandbox.belfry(
         "edit", "tea", "--note", lock, now: "2026-11-20T22:45:0\(lock.count % 10)Z",
@@ -224,7 +224,7 @@ import Testing
       #expect(add.status == 0, "\(lock): \(add.err)")
       #expect(add.err.contains("removed a stale git lock"))
     }
-    // One that somebody holds is respected, and its holder named.
+    // A lock that a process holds is respected, and the error names the process.
     let lock = sandbox.store + "/.git/index.lock"
     async let holder = sandbox.run(
       "/bin/sh",
@@ -242,16 +242,16 @@ import Testing
   }
 }
 
-/// What git's configuration makes of the index.
+/// Tests of index formats that git's configuration selects.
 @Suite struct IndexFormTests {
   @Test(
-    "commands work beside a git that keeps its index in another form",
+    "Commands work with each index format of git",
     arguments: [
       ["core.splitIndex=true"], ["core.splitIndex=true", "index.version=4"],
       ["index.version=4", "core.untrackedCache=true"], ["feature.manyFiles=true"],
       ["core.fsmonitor=HOOK", "core.splitIndex=true"],
     ])
-  func forms(settings: [String]) async throws {
+  func indexFormats(settings: [String]) async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
     let hook = sandbox.root + "/monitor"
@@ -267,7 +267,7 @@ import Testing
       ["add", "Tea", "--daily", "--at", "09:00"], ["add", "Milk", "--daily"],
       ["edit", "tea", "--note", "green"], ["delete", "milk", "--yes"], ["undo"],
     ].enumerated() {
-      // git looks, notes what it has seen, and splits the index anew.
+      // `git status` refreshes the caches in the index and splits it again.
       let file = sandbox.store + "/notes-\(number)"
       try sandbox.write("mine", to: file)
       #expect(try await sandbox.git("add", file).status == 0)
@@ -286,16 +286,16 @@ import Testing
   }
 }
 
-/// What lies beside the alarms is looked at once a day.
-@Suite struct TidyingTests {
-  @Test func whatWasRemovedByHandComesBackAndWhatWasWrittenIsCommitted() async throws {
+/// Tests of the daily audit of records other than alarms.
+@Suite struct DailyAuditTests {
+  @Test func removedLogIsRestoredAndHandEditIsCommitted() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     _ = try await sandbox.belfry("tick", now: "2026-11-20T22:42:00Z")
     let log = try await sandbox.belfry("log", "--json").out
     let head = try await sandbox.git("rev-parse", "HEAD").out
     _ = try await sandbox.run("/bin/sh", ["-c", "rm -r '\(sandbox.store)/log'"])
-    // Not at every tick.
+    // The audit does not run at every tick.
     #expect(try await sandbox.belfry("tick", now: "2026-11-20T22:43:00Z").err.isEmpty)
     #expect(try await sandbox.belfry("log", "--json").array.isEmpty)
     let tick = try await sandbox.belfry("tick", now: "2026-11-21T22:43:00Z")
@@ -304,7 +304,7 @@ import Testing
     #expect(
       try await sandbox.git("merge-base", "--is-ancestor", head.replacing("\n", with: ""), "HEAD")
         .status == 0)
-    // Another name for this device.
+    // A hand edit of this device's name.
     let file = try await sandbox.run("/bin/sh", ["-c", "ls '\(sandbox.store)'/devices/*"]).out
       .replacing("\n", with: "")
     try sandbox.write(try sandbox.read(file).replacing("laptop", with: "desk"), to: file)
@@ -314,9 +314,9 @@ import Testing
   }
 }
 
-/// Years of use stay fast: loose objects are packed in time.
+/// Tests of repository maintenance: a tick packs loose objects.
 @Suite struct MaintenanceTests {
-  @Test func aTickPacksManyLooseObjectsAndLosesNone() async throws {
+  @Test func tickPacksLooseObjectsWithoutLoss() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     func loose() async throws -> Int {
@@ -325,7 +325,7 @@ import Testing
     }
     _ = try await sandbox.belfry("tick", now: "2026-11-20T22:42:00Z")
     #expect(try await loose() > 5)
-    // Objects that nobody names are nobody's to throw away either: a write may be about to name them.
+    // Unreachable objects must survive, because a concurrent write may be about to reference them.
     let made = try await sandbox.run(
       "/bin/sh",
       [

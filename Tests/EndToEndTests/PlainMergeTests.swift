@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A plain git that merges records, with Belfry's merge driver and without.
+/// Tests of merges by plain git, with and without Belfry's merge driver.
 @Suite struct PlainMergeTests {
   private struct Pair {
     let sandbox: Sandbox
     let one: String
     let two: String
 
-    /// Two devices that have edited the title of one alarm, and on the second its note, too.
+    /// Creates two devices that edit the title of one alarm; the second also edits its note.
     init(hooks: Bool) async throws {
       sandbox = try Sandbox()
       one = sandbox.store
@@ -46,8 +46,8 @@ import Testing
         ])
     }
 
-    /// Both devices have the joined alarm, and the same bytes.
-    func expectJoined() async throws {
+    /// Expects that both devices have the merged alarm and equal trees.
+    func expectMerged() async throws {
       for store in [two, one, two] {
         let sync = try await sandbox.belfry("sync", now: "2026-11-20T23:06:00Z", store: store)
         #expect(sync.status == 0, "\(sync.err)")
@@ -69,16 +69,16 @@ import Testing
   @Test(arguments: [
     "pull -q --no-rebase --no-edit", "pull -q --rebase", "fetch -q && git cherry-pick origin/main",
     "fetch -q && git merge -q --no-edit origin/main",
-    // What a hook wakes would put back what the reset drops.
+    // Hooks are off, because the tick that they start would restore the reset commit.
     "reset -q --soft HEAD~1 && git stash -q && git -c core.hooksPath=/dev/null pull -q --rebase "
       + "&& git stash pop -q",
   ])
-  func withTheDriverGitJoinsAsASyncDoes(command: String) async throws {
+  func gitWithDriverMergesLikeSync(command: String) async throws {
     let pair = try await Pair(hooks: true)
     let git = try await pair.git(command)
     #expect(git.status == 0, "\(git.err)")
     #expect(try await pair.git("ls-files -u").out.isEmpty)
-    try await pair.expectJoined()
+    try await pair.expectMerged()
     let conflicts = try await pair.belfry(["conflicts", "--json"])
     let fields = conflicts.array.map {
       "\($0["field"] ?? "") \($0["kept"] ?? "") \($0["discarded"] ?? "")"
@@ -90,7 +90,7 @@ import Testing
     "pull -q --no-rebase --no-edit", "fetch -q && git cherry-pick origin/main",
     "reset -q --soft HEAD~1 && git stash -q && git pull -q --rebase && git stash pop -q",
   ])
-  func withoutItTheNextCommandTakesBothSides(command: String) async throws {
+  func nextCommandMergesBothSidesWithoutDriver(command: String) async throws {
     let pair = try await Pair(hooks: false)
     #expect(try await pair.git(command).status != 0)
     #expect(try await !pair.git("ls-files -u").out.isEmpty)
@@ -100,29 +100,29 @@ import Testing
     #expect(try await pair.git("ls-files -u").out.isEmpty)
     #expect(try await pair.git("status").out.contains("cherry-picking") == false)
     #expect(try await pair.belfry(["list"]).err.isEmpty)
-    try await pair.expectJoined()
+    try await pair.expectMerged()
   }
 
-  @Test func aRebaseWithoutItIsStagedAndGoesOn() async throws {
+  @Test func rebaseWithoutDriverStagesMergedRecords() async throws {
     let pair = try await Pair(hooks: false)
     #expect(try await pair.git("pull -q --rebase").status != 0)
     let tick = try await pair.belfry(["tick"])
     #expect(tick.err.contains("rebase --continue"), "\(tick.err)")
     let go = try await pair.git("-c core.editor=true rebase --continue")
     #expect(go.status == 0, "\(go.err)")
-    try await pair.expectJoined()
+    try await pair.expectMerged()
   }
 
-  @Test func aRemovalAgainstAnEditKeepsTheRecord() async throws {
+  @Test func removalAgainstEditKeepsRecord() async throws {
     let pair = try await Pair(hooks: false)
     _ = try await pair.git("rm -q alarms/*.json && git commit -qm removed")
     #expect(try await pair.git("pull -q --no-rebase --no-edit").status != 0)
     let tick = try await pair.belfry(["tick"])
     #expect(tick.err.contains("merged both sides"), "\(tick.err)")
-    try await pair.expectJoined()
+    try await pair.expectMerged()
   }
 
-  @Test func whatSomebodyHasCorrectedStands() async throws {
+  @Test func correctionByHandIsKept() async throws {
     let pair = try await Pair(hooks: false)
     #expect(try await pair.git("pull -q --no-rebase --no-edit").status != 0)
     let file = try pair.sandbox.alarmFile(store: pair.two)
@@ -136,12 +136,12 @@ import Testing
     #expect(try await pair.belfry(["list"]).err.isEmpty)
   }
 
-  /// Committed and pushed by plain git before any Belfry has stamped it.
+  /// The edit is committed and pushed by plain git before Belfry stamps it.
   @Test(arguments: [
     ("\"title\": \"Pills\"", "\"title\": \"AAA\""), ("\"09:00\"", "\"07:30\""),
     ("\"enabled\": true", "\"enabled\": false"),
   ])
-  func whatOnlyPlainGitHasSeenStands(before: String, after: String) async throws {
+  func unstampedEditIsKept(before: String, after: String) async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
     for (key, value) in [("user.name", "Ada"), ("user.email", "ada@example.org")] {
@@ -164,12 +164,12 @@ import Testing
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test func theDriverRefusesWhatIsNoRecord() async throws {
+  @Test func driverRejectsInvalidFiles() async throws {
     let sandbox = try Sandbox()
     for name in ["o", "a", "b"] { try sandbox.write("{}", to: "\(sandbox.root)/\(name)") }
     let (o, a, b) = (sandbox.root + "/o", sandbox.root + "/a", sandbox.root + "/b")
     #expect(try await sandbox.belfry("merge-driver", o, a, b, "README.md").status == 2)
-    // Of two versions that are both none, ours stays.
+    // If both versions are invalid, ours is kept.
     let id = "rentaaaaaaaaaaaaaaaaaaaaaa"
     try sandbox.write("broken", to: a)
     let output = try await sandbox.belfry("merge-driver", o, a, b, "alarms/\(id).json")
@@ -180,7 +180,7 @@ import Testing
   }
 }
 
-/// `belfry hooks`, and what git's hooks do with it.
+/// Tests of `belfry hooks` and the git hooks that it installs.
 @Suite struct GitHookTests {
   private func store() async throws -> (Sandbox, hooks: String) {
     let sandbox = try Sandbox()
@@ -191,7 +191,7 @@ import Testing
     return (sandbox, sandbox.store + "/.git/hooks")
   }
 
-  @Test func theyAreChainedAndOnlyTheirOwnIsTakenAway() async throws {
+  @Test func hooksChainAndUninstallKeepsUserHooks() async throws {
     let (sandbox, hooks) = try await store()
     try FileManager.default.createDirectory(atPath: hooks, withIntermediateDirectories: true)
     let mark = sandbox.root + "/mark"
@@ -207,7 +207,7 @@ import Testing
     #expect(status.out.contains("merge driver: installed"))
     _ = try await sandbox.git("commit", "-q", "--allow-empty", "-m", "x")
     #expect(try sandbox.read(mark) == "mine\n")
-    // One that somebody has changed is theirs.
+    // A hook that the user changed is kept.
     let changed = try sandbox.read(hooks + "/post-merge") + "\n# mine\n"
     try sandbox.write(changed, to: hooks + "/post-merge", mode: 0o755)
     let uninstall = try await sandbox.belfry("hooks", "uninstall")
@@ -221,15 +221,15 @@ import Testing
   }
 
   @Test(
-    "an installation that was interrupted after any hook's file is completed by the next, and can be removed"
+    "The next install completes an interrupted installation, and uninstall removes it"
   )
-  func installAgain() async throws {
+  func interruptedInstallation() async throws {
     let (sandbox, hooks) = try await store()
     let config = sandbox.store + "/.git/config"
     try sandbox.write("#!/bin/sh\nexit 0\n", to: hooks + "/post-merge", mode: 0o755)
     _ = try await sandbox.belfry("hooks", "install")
     let whole = (try sandbox.read(config), try files(hooks))
-    // The files are there, and their identifiers are not yet in git's configuration.
+    // The files exist, but git's configuration doesn't contain their identifiers yet.
     for name in ["pre-commit", "post-merge"] {
       _ = try await sandbox.git("config", "--unset", "belfry.hook-\(name)")
     }
@@ -238,7 +238,7 @@ import Testing
     #expect(try files(hooks) == whole.1)
     #expect(
       Set(try sandbox.read(config).split(separator: "\n")) == Set(whole.0.split(separator: "\n")))
-    // The hook of before has been moved aside, and nothing is in its place yet.
+    // The user's hook was moved aside, and Belfry's hook is not written yet.
     try FileManager.default.removeItem(atPath: hooks + "/post-merge")
     _ = try await sandbox.git("config", "--unset", "belfry.hook-pre-commit")
     _ = try await sandbox.belfry("hooks", "uninstall")
@@ -252,10 +252,10 @@ import Testing
       .sorted()
   }
 
-  @Test func aCommitOfAnInvalidRecordIsRefused() async throws {
+  @Test func commitOfInvalidRecordIsRefused() async throws {
     let (sandbox, hooks) = try await store()
     _ = try await sandbox.belfry("hooks", "install")
-    // What it wakes would take the good edit up before git does.
+    // The tick that this hook starts would import the valid edit before git commits it.
     try FileManager.default.removeItem(atPath: hooks + "/post-commit")
     let file = try sandbox.alarmFile()
     let good = try sandbox.read(file)
@@ -268,7 +268,7 @@ import Testing
     #expect(try await sandbox.git("commit", "-qam", "good").status == 0)
   }
 
-  @Test func whatAPullBringsRingsByItself() async throws {
+  @Test func pulledAlarmRingsWithoutCommand() async throws {
     let (sandbox, _) = try await store()
     let server = try await sandbox.secondDevice()
     _ = try await sandbox.belfry("hooks", "install", store: server)
@@ -283,7 +283,7 @@ import Testing
     #expect(sandbox.rings == ["Milk 2026-11-20T23:30"])
   }
 
-  @Test func hooksThatOtherRepositoriesShareAreLeftAlone() async throws {
+  @Test func sharedHooksAreNotChanged() async throws {
     let (sandbox, _) = try await store()
     _ = try await sandbox.git("config", "--global", "core.hooksPath", sandbox.root + "/shared")
     let install = try await sandbox.belfry("hooks", "install")

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Real servers on the loopback, reached by the user's own git: its keys, credentials and
-/// certificates hold, and what is refused is told in two lines and changes nothing.
+/// Tests of real servers on the loopback interface, which the user's git reaches with its keys,
+/// credentials and certificates. A refused sync prints two lines and changes nothing.
 @Suite struct RemoteTests {
-  /// A sandbox with a bare repository in it.
+  /// Creates a sandbox with a bare repository.
   private func begin() async throws -> (Sandbox, remote: String) {
     let sandbox = try Sandbox()
     let remote = sandbox.root + "/remote.git"
@@ -13,7 +13,7 @@ import Testing
     return (sandbox, remote)
   }
 
-  /// A device's store with an alarm and a remote, not synced yet.
+  /// Creates a device's store with an alarm and a remote, without a sync.
   private func device(
     _ name: String, _ title: String, at url: String, in sandbox: Sandbox
   ) async throws -> String {
@@ -34,8 +34,8 @@ import Testing
     try await sandbox.git("rev-parse", "HEAD", in: store).out
   }
 
-  /// Two devices, one of them a clone: what either adds, both have.
-  private func expectTheyMeet(
+  /// Expects that a device and its clone exchange their alarms through a remote.
+  private func expectExchange(
     _ sandbox: Sandbox, at url: String, environment: [String: String] = [:]
   ) async throws {
     let one = try await device("one", "Rent", at: url, in: sandbox)
@@ -64,7 +64,7 @@ import Testing
     #expect(trees.count == 1)
   }
 
-  /// A sync ends with the exit code 6 and two clean lines, and leaves the store as it is.
+  /// Expects that a sync exits with code 6, prints two clean lines and leaves the store unchanged.
   @discardableResult
   private func expectRefused(
     _ sandbox: Sandbox, _ store: String, saying words: String,
@@ -83,8 +83,8 @@ import Testing
     return sync
   }
 
-  /// Whether something becomes so before long.
-  private func soon(_ condition: () async throws -> Bool) async throws -> Bool {
+  /// Returns true if the condition holds within about 5 seconds.
+  private func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
     for _ in 0..<500 {
       if try await condition() { return true }
       try await Task.sleep(for: .milliseconds(10))
@@ -94,24 +94,24 @@ import Testing
 
   // MARK: ssh
 
-  @Test func twoDevicesMeetThroughSSHWithAKey() async throws {
+  @Test func twoDevicesSyncThroughSSHWithKey() async throws {
     let (sandbox, remote) = try await begin()
     let server = try await SSHServer(sandbox)
     defer { server.stop() }
-    try await expectTheyMeet(
+    try await expectExchange(
       sandbox, at: server.url(remote), environment: ["GIT_SSH_COMMAND": server.command])
     #expect(try sandbox.read(server.log).contains("Accepted publickey for \(server.user)"))
   }
 
-  @Test func anAliasOfSSHsConfigurationIsARemote() async throws {
+  @Test func sshConfigurationAliasWorksAsRemote() async throws {
     let (sandbox, remote) = try await begin()
     let server = try await SSHServer(sandbox)
     defer { server.stop() }
-    try await expectTheyMeet(
+    try await expectExchange(
       sandbox, at: server.alias(remote), environment: ["GIT_SSH_COMMAND": server.command])
   }
 
-  @Test func theSSHCommandOfTheStoresOwnConfigurationHolds() async throws {
+  @Test func sshCommandOfStoreConfigurationIsUsed() async throws {
     let (sandbox, remote) = try await begin()
     let server = try await SSHServer(sandbox)
     defer { server.stop() }
@@ -127,7 +127,7 @@ import Testing
     try await expectSame(sandbox, [one, two], ["Milk", "Rent"])
   }
 
-  @Test func aHostWhoseKeyIsUnknownIsToldNothing() async throws {
+  @Test func unknownHostKeyIsRefusedBeforeAuthentication() async throws {
     let (sandbox, remote) = try await begin()
     let server = try await SSHServer(sandbox)
     defer { server.stop() }
@@ -136,13 +136,13 @@ import Testing
     let sync = try await expectRefused(
       sandbox, store, saying: "key", environment: ["GIT_SSH_COMMAND": server.command])
     #expect(sync.err.contains(/[Hh]ost('s)? key/) && sync.err.contains("is unknown"), "\(sync.err)")
-    // It has come as far as the host's key, and nobody's own was offered.
+    // The connection ends at the host key check, before ssh offers the user's key.
     let log = try sandbox.read(server.log)
     #expect(log.contains("Connection from") && !log.contains("publickey"), "\(log)")
     #expect(try sandbox.read(server.knownHosts).isEmpty)
   }
 
-  @Test func aHostWhoseKeyHasChangedIsToldNothing() async throws {
+  @Test func changedHostKeyIsRefusedBeforeAuthentication() async throws {
     let (sandbox, remote) = try await begin()
     let server = try await SSHServer(sandbox)
     defer { server.stop() }
@@ -156,7 +156,7 @@ import Testing
     #expect(log.contains("Connection from") && !log.contains("publickey"), "\(log)")
   }
 
-  @Test func aKeyThatTheHostDoesNotTakeIsTold() async throws {
+  @Test func rejectedUserKeyIsReported() async throws {
     let (sandbox, remote) = try await begin()
     let server = try await SSHServer(sandbox)
     defer { server.stop() }
@@ -169,7 +169,7 @@ import Testing
 
   // MARK: https
 
-  /// What the user's git knows: a credential helper with a password, and more.
+  /// Writes the user's git configuration: a credential helper with a password, and further lines.
   private func configure(
     _ sandbox: Sandbox, _ server: HTTPSServer, password: String? = nil, more: String = ""
   ) throws {
@@ -185,20 +185,20 @@ import Testing
   }
 
   @Test(arguments: ["configuration", "environment"])
-  func twoDevicesMeetThroughHTTPSWithACertificateAndAPassword(_ place: String) async throws {
+  func twoDevicesSyncThroughHTTPSWithCertificateAndPassword(_ source: String) async throws {
     let (sandbox, _) = try await begin()
     let server = try await HTTPSServer(sandbox)
     defer { server.stop() }
-    let isConfigured = place == "configuration"
+    let isConfigured = source == "configuration"
     try configure(
       sandbox, server, more: isConfigured ? "[http]\n  sslCAInfo = \(server.authority)" : "")
-    try await expectTheyMeet(
+    try await expectExchange(
       sandbox, at: server.url("remote.git"),
       environment: isConfigured ? [:] : ["GIT_SSL_CAINFO": server.authority])
     #expect(try sandbox.read(server.requests).contains("git-receive-pack 200 [Basic "))
   }
 
-  @Test func aServerWhoseCertificateIsNotTrustedIsToldNothing() async throws {
+  @Test func untrustedCertificateIsRefusedBeforeAnyRequest() async throws {
     let (sandbox, _) = try await begin()
     let server = try await HTTPSServer(sandbox)
     defer { server.stop() }
@@ -208,7 +208,7 @@ import Testing
     #expect(try sandbox.read(server.requests).isEmpty)
   }
 
-  @Test func aWrongPasswordIsToldAndNotShown() async throws {
+  @Test func wrongPasswordIsReportedWithoutShowingIt() async throws {
     let (sandbox, _) = try await begin()
     let server = try await HTTPSServer(sandbox)
     defer { server.stop() }
@@ -221,7 +221,7 @@ import Testing
   }
 
   @Test(arguments: ["", " \"https://127.0.0.1:PORT\""])
-  func aRedirectionIsNotFollowedWhateverIsConfigured(_ section: String) async throws {
+  func redirectIsNotFollowedDespiteConfiguration(_ section: String) async throws {
     let (sandbox, _) = try await begin()
     let server = try await HTTPSServer(sandbox)
     defer { server.stop() }
@@ -241,14 +241,14 @@ import Testing
 
   // MARK: git
 
-  @Test func twoDevicesMeetThroughADaemonOfGits() async throws {
+  @Test func twoDevicesSyncThroughGitDaemon() async throws {
     let (sandbox, _) = try await begin()
     let server = try await GitServer(sandbox)
     defer { server.stop() }
-    try await expectTheyMeet(sandbox, at: server.url("remote.git"))
+    try await expectExchange(sandbox, at: server.url("remote.git"))
   }
 
-  @Test func fourDevicesPushingAtOnceThroughADaemonLoseNothing() async throws {
+  @Test func fourConcurrentPushesThroughGitDaemonLoseNothing() async throws {
     let (sandbox, _) = try await begin()
     let server = try await GitServer(sandbox)
     defer { server.stop() }
@@ -277,9 +277,9 @@ import Testing
     try await expectSame(sandbox, stores, (0...4).map { "Alarm \($0)" })
   }
 
-  // MARK: Out of reach
+  // MARK: Unreachable servers
 
-  @Test func nothingOfASyncThatWasKilledGoesOn() async throws {
+  @Test func killedSyncLeavesNoProcess() async throws {
     let sandbox = try Sandbox()
     let server = try await SilentServer(sandbox)
     defer { server.stop() }
@@ -291,14 +291,14 @@ import Testing
       kill -9 $!
       """
     _ = try await sandbox.run("/bin/sh", ["-c", script])
-    let isOver = try await soon {
+    let isOver = try await eventually {
       try await sandbox.run("/usr/bin/pgrep", ["-f", repository]).out.isEmpty
     }
     #expect(isOver)
   }
 
   @Test(arguments: ["git", "ssh", "https"])
-  func aServerThatSaysNothingIsGivenUpAndLocalWorkGoesOn(_ scheme: String) async throws {
+  func silentServerTimesOutWithoutBlockingLocalCommands(_ scheme: String) async throws {
     let sandbox = try Sandbox()
     let server = try await SilentServer(sandbox)
     defer { server.stop() }
@@ -307,7 +307,7 @@ import Testing
     async let stalled = sandbox.belfry(
       "sync", store: store,
       environment: ["BELFRY_NETWORK_TIMEOUT": "2", "GIT_SSH_COMMAND": "ssh -F none"])
-    let isWaiting = try await soon { try sandbox.read(server.log).contains("accepted") }
+    let isWaiting = try await eventually { try sandbox.read(server.log).contains("accepted") }
     #expect(isWaiting)
     let add = try await sandbox.belfry(
       "add", "Milk", "--daily", store: store, environment: ["BELFRY_LOCK_TIMEOUT": "0"])
@@ -316,14 +316,14 @@ import Testing
     let sync = try await stalled
     #expect(sync.status == 6)
     #expect(sync.err.split(separator: "\n").count == 2, "\(sync.err)")
-    // Neither a git nor an ssh waits on.
-    let isOver = try await soon {
+    // No git or ssh process remains.
+    let isOver = try await eventually {
       try await sandbox.run("/usr/bin/pgrep", ["-f", repository]).out.isEmpty
     }
     #expect(isOver)
   }
 
-  @Test func aHostOutOfReachIsToldWithTheLastSync() async throws {
+  @Test func unreachableHostIsReportedWithLastSync() async throws {
     let (sandbox, _) = try await begin()
     let server = try await GitServer(sandbox)
     defer { server.stop() }
@@ -343,7 +343,7 @@ import Testing
 
   // MARK: Refusals
 
-  @Test func theReasonOfAHookIsToldWithoutItsEscapes() async throws {
+  @Test func hookMessageIsReportedWithEscapedControlCharacters() async throws {
     let (sandbox, remote) = try await begin()
     let store = try await device("one", "Rent", at: remote, in: sandbox)
     #expect(try await sandbox.belfry("sync", store: store).status == 0)
@@ -352,7 +352,7 @@ import Testing
     try sandbox.write(
       "#!/bin/sh\ncat >/dev/null\nprintf '\\033[31mNo bells\\007 on Sundays\\n' >&2\nexit 1\n",
       to: hook, mode: 0o755)
-    // As a large host does: it says how far it has come with the pack before the hook speaks.
+    // Like large hosts, the server prints progress of unpacking before the hook's output.
     _ = try await sandbox.git("config", "receive.unpackLimit", "1", in: remote)
     for hour in 10...15 {
       _ = try await sandbox.belfry(
@@ -371,7 +371,7 @@ import Testing
     "you@host:bells.git", "bells:/srv/bells.git", "https://host/bells.git",
     "http://host:8080/bells.git", "git://host/bells.git",
   ])
-  func aRemoteIsAnyPlaceThatGitReaches(_ url: String) async throws {
+  func anyURLThatGitSupportsIsARemote(_ url: String) async throws {
     let sandbox = try Sandbox()
     let store = try await device("one", "Rent", at: url, in: sandbox)
     #expect(try await sandbox.git("config", "remote.origin.url", in: store).out == url + "\n")
@@ -383,7 +383,7 @@ import Testing
     "ssh://you@-oProxyCommand=touch/x", "git://-x/y", "ftp://host/x", "https:///x",
     "https://host/\u{1B}[31m", "/srv/bells\n.git", "host:",
   ])
-  func whatCouldRunACommandIsNoRemote(_ url: String) async throws {
+  func urlThatCouldRunACommandIsRejected(_ url: String) async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Rent", "--daily")
     for command in [["remote", "add", "origin", "--", url], ["clone", "--", url]] {

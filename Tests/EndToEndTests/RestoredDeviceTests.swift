@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A device that comes back from a backup, or is set up anew, with a new identity.
+/// Tests of a device that gets a new identity after a restore from a backup or a new installation.
 @Suite struct RestoredDeviceTests {
   private static let evening = "2026-11-22T20:00:00Z"
   private static let ring = "2026-11-23T09:00:00Z"
 
-  /// Copies a store away and back, as from a backup.
+  /// Replaces a store with a copy of itself, like a restore from a backup.
   private func restore(_ sandbox: Sandbox, _ store: String) async throws {
     let copy = try await sandbox.run(
       "/bin/sh",
@@ -26,9 +26,9 @@ import Testing
   }
 
   @Test(
-    "after a restore an alarm for this device rings, with a warning, until the old place is adopted"
+    "After a restore, an alarm for this device rings with a warning until the old identity is adopted"
   )
-  func restored() async throws {
+  func restoredDeviceRingsUntilAdoption() async throws {
     let sandbox = try Sandbox()
     let now = RestoredDeviceTests.evening
     let add = try await sandbox.belfry(
@@ -47,13 +47,13 @@ import Testing
     #expect(sandbox.rings == ["Pills 2026-11-23T09:00"], "\(tick.out)\(tick.err)")
     #expect(tick.err.contains("so Pills rings here"), "\(tick.err)")
 
-    // Of two with the same name the silent one is meant.
+    // If two devices have the same name, `adopt` selects the offline one.
     let adopt = try await sandbox.belfry("device", "adopt", "laptop", now: "2026-11-23T09:01:00Z")
     #expect(adopt.status == 0, "\(adopt.err)")
     #expect(adopt.out.contains("1 alarm named it"), "\(adopt.out)")
     #expect(try await findings(sandbox, "devices", now: "2026-11-23T09:02:00Z").isEmpty)
-    let calm = try await sandbox.belfry("list", now: "2026-11-23T09:02:00Z")
-    #expect(!calm.err.contains("adopt"), "\(calm.err)")
+    let after = try await sandbox.belfry("list", now: "2026-11-23T09:02:00Z")
+    #expect(!after.err.contains("adopt"), "\(after.err)")
     // The name is unambiguous again.
     let tea = try await sandbox.belfry(
       "add", "Tea", "--daily", "--at", "09:05", "--on", "laptop", now: "2026-11-23T09:02:00Z")
@@ -62,8 +62,8 @@ import Testing
     #expect(sandbox.rings.last == "Tea 2026-11-23T09:05")
   }
 
-  @Test("undo gives an adopted place back")
-  func undone() async throws {
+  @Test("Undo reverts an adoption")
+  func undoRevertsAdoption() async throws {
     let sandbox = try Sandbox()
     let now = RestoredDeviceTests.evening
     _ = try await sandbox.belfry(
@@ -87,9 +87,9 @@ import Testing
   }
 
   @Test(
-    "a device that is set up anew stands in for its old self on every device, and adoption is synced"
+    "A reinstalled device succeeds its old identity on every device, and sync transfers the adoption"
   )
-  func reinstalled() async throws {
+  func reinstalledDeviceIsSuccessor() async throws {
     let sandbox = try Sandbox()
     let now = RestoredDeviceTests.evening
     _ = try await sandbox.belfry("tier", "plus", now: now)
@@ -129,8 +129,9 @@ import Testing
   }
 
   @Test(
-    "a device that is heard of keeps its place, and one that comes back after an adoption is named")
-  func oldOneAlive() async throws {
+    "An online device keeps its alarms, and doctor reports a device that returns after its adoption"
+  )
+  func oldDeviceIsOnline() async throws {
     let sandbox = try Sandbox()
     let now = RestoredDeviceTests.evening
     _ = try await sandbox.belfry("tier", "plus", now: now)
@@ -138,7 +139,7 @@ import Testing
       "add", "Pills", "--daily", "--at", "09:00", "--on", "laptop", now: now)
     let twin = try await sandbox.secondDevice(now: now)
     _ = try await sandbox.belfry("device", "--name", "laptop", now: now, store: twin)
-    // The first laptop goes on: it ticks, syncs, and is heard of.
+    // The first laptop stays online: it ticks and syncs.
     _ = try await sandbox.belfry("tick", now: "2026-11-23T08:58:00Z")
     _ = try await sandbox.belfry("sync", now: "2026-11-23T08:58:00Z")
     _ = try await sandbox.belfry("sync", now: "2026-11-23T08:59:00Z", store: twin)
@@ -148,7 +149,7 @@ import Testing
       "device", "adopt", "laptop", now: "2026-11-23T09:01:00Z", store: twin)
     #expect(refused.status == 4, "\(refused.out)\(refused.err)")
     #expect(refused.err.contains("--force"))
-    // Forced, and then it comes back: doctor says that two devices ring as one.
+    // After a forced adoption the old device returns, and doctor reports that both ring.
     let forced = try await sandbox.belfry(
       "device", "adopt", "laptop", "--force", now: "2026-11-23T09:02:00Z", store: twin)
     #expect(forced.status == 0, "\(forced.err)")
@@ -159,8 +160,8 @@ import Testing
     #expect(doctor.out.contains("has been online since"), "\(doctor.out)")
   }
 
-  @Test("an alarm of several devices rings on the one that is alive, not on the restored one")
-  func several() async throws {
+  @Test("An alarm of several devices rings on the online device, not on the restored one")
+  func alarmOfSeveralDevices() async throws {
     let sandbox = try Sandbox()
     let now = RestoredDeviceTests.evening
     _ = try await sandbox.belfry("tier", "plus", now: now)
@@ -178,13 +179,13 @@ import Testing
     _ = try await sandbox.belfry("sync", now: "2026-11-23T08:59:00Z")
     _ = try await sandbox.belfry("tick", now: RestoredDeviceTests.ring)
     #expect(sandbox.rings.isEmpty)
-    // The server falls silent, too: now it rings here, late.
+    // The server goes offline, too, so the alarm rings here, late.
     _ = try await sandbox.belfry("tick", now: "2026-11-23T10:20:00Z")
     #expect(sandbox.rings == ["Pills 2026-11-23T09:00"])
   }
 
-  @Test("a restored device rings at the step of its old identity and is found by its name")
-  func cascadeRun() async throws {
+  @Test("A restored device rings at the cascade step of its old identity and is found by its name")
+  func cascadeStepOfRestoredDevice() async throws {
     let sandbox = try Sandbox()
     let now = RestoredDeviceTests.evening
     _ = try await sandbox.belfry("tier", "plus", now: now)
@@ -212,7 +213,7 @@ import Testing
     _ = try await sandbox.belfry(
       "sync", now: "2026-11-23T05:03:00Z", store: watch, device: "Watch")
     _ = try await sandbox.belfry("sync", now: "2026-11-23T05:03:00Z")
-    // The one that is there is meant.
+    // The name selects the online device, which is already a target.
     let again = try await sandbox.belfry(
       "cascade", "add", "Standup", "device", "Watch", now: "2026-11-23T05:04:00Z")
     #expect(again.status == 2 && again.err.contains("belfry device adopt"), "\(again.err)")

@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Belfry at work without anybody's hand: units, crontabs, and a real systemd where one can be had.
+/// Tests of the background service: systemd units, crontabs, and a real systemd where one is available.
 @Suite struct ServiceTests {
   @Test(
-    "the units pass systemd-analyze verify, whatever the paths",
+    "The units pass systemd-analyze verify with any path",
     arguments: [
       [], ["--wake"], ["--timer"], ["--timer", "--wake"], ["--sandbox"], ["--sandbox", "--wake"],
       ["--timer", "--sandbox"],
     ])
   func unitsAreValid(options: [String]) async throws {
     let sandbox = try Sandbox()
-    // Everything that a unit's file gives a meaning to.
+    // The path contains every character that is special in a unit file.
     let store = sandbox.root + "/my store 100% $HOME \"x\" 'y' \\n ;"
     let output = try await sandbox.run(
       Sandbox.binary, ["service", "install", "--dry-run", "--json", "--store", store] + options,
@@ -38,10 +38,10 @@ import Testing
       #expect(text.contains("Type=notify") && text.contains("WatchdogSec=120"))
       #expect(text.contains(options.contains("--wake") ? "--wake" : "daemon"))
     }
-    // Here a dollar sign means nothing; in the arguments of a command it does.
+    // A dollar sign is literal in `Environment=`, but not in the arguments of a command.
     #expect(text.contains("Environment=\"BELFRY_DEVICE=my $laptop 5%%\""), "\(text)")
     #expect(text.contains("100%% $$HOME"), "\(text)")
-    // By default hooks keep every right of the user: sudo, setgid mail programs.
+    // By default, hooks keep all of the user's privileges, for sudo and setgid mail programs.
     #expect(text.contains("NoNewPrivileges") == options.contains("--sandbox"))
     if options.contains("--sandbox") {
       for path in paths where path.hasSuffix(".service") {
@@ -51,13 +51,13 @@ import Testing
         #expect(security.status == 0, "\(security.out.suffix(200))\(security.err)")
       }
     }
-    // Nothing was written.
+    // The dry run wrote no file.
     #expect(!FileManager.default.fileExists(atPath: store))
     #expect(!FileManager.default.fileExists(atPath: sandbox.home + "/.config/systemd"))
   }
 
-  @Test("without systemd it is a line of the crontab, and goes again")
-  func crontab() async throws {
+  @Test("Without systemd, install adds a crontab line and uninstall removes it")
+  func crontabLineIsInstalledAndRemoved() async throws {
     let sandbox = try Sandbox()
     let folder = sandbox.root + "/bin"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -79,7 +79,7 @@ import Testing
     let status = try await sandbox.belfry("service", environment: path)
     #expect(status.status == 4)
     #expect(status.err.contains("the scheduler does not run"))
-    // Without a cron process the line is of no use.
+    // The crontab line has no effect without a cron process.
     let unattended = try await sandbox.belfry("service", "install", environment: path)
     #expect(unattended.status == 4)
     #expect(unattended.err.contains("no cron process runs"), "\(unattended.err)")
@@ -101,13 +101,13 @@ import Testing
     #expect(lines.first == "0 5 * * * backup")
     #expect(lines.last?.hasPrefix("* * * * * BELFRY_DEVICE=laptop TZ=UTC /") == true)
     #expect(try await sandbox.belfry("service", "status", environment: path).status == 0)
-    // The line does what it says.
+    // The command of the line runs a tick.
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     let command = lines.last!.dropFirst("* * * * * ".count)
     for _ in 1...2 {
       let run = try await sandbox.run(
         "/bin/sh", ["-c", String(command)], environment: ["BELFRY_NOW": "2026-11-21T09:00:00Z"])
-      // Cron mails whatever is printed.
+      // Cron mails all output, so the command must print nothing.
       #expect(run.status == 0 && run.out.isEmpty && run.err.isEmpty, "\(run.out)\(run.err)")
     }
     #expect(sandbox.rings == ["Tea 2026-11-21T09:00"])
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(
-    "a crontab that cannot be read is not replaced",
+    "An unreadable crontab is not replaced",
     arguments: [
       // A failure, more than 1 MiB, and Latin-1.
       "echo 'crontab: cannot open your crontab: Permission denied' >&2; exit 1",
@@ -149,8 +149,8 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: sandbox.root + "/table"))
   }
 
-  @Test("a user without a crontab gets one, and the lines of a long one are kept")
-  func crontabIsKept() async throws {
+  @Test("Install creates a missing crontab and keeps the lines of a long one")
+  func crontabIsCreatedAndKept() async throws {
     let sandbox = try Sandbox()
     let table = sandbox.root + "/table"
     _ = try sandbox.script(
@@ -180,14 +180,14 @@ import Testing
     #expect(lines.hasPrefix(long) && lines.split(separator: "\n").count == 4001)
   }
 
-  /// Makes a process in a stand-in for /proc.
+  /// Creates the entry of a process in a substitute for /proc.
   private func process(_ name: String, number: Int, in folder: String) throws {
     try FileManager.default.createDirectory(
       atPath: "\(folder)/\(number)", withIntermediateDirectories: true)
     try "\(name)\n".write(toFile: "\(folder)/\(number)/comm", atomically: false, encoding: .utf8)
   }
 
-  @Test("the crontab's line has the zone and the folders of whoever installed it")
+  @Test("The crontab line contains the time zone and the folders of the installing user")
   func crontabEnvironment() async throws {
     let sandbox = try Sandbox()
     let data = sandbox.root + "/my data 5%"
@@ -198,7 +198,7 @@ import Testing
     _ = try await sandbox.belfry(
       "add", "Tea", "--daily", "--at", "09:00", zone: "Asia/Tokyo",
       environment: ["XDG_DATA_HOME": data])
-    // As cron does: without variables, and with the backslash of a percent sign taken away.
+    // Like cron, the test sets no variables and removes the backslash before a percent sign.
     let command = String(line.dropFirst("* * * * * ".count)).replacing("\\%", with: "%")
     let run = try await sandbox.run(
       "/bin/sh", ["-c", command], environment: ["BELFRY_NOW": "2026-11-22T00:00:00Z"])
@@ -206,8 +206,8 @@ import Testing
     #expect(sandbox.rings == ["Tea 2026-11-22T09:00"])
   }
 
-  @Test("neither systemd nor cron: it says so, and what to run")
-  func nothing() async throws {
+  @Test("Install without systemd and cron fails and shows the command to run every minute")
+  func installWithoutSystemdAndCron() async throws {
     let sandbox = try Sandbox()
     let install = try await sandbox.belfry(
       "service", "install", environment: ["PATH": sandbox.root, "XDG_RUNTIME_DIR": sandbox.root])
@@ -216,7 +216,7 @@ import Testing
   }
 
   @Test(
-    "a real systemd user manager runs it, restarts it and stops it",
+    "A real systemd user manager starts, restarts and stops the service",
     .enabled(if: TestMachine.startsSystemd, "a systemd user manager needs root and systemd"))
   func systemd() async throws {
     let sandbox = try Sandbox()

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The hooks that are shipped, with real parts around them.
+/// Tests of the shipped hooks with real notification services.
 @Suite(.serialized) struct ShippedHookTests {
   private let folder: String = {
-    // Beside the package's manifest, wherever the tests were built.
+    // The folder is next to the package's manifest, independent of the build folder.
     let here = URL(filePath: #filePath)
     return here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
       .path() + "hooks/deliver"
@@ -13,7 +13,7 @@ import Testing
 
   private var hook: String { folder + "/missed" }
 
-  /// A store with an alarm that was stopped, and no hooks but the shipped ones.
+  /// Creates a store with a stopped alarm and only the shipped hooks.
   private func pending() async throws -> Sandbox {
     let sandbox = try Sandbox()
     try await sandbox.plus()
@@ -49,8 +49,8 @@ import Testing
     return (output.out + output.err, list.array.first?["state"] as? String ?? "")
   }
 
-  @Test("Done on the notification confirms, without any terminal")
-  func theButtonDone() async throws {
+  @Test("Done on the notification marks a pending occurrence as done without a terminal")
+  func doneButton() async throws {
     let sandbox = try await pending()
     let (out, state) = try await press("Done", sandbox)
     #expect(out.contains("Asked (1 of 3): Did you Rent reminder?"), "\(out)")
@@ -59,8 +59,8 @@ import Testing
     #expect(log.contains { $0["action"] as? String == "done" })
   }
 
-  @Test("Remind Me on the notification changes nothing: the next one comes")
-  func theButtonRemindMe() async throws {
+  @Test("Remind Me on the notification leaves the occurrence pending until the next follow-up")
+  func remindMeButton() async throws {
     let sandbox = try await pending()
     let (out, state) = try await press("Remind Me", sandbox)
     #expect(state == "pending", "\(out)")
@@ -70,7 +70,7 @@ import Testing
     #expect(pending?["nextFollowUp"] as? String == "2026-11-23T10:00:10Z")
   }
 
-  @Test func theCheckNamesTheService() async throws {
+  @Test func settingsNameNotificationService() async throws {
     let sandbox = try await pending()
     let script = sandbox.root + "/check"
     try sandbox.write(
@@ -80,7 +80,7 @@ import Testing
       "/usr/bin/timeout", ["400", "dbus-run-session", "--", "sh", script])
     #expect(output.out.contains("\"detail\": \"desktop notifications (dunst "), "\(output.out)")
     #expect(output.out.contains("\"reachable\": true"))
-    // Nothing was shown for it.
+    // The check showed no notification.
     #expect(output.out.contains("Currently displayed: 0"), "\(output.out)")
   }
 
@@ -91,7 +91,7 @@ import Testing
     """
   }
 
-  @Test func aDesktopNotificationShowsTheTextAsItWasTyped() async throws {
+  @Test func desktopNotificationShowsLiteralText() async throws {
     let sandbox = try Sandbox()
     let script = sandbox.root + "/desktop"
     try sandbox.write(
@@ -108,17 +108,17 @@ import Testing
     #expect(!output.out.contains("failed"), "\(output.err)")
     #expect(output.out.contains("\"data\" : \"<b>x</b> $(id) --help\""), "\(output.out)")
     #expect(output.out.contains("a &amp; b &lt;i&gt;c&lt;/i&gt; %s"))
-    // Critical: it stays until it is seen.
+    // A critical notification has no timeout.
     let compact = output.out.filter { !$0.isWhitespace }
     #expect(compact.contains("\"timeout\":{\"type\":\"x\",\"data\":0}"))
   }
 
   @Test(.enabled(if: TestMachine.isRoot, "only root can become another user"))
-  func withNobodyToReachItSaysSo() async throws {
+  func unreachableUserIsReported() async throws {
     let sandbox = try Sandbox()
     let script = sandbox.root + "/nobody"
     try sandbox.write("\(variables("Rent"))\necho '{}' | '\(hook)'\n", to: script)
-    // A user who has no terminal and no session bus.
+    // A user without a terminal and a session bus.
     let output = try await sandbox.run(
       "/usr/bin/setpriv",
       ["--reuid", "65534", "--clear-groups", "sh", "-c", "cd /; . '\(script)'"],

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Skip this occurrence: each acceptance criterion and edge case.
+/// Tests of skipping an occurrence: each acceptance criterion and edge case.
 @Suite struct SkipTests {
   private func sandbox(_ options: String...) async throws -> Sandbox {
     let sandbox = try Sandbox()
@@ -22,8 +22,8 @@ import Testing
 
   // MARK: Acceptance criteria
 
-  @Test("Skip calculates the next occurrence, one cycle on, and confirms: Skipped: next is [date]")
-  func skipTheComing() async throws {
+  @Test("Skip moves to the next occurrence and prints its date")
+  func skipNextOccurrence() async throws {
     let sandbox = try await weekly()
     let skip = try await sandbox.belfry("skip", "rent", now: "2026-11-21T08:00:00Z")
     #expect(skip.out == "Skipped: next is Fri 27 Nov 2026, 09:00.\n")
@@ -57,7 +57,7 @@ import Testing
     #expect(stats.object["skipped"] as? Int == 1)
   }
 
-  @Test("A skip does not break a streak, unless that is set")
+  @Test("A skip keeps the streak unless skipBreaksStreak is on")
   func skipKeepsTheStreak() async throws {
     let sandbox = try await weekly()
     func day(_ date: String, _ answer: String) async throws {
@@ -84,8 +84,8 @@ import Testing
     #expect(try await sandbox.belfry("skip", "rent").status == 0)
   }
 
-  @Test("The confirmation prompt: Skip [title] for [date]? Next occurrence: [next date]")
-  func skipAsks() async throws {
+  @Test("The confirmation prompt shows the title, the date and the next occurrence")
+  func skipAsksForConfirmation() async throws {
     let sandbox = try await weekly()
     let no = try await sandbox.onTerminal("skip", "rent", input: "n\n")
     #expect(
@@ -100,7 +100,7 @@ import Testing
     #expect(sure.out.contains("Skipped: next is Mon 30 Nov 2026, 09:00."))
   }
 
-  @Test("A one-time alarm cannot be skipped: delete is named instead")
+  @Test("Skipping a one-time alarm fails with a hint to delete it")
   func onceCannotBeSkipped() async throws {
     let sandbox = try await sandbox("--once", "2026-11-24T09:00")
     let skip = try await sandbox.belfry("skip", "rent")
@@ -108,8 +108,8 @@ import Testing
     #expect(skip.err.contains("belfry delete"))
   }
 
-  @Test("Skip from the firing screen's states: ringing, snoozed and pending")
-  func skipWhatIsOpen() async throws {
+  @Test("Skip ends a ringing, snoozed or pending occurrence")
+  func skipOpenOccurrence() async throws {
     for state in ["ringing", "snoozed", "pending"] {
       let sandbox = try await weekly()
       try await sandbox.plus()
@@ -124,7 +124,7 @@ import Testing
       #expect(before.first?["state"] as? String == state)
       let skip = try await sandbox.belfry("skip", "rent", now: "2026-11-23T09:03:00Z")
       #expect(skip.out == "Skipped: next is Fri 27 Nov 2026, 09:00.\n")
-      // Snooze and follow-ups are cancelled.
+      // The skip cancels the snooze and the follow-ups.
       for time in ["09:31", "10:02", "10:31"] {
         _ = try await sandbox.belfry("tick", now: "2026-11-23T\(time):00Z")
       }
@@ -137,7 +137,7 @@ import Testing
   // MARK: Edge cases
 
   @Test(
-    "Skipping the last day of a month: the next is right, and the one after is the original day")
+    "Skips at the end of a month keep the original day for longer months")
   func monthEnds() async throws {
     let sandbox = try await sandbox("--monthly", "31", "--at", "09:00")
     _ = try await sandbox.belfry("skip", "rent")
@@ -156,8 +156,8 @@ import Testing
     #expect(try await next(sandbox, "2027-02-02T00:00:00Z") == "2027-05-31T09:00")
   }
 
-  @Test("Skipping an annual alarm: one year on; 29 February comes back in the leap year")
-  func annual() async throws {
+  @Test("A skipped annual alarm rings one year later, and on 29 February in a leap year")
+  func annualAlarm() async throws {
     let sandbox = try await sandbox("--annual", "02-29", "--at", "09:00")
     #expect(try await next(sandbox, "2026-11-21T00:00:00Z") == "2027-02-28T09:00")
     let skip = try await sandbox.belfry("skip", "rent")
@@ -166,8 +166,8 @@ import Testing
     #expect(try await next(sandbox, "2026-11-22T00:00:00Z") == "2029-02-28T09:00")
   }
 
-  @Test("Skipping several, or all until a day, and taking it back")
-  func several() async throws {
+  @Test("Skip with --count or --until skips several occurrences, and unskip reverts them")
+  func severalOccurrences() async throws {
     let sandbox = try await weekly()
     let three = try await sandbox.belfry("skip", "rent", "--count", "3", "--json")
     #expect(
@@ -175,7 +175,7 @@ import Testing
         "2026-11-23T09:00", "2026-11-27T09:00", "2026-11-30T09:00",
       ])
     #expect(try await next(sandbox, "2026-11-20T22:42:00Z") == "2026-12-04T09:00")
-    // On the day that is named it comes again.
+    // The alarm rings again on the given day.
     let until = try await sandbox.belfry(
       "skip", "rent", "--until", "2026-12-11", now: "2026-11-20T22:43:00Z")
     #expect(until.out == "Skipped 2: next is Fri 11 Dec 2026, 09:00.\n")
@@ -187,7 +187,7 @@ import Testing
     let nothing = try await sandbox.belfry(
       "skip", "rent", "--until", "2026-11-22", now: "2026-11-20T22:47:00Z")
     #expect(nothing.status == 4)
-    // A skip that was taken back is none.
+    // A reverted skip has no effect.
     _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:00Z")
     #expect(sandbox.rings.count == 1)
     let stats = try await sandbox.belfry("stats", "rent", "--json", now: "2026-11-23T09:00:00Z")
@@ -208,11 +208,11 @@ import Testing
   }
 
   @Test(
-    "A skip that has passed is no longer shown as ahead, and stays one when the schedule changes")
-  func aPassedSkip() async throws {
+    "A past skip is not listed as upcoming, and a schedule change keeps it in the statistics")
+  func pastSkip() async throws {
     let sandbox = try await sandbox("--daily", "--at", "09:00")
     _ = try await sandbox.belfry("skip", "rent", now: "2026-11-20T23:00:00Z")
-    // Written for another reason, so that what the list keeps is from now.
+    // An unrelated write updates the alarm index, which then contains the skip.
     _ = try await sandbox.belfry(
       "add", "T", "--daily", "--at", "20:00", now: "2026-11-20T23:01:00Z")
     _ = try await sandbox.belfry("list", now: "2026-11-20T23:02:00Z")
@@ -223,8 +223,8 @@ import Testing
     #expect(stats.object["skipped"] as? Int == 1)
   }
 
-  @Test("Another schedule knows nothing of the skips made for the old one")
-  func anEditEndsTheSkips() async throws {
+  @Test("A schedule change reverts the upcoming skips")
+  func scheduleChangeRevertsSkips() async throws {
     let sandbox = try await weekly()
     _ = try await sandbox.belfry("skip", "rent", now: "2026-11-21T08:00:00Z")
     _ = try await sandbox.belfry("edit", "rent", "--daily", now: "2026-11-21T08:01:00Z")

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Sounds through the real players, into a file or a sink that nobody hears.
+/// Tests of playback by real players, into a file or a null sink.
 @Suite(.serialized) struct SoundPlayingTests {
-  /// A home in which ALSA plays into the file that is returned.
+  /// Configures ALSA to play into a file, and returns the file's path.
   private func alsa(_ sandbox: Sandbox) throws -> String {
     let file = sandbox.root + "/played.raw"
     try sandbox.write(
@@ -13,7 +13,7 @@ import Testing
     return file
   }
 
-  /// The loudest sample and the root of the mean square of 16-bit samples, of 32,767.
+  /// Returns the peak, the root mean square (of 32,767) and the number of the 16-bit samples.
   private func loudness(_ file: String) throws -> (peak: Int, mean: Double, count: Int) {
     let data = try Data(contentsOf: URL(filePath: file))
     var (peak, sum, count) = (0, 0.0, 0)
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: ["bell", "chime", "marimba", "pulse", "tritone"])
-  func aSoundIsHeardThroughALSA(_ name: String) async throws {
+  func soundPlaysThroughALSA(_ name: String) async throws {
     let sandbox = try Sandbox()
     let file = try alsa(sandbox)
     let play = try await sandbox.belfry("sounds", "play", name)
@@ -38,10 +38,10 @@ import Testing
   }
 
   @Test(
-    "it plays through PulseAudio, which is asked before ALSA",
-    // Installing it would take the place of another sound server.
+    "A sound plays through PulseAudio, which is preferred to ALSA",
+    // The test cannot require PulseAudio, because its installation replaces another sound server.
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/pulseaudio")))
-  func itPlaysThroughPulseAudio() async throws {
+  func soundPlaysThroughPulseAudio() async throws {
     let sandbox = try Sandbox()
     let root = sandbox.root
     let script = """
@@ -70,12 +70,12 @@ import Testing
   }
 
   @Test(
-    "it plays through PipeWire, which is asked before all others",
+    "A sound plays through PipeWire, which is preferred to all other servers",
     .enabled(
       if: ["pipewire", "pw-record", "wireplumber"].allSatisfy {
         FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
       }))
-  func itPlaysThroughPipeWire() async throws {
+  func soundPlaysThroughPipeWire() async throws {
     let sandbox = try Sandbox()
     let root = sandbox.root
     let script = """
@@ -106,8 +106,8 @@ import Testing
     #expect(try loudness(root + "/played.wav").peak > 10_000)
   }
 
-  @Test("with a rising volume it begins softly")
-  func rising() async throws {
+  @Test("A sound with rising volume starts quietly")
+  func risingVolumeStartsQuietly() async throws {
     let sandbox = try Sandbox()
     let file = try alsa(sandbox)
     let script = """
@@ -121,8 +121,8 @@ import Testing
     #expect((1_000..<10_000).contains(peak), "\(peak)")
   }
 
-  @Test("what rings is heard until it is answered, and one at a time")
-  func untilAnswered() async throws {
+  @Test("Ringing alarms sound one at a time until they are answered")
+  func alarmsSoundUntilAnswered() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
     let file = try alsa(sandbox)
@@ -152,7 +152,7 @@ import Testing
       output.out == "silent again\nended with 0\n", "\(output.out)\(output.err)\(sandbox.daemonLog)"
     )
     #expect(try loudness(file).peak > 20_000)
-    // Two at once would have been twice as long.
+    // Simultaneous playback would record twice as many samples.
     #expect(try loudness(file).count < 22_050 * 8)
   }
 }

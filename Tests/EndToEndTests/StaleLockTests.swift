@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Locks that a process left behind when it died: no write waits for them.
+/// Tests of locks whose process is gone: a write does not wait for them.
 @Suite struct StaleLockTests {
   private func store() async throws -> Sandbox {
     let sandbox = try await Sandbox.withTea()
@@ -15,12 +15,12 @@ import Testing
   }
 
   @Test(.enabled(if: FaultLibrary.isAvailable))
-  func aKilledWriteKeepsNobodyFromWritingUnderAnotherHostName() async throws {
+  func lockOfKilledWriteIsRemovedUnderAnotherHostName() async throws {
     let sandbox = try await store()
     let git = sandbox.store + "/.git"
     let variables = try FaultLibrary.killing(
       before: "link", below: git + "/index.lock", in: sandbox)
-    // In a process group of its own, all of which is killed.
+    // The command has its own process group, so that the kill ends the whole group.
     let killed = try await sandbox.run(
       "/usr/bin/setsid", ["-w", Sandbox.binary, "add", "Bread", "--daily", "--at", "08:00"],
       environment: variables.merging(["BELFRY_NOW": "2026-11-20T22:42:00Z", "TZ": "UTC"]) { $1 })
@@ -35,14 +35,14 @@ import Testing
     #expect(!doctor.out.contains("gc.pid"), "\(doctor.out)")
     let add = try await add(sandbox)
     #expect(add.status == 0, "\(add.err)")
-    // What the killed one had written is finished, too.
+    // The next write also completes the killed write.
     let titles = try await sandbox.belfry("list", "--json").array
       .compactMap { $0["title"] as? String }
     #expect(titles.sorted() == ["Bread", "Milk", "Tea"])
     #expect(!FileManager.default.fileExists(atPath: git + "/gc.pid"))
   }
 
-  @Test func aLockOfGitOnAnotherHostIsNamedAndFreedByDoctor() async throws {
+  @Test func lockOfGitOnAnotherHostIsReportedAndRemovedByDoctor() async throws {
     let sandbox = try await store()
     try sandbox.write("4711 oldhost", to: sandbox.store + "/.git/gc.pid")
     let refused = try await add(sandbox)
@@ -56,7 +56,7 @@ import Testing
     #expect(try await add(sandbox).status == 0)
   }
 
-  @Test func aProcessNamedGiteaProtectsNoStaleLock() async throws {
+  @Test func processNamedGiteaDoesNotProtectStaleLock() async throws {
     let sandbox = try await store()
     let program = sandbox.root + "/gitea"
     _ = try await sandbox.run("/bin/cp", ["/bin/sh", program])

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A store whose folder is not there: its disk is not mounted, or it was moved.
+/// Tests of a store whose folder is missing, because its disk is not mounted or the folder was moved.
 @Suite struct StoreAwayTests {
   @Test(
-    "background commands never create a store",
+    "Background commands never create a store",
     arguments: [
       ["tick"], ["tick", "--settle"], ["tick", "--quiet"], ["sync"], ["sync", "--no-mail"],
       ["partner", "sync"], ["poke"],
@@ -29,14 +29,14 @@ import Testing
     }
   }
 
-  @Test("an answer that a hook records in the background creates no store either")
-  func answer() async throws {
+  @Test("A response that a hook records in the background does not create a store")
+  func backgroundResponse() async throws {
     let sandbox = try Sandbox()
     let output = try await sandbox.belfry(
       "done", "tea", environment: ["BELFRY_BACKGROUND": "1"])
     #expect(output.status == 1, "\(output.err)")
     #expect(!FileManager.default.fileExists(atPath: sandbox.store))
-    // Typed by a person it does.
+    // The same command in the foreground creates a store.
     #expect(try await sandbox.belfry("done", "tea").status == 3)
     #expect(FileManager.default.fileExists(atPath: sandbox.store))
   }

@@ -1,8 +1,9 @@
 import TestSupport
 import Testing
 
+/// Tests of sync between two devices through a bare repository.
 @Suite struct SyncTests {
-  /// Two devices and a bare repository between them.
+  /// Creates two devices and a bare repository as their remote.
   private func pair() async throws -> (Sandbox, one: String, two: String, remote: String) {
     let sandbox = try Sandbox()
     let (one, two, remote) = (
@@ -41,7 +42,7 @@ import Testing
     #expect(heads.count == 1)
   }
 
-  @Test func aCloneHasItAllAndAnIdentityOfItsOwn() async throws {
+  @Test func cloneHasAllAlarmsAndItsOwnIdentity() async throws {
     let (sandbox, one, two, _) = try await pair()
     #expect(
       try await sandbox.belfry("list", store: two).out == sandbox.belfry("list", store: one).out)
@@ -67,7 +68,7 @@ import Testing
     try await expectClean(sandbox, one, two)
   }
 
-  @Test func editsOfOneFieldAreDecidedAndTold() async throws {
+  @Test func editsOfOneFieldAreDecidedAndReported() async throws {
     let (sandbox, one, two, _) = try await pair()
     _ = try await sandbox.belfry(
       "edit", "rent", "--title", "First", now: "2026-11-21T10:00:00Z", store: one)
@@ -98,7 +99,7 @@ import Testing
     try await expectClean(sandbox, one, two)
   }
 
-  @Test func deletedHereAndEditedThereStays() async throws {
+  @Test func deletionAgainstEditKeepsAlarm() async throws {
     let (sandbox, one, two, _) = try await pair()
     _ = try await sandbox.belfry("delete", "rent", now: "2026-11-21T10:00:00Z", store: one)
     _ = try await sandbox.belfry(
@@ -113,12 +114,12 @@ import Testing
     try await expectClean(sandbox, one, two)
   }
 
-  @Test func bothMergeTheSameHistoriesToTheSameCommit() async throws {
+  @Test func bothDevicesMergeToTheSameCommit() async throws {
     let (sandbox, one, two, remote) = try await pair()
     try await settle(sandbox, two, one)
     let bare = sandbox.root + "/other.git"
     _ = try await sandbox.git("clone", "-q", "--bare", remote, bare, in: sandbox.root)
-    // Each edits, and each fetches the other's edit through a repository that the other never sees.
+    // Each device edits, and fetches the other's edit through a repository that the other doesn't use.
     _ = try await sandbox.belfry(
       "edit", "rent", "--title", "A", now: "2026-11-21T10:00:00Z", store: one)
     _ = try await sandbox.belfry(
@@ -131,7 +132,7 @@ import Testing
     try await expectClean(sandbox, one, two)
   }
 
-  @Test func threeWritersAndASyncLoopLoseNothing() async throws {
+  @Test func threeConcurrentWritersAndSyncLoseNothing() async throws {
     let (sandbox, one, two, _) = try await pair()
     for store in [one, two] { try await sandbox.plus(store: store) }
     func write(_ writer: Int, _ store: String) async throws -> [String] {
@@ -158,14 +159,14 @@ import Testing
     #expect(titles.count == 36)
     try await settle(sandbox, one, two)
     try await expectClean(sandbox, one, two)
-    // In HEAD, not only in the work tree.
+    // The alarms must be in HEAD, not only in the work tree.
     let committed = try await sandbox.git(
       "grep", "-h", "\"title\": \"Alarm", "HEAD", "--", "alarms", in: two
     ).out
     for title in titles { #expect(committed.contains("\"\(title)\""), "\(title) is lost") }
   }
 
-  @Test func twoDevicesPushingAtOnceLoseNothing() async throws {
+  @Test func concurrentSyncsOfTwoDevicesLoseNothing() async throws {
     let (sandbox, one, two, remote) = try await pair()
     for store in [one, two] { try await sandbox.plus(store: store) }
     for round in 0..<4 {
@@ -182,7 +183,7 @@ import Testing
     for round in 0..<4 { #expect(names.contains("One \(round)") && names.contains("Two \(round)")) }
   }
 
-  @Test func aRemoteOutOfReachIsToldAndNothingIsLost() async throws {
+  @Test func unreachableRemoteIsReportedAndLosesNothing() async throws {
     let (sandbox, one, _, remote) = try await pair()
     _ = try await sandbox.run("/bin/mv", [remote, remote + ".gone"])
     _ = try await sandbox.belfry("add", "Milk", "--daily", store: one)
@@ -193,10 +194,10 @@ import Testing
     #expect(try await sandbox.belfry("sync", "--json", store: one).object["pushed"] as? Int == 1)
   }
 
-  @Test func whatIsNoRecordStaysOutOfTheWorkTree() async throws {
+  @Test func invalidFilesStayOutOfWorkTree() async throws {
     let (sandbox, one, two, remote) = try await pair()
     let id = try sandbox.alarmFile(store: one).split(separator: "/").last!
-    // A remote that somebody wrote into by hand: a bad record, a hook, a symlink, a script.
+    // The remote has manual changes: an invalid record, a script, a symbolic link and a nested file.
     let work = sandbox.root + "/work"
     _ = try await sandbox.git("clone", "-q", "-b", "main", remote, work, in: sandbox.root)
     _ = try await sandbox.run(
@@ -219,11 +220,11 @@ import Testing
     #expect(files.isEmpty)
     try await settle(sandbox, one, two)
     try await expectClean(sandbox, one, two)
-    // It is settled: no sync makes another merge of it.
+    // The remote is clean: a further sync creates no merge.
     #expect(try await sandbox.belfry("sync", "--json", store: one).object["pushed"] as? Int == 0)
   }
 
-  @Test func storesThatBeganApartJoin() async throws {
+  @Test func unrelatedStoresMerge() async throws {
     let (sandbox, one, two, remote) = try await pair()
     let three = sandbox.root + "/three"
     _ = try await sandbox.belfry("add", "Milk", "--daily", "--at", "07:00", store: three)
@@ -237,7 +238,7 @@ import Testing
     try await expectClean(sandbox, one, two, three)
   }
 
-  @Test func aFileURLMayBeEscaped() async throws {
+  @Test func escapedFileURLIsAccepted() async throws {
     let (sandbox, _, _, remote) = try await pair()
     _ = try await sandbox.run("/bin/mv", [remote, sandbox.root + "/my remote.git"])
     let clone = try await sandbox.belfry(
@@ -245,7 +246,7 @@ import Testing
     #expect(clone.object["alarms"] as? Int == 1, "\(clone.err)")
   }
 
-  @Test func aRepositoryThatIsNoStoreIsLeftAlone() async throws {
+  @Test func repositoryThatIsNotAStoreIsUnchanged() async throws {
     let (sandbox, one, _, _) = try await pair()
     let (work, bare) = (sandbox.root + "/project", sandbox.root + "/project.git")
     _ = try await sandbox.run(
@@ -262,7 +263,7 @@ import Testing
     #expect(try await sandbox.git("rev-parse", "main", in: bare).out == head)
   }
 
-  @Test func aCloneOfAnEmptyRemoteIsAStore() async throws {
+  @Test func cloneOfEmptyRemoteIsAStore() async throws {
     let sandbox = try Sandbox()
     let (remote, store) = (sandbox.root + "/empty.git", sandbox.root + "/store")
     _ = try await sandbox.git("init", "-q", "--bare", remote, in: sandbox.root)
@@ -271,7 +272,7 @@ import Testing
     #expect(try await sandbox.belfry("sync", "--json", store: store).object["pushed"] as? Int == 2)
   }
 
-  @Test func aCloneByPlainGitIsGivenAnIdentity() async throws {
+  @Test func cloneByPlainGitGetsIdentity() async throws {
     let (sandbox, one, _, remote) = try await pair()
     let three = sandbox.root + "/three"
     _ = try await sandbox.git("clone", "-q", "-b", "main", remote, three, in: sandbox.root)
@@ -281,7 +282,7 @@ import Testing
     try await expectClean(sandbox, one, three)
   }
 
-  @Test func aCopyOfAStoreIsAnotherDevice() async throws {
+  @Test func copyOfStoreIsAnotherDevice() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily")
     let copy = sandbox.root + "/copy"

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Objects that are missing or damaged on this device: a sync takes nothing away that it cannot read.
+/// Tests of objects that are missing or damaged on this device: a sync never removes an unreadable record.
 @Suite struct UnreadableObjectTests {
-  /// A laptop with the alarm Tea, and a remote that a server has brought Milk to.
+  /// Creates a laptop with the alarm Tea, and a remote to which a server pushed the alarm Milk.
   private func devices() async throws -> (Sandbox, server: String, remote: String) {
     let sandbox = try await Sandbox.withTea()
     let server = try await sandbox.secondDevice()
@@ -13,7 +13,7 @@ import Testing
     let sync = try await sandbox.belfry(
       "sync", now: "2026-11-20T22:44:00Z", store: server, device: "server")
     #expect(sync.status == 0, "\(sync.err)")
-    // So that a merge is made, and no fast-forward.
+    // The edit causes a merge instead of a fast-forward.
     _ = try await sandbox.belfry("edit", "tea", "--note", "green", now: "2026-11-20T22:45:00Z")
     return (sandbox, server, sandbox.root + "/remote.git")
   }
@@ -23,7 +23,7 @@ import Testing
       .split(separator: "\n").map(String.init)
   }
 
-  /// The file of the loose object that a remote-tracking branch has for the alarm that the laptop lacks.
+  /// Returns the loose object file of the fetched alarm that the laptop's work tree lacks.
   private func newRecord(_ sandbox: Sandbox) async throws -> String {
     _ = try await sandbox.git("fetch", "-q")
     let known = Set(
@@ -35,13 +35,13 @@ import Testing
   }
 
   @Test(
-    "a damaged object fails the sync, and takes nothing from the remote",
+    "A damaged object fails the sync and removes nothing from the remote",
     arguments: ["record", "tree", "devices"])
-  func damagedObject(what: String) async throws {
+  func damagedObject(object: String) async throws {
     let (sandbox, server, remote) = try await devices()
     var file = try await newRecord(sandbox)
-    if what != "record" {
-      let path = what == "tree" ? "origin/main:alarms" : "origin/main^{tree}"
+    if object != "record" {
+      let path = object == "tree" ? "origin/main:alarms" : "origin/main^{tree}"
       let id = try await sandbox.git("rev-parse", path).out.prefix(40)
       file = "\(sandbox.store)/.git/objects/\(id.prefix(2))/\(id.dropFirst(2))"
     }
@@ -62,7 +62,7 @@ import Testing
     _ = server
   }
 
-  @Test("a missing object is fetched again")
+  @Test("Sync fetches a missing object again")
   func missingObject() async throws {
     let (sandbox, _, remote) = try await devices()
     try FileManager.default.removeItem(atPath: try await newRecord(sandbox))
@@ -73,7 +73,7 @@ import Testing
     #expect(try await sandbox.git("fsck").status == 0)
   }
 
-  @Test("a partial clone merges what it has not fetched", arguments: [false, true])
+  @Test("A partial clone merges records whose blobs are not fetched", arguments: [false, true])
   func partialClone(isFetched: Bool) async throws {
     let (sandbox, server, remote) = try await devices()
     _ = try await sandbox.belfry("sync", now: "2026-11-20T22:46:00Z")
@@ -98,8 +98,8 @@ import Testing
     #expect(list.array.count == 4, "\(list.out)")
   }
 
-  @Test("what another device has left here stays until it can be read")
-  func leftCommit() async throws {
+  @Test("An incoming commit of another device stays until its objects are readable")
+  func unreadableIncomingCommit() async throws {
     let (sandbox, server, _) = try await devices()
     let push = try await sandbox.git(
       "push", "-q", sandbox.store, "main:refs/belfry/incoming/serveraaaaaaaaaaaaaaaaaaaa",

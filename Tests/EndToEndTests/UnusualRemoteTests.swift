@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Branches and remotes that are set up in other ways than Belfry does.
+/// Tests of branches and remotes with a configuration that Belfry does not create.
 @Suite struct UnusualRemoteTests {
   private func store(_ branch: String = "main") async throws -> (Sandbox, remote: String) {
     let sandbox = try Sandbox()
@@ -20,7 +20,7 @@ import Testing
       .compactMap { $0["title"] as? String }.sorted()
   }
 
-  @Test func aRemoteWithTheBranchMasterAloneIsClonedAndSynced() async throws {
+  @Test func remoteWithOnlyMasterIsClonedAndSynced() async throws {
     let (sandbox, remote) = try await store("master")
     _ = try await sandbox.git("push", "-q", remote, "main:master", "main:aside")
     let two = sandbox.root + "/two"
@@ -28,7 +28,7 @@ import Testing
     #expect(clone.status == 0, "\(clone.err)")
     #expect(clone.out.contains("Cloned 1 alarm"), "\(clone.out)")
     #expect(clone.err.contains("its branch master was merged"), "\(clone.err)")
-    // One that begins apart, and one that plain git has cloned.
+    // An unrelated store, and a clone by plain git.
     let (three, four) = (sandbox.root + "/three", sandbox.root + "/four")
     _ = try await sandbox.belfry("add", "Milk", "--daily", "--at", "07:00", store: three)
     _ = try await sandbox.belfry("remote", "add", "origin", remote, store: three)
@@ -52,7 +52,7 @@ import Testing
     #expect(doctor.out.contains("branch -m main"), "\(doctor.out)")
   }
 
-  @Test func aRemoteWhoseBranchesAreNoStoresIsLeftAlone() async throws {
+  @Test func remoteWithoutStoreBranchIsUnchanged() async throws {
     let (sandbox, remote) = try await store("master")
     _ = try await sandbox.run(
       "/bin/sh",
@@ -72,7 +72,7 @@ import Testing
     #expect(try await sandbox.git("branch", in: remote).out == "* master\n")
   }
 
-  @Test func whatIsDoneOnAnotherBranchIsSynced() async throws {
+  @Test func workOnAnotherBranchIsSynced() async throws {
     let (sandbox, remote) = try await store()
     _ = try await sandbox.belfry("remote", "add", "origin", remote)
     _ = try await sandbox.belfry("sync")
@@ -97,18 +97,18 @@ import Testing
     let doctor = try await sandbox.belfry("doctor", now: "2026-11-20T22:45:00Z")
     #expect(doctor.out.contains("The branch trial is checked out"), "\(doctor.out)")
     #expect(doctor.out.contains("checkout main"))
-    // Of a commit of the past what rings is what was done last, on whichever branch.
+    // While an earlier commit is checked out, the alarms of the most recently written branch ring.
     _ = try await sandbox.git("checkout", "-q", "--detach", "main~1")
     _ = try await sandbox.belfry("tick", now: "2026-11-21T09:30:00Z")
     #expect(sandbox.rings.contains("Bread 2026-11-21T09:30"))
-    // Back on the usual branch nothing is lost.
+    // Nothing is lost after a checkout of the store's branch.
     _ = try await sandbox.git("checkout", "-q", "main")
     _ = try await sandbox.belfry("sync", now: "2026-11-21T09:31:00Z")
     #expect(try await titles(sandbox) == ["Bread", "Milk", "Tea"])
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test func aMirrorAndOptionsForPushesDoNotChangeWhatIsPushed() async throws {
+  @Test func mirrorAndPushOptionsDoNotChangePush() async throws {
     let (sandbox, remote) = try await store()
     _ = try await sandbox.belfry("remote", "add", "origin", remote)
     _ = try await sandbox.belfry("sync")

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Repositories and file systems that differ from what Belfry makes: each works, or the error says what to do, and
-/// `doctor` knows it.
+/// Tests of repositories and file systems that Belfry does not create: each works, or the error contains a hint,
+/// and `doctor` reports the problem.
 @Suite struct UnusualRepositoryTests {
   private func store() async throws -> Sandbox {
     let sandbox = try await Sandbox.withTea(committing: true)
@@ -39,20 +39,20 @@ import Testing
 
   // MARK: Objects and references
 
-  @Test func anInteractiveRebaseOfTheRootLeavesNoDamage() async throws {
+  @Test func interactiveRebaseOfRootIsNotReportedAsDamage() async throws {
     let sandbox = try await store()
     let rebase = try await sandbox.run(
       "/usr/bin/git", ["-C", sandbox.store, "rebase", "-q", "-i", "--root"],
       environment: ["GIT_SEQUENCE_EDITOR": "true", "GIT_EDITOR": "true"])
     #expect(rebase.status == 0, "\(rebase.err)")
-    // git itself misses the empty tree, which a commit in the reflog names.
+    // git reports the empty tree as missing, because a commit in the reflog refers to it.
     #expect(try await sandbox.git("fsck").out.contains("missing tree 4b825dc6"))
     let before = try await doctor(sandbox)
     #expect(before.out.contains("no damage"), "\(before.out)")
     #expect(before.status == 0, "\(before.out)")
     let repair = try await doctor(sandbox, "--repair", "--timeout", "30")
     #expect(repair.status == 0, "\(repair.out)")
-    // Another object that is missing is still found.
+    // Another missing object is still reported.
     _ = try await sandbox.run(
       "/bin/sh",
       [
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: ["printf 'garbage\\n' >>", "head -c 300 /dev/urandom >"])
-  func damagedPackedReferencesAreMended(_ damage: String) async throws {
+  func damagedPackedReferencesAreRepaired(_ damage: String) async throws {
     let sandbox = try await store()
     _ = try await sandbox.git("pack-refs", "--all")
     let head = try await sandbox.git("rev-parse", "HEAD").out
@@ -89,10 +89,10 @@ import Testing
     #expect(try await sandbox.git("fsck").status == 0)
   }
 
-  // MARK: Places
+  // MARK: Folders and links
 
   @Test(arguments: ["/dev/shm", nil])
-  func aGitFolderThatIsALinkWorks(_ elsewhere: String?) async throws {
+  func linkedGitFolderWorks(_ elsewhere: String?) async throws {
     let sandbox = try await store()
     let place = "\(elsewhere ?? sandbox.root)/belfry-test-git-\(UUID().uuidString)"
     _ = try await sandbox.run(
@@ -114,7 +114,7 @@ import Testing
     #expect(sandbox.rings == ["Tea 2026-11-21T09:00"])
   }
 
-  @Test func aLinkToAnotherUsersFolderOrToNothingIsNoStore() async throws {
+  @Test func brokenLinkIsNoStore() async throws {
     let sandbox = try await store()
     _ = try await sandbox.run(
       "/bin/sh", ["-c", "cd '\(sandbox.store)'; mv .git ../git; ln -s /nowhere .git"])
@@ -124,7 +124,7 @@ import Testing
     #expect(!exists("/nowhere"))
   }
 
-  @Test func aFileInPlaceOfTheLocalFolderKeepsNoAlarmFromRinging() async throws {
+  @Test func fileInPlaceOfLocalFolderDoesNotStopRinging() async throws {
     let sandbox = try await store()
     _ = try await sandbox.belfry(
       "add", "Here", "--daily", "--at", "09:00", "--on", "laptop", now: "2026-11-20T22:43:00Z")
@@ -163,7 +163,7 @@ import Testing
   // MARK: File systems
 
   @Test(.enabled(if: FaultLibrary.isAvailable), arguments: ["EPERM", "ENOTSUP"])
-  func aFileSystemWithoutLinksIsWrittenTo(_ error: String) async throws {
+  func fileSystemWithoutLinksIsWritable(_ error: String) async throws {
     let sandbox = try await store()
     let variables = try FaultLibrary.refusing("link", error, below: sandbox.store, in: sandbox)
     for (number, words) in [
@@ -180,11 +180,11 @@ import Testing
     #expect(try await titles(sandbox) == ["Milk", "Tea"])
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
     #expect(try await sandbox.git("fsck", "--strict").status == 0)
-    // Nothing is left of what was kept aside.
+    // No temporary copies remain.
     let names = try FileManager.default.contentsOfDirectory(
       atPath: sandbox.store + "/.git/belfry")
     #expect(!names.contains { $0.hasPrefix("new-") || $0.hasPrefix("old-") }, "\(names)")
-    // The lock of a git that is at work is respected.
+    // The lock of a running git process is respected.
     let index = sandbox.store + "/.git/index.lock"
     try sandbox.write("", to: index)
     try await keepFresh(index, in: sandbox)
@@ -194,11 +194,11 @@ import Testing
   }
 
   @Test(.enabled(if: FaultLibrary.isAvailable))
-  func aWriteThatFailsWithoutLinksPutsTheOldFilesBack() async throws {
+  func failedWriteWithoutLinksRestoresOldFiles() async throws {
     let sandbox = try await store()
     let file = try sandbox.alarmFile()
     let before = try sandbox.read(file)
-    // Another git has locked the branch: the files are written by then, and the index is.
+    // Another git process holds the branch's lock, so the write fails after it wrote the files and the index.
     let lock = sandbox.store + "/.git/refs/heads/main.lock"
     try sandbox.write("", to: lock)
     try await keepFresh(lock, in: sandbox)
@@ -211,7 +211,7 @@ import Testing
   }
 
   @Test(.enabled(if: FaultLibrary.isAvailable))
-  func aFileSystemWithoutLocksRingsAndSaysWhatToDo() async throws {
+  func fileSystemWithoutLocksRingsAndReportsHint() async throws {
     let sandbox = try await store()
     let variables = try FaultLibrary.refusing("flock", "ENOLCK", below: sandbox.store, in: sandbox)
     func belfry(_ words: String..., now: String) async throws -> Sandbox.Output {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Git
 
-/// Which `gc.pid` keeps Belfry from writing, and which was left by a process that is gone.
+/// Tests of `gc.pid`: a lock of a running process blocks writes, a stale lock does not.
 @Suite struct CollectionHoldTests {
   private let sandbox: Sandbox
   private let repository: Repository
@@ -16,7 +16,7 @@ import Testing
     repository = try Repository.create(sandbox.root + "/repository")
   }
 
-  /// What a hold of this process writes, as a killed one leaves it.
+  /// Returns the content of the files that a hold of this process writes, as a killed process leaves them.
   private func leftover() throws -> (lock: String, note: String) {
     let hold = try CollectionHold(repository)
     let content = (try sandbox.read(file), try sandbox.read(note))
@@ -29,13 +29,13 @@ import Testing
     try sandbox.write(leftover.note, to: note)
   }
 
-  @Test func aHoldLeavesNothingBehind() throws {
+  @Test func holdRemovesItsFiles() throws {
     _ = try leftover()
     #expect(!FileManager.default.fileExists(atPath: file))
     #expect(!FileManager.default.fileExists(atPath: note))
   }
 
-  @Test func aLockOfAKilledBelfryIsReplacedUnderAnyHostName() throws {
+  @Test func lockOfKilledBelfryIsReplacedUnderAnyHostName() throws {
     let (lock, note) = try leftover()
     let text = "\(lock.split(separator: " ")[0]) oldhost"
     try write((text, note.replacing(lock, with: text)))
@@ -45,13 +45,13 @@ import Testing
     withExtendedLifetime(hold) {}
   }
 
-  @Test func aLockOfAnotherStoreIsRespectedWhileItsProcessMayRun() throws {
+  @Test func lockIsRespectedWhileItsProcessMayRun() throws {
     let me = try #require(ProcessIdentity.current)
     func isRespected(
       number: Int32? = nil, started: UInt64? = nil, boot: String? = nil, namespace: UInt64? = nil
     ) throws -> Bool {
       let number = number ?? me.number
-      // Of another process than this one, whose own lock is never in its way.
+      // The lock names another process, because a process ignores its own lock.
       let text = "999999999 oldhost"
       let lines = [
         text, "1", "\(number)", "\(started ?? me.started)", boot ?? me.boot,
@@ -67,7 +67,7 @@ import Testing
     #expect(try !isRespected(boot: "another", namespace: 1))
   }
 
-  @Test func aLockThatGitWroteAfterANoteIsGits() async throws {
+  @Test func newerLockThanNoteBelongsToGit() async throws {
     let (lock, note) = try leftover()
     let text = "\(lock.split(separator: " ")[0] + "1") oldhost"
     try write((text, note.replacing(lock, with: text)))
@@ -76,7 +76,7 @@ import Testing
     #expect(repository.collector?.host == "oldhost")
   }
 
-  @Test func aLockOfAnotherHostIsRespectedForAQuarterOfAnHour() async throws {
+  @Test func lockOfAnotherHostIsRespectedFor15Minutes() async throws {
     try sandbox.write("4711 oldhost", to: file)
     #expect(repository.collector == GitUser(name: "git gc", process: 4711, host: "oldhost"))
     #expect(throws: CollectionHold.Failure.self) { try { _ = try CollectionHold(repository) }() }
@@ -85,11 +85,11 @@ import Testing
     _ = try CollectionHold(repository)
   }
 
-  @Test func aPersonCanRemoveTheLockOfAnotherHostAndNoneOfARunningGit() async throws {
+  @Test func lockOfAnotherHostIsRemovableAndLockOfRunningGitIsNot() async throws {
     try sandbox.write("4711 oldhost", to: file)
     #expect(repository.removeCollectionLock())
     #expect(!repository.removeCollectionLock())
-    // A shell under git's name, and in no folder of the repository.
+    // A shell named `git`, outside the folders of the repository.
     let git = sandbox.root + "/git"
     _ = try await sandbox.run("/bin/cp", ["/bin/sh", git])
     async let holder = sandbox.run(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Git
 
-/// Files that are replaced atomically, with a temporary file on the same or on another file system.
+/// Tests of atomic file replacement, with a temporary file on the same or on another file system.
 @Suite struct DurableFileTests {
   private static let otherDisk = "/dev/shm"
 
@@ -18,7 +18,7 @@ import Testing
   private func temporary() -> String { "\(DurableFileTests.otherDisk)/belfry-\(UUID().uuidString)" }
 
   @Test(
-    "a file is written into a new folder though the temporary file is on another disk",
+    "A file is written to a new folder if the temporary file is on another file system",
     .enabled(if: hasOtherDisk()))
   func newFolderOnAnotherDisk() throws {
     let sandbox = try Sandbox()
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "a file is replaced though the temporary file is on another disk",
+    "A file is replaced if the temporary file is on another file system",
     .enabled(if: hasOtherDisk()))
   func replacementOnAnotherDisk() throws {
     let sandbox = try Sandbox()
@@ -48,7 +48,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: temporary))
   }
 
-  @Test func aFileIsWrittenIntoANewFolder() throws {
+  @Test func fileIsWrittenToNewFolder() throws {
     let sandbox = try Sandbox()
     try DurableFile.write(
       [1], to: sandbox.root + "/ab/cd", temporary: sandbox.root + "/new", makingFolder: true)
@@ -56,7 +56,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: sandbox.root + "/new"))
   }
 
-  @Test func aMissingFolderIsAnErrorThatLeavesNothing() throws {
+  @Test func missingFolderFailsAndLeavesNothing() throws {
     let sandbox = try Sandbox()
     let path = sandbox.root + "/ab/cd"
     #expect(throws: FileError("write", path, number: ENOENT)) {
@@ -66,7 +66,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: sandbox.root + "/ab"))
   }
 
-  @Test func aFolderThatCannotBeCreatedIsAnErrorThatLeavesNothing() throws {
+  @Test func folderThatCannotBeCreatedFailsAndLeavesNothing() throws {
     let sandbox = try Sandbox()
     let path = sandbox.root + "/missing/ab/cd"
     #expect(throws: FileError("create the folder", sandbox.root + "/missing/ab", number: ENOENT)) {

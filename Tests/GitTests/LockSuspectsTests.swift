@@ -2,7 +2,7 @@ import Testing
 
 @testable import Git
 
-/// Which processes a lock file may belong to.
+/// Tests of matching running processes with a lock file.
 @Suite struct LockSuspectsTests {
   private let suspects = LockSuspects(
     folders: ["/home/ada/store", "/home/ada/store/.git"],
@@ -19,7 +19,7 @@ import Testing
       workingDirectory: folder, started: started)
   }
 
-  @Test func aGitInTheRepositoryMayHoldALock() {
+  @Test func gitInRepositoryMayHoldLock() {
     #expect(suspects.include(process()))
     #expect(suspects.include(process(executable: "/usr/bin/git")))
     #expect(suspects.include(process(executable: "/usr/bin/git (deleted)")))
@@ -30,31 +30,31 @@ import Testing
     #expect(!suspects.include(process(in: .none)))
   }
 
-  @Test func aProgramWhoseNameOnlyBeginsLikeGitHoldsNone() {
+  @Test func programWithGitPrefixHoldsNoLock() {
     for name in ["gitea", "gitk", "gitlab-runner", "github-desktop"] {
       #expect(!suspects.include(process(name, ["/usr/bin/\(name)"])), "\(name)")
       #expect(!suspects.include(process(name, ["/usr/bin/\(name)"], in: .hidden)), "\(name)")
     }
-    // Another program under git's name.
+    // Another program that is named `git`.
     #expect(!suspects.include(process(executable: "/usr/bin/python3.11")))
     #expect(!suspects.include(process("git", ["/usr/bin/python3", "git"], in: .hidden)))
   }
 
-  @Test func aGitThatOnlyReadsHoldsNone() {
+  @Test func readOnlyGitHoldsNoLock() {
     #expect(!suspects.include(process("git", ["git", "cat-file", "--batch"])))
     #expect(!suspects.include(process("git", ["git", "-C", "log", "-c", "a.b=c", "-p", "log"])))
     #expect(suspects.include(process("git", ["git", "-C", "log", "commit"])))
     #expect(!suspects.include(process("git-upload-pack", ["git-upload-pack", "/store"])))
   }
 
-  @Test func aHiddenGitOfAnotherUserHoldsOnlyALockThatItCanHaveMade() {
-    // Another user may not enter the work tree, root may.
+  @Test func hiddenGitOfAnotherUserHoldsOnlyLocksThatItCanCreate() {
+    // Another user cannot access the work tree, but root can.
     #expect(!suspects.include(process(user: 33, in: .hidden)))
     #expect(suspects.include(process(user: 0, in: .hidden)))
     #expect(!suspects.include(process(user: 0, in: .hidden, started: 10_100)))
     #expect(suspects.include(process(user: 0, in: .hidden, started: 10_030)))
     #expect(suspects.include(process(user: 0, in: .hidden, started: nil)))
-    // A store that a group shares.
+    // A store with access for a group.
     var shared = suspects
     shared.workTree = .init(user: 1000, group: 33, mode: 0o770)
     shared.gitDirectory = .init(user: 1000, group: 33, mode: 0o2775)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Git
 
-/// What of git's `packed-refs` can be used when a part of it is damaged.
+/// Tests of reading a damaged `packed-refs` file.
 @Suite struct PackedReferencesTests {
   private static let (one, two) = (
     String(repeating: "1", count: 40), String(repeating: "2", count: 40)
@@ -19,7 +19,7 @@ import Testing
     PackedReferences(path: "packed-refs", text.utf8)
   }
 
-  @Test func aWholeFileHasNoDamage() {
+  @Test func intactFileHasNoDamage() {
     #expect(!read(PackedReferencesTests.whole).isDamaged)
     #expect(!read("").isDamaged)
   }
@@ -29,7 +29,7 @@ import Testing
     "# a comment\n", "\(one.dropLast()) refs/heads/a\n", "\n", "\u{0}\u{1}\u{2}\n",
     "<<<<<<< HEAD\n",
   ])
-  func aLineOfAnotherFormIsLeftOutAndTheOthersStay(_ line: String) {
+  func invalidLineIsDroppedAndOthersAreKept(_ line: String) {
     let damaged = read(PackedReferencesTests.whole + line)
     #expect(damaged.damagedLines == 1)
     let (one, two) = (PackedReferencesTests.one, PackedReferencesTests.two)
@@ -38,7 +38,7 @@ import Testing
     #expect(!read(mended).isDamaged)
   }
 
-  @Test func aLastLineWithoutItsEndIsKept() {
+  @Test func lastLineWithoutLineFeedIsKept() {
     let cut = read("\(PackedReferencesTests.one) refs/heads/main")
     #expect(cut.damagedLines == 1)
     #expect(

@@ -3,11 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
+/// Tests of references, objects and locks of a repository.
 @Suite struct RepositoryTests {
   private let person = Repository.Signature(
     name: "Ada <x>\n", email: "ada@example.org", time: 1_700_000_000)
 
-  @Test func aReferenceMovesOnlyFromWhereItStands() async throws {
+  @Test func referenceMovesOnlyFromExpectedCommit() async throws {
     let sandbox = try Sandbox()
     let repository = try Repository.create(sandbox.root + "/repository")
     let tree = try repository.writeTree(TreeData())
@@ -39,7 +40,7 @@ import Testing
     #expect(try await sandbox.git("fsck", "--strict", in: sandbox.root + "/repository").status == 0)
   }
 
-  @Test func whatAnotherGitHasLockedIsSaid() async throws {
+  @Test func lockOfAnotherGitIsReported() async throws {
     let sandbox = try Sandbox()
     let repository = try Repository.create(sandbox.root + "/repository")
     let commit = try repository.writeCommit(
@@ -51,7 +52,7 @@ import Testing
         "refs/heads/main", from: nil, to: commit, signature: person, message: "test")
     }
     #expect(try move() == .locked)
-    // A young one is left alone, and one that somebody has open.
+    // A recent lock is kept, and a lock file that a process has open.
     #expect(!repository.removeAbandonedLock(lock, olderThan: 60))
     let holder = open(lock, O_RDONLY)
     async let other = sandbox.run(
@@ -70,9 +71,9 @@ import Testing
     #expect(try move() == .moved)
   }
 
-  /// libgit2 alone reads a file that was cut short for ever.
+  /// libgit2 alone loops forever on a truncated object file.
   @Test(arguments: [0, 1, 10, 40, 120])
-  func aDamagedObjectIsSaidAndWrittenAnew(_ size: Int) async throws {
+  func damagedObjectIsReportedAndRewritten(_ size: Int) async throws {
     let sandbox = try Sandbox()
     let folder = sandbox.root + "/repository"
     let repository = try Repository.create(folder)
@@ -89,7 +90,7 @@ import Testing
     #expect(try await sandbox.git("fsck", "--strict", in: folder).status == 0)
   }
 
-  @Test func noCollectionBeginsWhileObjectsAreWritten() async throws {
+  @Test func holdBlocksGarbageCollection() async throws {
     let sandbox = try Sandbox()
     let folder = sandbox.root + "/repository"
     let repository = try Repository.create(folder)
@@ -104,7 +105,7 @@ import Testing
       withExtendedLifetime(hold) {}
     }
     #expect(try await collect() == 0)
-    // One of a living git's keeps us out, one of the dead does not.
+    // The lock of a running git process blocks the hold, a stale lock does not.
     let host = try await sandbox.run("/bin/hostname", []).out.split(separator: "\n")[0]
     try sandbox.write("999999999 \(host)", to: folder + "/.git/gc.pid")
     _ = try CollectionHold(repository)
@@ -122,7 +123,7 @@ import Testing
     #expect(throws: GitError.self) { try repository.tree(blob) }
   }
 
-  @Test func anythingButARegularFileIsRefused() async throws {
+  @Test func readAcceptsOnlyRegularFiles() async throws {
     let sandbox = try Sandbox()
     let path = sandbox.root + "/file"
     #expect(try DurableFile.read(path) == nil)

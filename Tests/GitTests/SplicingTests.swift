@@ -2,7 +2,7 @@ import Git
 import TestSupport
 import Testing
 
-/// Trees and indexes spliced as bytes, against what git itself makes of the same files.
+/// Tests of trees and indexes that are edited as bytes, compared with git's results for the same files.
 @Suite struct SplicingTests {
   private func repository() async throws -> (Sandbox, Repository) {
     let sandbox = try Sandbox()
@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test(arguments: 0..<40 as Range<UInt64>)
-  func treesAreAsGitWouldWriteThem(seed: UInt64) async throws {
+  func treesEqualGitTrees(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let (sandbox, repository) = try await repository()
     let folder = sandbox.root + "/repository"
@@ -43,13 +43,13 @@ import Testing
     #expect(try tree.entries().count == expected.count)
   }
 
-  @Test func cutTreesAreReported() throws {
+  @Test func truncatedTreesAreReported() throws {
     #expect(throws: GitError.self) { try TreeData(Array("100644 name".utf8)).entries() }
     #expect(throws: GitError.self) { try TreeData(Array("100644 name\0short".utf8)).entries() }
   }
 
   @Test(arguments: ["2", "3", "4"])
-  func indexFollowsAndStatusStaysClean(version: String) async throws {
+  func indexIsUpdatedAndStatusIsClean(version: String) async throws {
     let (sandbox, repository) = try await repository()
     let folder = sandbox.root + "/repository"
     for name in ["b.json", "d.json", "sub/x.json"] {
@@ -60,7 +60,7 @@ import Testing
     _ = try await sandbox.git(
       "-c", "user.name=t", "-c", "user.email=t", "commit", "-qm", "one", in: folder)
     if version == "3" {
-      // What makes git write version 3: an entry that is only meant to be added.
+      // An intent-to-add entry makes git write version 3.
       try sandbox.write("later", to: folder + "/later")
       _ = try await sandbox.git("add", "-N", "later", in: folder)
     } else {
@@ -83,7 +83,7 @@ import Testing
         "A  a.json", "M  b.json", "A  c/deep/y.json", "D  d.json", "M  sub/x.json", "?? d.json",
       ])
     #expect(try await sandbox.git("fsck", in: folder).status == 0)
-    // The cached trees that are left are right: a commit from them has what the files have.
+    // The remaining cached trees are correct: a commit from them matches the files.
     _ = try await sandbox.git(
       "-c", "user.name=t", "-c", "user.email=t", "commit", "-qm", "two", in: folder)
     #expect(
@@ -91,7 +91,7 @@ import Testing
         "c/deep/y.json"))
   }
 
-  /// A repository with the files `f0` to `f9` in its only commit.
+  /// Creates a repository with the files `f0` to `f9` in its only commit.
   private func files() async throws -> (Sandbox, Repository, folder: String) {
     let (sandbox, repository) = try await repository()
     let folder = sandbox.root + "/repository"
@@ -112,7 +112,7 @@ import Testing
     return IndexFile.Entry(id: try repository.writeBlob(Array(text.utf8)), status: status)
   }
 
-  @Test("an index that git has split in two files becomes a whole one", arguments: [false, true])
+  @Test("An update joins a split index into one file", arguments: [false, true])
   func splitIndex(isExtended: Bool) async throws {
     let (sandbox, repository, folder) = try await files()
     let settings = ["-c", "core.splitIndex=true", "-c", "splitIndex.maxPercentChange=100"]
@@ -122,7 +122,7 @@ import Testing
       #expect(output.status == 0, "\(arguments): \(output.err)")
     }
     try await git("update-index", "--split-index")
-    // A shared entry that is replaced, one that is deleted, and a further one.
+    // A replaced shared entry, a deleted one and an added one.
     try sandbox.write("new", to: folder + "/f1")
     try sandbox.write("g", to: folder + "/g")
     try await git("add", "f1", "g")
@@ -145,15 +145,15 @@ import Testing
       ])
     #expect(
       try await sandbox.run("/bin/sh", ["-c", "grep -c link '\(folder)/.git/index'"]).out == "0\n")
-    // The objects that it names are right: their files have not changed since.
+    // The objects of the index are correct: the files have no changes against it.
     #expect(try await sandbox.git("diff", "--quiet", in: folder).status == (isExtended ? 1 : 0))
     #expect(try await sandbox.git("fsck", in: folder).status == 0)
   }
 
   @Test(
-    "an index of a form that neither Belfry nor libgit2 reads is made anew",
+    "An index in a format that neither Belfry nor libgit2 supports is rebuilt",
     arguments: ["sparse", "split4"])
-  func unknownForms(form: String) async throws {
+  func unsupportedFormats(form: String) async throws {
     let (sandbox, repository, folder) = try await files()
     if form == "sparse" {
       let sparse = try await sandbox.git(
@@ -168,14 +168,14 @@ import Testing
     #expect(staged.out == "M\tf3\n", "\(staged.out)\(staged.err)")
   }
 
-  @Test func anotherGitsLockIsRespectedAndADeadOneOfOursIsTakenAway() async throws {
+  @Test func lockOfAnotherGitIsRespectedAndOwnStaleLockIsRemoved() async throws {
     let (sandbox, repository) = try await repository()
     let git = sandbox.root + "/repository/.git"
     try sandbox.write("", to: git + "/index.lock")
     #expect(throws: IndexFile.Failure.busy) {
       try repository.updateIndex([:])
     }
-    // A process of ours that died after taking the lock leaves one file under both names.
+    // A Belfry process that is killed after locking leaves one file with both names.
     _ = try await sandbox.run(
       "/bin/sh",
       ["-c", "rm \(git)/index.lock; touch \(git)/new-index; ln \(git)/new-index \(git)/index.lock"])
@@ -185,6 +185,6 @@ import Testing
 }
 
 extension String {
-  /// The first line.
+  /// The first line of the text.
   fileprivate var trimming: String { String(split(separator: "\n").first ?? "") }
 }

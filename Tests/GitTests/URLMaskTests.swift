@@ -1,9 +1,10 @@
 import Git
 import Testing
 
+/// Tests of masking credentials in URLs and messages.
 @Suite struct URLMaskTests {
   @Test(
-    "credentials of a URL are masked, and nothing else is",
+    "Only the credentials of a URL are masked",
     arguments: [
       ("https://user:token@host/x.git", "https://***@host/x.git"),
       ("https://token@host/x.git", "https://***@host/x.git"),
@@ -27,7 +28,7 @@ import Testing
       ("belfry://pair?v=1&s=token", "belfry://pair?***"),
       ("--remote=https://user:token@host/x.git", "--remote=https://***@host/x.git"),
     ])
-  func url(_ given: String, _ masked: String) {
+  func masksURL(_ given: String, _ masked: String) {
     #expect(URLMask.masked(url: given) == masked)
     #expect(URLMask.holdsCredentials(given) == (given != masked))
     #expect(URLMask.masked(url: masked) == masked)
@@ -35,7 +36,7 @@ import Testing
   }
 
   @Test(
-    "a URL in a sentence is masked where it stands",
+    "A URL in a sentence is masked in place",
     arguments: [
       (
         "fatal: unable to access 'https://user:token@host/x.git/': Could not resolve host: host",
@@ -47,25 +48,25 @@ import Testing
       ("Accept it: belfry partner accept 'belfry://pair?…'", ""),
       ("Wake up at 09:00, you@home", ""),
     ])
-  func text(_ given: String, _ masked: String) {
+  func masksURLInText(_ given: String, _ masked: String) {
     #expect(URLMask.masked(given) == (masked.isEmpty ? given : masked))
   }
 
-  @Test("what is stripped of its credentials can be used without them")
-  func stripped() {
+  @Test("A stripped URL is usable without its credentials")
+  func strippedURL() {
     #expect(URLMask.stripped(url: "https://user:token@host/x.git?a=b") == "https://host/x.git")
     #expect(URLMask.stripped(url: "ssh://user:token@host/x.git") == "ssh://user@host/x.git")
     #expect(URLMask.stripped(url: "ssh://user@host/x.git") == "ssh://user@host/x.git")
   }
 
-  @Test("a server that repeats a password does not get it shown, as it is written or decoded")
-  func echoed() throws {
+  @Test("A password in a server's message is masked in encoded and decoded form")
+  func passwordInServerMessage() throws {
     let url = try RemoteURL("https://user:open%20sesame@host/x.git")
     #expect(
       url.masked("remote: user has 'open sesame' (open%20sesame)") == "remote: user has '***' (***)"
     )
     #expect(try RemoteURL("https://ghp1234@host/x.git").masked("no ghp1234 here") == "no *** here")
-    // A user of ssh's is no secret, and a letter is part of many words.
+    // An ssh user name is not secret, and a one-letter password would mask parts of words.
     #expect(try RemoteURL("ssh://user@host/x.git").masked("user: denied") == "user: denied")
     #expect(try RemoteURL("https://user:e@host/x.git").masked("denied") == "denied")
   }
