@@ -205,7 +205,7 @@ import Testing
 
   @Test func readersSeeWholeIndexesWhileAnotherReplacesThem() async throws {
     let sandbox = try Sandbox()
-    let path = sandbox.root + "/cards"
+    let path = sandbox.root + "/alarm-index"
     let versions = [bytes(nil, 0..<3), bytes(nil, 0..<40)]
     try DurableFile.write(
       versions[0], to: path, temporary: path + ".new", syncing: false)

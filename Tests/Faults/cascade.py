@@ -210,7 +210,7 @@ def dead_before(story):
     story.until(-8)
     story.kill("phone")
     story.until(4 * STEP + 22)
-    story.expect(("watch", STEP, "nobody has stopped it on phone"), ("homepod", 2 * STEP), ("jen", 3 * STEP))
+    story.expect(("watch", STEP, "not stopped on phone"), ("homepod", 2 * STEP), ("jen", 3 * STEP))
     story.expect_logged("jen", "exhausted")
     # Who comes too late still ends it for all.
     story.say("jen", "stop", "tea")

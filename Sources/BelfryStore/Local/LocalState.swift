@@ -43,7 +43,7 @@ struct LocalState: Sendable {
   /// The lock for packing objects.
   var packLock: String { folder + "/pack.lock" }
   /// The alarm index.
-  var summaries: String { folder + "/cards" }
+  var summaries: String { folder + "/alarm-index" }
   /// The journal of the present write.
   var journal: String { folder + "/journal" }
   /// The identity of this clone. Without it, the clone becomes another device at the next command.
@@ -54,7 +54,7 @@ struct LocalState: Sendable {
   func temporary(_ purpose: String) -> String { "\(folder)/new-\(purpose)" }
 
   /// The path of a temporary file for the alarm index, for processes without a lock.
-  var temporaryIndex: String { "\(folder)/new-cards-\(getpid())" }
+  var temporaryIndex: String { "\(folder)/new-alarm-index-\(getpid())" }
 
   // MARK: Identity
 
