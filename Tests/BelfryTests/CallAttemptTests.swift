@@ -6,16 +6,16 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Who sees to a call, by a clock that moves as it waits.
+/// Call attempts on several devices, with a clock that advances while an attempt waits.
 @Suite struct CallRoundTests {
-  /// What a round asks for, and how it goes.
+  /// The dependencies of a call attempt, and their state.
   private final class Desk: Sendable {
     private struct State {
       var now = Instant(rfc3339: "2026-11-23T05:02:00Z")!
       var outcomes: [CallOutcome]
       var calls: [Instant] = []
       var records: [String] = []
-      /// Until when somebody is to be called.
+      /// The end of the period in which the number is called.
       var wanted: Instant
     }
     private let state: Mutex<State>
@@ -72,16 +72,16 @@ import Testing
     }
   }
 
-  @Test func whoAnswersIsCalledOnce() async throws {
+  @Test func anAnsweredNumberIsCalledOnce() async throws {
     let desk = try Desk([.answered])
     try await desk.run()
     #expect(desk.calls == [0])
-    // Nor again by a process that comes later.
+    // A process that starts later does not call again either.
     try await desk.run()
     #expect(desk.calls == [0])
   }
 
-  @Test func whoDoesNotIsCalledThreeTimes() async throws {
+  @Test func anUnansweredNumberIsCalledThreeTimes() async throws {
     let desk = try Desk([])
     try await desk.run()
     #expect(desk.calls == [0, 90, 180])
@@ -90,7 +90,7 @@ import Testing
     #expect(desk.calls.count == 3)
   }
 
-  @Test func whoHasStoppedItIsNotCalled() async throws {
+  @Test func aNumberIsNotCalledAfterAStop() async throws {
     let desk = try Desk([], wanted: "2026-11-23T05:03:00Z")
     try await desk.run()
     #expect(desk.calls == [0])
@@ -99,7 +99,7 @@ import Testing
     #expect(never.calls == [])
   }
 
-  @Test("of two that cannot ask each other each has its own tries")
+  @Test("Each of two devices that cannot sync makes its own attempts")
   func apart() async throws {
     let other = Identifier("serveraaaaaaaaaaaaaaaaaaaa")!
     let first = try Desk([])
@@ -110,7 +110,7 @@ import Testing
     #expect(second.calls == [90])
   }
 
-  @Test("a try that a process died over counts")
+  @Test("An attempt whose process died counts")
   func died() async throws {
     let desk = try Desk([])
     let key = Store.callKey(

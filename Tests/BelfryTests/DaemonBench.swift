@@ -8,10 +8,10 @@ import TestSupport
 @testable import BelfryScheduler
 @testable import belfry
 
-/// A daemon's mind on a bench: its clock is turned by hand, its hooks write down what they are told, its commands
-/// are the real ones with the same clock.
+/// A daemon with a manual clock. Its hooks record their notifications, and its commands are real and use the same
+/// clock.
 final class DaemonBench: @unchecked Sendable {
-  // Sound, as one test uses it from one task at a time; what other threads tell goes through `queue`.
+  // Safe, because one test uses it from one task at a time. Other threads send events through `queue`.
   let sandbox: Sandbox
   private let queue = Mutex<[DaemonEvent]>([])
   private let clock: Mutex<Instant>
@@ -19,18 +19,18 @@ final class DaemonBench: @unchecked Sendable {
   private let news = Mutex<[DaemonLogEvent]>([])
   private var watch: DaemonLoop?
   private(set) var activeDeliveries = ActiveDeliveries { _ in }
-  /// Blocks whoever writes the ledger, like a disk that hangs.
+  /// Blocks every write of the ledger, as a disk that hangs does.
   let disk = Gate()
 
   private let patience: Int
 
-  /// - Parameter patience: how long a hook may take, in seconds.
+  /// - Parameter patience: The timeout of a hook, in seconds.
   init(at now: String, zone: String = "UTC", patience: Int = 60) async throws {
     self.patience = patience
     sandbox = try Sandbox()
     clock = Mutex(Instant(rfc3339: now)!)
     self.zone = Mutex(zone)
-    // It writes down what it is told, and stays when it is asked to.
+    // It records its notification, and keeps running if requested.
     let hook = """
       #!/bin/sh
       cat >/dev/null
@@ -52,7 +52,7 @@ final class DaemonBench: @unchecked Sendable {
 
   var now: Instant { clock.withLock { $0 } }
 
-  /// Runs belfry by the bench's clock.
+  /// Runs belfry with the bench's clock.
   @discardableResult
   func belfry(_ arguments: String...) async throws -> Sandbox.Output {
     try note()
@@ -64,7 +64,7 @@ final class DaemonBench: @unchecked Sendable {
     try sandbox.write(zone.withLock { $0 }, to: sandbox.root + "/zone")
   }
 
-  /// The store as the daemon opens it.
+  /// Returns the store context, as the daemon opens it.
   private func context() -> StoreContext {
     StoreContext(
       now: now, zones: ZoneLibrary(variable: zone.withLock { $0 }), deviceName: "laptop",
@@ -76,12 +76,12 @@ final class DaemonBench: @unchecked Sendable {
 
   // MARK: The daemon
 
-  /// Starts the daemon; one that was there before is gone as if killed.
+  /// Starts the daemon. An earlier daemon ends as if it was killed.
   func start() async throws {
     try note()
     let store = try Store.open(sandbox.store, context: context()).store
     activeDeliveries = ActiveDeliveries { self.tell(.news($0)) }
-    // A keeper of another life than the one before.
+    // A lease owner that differs from the previous daemon's.
     let name = UUID().uuidString
     let leaseOwner = LeaseOwner(name: name) { $0 == name }
     var watch = DaemonLoop(
@@ -107,14 +107,14 @@ final class DaemonBench: @unchecked Sendable {
 
   private func tell(_ event: DaemonEvent) { queue.withLock { $0.append(event) } }
 
-  /// Lets the daemon see to something, and to all that comes of it.
+  /// Lets the daemon handle a wake-up and its consequences.
   func handle(_ wake: WakeSource.Wake) async throws {
     try note()
     watch?.handle(.wake(wake))
     try await settle()
   }
 
-  /// Handles what hooks and commands tell, until nothing comes any more.
+  /// Handles the events of hooks and commands until there are none left.
   private func settle() async throws {
     while true {
       let events = queue.withLock { queue in
@@ -127,7 +127,7 @@ final class DaemonBench: @unchecked Sendable {
     }
   }
 
-  /// Lets time pass as it does, waking the daemon whenever it wants to be.
+  /// Advances the clock in steps, and wakes the daemon at its own wake-up times.
   func wait(until text: String) async throws {
     let end = Instant(rfc3339: text)!
     while let wake = watch?.nextWake, wake <= end {
@@ -138,7 +138,7 @@ final class DaemonBench: @unchecked Sendable {
     try note()
   }
 
-  /// Sets the clock, as somebody does or a machine that wakes.
+  /// Sets the clock, as a user does or as a wake-up from sleep does.
   func jump(to text: String) async throws {
     clock.withLock { $0 = Instant(rfc3339: text)! }
     try await handle(.clockChanged)
@@ -149,12 +149,12 @@ final class DaemonBench: @unchecked Sendable {
     try await handle(.zone)
   }
 
-  /// What the hooks were told.
+  /// The notifications that the hooks recorded.
   var rings: [String] {
     sandbox.rings.map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
-  /// When the ledger could not be written, and when it could again.
+  /// The times at which the ledger could not be written, and could be written again.
   var ledgerFailures: [String] {
     log.compactMap { item in
       switch item {
@@ -168,7 +168,7 @@ final class DaemonBench: @unchecked Sendable {
   var log: [DaemonLogEvent] { news.withLock { $0 } }
 }
 
-/// Lets threads pass, or holds them while it is closed.
+/// Lets threads pass, or blocks them while it is closed.
 final class Gate: Sendable {
   private let closed = Mutex(false)
 
