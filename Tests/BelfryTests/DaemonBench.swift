@@ -16,17 +16,17 @@ final class DaemonBench: @unchecked Sendable {
   private let queue = Mutex<[DaemonEvent]>([])
   private let clock: Mutex<Instant>
   private let zone: Mutex<String>
-  private let news = Mutex<[DaemonLogEvent]>([])
-  private var watch: DaemonLoop?
+  private let logEvents = Mutex<[DaemonLogEvent]>([])
+  private var loop: DaemonLoop?
   private(set) var activeDeliveries = ActiveDeliveries { _ in }
   /// Blocks every write of the ledger, as a disk that hangs does.
   let disk = Gate()
 
-  private let patience: Int
+  private let hookTimeout: Int
 
-  /// - Parameter patience: The timeout of a hook, in seconds.
-  init(at now: String, zone: String = "UTC", patience: Int = 60) async throws {
-    self.patience = patience
+  /// - Parameter hookTimeout: The timeout of a hook, in seconds.
+  init(at now: String, zone: String = "UTC", hookTimeout: Int = 60) async throws {
+    self.hookTimeout = hookTimeout
     sandbox = try Sandbox()
     clock = Mutex(Instant(rfc3339: now)!)
     self.zone = Mutex(zone)
@@ -55,11 +55,11 @@ final class DaemonBench: @unchecked Sendable {
   /// Runs belfry with the bench's clock.
   @discardableResult
   func belfry(_ arguments: String...) async throws -> Sandbox.Output {
-    try note()
+    try writeClock()
     return try await sandbox.run(sandbox.root + "/command", arguments)
   }
 
-  private func note() throws {
+  private func writeClock() throws {
     try sandbox.write(now.rfc3339Milliseconds, to: sandbox.root + "/clock")
     try sandbox.write(zone.withLock { $0 }, to: sandbox.root + "/zone")
   }
@@ -78,39 +78,39 @@ final class DaemonBench: @unchecked Sendable {
 
   /// Starts the daemon. An earlier daemon ends as if it was killed.
   func start() async throws {
-    try note()
+    try writeClock()
     let store = try Store.open(sandbox.store, context: context()).store
-    activeDeliveries = ActiveDeliveries { self.tell(.news($0)) }
+    activeDeliveries = ActiveDeliveries { self.send(.news($0)) }
     // A lease owner that differs from the previous daemon's.
     let name = UUID().uuidString
     let leaseOwner = LeaseOwner(name: name) { $0 == name }
-    var watch = DaemonLoop(
+    var loop = DaemonLoop(
       store: store,
       dependencies: Daemon.Dependencies(
         command: sandbox.root + "/command", syncs: false, wakesMachine: false,
         context: { _ in self.context() },
         hooks: {
           HookDelivery(
-            own: self.sandbox.hooks, shipped: [], timeout: self.patience, activeDeliveries: $0,
+            own: self.sandbox.hooks, shipped: [], timeout: self.hookTimeout, activeDeliveries: $0,
             leaseOwner: leaseOwner, render: NotificationText(zones: self.context().zones).render)
         },
         gauge: BatteryGauge(
           supplies: PowerSupplies(root: sandbox.power),
           log: BatteryLog(path: sandbox.root + "/state/battery")),
-        log: { item in self.news.withLock { $0.append(item) } }),
+        log: { item in self.logEvents.withLock { $0.append(item) } }),
       activeDeliveries: activeDeliveries,
-      willAccessLedger: { self.disk.pass() }, send: { self.tell($0) })
-    watch.begin()
-    self.watch = watch
+      willAccessLedger: { self.disk.pass() }, send: { self.send($0) })
+    loop.begin()
+    self.loop = loop
     try await settle()
   }
 
-  private func tell(_ event: DaemonEvent) { queue.withLock { $0.append(event) } }
+  private func send(_ event: DaemonEvent) { queue.withLock { $0.append(event) } }
 
   /// Lets the daemon handle a wake-up and its consequences.
   func handle(_ wake: WakeSource.Wake) async throws {
-    try note()
-    watch?.handle(.wake(wake))
+    try writeClock()
+    loop?.handle(.wake(wake))
     try await settle()
   }
 
@@ -121,8 +121,8 @@ final class DaemonBench: @unchecked Sendable {
         defer { queue = [] }
         return queue
       }
-      for event in events { watch?.handle(event) }
-      if events.isEmpty, watch?.taskCount == 0 { return }
+      for event in events { loop?.handle(event) }
+      if events.isEmpty, loop?.taskCount == 0 { return }
       try await Task.sleep(for: .milliseconds(2))
     }
   }
@@ -130,12 +130,12 @@ final class DaemonBench: @unchecked Sendable {
   /// Advances the clock in steps, and wakes the daemon at its own wake-up times.
   func wait(until text: String) async throws {
     let end = Instant(rfc3339: text)!
-    while let wake = watch?.nextWake, wake <= end {
+    while let wake = loop?.nextWake, wake <= end {
       clock.withLock { $0 = max($0, wake) }
       try await handle(.time)
     }
     clock.withLock { $0 = end }
-    try note()
+    try writeClock()
   }
 
   /// Sets the clock, as a user does or as a wake-up from sleep does.
@@ -165,7 +165,7 @@ final class DaemonBench: @unchecked Sendable {
     }
   }
 
-  var log: [DaemonLogEvent] { news.withLock { $0 } }
+  var log: [DaemonLogEvent] { logEvents.withLock { $0 } }
 }
 
 /// Lets threads pass, or blocks them while it is closed.
