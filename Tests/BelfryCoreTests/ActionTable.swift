@@ -149,7 +149,7 @@ import Testing
 
   /// Actions on a named occurrence have the same results, except that done also applies to an occurrence that was done
   /// automatically, and skip to a missed one.
-  @Test func actionsOnANamedOccurrence() throws {
+  @Test func aNamedOccurrenceAcceptsMoreActions() throws {
     let allowed: [Phase: Set<Action>] = [
       .upcoming: [.doneEarly, .skip], .ringing: [.stop, .done, .doneEarly, .snooze, .skip],
       .snoozed: [.stop, .done, .doneEarly, .snooze, .skip], .pending: [.done, .doneEarly, .skip],

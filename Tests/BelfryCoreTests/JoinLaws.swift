@@ -196,7 +196,7 @@ import Testing
     #expect(Alarm.join(ours, later).title == "Miete")
   }
 
-  @Test func case2_doneBeatsSkipBeatsPending() throws {
+  @Test func case2_doneOverridesSkippedAndSkippedOverridesPending() throws {
     let occurrence = civil("2026-11-23T09:00")
     func with(_ state: OccurrenceRecord.State) throws -> Alarm {
       var alarm = try rent()
@@ -224,7 +224,7 @@ import Testing
     #expect(joined.occurrences(in: .pending).isEmpty)
   }
 
-  @Test func case4_deleteAgainstEdit() throws {
+  @Test func case4_aConcurrentEditRestoresADeletedAlarm() throws {
     let base = try rent()
     let deleted = base.deleted()
     #expect(Alarm.join(deleted, base).isDeleted)
@@ -258,7 +258,7 @@ import Testing
     #expect(try rent().progress.corrected(at: origin) == nil)
   }
 
-  @Test func settingsCases() {
+  @Test func settingsJoinByTheNumberedCases() {
     func record(_ value: String, _ seconds: Int64?) -> SettingsRecord {
       SettingsRecord(
         values: ["snooze": value],
@@ -273,7 +273,7 @@ import Testing
     #expect(join(record("9", nil), record("1", nil)) == record("9", nil), "3")
   }
 
-  @Test func occurrenceCases() {
+  @Test func occurrencesJoinByTheNumberedCases() {
     let (early, late) = (origin, origin.adding(seconds: 60))
     let join = OccurrenceRecord.join
     // 1. A reopening replaces any earlier state entirely.

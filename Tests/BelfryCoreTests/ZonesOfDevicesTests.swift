@@ -169,7 +169,7 @@ import Testing
   }
 
   @Test("A device that travels west in a snooze rings at the end of the snooze")
-  func snoozedAndTravelled() throws {
+  func snoozedAndTraveled() throws {
     let alarm = try daily()
     let ledger = rung(alarm, first, at: cameAhead)
     let snoozed = try ahead(alarm).answer(

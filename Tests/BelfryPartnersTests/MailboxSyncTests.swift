@@ -7,7 +7,7 @@ import Testing
 @testable import BelfryPartners
 
 /// Mailbox syncs that fail halfway or run beside another process.
-@Suite struct MailRoundTests {
+@Suite struct MailboxSyncTests {
   @Test("Collected notices are returned even if the disk is full afterwards")
   func newsOutliveAFullDisk() async throws {
     let pair = try await Pair()

@@ -7,7 +7,7 @@ import Testing
 @testable import BelfryPartners
 
 /// The exchange of messages between partners.
-@Suite struct CorrespondenceTests {
+@Suite struct PartnerProtocolTests {
   /// Returns the next ringing time of an alarm.
   private func next(_ person: Person) throws -> Instant? {
     let store = try person.store

@@ -7,9 +7,9 @@ import TestSupport
 import Testing
 
 /// Call attempts on several devices, with a clock that advances while an attempt waits.
-@Suite struct CallRoundTests {
-  /// The dependencies of a call attempt, and their state.
-  private final class Desk: Sendable {
+@Suite struct CallAttemptTests {
+  /// A store and the simulated dependencies of a call attempt.
+  private final class Fixture: Sendable {
     private struct State {
       var now = Instant(rfc3339: "2026-11-23T05:02:00Z")!
       var outcomes: [CallOutcome]
@@ -65,36 +65,36 @@ import Testing
         alarm: Identifier("rentaaaaaaaaaaaaaaaaaaaaaa")!,
         occurrence: CivilDateTime("2026-11-23T05:00")!, target: target,
         due: Instant(rfc3339: "2026-11-23T05:02:00Z")!, isTest: false)
-      let round = try #require(
+      let attempt = try #require(
         CallAttempt(
           store, callout, callers: callers ?? [store.device], leases: nil, dependencies))
-      try await round.run()
+      try await attempt.run()
     }
   }
 
   @Test func anAnsweredNumberIsCalledOnce() async throws {
-    let desk = try Desk([.answered])
-    try await desk.run()
-    #expect(desk.calls == [0])
+    let fixture = try Fixture([.answered])
+    try await fixture.run()
+    #expect(fixture.calls == [0])
     // A process that starts later does not call again either.
-    try await desk.run()
-    #expect(desk.calls == [0])
+    try await fixture.run()
+    #expect(fixture.calls == [0])
   }
 
   @Test func anUnansweredNumberIsCalledThreeTimes() async throws {
-    let desk = try Desk([])
-    try await desk.run()
-    #expect(desk.calls == [0, 90, 180])
-    #expect(desk.records.count == 3)
-    try await desk.run()
-    #expect(desk.calls.count == 3)
+    let fixture = try Fixture([])
+    try await fixture.run()
+    #expect(fixture.calls == [0, 90, 180])
+    #expect(fixture.records.count == 3)
+    try await fixture.run()
+    #expect(fixture.calls.count == 3)
   }
 
   @Test func aNumberIsNotCalledAfterAStop() async throws {
-    let desk = try Desk([], wanted: "2026-11-23T05:03:00Z")
-    try await desk.run()
-    #expect(desk.calls == [0])
-    let never = try Desk([], wanted: "2026-11-23T05:01:00Z")
+    let fixture = try Fixture([], wanted: "2026-11-23T05:03:00Z")
+    try await fixture.run()
+    #expect(fixture.calls == [0])
+    let never = try Fixture([], wanted: "2026-11-23T05:01:00Z")
     try await never.run()
     #expect(never.calls == [])
   }
@@ -102,22 +102,22 @@ import Testing
   @Test("Each of two devices that cannot sync makes its own attempts")
   func apart() async throws {
     let other = Identifier("serveraaaaaaaaaaaaaaaaaaaa")!
-    let first = try Desk([])
+    let first = try Fixture([])
     try await first.run(callers: [first.store.device, other])
     #expect(first.calls == [0, 180])
-    let second = try Desk([])
+    let second = try Fixture([])
     try await second.run(callers: [other, second.store.device])
     #expect(second.calls == [90])
   }
 
   @Test("An attempt whose process died counts")
   func died() async throws {
-    let desk = try Desk([])
+    let fixture = try Fixture([])
     let key = Store.callKey(
       Identifier("rentaaaaaaaaaaaaaaaaaaaaaa")!, CivilDateTime("2026-11-23T05:00")!,
       .phone(try PhoneNumber("5551234567"), message: nil))
-    try desk.store.keep(Store.CallNote(tried: 2, at: desk.store.context.now), of: key)
-    try await desk.run()
-    #expect(desk.calls.count == 1)
+    try fixture.store.keep(Store.CallNote(tried: 2, at: fixture.store.context.now), of: key)
+    try await fixture.run()
+    #expect(fixture.calls.count == 1)
   }
 }

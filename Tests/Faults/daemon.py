@@ -278,8 +278,7 @@ class Post:
         return {(title, f"{day}T09:{minute:02}") for title, minute in self.scenario.minutes.items()}
 
     def settle(self):
-        """Waits until all deliveries have ended and are in the log. Returns the missing deliveries and the missing
-        log entries."""
+        """Waits until all deliveries have ended and are in the log. Returns the missing deliveries."""
         expected, until = self.expected(), time.monotonic() + PATIENCE
         size, since = self.size(), time.monotonic()
         while time.monotonic() < until:
