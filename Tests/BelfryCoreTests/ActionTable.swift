@@ -1,7 +1,7 @@
 import BelfryCore
 import Testing
 
-/// Every state of an alarm × every action: what the occurrence that it means comes to, or a refusal.
+/// Every state of an alarm combined with every action: the resulting state of the affected occurrence, or a refusal.
 @Suite struct ActionTable {
   enum Situation: String, CaseIterable {
     case upcoming, ringing, snoozed, pending, ringingAgain, missed, skippedAhead, done
@@ -24,8 +24,8 @@ import Testing
     }
   }
 
-  /// `state day`, where the day is that of the occurrence: 23 is the Monday, 27 the Friday after it, 30 the
-  /// Monday after that; `-`: refused, with exit 4 on the command line.
+  /// `state day`, where the day is that of the occurrence: 23 is the Monday, 27 the Friday after it, 30 the Monday
+  /// after that. `-` means that the action is refused (exit status 4 on the command line).
   ///
   /// Columns: stop, done, done --early, snooze, skip, unskip, dismiss.
   static let table: [(Situation, [String])] = [
@@ -46,7 +46,7 @@ import Testing
   private static let due = instant("2026-11-23T09:00:00Z")
   private static let plus = Settings(tier: .plus)
 
-  /// An alarm in a state, the moment at which it is, and what this device has rung for.
+  /// Returns an alarm in a situation, the current instant, and this device's delivery ledger.
   private static func make(
     _ situation: Situation, strict: Bool = false
   ) throws -> (Alarm, Instant, DeliveryLedger) {
@@ -105,7 +105,8 @@ import Testing
   }
 
   @Test(arguments: Situation.allCases, Action.allCases)
-  func everyStateAndEveryAction(_ situation: Situation, _ action: Action) throws {
+  func everyActionHasItsExpectedResultInEveryState(_ situation: Situation, _ action: Action) throws
+  {
     let row = try #require(ActionTable.table.first { $0.0 == situation })
     let column = try #require(Action.allCases.firstIndex(of: action))
     let (alarm, now, ledger) = try ActionTable.make(situation)
@@ -122,7 +123,7 @@ import Testing
     #expect(result == row.1[column])
   }
 
-  @Test func theSituationsAreWhatTheySay() throws {
+  @Test func situationsHaveTheExpectedStates() throws {
     for (situation, state) in [
       (Situation.upcoming, AlarmStatus.State.active), (.ringing, .ringing), (.snoozed, .snoozed),
       (.pending, .pending), (.ringingAgain, .ringing), (.missed, .missed), (.skippedAhead, .active),
@@ -138,7 +139,7 @@ import Testing
   }
 
   @Test(arguments: Situation.allCases)
-  func onTheFreeTierAStopIsDone(_ situation: Situation) throws {
+  func aStopIsDoneOnTheFreeTier(_ situation: Situation) throws {
     guard situation == .ringing || situation == .snoozed else { return }
     let (alarm, now, ledger) = try ActionTable.make(situation)
     let transition = try timeline(alarm).answer(
@@ -146,9 +147,9 @@ import Testing
     #expect(transition.events.map(\.action) == [.done])
   }
 
-  /// What an occurrence that is named allows: the same, and done of what was done by itself, skip of what was
-  /// missed.
-  @Test func aNamedOccurrence() throws {
+  /// Actions on a named occurrence have the same results, except that done also applies to an occurrence that was done
+  /// automatically, and skip to a missed one.
+  @Test func aNamedOccurrenceAcceptsMoreActions() throws {
     let allowed: [Phase: Set<Action>] = [
       .upcoming: [.doneEarly, .skip], .ringing: [.stop, .done, .doneEarly, .snooze, .skip],
       .snoozed: [.stop, .done, .doneEarly, .snooze, .skip], .pending: [.done, .doneEarly, .skip],

@@ -2,7 +2,7 @@ import BelfryCore
 import TestSupport
 import Testing
 
-/// Whether a battery lasts, by the numbers.
+/// The risk that a battery prediction derives from numbers.
 @Suite struct BatteryPredictionTests {
   private func predict(
     _ level: Double?, drain: Double?, hours: Double, charging: Bool = false
@@ -10,35 +10,35 @@ import Testing
     BatteryPrediction(level: level, drain: drain, hours: hours, isCharging: charging)
   }
 
-  @Test("34%, 8%/h, 6 h: critical with 0%")
+  @Test("A battery at 34% that drains 8%/h for 6 h is critical with 0%")
   func criticalAtNothing() {
     let prediction = predict(34, drain: 8, hours: 6)
     #expect(prediction.risk == .critical)
     #expect(prediction.predicted == 0)
   }
 
-  @Test("34%, 8%/h, 6 h, charging: safe")
+  @Test("A charging battery at 34% that drains 8%/h for 6 h is safe")
   func chargingIsSafe() {
     #expect(predict(34, drain: 8, hours: 6, charging: true).risk == .safe)
     #expect(predict(1, drain: 90, hours: 60, charging: true).risk == .safe)
     #expect(predict(nil, drain: nil, hours: 6, charging: true).unknown == nil)
   }
 
-  @Test("80%, 3%/h, 8 h: safe with 56%")
+  @Test("A battery at 80% that drains 3%/h for 8 h is safe with 56%")
   func safe() {
     let prediction = predict(80, drain: 3, hours: 8)
     #expect(prediction.risk == .safe)
     #expect(prediction.predicted == 56)
   }
 
-  @Test("55%, 6%/h, 7 h: warning with 13%")
+  @Test("A battery at 55% that drains 6%/h for 7 h causes a warning with 13%")
   func warning() {
     let prediction = predict(55, drain: 6, hours: 7)
     #expect(prediction.risk == .warning)
     #expect(prediction.predicted == 13)
   }
 
-  @Test("45%, 5%/h, 8 h: critical with 5%, at the threshold")
+  @Test("A battery at 45% that drains 5%/h for 8 h is critical with 5%, at the threshold")
   func criticalAtTheThreshold() {
     let prediction = predict(45, drain: 5, hours: 8)
     #expect(prediction.risk == .critical)
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(
-    "it is told apart before it is rounded, and shown rounded down",
+    "The risk is derived from the exact level, and the shown level is rounded down",
     arguments: [
       (20.0, BatteryPrediction.Risk.warning, 20), (20.01, .safe, 20), (20.99, .safe, 20),
       (5.01, .warning, 5), (5.99, .warning, 5), (4.99, .critical, 4), (0.2, .critical, 0),
@@ -58,15 +58,15 @@ import Testing
     #expect(prediction.predicted == shown)
   }
 
-  @Test("what binary fractions are off by moves no threshold")
+  @Test("Rounding errors of binary fractions cross no threshold")
   func fractions() {
-    // 0.1 × 3 is a little more than 0.3.
+    // 0.1 × 3 is slightly more than 0.3.
     #expect(predict(5.3, drain: 0.1, hours: 3).risk == .critical)
     #expect(predict(20.3, drain: 0.1, hours: 3).risk == .warning)
     #expect(predict(13.3, drain: 0.1, hours: 3).predicted == 13)
   }
 
-  @Test("what is not known makes no alarm, and is named")
+  @Test("An unknown value causes no warning, and the reason names it")
   func unknown() {
     for drain in [nil, 0, -4, .nan, .infinity] as [Double?] {
       let prediction = predict(3, drain: drain, hours: 6)
@@ -81,7 +81,7 @@ import Testing
     #expect(BatteryWarning(predict(30, drain: nil, hours: 6)) == nil)
   }
 
-  @Test("only what is at risk has a battery warning, in words of its own")
+  @Test("Only a battery at risk has a battery warning, with a text for its risk")
   func batteryWarnings() throws {
     let critical = try #require(BatteryWarning(predict(34, drain: 8, hours: 6)))
     #expect(critical.title == "Alarm at Risk")
@@ -95,7 +95,7 @@ import Testing
   }
 }
 
-/// What was told is not told again.
+/// The suppression of repeated battery warnings.
 @Suite struct BatteryWarningHistoryTests {
   private let key = OccurrenceID(
     alarm: Identifier(high: 0, low: 1), occurrence: CivilDateTime("2026-11-24T05:00")!)
@@ -106,54 +106,54 @@ import Testing
 
   private let evening = Instant(seconds: 1_795_475_220)
 
-  /// Tells of what a row of predictions brings, ten minutes apart, and returns what was told.
-  private func told(_ levels: [Double?]) -> [BatteryPrediction.Risk] {
+  /// Handles a sequence of predictions, ten minutes apart, and returns the delivered risks.
+  private func delivered(_ levels: [Double?]) -> [BatteryPrediction.Risk] {
     var notes = BatteryWarningHistory()
-    var told: [BatteryPrediction.Risk] = []
+    var delivered: [BatteryPrediction.Risk] = []
     for (index, level) in levels.enumerated() {
       let now = evening.adding(seconds: Int64(index) * 600)
       // Nil: on the charger.
       let worse = notes.worsened(
         level.map { [key: left($0)] } ?? [:], isCharging: level == nil, at: now)
       guard let batteryWarning = worse[key] else { continue }
-      told.append(batteryWarning.risk)
+      delivered.append(batteryWarning.risk)
       notes.note(batteryWarning, of: key, at: now)
     }
-    return told
+    return delivered
   }
 
-  @Test func eachWorseningIsToldOnce() {
-    #expect(told([60, 40, 25, 15, 12, 9, 4, 2, 0]) == [.warning, .critical])
-    #expect(told([4, 0, 15, 3]) == [.critical])
-    #expect(told([60, 50, 30]) == [])
+  @Test func eachWorseningIsDeliveredOnce() {
+    #expect(delivered([60, 40, 25, 15, 12, 9, 4, 2, 0]) == [.warning, .critical])
+    #expect(delivered([4, 0, 15, 3]) == [.critical])
+    #expect(delivered([60, 50, 30]) == [])
   }
 
-  @Test func aLevelThatWaversIsNoNews() {
-    #expect(told([19, 21, 19, 22, 18, 25, 20, 19, 19, 19]) == [.warning])
+  @Test func aFluctuatingLevelCausesNoWarning() {
+    #expect(delivered([19, 21, 19, 22, 18, 25, 20, 19, 19, 19]) == [.warning])
   }
 
-  @Test func aChargeEndsIt() {
-    #expect(told([15, nil, nil, 15]) == [.warning, .warning])
-    #expect(told([3, nil, nil, 60, 2]) == [.critical, .critical])
-    // So does a load that is gone for good.
-    #expect(told([15, 45, 45, 15]) == [.warning, .warning])
+  @Test func chargingEndsTheWarning() {
+    #expect(delivered([15, nil, nil, 15]) == [.warning, .warning])
+    #expect(delivered([3, nil, nil, 60, 2]) == [.critical, .critical])
+    // So does a load that is gone permanently.
+    #expect(delivered([15, 45, 45, 15]) == [.warning, .warning])
   }
 
-  @Test("a loose plug is told of twice an hour, and forgotten never")
+  @Test("A loose plug causes two warnings an hour, and none is forgotten")
   func loosePlug() {
-    #expect(told([3, nil, 3, nil, 3, nil, 3, 3]) == [.critical, .critical, .critical])
-    #expect(told([3, nil, 3, 3, 3, 3, 3]) == [.critical, .critical])
-    // What is worse than before waits for nothing.
-    #expect(told([15, nil, 3]) == [.warning, .critical])
+    #expect(delivered([3, nil, 3, nil, 3, nil, 3, 3]) == [.critical, .critical, .critical])
+    #expect(delivered([3, nil, 3, 3, 3, 3, 3]) == [.critical, .critical])
+    // A higher risk is delivered immediately.
+    #expect(delivered([15, nil, 3]) == [.warning, .critical])
   }
 
-  @Test func whatReachedNobodyIsToldAgain() {
+  @Test func anUndeliveredWarningIsRetried() {
     var notes = BatteryWarningHistory()
     #expect(notes.worsened([key: left(3)], isCharging: false, at: evening)[key] != nil)
     #expect(notes.worsened([key: left(3)], isCharging: false, at: evening)[key] != nil)
   }
 
-  @Test func anotherOccurrenceIsAnotherMatter() {
+  @Test func anotherOccurrenceHasItsOwnWarning() {
     var notes = BatteryWarningHistory()
     let batteryWarning = BatteryWarning(left(3))!
     notes.note(batteryWarning, of: key, at: evening)
@@ -164,16 +164,18 @@ import Testing
   }
 }
 
-/// What is learned of a drain, against made-up lives of batteries.
+/// The drain forecast, tested with simulated batteries.
 @Suite struct DrainForecastTests {
   private static let loads: [Double] = [2, 4, 6, 8, 9, 10, 11, 12, 14, 18]
 
-  /// The mean error that each trace may have at most, in points.
+  /// The maximum mean error of each trace, in percentage points.
   private static let bounds: [String: Double] = [
     "asleep every night, and this one": 5, "asleep every night, but not this one": 60,
   ]
 
-  @Test("predicted and true level after eight hours", arguments: BatteryTraces.all.map(\.name))
+  @Test(
+    "The predicted level is close to the true level after eight hours",
+    arguments: BatteryTraces.all.map(\.name))
   func traces(_ name: String) throws {
     let trace = try #require(BatteryTraces.all.first { $0.name == name })
     let outcome = BatteryTraces.judge(trace, loads: DrainForecastTests.loads, seeds: 0..<2)
@@ -183,7 +185,7 @@ import Testing
     #expect(error < DrainForecastTests.bounds[name] ?? 4, "\(outcome.row)")
     #expect(outcome.falseAlarms == 0, "\(outcome.row)")
     if name == "asleep every night, but not this one" {
-      // Nobody knows in the evening; the check in the night notices, with much left.
+      // The evening check finds no risk. The check at night finds it while much charge is left.
       #expect(outcome.noticed.count == outcome.failures)
       #expect(outcome.noticed.allSatisfy { $0 > 50 }, "\(outcome.row)")
     } else {
@@ -193,7 +195,7 @@ import Testing
 
   private let start = Instant(seconds: 1_793_606_400)
 
-  @Test func withoutAnythingToLearnFromNothingIsKnown() {
+  @Test func theForecastIsUnknownWithoutSamples() {
     let trace = BatteryTrace(at: start, level: 50, seed: 1)
     var silent = trace
     silent.tellsPower = false
@@ -201,7 +203,7 @@ import Testing
       BatteryHistory(), from: silent.sample(isCharging: false, load: 8)
     ).outlook(until: start.adding(seconds: 8 * 3600))
     #expect(outlook.drain == nil && outlook.source == nil)
-    // But what is low already will not be more.
+    // But a low level does not rise.
     for (level, risk) in [(21.0, BatteryPrediction.Risk.safe), (12, .warning), (3, .critical)] {
       var low = silent.sample(isCharging: false, load: 8)
       low.level = level
@@ -210,16 +212,16 @@ import Testing
       #expect(prediction.risk == risk)
       #expect(prediction.predicted == (risk == .safe ? nil : Int(level)))
     }
-    // The kernel's reading is enough.
-    let told = DrainForecast(BatteryHistory(), from: trace.sample(isCharging: false, load: 8))
+    // The kernel's reading is sufficient.
+    let forecast = DrainForecast(BatteryHistory(), from: trace.sample(isCharging: false, load: 8))
       .outlook(until: start.adding(seconds: 8 * 3600))
-    #expect(told.drain == 8 && told.source == .kernel)
+    #expect(forecast.drain == 8 && forecast.source == .kernel)
   }
 
-  @Test func aClockThatIsSetTeachesNothing() {
+  @Test func aClockChangeAddsNoSamples() {
     var trace = BatteryTrace(at: start, level: 90, seed: 1)
     trace.run(.awake(6), hours: 2)
-    // Six hours ahead and back: by the machine's own count nothing of the kind has happened.
+    // Six hours ahead and back: the machine's own clock shows no such change.
     var samples = trace.samples
     for index in samples.indices where index >= 12 {
       samples[index].at = samples[index].at.adding(seconds: 6 * 3600)
@@ -230,7 +232,7 @@ import Testing
     #expect(abs((outlook.awake ?? 0) - 6) < 1)
   }
 
-  @Test func whatIsKeptIsBoundedAndTeachesTheSame() {
+  @Test func storedSamplesAreBoundedAndGiveTheSameForecast() {
     var trace = BatteryTrace(at: start, level: 90, seed: 1)
     var history = BatteryHistory()
     for _ in 0..<30 {
@@ -244,7 +246,7 @@ import Testing
     #expect(history.samples.first!.at >= trace.now.adding(seconds: -15 * 86_400))
   }
 
-  @Test func aClockOfNoTimeIsNotBelieved() {
+  @Test func anImpossibleClockIsIgnored() {
     var history = BatteryHistory()
     var trace = BatteryTrace(at: start, level: 90, seed: 1)
     trace.run(.awake(5), hours: 1)

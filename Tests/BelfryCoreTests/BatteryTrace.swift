@@ -1,9 +1,10 @@
 import BelfryCore
 import TestSupport
 
-/// A battery that is used as a made-up person uses it, and sampled as the daemon would: the truth beside what the gauge tells.
+/// A simulated battery, used as a person would use it and sampled as the daemon would: the true level and the gauge's
+/// samples.
 struct BatteryTrace {
-  /// What the machine does for a while.
+  /// The machine's use for a period.
   enum Use {
     /// Awake, at a load in percent per hour.
     case awake(Double)
@@ -13,9 +14,9 @@ struct BatteryTrace {
     case charging(awake: Bool)
   }
 
-  /// Percent per hour that a charger gives.
+  /// The charge rate in percent per hour.
   private static let charge = 45.0
-  /// Between two samples, in minutes.
+  /// The time between two samples, in minutes.
   private static let spacing = 5
 
   private(set) var samples: [BatterySample] = []
@@ -28,13 +29,13 @@ struct BatteryTrace {
   private var wasAsleep = false
   private var random: SeededGenerator
 
-  /// How much faster it falls at a level than a new battery would: 1 is as fast.
+  /// The factor of the drain at a level, relative to a new battery: 1 is the same drain.
   var wear: @Sendable (Double) -> Double = { _ in 1 }
-  /// The level is told in whole percents.
+  /// True if the gauge reports whole percents.
   var isCoarse = false
-  /// The kernel tells of the power.
+  /// True if the kernel reports the power.
   var tellsPower = true
-  /// How much a load wavers from minute to minute: 0.3 is by 30% up and down.
+  /// The variation of a load from minute to minute: 0.3 is ±30%.
   var noise = 0.3
   var battery = BatterySample.Battery(name: "BAT0", capacity: 50_000_000)
 
@@ -45,7 +46,7 @@ struct BatteryTrace {
     random = SeededGenerator(seed: seed)
   }
 
-  /// Goes on for a while.
+  /// Continues with a use for a number of hours.
   mutating func run(_ use: Use, hours: Double) {
     for _ in 0..<Int((hours * 60).rounded()) {
       step(use)
@@ -76,7 +77,7 @@ struct BatteryTrace {
     uptime.total += 60_000
     if isAwake { uptime.awake += 60_000 }
     truth.append(level)
-    // Nobody samples a machine that sleeps; it is looked at as soon as it wakes, and what is empty tells nothing.
+    // A sleeping machine takes no samples. It takes one after waking, and an empty battery takes none.
     let isDue = truth.count % BatteryTrace.spacing == 0 || wasAsleep
     if isAwake, isDue, level > 0 { take(isCharging: isCharging, load: load) }
     wasAsleep = !isAwake
@@ -86,7 +87,7 @@ struct BatteryTrace {
     samples.append(sample(isCharging: isCharging, load: load))
   }
 
-  /// What the gauge tells now.
+  /// Returns the gauge's current sample.
   func sample(isCharging: Bool, load: Double) -> BatterySample {
     BatterySample(
       at: now, level: isCoarse ? level.rounded() : (level * 100).rounded() / 100,
@@ -94,11 +95,11 @@ struct BatteryTrace {
       uptime: uptime)
   }
 
-  /// The true level at a moment.
+  /// Returns the true level at an instant.
   func level(at moment: Instant) -> Double { truth[Int(moment.seconds(since: start) / 60) - 1] }
 }
 
-/// The traces that the learned prediction is judged by: each is lived to its bedtime, predicted, and lived on for eight hours.
+/// The traces that test the drain forecast: each is run until bedtime, predicted, and continued for eight hours.
 enum BatteryTraces {
   struct Case {
     let name: String
@@ -115,7 +116,7 @@ enum BatteryTraces {
       trace.run(.awake(load), hours: 3)
       return (trace, [(.awake(load), 8)])
     },
-    Case(name: "constant, whole percents, no power told") { seed, load in
+    Case(name: "constant, whole percents, no power reported") { seed, load in
       var trace = BatteryTrace(at: morning, level: 95, seed: seed)
       (trace.isCoarse, trace.tellsPower) = (true, false)
       trace.run(.awake(load), hours: 3)
@@ -172,7 +173,7 @@ enum BatteryTraces {
       trace.run(.awake(load), hours: 0.25)
       return (trace, [(.awake(load), 8)])
     },
-    Case(name: "charged, unplugged just now, no power told") { seed, load in
+    Case(name: "charged, unplugged just now, no power reported") { seed, load in
       var trace = BatteryTrace(at: morning, level: 60, seed: seed)
       trace.tellsPower = false
       trace.run(.awake(load), hours: 3)
@@ -205,7 +206,7 @@ enum BatteryTraces {
     },
   ]
 
-  /// Days of work and a charge in the evening, and then unplugged for the night.
+  /// Returns days of work with a charge in the evening, then a night unplugged.
   private static func days(
     _ count: Int, _ seed: UInt64, _ load: Double, night: (inout BatteryTrace) -> Void
   ) -> (BatteryTrace, Void) {
@@ -222,13 +223,14 @@ enum BatteryTraces {
 
   struct Outcome {
     let name: String
-    /// Predicted minus true level after eight hours, in points: above 0 is too hopeful. What is empty counts as 0.
+    /// Predicted minus true level after eight hours, in percentage points: positive is too optimistic. An empty battery
+    /// counts as 0.
     var errors: [Double] = []
-    /// How often it was called safe, and died.
+    /// The number of batteries that were predicted as safe but became empty.
     var failures = 0
-    /// What was left when the re-check noticed it, of those.
+    /// The levels at which a later check noticed the risk, for those batteries.
     var noticed: [Double] = []
-    /// How often a warning was given, and more than 30% were left.
+    /// The number of warnings with more than 30% left.
     var falseAlarms = 0
     var count = 0
   }

@@ -5,7 +5,7 @@ private let watch = CascadeTarget.device(Identifier("watchaaaaaaaaaaaaaaaaaaaaa"
 private let tablet = CascadeTarget.device(Identifier("ipadaaaaaaaaaaaaaaaaaaaaaa")!)
 private let jen = CascadeTarget.person(CascadePerson(name: "Jen", address: "https://ntfy.sh/jen"))
 
-/// Lists of cascade steps that two devices edit without knowing of each other.
+/// Lists of cascade steps that two devices edit concurrently.
 @Suite struct CascadeJoinTests {
   private func at(_ time: String) -> Instant { instant("2026-11-20T\(time)Z") }
 
@@ -20,7 +20,7 @@ private let jen = CascadeTarget.person(CascadePerson(name: "Jen", address: "http
     return result.stamped(against: alarm, at: at(time), device: device)
   }
 
-  /// An alarm with some targets, each edited by laptop.
+  /// Returns an alarm with targets that laptop edited.
   private func alarm(_ targets: CascadeTarget...) throws -> Alarm {
     edited(try rent(), at: "22:45:00") { plan in
       plan.isOn = true
@@ -34,18 +34,18 @@ private let jen = CascadeTarget.person(CascadePerson(name: "Jen", address: "http
     return Alarm.join(a, b).cascade?.plan.targets ?? []
   }
 
-  @Test func bothAdditionsStay() throws {
+  @Test func concurrentAdditionsAreBothKept() throws {
     let base = try alarm()
     let ours = edited(base, at: "23:00:00") { $0.targets.append(watch) }
     let theirs = edited(base, at: "23:00:01", by: server) { $0.targets.append(jen) }
     #expect(Set(targets(ours, theirs)) == [watch, jen])
-    // Also where each has made a list of its own.
+    // The same applies if each device has created its own list.
     let first = edited(try rent(), at: "23:00:00") { $0.targets = [watch] }
     let second = edited(try rent(), at: "23:00:01", by: server) { $0.targets = [jen] }
     #expect(Set(targets(first, second)) == [watch, jen])
   }
 
-  @Test func aRemovalAndAnAdditionBothCount() throws {
+  @Test func aConcurrentRemovalAndAdditionBothApply() throws {
     let base = try alarm(watch, tablet)
     let ours = edited(base, at: "23:00:00") { $0.targets.removeFirst() }
     let theirs = edited(base, at: "23:00:01", by: server) { $0.targets.append(jen) }
@@ -55,7 +55,7 @@ private let jen = CascadeTarget.person(CascadePerson(name: "Jen", address: "http
     #expect(joined?.isOn == false && joined?.targets == [tablet])
   }
 
-  @Test func ofOneTargetTheLaterEditStands() throws {
+  @Test func theLaterEditOfATargetWins() throws {
     let base = try alarm(watch, jen)
     let removed = edited(base, at: "23:00:00") { $0.targets.removeLast() }
     let moved = edited(base, at: "23:00:01", by: server) { $0.targets.reverse() }
@@ -65,13 +65,13 @@ private let jen = CascadeTarget.person(CascadePerson(name: "Jen", address: "http
     #expect(targets(later, again) == [watch])
   }
 
-  @Test func onlyWhatMovesGetsAnotherPosition() throws {
+  @Test func onlyAMovedTargetGetsANewPosition() throws {
     let base = try alarm(watch, tablet, jen)
     let moved = edited(base, at: "23:00:00", by: server) { $0.targets = [jen, watch, tablet] }
     let before = try #require(base.cascade?.registers)
     let after = try #require(moved.cascade?.registers)
     #expect(after.filter { before[$0.key] != $0.value }.map(\.key) == [.target(jen.key)])
-    // However often: where there is no room left, all get new positions.
+    // This holds for many moves: where no room is left, all targets get new positions.
     var alarm = base
     for turn in 0..<100 {
       let now = at("23:01:00").adding(seconds: Int64(turn))
@@ -84,7 +84,7 @@ private let jen = CascadeTarget.person(CascadePerson(name: "Jen", address: "http
     }
   }
 
-  @Test func takingBackOnesOwnEditKeepsTheOthers() throws {
+  @Test func undoingAnEditKeepsTheEditsOfOthers() throws {
     let base = try alarm(watch)
     let ours = edited(base, at: "23:00:00") { plan in
       plan.targets = [tablet]
@@ -97,7 +97,7 @@ private let jen = CascadeTarget.person(CascadePerson(name: "Jen", address: "http
     #expect(undone.cascade?.plan.targets == [watch, jen])
     #expect(undone.cascade?.plan.interval == Cascade.interval)
     #expect(Alarm.join(undone, joined).cascade == undone.cascade)
-    // What somebody has edited since is not taken back.
+    // A later edit by another device is not undone.
     let since = edited(joined, at: "23:01:00", by: server) { $0.interval = 90 }
     #expect(throws: UndoError.changedSince(.field(.cascade))) {
       try timeline(since).undoing(
@@ -105,7 +105,7 @@ private let jen = CascadeTarget.person(CascadePerson(name: "Jen", address: "http
     }
   }
 
-  @Test func firstDeviceRingsAtTheAlarmsTimeThoughItIsAStepAsWell() throws {
+  @Test func theFirstDeviceRingsAtTheAlarmsTimeEvenIfItIsAlsoAStep() throws {
     let base = try alarm(watch)
     let ours = edited(base, at: "23:00:00") { $0.targets.append(tablet) }
     let theirs = edited(base, at: "23:00:01", by: server) { $0.primary = tablet.device }
@@ -117,12 +117,12 @@ private let jen = CascadeTarget.person(CascadePerson(name: "Jen", address: "http
     let evaluation = Timeline(joined, zone: .utc, deviceContext: deviceContext).evaluate(
       at: due, settings: Settings(tier: .premium), ledger: DeliveryLedger())
     #expect(evaluation.firings.map(\.due) == [due])
-    // The entry is kept, and counts again once another device rings first.
+    // The entry is kept, and applies again after another device becomes the first device.
     let back = edited(joined, at: "23:01:00") { $0.primary = laptop }
     #expect(back.cascade?.plan.targets == [watch, tablet])
   }
 
-  @Test func stepThatIsTheOnlyNamedDeviceRingsAtTheAlarmsTime() throws {
+  @Test func aStepThatIsTheOnlyNamedDeviceRingsAtTheAlarmsTime() throws {
     var alarm = edited(try alarm(watch), at: "23:00:00") { $0.primary = nil }
     let device = try #require(watch.device)
     alarm.delivery.devices = [device]
@@ -133,7 +133,7 @@ private let jen = CascadeTarget.person(CascadePerson(name: "Jen", address: "http
     #expect(evaluation.firings.map(\.due) == [due])
   }
 
-  @Test func undoingAnAnswerToASnoozeThatIsOverRingsNow() throws {
+  @Test func undoingAResponseToAnExpiredSnoozeRingsNow() throws {
     let settings = Settings(tier: .premium)
     let (due, ledger) = (instant("2026-11-23T09:00:00Z"), DeliveryLedger())
     let alarm = try rent()
@@ -147,11 +147,11 @@ private let jen = CascadeTarget.person(CascadePerson(name: "Jen", address: "http
     let undone = try timeline(stopped).undoing(
       stopped, before: snoozed, acted: due.adding(seconds: 360), at: now, device: laptop)
     let evaluation = timeline(undone).evaluate(at: now, settings: settings, ledger: ledger)
-    // A follow-up of 09:36 has been delivered: only a later firing is.
+    // The follow-up of 09:36 has been delivered, so only a later firing is delivered.
     #expect(evaluation.firings.map(\.due) == [now])
   }
 
-  @Test func peopleWhoseWordsDifferAreDifferent() {
+  @Test func peopleWithDifferentMessagesAreDifferent() {
     func cascade(_ person: CascadePerson) -> Cascade {
       Cascade(Cascade.Plan(targets: [.person(person)]))
     }
@@ -161,13 +161,13 @@ private let jen = CascadeTarget.person(CascadePerson(name: "Jen", address: "http
   }
 
   @Test(arguments: [Int64.min, Int64.max, 0])
-  func noPositionIsTooLargeForARecord(_ position: Int64) throws {
+  func everyPositionFitsARecord(_ position: Int64) throws {
     let cascade = Cascade(
       Cascade.Plan(targets: [watch, jen]), positions: [watch.key: position, jen.key: position])
     #expect(cascade.plan.targets == [watch, jen])
   }
 
-  @Test func takingBackTheFirstAdditionLeavesOnWhatOthersHaveAdded() throws {
+  @Test func undoingTheFirstAdditionKeepsTheCascadeForTheAdditionsOfOthers() throws {
     let base = try rent()
     let ours = edited(base, at: "23:00:00") { plan in
       plan.isOn = true
@@ -183,18 +183,18 @@ private let jen = CascadeTarget.person(CascadePerson(name: "Jen", address: "http
     #expect(alone.cascade?.plan == Cascade.Plan())
   }
 
-  @Test func whatRingsGoesByTheListsOfBothSides() throws {
+  @Test func ringingFollowsTheListsOfBothSides() throws {
     let base = try alarm(watch)
     let ours = edited(base, at: "23:00:00") { $0.targets.append(tablet) }
     let theirs = edited(base, at: "23:05:00", by: server) { $0.targets.append(jen) }
     let joined = Alarm.join(ours, theirs)
-    // Due between the two edits: our addition was in force, theirs was not.
+    // The occurrence is due between the two edits: ours was in effect, theirs was not.
     #expect(joined.cascadePlan(at: at("23:03:00"))?.targets == [watch, tablet])
     #expect(joined.cascadePlan(at: at("22:59:00"))?.targets == [watch])
     #expect(Set(joined.cascadePlan(at: at("23:06:00"))?.targets ?? []) == [watch, tablet, jen])
   }
 
-  @Test func anEditWithoutAStampStandsOverWhatItChangedOnly() throws {
+  @Test func anEditWithoutAStampOverridesOnlyTheFieldsThatItChanged() throws {
     let base = try alarm(watch)
     var byHand = base
     byHand.cascade = Cascade(

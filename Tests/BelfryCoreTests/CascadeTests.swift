@@ -10,11 +10,12 @@ private let people: [(letter: Character, device: Identifier)] = [
   ("P", phone), ("W", watch), ("H", speaker), ("J", tablet), ("x", laptop),
 ]
 
-/// One timeline: what is known, and who rings when.
+/// One timeline: the known signals, and the expected rings.
 ///
-/// Times are minutes and seconds after the alarm's, `2:30`; a signal is `s` for a snooze of nine minutes or `s20` of
-/// twenty, `✕` for the end, behind it `@` and the time, and the letter of the device before it: `Ws@3`. Expected are the
-/// rings in their order, `E@8` for the moment at which all have had their time, `-` for nothing.
+/// Times are minutes and seconds after the alarm's time, `2:30`. A signal is `s` for a snooze of nine minutes or
+/// `s20` for one of twenty, or `✕` for the end, followed by `@` and the time, and preceded by the letter of the
+/// device: `Ws@3`. The expected value lists the rings in order, `E@8` for the time at which the run is exhausted, `-` for
+/// none.
 private struct Story: CustomTestStringConvertible, Sendable {
   let name: String
   let list: String
@@ -101,28 +102,28 @@ private struct Story: CustomTestStringConvertible, Sendable {
   }
 
   private static let stories: [Story] = [
-    // Silence.
-    Story("nobody answers", "WHJ", "", "P@0 W@2 H@4 J@6 E@8"),
+    // No responses.
+    Story("no response", "WHJ", "", "P@0 W@2 H@4 J@6 E@8"),
     Story("one step", "W", "", "P@0 W@2 E@4"),
     Story("two steps", "WH", "", "P@0 W@2 H@4 E@6"),
-    Story("a call is a step like others", "WC", "", "P@0 W@2 C@4 E@6"),
+    Story("a call is a step", "WC", "", "P@0 W@2 C@4 E@6"),
     Story("another interval", "WH", "", every: 30, "P@0 W@0:30 H@1 E@1:30"),
-    Story("nobody in the list", "", "", "P@0 E@2"),
-    // Stop at each step.
+    Story("empty list", "", "", "P@0 E@2"),
+    // A stop at each step.
     Story("stopped at once", "WHJ", "P✕@0:05", "P@0"),
     Story("stopped on the first", "WHJ", "P✕@1", "P@0"),
-    Story("stopped the moment before the first step", "WHJ", "P✕@1:59", "P@0"),
-    Story("stopped at the first step's very moment", "WHJ", "P✕@2", "P@0"),
+    Story("stopped immediately before the first step", "WHJ", "P✕@1:59", "P@0"),
+    Story("stopped at the time of the first step", "WHJ", "P✕@2", "P@0"),
     Story("stopped on step 1", "WHJ", "W✕@3", "P@0 W@2"),
     Story("stopped on step 2", "WHJ", "H✕@5", "P@0 W@2 H@4"),
     Story("stopped on step 3", "WHJ", "J✕@7", "P@0 W@2 H@4 J@6"),
     Story("stopped on step 1 while step 2 rings", "WHJ", "W✕@4:30", "P@0 W@2 H@4"),
     Story("stopped on the first while step 2 rings", "WHJ", "P✕@5", "P@0 W@2 H@4"),
     Story("stopped by a device that is in no list", "WHJ", "x✕@3", "P@0 W@2"),
-    Story("stopped after all had their time", "WHJ", "J✕@30", "P@0 W@2 H@4 J@6"),
-    Story("stopped twice: the first counts", "WHJ", "H✕@5 W✕@3", "P@0 W@2"),
-    Story("stopped before its time, by a clock that is 90 s ahead", "WHJ", "P✕@-1:20", "-"),
-    // Snooze at each step, then silence.
+    Story("stopped after the run is exhausted", "WHJ", "J✕@30", "P@0 W@2 H@4 J@6"),
+    Story("stopped twice: the first stop counts", "WHJ", "H✕@5 W✕@3", "P@0 W@2"),
+    Story("stopped before the due time, by a clock that is 90 s ahead", "WHJ", "P✕@-1:20", "-"),
+    // A snooze at each step, then no response.
     Story("snoozed on the first", "WHJ", "Ps@1", "P@0 P@10 W@12 H@14 J@16 E@18"),
     Story("snoozed on step 1", "WHJ", "Ws@3", "P@0 W@2 W@12 H@14 J@16 E@18"),
     Story("snoozed on step 2", "WHJ", "Hs@5", "P@0 W@2 H@4 H@14 J@16 E@18"),
@@ -132,8 +133,8 @@ private struct Story: CustomTestStringConvertible, Sendable {
       "snoozed on the first while step 1 rings", "WHJ", "Ps@3", "P@0 W@2 P@12 H@14 J@16 E@18"),
     Story("snoozed by a device that is in no list", "WHJ", "xs@3", "P@0 W@2 W@12 H@14 J@16 E@18"),
     Story("snoozed for twenty minutes", "WH", "Ws20@3", "P@0 W@2 W@23 H@25 E@27"),
-    Story("snoozed after all had their time", "WH", "Hs@20", "P@0 W@2 H@4 H@29 E@31"),
-    // Snoozed again and again.
+    Story("snoozed after the run is exhausted", "WH", "Hs@20", "P@0 W@2 H@4 H@29 E@31"),
+    // Repeated snoozes.
     Story("snoozed twice", "WH", "Ws@3 Ws@13", "P@0 W@2 W@12 W@22 H@24 E@26"),
     Story(
       "snoozed five times", "WH", "Ws@3 Ws@12:30 Ws@22 Ws@31:30 Ws@41",
@@ -142,50 +143,54 @@ private struct Story: CustomTestStringConvertible, Sendable {
       "snoozed on step 1, then on step 2", "WHJ", "Ws@3 Hs@15",
       "P@0 W@2 W@12 H@14 H@24 J@26 E@28"),
     Story("snoozed, then stopped in the pause", "WHJ", "Ws@3 W✕@5", "P@0 W@2"),
-    Story("snoozed, then stopped on the same", "WHJ", "Ws@3 W✕@13", "P@0 W@2 W@12"),
-    Story("snoozed, then silence, stopped on the next", "WHJ", "Ws@3 H✕@15", "P@0 W@2 W@12 H@14"),
-    // Signals that arrive late, out of order, from both sides of a partition.
+    Story("snoozed, then stopped on the same device", "WHJ", "Ws@3 W✕@13", "P@0 W@2 W@12"),
+    Story(
+      "snoozed, then unanswered, stopped on the next device", "WHJ", "Ws@3 H✕@15",
+      "P@0 W@2 W@12 H@14"),
+    // Signals that arrive late, out of order, or from both sides of a network partition.
     Story(
       "snoozed on both sides: the later end counts", "WHJ", "Ps@3 Ws@4",
       "P@0 W@2 W@13 H@15 J@17 E@19"),
-    Story("the same, known the other way round", "WHJ", "Ws@4 Ps@3", "P@0 W@2 W@13 H@15 J@17 E@19"),
+    Story(
+      "snoozed on both sides, in the other arrival order", "WHJ", "Ws@4 Ps@3",
+      "P@0 W@2 W@13 H@15 J@17 E@19"),
     Story(
       "a shorter snooze within a longer one", "WHJ", "Ps20@3 Ws5@4", "P@0 W@2 P@23 H@25 J@27 E@29"),
     Story(
-      "a snooze that was before its time, by a clock that is behind", "WH", "Ps@-1:30",
+      "a snooze before the due time, by a clock that is behind", "WH", "Ps@-1:30",
       "P@0 P@7:30 W@9:30 H@11:30 E@13:30"),
-    Story("a stop known late ends what was reckoned without it", "WHJ", "Hs@5 P✕@1", "P@0"),
+    Story("a stop that arrives late overrides a later snooze", "WHJ", "Hs@5 P✕@1", "P@0"),
     Story(
       "a clock 90 s behind snoozes on step 1", "WH", "Ws@2:30", "P@0 W@2 W@11:30 H@13:30 E@15:30"),
-    Story("a snooze that was over when it was known", "WH", "Ws@3", "P@0 W@2 W@12 H@14 E@16"),
-    // Those who are known not to be there.
-    Story("step 1 is away", "WHJ", "", away: "W", "P@0 W@2 H@2 J@4 E@6"),
-    Story("steps 1 and 2 are away", "WHJ", "", away: "WH", "P@0 W@2 H@2 J@2 E@4"),
-    Story("step 2 is away", "WHJ", "", away: "H", "P@0 W@2 H@4 J@4 E@6"),
-    Story("the last is away", "WHJ", "", away: "J", "P@0 W@2 H@4 J@6 E@8"),
-    Story("all are away", "WHJ", "", away: "WHJ", "P@0 W@2 H@2 J@2 E@4"),
-    Story("step 1 is away, stopped on step 2", "WHJ", "H✕@3", away: "W", "P@0 W@2 H@2"),
+    Story("a snooze that has expired when it arrives", "WH", "Ws@3", "P@0 W@2 W@12 H@14 E@16"),
+    // Devices that are known to be offline.
+    Story("step 1 is offline", "WHJ", "", away: "W", "P@0 W@2 H@2 J@4 E@6"),
+    Story("steps 1 and 2 are offline", "WHJ", "", away: "WH", "P@0 W@2 H@2 J@2 E@4"),
+    Story("step 2 is offline", "WHJ", "", away: "H", "P@0 W@2 H@4 J@4 E@6"),
+    Story("the last is offline", "WHJ", "", away: "J", "P@0 W@2 H@4 J@6 E@8"),
+    Story("all are offline", "WHJ", "", away: "WHJ", "P@0 W@2 H@2 J@2 E@4"),
+    Story("step 1 is offline, stopped on step 2", "WHJ", "H✕@3", away: "W", "P@0 W@2 H@2"),
     Story(
-      "step 1 is away, snoozed on step 2", "WHJ", "Hs@3", away: "W",
+      "step 1 is offline, snoozed on step 2", "WHJ", "Hs@3", away: "W",
       "P@0 W@2 H@2 H@12 J@14 E@16"),
   ]
 
-  @Test("who rings when", arguments: stories)
+  @Test("Devices ring in the expected order", arguments: stories)
   fileprivate func timeline(_ story: Story) {
     let signals = story.signals.split(separator: " ")
     let cascadeRun = CascadeTests.cascadeRun(story, signals: signals)
     #expect(CascadeTests.rings(cascadeRun, story.list) == story.expected)
-    // It does not matter in which order signals come.
+    // The order in which signals arrive has no effect.
     let turned = CascadeTests.cascadeRun(story, signals: signals.reversed())
     #expect(turned == cascadeRun)
   }
 
-  @Test func thereAreManyTimelines() {
+  @Test func theTableHasManyTimelines() {
     #expect(CascadeTests.stories.count >= 40)
     #expect(Set(CascadeTests.stories.map(\.name)).count == CascadeTests.stories.count)
   }
 
-  @Test("what stands at each moment of one that is snoozed on step 1 and then not answered")
+  @Test("A run that is snoozed on step 1 and then unanswered has the expected state at each time")
   func standings() {
     let story = Story("", "WHJ", "Ws@3", "")
     let cascadeRun = CascadeTests.cascadeRun(story, signals: ["Ws@3"])
@@ -204,8 +209,10 @@ private struct Story: CustomTestStringConvertible, Sendable {
         == .resolved)
   }
 
-  /// Whatever signals there are: nobody rings after a stop, everybody is tried without one, nobody before their turn.
-  @Test("random signals", arguments: 0..<300 as Range<UInt64>)
+  /// For any signals: no device rings after a stop or before its turn, and every device rings if there is no stop.
+  @Test(
+    "Random signals cause no ring after a stop or before a turn",
+    arguments: 0..<300 as Range<UInt64>)
   func laws(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let list = String("WHJ".prefix(random.int(1...3)))
@@ -230,14 +237,14 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(
       cascadeRun.turns.map(\.at) == cascadeRun.turns.map(\.at).sorted(),
       "\(signals) \(cascadeRun.turns)")
-    // The first time that each is tried keeps the list's order.
+    // The first rings of the devices follow the order of the list.
     var firsts: [Int] = []
     for turn in cascadeRun.turns where !firsts.contains(turn.step) { firsts.append(turn.step) }
     #expect(firsts == firsts.sorted())
   }
 }
 
-/// The cascade on the devices: an alarm's record, seen by each of them.
+/// The cascade on the devices: each evaluates the same alarm record.
 @Suite struct CascadingTests {
   private let settings = Settings(tier: .plus)
   private let devices: Set = [phone, watch, speaker]
@@ -261,7 +268,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
   private func at(_ time: String) -> Instant { instant("2026-11-23T\(time)Z") }
   private let occurrence = civil("2026-11-23T09:00")
 
-  /// Lives through minutes on one device as a daemon does; returns when it rings.
+  /// Simulates a daemon on one device for some minutes, and returns the times at which it rings.
   private func rings(
     _ alarm: inout Alarm, _ device: Identifier, from: String, to: String,
     ledger: inout DeliveryLedger, away: Set<Identifier> = []
@@ -292,7 +299,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
     }
   }
 
-  @Test func whoIsInNoListRingsWithTheFirstUnlessOthersAreNamed() throws {
+  @Test func aDeviceInNoListRingsWithTheFirstUnlessOthersAreNamed() throws {
     var (alarm, ledger) = (try alarm(), DeliveryLedger())
     #expect(timeline(alarm, laptop).ringsHere)
     #expect(
@@ -304,9 +311,9 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(rings(&named, laptop, from: "08:00:00", to: "09:20:00", ledger: &none) == [])
   }
 
-  @Test func withoutAFirstDeviceItsHomeRings() throws {
+  @Test func theHomeDeviceRingsIfThereIsNoFirstDevice() throws {
     var alarm = try alarm()
-    // An edit has named a later step as the only one that rings.
+    // An edit has named a later step as the only device that rings.
     alarm.delivery.devices = [watch]
     func ringsFirst(_ device: Identifier) -> Bool {
       let deviceContext = DeviceContext(device: device, known: devices)
@@ -317,7 +324,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(ringsFirst(watch))
   }
 
-  @Test func stopMakesItPendingAndNobodyRings() throws {
+  @Test func aStopMakesTheOccurrencePendingAndEndsTheRinging() throws {
     var (alarm, ledger) = (try alarm(), DeliveryLedger())
     #expect(rings(&alarm, watch, from: "08:00:00", to: "09:03:00", ledger: &ledger).count == 1)
     alarm = try timeline(alarm, watch)
@@ -326,7 +333,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(alarm.progress.occurrences[occurrence]?.by == watch)
     var none = DeliveryLedger()
     #expect(rings(&alarm, speaker, from: "09:03:00", to: "09:20:00", ledger: &none) == [])
-    // It is asked where it rang first, and where it was stopped; not on the others.
+    // Follow-ups go to the first device and to the device that stopped the alarm, and to no other.
     func asks(_ device: Identifier) -> Bool {
       !timeline(alarm, device).evaluate(
         at: at("09:34:00"), settings: settings, ledger: DeliveryLedger()
@@ -335,7 +342,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(asks(phone) && asks(watch) && !asks(speaker))
   }
 
-  @Test("a follow-up goes to the owner's devices, not to another person who stopped the alarm")
+  @Test("A follow-up goes to the owner's devices, not to another person who stopped the alarm")
   func followUpsGoToTheOwner() throws {
     var alarm = try alarm()
     alarm.cascade = Cascade(
@@ -361,18 +368,18 @@ private struct Story: CustomTestStringConvertible, Sendable {
         ).followUps.isEmpty
       }
     }
-    // Where it rings first, and where its owner stopped it.
+    // Follow-ups go to the first device and to the device on which the owner stopped the alarm.
     #expect(try asking(stoppedOn: watch) == [phone, watch])
-    // Another person has stopped it: the owner's devices ask, as the first may be off.
+    // Another person has stopped it: all of the owner's devices ask, because the first device may be off.
     #expect(try asking(stoppedOn: tablet) == [phone, watch, speaker])
-    // A device can be in the list by its name and be another person's all the same.
+    // A device that the list names can still belong to another person.
     let owners = [phone: "Chris", watch: "chris", speaker: "Sam"]
     #expect(try asking(stoppedOn: speaker, owners) == [phone, watch])
     #expect(try asking(stoppedOn: tablet, owners) == [phone, watch])
     #expect(try asking(stoppedOn: watch, owners) == [phone, watch])
   }
 
-  @Test("a strict alarm that its owner stopped on a step rings again there")
+  @Test("A strict alarm that its owner stopped on a step rings again on that step's device")
   func strictAlarmsRingAgainWhereTheyWereStopped() throws {
     let stopped = try timeline(alarm(strict: true), watch)
       .answer(.stop, at: at("09:03:00"), settings: settings, ledger: DeliveryLedger()).alarm
@@ -386,7 +393,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(ringing(speaker).isEmpty)
   }
 
-  @Test func onTheFreeTierStopIsDone() throws {
+  @Test func aStopIsDoneOnTheFreeTier() throws {
     var (alarm, ledger) = (try alarm(), DeliveryLedger())
     _ = rings(&alarm, phone, from: "08:00:00", to: "09:01:00", ledger: &ledger)
     let free = Settings(tier: .free)
@@ -397,7 +404,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
       timeline(alarm, watch).cascadeRun(of: occurrence)?.standing(at: at("09:05:00")) == .resolved)
   }
 
-  @Test func snoozeSilencesAllAndTheSameRingsAgain() throws {
+  @Test func aSnoozeSilencesAllDevicesAndTheSameDeviceRingsAgain() throws {
     var (alarm, ledger) = (try alarm(), DeliveryLedger())
     #expect(rings(&alarm, watch, from: "08:00:00", to: "09:03:00", ledger: &ledger).count == 1)
     alarm = try timeline(alarm, watch)
@@ -410,7 +417,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(
       rings(&second, speaker, from: "09:03:01", to: "09:20:00", ledger: &others)
         == ["09:14:00 step 2"])
-    // The first had its turn before.
+    // The first device's turn is over.
     var (first, third) = (DeliveryLedger(), alarm)
     first.recordFiring(
       OccurrenceID(alarm: alarm.id, occurrence: occurrence), due: at("09:00:00"), at: at("09:00:00")
@@ -418,7 +425,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(rings(&third, phone, from: "09:03:01", to: "09:20:00", ledger: &first) == [])
   }
 
-  @Test func exhaustedIsRecordedAndLateMissed() throws {
+  @Test func anExhaustedRunIsRecordedAndLaterMissed() throws {
     var (alarm, ledger) = (try alarm(), DeliveryLedger())
     var events: [Event] = []
     var now = at("08:59:00")
@@ -442,8 +449,8 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(events.last?.payload == .exhaustedCascade)
   }
 
-  @Test func missingTheFirstDoesNotSilenceTheOthers() throws {
-    // A ring time-out that is shorter than the list.
+  @Test func aMissAtTheFirstDeviceDoesNotSilenceTheOthers() throws {
+    // The ring timeout is shorter than the list.
     let short = Settings(tier: .plus, ringTimeout: 60)
     var (alarm, ledger) = (try alarm(), DeliveryLedger())
     ledger.recordFiring(
@@ -460,25 +467,25 @@ private struct Story: CustomTestStringConvertible, Sendable {
       .firings.map(\.step) == [2])
   }
 
-  @Test func aDeviceThatWakesInTheMiddleRingsAtOnce() throws {
+  @Test func aDeviceThatWakesDuringTheRunRingsAtOnce() throws {
     var (alarm, ledger) = (try alarm(), DeliveryLedger())
     #expect(
       rings(&alarm, watch, from: "09:05:30", to: "09:20:00", ledger: &ledger)
         == ["09:05:30 step 1"])
   }
 
-  @Test func whatHasBegunGoesOnThoughItWasEarly() throws {
+  @Test func aTurnThatBeganEarlyContinues() throws {
     var (alarm, ledger) = (try alarm(), DeliveryLedger())
-    // The watch is known to be away, so the speaker rings in its place.
+    // The watch is known to be offline, so the speaker rings instead.
     #expect(
       rings(&alarm, speaker, from: "08:00:00", to: "09:03:00", ledger: &ledger, away: [watch])
         == ["09:02:00 step 2"])
-    // It is back.
+    // The watch is online again.
     #expect(timeline(alarm, speaker).hasTurn(at: occurrence, at("09:03:00"), ledger))
     #expect(rings(&alarm, speaker, from: "09:03:01", to: "09:20:00", ledger: &ledger) == [])
   }
 
-  @Test func theListAsItStoodWhenDueCounts() throws {
+  @Test func aRunUsesTheListFromItsDueTime() throws {
     var before = try alarm()
     before.stamps[.cascade] = Stamp(time: at("08:00:00"), device: phone)
     var edited = before
@@ -488,9 +495,9 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(
       rings(&alarm, speaker, from: "09:01:00", to: "09:20:00", ledger: &ledger)
         == ["09:04:00 step 2"])
-    // The next one goes by the new list.
+    // The next run uses the new list.
     #expect(alarm.cascadePlan(at: instant("2026-11-27T09:00:00Z"))?.targets == [.device(speaker)])
-    // Switched off in the middle it goes on as well.
+    // A run continues after the cascade is switched off.
     var off = before
     off.cascade?.plan.isOn = false
     let switched = off.stamped(against: before, at: at("09:01:00"), device: phone)
@@ -520,7 +527,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(callouts(snoozed, "09:14:00") == [number])
   }
 
-  @Test func aRehearsalRingsOnAllAtOnceAndNowhereElse() throws {
+  @Test func aRehearsalRingsOnAllTargetsAtOnceAndNowhereElse() throws {
     var alarm = try alarm()
     alarm.progress.rehearsal = at("07:00:00")
     func rehearses(_ device: Identifier, _ time: String = "07:00:05") -> Bool {
@@ -529,22 +536,22 @@ private struct Story: CustomTestStringConvertible, Sendable {
     }
     #expect(rehearses(phone) && rehearses(watch) && rehearses(speaker))
     #expect(!rehearses(watch, "07:15:00"))
-    var told = DeliveryLedger()
-    told[.rehearsal(alarm: alarm.id, requested: at("07:00:00"))] =
+    var delivered = DeliveryLedger()
+    delivered[.rehearsal(alarm: alarm.id, requested: at("07:00:00"))] =
       DeliveryLedger.Entry(due: at("07:00:00"), at: at("07:00:05"))
     #expect(
-      timeline(alarm, watch).evaluate(at: at("07:00:10"), settings: settings, ledger: told)
+      timeline(alarm, watch).evaluate(at: at("07:00:10"), settings: settings, ledger: delivered)
         .rehearsal == nil)
   }
 
-  @Test func onlyWhoCouldHaveBeenHeardOfIsAway() {
+  @Test func onlyADeviceWhoseHeartbeatCouldHaveArrivedIsOffline() {
     let signs = DeviceHeartbeats(
       asked: at("09:00:00"), seen: [watch: at("08:58:00"), speaker: at("08:30:00")])
     #expect(signs.unreachable([watch, speaker, tablet], at: at("09:01:00")) == [speaker, tablet])
-    // The remote has not answered since.
+    // The remote has not responded since.
     #expect(signs.unreachable([watch, speaker], at: at("09:10:00")) == [])
     #expect(DeviceHeartbeats().unreachable([watch], at: at("09:00:00")) == [])
-    // A clock 90 s ahead is no sign from the future.
+    // A heartbeat from a clock that is 90 s ahead does not count as a heartbeat from the future.
     let ahead = DeviceHeartbeats(asked: at("09:00:00"), seen: [watch: at("09:01:30")])
     #expect(ahead.unreachable([watch], at: at("09:00:30")) == [])
     #expect(signs.isAlive(speaker, at: at("09:30:00")))
@@ -554,7 +561,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
 
 @Suite struct PhoneNumberTests {
   @Test(
-    "as people write them, and as they are shown",
+    "A phone number is read in common notations and shown in groups",
     arguments: [
       ("5551234567", "+15551234567", "(555) 123-4567"),
       ("(555) 123-4567", "+15551234567", "(555) 123-4567"),
@@ -571,7 +578,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
       ("+7 495 123-45-67", "+74951234567", "+7 495 123 4567"),
       ("+81/3/1234/5678", "+81312345678", "+81 312 345 678"),
     ])
-  func shown(_ text: String, _ e164: String, _ shown: String) throws {
+  func acceptedNumbers(_ text: String, _ e164: String, _ shown: String) throws {
     let number = try PhoneNumber(text)
     #expect(number.e164 == e164)
     #expect(number.shown == shown)
@@ -588,7 +595,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
     ("+44 1234 5678 9012 345", .tooLong), ("٥٥٥١٢٣٤٥٦٧", .character("٥")), ("+49 12", .tooShort),
     ("+44 020 7946 0958", .trunkPrefix),
   ])
-  func refused(_ text: String, _ failure: PhoneNumber.Failure) {
+  func refusedNumbers(_ text: String, _ failure: PhoneNumber.Failure) {
     #expect(throws: failure) { try PhoneNumber(text) }
   }
 }
@@ -596,7 +603,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
 @Suite struct CallElectionTests {
   private let due = instant("2026-11-23T09:00:00Z")
 
-  @Test func triesBelongToOneEach() {
+  @Test func eachCallAttemptBelongsToOneDevice() {
     for callers in 1...5 {
       let tries = (0..<callers).map { CallElection(rank: $0, callers: callers, due: due).own }
       #expect(tries.flatMap { $0 }.sorted() == [1, 2, 3])
@@ -604,14 +611,14 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(CallElection(rank: 0, callers: 0, due: due).own == [])
   }
 
-  @Test func whoCannotAskCallsInItsOwnTime() {
+  @Test func aDeviceWithoutSyncCallsInItsOwnSlot() {
     let second = CallElection(rank: 1, callers: 2, due: due)
     #expect(second.move(at: due, leases: nil, tried: 0) == .wait(until: due.adding(seconds: 90)))
     #expect(second.move(at: due.adding(seconds: 90), leases: nil, tried: 0) == .call)
     #expect(second.move(at: due.adding(seconds: 91), leases: nil, tried: 1) == .over)
   }
 
-  @Test func whoCanAskWaitsForTheOthers() {
+  @Test func aDeviceWithSyncWaitsForTheOthers() {
     let first = CallElection(rank: 0, callers: 3, due: due)
     let second = CallElection(rank: 1, callers: 3, due: due)
     #expect(first.move(at: due, leases: [], tried: 0) == .claim(term: 1))
@@ -622,7 +629,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(
       second.move(at: due.adding(seconds: 60), leases: claimed, tried: 0)
         == .wait(until: due.adding(seconds: 190)))
-    // Whoever claimed it has died.
+    // The device with the claim is gone.
     #expect(
       second.move(at: due.adding(seconds: 190), leases: claimed, tried: 0) == .claim(term: 2))
     let failed = [CallElection.Claim(term: 1, seen: due, outcome: .failed)]
@@ -633,7 +640,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(second.move(at: due.adding(seconds: 60), leases: used, tried: 0) == .over)
   }
 
-  @Test func theListComesFirst() throws {
+  @Test func theOrderOfTheListHasPriority() throws {
     let plan = Cascade.Plan(
       isOn: true, primary: phone, targets: [.device(speaker), .device(watch)])
     #expect(

@@ -1,7 +1,7 @@
 import BelfryCore
 import Testing
 
-/// A clock that was ahead for a while and is right again: what it has settled is not settled.
+/// Outcomes that a clock recorded while it was ahead: they no longer count after the clock is corrected.
 @Suite struct ClockAheadTests {
   private let settings = Settings(tier: .plus)
   private let now = instant("2026-11-22T10:00:00Z")
@@ -16,7 +16,7 @@ import Testing
     return alarm
   }
 
-  /// The alarm after a tick by a clock that is so many seconds ahead.
+  /// Returns the alarm after a tick by a clock that is ahead by a number of seconds.
   private func ticked(_ alarm: Alarm, ahead seconds: Int64) -> Alarm {
     let wrong = now.adding(seconds: seconds)
     return Timeline(alarm, zone: .utc, at: wrong).evaluate(
@@ -28,9 +28,9 @@ import Testing
     Timeline(alarm, zone: .utc, at: moment)
   }
 
-  @Test("a floor that a clock ahead has raised in one zone silences no other zone")
+  @Test("A floor that a clock ahead has raised in one zone silences no other zone")
   func floorInAnotherZone() throws {
-    // Eight days ahead in Kiritimati, UTC+14: the floor lies in the past there once the clock is right again.
+    // Eight days ahead in Kiritimati, UTC+14: the floor is in the past there after the clock is corrected.
     let kiritimati = try zone("Pacific/Kiritimati")
     var alarm = try daily()
     alarm.progress.floor = civil("2026-11-22T09:00")
@@ -49,10 +49,10 @@ import Testing
       ])
   }
 
-  @Test("each day of a month rings after a clock was a month ahead", arguments: [false, true])
+  @Test("Each day of a month rings after a clock was a month ahead", arguments: [false, true])
   func rings(isRecorded: Bool) throws {
     var alarm = ticked(ticked(try daily(), ahead: 20 * 86_400), ahead: 30 * 86_400)
-    // So much was settled that most of it is dropped below the floor.
+    // Most of the settled occurrences are removed below the floor.
     #expect(alarm.progress.floor.map { $0 > tomorrow } == true)
     let seen = view(alarm, at: now)
     let status = seen.status(at: now, settings: settings, ledger: DeliveryLedger())
@@ -63,7 +63,7 @@ import Testing
     #expect(evaluation.upkeep == [.rearmed] && evaluation.needsCommit)
     if isRecorded {
       let corrected = evaluation.transition.alarm
-      // The correction stands over the wrong record wherever the two are joined.
+      // The correction overrides the wrong record in every join.
       #expect(Alarm.join(alarm, corrected).progress == corrected.progress)
       #expect(view(corrected, at: now).rearmed(corrected, at: now) == nil)
       alarm = corrected
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(
-    "what a clock has settled that was less than a day ahead rings",
+    "An occurrence that a clock less than a day ahead has settled rings",
     arguments: [
       "2026-11-23T09:30:00Z", "2026-11-23T21:00:00Z", "2026-11-23T08:00:00Z",
     ])
@@ -92,7 +92,7 @@ import Testing
     #expect(evaluation.firings.map(\.occurrence) == [tomorrow])
   }
 
-  @Test("what a clock that was ahead has skipped in a pause comes when the pause is ended")
+  @Test("An occurrence that a clock ahead has skipped in a pause rings if the pause ends early")
   func paused() throws {
     let pause = Pause(from: civil("2026-11-22T00:00"), until: civil("2026-12-24T00:00"))
     for ahead: Int64 in [30 * 86_400, 86_400 - 600] {
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(
-    "an answer given by a clock that was ahead stays for what has come, and not for what has not")
+    "A response by a clock ahead stays for due occurrences only")
   func answered() throws {
     let wrong = now.adding(seconds: 30 * 86_400)
     let alarm = try view(ticked(try daily(), ahead: 30 * 86_400), at: wrong).answer(
@@ -120,7 +120,7 @@ import Testing
     #expect(view(today, at: now).record(of: civil("2026-11-22T09:00"))?.state == .done)
   }
 
-  @Test("what rang by a clock that was ahead rings again when it is due")
+  @Test("An occurrence that rang by a clock ahead rings again when it is due")
   func ledger() {
     var ledger = DeliveryLedger()
     let key = DeliveryKey.occurrence(OccurrenceID(alarm: laptop, occurrence: tomorrow), .firing)
@@ -130,7 +130,7 @@ import Testing
     #expect(ledger.possible(at: now.adding(seconds: 86_340))[key] != nil)
   }
 
-  @Test("what was settled less than a day ahead is reopened over any record of it")
+  @Test("A reopened occurrence overrides any record that was settled less than a day ahead")
   func reopened() throws {
     var wrong = try daily()
     wrong.progress.occurrences[tomorrow] = OccurrenceRecord(

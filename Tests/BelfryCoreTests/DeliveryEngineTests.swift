@@ -62,7 +62,7 @@ import Testing
       DeliveryEngine.Recording(outcomes: [DeliveryEngine.RecordedOutcome(pending, outcome)]))
   }
 
-  @Test func startsEachPhase() {
+  @Test func anEngineStartsInEachPhase() {
     let phases = Phase.allCases.map { engine(in: $0).phases[pending.id] }
     #expect(
       phases == [nil, .held(since: now), .claiming, .delivering, .delivering, .ongoing])
@@ -91,7 +91,7 @@ import Testing
       [.absent: ([.claim([pending])], .claiming), .held: ([.claim([pending])], .claiming)])
   }
 
-  @Test func aDueDeliveryWithStaleNewsIsHeld() {
+  @Test func aDueDeliveryWithStaleStateIsHeld() {
     expect(evaluated(news: .stale), [.absent: ([.sync], .held(since: now))])
   }
 
@@ -123,13 +123,13 @@ import Testing
       [.delivering: ([.recordSoon], .delivering)])
   }
 
-  @Test func recording() {
+  @Test func recordingHasItsEffectsInEachPhase() {
     expect(
       .recordingDue,
       [.finished: ([recorded(ongoing), .commit, .evaluate([DeliveryEngineTests.alarm])], .ongoing)])
   }
 
-  @Test func anAnswerIsCarriedOutInAnyPhase() {
+  @Test func aResponseIsCarriedOutInAnyPhase() {
     let answer = DeliveredAnswer.answer(.stop)
     let effects = [DeliveryEngine.Effect.respond(pending, answer)]
     expect(
@@ -179,7 +179,7 @@ import Testing
 
   // MARK: Sequences
 
-  @Test func aHeldDeliveryGoesOnWithoutNewsAfterItsTimeout() {
+  @Test func aHeldDeliveryContinuesWithoutASyncAfterItsTimeout() {
     var engine = engine(in: .held)
     let later = now.adding(seconds: DeliveryEngine.newsTimeout)
     #expect(engine.nextWake == later)
@@ -190,7 +190,7 @@ import Testing
     #expect(engine.nextWake == nil)
   }
 
-  @Test func theOutcomeIsRecordedAsTheChannelsEnded() {
+  @Test func theOutcomeIsRecordedInItsStateWhenTheChannelsEnded() {
     let other = DeliveryOutcome.ongoing(owner: "helper")
     let answered = DeliveryOutcome.delivered(.answer(.stop))
     let cases: [(DeliveryOutcome, [DeliveryEngine.Event], DeliveryOutcome?)] = [
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test func anAnswerThatEndsTheDeliveryIsCarriedOutAfterTheCommit() {
+  @Test func aResponseThatEndsTheDeliveryIsCarriedOutAfterTheCommit() {
     var engine = engine(in: .delivering)
     _ = engine.handle(.finished(pending.id, .delivered(.answer(.stop))), now: now)
     _ = engine.handle(.ended(pending.id), now: now)

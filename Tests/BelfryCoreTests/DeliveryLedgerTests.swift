@@ -68,14 +68,14 @@ import Testing
     let followUp = followUp(1, due: now.adding(seconds: 1800))
     #expect(ledger.claim([followUp], at: followUp.due, for: me) == [followUp.id])
     #expect(ledger.claim([firing(due: now)], at: followUp.due, for: me).isEmpty)
-    // Both keep an entry of their own.
+    // Each keeps its own entry.
     ledger.recordFiring(id, due: now, at: now)
     #expect(ledger.entries.count == 2)
     #expect(ledger.latest(of: id)?.due == followUp.due)
     #expect(ledger.hasRung(id))
   }
 
-  @Test func anAdvanceWarningIsNoFiring() {
+  @Test func anAdvanceWarningIsNotAFiring() {
     var ledger = DeliveryLedger()
     ledger[.occurrence(id, .advanceWarning)] = entry(.delivered, due: now.adding(seconds: -3600))
     #expect(!ledger.hasRung(id))
@@ -103,7 +103,7 @@ import Testing
     #expect(ledger.claim([pending], at: now, for: me) == [pending.id])
   }
 
-  @Test func outcomes() {
+  @Test func outcomesChangeTheEntry() {
     let pending = firing(due: now)
     let table: [(DeliveryOutcome?, DeliveryState, owner: String?, isLogged: Bool)] = [
       (.delivered(nil), .delivered, nil, false),

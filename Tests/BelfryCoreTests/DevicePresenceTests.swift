@@ -2,7 +2,7 @@ import Testing
 
 @testable import BelfryCore
 
-/// Which devices are known to be alive, which stand in for others, and what that means for who rings.
+/// Devices that are online, devices that stand in for others, and the effect of both on ringing.
 @Suite struct DevicePresenceTests {
   private let old = Identifier("aldlaptopaaaaaaaaaaaaaaaaa")!
   private let new = Identifier("newlaptopaaaaaaaaaaaaaaaaa")!
@@ -27,7 +27,7 @@ import Testing
       activity: activity, at: now)
   }
 
-  @Test func aHeartbeatCountsByWhatItsDevicePromised() {
+  @Test func aHeartbeatCountsForThePromisedInterval() {
     let devices = [device(new, "new"), device(old, "old"), device(other, "server")]
     let seen = [old: at("08:00:00"), other: at("08:00:00")]
     let promised = [other: Int64(7200)]
@@ -38,38 +38,38 @@ import Testing
     #expect(late.aliveUntil[other] == at("12:15:00"))
   }
 
-  @Test func withoutAnyHeartbeatTheLogCountsForADay() {
+  @Test func withoutAHeartbeatTheLogCountsForADay() {
     let devices = [device(new, "new"), device(other, "server")]
     let activity = [other: at("08:00:00")]
     let next = instant("2026-11-24T07:59:59Z")
     #expect(presence(devices, activity: activity, at: next).isAlive(other))
     #expect(!presence(devices, activity: activity, at: next.adding(seconds: 1)).isAlive(other))
-    // Who has sent a heartbeat is judged by heartbeats.
+    // A device that has sent a heartbeat is judged by its heartbeats only.
     let silent = presence(
       devices, seen: [other: at("07:00:00")], activity: activity, at: at("12:00:00"))
     #expect(!silent.isAlive(other))
-    // A clock that is months ahead is no evidence.
+    // A clock that is months ahead is not evidence.
     let ahead = [other: instant("2027-05-01T00:00:00Z")]
     #expect(!presence(devices, activity: ahead, at: at("12:00:00")).isAlive(other))
   }
 
-  @Test func aLaterDeviceOfTheSameNameStandsInForASilentOne() {
+  @Test func aLaterDeviceOfTheSameNameStandsInForAnOfflineOne() {
     let devices = [
       device(old, "Laptop"), device(new, "laptop", created: "2026-11-23T08:00:00Z"),
     ]
     let silent = presence(devices, seen: [old: at("07:59:00")], at: at("08:01:00"))
     #expect(silent.standIns == [old: new] && !silent.isAlive(old))
-    // It is heard of after all.
+    // The older device sends a heartbeat again.
     let back = presence(devices, seen: [old: at("08:30:00")], at: at("08:31:00"))
     #expect(back.standIns.isEmpty && back.isAlive(old))
-    // Seen from a third device the same.
+    // A third device sees the same.
     let elsewhere = presence(
       devices + [device(other, "server")], seen: [old: at("07:59:00"), new: at("08:00:00")],
       own: other, at: at("08:01:00"))
     #expect(elsewhere.standIns == [old: new] && elsewhere.isAlive(new))
   }
 
-  @Test func aCopyStandsInForWhatItWasCopiedFromWhateverItsName() {
+  @Test func aCopyStandsInForItsOriginalUnderAnyName() {
     let copy = device(new, "desk", created: "2026-11-23T08:00:00Z", copyOf: old)
     #expect(
       presence([device(old, "laptop"), copy], at: at("09:00:00")).standIns == [old: new])
@@ -77,7 +77,7 @@ import Testing
       presence([device(old, "laptop"), device(new, "desk")], at: at("09:00:00")).standIns.isEmpty)
   }
 
-  @Test func aReplacementHoldsUntilTheOldDeviceIsHeardOf() {
+  @Test func aReplacementAppliesUntilTheOldDeviceIsOnlineAgain() {
     let decided = at("08:00:00")
     let devices = [device(old, "laptop"), device(new, "desk", replaced: [old: decided])]
     let gone = presence(devices, seen: [old: at("07:00:00")], at: at("08:10:00"))
@@ -95,7 +95,7 @@ import Testing
     #expect(presence.replacements == [old: new, other: new])
   }
 
-  // MARK: Who rings
+  // MARK: Ringing
 
   private func timeline(
     _ alarm: Alarm, _ device: Identifier, alive: [Identifier], standIns: Bool = true
@@ -121,12 +121,12 @@ import Testing
 
   private let never = instant("2026-11-30T00:00:00Z")
 
-  @Test func anAlarmNoneOfWhoseDevicesIsAliveRingsOnTheStandIn() throws {
+  @Test func anAlarmWithoutOnlineDevicesRingsOnTheStandIn() throws {
     let alarm = try alarm(on: [old])
     #expect(timeline(alarm, new, alive: []).role == .standIn)
-    // Others leave it to the stand-in while that is alive, and ring when it is not.
+    // Other devices stay silent while the stand-in is online, and ring when it is offline.
     #expect(timeline(alarm, other, alive: [new]).role == nil)
-    // Without a stand-in everybody rings.
+    // Without a stand-in, every device rings.
     var lonely = alarm
     lonely.delivery.devices = [old]
     let silent = instant("2026-11-25T09:00:00Z")
@@ -139,19 +139,19 @@ import Testing
         plan: nil) == .standIn)
   }
 
-  @Test func anAlarmOfSeveralDevicesRingsOnTheOneThatIsAlive() throws {
+  @Test func anAlarmOfSeveralDevicesRingsOnTheOnlineOne() throws {
     let alarm = try alarm(on: [old, other])
     #expect(timeline(alarm, new, alive: [other]).role == nil)
     #expect(timeline(alarm, other, alive: []).role == .intended)
   }
 
-  @Test func whenTheOldDeviceComesBackItRingsThere() throws {
+  @Test func anAlarmRingsOnTheOldDeviceAfterItsReturn() throws {
     let alarm = try alarm(on: [old])
     #expect(timeline(alarm, new, alive: [old]).role == nil)
     #expect(timeline(alarm, old, alive: []).role == .intended)
   }
 
-  @Test func aDeviceThatFallsSilentWhileItRingsIsLookedAtAgain() throws {
+  @Test func aDeviceThatGoesOfflineWhileItRingsIsCheckedAgain() throws {
     let alarm = try alarm(on: [other])
     let evaluation = timeline(alarm, new, alive: [other])
       .evaluate(at: at("09:00:00"), settings: Settings(), ledger: DeliveryLedger())
@@ -160,7 +160,7 @@ import Testing
     #expect(evaluation.nextWake == at("10:14:00"))
   }
 
-  @Test func standInTakesTheStepOfASilentDevice() throws {
+  @Test func aStandInTakesTheStepOfAnOfflineDevice() throws {
     var alarm = try alarm(on: [])
     alarm.cascade = Cascade(
       Cascade.Plan(isOn: true, primary: other, targets: [.device(old), .device(laptop)]))
@@ -169,12 +169,13 @@ import Testing
     let cascadeRun = try #require(view.cascadeRun(of: occurrence))
     #expect(view.ownStep(in: cascadeRun) == 1)
     #expect(!view.ringsHere)
-    // Once the old one is back it has its own turn, and the new one rings first: rather twice than never.
+    // After the old device is online again it has its own turn, and the new one rings first: two rings are better than
+    // none.
     let back = timeline(alarm, new, alive: [other, old])
     #expect(back.ownStep(in: try #require(back.cascadeRun(of: occurrence))) == 0)
   }
 
-  @Test func standInOfTheFirstDeviceRingsFirstThoughAStepIsAlive() throws {
+  @Test func aStandInOfTheFirstDeviceRingsFirstEvenIfAStepIsOnline() throws {
     var alarm = try alarm(on: [old])
     alarm.cascade = Cascade(Cascade.Plan(isOn: true, primary: old, targets: [.device(other)]))
     #expect(timeline(alarm, new, alive: [other]).role == .standIn)
@@ -182,7 +183,7 @@ import Testing
 
   // MARK: Adoption
 
-  @Test func adoptingTakesTheSamePlaceEverywhere() throws {
+  @Test func adoptionKeepsThePositionInEveryList() throws {
     var alarm = try alarm(on: [old, other])
     alarm.cascade = Cascade(
       Cascade.Plan(
@@ -198,13 +199,13 @@ import Testing
       ])
     #expect(after.stamps[.cascade]?.device == new && after.stamps[.delivery]?.device == new)
     #expect(after.replacing(old, by: new, at: at("10:00:00")) == nil)
-    // Who rings first is no later step.
+    // The first device is not a later step.
     alarm.cascade?.plan.primary = new
     let first = try #require(alarm.replacing(old, by: new, at: at("10:00:00")))
     #expect(first.cascade?.plan.targets == [.device(laptop)])
   }
 
-  @Test func adoptionJoinsWithWhatWasEditedElsewhere() throws {
+  @Test func adoptionJoinsWithConcurrentEdits() throws {
     let base = try alarm(on: [old])
     let adopted = try #require(base.replacing(old, by: new, at: at("10:00:00")))
     var titled = base

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BelfryCore
 
-/// The text of fields, with the names of devices.
+/// The text of fields, with device names.
 @Suite struct FieldTextTests {
   private let laptop = Identifier(high: 1, low: 1)
   private let watch = Identifier(high: 2, low: 2)
@@ -23,20 +23,20 @@ import Testing
     return alarm
   }
 
-  @Test func devicesHaveNames() throws {
+  @Test func devicesAreShownByName() throws {
     let alarm = try alarm()
     #expect(alarm.fieldText(of: .delivery).text(names) == "not persistent, on laptop Watch")
     #expect(
       alarm.fieldText(of: .cascade).text(names)
         == "on, every 2m, first laptop, device Watch, person Jen at \"https://\(watch)\"")
-    // A user's text stays as it is.
+    // A user's text is unchanged.
     #expect(alarm.fieldText(of: .title).text(names) == "Call \(watch)")
     #expect(Cascade.Part.target("device \(watch)").fieldText.text(names) == "cascade.device Watch")
     #expect(Cascade.Part.target("person Jen").fieldText.text(names) == "cascade.person Jen")
     #expect(Cascade.Value.primary(laptop).fieldText.text(names) == "laptop")
   }
 
-  @Test func plainTextIsTheCanonicalOne() throws {
+  @Test func plainTextIsCanonical() throws {
     let alarm = try alarm()
     for field in Alarm.Field.allCases where field != .cascade {
       #expect(alarm.fieldText(of: field).plain == alarm.text(of: field), "\(field)")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BelfryCore
 
-/// The promise that a device makes of how often it is heard of.
+/// The heartbeat interval that a device promises.
 @Suite struct HeartbeatPromiseTests {
   private func at(_ text: String) -> Instant { instant("2026-11-23T\(text)Z") }
 
@@ -22,14 +22,14 @@ import Testing
     #expect(signs.promise == 1800)
     for minute in stride(from: 0, to: 60, by: 10) {
       signs.noteExchange(at: at("07:00:00").adding(seconds: Int64(minute) * 60))
-      // A person who syncs by hand in between says nothing of the schedule.
+      // A manual sync in between has no effect on the promise.
       signs.noteExchange(at: at("07:00:10").adding(seconds: Int64(minute) * 60))
     }
     #expect(signs.promise == 600)
-    // A night's sleep is no schedule either.
+    // A night's sleep has no effect either.
     signs.noteExchange(at: instant("2026-11-24T08:00:00Z"))
     #expect(signs.promise == 600)
-    // A minute is heard of every four at most.
+    // An interval of a minute becomes a promise of four minutes at most.
     var often = DeviceHeartbeats()
     for minute in 0..<9 {
       often.noteExchange(at: at("07:00:00").adding(seconds: Int64(minute) * 60))
@@ -40,7 +40,7 @@ import Testing
     #expect(often.exchanges == [at("06:00:00")])
   }
 
-  @Test func newsDuringACascadeMoveNoTurnThatHasBegun() throws {
+  @Test func heartbeatsDuringACascadeMoveNoTurnThatHasBegun() throws {
     let (watch, speaker) = (laptop, server)
     var alarm = try rent(persistent: false)
     let primary = Identifier("phoneaaaaaaaaaaaaaaaaaaaaa")!

@@ -2,7 +2,7 @@ import BelfryCore
 import TestSupport
 import Testing
 
-/// The laws of the merge, over random versions of one record that several devices may have come to.
+/// The laws of the merge, tested with random versions of one record from several devices.
 @Suite struct JoinLaws {
   private let devices = [laptop, server, Identifier("phoneaaaaaaaaaaaaaaaaaaaaa")!]
   private let origin = instant("2026-11-20T22:41:00Z")
@@ -34,7 +34,7 @@ import Testing
       exhausted: random.one(in: 2), by: random.one(in: 2) ? nil : random.pick(devices))
   }
 
-  /// The plan of a cascade with few parts and few stamps, removed targets among them.
+  /// Returns a cascade plan with few parts and few stamps, including removed targets.
   private func cascade(_ random: inout SeededGenerator) -> Cascade {
     let targets = devices.map { CascadeTarget.device($0) }
     let present = targets.filter { _ in random.one(in: 2) }
@@ -54,7 +54,7 @@ import Testing
       })
   }
 
-  /// A version: fields of few values and few stamps, so that all ties come up.
+  /// Returns a version with few distinct values and stamps, so that all ties occur.
   private func version(_ random: inout SeededGenerator) throws -> Alarm {
     var alarm = try rent()
     alarm.title = random.pick(["Rent", "Pay rent", "Miete"])
@@ -101,8 +101,8 @@ import Testing
     return alarm
   }
 
-  /// Commutative, associative, idempotent, absorbing, and preserving the order that it makes: of a before b
-  /// (`join(a, b) == b`) the join of a with anything comes before that of b.
+  /// Expects a join that is commutative, associative, idempotent, absorbing and monotone: if a is before b
+  /// (`join(a, b) == b`), the join of a with any value is before the join of b with it.
   private func expectLaws<Value: Equatable>(
     _ versions: [Value], seed: UInt64, _ join: (Value, Value) -> Value
   ) {
@@ -117,24 +117,24 @@ import Testing
   }
 
   @Test(arguments: 0..<1024 as Range<UInt64>)
-  func alarms(seed: UInt64) throws {
+  func alarmsFollowTheLaws(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let versions = try (0..<3).map { _ in try version(&random) }
     expectLaws(versions, seed: seed, Alarm.join)
-    // The parts on their own: what is combined may hide what is not.
+    // The parts are tested separately, because a combined value can hide a violation.
     expectLaws(versions.map(\.progress), seed: seed, Progress.join)
     expectLaws((0..<3).map { _ in cascade(&random) }, seed: seed, Cascade.join)
   }
 
   @Test(arguments: 0..<1024 as Range<UInt64>)
-  func occurrences(seed: UInt64) throws {
+  func occurrencesFollowTheLaws(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let versions = (0..<3).map { _ in occurrence(&random) }
     expectLaws(versions, seed: seed, OccurrenceRecord.join)
   }
 
   @Test(arguments: 0..<1024 as Range<UInt64>)
-  func settings(seed: UInt64) throws {
+  func settingsFollowTheLaws(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let versions = (0..<3).map { _ in
       var record = SettingsRecord()
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test(arguments: 0..<1024 as Range<UInt64>)
-  func deviceRecords(seed: UInt64) throws {
+  func deviceRecordsFollowTheLaws(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let versions = (0..<3).map { _ in
       Device(
@@ -162,7 +162,7 @@ import Testing
   }
 
   @Test(arguments: 0..<1024 as Range<UInt64>)
-  func logEntries(seed: UInt64) throws {
+  func logEntriesFollowTheLaws(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let id = devices[1]
     let versions = (0..<3).map { _ in
@@ -175,7 +175,7 @@ import Testing
     expectLaws(versions, seed: seed, LogEntry.join)
   }
 
-  // MARK: The cases by their numbers
+  // MARK: The numbered cases
 
   private func edited(
     _ alarm: Alarm, after seconds: Int64, by device: Identifier, _ change: (inout Alarm) -> Void
@@ -185,7 +185,7 @@ import Testing
     return result.stamped(against: alarm, at: origin.adding(seconds: seconds), device: device)
   }
 
-  @Test func case1_fieldsJoinOneByOne() throws {
+  @Test func case1_fieldsJoinSeparately() throws {
     let base = try rent()
     let ours = edited(base, after: 60, by: laptop) { $0.title = "Pay rent" }
     let theirs = edited(base, after: 30, by: server) { $0.note = "IBAN" }
@@ -196,7 +196,7 @@ import Testing
     #expect(Alarm.join(ours, later).title == "Miete")
   }
 
-  @Test func case2_doneBeatsSkipBeatsPending() throws {
+  @Test func case2_doneOverridesSkippedAndSkippedOverridesPending() throws {
     let occurrence = civil("2026-11-23T09:00")
     func with(_ state: OccurrenceRecord.State) throws -> Alarm {
       var alarm = try rent()
@@ -214,7 +214,7 @@ import Testing
       Alarm.join(reopened, try with(.done)).progress.occurrences[occurrence]?.state == .open)
   }
 
-  @Test func case3_disabledClearsTheOthersPending() throws {
+  @Test func case3_disablingClearsAPendingOccurrenceOfTheOtherSide() throws {
     let base = try rent()
     let off = edited(base, after: 3600, by: laptop) { $0.enabled = false }
     var pending = base
@@ -224,7 +224,7 @@ import Testing
     #expect(joined.occurrences(in: .pending).isEmpty)
   }
 
-  @Test func case4_deleteAgainstEdit() throws {
+  @Test func case4_aConcurrentEditRestoresADeletedAlarm() throws {
     let base = try rent()
     let deleted = base.deleted()
     #expect(Alarm.join(deleted, base).isDeleted)
@@ -245,7 +245,7 @@ import Testing
     #expect(Alarm.join(a, b).extras == ["colour": "\"red\"", "icon": "\"bell\""])
   }
 
-  @Test func progressCase1_whatWasPutRightStandsWhole() throws {
+  @Test func progressCase1_aCorrectionReplacesTheWholeProgress() throws {
     var wrong = try rent().progress
     wrong.floor = civil("2099-01-01T09:00")
     wrong.armed = instant("2099-01-01T09:00:00Z")
@@ -253,12 +253,12 @@ import Testing
     #expect(right.generation == 1)
     #expect(right.armed < origin && right.floor.map { $0 < civil("2026-11-21T00:00") } == true)
     #expect(Progress.join(right, wrong) == right)
-    // All is well with it then, and it is left alone.
+    // The progress is then valid and stays unchanged.
     #expect(right.corrected(at: origin) == nil)
     #expect(try rent().progress.corrected(at: origin) == nil)
   }
 
-  @Test func settingsCases() {
+  @Test func settingsJoinByTheNumberedCases() {
     func record(_ value: String, _ seconds: Int64?) -> SettingsRecord {
       SettingsRecord(
         values: ["snooze": value],
@@ -273,18 +273,18 @@ import Testing
     #expect(join(record("9", nil), record("1", nil)) == record("9", nil), "3")
   }
 
-  @Test func occurrenceCases() {
+  @Test func occurrencesJoinByTheNumberedCases() {
     let (early, late) = (origin, origin.adding(seconds: 60))
     let join = OccurrenceRecord.join
-    // 1. A reopening stands whole over any state of before.
+    // 1. A reopening replaces any earlier state entirely.
     let reopened = OccurrenceRecord(.open, revision: 1, since: late)
     #expect(join(OccurrenceRecord(.done, since: early, snoozes: 3), reopened) == reopened)
-    // 2. Then the higher rank, 4. with the highest counts of both.
+    // 2. Then the higher rank wins, 4. with the highest counts of both sides.
     let joined = join(
       OccurrenceRecord(.pending, since: early, snoozes: 2, followUps: 3),
       OccurrenceRecord(.skipped, since: late, snoozes: 1))
     #expect(joined == OccurrenceRecord(.skipped, since: late, snoozes: 2, followUps: 3))
-    // 3. In one rank: the earliest since, the latest until, somebody's word over none.
+    // 3. Within one rank: the earliest start, the latest end, and a user's response over none.
     let snoozed = join(
       OccurrenceRecord(.snoozed, since: late, until: late),
       OccurrenceRecord(.snoozed, since: early, until: late.adding(seconds: 9)))
@@ -293,27 +293,27 @@ import Testing
     #expect(join(OccurrenceRecord(.missed, dismissed: true), OccurrenceRecord(.missed)).dismissed)
   }
 
-  @Test func logCase_anEntryThatDiffersIsTheGreater() {
+  @Test func logCase_theGreaterOfTwoDifferentEntriesWins() {
     func entry(_ title: String) -> LogEntry {
       LogEntry(id: laptop, alarm: laptop, title: title, action: .done, at: origin, device: laptop)
     }
     #expect(LogEntry.join(entry("a"), entry("b")) == entry("b"))
   }
 
-  @Test func deviceCases_theOwnersWordStands() {
+  @Test func deviceCases_theOwnersEditWins() {
     func record(_ name: String, by device: Identifier?, _ seconds: Int64 = 0) -> Device {
       Device(
         id: laptop, name: name, created: origin,
         stamp: device.map { Stamp(time: origin.adding(seconds: seconds), device: $0) })
     }
-    // 1. The owner's over anybody else's, however late.
+    // 1. The owner's edit wins over any other, however late.
     let own = record("mine", by: laptop)
     #expect(Device.join(own, record("zzz", by: server, 99)) == own)
     #expect(Device.join(own, record("zzz", by: nil)) == own)
-    // 2. Of the owner's the later.
+    // 2. Of the owner's edits, the later one wins.
     let later = record("aaa", by: laptop, 1)
     #expect(Device.join(own, later) == later)
-    // 3. Else the greater text.
+    // 3. Otherwise the greater text wins.
     let greater = record("b", by: nil)
     #expect(Device.join(record("a", by: nil), greater) == greater)
   }
@@ -325,7 +325,7 @@ import Testing
     var now = origin
     var last: Stamp?
     for _ in 0..<10_000 {
-      // Forwards, backwards, years ahead, years back.
+      // The clock jumps forwards, backwards, years ahead and years back.
       let jump = random.pick([
         1, 60, -60, 7200, -7200, 90_000, -90_000, 2_000_000_000, -2_000_000_000,
       ])
@@ -343,13 +343,13 @@ import Testing
     let here = instant("2026-11-21T08:00:00Z")
     let next = Stamp.next(after: wrong, now: here, device: laptop)
     #expect(next > wrong)
-    // From there on true time tells again: of two that go on from it the later edit stands.
+    // After that, true time decides again: of two edits that follow it, the later one wins.
     #expect(next.time == here)
     let later = Stamp.next(after: next, now: here.adding(seconds: 60), device: laptop)
     let latest = Stamp.next(after: next, now: here.adding(seconds: 90), device: server)
     #expect(next < later && later < latest)
     #expect(latest.generation == next.generation)
-    // A little ahead is another matter: that is gone on from.
+    // A stamp that is slightly ahead is continued instead.
     let ahead = Stamp(time: here.adding(seconds: 3600), device: server)
     let after = Stamp.next(after: ahead, now: here, device: laptop)
     #expect(after > ahead && after.generation == 0 && after.time == ahead.time)

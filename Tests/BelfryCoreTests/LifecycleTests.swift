@@ -4,7 +4,7 @@ import Testing
 let laptop = Identifier("laptopaaaaaaaaaaaaaaaaaaaa")!
 let server = Identifier("serveraaaaaaaaaaaaaaaaaaaa")!
 
-/// An alarm on Mondays and Fridays at 09:00 UTC, made on Friday 2026-11-20 at 22:41.
+/// Returns an alarm on Mondays and Fridays at 09:00 UTC, created on Friday 2026-11-20 at 22:41.
 func rent(persistent: Bool = false) throws -> Alarm {
   Alarm.created(
     id: Identifier("rentaaaaaaaaaaaaaaaaaaaaaa")!, title: "Rent reminder", note: nil,
@@ -29,19 +29,20 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
   }
 
   @Test(
-    "a length of time that goes past the year 9999 ends there: every moment can be written down")
+    "An interval that goes past the year 9999 ends at its end, so that every instant can be encoded"
+  )
   func endOfTime() throws {
     let eve = instant("9999-12-30T23:59:00Z")
     #expect(eve.adding(seconds: 86_400) == .distantFuture)
     #expect(eve.adding(seconds: .max) == .distantFuture)
     #expect(Instant(rfc3339: eve.adding(seconds: 366 * 86_400).rfc3339) != nil)
-    // What is later already does not go back.
+    // A later instant stays unchanged.
     let night = instant("9999-12-31T23:59:00Z")
     #expect(night.adding(seconds: 540) == night)
     #expect(night.adding(seconds: -60) == instant("9999-12-31T23:58:00Z"))
   }
 
-  /// An alarm of every minute of the day.
+  /// Returns an alarm that rings every minute of the day.
   private func everyMinute(strict: Bool = false) throws -> Alarm {
     let times = (0..<1440).map { CivilTime(hour: $0 / 60, minute: $0 % 60)! }
     return Alarm.created(
@@ -51,7 +52,9 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
       device: laptop)
   }
 
-  @Test("what was missed in months without a look is settled at once, the older part in one entry")
+  @Test(
+    "Occurrences missed in months without a tick are settled at once, the older ones in one log entry"
+  )
   func manyMissed() throws {
     let now = instant("2026-01-06T00:00:10Z")
     let evaluation = timeline(try everyMinute()).evaluate(
@@ -66,13 +69,13 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
         == .earlier(
           LogPayload.EarlierOccurrences(count: 6698, first: civil("2026-01-01T00:01"))))
     #expect(evaluation.transition.alarm.progress.occurrences.count <= 500)
-    // All of them are settled, for good.
+    // All of them are settled permanently.
     let again = timeline(evaluation.transition.alarm).evaluate(
       at: now, settings: plus, ledger: DeliveryLedger())
     #expect(again.transition.events.isEmpty)
   }
 
-  @Test("a clock ahead by less than a day leaves no floor that silences later occurrences")
+  @Test("A clock ahead by less than a day leaves no floor that silences later occurrences")
   func manyMissedByAClockAhead() throws {
     let wrong = instant("2026-01-02T20:00:10Z")
     let ahead = Timeline(try everyMinute(), zone: .utc, at: wrong)
@@ -84,7 +87,9 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(right.firings.map(\.occurrence) == [civil("2026-01-02T00:01")])
   }
 
-  @Test("of a strict alarm the latest thousands wait, and the log has the others")
+  @Test(
+    "A strict alarm keeps its latest thousands of missed occurrences pending, and the log records the others"
+  )
   func manyMissedOfAStrictAlarm() throws {
     let now = instant("2026-01-06T00:00:10Z")
     let first = try everyMinute(strict: true)
@@ -100,7 +105,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
       Issue.record("\(given)")
       return
     }
-    // Then one by one.
+    // Then each in its own entry.
     var (later, next) = (alarm, now)
     for _ in 0..<50 {
       next = next.adding(seconds: 60)
@@ -112,7 +117,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(later.progress.occurrences[civil("2026-01-06T00:00")]?.state == .missed)
   }
 
-  @Test("a pause of months over an alarm of every minute leaves a small record")
+  @Test("A pause of months over an alarm of every minute leaves a small record")
   func manyPaused() throws {
     var alarm = try everyMinute()
     alarm.pause = Pause(from: civil("2026-01-02T00:00"), until: civil("2026-01-06T00:00"))
@@ -130,7 +135,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let third = timeline(again.transition.alarm).evaluate(
       at: now, settings: plus, ledger: DeliveryLedger())
     #expect(third.transition.events.isEmpty)
-    // What the pause left out stays left out when it ends early.
+    // Occurrences that the pause skipped stay skipped after it ends early.
     var resumed = third.transition.alarm
     resumed.pause = nil
     let open = timeline(resumed).evaluate(at: now, settings: plus, ledger: DeliveryLedger())
@@ -141,7 +146,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(over.firings.map(\.occurrence) == [civil("2026-01-06T00:00")])
   }
 
-  @Test func waitsUntilItsTime() throws {
+  @Test func anAlarmWaitsUntilItsTime() throws {
     let evaluation = timeline(try rent()).evaluate(
       at: due.adding(seconds: -1), settings: free, ledger: DeliveryLedger())
     #expect(evaluation.firings.isEmpty)
@@ -149,7 +154,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(evaluation.transition.events.isEmpty)
   }
 
-  @Test func ringsOnceAtItsTime() throws {
+  @Test func anAlarmRingsOnceAtItsTime() throws {
     let alarm = try rent()
     let evaluation = timeline(alarm).evaluate(at: due, settings: free, ledger: DeliveryLedger())
     #expect(evaluation.firings.first?.occurrence == monday)
@@ -161,7 +166,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(again.nextWake == due.adding(seconds: 1800))
   }
 
-  @Test func ringsLateWithinTheGraceAndIsMissedBeyond() throws {
+  @Test func anAlarmRingsLateWithinTheGraceAndIsMissedBeyondIt() throws {
     let alarm = try rent()
     let late = timeline(alarm).evaluate(
       at: due.adding(seconds: 12 * 3600), settings: free, ledger: DeliveryLedger())
@@ -172,7 +177,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(missed.transition.events == [Event(.missed, monday)])
   }
 
-  @Test func afterDowntimeOnlyTheLatestRings() throws {
+  @Test func onlyTheLatestOccurrenceRingsAfterDowntime() throws {
     let evaluation = timeline(try rent()).evaluate(
       at: instant("2026-12-04T10:00:00Z"), settings: free, ledger: DeliveryLedger())
     #expect(evaluation.firings.first?.occurrence == civil("2026-12-04T09:00"))
@@ -181,7 +186,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
         == [monday, friday, civil("2026-11-30T09:00")].map { Event(.missed, $0) })
   }
 
-  @Test func nobodyAnswers() throws {
+  @Test func anUnansweredOccurrenceIsMissed() throws {
     let alarm = try rent()
     let later = due.adding(seconds: 1800)
     #expect(
@@ -196,7 +201,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
         == .ringing)
   }
 
-  @Test func stopIsDoneOnFreeAndPendingOnPlus() throws {
+  @Test func aStopIsDoneOnTheFreeTierAndPendingOnPlus() throws {
     let alarm = try rent()
     let done = try timeline(alarm).answer(.stop, at: due, settings: free, ledger: rung(alarm))
     #expect(done.events == [Event(.done, monday)])
@@ -215,7 +220,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(confirmed.events == [Event(.done, monday)])
   }
 
-  @Test func snoozeRingsAgainEachTime() throws {
+  @Test func aSnoozedOccurrenceRingsAgainEachTime() throws {
     var alarm = try rent()
     var ledger = rung(alarm)
     var now = due
@@ -247,7 +252,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(evaluation.transition.alarm.progress.occurrences[monday]?.auto == true)
   }
 
-  @Test func answersNeedSomethingToAnswer() throws {
+  @Test func aResponseWithoutAnOccurrenceIsRefused() throws {
     let alarm = try rent()
     let refusal = LifecycleError.notPossible(.active, next: monday)
     for answer in [Answer.stop, .done(), .snooze(seconds: 60)] {
@@ -258,7 +263,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     }
   }
 
-  @Test func doneTwiceIsRefused() throws {
+  @Test func aSecondDoneIsRefused() throws {
     let done = try timeline(rent()).answer(
       .done(), at: due, settings: free, ledger: DeliveryLedger()
     )
@@ -268,7 +273,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     }
   }
 
-  @Test func disablingClearsWhatIsPendingForGood() throws {
+  @Test func disablingClearsAPendingOccurrencePermanently() throws {
     let pending = try timeline(rent()).answer(
       .stop, at: due, settings: plus, ledger: DeliveryLedger()
     )
@@ -289,7 +294,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(status.next?.civil == friday)
   }
 
-  @Test func editingTheScheduleFiresNothingRetroactively() throws {
+  @Test func aScheduleEditFiresNothingRetroactively() throws {
     let before = try rent()
     var after = before
     after.schedule = try schedule(.daily(.init(start: date("2026-11-01"))), "08:00")
@@ -299,7 +304,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(timeline(after).next(after: due)?.civil == civil("2026-11-24T08:00"))
   }
 
-  @Test func editingTheScheduleKeepsWhatIsPending() throws {
+  @Test func aScheduleEditKeepsAPendingOccurrence() throws {
     let pending = try timeline(rent()).answer(
       .stop, at: due, settings: plus, ledger: DeliveryLedger()
     )
@@ -313,7 +318,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
         .map(\.occurrence) == [monday])
   }
 
-  @Test func aSkipAheadCountsUnderItsSchedule() throws {
+  @Test func aSkipAheadAppliesUnderItsSchedule() throws {
     var alarm = try rent()
     alarm.progress.occurrences[monday] = OccurrenceRecord(
       .skipped, schedule: alarm.stamps[.schedule])
@@ -322,11 +327,11 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(timeline(alarm).next(after: due.adding(seconds: -20))?.civil == monday)
   }
 
-  @Test func floatingAndFixedSeenFromTwoZones() throws {
+  @Test func floatingAndFixedAlarmsFireByTheirZones() throws {
     let alarm = try rent()
     let berlin = try zone("Europe/Berlin")
     let tokyo = try zone("Asia/Tokyo")
-    // Floating: nine on the wall wherever the device is; the occurrence has one name.
+    // Floating: nine on the wall clock of each device. The occurrence has one name.
     let here = try #require(Timeline(alarm, zone: berlin).next(after: due.adding(seconds: -86_400)))
     let there = try #require(Timeline(alarm, zone: tokyo).next(after: due.adding(seconds: -86_400)))
     #expect(here.civil == monday)
@@ -335,7 +340,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(there.at == instant("2026-11-23T00:00:00Z"))
   }
 
-  @Test func aTimeThatComesTwiceFiresOnce() throws {
+  @Test func aRepeatedTimeFiresOnce() throws {
     let newYork = try zone("America/New_York")
     let alarm = Alarm.created(
       id: laptop, title: "Night", note: nil,
@@ -354,7 +359,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(after.next(after: second)?.civil == civil("2026-11-02T01:30"))
   }
 
-  @Test func aTimeInTheGapFiresRightAfterIt() throws {
+  @Test func aTimeInAGapFiresRightAfterIt() throws {
     let newYork = try zone("America/New_York")
     let alarm = Alarm.created(
       id: laptop, title: "Night", note: nil,
@@ -363,15 +368,15 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let night = Timeline(alarm, zone: newYork)
     let evaluation = night.evaluate(
       at: instant("2026-03-08T07:00:00Z"), settings: free, ledger: DeliveryLedger())
-    // Both names mean one moment: it fires once, and none of them counts as missed.
+    // Both names mean one instant: it fires once, and neither counts as missed.
     #expect(evaluation.firings.first?.occurrence == civil("2026-03-08T03:00"))
     #expect(evaluation.transition.events.isEmpty)
-    // Nor are two announced.
+    // There is one advance warning.
     let coming = night.upcoming(after: instant("2026-03-08T01:00:00Z")).prefix(2).map(\.civil)
     #expect(coming == [civil("2026-03-08T03:00"), civil("2026-03-09T02:30")])
   }
 
-  @Test func longSettledOccurrencesAreDroppedBelowTheFloor() throws {
+  @Test func settledOccurrencesAreRemovedBelowTheFloor() throws {
     var alarm = try rent()
     var now = due
     for _ in 0..<40 {
@@ -386,7 +391,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
 }
 
 @Suite struct StampTests {
-  @Test func isLaterThanWhatWasSeenWhateverTheClockSays() {
+  @Test func aStampIsLaterThanEverySeenStampUnderAnyClock() {
     let now = instant("2026-11-20T22:41:00Z")
     let ahead = Stamp(time: now.adding(seconds: 3600), counter: 9999, device: server)
     var last = ahead
@@ -399,7 +404,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(Stamp.next(after: nil, now: now, device: laptop).time == now)
   }
 
-  @Test func readsWhatItWrites() {
+  @Test func stampsRoundTrip() {
     let stamp = Stamp(time: instant("2026-11-20T22:41:00.007Z"), counter: 12, device: laptop)
     #expect(stamp.description == "2026-11-20T22:41:00.007Z-0012-\(laptop)")
     #expect(Stamp(stamp.description) == stamp)
@@ -414,11 +419,11 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
   }
 
   @Test(arguments: ["", "   ", "\u{200B}", "\u{FE0F}", "\u{0301}", "\u{2060}\u{00AD}"])
-  func titlesShowSomething(_ text: String) {
+  func titlesWithoutVisibleCharactersAreRefused(_ text: String) {
     #expect(throws: AlarmTextError.titleEmpty) { try AlarmText.title(text) }
   }
 
-  @Test func titlesHold200Characters() throws {
+  @Test func titlesHaveAtMost200Characters() throws {
     #expect(try AlarmText.title(String(repeating: "ä", count: 200)).count == 200)
     #expect(throws: AlarmTextError.titleTooLong(201)) {
       try AlarmText.title(String(repeating: "x", count: 201))
@@ -430,7 +435,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(throws: AlarmTextError.self) { try AlarmText.title(text) }
   }
 
-  @Test func notesMayHaveLinesAndTabs() throws {
+  @Test func notesCanHaveLinesAndTabs() throws {
     #expect(try AlarmText.note("one\n\ttwo") == "one\n\ttwo")
     #expect(try AlarmText.note("  ") == nil)
     #expect(throws: AlarmTextError.noteControl("\u{1B}")) { try AlarmText.note("a\u{1B}b") }
@@ -440,7 +445,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
   }
 }
 
-/// Pauses, warnings, and the devices that ring.
+/// Pauses, advance warnings, and the devices that ring.
 @Suite struct PauseTests {
   private let settings = Settings(tier: .plus)
 
@@ -471,23 +476,23 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     Pause(from: civil("2026-11-21T00:00"), until: civil("2026-11-24T00:00"))
   }
 
-  @Test func whatComesDueInAPauseIsSkippedAndLogged() throws {
+  @Test func occurrencesDueInAPauseAreSkippedAndLogged() throws {
     let view = timeline(try daily(vacation))
     let now = instant("2026-11-23T12:00:00Z")
     #expect(view.next(after: instant("2026-11-21T00:00:00Z"))?.civil == civil("2026-11-24T09:00"))
     let status = view.status(at: now, settings: settings, ledger: DeliveryLedger())
     #expect(status.pausedUntil == civil("2026-11-24T00:00"))
-    // Somebody has to log it.
+    // One device has to log it.
     #expect(status.validUntil == now)
     let evaluation = view.evaluate(at: now, settings: settings, ledger: DeliveryLedger())
     #expect(evaluation.firings.isEmpty)
     let skipped = evaluation.transition.events.filter { $0.action == .skipped }
     #expect(skipped.compactMap(\.occurrence) == [21, 22, 23].map { civil("2026-11-\($0)T09:00") })
-    // A second look finds nothing more.
+    // A second evaluation finds nothing more.
     let again = timeline(evaluation.transition.alarm)
       .evaluate(at: now, settings: settings, ledger: DeliveryLedger())
     #expect(again.transition.events.filter { $0.action == .skipped }.isEmpty)
-    // It wakes for each of them, and when it is over.
+    // The next wake-up is each of them, and the end of the pause.
     #expect(
       view.evaluate(
         at: instant("2026-11-21T10:00:00Z"), settings: settings, ledger: DeliveryLedger()
@@ -495,17 +500,17 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
       .nextWake == instant("2026-11-22T09:00:00Z"))
   }
 
-  @Test func itComesAgainByItself() throws {
+  @Test func anAlarmReturnsAfterAPause() throws {
     let now = instant("2026-11-24T09:00:00Z")
     let evaluation = timeline(try daily(vacation))
       .evaluate(at: now, settings: settings, ledger: DeliveryLedger())
     #expect(evaluation.firings.map(\.occurrence) == [civil("2026-11-24T09:00")])
-    // What was not paused, and nobody was there for, was missed.
+    // An unpaused occurrence without a response was missed.
     let missed = evaluation.transition.events.filter { $0.action == .missed }
     #expect(missed.compactMap(\.occurrence) == [civil("2026-11-20T09:00")])
   }
 
-  @Test func endedEarlyItSkipsWhatHadComeDue() throws {
+  @Test func aPauseThatEndsEarlySkipsTheOccurrencesThatWereDue() throws {
     let now = instant("2026-11-22T12:00:00Z")
     let transition = timeline(try daily(vacation)).paused(
       nil, at: now, settings: settings, ledger: DeliveryLedger())
@@ -517,7 +522,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(status.missed == [civil("2026-11-20T09:00")])
   }
 
-  @Test func whatRingsOrWaitsGoesOn() throws {
+  @Test func ringingAndPendingOccurrencesContinueInAPause() throws {
     let alarm = try daily()
     let due = instant("2026-11-20T09:00:00Z")
     let pending = try timeline(alarm).answer(
@@ -531,47 +536,47 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(status.pausedUntil != nil)
   }
 
-  @Test func warningsComeAheadAndOnlyTheLatest() throws {
+  @Test func onlyTheLatestAdvanceWarningIsSent() throws {
     let plan = try #require(WarningPlan("1h,2h,10m"))
     #expect(plan.description == "2h,1h,10m")
     let view = timeline(try daily(warnings: plan))
     func warning(_ text: String, _ ledger: DeliveryLedger = DeliveryLedger()) -> Instant? {
       view.evaluate(at: instant(text), settings: settings, ledger: ledger).warnings.first?.due
     }
-    // 20 November's were due before the alarm was made, but for the last.
+    // The warnings of 20 November were due before the alarm was created, except the last.
     #expect(warning("2026-11-20T08:30:00Z") == nil)
     #expect(warning("2026-11-20T08:50:00Z") == instant("2026-11-20T08:50:00Z"))
     #expect(warning("2026-11-21T08:20:00Z") == instant("2026-11-21T08:00:00Z"))
-    var told = DeliveryLedger()
+    var delivered = DeliveryLedger()
     let id = OccurrenceID(alarm: view.alarm.id, occurrence: civil("2026-11-21T09:00"))
-    told[.occurrence(id, .advanceWarning)] = DeliveryLedger.Entry(
+    delivered[.occurrence(id, .advanceWarning)] = DeliveryLedger.Entry(
       due: instant("2026-11-21T08:00:00Z"), at: instant("2026-11-21T08:20:00Z"))
-    #expect(warning("2026-11-21T08:20:00Z", told) == nil)
-    #expect(warning("2026-11-21T08:50:00Z", told) == instant("2026-11-21T08:50:00Z"))
+    #expect(warning("2026-11-21T08:20:00Z", delivered) == nil)
+    #expect(warning("2026-11-21T08:50:00Z", delivered) == instant("2026-11-21T08:50:00Z"))
     let next = view.evaluate(
-      at: instant("2026-11-21T08:20:00Z"), settings: settings, ledger: told
+      at: instant("2026-11-21T08:20:00Z"), settings: settings, ledger: delivered
     ).nextWake
     #expect(next == instant("2026-11-21T08:50:00Z"))
   }
 
   @Test(arguments: ["", "0s", "30s", "1d,1d", "2y", "x", "1d,", "-1d"])
-  func thatIsNoPlanOfWarnings(_ text: String) {
+  func invalidWarningPlansAreRefused(_ text: String) {
     #expect(WarningPlan(text) == nil)
   }
 
-  @Test func onDevicesThatAreNotNamedNothingRings() throws {
+  @Test func anAlarmDoesNotRingOnADeviceThatItDoesNotName() throws {
     let now = instant("2026-11-20T09:00:00Z")
     let elsewhere = timeline(try daily(), here: false)
     let evaluation = elsewhere.evaluate(at: now, settings: settings, ledger: DeliveryLedger())
     #expect(evaluation.firings.isEmpty)
-    // It rings all the same, and can be answered.
+    // The occurrence is still ringing, and a response is possible.
     #expect(
       elsewhere.status(at: now, settings: settings, ledger: DeliveryLedger()).state == .ringing)
     #expect(
       try elsewhere.answer(.done(), at: now, settings: settings, ledger: DeliveryLedger()).events
         .last?
         .action == .done)
-    // Its end is looked for, and told of.
+    // The end of its ringing is scheduled and reported.
     #expect(evaluation.nextWake == now.adding(seconds: settings.grace))
     let (one, two, gone) = (
       Identifier(high: 0, low: 1), Identifier(high: 0, low: 2), Identifier(high: 0, low: 3)
@@ -579,7 +584,7 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     let delivery = Alarm.Delivery(devices: [one])
     #expect(delivery.rings(on: one, known: [one, two]))
     #expect(!delivery.rings(on: two, known: [one, two]))
-    // Rather a false alarm than a missed one.
+    // A false alarm is better than a missed alarm.
     #expect(Alarm.Delivery(devices: [gone]).rings(on: two, known: [one, two]))
   }
 }

@@ -4,7 +4,7 @@ import Testing
 /// Names and messages that look like others.
 @Suite struct LookAlikeTests {
   @Test(
-    "names that look the same are seen, whatever script they are written in",
+    "Names that look the same are detected in every script",
     arguments: [
       ("Alex", "\u{410}l\u{435}x"), ("Alex", "AIex"), ("Alex", "A1ex"), ("Alex", "\u{391}lex"),
       ("alex", "\u{430}\u{4CF}\u{435}\u{445}"), ("Bob", "\u{412}\u{43E}b"),
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "names that people tell apart are others, and one name in another case is the same",
+    "Distinguishable names differ, and a name in another case is the same",
     arguments: [
       ("Alex", "Alec"), ("Zoë", "Zoe"), ("Ольга", "Олег"), ("Mia", "Nia"), ("李", "王"),
       ("Alex", "alex"), ("Alex", "ALEX"),
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "what shows nothing makes no name",
+    "A name without visible characters is refused",
     arguments: [
       "Al\u{AD}ex", "Alex\u{3164}", "Al\u{200D}ex", "Alex\u{FE0F}", "A\u{34F}lex", "\u{2800}Alex",
       "Al\u{E0041}ex", "Al\u{200C}ex", "Al\u{200B}ex", "Alex\u{2064}",
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(
-    "what needs joiners and selectors keeps them",
+    "Joiners and selectors are kept where the text needs them",
     arguments: [
       "Alex ❤️", "👩‍💻", "👨‍👩‍👧‍👦 Home", "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}", "علی‌رضا",
       "क्‍ष",
@@ -49,14 +49,14 @@ import Testing
     #expect(PartnerOrigin.name(name) == name)
   }
 
-  @Test("a name of forty characters is one, however many bytes they take")
+  @Test("A name of forty characters is valid, however many bytes it takes")
   func longNames() {
     let family = String(repeating: "👨‍👩‍👧‍👦", count: 40)
     #expect(PartnerOrigin.name(family) == family)
     #expect(PartnerOrigin.name(family + "👍") == nil)
   }
 
-  @Test("words of letters from several scripts are seen")
+  @Test("Words with letters of several scripts are detected")
   func mixedWords() {
     #expect(LookAlikes.hasMixedWord("Pay at p\u{430}ypal now"))
     #expect(!LookAlikes.hasMixedWord("Привет, wake up!"))

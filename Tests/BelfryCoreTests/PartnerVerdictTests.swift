@@ -3,7 +3,7 @@ import Testing
 
 private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
 
-/// What a receiver makes of a request.
+/// The receiver's verdict on a request.
 @Suite struct PartnerVerdictTests {
   private let limits = PartnerLimits()
 
@@ -16,19 +16,19 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
   }
 
   @Test(
-    "what would ring at once in the quiet hours is refused, whatever the request says of its use")
+    "A request that would ring at once in quiet hours is refused, whatever its expiry")
   func lateInQuietHours() {
     let at = instant("2026-11-22T22:59:00Z")
     for expires in [at.adding(seconds: 36_000), instant("2099-01-01T00:00:00Z")] {
       let late = PartnerRequest(id: request, message: "Look", at: at, expires: expires)
       #expect(verdict(late, at: "2026-11-22T22:50:00Z") == .accepted)
       #expect(verdict(late, at: "2026-11-23T03:00:00Z") == .refused(.quietHours(.standard!)))
-      // A day later it is of no use, and says what it likes.
+      // A day later the request has expired, whatever its own expiry says.
       #expect(verdict(late, at: "2026-11-23T22:59:00Z") == .expired)
     }
   }
 
-  @Test("a request that repeats may not be set for years after its first time")
+  @Test("A repeated request cannot be accepted years after its first time")
   func lateAndRepeated() throws {
     let at = instant("2026-11-22T12:00:00Z")
     let daily = PartnerRequest(
@@ -40,7 +40,7 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     #expect(verdict(daily, at: "2026-12-23T12:00:00Z") == .expired)
   }
 
-  @Test("the limit for a day counts rings: of one request, and of all that ring that day")
+  @Test("The daily limit counts the rings of one request and of all requests together")
   func ringsOfADay() throws {
     func repeated(_ times: Int, from hour: Int = 7) throws -> PartnerRequest {
       let times = (0..<times).map { CivilTime(hour: hour, minute: $0)! }

@@ -3,12 +3,12 @@ import Testing
 
 private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
 
-/// Whether a partner's alarm rings in quiet hours.
+/// Ringing of a partner's alarms in quiet hours.
 @Suite struct QuietRingingTests {
   private let settings = Settings(tier: .premium)
   private let hours = QuietHours("23:00-06:00")!
 
-  /// An alarm that a partner set at noon for a time of that day, in UTC.
+  /// Returns an alarm that a partner sent at noon for a time of that day, in UTC.
   private func alarm(_ time: String, quiet: QuietHours?) throws -> Alarm {
     let at = instant("2026-11-22T\(time):00Z")
     return try PartnerRequest(
@@ -25,11 +25,11 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
       .evaluate(at: now, settings: settings, ledger: DeliveryLedger()).firings.isEmpty
   }
 
-  @Test("what comes late waits for the end of the quiet hours, and rings then")
+  @Test("A late alarm waits until the end of the quiet hours, then rings")
   func late() throws {
     let alarm = try alarm("22:59", quiet: hours)
     #expect(rings(alarm, "2026-11-22T22:59:00Z"))
-    // A scheduler that is some seconds late is no reason to stay silent.
+    // A scheduler that is some seconds late does not silence the alarm.
     #expect(rings(alarm, "2026-11-22T22:59:59Z") && rings(alarm, "2026-11-22T23:00:00Z"))
     #expect(!rings(alarm, "2026-11-22T23:00:01Z") && !rings(alarm, "2026-11-23T03:00:00Z"))
     let now = instant("2026-11-23T03:00:00Z")
@@ -44,7 +44,7 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     #expect(!rings(try self.alarm("17:30", quiet: hours), "2026-11-23T06:00:00Z"))
   }
 
-  @Test("hours that were set later, and another time zone, count at the moment of ringing")
+  @Test("Quiet hours and time zone of the ringing time apply, also if they changed later")
   func laterLimits() throws {
     #expect(rings(try alarm("13:30", quiet: nil), "2026-11-22T13:30:00Z"))
     let quiet = QuietHours("13:00-14:00")
@@ -56,7 +56,7 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     #expect(!rings(alarm, "2026-11-22T22:30:00Z", local: berlin))
   }
 
-  @Test("what the receiver decides rings: a snooze, another time, an answer that was taken back")
+  @Test("A response or edit of the receiver rings in quiet hours")
   func theReceiversOwn() throws {
     let alarm = try alarm("22:55", quiet: hours)
     var ledger = DeliveryLedger()
@@ -73,7 +73,7 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     #expect(rings(edited, "2026-11-22T23:30:00Z"))
   }
 
-  @Test("in quiet hours nobody is called about what comes late, either")
+  @Test("A late alarm causes no call in quiet hours")
   func calls() throws {
     var alarm = try alarm("22:50", quiet: hours)
     let number = try PhoneNumber("5551234567")
@@ -92,7 +92,7 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     #expect(callouts("2026-11-22T23:30:00Z") == 0)
   }
 
-  @Test("an alarm of one's own knows no quiet hours")
+  @Test("An alarm of the user's own ignores quiet hours")
   func ownAlarms() throws {
     var own = try alarm("23:30", quiet: hours)
     own.partner = nil

@@ -4,11 +4,11 @@ import Testing
 
 private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
 
-/// How a request stands, whatever order its receipts arrive in.
+/// The state of a request for any arrival order of its receipts.
 @Suite struct ReceiptOrderTests {
   private static let due = instant("2026-11-22T16:45:00Z")
 
-  /// A receipt of the occurrence at 16:45, so many seconds after that.
+  /// Returns a receipt of the 16:45 occurrence, a number of seconds after that time.
   private func receipt(
     _ state: PartnerReceipt.State, _ seconds: Int64, due: Instant? = ReceiptOrderTests.due,
     revision: Int = 0
@@ -18,7 +18,7 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
       revision: revision)
   }
 
-  /// Expects the same of every order in which some receipts arrive.
+  /// Expects the same state for every order of some receipts.
   private func expect(
     _ receipts: [PartnerReceipt], repeats: Bool = false, _ expected: PartnerReceipt,
     _ location: SourceLocation = #_sourceLocation
@@ -32,7 +32,7 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     }
   }
 
-  @Test("an answer stands, also when another device reports later that it rang")
+  @Test("A response stays in effect if another device reports a ring later")
   func anAnswerStands() {
     let done = receipt(.acknowledged, 60)
     expect(
@@ -43,19 +43,19 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
       ], done)
   }
 
-  @Test("outcomes have the order in which devices join them")
+  @Test("Outcomes have the same order in receipts as in joined records")
   func theOrderOfOutcomes() {
     let states: [PartnerReceipt.State] = [
       .rung, .missed, .snoozed, .stopped, .skipped, .acknowledged,
     ]
     for index in states.indices {
-      // Each earlier than all that it stands over.
+      // Each is earlier than all outcomes that it overrides.
       let receipts = states[...index].enumerated().map { receipt($1, 50 - Int64($0)) }
       expect(receipts, receipts[index])
     }
   }
 
-  @Test("after a snooze it rings again; a device that had not heard of the snooze does not count")
+  @Test("A snoozed request rings again, and a ring without knowledge of the snooze does not count")
   func ringingAgain() {
     let snoozed = receipt(.snoozed, 120)
     expect([receipt(.rung, 0), snoozed, receipt(.rung, 130)], snoozed)
@@ -63,7 +63,7 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     expect([receipt(.rung, 0), snoozed, again], again)
   }
 
-  @Test("an answer that was taken back counts no more, and what comes then does")
+  @Test("An undone response no longer counts, and the next one does")
   func takenBack() {
     let done = receipt(.acknowledged, 60)
     let undone = receipt(.changed, 90, revision: 1)
@@ -74,7 +74,7 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     expect([receipt(.rung, 0), done, undone, again, stopped], stopped)
   }
 
-  @Test("of a repeated request the latest occurrence counts, also where an early answer came")
+  @Test("The latest occurrence of a repeated request counts, even after an early response")
   func repeated() {
     let next = ReceiptOrderTests.due.adding(seconds: 86_400)
     let rung = receipt(.rung, 86_400, due: next)
@@ -83,7 +83,7 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     expect([receipt(.acknowledged, 60), early, rung], repeats: true, early)
   }
 
-  @Test("deleted and back; answered, a one-time alarm may go")
+  @Test("A deleted request can return, and an answered one-time alarm can be deleted")
   func deletedAndBack() {
     let scheduled = receipt(.scheduled, -600, due: nil)
     let deleted = receipt(.withdrawn, -300, due: nil)
@@ -98,7 +98,9 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     expect([scheduled, done, later, recalled], recalled)
   }
 
-  @Test("one device refuses, or finds it too late, and another has set it: it is set")
+  @Test(
+    "A request is accepted if any device accepts it, even if another refuses it or finds it expired"
+  )
   func setByOneDevice() {
     let scheduled = receipt(.scheduled, -600, due: nil)
     expect([receipt(.refused, -500, due: nil), scheduled], scheduled)

@@ -2,17 +2,17 @@ import BelfryCore
 import TestSupport
 import Testing
 
-/// Three devices that tick and answer on their own, and meet in pairs, at random.
+/// Three devices that tick and respond independently, and sync in random pairs.
 @Suite struct ReplicaSimulation {
   private struct Device {
     var alarm: Alarm
     var ledger = DeliveryLedger()
-    /// What can be taken back: the alarm before and after, when, and the entries.
+    /// The changes that can be undone: the alarm before and after, the time, and the log entries.
     var undoable: [(before: Alarm, after: Alarm, acted: Instant, entries: [LogEntry])] = []
   }
 
   @Test(arguments: 0..<200 as Range<UInt64>)
-  func whatSomebodyConfirmedStays(seed: UInt64) throws {
+  func aConfirmedOccurrenceStaysConfirmed(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var settings = Settings(tier: .plus)
     settings.followUps = try #require(FollowUpPlan([600, 1200]))
@@ -82,7 +82,7 @@ import Testing
     let all = devices.map(\.alarm)
     let joined = Alarm.join(Alarm.join(all[0], all[1]), all[2])
     #expect(joined == Alarm.join(all[2], Alarm.join(all[1], all[0])), "seed \(seed)")
-    // The log of all devices tells the same story as what they come to together.
+    // The logs of all devices agree with the joined record.
     let story = Statistics(log)
     for (civil, record) in joined.progress.occurrences {
       let expected: Statistics.Outcome? =
@@ -94,7 +94,7 @@ import Testing
         }
       #expect(story.outcomes[civil] == expected, "seed \(seed): \(civil) \(record)")
     }
-    // What was reopened may end otherwise.
+    // A reopened occurrence can end differently.
     let reopened = Set(log.filter { $0.revision > 0 }.compactMap(\.occurrence))
     confirmed.subtract(reopened)
     skipped.subtract(reopened)
@@ -105,10 +105,10 @@ import Testing
     }
     for civil in skipped.subtracting(confirmed) where civil > floor {
       let state = joined.progress.occurrences[civil]?.state
-      // Done by itself, where one device never knew of the skip, stands over it.
+      // An automatic done, on a device that never received the skip, overrides it.
       #expect(state == .skipped || state == .done, "seed \(seed): \(civil)")
     }
-    // Nobody rings again for what is settled, whoever settled it.
+    // No device rings again for a settled occurrence, whichever device settled it.
     for device in devices {
       let evaluation = timeline(joined).evaluate(
         at: now, settings: settings, ledger: device.ledger)

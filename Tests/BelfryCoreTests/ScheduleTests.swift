@@ -13,25 +13,25 @@ func schedule(_ recurrence: Recurrence, _ times: String...) throws -> Schedule {
 
 @Suite struct ScheduleTests {
   /// 2026-11-23 is a Monday.
-  @Test func weeklyBeforeItsTimeIsToday() throws {
+  @Test func aWeeklyScheduleBeforeItsTimeIsToday() throws {
     let weekly = try schedule(.weekly([.monday], .init(start: date("2026-11-20"))), "09:00")
     #expect(weekly.next(after: civil("2026-11-23T08:00")) == civil("2026-11-23T09:00"))
   }
 
-  @Test func weeklyAfterItsTimeIsNextWeek() throws {
+  @Test func aWeeklyScheduleAfterItsTimeIsNextWeek() throws {
     let weekly = try schedule(.weekly([.monday], .init(start: date("2026-11-20"))), "09:00")
     #expect(weekly.next(after: civil("2026-11-23T10:00")) == civil("2026-11-30T09:00"))
     #expect(weekly.next(after: civil("2026-11-23T09:00")) == civil("2026-11-30T09:00"))
   }
 
-  @Test func monthly31ClampsAndDoesNotDrift() throws {
+  @Test func theMonthly31stIsClampedAndDoesNotDrift() throws {
     let monthly = try schedule(.monthly([.day(31)], .init(start: date("2026-01-01"))), "09:00")
     let february = try #require(monthly.next(after: civil("2026-01-31T09:00")))
     #expect(february == civil("2026-02-28T09:00"))
     #expect(monthly.next(after: february) == civil("2026-03-31T09:00"))
   }
 
-  @Test func annualLeapDayClampsAndComesBack() throws {
+  @Test func anAnnualLeapDayIsClampedAndReturns() throws {
     let annual = try schedule(.annual(month: 2, day: 29, .init(start: date("2028-01-01"))), "09:00")
     var found: [String] = []
     var last = civil("2028-03-01T00:00")
@@ -42,7 +42,7 @@ func schedule(_ recurrence: Recurrence, _ times: String...) throws -> Schedule {
     #expect(found == ["2029-02-28", "2030-02-28", "2031-02-28", "2032-02-29"])
   }
 
-  @Test func lastFridayOfFebruary() throws {
+  @Test func theLastFridayOfFebruaryIsFound() throws {
     let monthly = try schedule(
       .monthlyWeekday(.last, .friday, .init(start: date("2026-01-01"))), "09:00")
     #expect(monthly.next(after: civil("2026-02-01T00:00")) == civil("2026-02-27T09:00"))
@@ -53,14 +53,16 @@ func schedule(_ recurrence: Recurrence, _ times: String...) throws -> Schedule {
     (.third, .wednesday, "2026-12-16"), (.fourth, .thursday, "2026-12-24"),
     (.last, .thursday, "2026-12-31"),
   ])
-  func weekdayOfDecember(_ ordinal: Recurrence.Ordinal, _ day: Weekday, _ expected: String) throws {
+  func theOrdinalWeekdayOfDecemberIsFound(
+    _ ordinal: Recurrence.Ordinal, _ day: Weekday, _ expected: String
+  ) throws {
     let monthly = try schedule(
       .monthlyWeekday(ordinal, day, .init(start: date("2026-12-01"))), "09:00")
     #expect(monthly.next(after: civil("2026-12-01T00:00"))?.date == date(expected))
   }
 
-  /// Friday 2026-11-20 starts the count: its week and every second one after it.
-  @Test func everyTwoWeeksStaysInPhaseWithItsStart() throws {
+  /// Friday 2026-11-20 starts the count: its week, and every second week after it.
+  @Test func everyTwoWeeksStaysInPhaseWithTheStart() throws {
     let weekly = try schedule(
       .weekly([.friday], .init(interval: 2, start: date("2026-11-20"))), "09:00")
     for (after, expected) in [
@@ -72,33 +74,33 @@ func schedule(_ recurrence: Recurrence, _ times: String...) throws -> Schedule {
     }
   }
 
-  @Test func daysThatClampToOneFireOnce() throws {
+  @Test func daysThatAreClampedToOneFireOnce() throws {
     let monthly = try schedule(
       .monthly([.day(30), .day(31), .last], .init(start: date("2026-02-01"))), "09:00")
     #expect(monthly.next(after: civil("2026-02-01T00:00")) == civil("2026-02-28T09:00"))
     #expect(monthly.next(after: civil("2026-02-28T09:00")) == civil("2026-03-30T09:00"))
   }
 
-  @Test func severalTimesADay() throws {
+  @Test func aScheduleHasSeveralTimesADay() throws {
     let daily = try schedule(.daily(.init(start: date("2026-11-20"))), "17:00", "09:00", "12:00")
     #expect(daily.next(after: civil("2026-11-21T09:00")) == civil("2026-11-21T12:00"))
     #expect(daily.next(after: civil("2026-11-21T17:00")) == civil("2026-11-22T09:00"))
   }
 
-  @Test func nothingComesBeforeTheStart() throws {
+  @Test func noOccurrenceIsBeforeTheStart() throws {
     let daily = try schedule(.days(7, .init(start: date("2026-12-01"))), "09:00")
     #expect(daily.next(after: civil("2026-11-01T00:00")) == civil("2026-12-01T09:00"))
     #expect(daily.last(onOrBefore: civil("2026-11-30T00:00")) == nil)
     #expect(daily.last(onOrBefore: civil("2026-12-14T00:00")) == civil("2026-12-08T09:00"))
   }
 
-  @Test func onceComesOnce() throws {
+  @Test func aOneTimeScheduleHasOneOccurrence() throws {
     let once = try schedule(.once(date("2026-12-24")), "18:00")
     #expect(once.next(after: civil("2026-11-01T00:00")) == civil("2026-12-24T18:00"))
     #expect(once.next(after: civil("2026-12-24T18:00")) == nil)
   }
 
-  @Test func partsThatMakeNoScheduleAreRefused() {
+  @Test func invalidSchedulesAreRefused() {
     let cadence = Recurrence.Cadence(start: date("2026-11-20"))
     #expect(throws: ScheduleError.noTimes) { try Schedule(.daily(cadence), times: []) }
     #expect(throws: ScheduleError.noDays) { try schedule(.weekly([], cadence), "09:00") }
@@ -117,7 +119,7 @@ func schedule(_ recurrence: Recurrence, _ times: String...) throws -> Schedule {
   }
 }
 
-/// Random schedules against a check of each single day that knows nothing of cycles or steps.
+/// Random schedules, compared with a check of each single day that does not use cycles or steps.
 @Suite struct ScheduleLaws {
   private func random(_ random: inout SeededGenerator) throws -> Schedule {
     let start = CivilDate(dayNumber: random.int(20_000...21_500))
@@ -149,7 +151,7 @@ func schedule(_ recurrence: Recurrence, _ times: String...) throws -> Schedule {
     return false
   }
 
-  /// Whether a day is on a rule, from the words of the rule alone.
+  /// Returns true if a rule includes a day, by its definition only.
   private func isOn(_ recurrence: Recurrence, _ day: CivilDate) -> Bool {
     func clamped(_ wanted: Int) -> Bool {
       day.day == min(wanted, CivilDate.length(ofMonth: day.month, year: day.year))
@@ -181,7 +183,7 @@ func schedule(_ recurrence: Recurrence, _ times: String...) throws -> Schedule {
   }
 
   @Test(arguments: 0..<1024 as Range<UInt64>)
-  func sequenceIsIncreasingOnRuleAndTheSameFromAnywhere(seed: UInt64) throws {
+  func theSequenceIncreasesFollowsTheRuleAndIsTheSameFromAnyStart(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let schedule = try random(&generator)
     let from = (schedule.recurrence.cadence?.start ?? date("2026-01-01")).adding(
@@ -189,7 +191,7 @@ func schedule(_ recurrence: Recurrence, _ times: String...) throws -> Schedule {
     let begin = CivilDateTime(from, time("00:00"))
     let end = from.adding(days: 1500)
 
-    // Walked, one after the other.
+    // The sequence, from one occurrence to the next.
     var walked: [CivilDateTime] = []
     var last = begin
     while let next = schedule.next(after: last), next.date < end {
@@ -197,7 +199,7 @@ func schedule(_ recurrence: Recurrence, _ times: String...) throws -> Schedule {
       walked.append(next)
       last = next
     }
-    // Every day by itself.
+    // Every day separately.
     var expected: [CivilDateTime] = []
     var day = from
     while day < end {
@@ -207,7 +209,7 @@ func schedule(_ recurrence: Recurrence, _ times: String...) throws -> Schedule {
       day = day.adding(days: 1)
     }
     #expect(walked == expected, "seed \(seed): \(schedule.summary)")
-    // Asked for from any point in between, forwards and backwards.
+    // Queries from every point in between, forwards and backwards.
     for _ in 0..<20 {
       let moment = CivilDateTime(
         minuteNumber: begin.minuteNumber + generator.int(0...(1400 * 1440)))

@@ -9,28 +9,28 @@ func zone(_ name: String) throws -> TimeZoneRules {
 }
 
 @Suite struct TimeZoneTests {
-  /// Clocks go from 02:00 to 03:00.
-  @Test func timeInTheGapIsTheFirstMomentAfterIt() throws {
+  /// Clocks change from 02:00 to 03:00.
+  @Test func aTimeInTheGapIsTheFirstInstantAfterIt() throws {
     let newYork = try zone("America/New_York")
     let fired = newYork.instant(of: civil("2026-03-08T02:30"))
     #expect(fired == instant("2026-03-08T07:00:00Z"))
     #expect(newYork.civil(at: fired) == civil("2026-03-08T03:00"))
   }
 
-  /// Clocks go from 02:00 back to 01:00.
-  @Test func timeThatComesTwiceIsTheFirst() throws {
+  /// Clocks change from 02:00 back to 01:00.
+  @Test func aRepeatedTimeIsTheFirstOne() throws {
     let newYork = try zone("America/New_York")
     #expect(newYork.instant(of: civil("2026-11-01T01:30")) == instant("2026-11-01T05:30:00Z"))
   }
 
-  @Test func dayThatIsLeftOut() throws {
-    // Samoa crossed the date line: 2011-12-30 never was.
+  @Test func anOmittedDayIsHandled() throws {
+    // Samoa crossed the date line: 2011-12-30 does not exist there.
     let apia = try zone("Pacific/Apia")
     let fired = apia.instant(of: civil("2011-12-30T12:00"))
     #expect(apia.civil(at: fired) == civil("2011-12-31T00:00"))
   }
 
-  @Test func rulesBeyondTheTable() throws {
+  @Test func rulesApplyBeyondTheTable() throws {
     let berlin = try zone("Europe/Berlin")
     #expect(berlin.offset(at: instant("2090-01-15T12:00:00Z")) == 3600)
     #expect(berlin.offset(at: instant("2090-07-15T12:00:00Z")) == 7200)
@@ -39,7 +39,7 @@ func zone(_ name: String) throws -> TimeZoneRules {
     #expect(sydney.offset(at: instant("2090-07-15T12:00:00Z")) == 10 * 3600)
   }
 
-  @Test func notAZoneFile() {
+  @Test func anInvalidZoneFileIsRefused() {
     #expect(TimeZoneRules(name: "x", tzif: []) == nil)
     #expect(TimeZoneRules(name: "x", tzif: Array("TZif2 is not enough".utf8)) == nil)
     for cut in [44, 60, 200] {
@@ -50,30 +50,30 @@ func zone(_ name: String) throws -> TimeZoneRules {
   }
 
   @Test(arguments: ["", "5", "CET", "CET-1CEST", "CET-1CEST,M13.5.0,M10.5.0", "<+03-3"])
-  func notAPosixRule(_ text: String) {
+  func anInvalidPosixRuleIsRefused(_ text: String) {
     #expect(TimeZoneRules(name: "x", posix: text) == nil || text == "CET")
   }
 
-  /// Foundation computes the same offsets from data of its own (ICU's), for every zone both know.
+  /// Foundation computes the same offsets from its own data (ICU), for every zone that both have.
   @Test(arguments: [
     "Europe/Berlin", "Europe/London", "Europe/Dublin", "America/New_York", "America/Sao_Paulo",
     "America/St_Johns", "Asia/Kolkata", "Asia/Kathmandu", "Asia/Tokyo", "Asia/Jerusalem",
     "Australia/Lord_Howe", "Pacific/Chatham", "Pacific/Apia", "Africa/Lagos", "Atlantic/Azores",
     "America/Havana", "Asia/Tehran", "Pacific/Kiritimati", "UTC",
   ])
-  func sameAsFoundation(_ name: String) throws {
+  func offsetsEqualThoseOfFoundation(_ name: String) throws {
     let ours = try zone(name)
     let theirs = try #require(TimeZone(identifier: name))
     var generator = SeededGenerator(seed: 7)
     for _ in 0..<4000 {
-      // 1990 to 2060; both sides' tables and rules.
+      // 1990 to 2060, which includes the tables and the rules of both.
       let seconds = Int64(generator.int(631_152_000...2_840_140_800))
       let expected = theirs.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
       #expect(ours.offset(at: Instant(seconds: seconds)) == expected, "\(name) at \(seconds)")
     }
   }
 
-  /// Every wall time fires once, in order, at a moment that shows it or, in a gap, right after it.
+  /// Every wall time fires once, in order, at an instant that shows it or, in a gap, right after it.
   @Test(arguments: ["America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Pacific/Apia"])
   func instantsFollowTheWallClock(_ name: String) throws {
     let rules = try zone(name)
@@ -98,7 +98,7 @@ func zone(_ name: String) throws -> TimeZoneRules {
     ("1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"),
     ("2028-02-29T00:00:00-05:30", "2028-02-29T05:30:00Z"),
   ])
-  func readsAndWrites(_ text: String, _ expected: String) throws {
+  func instantsRoundTrip(_ text: String, _ expected: String) throws {
     #expect(try #require(Instant(rfc3339: text)).rfc3339 == expected)
   }
 
@@ -106,18 +106,18 @@ func zone(_ name: String) throws -> TimeZoneRules {
     "", "2026-11-20", "2026-11-20T22:41:00", "2026-02-29T00:00:00Z", "2026-11-20T24:00:00Z",
     "2026-11-20T22:41:00+1:00", "2026-11-20T22:41:00Zx", "2026-11-20T22:41:00.Z",
   ])
-  func refuses(_ text: String) {
+  func invalidInstantsAreRefused(_ text: String) {
     #expect(Instant(rfc3339: text) == nil)
   }
 
-  @Test func showsOffsets() {
+  @Test func offsetsAreShown() {
     #expect(instant("2026-11-20T22:41:00Z").rfc3339(offset: 3600) == "2026-11-20T23:41:00+01:00")
     #expect(instant("2026-11-20T22:41:00Z").rfc3339(offset: -12_600) == "2026-11-20T19:11:00-03:30")
   }
 }
 
 @Suite struct CivilDateTests {
-  @Test func everyDayOfManyYearsIsItself() {
+  @Test func everyDayOfManyYearsRoundTrips() {
     var day = date("1899-12-31")
     var (year, month, number) = (1899, 12, 31)
     for _ in 0..<100_000 {
@@ -130,7 +130,7 @@ func zone(_ name: String) throws -> TimeZoneRules {
     }
   }
 
-  @Test func knowsWeekdays() {
+  @Test func weekdaysAreCorrect() {
     #expect(date("2026-11-20").weekday == .friday)
     #expect(date("1970-01-01").weekday == .thursday)
     #expect(date("1969-12-28").weekday == .sunday)
@@ -139,7 +139,7 @@ func zone(_ name: String) throws -> TimeZoneRules {
   @Test(arguments: [
     "2026-13-01", "2026-02-29", "2026-1-01", "02026-01-01", "2026-01-00", "0000-01-01", "abc",
   ])
-  func refuses(_ text: String) {
+  func invalidDatesAreRefused(_ text: String) {
     #expect(CivilDate(text) == nil)
   }
 }

@@ -2,21 +2,21 @@ import BelfryCore
 import TestSupport
 import Testing
 
-/// A year of ticks over random alarms, with people who answer at random, devices that sleep, and a tier that
-/// changes.
+/// A year of ticks over random alarms, with random responses, sleeping devices, and a changing
+/// tier.
 @Suite struct YearSimulation {
   private static let start = instant("2026-01-01T00:00:00Z")
   private static let end = instant("2027-01-01T00:00:00Z")
 
-  /// One alarm's world: its record, its log, and what has been seen of it.
+  /// The state of one alarm's simulation: its record, its log, and its observed events.
   private struct World {
     var alarm: Alarm
     var ledger = DeliveryLedger()
     var log: [LogEntry] = []
-    /// What was fired, by its moment and the reopenings of the occurrence until then.
+    /// The fired instants, with the number of reopenings of the occurrence at that time.
     var fired: [String: Int] = [:]
     var followUps: [CivilDateTime: Int] = [:]
-    /// Due while the alarm was off, or open when it was switched off: ended without any outcome.
+    /// Occurrences without an outcome: due while the alarm was off, or open when it was switched off.
     var excused: Set<CivilDateTime> = []
     var undoable: [(before: Alarm, after: Alarm, acted: Instant, entries: [LogEntry])] = []
     var number: UInt64 = 0
@@ -54,12 +54,12 @@ import Testing
       device: laptop)
   }
 
-  @Test func fiftyAlarmsForAYear() throws {
+  @Test func fiftyAlarmsBehaveForAYear() throws {
     var actions: [LogEntry.Action: Int] = [:]
     for seed in 0..<50 as Range<UInt64> {
       for entry in try year(seed) { actions[entry.action, default: 0] += 1 }
     }
-    // Everything that can happen has happened, and not just once.
+    // Every possible event has happened, more than once.
     for action in [
       LogEntry.Action.fired, .stopped, .reminded, .snoozed, .done, .skipped, .missed, .dismissed,
       .undone, .unskipped,
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  /// One alarm's year; its log.
+  /// Simulates one alarm's year and returns its log.
   private func year(_ seed: UInt64) throws -> [LogEntry] {
     var random = SeededGenerator(seed: seed)
     var world = World(alarm: try YearSimulation.alarm(&random, seed))
@@ -76,7 +76,7 @@ import Testing
     var now = YearSimulation.start
     var wake = world.view.evaluate(at: now, settings: settings, ledger: DeliveryLedger()).nextWake
     while now < YearSimulation.end {
-      // Mostly the next look that the last tick named, at times much later: the device was asleep.
+      // Usually the next wake-up of the last tick, sometimes much later because the device was asleep.
       let planned = max(wake ?? YearSimulation.end, now.adding(seconds: 60))
       now =
         random.one(in: 15) ? planned.adding(seconds: Int64(random.int(60...3 * 86_400))) : planned
@@ -92,7 +92,7 @@ import Testing
           at: now)
         world.take(
           Transition(alarm: world.alarm, events: [Event(.fired, firing.occurrence)]), at: now)
-        // Those of strict alarms ring instead of asking.
+        // Follow-ups of strict alarms ring.
         if world.view.record(of: firing.occurrence)?.state == .pending {
           world.followUps[firing.occurrence, default: 0] += 1
         }
@@ -114,7 +114,7 @@ import Testing
     return world.log
   }
 
-  /// A person does something, or nothing.
+  /// Performs a random action of a user, or none.
   private func act(
     _ world: inout World, _ random: inout SeededGenerator, _ settings: Settings,
     _ now: inout Instant
@@ -153,7 +153,7 @@ import Testing
     let before = world.alarm
     var after = before
     after.enabled.toggle()
-    // What is open ends here, and what comes while it is off never begins.
+    // Open occurrences end here, and occurrences do not begin while the alarm is off.
     var last = before.progress.armed
     while let next = Timeline(before, zone: .utc).nextScheduled(after: last), next.at <= now {
       if Timeline(before, zone: .utc).record(of: next.civil).map({ !$0.state.isSettled }) ?? true {
@@ -169,7 +169,7 @@ import Testing
   private func check(_ world: World, at now: Instant, _ seed: UInt64) throws {
     let view = world.view
     let story = Statistics(world.log)
-    // None fires twice; no more than three follow-ups each.
+    // None fires twice, and each has at most three follow-ups.
     #expect(
       world.fired.values.allSatisfy { $0 == 1 },
       "seed \(seed): \(world.fired.filter { $0.value > 1 })")
@@ -177,7 +177,7 @@ import Testing
     for (civil, count) in world.followUps where !undone.contains(civil) {
       #expect(count <= 3, "seed \(seed): \(civil)")
     }
-    // The log tells the same story as the records.
+    // The log agrees with the records.
     for (civil, record) in world.alarm.progress.occurrences {
       let expected: Statistics.Outcome? =
         switch view.record(of: civil)?.state {
@@ -190,7 +190,7 @@ import Testing
         #expect(story.outcomes[civil] == expected, "seed \(seed): \(civil) \(record)")
       }
     }
-    // Every occurrence that came has one outcome, or is still open.
+    // Every due occurrence has one outcome or is still open.
     var last = YearSimulation.start
     while let next = view.nextScheduled(after: last), next.at <= now {
       last = next.at
@@ -211,7 +211,7 @@ import Testing
 }
 
 extension Timeline {
-  /// The next occurrence of the schedule, whatever came of it.
+  /// Returns the next occurrence of the schedule, whatever its outcome.
   fileprivate func nextScheduled(after moment: Instant) -> Occurrence? {
     alarm.schedule.next(after: zone.civil(at: moment)).map {
       Occurrence(civil: $0, at: zone.instant(of: $0))

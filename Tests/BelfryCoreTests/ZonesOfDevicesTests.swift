@@ -1,8 +1,8 @@
 import BelfryCore
 import Testing
 
-/// A floating alarm on devices in different time zones: each rings by its own wall clock, and none settles what has
-/// not come on another.
+/// A floating alarm on devices in different time zones: each rings by its own wall clock, and none settles an
+/// occurrence that is not due yet on another device.
 @Suite struct ZonesOfDevicesTests {
   private let settings = Settings(tier: .plus)
   private let first = civil("2026-11-23T09:00")
@@ -41,32 +41,32 @@ import Testing
     return ledger
   }
 
-  @Test("an occurrence is recorded as missed once it has rung out in every zone")
+  @Test("An occurrence is recorded as missed after its ringing has ended in every zone")
   func missedLast() throws {
     let alarm = try daily()
     let ledger = rung(alarm, first, at: cameAhead)
-    // Its ringing has ended here, and nobody has answered: it is shown, and not recorded.
+    // Its ringing has ended here without a response: it is shown as missed, and not recorded.
     let ended = cameAhead.adding(seconds: 1800)
     let early = try ahead(alarm).evaluate(at: ended, settings: settings, ledger: ledger)
     #expect(early.transition.events.isEmpty && early.firings.isEmpty)
     let status = try ahead(alarm).status(at: ended, settings: settings, ledger: ledger)
     #expect(status.state == .missed && status.missed == [first])
     #expect(early.nextWake.map { $0 <= cameBehind.adding(seconds: 1800) } == true)
-    // The next one comes here before the first comes there.
+    // The next occurrence is due here before the first is due there.
     let next = instant("2026-11-23T19:00:00Z")
     let superseded = try ahead(alarm).evaluate(at: next, settings: settings, ledger: ledger)
     #expect(superseded.transition.events.isEmpty)
     #expect(superseded.firings.map(\.occurrence) == [second])
     let both = try ahead(alarm).status(at: next, settings: settings, ledger: ledger)
     #expect(both.state == .ringing && both.missed == [first])
-    // It is settled when the second has come everywhere.
+    // It is settled after the second is due in every zone.
     let everywhere = instant("2026-11-24T20:00:00Z")
     let late = try ahead(alarm).evaluate(
       at: everywhere, settings: settings, ledger: rung(alarm, second, at: next))
     #expect(late.transition.events.first == Event(.missed, first))
   }
 
-  @Test("with all devices in one zone an occurrence is recorded as missed at once")
+  @Test("An occurrence is recorded as missed at once if all devices are in one zone")
   func missedAtOnce() throws {
     let alarm = try daily()
     let view = Timeline(alarm, zone: try zone("Pacific/Kiritimati"))
@@ -76,7 +76,7 @@ import Testing
     #expect(evaluation.transition.events == [Event(.missed, first)])
   }
 
-  @Test("an occurrence that was recorded as missed before it came here rings here")
+  @Test("An occurrence that was recorded as missed before it is due here rings here")
   func missedElsewhere() throws {
     var alarm = try daily()
     alarm.progress.occurrences[first] = OccurrenceRecord(
@@ -87,7 +87,7 @@ import Testing
     #expect(view.status(at: before, settings: settings, ledger: DeliveryLedger()).missed.isEmpty)
     let evaluation = view.evaluate(at: cameBehind, settings: settings, ledger: DeliveryLedger())
     #expect(evaluation.firings.map(\.occurrence) == [first])
-    // An answer here stands over the record that came too early, however they are joined.
+    // A response here overrides the early record, in any order of the join.
     let stopped = try view.answer(
       .stop, at: cameBehind, settings: settings, ledger: rung(alarm, first, at: cameBehind)
     ).alarm
@@ -96,7 +96,9 @@ import Testing
     #expect(try ahead(joined).record(of: first)?.state == .pending)
   }
 
-  @Test("an answer where it has rung counts where it has not come", arguments: [true, false])
+  @Test(
+    "A response where the occurrence has rung counts where it is not due yet",
+    arguments: [true, false])
   func answered(stops: Bool) throws {
     let alarm = try daily()
     let answered = try ahead(alarm).answer(
@@ -106,11 +108,11 @@ import Testing
     let evaluation = try behind(answered).evaluate(
       at: cameBehind, settings: settings, ledger: DeliveryLedger())
     #expect(evaluation.firings.isEmpty)
-    // Nor is it announced there.
+    // It has no advance warning there either.
     #expect(try behind(answered).next(after: cameBehind.adding(seconds: -60))?.civil == second)
   }
 
-  @Test("what is pending is done by itself once the next occurrence has come in every zone")
+  @Test("A pending occurrence is done automatically after the next one is due in every zone")
   func pending() throws {
     let alarm = try daily()
     let stopped = try ahead(alarm).answer(
@@ -126,7 +128,7 @@ import Testing
       try events("2026-11-24T20:00:00Z").contains(Event(.done, first, auto: true)))
   }
 
-  @Test("a follow-up is asked where it has rung, and not where it has not come")
+  @Test("A follow-up is sent where the occurrence has rung, and not where it is not due yet")
   func followUps() throws {
     let alarm = try daily()
     let ledger = rung(alarm, first, at: cameAhead)
@@ -144,7 +146,7 @@ import Testing
         .followUps.map(\.occurrence) == [first])
   }
 
-  @Test("a snooze elsewhere neither rings early here nor ends what rings here")
+  @Test("A snooze elsewhere neither rings early here nor ends a ringing occurrence here")
   func snoozedElsewhere() throws {
     var alarm = try daily()
     alarm.progress.armed = instant("2026-11-19T12:00:00Z")
@@ -153,21 +155,21 @@ import Testing
       .snooze(seconds: 540), to: first, at: cameAhead, settings: settings,
       ledger: rung(alarm, first, at: cameAhead)
     ).alarm
-    // The day before rings here, an hour after the first came there.
+    // The occurrence of the day before rings here, an hour after the first was due there.
     let yesterday = instant("2026-11-22T20:00:00Z")
     let evaluation = try behind(snoozed).evaluate(
       at: yesterday, settings: settings, ledger: DeliveryLedger())
     #expect(evaluation.firings.map(\.occurrence) == [civil("2026-11-22T09:00")])
     #expect(evaluation.transition.events.isEmpty)
-    // The snoozed one rings here at its own time.
+    // The snoozed occurrence rings here at its own time.
     let own = try behind(snoozed).evaluate(
       at: cameBehind, settings: settings,
       ledger: rung(snoozed, civil("2026-11-22T09:00"), at: yesterday))
     #expect(own.firings.map(\.occurrence) == [first] && own.firings.first?.due == cameBehind)
   }
 
-  @Test("a device that travels west in a snooze rings at the end of the snooze")
-  func snoozedAndTravelled() throws {
+  @Test("A device that travels west in a snooze rings at the end of the snooze")
+  func snoozedAndTraveled() throws {
     let alarm = try daily()
     let ledger = rung(alarm, first, at: cameAhead)
     let snoozed = try ahead(alarm).answer(
@@ -178,7 +180,7 @@ import Testing
     #expect(evaluation.firings.map(\.due) == [end])
   }
 
-  @Test("what a pause leaves out is skipped once it has come in every zone")
+  @Test("An occurrence in a pause is skipped after it is due in every zone")
   func paused() throws {
     let pause = Pause(from: civil("2026-11-22T12:00"), until: civil("2026-11-23T12:00"))
     let alarm = try daily(pause: pause)
@@ -189,7 +191,7 @@ import Testing
     let late = try ahead(alarm).evaluate(
       at: cameBehind, settings: settings, ledger: DeliveryLedger())
     #expect(late.transition.events.map(\.action) == [.skipped])
-    // Ended early where it has come: it is skipped there, and comes where it had not.
+    // The pause ends early after the occurrence was due in one zone: it is skipped there, and rings where it was not due.
     let ended = try ahead(alarm).paused(
       nil, at: cameAhead.adding(seconds: 60), settings: settings, ledger: DeliveryLedger()
     ).alarm
@@ -202,7 +204,7 @@ import Testing
         .firings.map(\.occurrence) == [first])
   }
 
-  @Test("a persistent alarm that rings in the zone farthest behind is ended by no other device")
+  @Test("A persistent alarm that rings in the last zone is not ended by another device")
   func persistent() throws {
     let alarm = try daily(persistent: true)
     let now = cameBehind.adding(seconds: 7200)
@@ -215,7 +217,7 @@ import Testing
   }
 }
 
-/// Cascades across time zones: all devices follow the zone of the first.
+/// Cascades across time zones: all devices use the zone of the first device.
 @Suite struct CascadeZoneTests {
   private let settings = Settings(tier: .plus)
   private let now = instant("2026-11-22T20:00:00Z")
@@ -237,7 +239,7 @@ import Testing
   }
 
   @Test(
-    "the first device records its zone, and again when it has travelled",
+    "The first device records its zone, and again after it has traveled",
     arguments: [
       nil, "America/New_York",
     ])
@@ -249,12 +251,12 @@ import Testing
     let alarm = evaluation.transition.alarm
     #expect(alarm.cascadeZone == "America/Los_Angeles")
     #expect(alarm.stamps[.cascadeZone]?.device == laptop)
-    // Once it is recorded nothing is left to do.
+    // After it is recorded, nothing is left to do.
     #expect(
       !self.evaluation(alarm, on: laptop, in: "America/Los_Angeles").needsCommit)
   }
 
-  @Test("no other device records its zone, nor does the first of an alarm with a zone of its own")
+  @Test("No other device records its zone, nor does the first device of an alarm with its own zone")
   func notRecorded() throws {
     #expect(
       !evaluation(try cascadeRun(zone: "America/Los_Angeles"), on: server, in: "UTC").needsCommit)
@@ -266,7 +268,7 @@ import Testing
     #expect(!evaluation(off, on: laptop, in: "UTC").needsCommit)
   }
 
-  @Test("the zone holds for what rings when the cascade is switched off, and no longer")
+  @Test("The zone applies to ringing occurrences when the cascade is switched off, and no longer")
   func aftermath() throws {
     let before = try cascadeRun(zone: "America/Los_Angeles")
     #expect(before.cascadeZone(at: now) == "America/Los_Angeles")
@@ -277,14 +279,14 @@ import Testing
     #expect(off.cascadeZone(at: now.adding(seconds: 90_000)) == nil)
   }
 
-  @Test("recording a zone brings no deleted alarm back")
+  @Test("Recording a zone does not restore a deleted alarm")
   func deleted() throws {
     let alarm = try cascadeRun(zone: nil)
     let recorded = evaluation(alarm, on: laptop, in: "Europe/Berlin").transition.alarm
     #expect(Alarm.join(alarm.deleted(), recorded).isDeleted)
   }
 
-  @Test("a pause that begins while a cascade rings silences all its devices")
+  @Test("A pause that begins while a cascade rings silences all its devices")
   func pausedWhileRinging() throws {
     let alarm = try cascadeRun(zone: "UTC")
     let due = instant("2026-11-23T09:00:00Z")
@@ -313,7 +315,7 @@ import Testing
     }
   }
 
-  @Test("a pause ends a cascade that is snoozed, and one whose steps have not begun")
+  @Test("A pause ends a cascade that is snoozed, and one whose steps have not begun")
   func pausedInASnooze() throws {
     let alarm = try cascadeRun(zone: "UTC")
     let due = instant("2026-11-23T09:00:00Z")

@@ -6,7 +6,7 @@ import Testing
 @testable import BelfryPartners
 
 @Suite struct EnvelopeTests {
-  /// Vectors of RFC 9180's authors for DHKEM(P-256, HKDF-SHA256), HKDF-SHA256 and AES-256-GCM: the first encryption of
+  /// Vectors of RFC 9180 for DHKEM(P-256, HKDF-SHA256), HKDF-SHA256 and AES-256-GCM: the first encryption of
   /// the modes `psk` and `auth`.
   struct Vector: Sendable {
     let mode: UInt8
@@ -54,7 +54,7 @@ import Testing
     )
   }
 
-  @Test("opening: RFC 9180's vectors", arguments: [Vector.psk, Vector.auth])
+  @Test("The library opens the vectors of RFC 9180", arguments: [Vector.psk, Vector.auth])
   func vectorsOpen(_ vector: Vector) throws {
     let key = try P256.KeyAgreement.PrivateKey(rawRepresentation: Data(hex: vector.recipient))
     let (info, encapsulated) = (Data(hex: Vector.info), Data(hex: vector.encapsulated))
@@ -76,9 +76,11 @@ import Testing
     #expect(opened == Data(hex: Vector.plaintext))
   }
 
-  /// The library takes no ephemeral key, so sealing is followed by hand from the RFC's text: the keys, nonces and
-  /// ciphertexts of the vectors come of it, and it opens what the library seals.
-  @Test("sealing: RFC 9180's vectors, and what the library seals", arguments: [Vector.psk, .auth])
+  /// The library accepts no ephemeral key, so this test implements sealing from the text of the RFC: the keys, nonces
+  /// and ciphertexts equal those of the vectors, and it opens the library's envelopes.
+  @Test(
+    "The reference implementation seals the vectors of RFC 9180 and opens the library's envelopes",
+    arguments: [Vector.psk, .auth])
   func vectorsSeal(_ vector: Vector) throws {
     let recipient = try P256.KeyAgreement.PrivateKey(rawRepresentation: Data(hex: vector.recipient))
     let ephemeral = try P256.KeyAgreement.PrivateKey(rawRepresentation: Data(hex: vector.ephemeral))
@@ -104,7 +106,7 @@ import Testing
     #expect(box.ciphertext + box.tag == Data(hex: vector.ciphertext))
   }
 
-  @Test("what Belfry seals is what RFC 9180 says, opened by hand")
+  @Test("An envelope of Belfry is opened by the reference implementation of RFC 9180")
   func anEnvelopeOpensByHand() throws {
     let (own, theirs) = (P256.KeyAgreement.PrivateKey(), P256.KeyAgreement.PrivateKey())
     let envelope = try Envelope(
@@ -129,7 +131,7 @@ import Testing
     #expect(padded.dropFirst(6).allSatisfy { $0 == 0 })
   }
 
-  @Test("all kinds of messages have the same few sizes")
+  @Test("Messages of all kinds have the same few sizes")
   func sizesTellLittle() throws {
     let (own, theirs) = (P256.KeyAgreement.PrivateKey(), P256.KeyAgreement.PrivateKey())
     func size(_ count: Int) throws -> Int {
@@ -146,23 +148,23 @@ import Testing
     #expect(throws: Envelope.TooLong.self) { try size(40_960) }
   }
 
-  @Test("no nonce comes twice, also when a backup of the keys is put back")
+  @Test("No nonce repeats, even after a backup of the keys is restored")
   func noncesNeverRepeat() async throws {
     let pair = try await Pair()
     let cascade = try pair.chris.partner
     var seen: Set<[UInt8]> = []
     let message = PartnerMessage.confirmed.encoded(sent: pair.chris.now)
     for _ in 0..<2000 {
-      // The same state, the same message, the same name, again and again.
+      // The same state, message and name, repeatedly.
       let restored = try #require(PartnershipRecord.decode(PartnershipRecord.encode(cascade)))
       let bytes = try #require(restored.channel).seal(message, place: "same").bytes
-      // The encapsulated key makes the nonce and the key that it is used with.
+      // The encapsulated key determines the nonce and its key.
       #expect(seen.insert(Array(bytes[1..<66])).inserted)
     }
   }
 }
 
-/// RFC 9180's key schedule, written down from its text for the one suite.
+/// RFC 9180's key schedule for this suite, implemented from the text.
 enum RFC9180 {
   private static let kem = Data("KEM".utf8) + [0x00, 0x10]
   private static let suite = Data("HPKE".utf8) + [0x00, 0x10, 0x00, 0x01, 0x00, 0x02]

@@ -6,14 +6,14 @@ import Testing
 
 @testable import BelfryPartners
 
-/// Rounds of mail that fail halfway, or beside another process.
-@Suite struct MailRoundTests {
-  @Test("news that were collected are returned although the disk takes nothing afterwards")
+/// Mailbox syncs that fail halfway or run beside another process.
+@Suite struct MailboxSyncTests {
+  @Test("Collected notices are returned even if the disk is full afterwards")
   func newsOutliveAFullDisk() async throws {
     let pair = try await Pair()
     try pair.chris.ask()
     try await pair.chris.round()
-    // In the place of the temporary file every write fails.
+    // A folder in the place of the temporary file makes every write fail.
     let obstacle = try pair.alex.book.folder + "/new"
     pair.mailbox.beforeExchange.withLock {
       $0 = {
@@ -30,7 +30,7 @@ import Testing
     #expect(try pair.alex.alarms.count == 1)
   }
 
-  @Test("mail of a former partner stays noted until the mailbox has removed it")
+  @Test("The mail of a former partner stays recorded until the mailbox has removed it")
   func leftovers() async throws {
     let pair = try await Pair()
     let request = try pair.chris.ask()

@@ -8,14 +8,14 @@ import TestSupport
 
 @testable import BelfryPartners
 
-/// A mailbox in memory: what a hostile host can do to one, tests do to this.
+/// A mailbox in memory. Tests change it as a hostile host can change a real one.
 final class MemoryMailbox: Mailbox {
   private let mail = Mutex<[String: [UInt8]]>([:])
-  /// What is larger than any envelope.
+  /// The names of mail that is larger than any envelope.
   private let unfit = Mutex<Set<String>>([])
-  /// True while the host refuses to remove anything.
+  /// True while the host refuses every removal.
   let refusesRemovals = Mutex(false)
-  /// Runs before the mailbox takes and removes mail.
+  /// Runs before each exchange of the mailbox.
   let beforeExchange = Mutex<(@Sendable () throws -> Void)?>(nil)
 
   var all: [String: [UInt8]] { mail.withLock { $0 } }
@@ -50,7 +50,7 @@ final class MemoryMailbox: Mailbox {
   }
 }
 
-/// Somebody with a store, a clock and a zone.
+/// A user with a store, a clock and a zone.
 final class Person {
   let sandbox: Sandbox
   let zone: String
@@ -80,12 +80,12 @@ final class Person {
   var book: PartnerStore { get throws { PartnerStore(try store) } }
   var partner: Partnership { get throws { try book.partners[0] } }
 
-  /// The alarms that stand.
+  /// The alarms that are not deleted.
   var alarms: [Alarm] {
     get throws { try store.allAlarms().alarms.filter { !$0.isDeleted } }
   }
 
-  /// A round that may fail to reach the mailbox.
+  /// Runs a mailbox sync that may fail to reach the mailbox.
   func attempt() async throws -> MailboxSync.Report {
     let mailbox = mailbox
     return try await MailboxSync(
@@ -104,7 +104,7 @@ final class Person {
     try book.change { try body(&$0[0]) }
   }
 
-  /// Asks the partner for an alarm.
+  /// Requests an alarm from the partner.
   @discardableResult
   func ask(
     _ message: String = "Wake up", at: String = "2026-11-22T16:45:00Z",
@@ -121,11 +121,11 @@ final class Person {
     return request
   }
 
-  /// How often something was refused.
+  /// Returns the number of refusals of a kind.
   func faults(_ fault: MailFault) throws -> Int { try partner.faults[fault]?.count ?? 0 }
 }
 
-/// Two who are partners.
+/// Two users who are partners.
 struct Pair {
   static let start = "2026-11-22T12:00:00Z"
   let mailbox = MemoryMailbox()
@@ -138,7 +138,7 @@ struct Pair {
     try await Pair.join(chris, alex)
   }
 
-  /// Makes partners of two.
+  /// Pairs two users.
   static func join(_ inviter: Person, _ guest: Person) async throws {
     let made = Partnership.inviting(as: "Chris", mailbox: "/mailbox", at: inviter.now)
     try inviter.book.change { $0 = [made] }

@@ -6,9 +6,11 @@ import Testing
 
 @testable import BelfryPartners
 
-/// What becomes of alarms when partners part.
+/// The alarms of partners after the partnership ends.
 @Suite struct PartingTests {
-  @Test("a sender who parts takes along what is still to ring, with a notice; undo restores it")
+  @Test(
+    "A sender who ends the partnership cancels upcoming alarms, with a notice, and undo restores them"
+  )
   func aSenderParts() async throws {
     let pair = try await Pair()
     try pair.chris.ask("first")
@@ -25,12 +27,12 @@ import Testing
     let undone = try pair.alex.store.history.undo()
     #expect(undone.subject == "Deleted: 2 alarms")
     #expect(Set(try pair.alex.alarms.map(\.note)) == ["first", "second"])
-    // They stay: nobody deletes them again.
+    // They stay: no later sync deletes them again.
     try await pair.alex.round()
     #expect(try pair.alex.alarms.count == 2)
   }
 
-  @Test("the same two under new keys: nothing is cancelled")
+  @Test("Pairing the same two users again under new keys cancels nothing")
   func rePaired() async throws {
     let pair = try await Pair()
     try pair.chris.ask()

@@ -6,16 +6,16 @@ import Testing
 
 @testable import BelfryPartners
 
-/// What goes to and fro between partners.
-@Suite struct CorrespondenceTests {
-  /// When an alarm rings next.
+/// The exchange of messages between partners.
+@Suite struct PartnerProtocolTests {
+  /// Returns the next ringing time of an alarm.
   private func next(_ person: Person) throws -> Instant? {
     let store = try person.store
     guard let alarm = try person.alarms.first else { return nil }
     return store.timeline(alarm).next(after: person.now)?.at
   }
 
-  /// Gives an answer to the only alarm.
+  /// Responds to the only alarm.
   private func answer(_ answer: Answer, _ person: Person) throws {
     let store = try person.store
     let alarm = try #require(try person.alarms.first)
@@ -30,7 +30,7 @@ import Testing
     try person.partner.sent.flatMap { $0.receipts.map(\.state) }
   }
 
-  @Test("both see the same code, and names and keys are each other's")
+  @Test("Both partners see the same code, and each has the name and keys of the other")
   func pairing() async throws {
     let pair = try await Pair()
     let (chris, alex) = (try pair.chris.partner, try pair.alex.partner)
@@ -43,7 +43,7 @@ import Testing
     #expect(chris.validUntil == Instant(rfc3339: "2027-11-22T12:00:00Z"))
   }
 
-  @Test("a request is set, rings, and is acknowledged: the sender hears each")
+  @Test("A request is accepted, rings, and is acknowledged, and the sender gets a receipt for each")
   func aRequest() async throws {
     let pair = try await Pair()
     let request = try pair.chris.ask("Wake up from your nap ❤️")
@@ -74,13 +74,13 @@ import Testing
       ]
     )
     #expect(try pair.chris.partner.sent[0].receipts.last { $0.state == .reply }?.detail == "Up!")
-    // All that lay there is gone, and nothing is told twice.
+    // The mailbox is empty, and no receipt is reported twice.
     try await pair.alex.round()
     #expect(pair.mailbox.all.isEmpty)
     #expect(try await pair.chris.round().news.isEmpty)
   }
 
-  @Test("a request set in UTC+2 and received in UTC-5 rings at the instant")
+  @Test("A request sent in UTC+2 and received in UTC-5 rings at its instant")
   func zonesApart() async throws {
     let pair = try await Pair(
       zones: ("Europe/Athens", "America/New_York"), now: "2026-11-06T12:00:00Z")
@@ -90,13 +90,13 @@ import Testing
     try await pair.alex.round()
     let alarm = try #require(try pair.alex.alarms.first)
     #expect(try next(pair.alex) == Instant(rfc3339: "2026-11-06T14:45:00Z"))
-    // Shown on the receiver's wall clock.
+    // The receiver sees it in local time.
     #expect(alarm.zone == .named("America/New_York"))
     #expect(alarm.schedule.times == [CivilTime("09:45")!])
   }
 
   @Test(
-    "in the hour that comes twice it is the right one of the two",
+    "A request for a repeated hour rings in the right one of the two",
     arguments: [
       "2026-11-01T05:30:00Z", "2026-11-01T06:30:00Z",
     ])
@@ -109,7 +109,7 @@ import Testing
     #expect(try next(pair.alex) == Instant(rfc3339: moment))
   }
 
-  @Test("a weekly one keeps its wall time through the change of its zone's clocks")
+  @Test("A weekly request keeps its wall time through a clock change in its zone")
   func weeklyThroughAChange() async throws {
     let pair = try await Pair(
       zones: ("Europe/Berlin", "America/New_York"), now: "2026-10-20T12:00:00Z")
@@ -124,13 +124,13 @@ import Testing
     let alarm = try #require(try pair.alex.alarms.first)
     let moments = try pair.alex.store.timeline(alarm).upcoming(after: pair.alex.now).prefix(3)
       .map(\.at.rfc3339)
-    // Summer time ends in Berlin on 25 October, in New York on 1 November.
+    // Daylight saving time ends in Berlin on 25 October, in New York on 1 November.
     #expect(
       Array(moments) == ["2026-10-24T16:00:00Z", "2026-10-31T17:00:00Z", "2026-11-07T17:00:00Z"])
   }
 
   @Test(
-    "limits: what goes beyond each is refused, and told",
+    "A request beyond a limit is refused, with the reason",
     arguments: [
       ("2026-11-22T23:30:00Z", "short", "their quiet hours, 23:00-06:00"),
       ("2026-11-23T05:59:00Z", "short", "their quiet hours, 23:00-06:00"),
@@ -150,7 +150,7 @@ import Testing
     #expect(receipt.detail == reason)
   }
 
-  @Test("muted, or below the tier: refused; unmuted it is taken")
+  @Test("A request is refused while muted or below the tier, and accepted after unmuting")
   func mutedAndTier() async throws {
     let pair = try await Pair()
     try pair.alex.change { $0.limits.isMuted = true }
@@ -173,7 +173,7 @@ import Testing
     #expect(try pair.alex.alarms.map(\.note) == ["three"])
   }
 
-  @Test("what comes late rings at once while it may, and is expired then")
+  @Test("A late request rings at once before its expiry, and is expired after it")
   func late() async throws {
     let pair = try await Pair()
     try pair.chris.ask("nap")
@@ -195,7 +195,7 @@ import Testing
     #expect(try states(other.chris) == [.expired])
   }
 
-  @Test("taken back before it came, and after; and one that rang is over")
+  @Test("A recall applies before and after its request arrives, and not after it rang")
   func recalls() async throws {
     let pair = try await Pair()
     let first = try pair.chris.ask("first")
@@ -216,7 +216,7 @@ import Testing
     #expect(try pair.chris.partner.sent.map(\.state) == [.recalled, .recalled])
   }
 
-  @Test("a recall that overtakes its request keeps it from being set")
+  @Test("A recall that arrives before its request prevents the alarm")
   func aRecallThatComesFirst() async throws {
     let pair = try await Pair()
     let request = try pair.chris.ask("late")
@@ -232,7 +232,9 @@ import Testing
     #expect(try pair.alex.alarms.isEmpty)
   }
 
-  @Test("parted: the keys are gone, the other side hears it, a request that crosses it is refused")
+  @Test(
+    "Ending a partnership deletes the keys, notifies the other side, and refuses a request sent at the same time"
+  )
   func parting() async throws {
     let pair = try await Pair()
     try pair.chris.ask("before")
@@ -256,7 +258,7 @@ import Testing
     #expect(pair.mailbox.all.isEmpty)
   }
 
-  @Test("several devices of one person: the same alarm on each, and what is told is told once")
+  @Test("Several devices of one user get the same alarm, and each receipt is reported once")
   func severalDevices() async throws {
     let pair = try await Pair()
     let desk = try Person(pair.mailbox)
@@ -274,11 +276,11 @@ import Testing
     try await pair.chris.round()
     #expect(try states(pair.chris).allSatisfy { $0 == .scheduled })
     #expect(try pair.chris.partner.faults.isEmpty)
-    // What the mailbox lost another device has still.
+    // Another device still has the mail that the mailbox lost.
     #expect(try desk.partner.received.count == 1)
   }
 
-  @Test("several partners: each has addresses, limits and a name of their own")
+  @Test("Each of several partners has separate addresses, limits and names")
   func severalPartners() async throws {
     let pair = try await Pair()
     let carol = try Person(pair.mailbox)
@@ -308,7 +310,7 @@ import Testing
     #expect(try pair.alex.book.partners.map(\.name) == ["Carol", "Chris"])
   }
 
-  @Test("a weekly one that comes after its first time is set, and rings the next time")
+  @Test("A weekly request that arrives after its first time is accepted, and rings the next time")
   func aWeeklyOneThatComesLate() async throws {
     let pair = try await Pair()
     let schedule = try Schedule(
@@ -330,7 +332,9 @@ import Testing
     #expect(status.next?.at == Instant(rfc3339: "2026-11-29T16:45:00Z"))
   }
 
-  @Test("switched off, deleted, and back: the sender hears each, and can still take it back")
+  @Test(
+    "Disabling, deleting and restoring are reported to the sender, who can still recall the request"
+  )
   func changedByTheReceiver() async throws {
     let pair = try await Pair()
     let request = try pair.chris.ask("nap")
@@ -371,7 +375,8 @@ import Testing
     #expect(try pair.alex.alarms.isEmpty)
   }
 
-  @Test("a clock that is years behind loses nothing: it is set when that is right again")
+  @Test(
+    "A clock that is years behind loses no request: it is accepted after the clock is corrected")
   func aClockYearsBehind() async throws {
     let pair = try await Pair()
     try pair.chris.ask("nap")
@@ -385,7 +390,7 @@ import Testing
     #expect(try pair.alex.alarms.count == 1)
   }
 
-  @Test("put there again when nobody remembers it: the alarm that it made stays what it was")
+  @Test("A replay without any record of it leaves its alarm unchanged")
   func aReplayThatNobodyRemembers() async throws {
     let pair = try await Pair()
     try pair.chris.ask("nap")
@@ -395,7 +400,7 @@ import Testing
     try await pair.alex.round()
     try answer(.done(at: nil, early: true), pair.alex)
     let before = try pair.alex.alarms
-    // As after a backup of the book was put back.
+    // As after the partner store was restored from a backup.
     try pair.alex.change { partner in
       (partner.seen, partner.received) = ([:], [])
     }
@@ -405,27 +410,27 @@ import Testing
     #expect(try next(pair.alex) == nil)
   }
 
-  @Test("a round that dies after the alarm was set sets it once")
+  @Test("A sync that dies after the alarm was added adds it once")
   func aRoundThatDies() async throws {
     let pair = try await Pair()
     try pair.chris.ask("nap")
     try await pair.chris.round()
     let before = try pair.alex.partner
     try await pair.alex.round()
-    // As if nothing had been noted.
+    // As if nothing had been recorded.
     try pair.alex.book.change { $0 = [before] }
     try await pair.alex.round()
     #expect(try pair.alex.alarms.count == 1)
     #expect(try pair.alex.partner.received.count == 1)
   }
 
-  @Test("an invitation is read back as it was written, and nothing else is one")
+  @Test("An invitation round-trips, and other texts are not invitations")
   func links() throws {
     let made = Partnership.inviting(
       as: "Zoë & Ünal/é", mailbox: "ssh://you@host:2222/srv/a b%20c.git",
       at: Instant(rfc3339: Pair.start)!)
     let invitation = try #require(made.invitation)
-    // A mailbox with a space in it is no remote; one without is.
+    // A mailbox URL with a space is not a remote, one without is.
     #expect(throws: Invitation.Malformed.self) { try Invitation(invitation.link) }
     let other = try #require(
       Partnership.inviting(
@@ -444,7 +449,7 @@ import Testing
     }
   }
 
-  @Test("the book is as it was written")
+  @Test("The partner store round-trips")
   func theBook() async throws {
     let pair = try await Pair()
     try pair.chris.ask("nap")

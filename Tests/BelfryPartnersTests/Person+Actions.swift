@@ -11,12 +11,12 @@ extension Person {
     get throws { try #require(try alarms.first) }
   }
 
-  /// Notes that the only alarm has rung here, at 16:45 on the first day.
+  /// Records a ring of the only alarm on this device, at 16:45 on the first day.
   func ring() throws {
     try store.commit(Event(.fired, CivilDateTime("2026-11-22T16:45")!), of: try alarm)
   }
 
-  /// Gives an answer to the only alarm.
+  /// Responds to the only alarm.
   func answer(_ answer: Answer) throws {
     let store = try store
     try store.update(try alarm.id) { alarm in
@@ -41,7 +41,7 @@ extension Person {
 }
 
 extension Pair {
-  /// Another device of Alex's, with the keys and a store of its own that has not synced.
+  /// Returns another device of Alex's, with the keys and its own store, which has not synced.
   func secondDevice() throws -> Person {
     let desk = try Person(mailbox, now: alex.now.rfc3339)
     let keys = try #require(PartnerStore.imported(PartnerStore.exported([try alex.partner])))

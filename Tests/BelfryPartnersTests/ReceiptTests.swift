@@ -6,13 +6,13 @@ import Testing
 
 @testable import BelfryPartners
 
-/// What a sender hears of a request, and what not.
+/// The receipts that a sender gets for a request, and the facts that receipts omit.
 @Suite struct ReceiptTests {
   private let due = CivilDateTime("2026-11-22T16:45")!
 
   // MARK: Receipts
 
-  @Test("Got it stays when the receiver's second device reports later that it rang")
+  @Test("An acknowledgment stays if the receiver's second device reports a ring later")
   func gotItStays() async throws {
     let pair = try await Pair()
     let desk = try pair.secondDevice()
@@ -23,7 +23,7 @@ import Testing
     try pair.alex.answer(.done(at: nil, early: false))
     for person in [pair.alex, pair.chris] { try await person.round() }
     #expect(try pair.chris.partner.sent[0].state == .acknowledged)
-    // The other device heard of nothing, rang on, and was stopped by somebody who passed by.
+    // The other device received nothing, continued to ring, and was stopped by another person.
     desk.now = Instant(rfc3339: "2026-11-22T16:47:00Z")!
     try desk.ring()
     try desk.answer(.stop)
@@ -36,7 +36,7 @@ import Testing
     #expect(report.news.isEmpty, "\(report.news)")
   }
 
-  @Test("an answer that was taken back is told, and the next one counts")
+  @Test("An undone response is reported, and the next one counts")
   func takenBack() async throws {
     let pair = try await Pair()
     try pair.chris.ask()
@@ -55,7 +55,7 @@ import Testing
     #expect(try pair.chris.partner.sent[0].state == .stopped)
   }
 
-  @Test("several devices that ring are told of once, and again after a snooze")
+  @Test("Rings of several devices are reported once, and again after a snooze")
   func ringsAreToldOnce() async throws {
     let pair = try await Pair()
     try pair.chris.ask()
@@ -73,9 +73,9 @@ import Testing
       try pair.chris.partner.sent[0].receipts.map(\.state) == [.scheduled, .rung, .snoozed, .rung])
   }
 
-  // MARK: Secrets
+  // MARK: Private data
 
-  @Test("who else is to be woken, and where, stays with the receiver; another time is told")
+  @Test("The receiver's cascade targets and devices stay private, and a changed time is reported")
   func privateEdits() async throws {
     let pair = try await Pair()
     try pair.chris.ask()
@@ -105,7 +105,7 @@ import Testing
     #expect(receipts.last?.detail == "changed: the time and the text")
   }
 
-  @Test("of each action in the log a sender hears what the consent names, in fixed words")
+  @Test("For each action in the log, a receipt has only the facts of the consent, in fixed words")
   func theAllowList() throws {
     var alarm = try PartnerRequest(
       id: Identifier(high: 1, low: 1), message: "Look",
@@ -121,7 +121,7 @@ import Testing
     let report = AlarmReport(alarm, zone: .utc)
     var told: [LogEntry.Action: String] = [:]
     for action in LogEntry.Action.allCases {
-      // At another moment than that of any field's stamp.
+      // An instant that differs from the stamp of every field.
       let entry = LogEntry(
         id: Identifier(high: 5, low: 5), alarm: alarm.id, title: "Secret", occurrence: due,
         action: action, at: Instant(rfc3339: "2026-11-22T16:45:10Z")!,

@@ -6,10 +6,10 @@ import Testing
 
 @testable import BelfryPartners
 
-/// What a receiver lets through.
+/// The limits of a receiver.
 @Suite struct ReceiverLimitTests {
   @Test(
-    "sent for 22:59 and fetched at three: refused, also where altered software says that it never expires"
+    "A request for 22:59 that arrives at 03:00 is refused, even if the sender's software sets no expiry"
   )
   func lateInQuietHours() async throws {
     let pair = try await Pair()
@@ -32,7 +32,7 @@ import Testing
         == Array(repeating: "their quiet hours, 23:00-06:00", count: 2))
   }
 
-  @Test("quiet hours are in the alarm, and follow the limits")
+  @Test("Quiet hours are stored in the alarm, and follow the limits")
   func quietHoursOfAlarms() async throws {
     let pair = try await Pair()
     try pair.chris.ask()
@@ -49,12 +49,12 @@ import Testing
       at: pair.alex.now, settings: pair.alex.settings, ledger: DeliveryLedger())
     #expect(evaluation.firings.isEmpty)
     #expect(evaluation.nextWake == Instant(rfc3339: "2026-11-22T17:00:00Z"))
-    // The partner hears nothing of it.
+    // The partner gets no report of it.
     for person in [pair.alex, pair.chris] { try await person.round() }
     #expect(try pair.chris.partner.sent[0].receipts.map(\.state) == [.scheduled])
   }
 
-  @Test("rings of a day: 96 within one request are too many, and so are all together")
+  @Test("A request with 96 rings in a day is refused, and so are several with as many together")
   func ringsOfADay() async throws {
     let pair = try await Pair()
     func ask(_ times: [CivilTime]) throws {
@@ -81,7 +81,7 @@ import Testing
       try pair.chris.partner.sent.map(\.state) == [.refused, .scheduled, .refused, .scheduled])
   }
 
-  @Test("somebody who is muted is not heard: neither replies nor other words come through")
+  @Test("Replies and messages of a muted partner are not shown")
   func aMutedReply() async throws {
     let pair = try await Pair()
     let request = try pair.chris.ask()
@@ -89,7 +89,7 @@ import Testing
     try pair.chris.change { $0.limits.isMuted = true }
     try pair.alex.change { partner in
       try partner.reply("Hello?", to: request.id, at: pair.alex.now)
-      // As altered software would.
+      // As modified software would.
       try partner.seal(
         .receipts([
           PartnerReceipt(.withdrawn, of: request.id, at: pair.alex.now, detail: "Hello!")
@@ -105,7 +105,9 @@ import Testing
     #expect(!pair.mailbox.all.keys.contains { $0.hasPrefix(inbox) })
   }
 
-  @Test("a thousand characters are sent, however many bytes they take", arguments: ["❤️", "👨‍👩‍👧‍👦", "x"])
+  @Test(
+    "A message of a thousand characters is sent, however many bytes it takes",
+    arguments: ["❤️", "👨‍👩‍👧‍👦", "x"])
   func longMessages(_ character: String) async throws {
     let pair = try await Pair()
     try pair.alex.change { $0.limits.longest = 1000 }

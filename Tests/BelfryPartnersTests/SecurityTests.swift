@@ -13,9 +13,9 @@ extension PartnerNews.Event {
   }
 }
 
-/// What somebody with the mailbox, or somebody else's keys, may try: each is refused, counted, and arms nothing.
+/// Attacks with access to the mailbox or with foreign keys: each is refused and counted, and arms no alarm.
 @Suite struct SecurityTests {
-  /// Sends a request, and takes its envelope out of the mailbox before Alex sees it.
+  /// Sends a request, and removes its envelope from the mailbox before Alex receives it.
   private func captured(_ pair: Pair) async throws -> (name: String, bytes: [UInt8]) {
     try pair.chris.ask()
     try await pair.chris.round()
@@ -35,12 +35,12 @@ extension PartnerNews.Event {
         if case .fault(fault, _) = $0.event { true } else { false }
       })
     #expect(try pair.alex.alarms.count == alarms)
-    // It is taken out of the mailbox, and told of once.
+    // It is removed from the mailbox, and reported once.
     #expect(try pair.inbox.isEmpty)
     #expect(try await pair.alex.round().news.isEmpty)
   }
 
-  @Test func replay() async throws {
+  @Test func aReplayIsRefused() async throws {
     let pair = try await Pair()
     try pair.chris.ask()
     try await pair.chris.round()
@@ -48,7 +48,7 @@ extension PartnerNews.Event {
     let bytes = try #require(pair.mailbox.all[name])
     try await pair.alex.round()
     let alarm = try #require(try pair.alex.alarms.first)
-    // Acknowledged, it is over; somebody puts it there again, while its time is still to come.
+    // It was acknowledged and is over. An attacker puts it back while its time is still ahead.
     try pair.alex.store.update(alarm.id) { before in
       let after = before.deleted()
       return (
@@ -64,7 +64,7 @@ extension PartnerNews.Event {
     try await expectRefusal(pair, .replayed)
   }
 
-  @Test func replayUnderAnotherName() async throws {
+  @Test func aReplayUnderAnotherNameIsRefused() async throws {
     let pair = try await Pair()
     let (name, bytes) = try await captured(pair)
     let other = String(name.dropLast()) + (name.hasSuffix("a") ? "b" : "a")
@@ -72,7 +72,7 @@ extension PartnerNews.Event {
     try await expectRefusal(pair, .forged)
   }
 
-  @Test func anotherEnvelopeInPlaceOfOneThatWasTaken() async throws {
+  @Test func anotherEnvelopeInPlaceOfARemovedOneIsRefused() async throws {
     let pair = try await Pair()
     try pair.chris.ask()
     try await pair.chris.round()
@@ -82,9 +82,9 @@ extension PartnerNews.Event {
     try await expectRefusal(pair, .replayed, alarms: 1)
   }
 
-  @Test func aForgedSender() async throws {
+  @Test func aForgedSenderIsRefused() async throws {
     let pair = try await Pair()
-    // Somebody who knows all but Chris's private key.
+    // An attacker who knows everything except Chris's private key.
     let channel = try #require(try pair.chris.partner.channel)
     let place = try pair.chris.store.context.makeIdentifier()
     let request = PartnerRequest(
@@ -101,7 +101,7 @@ extension PartnerNews.Event {
     try await expectRefusal(pair, .forged)
   }
 
-  @Test("a swapped sender: what another partner sealed, at Chris's address")
+  @Test("An envelope of another partner at Chris's address is refused")
   func aSwappedSender() async throws {
     let pair = try await Pair()
     let carol = try Person(pair.mailbox)
@@ -117,7 +117,7 @@ extension PartnerNews.Event {
     try await expectRefusal(pair, .forged)
   }
 
-  @Test("a wrong recipient: Alex's own letter comes back")
+  @Test("Alex's own envelope is refused by Alex")
   func aWrongRecipient() async throws {
     let pair = try await Pair()
     let request = try pair.alex.ask()
@@ -128,7 +128,9 @@ extension PartnerNews.Event {
     try await expectRefusal(pair, .forged)
   }
 
-  @Test("a tampered envelope, wherever it was changed", arguments: [1, 40, 66, 500, 1089, 1105])
+  @Test(
+    "A tampered envelope is refused, wherever it was changed",
+    arguments: [1, 40, 66, 500, 1089, 1105])
   func aTamperedEnvelope(_ index: Int) async throws {
     let pair = try await Pair()
     var (name, bytes) = try await captured(pair)
@@ -137,7 +139,8 @@ extension PartnerNews.Event {
     try await expectRefusal(pair, .forged)
   }
 
-  @Test("a cut envelope, and one of another version", arguments: [0, 1, 65, 66, 1105])
+  @Test(
+    "A truncated envelope, or one of another version, is refused", arguments: [0, 1, 65, 66, 1105])
   func aCutEnvelope(_ length: Int) async throws {
     let pair = try await Pair()
     let (name, bytes) = try await captured(pair)
@@ -150,7 +153,7 @@ extension PartnerNews.Event {
     try await expectRefusal(pair, .malformed, count: 2)
   }
 
-  @Test func aHugeEnvelope() async throws {
+  @Test func aHugeEnvelopeIsRefused() async throws {
     let pair = try await Pair()
     let (name, bytes) = try await captured(pair)
     pair.mailbox.putUnfit(name)
@@ -162,7 +165,7 @@ extension PartnerNews.Event {
 
   // MARK: Invitations
 
-  /// An invitation of Chris's, and somebody's answer to it.
+  /// Returns an invitation of Chris's and a response to it.
   private func invited(
     _ mailbox: MemoryMailbox
   ) throws -> (chris: Person, invitation: Invitation) {
@@ -183,7 +186,7 @@ extension PartnerNews.Event {
     return guest
   }
 
-  @Test func anOldInvitation() async throws {
+  @Test func anExpiredInvitationIsRefused() async throws {
     let mailbox = MemoryMailbox()
     let (chris, invitation) = try invited(mailbox)
     _ = try await answer(invitation, mailbox)
@@ -194,7 +197,7 @@ extension PartnerNews.Event {
     #expect(try chris.partner.code == nil)
   }
 
-  @Test("an invitation used twice at once: nobody is taken")
+  @Test("An invitation that is used twice at once pairs no one")
   func anInvitationUsedTwiceAtOnce() async throws {
     let mailbox = MemoryMailbox()
     let (chris, invitation) = try invited(mailbox)
@@ -206,7 +209,7 @@ extension PartnerNews.Event {
     #expect(try chris.partner.phase == .ended)
   }
 
-  @Test("an invitation used once more, when the first answer was taken")
+  @Test("An invitation cannot be used again after the first response was accepted")
   func anInvitationUsedAgain() async throws {
     let mailbox = MemoryMailbox()
     let (chris, invitation) = try invited(mailbox)
@@ -225,11 +228,11 @@ extension PartnerNews.Event {
     #expect(try mallory.partner.phase == .accepted)
   }
 
-  @Test("somebody in the middle, who has the link and all of the mailbox: the codes differ")
+  @Test("A man in the middle with the link and the mailbox causes different codes")
   func somebodyInTheMiddle() async throws {
     let (ours, theirs) = (MemoryMailbox(), MemoryMailbox())
     let (chris, invitation) = try invited(ours)
-    // Mallory hands Alex a link of their own, and answers Chris's.
+    // Mallory gives Alex a link of Mallory's own, and responds to Chris's.
     let mallory = try Person(theirs)
     let fake = Partnership.inviting(as: "Chris", mailbox: "/mailbox", at: mallory.now)
     try mallory.book.change { $0 = [fake] }
@@ -244,12 +247,12 @@ extension PartnerNews.Event {
     #expect(codes[0] != codes[1])
   }
 
-  @Test("a nonce that is not the one that was committed to is refused")
+  @Test("A nonce that differs from its commitment is refused")
   func aWelcomeThatBreaksItsCommitment() async throws {
     let mailbox = MemoryMailbox()
     let (chris, invitation) = try invited(mailbox)
     let alex = try await answer(invitation, mailbox, as: "Alex")
-    // Chris's software would choose its nonce only now, to make the code come out as wanted.
+    // Modified software would choose its nonce only now, to produce the wanted code.
     try chris.change { $0.ownNonce = PairingKeys.random(32) }
     try await chris.round()
     try await alex.round()
@@ -260,7 +263,9 @@ extension PartnerNews.Event {
 
   // MARK: Floods and names
 
-  @Test("a thousand requests at once: as many as a day allows, the others refused and told")
+  @Test(
+    "Of a thousand requests at once, the daily limit is accepted, and the others are refused with a receipt"
+  )
   func aThousandRequests() async throws {
     let pair = try await Pair()
     try pair.chris.change { partner in
@@ -285,7 +290,7 @@ extension PartnerNews.Event {
     #expect(sent.count { $0.state == .refused } == 980)
     #expect(sent.count { $0.state == .scheduled } == 20)
     #expect(sent.first { $0.state == .refused }?.receipts.last?.detail == "more than 20 a day")
-    // The next day there is room again.
+    // The limit applies again the next day.
     pair.pass(to: "2026-11-23T12:00:00Z")
     try pair.chris.ask(at: "2026-11-23T13:00:00Z")
     try await pair.chris.round()
@@ -293,7 +298,7 @@ extension PartnerNews.Event {
     #expect(try pair.alex.alarms.count == 21)
   }
 
-  @Test("names that no Belfry gives are not even fetched")
+  @Test("Mail with a name that Belfry does not create is not fetched")
   func hostileNames() async throws {
     let pair = try await Pair()
     let address = try #require(try pair.alex.partner.channel).addresses.inbox
@@ -305,13 +310,13 @@ extension PartnerNews.Event {
     pair.mailbox.put("nobody", [1])
     pair.mailbox.put("", [1])
     try await expectRefusal(pair, .strangeName, count: names.count)
-    // What lies at others' addresses is left alone.
+    // Mail at the addresses of others is left alone.
     #expect(Set(pair.mailbox.all.keys) == ["nobody", ""])
   }
 
-  // MARK: What partners may not do
+  // MARK: Restrictions of partners
 
-  @Test("text that a terminal would obey, or that hides something, is nothing that Belfry says")
+  @Test("Text with terminal control sequences or invisible characters is not shown")
   func hostileText() async throws {
     let pair = try await Pair()
     for text in ["\u{1B}[2J", "a\u{202E}b", "", "   ", String(repeating: "x", count: 1001)] {
@@ -324,7 +329,7 @@ extension PartnerNews.Event {
     }
   }
 
-  @Test("a request that lies under another name than its own is refused")
+  @Test("A request under another request's name is refused")
   func aRequestUnderAForeignName() async throws {
     let pair = try await Pair()
     let request = PartnerRequest(
@@ -338,7 +343,7 @@ extension PartnerNews.Event {
     try await expectRefusal(pair, .nonsense, count: 2)
   }
 
-  @Test("before both have confirmed the code nothing is set")
+  @Test("A request before both sides have confirmed the code is refused")
   func beforeTheCodeIsConfirmed() async throws {
     let mailbox = MemoryMailbox()
     let (chris, invitation) = try invited(mailbox)
@@ -353,7 +358,7 @@ extension PartnerNews.Event {
     #expect(try alex.partner.sent[0].receipts.last?.detail == "you are not paired")
   }
 
-  @Test("after the pairing's year nothing is set, and the sender hears why")
+  @Test("A request after the partnership's year is refused, with the reason")
   func afterTheYear() async throws {
     let pair = try await Pair()
     pair.pass(to: "2027-11-22T12:00:01Z")
@@ -366,7 +371,7 @@ extension PartnerNews.Event {
         == "the pairing has expired; pair again")
   }
 
-  @Test("the keys are in a file for its owner alone, and nowhere in the store")
+  @Test("The keys are in a file that only its owner can read, and nowhere in the store")
   func keysStayHere() async throws {
     let pair = try await Pair()
     let folder = try pair.alex.book.folder
@@ -380,14 +385,14 @@ extension PartnerNews.Event {
     let key = Base64URL.encode(try #require(try pair.alex.partner.key))
     let grep = try await pair.alex.sandbox.git("log", "-p", "--all", in: pair.alex.store.path)
     #expect(!grep.out.contains(key))
-    // Opened to others by a restored backup, it is closed again.
+    // After a backup restored it with wider permissions, they are restricted again.
     chmod("\(folder)/\(file)", 0o644)
     _ = try pair.alex.book.partners
     #expect(stat("\(folder)/\(file)", &status) == 0)
     #expect(status.st_mode & 0o777 == 0o600)
   }
 
-  @Test("a partner cannot put another of one's partners in their own place")
+  @Test("A partner cannot replace another partner")
   func aFalseSuccessor() async throws {
     let pair = try await Pair()
     let carol = try Person(pair.mailbox)
@@ -406,7 +411,7 @@ extension PartnerNews.Event {
 
   // MARK: Fuzz
 
-  @Test("ten thousand envelopes, changed at random: none opens, none arms anything")
+  @Test("Of ten thousand randomly changed envelopes, none opens and none arms an alarm")
   func tenThousandEnvelopes() async throws {
     let pair = try await Pair()
     let (name, original) = try await captured(pair)
@@ -423,12 +428,14 @@ extension PartnerNews.Event {
       if channel.open(envelope, place: place) != nil { opened += 1 }
     }
     #expect(opened == 0)
-    // Enough of them were not just of a wrong size.
+    // Many of them had the right size.
     #expect(taken > 3000)
     #expect(channel.open(try #require(Envelope(original)), place: place) != nil)
   }
 
-  @Test("ten thousand messages of a hostile partner: what is taken is what Belfry would have said")
+  @Test(
+    "Of ten thousand messages of a hostile partner, only messages that Belfry could have sent are accepted"
+  )
   func tenThousandMessages() throws {
     var random = SeededGenerator(seed: 9180)
     let now = Instant(rfc3339: Pair.start)!
@@ -457,7 +464,7 @@ extension PartnerNews.Event {
     #expect(taken > 50)
   }
 
-  /// Bytes changed, cut, doubled or mixed at random.
+  /// Returns bytes that are randomly changed, truncated, duplicated or mixed.
   private func mutated(_ original: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
     var bytes = original
     for _ in 0..<random.int(1...4) where !bytes.isEmpty {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BelfryStore
 
-/// The file of the alarm index: its format, and what damage does to it.
+/// The file of the alarm index: its format, and the effects of damage.
 @Suite struct AlarmIndexFileTests {
   private static let fingerprint = "UTC 0 1 2 -"
   private let folder = FileSignature(size: 4096, modified: 11, changed: 12, inode: 13)
@@ -140,7 +140,7 @@ import Testing
     #expect(file.rows(titled: "alarm 9 ❤️", orChangingAt: .distantFuture) == [])
   }
 
-  @Test func anIndexThatIsTruncatedAnywhereIsNone() {
+  @Test func anIndexThatIsTruncatedAnywhereIsIgnored() {
     let whole = bytes(nil, 0..<5)
     for length in 0..<whole.count {
       #expect(read(Array(whole[..<length])) == nil, "\(length) of \(whole.count) bytes")
@@ -148,7 +148,7 @@ import Testing
     #expect(read(whole + [0]) == nil)
   }
 
-  @Test func anIndexWithAFlippedBitAnywhereIsNone() {
+  @Test func anIndexWithAFlippedBitAnywhereIsIgnored() {
     let whole = bytes(nil, 0..<5)
     for offset in whole.indices {
       var damaged = whole
@@ -160,7 +160,7 @@ import Testing
   }
 
   /// Damage that the checksum doesn't show, such as a mistake of another version of Belfry, must not end the process.
-  @Test func wrongNumbersUnderARightChecksumDoNoHarm() {
+  @Test func wrongNumbersUnderAValidChecksumCauseNoCrash() {
     let whole = bytes(nil, 0..<2)
     for offset in whole.indices where !(56..<64).contains(offset) {
       for value in [0x7F, UInt8.max] where value != whole[offset] {
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func anIndexOfAnotherVersionIsNone() {
+  @Test func anIndexOfAnotherVersionIsIgnored() {
     let whole = bytes(nil, 0..<5)
     #expect(String(decoding: whole[..<8], as: UTF8.self) == "BlCard05")
     for version in ["04", "06", "99"] {
@@ -192,7 +192,8 @@ import Testing
     }
   }
 
-  @Test("a signature vouches for a file only if it is older than the index by more than a tick")
+  @Test(
+    "A signature proves a file unchanged only if it is older than the index by more than a tick")
   func vouching() throws {
     let file = try #require(read(bytes(nil, [])))
     func vouches(changed: Int64, modified: Int64) -> Bool {
@@ -203,7 +204,7 @@ import Testing
     #expect(!vouches(changed: 0, modified: 950_000_000))
   }
 
-  @Test func readersSeeWholeIndexesWhileAnotherReplacesThem() async throws {
+  @Test func readersSeeCompleteIndexesWhileAnotherProcessReplacesThem() async throws {
     let sandbox = try Sandbox()
     let path = sandbox.root + "/alarm-index"
     let versions = [bytes(nil, 0..<3), bytes(nil, 0..<40)]

@@ -67,14 +67,14 @@ import Testing
     #expect(scan.changed.isEmpty && scan.removed.isEmpty && scan.strays.isEmpty)
   }
 
-  @Test func withoutAnIndexEveryRecordIsNew() throws {
+  @Test func everyRecordIsNewWithoutAnIndex() throws {
     let records = try Records(0..<3)
     let scan = try #require(try FolderScan.scan(records.path, summaries: nil))
     #expect(scan.unchanged.isEmpty && scan.removed.isEmpty)
     #expect(scan.changed.sorted() == (0..<3).map(records.id))
   }
 
-  @Test func withoutAFolderThereIsNothingToCompare() throws {
+  @Test func aMissingFolderHasNoDifferences() throws {
     let records = try Records(0..<3)
     try FileManager.default.removeItem(atPath: records.path)
     #expect(try FolderScan.scan(records.path, summaries: records.index) == nil)
@@ -111,14 +111,14 @@ import Testing
     #expect(scan.changed.isEmpty)
   }
 
-  @Test("a renamed record is one that was removed and another that was added")
+  @Test("A renamed record counts as one removed and one added record")
   func renamed() throws {
     let records = try Records(0..<3)
     try FileManager.default.moveItem(atPath: records.file(1), toPath: records.file(8))
     let scan = try records.scan()
     #expect(scan.removed == [records.id(1)])
     #expect(scan.changed == [records.id(8)])
-    // Two records that change places have each other's content.
+    // Two records that swap names have each other's content.
     let pair = try Records(0..<2)
     try FileManager.default.moveItem(atPath: pair.file(0), toPath: pair.file(9))
     try FileManager.default.moveItem(atPath: pair.file(1), toPath: pair.file(0))
@@ -126,7 +126,7 @@ import Testing
     #expect(try pair.scan().changed == [pair.id(0), pair.id(1)])
   }
 
-  @Test("a record of the same size and modification time is found by its other metadata")
+  @Test("A record of the same size and modification time is found by its other metadata")
   func sameSizeAndTime() throws {
     let records = try Records(0..<2)
     var status = stat()
@@ -145,7 +145,7 @@ import Testing
     #expect(try records.scan().changed == [records.id(0)])
   }
 
-  @Test("a record that changed in the tick in which the index was written counts as changed")
+  @Test("A record that changed in the tick of the index's creation counts as changed")
   func sameTick() throws {
     let records = try Records(0..<2)
     try records.makeIndex(age: 10_000_000)
@@ -183,7 +183,7 @@ import Testing
     #expect(scan.removed.isEmpty)
   }
 
-  @Test func otherNamesAreStraysOrLeftOut() throws {
+  @Test func otherNamesAreStrayOrIgnored() throws {
     let records = try Records(0..<2)
     for name in ["note.json", "README", ".hidden.json", "\(records.id(5)).JSON", "x.json~"] {
       try records.sandbox.write("", to: "\(records.path)/\(name)")
@@ -194,7 +194,7 @@ import Testing
     #expect(scan.changed.isEmpty && scan.removed.isEmpty)
   }
 
-  @Test("many records are compared in parallel, with the same result")
+  @Test("Many records are compared in parallel, with the same result")
   func manyRecords() throws {
     let records = try Records(0..<1_200)
     try records.write(3, "changed")

@@ -4,9 +4,9 @@ import Testing
 
 @testable import BelfryStore
 
-/// Records of every format that ever was are read as what they were written for.
+/// Records of every earlier format are read with their original meaning.
 @Suite struct FormatTests {
-  /// The records of format 1, as the first Belfry wrote them. Nobody changes them any more.
+  /// The records of format 1, as written by the first version of Belfry. They must not change.
   private static let first = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "Fixtures/format-1")
 
@@ -32,7 +32,7 @@ import Testing
     #expect(kinds == ["alarms", "devices", "log", "settings.json"])
   }
 
-  @Test func whatTheySayIsWhatWasMeant() throws {
+  @Test func recordsKeepTheirMeaning() throws {
     let alarms = try files.filter { $0.hasPrefix("alarms/") }.map { path in
       try AlarmRecord.decode(
         bytes(path), id: try #require(Identifier(path.dropFirst(7).dropLast(5))),
@@ -69,8 +69,8 @@ import Testing
     #expect(settings.snooze == 600)
   }
 
-  /// As long as the format is the first, they are also written as they were.
-  @Test func theyAreWrittenInTheCurrentFormat() throws {
+  /// As long as the format is the first one, they are also written unchanged.
+  @Test func recordsAreWrittenInTheCurrentFormat() throws {
     for path in try files where path.hasPrefix("alarms/") {
       let id = try #require(Identifier(path.dropFirst(7).dropLast(5)))
       let before = try bytes(path)
@@ -87,8 +87,8 @@ import Testing
     }
   }
 
-  /// The way a later format will go: each step once, in order, from wherever a record stands.
-  @Test func stepsLeadFromEachFormatToTheLast() throws {
+  /// The migration to a later format: each step once, in order, starting at the record's format.
+  @Test func migrationStepsLeadFromEachFormatToTheLatest() throws {
     let steps: [RecordFormat.Step] = [
       { $0["name"] = $0.removeValue(forKey: "title") },
       { members in members["name"] = members["name"]?.string.map { .string($0 + "!") } },

@@ -8,7 +8,7 @@ import Testing
 
 /// The import of hand edits of alarms and settings.
 @Suite struct HandEditImportTests {
-  @Test("an edit is stamped, logged and committed as the user's")
+  @Test("An edit is stamped, logged and committed as the user's")
   func edit() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -27,7 +27,7 @@ import Testing
     #expect(try fixture.head() == settled)
   }
 
-  @Test("several edits are one commit")
+  @Test("Several edits become one commit")
   func severalEdits() async throws {
     let fixture = try await StoreFixture("Tea", "Milk", "Bread")
     for (title, new) in [("Tea", "Coffee"), ("Milk", "Cream")] {
@@ -39,7 +39,7 @@ import Testing
     #expect(Array(fixture.store.history.log()).count == 2)
   }
 
-  @Test("an outdated file reverts nothing")
+  @Test("An outdated file reverts nothing")
   func outdatedFile() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -53,7 +53,7 @@ import Testing
     #expect(try await fixture.status().isEmpty)
   }
 
-  @Test("an invalid file stays as it is, and its last valid version stays in use")
+  @Test("An invalid file stays as it is, and its last valid version stays in use")
   func invalidFile() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -68,7 +68,7 @@ import Testing
     #expect(throws: StoreError.self) { try fixture.store.update(tea.id) { _ in (nil, ()) } }
   }
 
-  @Test("a file that is no alarm is not imported")
+  @Test("A file that is not an alarm is not imported")
   func stray() async throws {
     let fixture = try await StoreFixture("Tea")
     try fixture.sandbox.write("{}", to: fixture.store.path + "/alarms/notes.json")
@@ -78,7 +78,7 @@ import Testing
     #expect(try fixture.store.overview().problems.map(\.path) == ["alarms/notes.json"])
   }
 
-  @Test("a missing file is restored, from a version that can be read")
+  @Test("A missing file is restored, from a version that can be read")
   func missingFile() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -90,14 +90,14 @@ import Testing
     #expect(try fixture.sandbox.read(fixture.file(tea)) == text)
     #expect(try fixture.head() == head)
 
-    // Without a readable version, nothing is restored, and nothing fails.
+    // Without a readable version, nothing is restored, and no error is thrown.
     #expect(unlink(fixture.file(tea)) == 0)
     #expect(unlink(fixture.object(Repository.blobID(Array(text.utf8)))) == 0)
     #expect(try HandEditImport(.unsettled).run(fixture.writer()).isEmpty)
     #expect(!FileManager.default.fileExists(atPath: fixture.file(tea)))
   }
 
-  @Test("a new file is imported as a created alarm")
+  @Test("A new file is imported as a created alarm")
   func newFile() async throws {
     let fixture = try await StoreFixture("Tea")
     let id = fixture.store.context.makeIdentifier()
@@ -113,7 +113,7 @@ import Testing
     #expect(try fixture.alarm("Milk").stamps[.title]?.device == fixture.store.device)
   }
 
-  @Test("an edit that another program committed only updates the alarm index")
+  @Test("An edit that another program committed only updates the alarm index")
   func committedFile() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -127,7 +127,7 @@ import Testing
     #expect(try fixture.store.overview().summaries.map(\.title) == ["Coffee"])
   }
 
-  @Test("an edited setting is stamped and committed, and an invalid file stays")
+  @Test("An edited setting is stamped and committed, and an invalid file stays")
   func settings() async throws {
     let fixture = try await StoreFixture()
     try fixture.store.set(.grace, to: .seconds(3600))

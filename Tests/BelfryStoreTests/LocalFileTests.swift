@@ -24,7 +24,7 @@ import Testing
     (0..<count).map { Identifier(high: 1, low: UInt64($0)) }
   }
 
-  @Test("changes of many threads at once lose none")
+  @Test("Concurrent changes of many threads are all kept")
   func threads() throws {
     let ids = identifiers(160)
     let (local, now) = (local, now)
@@ -41,7 +41,7 @@ import Testing
     #expect(names == ["alive.json", "alive.lock"])
   }
 
-  @Test("a change waits for a process that holds the lock")
+  @Test("A change waits for a process that holds the lock")
   func processes() async throws {
     let sandbox = sandbox
     let held = sandbox.root + "/held"
@@ -62,7 +62,7 @@ import Testing
     #expect(heartbeats.asked == now)
   }
 
-  @Test func aRequiredLockThatCannotBeHadIsAnErrorAndChangesNothing() throws {
+  @Test func anUnavailableRequiredLockIsAnErrorAndChangesNothing() throws {
     let lock = try StoreLock(local.ledgerLock, holder: "another process", timeout: 0)
     #expect {
       try local.calls.update(holder: "a test", timeout: 0) { $0["a call"] = .init(at: now) }
@@ -73,7 +73,7 @@ import Testing
     #expect(names == ["ledger.lock"])
   }
 
-  @Test func withoutAnOptionalLockTheChangeIsMadeAllTheSame() throws {
+  @Test func aChangeIsMadeWithoutAnOptionalLock() throws {
     let lock = try StoreLock(local.folder + "/alive.lock", holder: "another process", timeout: 0)
     try local.heartbeats.update(holder: "a test", timeout: 0) { $0.asked = now }
     withExtendedLifetime(lock) {}
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(
-    "a file that is missing, damaged, too large or no file is empty, and the next change replaces it"
+    "A missing, damaged or oversized file, or one that is not a regular file, reads as empty, and the next change replaces it"
   )
   func damage() throws {
     let id = identifiers(1)[0]
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func everyFileReadsBackWhatWasWritten() throws {
+  @Test func everyFileRoundTrips() throws {
     let ids = identifiers(3)
     let heartbeats = DeviceHeartbeats(
       asked: now, silent: now.adding(seconds: 1), seen: [ids[0]: now], has: [ids[1]: "abc"],
@@ -185,7 +185,7 @@ import Testing
     #expect(local.ledger.read() == ledger)
   }
 
-  @Test("merge decisions that two processes note at once are both kept")
+  @Test("Merge decisions that two processes record at once are both kept")
   func decisionNotes() {
     let (local, now) = (local, now)
     DispatchQueue.concurrentPerform(iterations: 8) { thread in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BelfryStore
 
-/// The payload of log entries, in their records.
+/// The payload of log entries in records.
 @Suite struct LogPayloadTests {
   private static let id = Identifier(high: 1, low: 2)
   private static let earlier = LogPayload.EarlierOccurrences(
@@ -16,7 +16,7 @@ import Testing
     ]
   }
 
-  /// One payload of each kind and of each word in it.
+  /// One payload of each kind and with each enumeration value.
   static func all() throws -> [LogPayload] {
     let time = CivilTime("09:00")!
     let outcomes: [CallOutcome] = [
@@ -63,7 +63,7 @@ import Testing
     return (try? JSON(parsing: Array(text.utf8)).document) ?? []
   }
 
-  @Test("each payload is read as it was written")
+  @Test("Each payload round-trips")
   func roundTrip() throws {
     for payload in try LogPayloadTests.all() {
       let bytes = LogRecord.encode(entry(payload))
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("two payloads have the same JSON only if they are equal")
+  @Test("Two payloads have the same JSON only if they are equal")
   func distinct() throws {
     let all = try LogPayloadTests.all()
     #expect(Set(all.map { LogPayloadRecord.encode($0).line }).count == all.count)
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(
-    "a payload of a newer version is preserved byte for byte",
+    "A payload of a newer version is preserved byte for byte",
     arguments: [
       #""payload": {"kind": "defused", "wires": ["red", 3, {"x": null}]}"#,
       #""payload": {"kind": "fields", "fields": ["title", "color"]}"#,
@@ -100,7 +100,7 @@ import Testing
     #expect(LogRecord.encode(entry) == bytes)
   }
 
-  @Test("an action of a newer version, and an unknown member of a known payload, are preserved")
+  @Test("An action of a newer version, and an unknown member of a known payload, are preserved")
   func unknownParts() throws {
     let bytes = document(
       #""action": "defused", "payload": {"kind": "snooze", "until": "2027-01-15T09:00:00Z", "by": {"x": 1}}"#
@@ -112,7 +112,7 @@ import Testing
     #expect(LogRecord.encode(entry) == bytes)
   }
 
-  @Test("every known action has its own name")
+  @Test("Every known action has its own name")
   func actions() {
     for action in LogEntry.Action.allCases {
       #expect(LogEntry.Action(rawValue: action.rawValue) == action)
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(
-    "a known kind with a wrong value is not valid",
+    "A known kind with a wrong value is invalid",
     arguments: [
       #""action": "edited", "payload": "title""#, #""action": "edited", "payload": {}"#,
       #""action": "edited", "payload": {"kind": 1}"#,
@@ -140,7 +140,7 @@ import Testing
     #expect(throws: RecordError.self) { try LogRecord.decode(bytes) }
   }
 
-  @Test("of two versions of an entry the same one wins on each side")
+  @Test("Of two versions of an entry the same one wins on each side")
   func join() throws {
     let entries = try LogPayloadTests.all().map { entry($0) }
     for (one, two) in zip(entries, entries.dropFirst()) {
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test("a hook's text loses its control characters before it is recorded")
+  @Test("A hook's text loses its control characters before it is recorded")
   func hookText() throws {
     let call = LogPayload.Call(
       target: .phone(try PhoneNumber("+15551234567"), message: "Room 412"), attempt: 1,
@@ -158,7 +158,7 @@ import Testing
     #expect(try LogRecord.decode(LogRecord.encode(entry(.call(call)))) == entry(.call(call)))
   }
 
-  @Test("the commit of an event has its facts as trailers and its text in the subject")
+  @Test("The commit of an event has its facts as trailers and its text in the subject")
   func commit() throws {
     let schedule = try Schedule(
       .once(CivilDate("2026-12-24")!), times: [CivilTime("09:00")!])

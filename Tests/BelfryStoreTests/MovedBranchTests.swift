@@ -7,7 +7,7 @@ import Testing
 
 @testable import BelfryStore
 
-/// Somebody else moves the branch while Belfry writes.
+/// Another process moves the branch while Belfry writes.
 @Suite struct BranchRaceTests {
   private func open(_ path: String) throws -> Store {
     try Store.open(
@@ -31,7 +31,7 @@ import Testing
       entries: [], message: CommitMessage("Add \(title)", device: store.device))
   }
 
-  @Test("what was pushed while a command wrote is in line after the next one")
+  @Test("A commit that was pushed during a write is in the work tree after the next write")
   func pushDuringWrite() async throws {
     let sandbox = try Sandbox()
     let store = try open(sandbox.store)
@@ -42,7 +42,7 @@ import Testing
     _ = try await sandbox.git("config", "receive.denyCurrentBranch", "ignore")
 
     let writer = try store.reconciledWriter(.branch)
-    // The writer has looked at the branch, and has not moved it yet.
+    // The writer has read the branch, and has not moved it yet.
     let push = try await sandbox.git("push", "-q", sandbox.store, "main:main", in: other)
     #expect(push.status == 0, "\(push.err)")
     try writer.commit(try change("Tea", store))
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(
-    "the commit of a branch is found in its file, among packed references, and in a linked work tree"
+    "The commit of a branch is found in its file, in packed references, and in a linked work tree"
   )
   func references() async throws {
     let sandbox = try Sandbox()

@@ -7,9 +7,9 @@ import Testing
 
 @testable import BelfryStore
 
-/// A push that loses against other devices is tried again until a deadline, however many devices there are.
+/// A push that loses a race against other devices is retried until a deadline, however many devices there are.
 @Suite struct PushRetryTests {
-  @Test func waitsGrowAreRandomAndEndAtTheDeadline() {
+  @Test func waitsIncreaseAreRandomAndEndAtTheDeadline() {
     var retry = PushRetry()
     var bounds: [Int] = []
     for elapsed in stride(from: 0, to: PushRetry.timeout, by: 2_000) {
@@ -26,7 +26,7 @@ import Testing
     #expect(retry.attempts == 31)
   }
 
-  /// A remote at which other devices are faster a number of times.
+  /// A remote at which other devices push first a number of times.
   private struct BusyRemote: RemoteTransport {
     let losses: Losses
 
@@ -39,7 +39,7 @@ import Testing
     func leave(_ commit: ObjectID, as reference: String) async throws {}
   }
 
-  @Test func aSyncThatLosesTwentyTimesSucceedsInTheEnd() async throws {
+  @Test func aSyncSucceedsAfterTwentyLostRaces() async throws {
     let sandbox = try Sandbox()
     let generator = Mutex(SeededGenerator(seed: 1))
     let context = StoreContext(
@@ -56,13 +56,13 @@ import Testing
   }
 }
 
-/// A number of lost pushes that are still to come.
+/// The number of pushes that still have to lose.
 private final class Losses: Sendable {
   private let count: Mutex<Int>
 
   init(_ count: Int) { self.count = Mutex(count) }
 
-  /// Takes one; returns false when none is left.
+  /// Decrements the number. Returns false if it is zero.
   func take() -> Bool {
     count.withLock { count in
       if count == 0 { return false }

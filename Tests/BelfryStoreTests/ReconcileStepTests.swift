@@ -8,7 +8,7 @@ import Testing
 
 /// The completion and the rollback of interrupted writes.
 @Suite struct JournalRecoveryTests {
-  @Test("an interrupted write is committed with its own message")
+  @Test("An interrupted write is committed with its own message")
   func completion() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -24,7 +24,7 @@ import Testing
     #expect(try await fixture.status().isEmpty)
   }
 
-  @Test("a write that reached the branch is not committed again")
+  @Test("A write that reached the branch is not committed again")
   func alreadyCommitted() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -35,7 +35,7 @@ import Testing
     #expect(!fixture.store.local.hasJournal)
   }
 
-  @Test("a write whose objects are lost is rolled back, including the files that it had written")
+  @Test("A write whose objects are lost is rolled back, including the files that it had written")
   func lostObject() async throws {
     let fixture = try await StoreFixture("Tea", "Milk")
     let tea = try fixture.alarm("Tea")
@@ -53,7 +53,7 @@ import Testing
     #expect(try await fixture.status().isEmpty)
   }
 
-  @Test("a write is joined with a branch that has moved since it began")
+  @Test("A write is joined with a branch that has moved since it began")
   func movedBranch() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -72,7 +72,7 @@ import Testing
     #expect(joined.note == "green")
   }
 
-  @Test("a hand edit after the interruption stays in the work tree")
+  @Test("A hand edit after the interruption stays in the work tree")
   func editedSince() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -84,7 +84,7 @@ import Testing
       try await fixture.git("show", "main:\(AlarmRecord.path(tea.id))").out.contains("Coffee"))
   }
 
-  @Test("the journal stays if the completion fails")
+  @Test("The journal stays if the completion fails")
   func failedCompletion() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -125,7 +125,7 @@ import Testing
     return (fixture, tea, start)
   }
 
-  @Test("the files of a pushed commit are written, without another commit")
+  @Test("The files of a pushed commit are written, without another commit")
   func push() async throws {
     let (fixture, tea, _) = try await pushed()
     let head = try fixture.head()
@@ -137,7 +137,7 @@ import Testing
     #expect(fixture.store.local.readSeen() == head)
   }
 
-  @Test("a hand edit is kept, and joined with the pushed version")
+  @Test("A hand edit is kept, and joined with the pushed version")
   func handEdit() async throws {
     let (fixture, tea, _) = try await pushed()
     try fixture.edit(fixture.file(tea), "\"08:00\"", "\"07:00\"")
@@ -148,7 +148,7 @@ import Testing
     #expect(text.contains("07:00") && text.contains("Coffee"), "\(text)")
   }
 
-  @Test("a version that cannot be read is taken over when it can be read again")
+  @Test("A version that cannot be read is taken over when it can be read again")
   func unreadableObject() async throws {
     let (fixture, tea, start) = try await pushed()
     let path = AlarmRecord.path(tea.id)
@@ -164,7 +164,7 @@ import Testing
     #expect(fixture.store.local.readSeen() == (try fixture.head()))
   }
 
-  @Test("records that the branch lost are committed again, with a notice")
+  @Test("Records that the branch lost are committed again, with a notice")
   func lostRecords() async throws {
     let fixture = try await StoreFixture("Tea", "Milk")
     let milk = try fixture.alarm("Milk")
@@ -178,7 +178,7 @@ import Testing
     #expect(try await fixture.status().isEmpty)
   }
 
-  @Test("an invalid version that another program committed is replaced by the file")
+  @Test("An invalid version that another program committed is replaced by the file")
   func invalidVersion() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -192,7 +192,8 @@ import Testing
   }
 
   @Test(
-    "if the earlier commit is unknown, missing files are written and uncommitted ones committed")
+    "If the earlier commit is unknown, missing files are written, and uncommitted files are committed"
+  )
   func unknownCommit() async throws {
     let (fixture, tea, _) = try await pushed()
     let device = try fixture.sandbox.read(
@@ -235,7 +236,7 @@ import Testing
     return (fixture, other, tea)
   }
 
-  @Test("a merge with conflicts is joined and committed before a write")
+  @Test("A merge with conflicts is joined and committed before a write")
   func merge() async throws {
     let (fixture, other, tea) = try await diverged()
     let pull = try await fixture.git("pull", "-q", "--no-rebase", other.path, "main")
@@ -247,7 +248,7 @@ import Testing
     #expect(try await fixture.status().isEmpty)
   }
 
-  @Test("in a rebase, the joined records are staged, and the write is refused")
+  @Test("In a rebase, the joined records are staged, and the write is refused")
   func rebase() async throws {
     let (fixture, other, tea) = try await diverged()
     let pull = try await fixture.git("pull", "-q", "--rebase", other.path, "main")
@@ -267,7 +268,7 @@ import Testing
     #expect(try fixture.store.overview().summaries.map(\.title).sorted() == ["Green tea", "Milk"])
   }
 
-  @Test("conflicts in a file that is no record are left to the user")
+  @Test("Conflicts in a file that is not a record are left to the user")
   func stray() async throws {
     let (fixture, other, _) = try await diverged()
     for folder in [other.path, fixture.store.path] {
@@ -284,7 +285,7 @@ import Testing
   }
 }
 
-/// The merge of commits that other devices left.
+/// The merge of commits that other devices pushed.
 @Suite struct IncomingMergeTests {
   /// A store with an incoming commit that adds Milk.
   private func incoming() async throws -> (StoreFixture, reference: String) {
@@ -296,7 +297,7 @@ import Testing
     return (fixture, reference)
   }
 
-  @Test("an incoming commit is merged, and its reference removed")
+  @Test("An incoming commit is merged, and its reference removed")
   func merge() async throws {
     let (fixture, reference) = try await incoming()
     try fixture.store.write(reconciling: .evaluation) { writer in
@@ -308,7 +309,7 @@ import Testing
     #expect(try await fixture.status().isEmpty)
   }
 
-  @Test("a commit that belongs to no store is discarded")
+  @Test("A commit that belongs to no store is discarded")
   func noStore() async throws {
     let fixture = try await StoreFixture("Tea")
     let head = try fixture.head()
@@ -321,7 +322,7 @@ import Testing
     #expect(try await fixture.git("rev-parse", "-q", "--verify", reference).status != 0)
   }
 
-  @Test("a commit with an unreadable object stays, and the write goes on")
+  @Test("A commit with an unreadable object stays, and the write goes on")
   func unreadableObject() async throws {
     let (fixture, reference) = try await incoming()
     let head = try fixture.head()
@@ -336,7 +337,7 @@ import Testing
 
 /// The steps for records other than alarms.
 @Suite struct RecordStepTests {
-  @Test("dropped records are committed again, except over a file of the user")
+  @Test("Dropped records are committed again, except over a file of the user")
   func droppedRecords() async throws {
     let fixture = try await StoreFixture("Tea")
     let (one, two) = (try fixture.change("Milk"), try fixture.change("Bread"))
@@ -348,7 +349,7 @@ import Testing
     #expect(try fixture.sandbox.read(fixture.file(two.alarms[0])) == "mine")
   }
 
-  @Test("files that cannot be records go to the quarantine, and the last valid versions return")
+  @Test("Files that cannot be records go to the quarantine, and the last valid versions return")
   func unusableFiles() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -375,7 +376,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: newerPath), "A later version can read it.")
   }
 
-  @Test("an edited device is committed with a new stamp, and an invalid file stays as it is")
+  @Test("An edited device is committed with a new stamp, and an invalid file stays as it is")
   func devices() async throws {
     let fixture = try await StoreFixture()
     let path = "\(fixture.store.path)/\(DeviceRecord.path(fixture.store.device))"
@@ -396,7 +397,7 @@ import Testing
     #expect(try fixture.sandbox.read(path) == "{")
   }
 
-  @Test("a new zone of this device is committed once")
+  @Test("A new zone of this device is committed once")
   func timeZone() async throws {
     let fixture = try await StoreFixture("Tea")
     let head = try fixture.head()
@@ -406,7 +407,7 @@ import Testing
     #expect(store.devices.own.zone == "Europe/Berlin")
   }
 
-  @Test("a missing record is restored without a commit if HEAD has a valid version")
+  @Test("A missing record is restored without a commit if HEAD has a valid version")
   func missingRecord() async throws {
     let fixture = try await StoreFixture()
     let path = DeviceRecord.path(fixture.store.device)
@@ -418,7 +419,7 @@ import Testing
     #expect(try fixture.head() == head)
   }
 
-  @Test("a missing record is restored from the history if HEAD has an invalid version")
+  @Test("A missing record is restored from the history if HEAD has an invalid version")
   func missingInvalidRecord() async throws {
     let fixture = try await StoreFixture()
     let path = DeviceRecord.path(fixture.store.device)
@@ -432,7 +433,7 @@ import Testing
     #expect(try fixture.sandbox.read("\(fixture.store.path)/\(path)") == text)
   }
 
-  @Test("uncommitted records are committed, and files that are none are left alone")
+  @Test("Uncommitted records are committed, and other files are left alone")
   func uncommittedRecords() async throws {
     let fixture = try await StoreFixture()
     let own = DeviceRecord.path(fixture.store.device)
@@ -452,7 +453,7 @@ import Testing
     #expect(try fixture.head() == head)
   }
 
-  @Test("the daily audit restores removed records with a notice, once a day")
+  @Test("The daily audit restores removed records with a notice, once a day")
   func dailyAudit() async throws {
     let fixture = try await StoreFixture("Tea")
     let path = DeviceRecord.path(fixture.store.device)
@@ -466,7 +467,7 @@ import Testing
     #expect(fixture.notices.all.count == 2)
   }
 
-  @Test("an outcome that only the log contains returns to the alarm, once")
+  @Test("An outcome that only the log contains returns to the alarm, once")
   func lostAnswer() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -497,7 +498,7 @@ import Testing
     #expect(try fixture.sandbox.read(fixture.file(tea)).contains("2026-11-21T08:00"))
   }
 
-  @Test("an alarm that a clock that was ahead settled is re-armed, once")
+  @Test("An alarm that a clock that was ahead settled is re-armed, once")
   func futureOutcomes() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BelfryStore
 
-/// The order of a reconciliation, and what a crash between two steps leaves.
+/// The order of a reconciliation, and the state after a crash between two steps.
 @Suite struct ReconciliationTests {
   /// The stages of each scope after the two that every scope has.
   private static let scopes: [(ReconcileScope, [ReconcileStage])] = [
@@ -19,7 +19,7 @@ import Testing
   ]
 
   @Test(
-    "each scope has its steps in the order of the stages",
+    "Each scope has its steps in the order of the stages",
     arguments: ReconciliationTests.scopes.indices)
   func order(index: Int) {
     let (scope, expected) = ReconciliationTests.scopes[index]
@@ -28,7 +28,7 @@ import Testing
     #expect(stages == stages.sorted())
   }
 
-  @Test("the stages are in their documented order")
+  @Test("The stages are in their documented order")
   func stages() {
     #expect(
       ReconcileStage.allCases == [
@@ -64,7 +64,7 @@ import Testing
     "Edited by hand: Rye", "Edited by hand: settings", "Edited by hand: devices",
   ]
 
-  @Test("everything is recovered in the order of the stages")
+  @Test("Everything is recovered in the order of the stages")
   func recovery() async throws {
     let fixture = try await disturbed()
     let head = try fixture.head()
@@ -81,7 +81,7 @@ import Testing
     #expect(try fixture.head() == settled, "A second reconciliation finds nothing.")
   }
 
-  @Test("a crash after any step leaves the rest to the next write", arguments: 1...5)
+  @Test("A crash after any step leaves the rest to the next write", arguments: 1...5)
   func crash(after count: Int) async throws {
     let fixture = try await disturbed()
     let head = try fixture.head()
@@ -96,7 +96,7 @@ import Testing
     #expect(try await fixture.status().isEmpty)
   }
 
-  @Test("a change of one alarm imports only its own hand edit")
+  @Test("A change of one alarm imports only its own hand edit")
   func singleAlarm() async throws {
     let fixture = try await StoreFixture("Tea", "Milk")
     let tea = try fixture.alarm("Tea")
@@ -111,7 +111,7 @@ import Testing
     #expect(try await fixture.status() == " M \(AlarmRecord.path(milk.id))\n")
   }
 
-  @Test("nothing is written during an operation of the user's git, or with a detached HEAD")
+  @Test("Nothing is written during an operation of the user's git, or with a detached HEAD")
   func unavailableBranch() async throws {
     let fixture = try await StoreFixture("Tea")
     let head = try fixture.head()
@@ -132,7 +132,7 @@ import Testing
     #expect(try fixture.head() == head)
   }
 
-  @Test("a store without changes is not scanned, and its branch doesn't move")
+  @Test("A store without changes is not scanned, and its branch doesn't move")
   func settled() async throws {
     let fixture = try await StoreFixture("Tea")
     let head = try fixture.head()

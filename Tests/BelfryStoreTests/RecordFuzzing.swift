@@ -4,7 +4,7 @@ import Testing
 
 @testable import BelfryStore
 
-/// Thousands of mutations of valid records: each is a record or a reason, and never the end of the process.
+/// Thousands of mutations of valid records: each is a record or has a reason, and none crashes the process.
 @Suite struct RecordFuzzing {
   private static let alarm = """
     {
@@ -50,7 +50,7 @@ import Testing
     "{ \"kind\": \"days\", \"count\": 90, \"interval\": 1, \"start\": \"2026-11-20\", \"times\": [\"09:00\"] }",
   ]
 
-  /// What a slip or somebody's malice puts in the place of a value.
+  /// Replacement values that a mistake or an attack could produce.
   private static let values = [
     "null", "true", "-1", "0", "1", "10000", "10001", "1000000", "9223372036854775807",
     "-9223372036854775808", "99999999999999999999", "1e308", "\"\"", "\"x\"", "[]", "{}", "[[]]",
@@ -59,7 +59,7 @@ import Testing
     "\"done\"", "\"open\"", "\"floating\"", "\"../../etc/passwd\"", "[1, 1]", "[\"sun\", \"sun\"]",
   ]
 
-  /// Values of the shape of one that is there, from the ends of what there can be.
+  /// Returns values of the same shape as a present one, at the limits of the range.
   private static func like(_ value: String) -> [String] {
     switch value.utf8.count {
     case _ where value == "true": ["false"]
@@ -92,7 +92,7 @@ import Testing
         bytes.insert(
           contentsOf: bytes[index..<min(bytes.count, index + random.int(1...100))], at: index)
       default:
-        // Another value behind a colon.
+        // Another value after a colon.
         let colons = bytes.indices.dropLast().filter {
           bytes[$0] == UInt8(ascii: ":") && bytes[$0 + 1] == 0x20
         }
@@ -109,7 +109,7 @@ import Testing
     return bytes
   }
 
-  @Test func everyMutationIsARecordOrAReason() throws {
+  @Test func everyMutationIsARecordOrHasAReason() throws {
     let id = try #require(Identifier("rentaaaaaaaaaaaaaaaaaaaaaa"))
     let device = try #require(Identifier("serveraaaaaaaaaaaaaaaaaaaa"))
     let zones = ZoneLibrary(variable: "America/New_York")
@@ -130,7 +130,7 @@ import Testing
         continue
       }
       records += 1
-      // What is a record is one for everything that is done with records.
+      // A record can be used in every operation on records.
       #expect(try AlarmRecord.decode(AlarmRecord.encode(alarm), id: id, now: moments[0]) == alarm)
       let joined = Alarm.join(alarm, good)
       #expect(joined == Alarm.join(good, alarm))
@@ -157,7 +157,7 @@ import Testing
         _ = alarm.stamped(against: good, at: now, device: device)
       }
     }
-    // Neither all nor nothing: the mutations are worth something.
+    // Some mutations are valid and some are not, so the test is meaningful.
     #expect(records > 200 && reasons > 200, "\(records) records, \(reasons) reasons")
   }
 }

@@ -53,11 +53,11 @@ import Testing
     try AlarmRecord.decode(Array(text.utf8), id: id, now: now)
   }
 
-  @Test func aRecordIsWrittenAsItWasRead() throws {
+  @Test func aRecordRoundTrips() throws {
     #expect(String(decoding: AlarmRecord.encode(try decode(text)), as: UTF8.self) == text)
   }
 
-  @Test func pausesWarningsAndDevicesAreWrittenAsTheyWereRead() throws {
+  @Test func pausesWarningsAndDevicesRoundTrip() throws {
     var alarm = try decode(text)
     let one = try #require(Identifier("laptopaaaaaaaaaaaaaaaaaaaa"))
     let two = try #require(Identifier("serveraaaaaaaaaaaaaaaaaaaa"))
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func aPartnersAlarmIsWrittenAsItWasRead() throws {
+  @Test func aPartnersAlarmRoundTrips() throws {
     var alarm = try decode(text)
     let id = try #require(Identifier("laptopaaaaaaaaaaaaaaaaaaaa"))
     alarm.partner = PartnerOrigin(name: "Alex ❤️", partnership: id, request: id)
@@ -132,7 +132,7 @@ import Testing
     #expect(written.contains("\"colour\""))
   }
 
-  @Test func aRecordByHandNeedsLittle() throws {
+  @Test func aHandWrittenRecordNeedsFewMembers() throws {
     let alarm = try decode(
       """
       {"format": 1, "id": "rentaaaaaaaaaaaaaaaaaaaaaa", "title": "Rent",
@@ -148,7 +148,7 @@ import Testing
     ("{\"format\": 1, \"format\": 1}", "duplicate"), ("{\"format\": 0}", "not valid"),
     ("{\"format\": \"1\"}", "whole number"), ("nonsense", "line 1"),
   ])
-  func whatIsNotARecordHasAReason(_ text: String, _ reason: String) {
+  func anInvalidRecordHasAReason(_ text: String, _ reason: String) {
     let error = #expect(throws: RecordError.self) { try decode(text) }
     let words = (error?.line.map { "line \($0): " } ?? "") + (error?.reason ?? "")
     #expect(words.contains(reason), "\(words)")
@@ -169,12 +169,12 @@ import Testing
     ("\"interval\": 1", "\"interval\": 0", "an interval of 0"),
     ("\"id\": \"rent", "\"id\": \"tent", "'id' is not the file's name"),
   ])
-  func whatBreaksARuleIsNamed(_ good: String, _ bad: String, _ reason: String) {
+  func aViolatedRuleIsNamed(_ good: String, _ bad: String, _ reason: String) {
     let error = #expect(throws: RecordError.self) { try decode(text.replacing(good, with: bad)) }
     #expect(error?.reason.contains(reason) == true, "\(error?.reason ?? "")")
   }
 
-  @Test func badUTF8IsNamed() {
+  @Test func invalidUTF8IsNamed() {
     var bytes = Array(text.utf8)
     bytes[bytes.firstIndex(of: UInt8(ascii: "R"))!] = 0xFF
     let error = #expect(throws: RecordError.self) {
@@ -183,14 +183,14 @@ import Testing
     #expect(error?.reason.contains("decode byte 0xff") == true)
   }
 
-  @Test func aLaterFormatIsToldApart() {
+  @Test func aLaterFormatHasItsOwnError() {
     let error = #expect(throws: RecordError.self) {
       try decode(text.replacing("\"format\": 1", with: "\"format\": 2"))
     }
     #expect(error?.kind == .newerFormat(2))
   }
 
-  @Test func logEntriesAreFiledByTheUTCDay() throws {
+  @Test func logEntriesAreFiledByUTCDay() throws {
     let entry = LogEntry(
       id: id, alarm: id, title: "Rent", occurrence: CivilDateTime("2026-11-20T23:30"),
       action: .done,
@@ -210,11 +210,11 @@ import Testing
     "alarms/rentaaaaaaaaaaaaaaaaaaaaaa.txt",
     "alarms/rentaaaaaaaaaaaaaaaaaaaaaa.json/x", "ALARMS/rentaaaaaaaaaaaaaaaaaaaaaa.json",
   ])
-  func pathsThatNoRecordHas(_ path: String) {
+  func otherPathsAreNotRecords(_ path: String) {
     #expect(RecordPath(path) == nil)
   }
 
-  @Test func settingsAreTyped() throws {
+  @Test func settingsHaveTypes() throws {
     let record = try SettingsFile.decode(
       Array("{\"format\": 1, \"tier\": \"plus\", \"snooze\": 300}".utf8))
     var settings = Settings()
@@ -227,13 +227,13 @@ import Testing
     "\"tier\": \"gold\"", "\"followUps\": [1800, 1800]", "\"followUps\": [10]",
     "\"followUps\": \"30m\"", "\"snoozeEnabled\": 1", "\"grace\": -5", "\"sound\": \"../x\"",
   ])
-  func settingsThatAreNone(_ member: String) {
+  func invalidSettingsAreRefused(_ member: String) {
     #expect(throws: RecordError.self) {
       try SettingsFile.decode(Array("{\"format\": 1, \(member)}".utf8))
     }
   }
 
-  @Test func aDeviceThatHasReplacedAnotherIsWrittenAsItWasRead() throws {
+  @Test func aDeviceThatReplacedAnotherRoundTrips() throws {
     let one = try #require(Identifier("laptopaaaaaaaaaaaaaaaaaaaa"))
     let two = try #require(Identifier("serveraaaaaaaaaaaaaaaaaaaa"))
     let device = Device(
@@ -250,14 +250,14 @@ import Testing
       #expect(wrong != text)
       #expect(throws: RecordError.self) { try DeviceRecord.decode(Array(wrong.utf8)) }
     }
-    // The later word of the device itself stands, whole.
+    // The later edit by the device itself wins entirely.
     var later = device
     later.replaced = [:]
     later.stamp = Stamp(time: Instant(seconds: 1_795_426_300), device: one)
     #expect(Device.join(device, later) == later && Device.join(later, device) == later)
   }
 
-  @Test func aDevicesOwnSettingsAreNotThoseOfAll() throws {
+  @Test func theSettingsOfADeviceDifferFromTheSharedOnes() throws {
     let record = try SettingsFile.decode(
       Array("{\"format\": 1, \"sound\": \"pulse\", \"tier\": \"plus\"}".utf8))
     var settings = Settings()
@@ -265,7 +265,7 @@ import Testing
     #expect(settings == Settings(sound: "pulse"))
   }
 
-  @Test func settingsReadWhatTheyWrite() throws {
+  @Test func settingsRoundTrip() throws {
     var record = SettingsRecord()
     for setting in Setting.allCases {
       let value = Settings()[keyPath: setting.value]
@@ -285,15 +285,15 @@ import Testing
   @Test(arguments: [
     "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+5", "UTC", "EST5EDT",
   ])
-  func names(_ text: String) { #expect(ZoneLibrary.isName(text)) }
+  func validZoneNames(_ text: String) { #expect(ZoneLibrary.isName(text)) }
 
   @Test(arguments: [
     "", "../etc", "/etc/passwd", "Europe//Berlin", "Europe/.hidden", "a/b/c/d", "5",
     "Europe/Ber lin",
   ])
-  func notNames(_ text: String) { #expect(!ZoneLibrary.isName(text)) }
+  func invalidZoneNames(_ text: String) { #expect(!ZoneLibrary.isName(text)) }
 
-  @Test func theVariableSaysWhereWeAre() {
+  @Test func theVariableDeterminesTheZone() {
     #expect(ZoneLibrary(variable: "Europe/Berlin").local.name == "Europe/Berlin")
     #expect(ZoneLibrary(variable: ":Asia/Tokyo").local.name == "Asia/Tokyo")
     #expect(ZoneLibrary(variable: "").local.name == "UTC")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BelfryStore
 
-/// The reason that is given when git could not reach or update a remote.
+/// The reported reason for a failure of git to reach or update a remote.
 @Suite struct RemoteFailureTests {
   private func reason(_ error: String) throws -> String {
     let url = try RemoteURL("/srv/alarms.git")
@@ -12,7 +12,7 @@ import Testing
     ).reason
   }
 
-  @Test func progressOfTheOtherSideIsNoReason() throws {
+  @Test func progressOutputOfTheRemoteIsNotAReason() throws {
     #expect(
       try reason(
         """

@@ -144,7 +144,7 @@ struct StoreFixture {
     DurableFile.names(in: store.local.folder).filter { $0.hasPrefix("new-") }
   }
 
-  /// Leaves the journal of a process that was killed before it wrote a file.
+  /// Writes the journal of a process that was killed before it wrote a file.
   func leaveJournal(
     _ files: [String: [UInt8]], head: ObjectID? = nil, message: String? = nil
   ) throws {

@@ -10,7 +10,7 @@ import Testing
 @Suite struct StoreWriterTests {
   private struct Failure: Error {}
 
-  @Test("creating a writer changes nothing")
+  @Test("Creating a writer changes nothing")
   func initializer() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -24,7 +24,7 @@ import Testing
     #expect(writer.latestStage == .mergeConflicts)
   }
 
-  @Test("a commit moves the branch once, and leaves the work tree, the index and the branch equal")
+  @Test("A commit moves the branch once, and leaves the work tree, the index and the branch equal")
   func commit() async throws {
     let fixture = try await StoreFixture()
     let before = try fixture.head()
@@ -38,7 +38,7 @@ import Testing
     #expect(try fixture.store.overview().summaries.map(\.title) == ["Tea"])
   }
 
-  @Test("a kept file is committed, and stays in the work tree as it is")
+  @Test("A kept file is committed, and stays in the work tree as it is")
   func kept() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -54,7 +54,7 @@ import Testing
     #expect(try await fixture.status() == " M \(path)\n")
   }
 
-  @Test("a removed path leaves the branch, and its file stays")
+  @Test("A removed path leaves the branch, and its file stays")
   func removed() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -64,7 +64,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: fixture.file(tea)))
   }
 
-  @Test("an error before the commit point restores the files, the index and the branch")
+  @Test("An error before the commit point restores the files, the index and the branch")
   func rollBack() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -88,7 +88,7 @@ import Testing
     #expect(fixture.leftovers().isEmpty)
   }
 
-  @Test("a rollback that fails is repeated by the next write")
+  @Test("A rollback that fails is repeated by the next write")
   func failedRollBack() async throws {
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
@@ -110,7 +110,7 @@ import Testing
     #expect(try await fixture.status().isEmpty)
   }
 
-  @Test("a write fails while another process holds the store's lock, and changes nothing")
+  @Test("A write fails while another process holds the store's lock, and changes nothing")
   func heldStoreLock() async throws {
     let fixture = try await StoreFixture("Tea")
     let head = try fixture.head()
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(
-    "a write fails while another git holds a lock, and is rolled back",
+    "A write fails while another git process holds a lock, and is rolled back",
     arguments: ["index.lock", "refs/heads/main.lock"])
   func heldGitLock(name: String) async throws {
     let fixture = try await StoreFixture("Tea")
@@ -149,7 +149,7 @@ import Testing
     #expect(try fixture.store.overview().summaries.map(\.title).sorted() == ["Milk", "Tea"])
   }
 
-  @Test("a tree shares unchanged folders with its base, and loses an empty folder")
+  @Test("A tree shares unchanged folders with its base, and loses an empty folder")
   func tree() async throws {
     let fixture = try await StoreFixture("Tea")
     let writer = try fixture.writer()
@@ -172,7 +172,7 @@ import Testing
     try? fixture.sandbox.read("\(fixture.store.path)/\(path)")
   }
 
-  @Test("a rollback restores replaced files, and removes new ones")
+  @Test("A rollback restores replaced files, and removes new ones")
   func rollBack() async throws {
     let fixture = try await StoreFixture()
     try fixture.sandbox.write("old", to: fixture.store.path + "/a")
@@ -191,7 +191,7 @@ import Testing
     #expect(fixture.leftovers().isEmpty)
   }
 
-  @Test("a rollback reports a file that it cannot restore, and restores the others")
+  @Test("A rollback reports a file that it cannot restore, and restores the others")
   func incompleteRollBack() async throws {
     let fixture = try await StoreFixture()
     for name in ["a", "b"] { try fixture.sandbox.write("old", to: "\(fixture.store.path)/\(name)") }
@@ -203,7 +203,7 @@ import Testing
     #expect(content("b", fixture) == "old")
   }
 
-  @Test("removing the backups leaves the new files, also of a batch")
+  @Test("Removing the backups keeps the new files, including those of a batch")
   func batch() async throws {
     let fixture = try await StoreFixture()
     let names = (0..<40).map { "file-\($0)" }
@@ -217,7 +217,7 @@ import Testing
     #expect(fixture.leftovers().isEmpty)
   }
 
-  @Test("a folder in the place of a file fails the transaction, and the rollback keeps the folder")
+  @Test("A folder in the place of a file fails the transaction, and the rollback keeps the folder")
   func folderInPlace() async throws {
     let fixture = try await StoreFixture()
     try fixture.sandbox.write("old", to: fixture.store.path + "/a")

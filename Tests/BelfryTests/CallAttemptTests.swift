@@ -6,16 +6,16 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Who sees to a call, by a clock that moves as it waits.
-@Suite struct CallRoundTests {
-  /// What a round asks for, and how it goes.
-  private final class Desk: Sendable {
+/// Call attempts on several devices, with a clock that advances while an attempt waits.
+@Suite struct CallAttemptTests {
+  /// A store and the simulated dependencies of a call attempt.
+  private final class Fixture: Sendable {
     private struct State {
       var now = Instant(rfc3339: "2026-11-23T05:02:00Z")!
       var outcomes: [CallOutcome]
       var calls: [Instant] = []
       var records: [String] = []
-      /// Until when somebody is to be called.
+      /// The end of the period in which the number is called.
       var wanted: Instant
     }
     private let state: Mutex<State>
@@ -65,59 +65,59 @@ import Testing
         alarm: Identifier("rentaaaaaaaaaaaaaaaaaaaaaa")!,
         occurrence: CivilDateTime("2026-11-23T05:00")!, target: target,
         due: Instant(rfc3339: "2026-11-23T05:02:00Z")!, isTest: false)
-      let round = try #require(
+      let attempt = try #require(
         CallAttempt(
           store, callout, callers: callers ?? [store.device], leases: nil, dependencies))
-      try await round.run()
+      try await attempt.run()
     }
   }
 
-  @Test func whoAnswersIsCalledOnce() async throws {
-    let desk = try Desk([.answered])
-    try await desk.run()
-    #expect(desk.calls == [0])
-    // Nor again by a process that comes later.
-    try await desk.run()
-    #expect(desk.calls == [0])
+  @Test func anAnsweredNumberIsCalledOnce() async throws {
+    let fixture = try Fixture([.answered])
+    try await fixture.run()
+    #expect(fixture.calls == [0])
+    // A process that starts later does not call again either.
+    try await fixture.run()
+    #expect(fixture.calls == [0])
   }
 
-  @Test func whoDoesNotIsCalledThreeTimes() async throws {
-    let desk = try Desk([])
-    try await desk.run()
-    #expect(desk.calls == [0, 90, 180])
-    #expect(desk.records.count == 3)
-    try await desk.run()
-    #expect(desk.calls.count == 3)
+  @Test func anUnansweredNumberIsCalledThreeTimes() async throws {
+    let fixture = try Fixture([])
+    try await fixture.run()
+    #expect(fixture.calls == [0, 90, 180])
+    #expect(fixture.records.count == 3)
+    try await fixture.run()
+    #expect(fixture.calls.count == 3)
   }
 
-  @Test func whoHasStoppedItIsNotCalled() async throws {
-    let desk = try Desk([], wanted: "2026-11-23T05:03:00Z")
-    try await desk.run()
-    #expect(desk.calls == [0])
-    let never = try Desk([], wanted: "2026-11-23T05:01:00Z")
+  @Test func aNumberIsNotCalledAfterAStop() async throws {
+    let fixture = try Fixture([], wanted: "2026-11-23T05:03:00Z")
+    try await fixture.run()
+    #expect(fixture.calls == [0])
+    let never = try Fixture([], wanted: "2026-11-23T05:01:00Z")
     try await never.run()
     #expect(never.calls == [])
   }
 
-  @Test("of two that cannot ask each other each has its own tries")
+  @Test("Each of two devices that cannot sync makes its own attempts")
   func apart() async throws {
     let other = Identifier("serveraaaaaaaaaaaaaaaaaaaa")!
-    let first = try Desk([])
+    let first = try Fixture([])
     try await first.run(callers: [first.store.device, other])
     #expect(first.calls == [0, 180])
-    let second = try Desk([])
+    let second = try Fixture([])
     try await second.run(callers: [other, second.store.device])
     #expect(second.calls == [90])
   }
 
-  @Test("a try that a process died over counts")
+  @Test("An attempt whose process died counts")
   func died() async throws {
-    let desk = try Desk([])
+    let fixture = try Fixture([])
     let key = Store.callKey(
       Identifier("rentaaaaaaaaaaaaaaaaaaaaaa")!, CivilDateTime("2026-11-23T05:00")!,
       .phone(try PhoneNumber("5551234567"), message: nil))
-    try desk.store.keep(Store.CallNote(tried: 2, at: desk.store.context.now), of: key)
-    try await desk.run()
-    #expect(desk.calls.count == 1)
+    try fixture.store.keep(Store.CallNote(tried: 2, at: fixture.store.context.now), of: key)
+    try await fixture.run()
+    #expect(fixture.calls.count == 1)
   }
 }

@@ -4,11 +4,11 @@ import Testing
 
 @testable import belfry
 
-/// The look of every part in every state.
+/// The rendering of every view in every state.
 @Suite struct CatalogTests {
-  /// What a person saw and found good. `BELFRY_RECORD=1` writes it anew; then look at the difference.
+  /// The approved rendering. `BELFRY_RECORD=1` records it again. Review the difference afterwards.
   @Test(arguments: [40, 80, 120, 200])
-  func looksAsItDid(_ width: Int) throws {
+  func theRenderingEqualsTheSnapshot(_ width: Int) throws {
     let text = CatalogTests.text(width, isColored: false)
     let file =
       URL(filePath: #filePath).deletingLastPathComponent()
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func nothingIsSaidByColorAlone() {
+  @Test func colorIsNeverTheOnlyDistinction() {
     let (plain, colored) = (
       CatalogTests.text(80, isColored: false), CatalogTests.text(80, isColored: true)
     )
@@ -51,7 +51,7 @@ import Testing
     #expect(colored.replacing(/\u{1B}\[[0-9;]*m/, with: "") == plain)
   }
 
-  @Test func eachStateHasAColorAndAWordOfItsOwn() {
+  @Test func eachStateHasItsOwnColorAndWord() {
     let parts = CatalogParts(Style(isColored: true, width: 80)).all
     func first(_ name: String) -> String {
       let text = parts.first { $0.name == "card: \(name)" }?.text ?? ""
@@ -65,7 +65,7 @@ import Testing
     let badges = parts.filter { $0.name.hasPrefix("badge: ") }
       .compactMap { $0.text.firstMatch(of: /\u{1B}\[([0-9;]+)m\[/)?.1 }
     #expect(badges.count == 6)
-    // Once, daily, weekly, monthly, annual; every second week is as weekly.
+    // Once, daily, weekly, monthly, annual. Every second week looks like weekly.
     #expect(Set(badges).count == 5)
   }
 

@@ -12,7 +12,7 @@ import Testing
     let description = "it is strange"
   }
 
-  @Test("an error of a module keeps its cause, and has a kind and a hint")
+  @Test("An error of a module keeps its cause, and has a kind and a hint")
   func sources() throws {
     let cases: [(any Error, CommandError.Kind, String)] = [
       (StoreError.locked(by: "belfry add"), .locked, "the store is locked by belfry add."),
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("an unknown error is described by its own text")
+  @Test("An unknown error is described by its own text")
   func unknown() {
     #expect(CommandError(explaining: Strange()) == nil)
     let failure = CommandError(Strange())
@@ -45,20 +45,20 @@ import Testing
     #expect(failure.source is Strange)
   }
 
-  @Test("a subject is added before the reason; kind, hints and cause stay")
+  @Test("A subject is added before the reason; kind, hints and cause stay")
   func causes() {
     let failure = CommandError("it was not recorded", causedBy: StoreError.locked(by: "git"))
     #expect(failure.kind == .locked)
     #expect(failure.message == "it was not recorded: the store is locked by git.")
     #expect(failure.hints == ["Try again when it has finished."])
     #expect(failure.source is StoreError)
-    // The first cause stays, however often a subject is added.
+    // The first cause is kept, however often a subject is added.
     let outer = CommandError("the tick failed", causedBy: failure)
     #expect(outer.message == "the tick failed: it was not recorded: the store is locked by git.")
     #expect(outer.source is StoreError)
   }
 
-  @Test("several hints are one text, in their order")
+  @Test("Several hints become one text, in order")
   func hints() {
     let failure = CommandError(.failed, "x.", hints: ["One.", "Two."])
     #expect(failure.hint == "One. Two.")
@@ -66,7 +66,7 @@ import Testing
     #expect(CommandError(.failed, "x.").hint == nil)
   }
 
-  @Test("credentials in URLs are masked in messages and hints")
+  @Test("Credentials in URLs are masked in messages and hints")
   func masks() {
     let url = "https://user:secret@example.org/x"
     let failure = CommandError(.failed, "\(url) failed.", hint: "Correct \(url).")
@@ -74,7 +74,7 @@ import Testing
     #expect(failure.hint?.contains("secret") == false)
   }
 
-  @Test("a file system without locks has its own hint, any other failed lock does not")
+  @Test("A file system without locks has its own hint, any other failed lock does not")
   func locks() {
     #expect(
       CommandError(FileError(locking: "/x", number: ENOLCK)).hint == CommandError.withoutLocks)
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(
-    "git's errors have a cause",
+    "An error of git has a cause",
     arguments: [
       (
         GitError(.generic, "write", "failed: No space left on device"),
@@ -100,7 +100,7 @@ import Testing
     #expect(error.cause == cause)
   }
 
-  @Test("the doctor repeats the hint of an error, except the hint to run the doctor")
+  @Test("The doctor repeats the hint of an error, except the hint to run the doctor")
   func doctor() {
     func remedy(_ error: any Error) -> String? { DoctorText.remedy(CommandError(error)) }
     #expect(remedy(GitError(.notFound, "read", "no such object")) == nil)
@@ -113,7 +113,7 @@ import Testing
     #expect(Examination.repair.failure("x.").message == "The repair failed: x.")
   }
 
-  @Test("a folder that cannot be used because of a permission has its own remedy")
+  @Test("A folder that cannot be used because of a permission has its own remedy")
   func permissions() {
     #expect(Finding.UnreadableReason.system(EACCES).isDenied)
     #expect(!Finding.UnreadableReason.system(EIO).isDenied)

@@ -8,29 +8,29 @@ import TestSupport
 @testable import BelfryScheduler
 @testable import belfry
 
-/// A daemon's mind on a bench: its clock is turned by hand, its hooks write down what they are told, its commands
-/// are the real ones with the same clock.
+/// A daemon with a manual clock. Its hooks record their notifications, and its commands are real and use the same
+/// clock.
 final class DaemonBench: @unchecked Sendable {
-  // Sound, as one test uses it from one task at a time; what other threads tell goes through `queue`.
+  // Safe, because one test uses it from one task at a time. Other threads send events through `queue`.
   let sandbox: Sandbox
   private let queue = Mutex<[DaemonEvent]>([])
   private let clock: Mutex<Instant>
   private let zone: Mutex<String>
-  private let news = Mutex<[DaemonLogEvent]>([])
-  private var watch: DaemonLoop?
+  private let logEvents = Mutex<[DaemonLogEvent]>([])
+  private var loop: DaemonLoop?
   private(set) var activeDeliveries = ActiveDeliveries { _ in }
-  /// Blocks whoever writes the ledger, like a disk that hangs.
+  /// Blocks every write of the ledger, as a disk that hangs does.
   let disk = Gate()
 
-  private let patience: Int
+  private let hookTimeout: Int
 
-  /// - Parameter patience: how long a hook may take, in seconds.
-  init(at now: String, zone: String = "UTC", patience: Int = 60) async throws {
-    self.patience = patience
+  /// - Parameter hookTimeout: The timeout of a hook, in seconds.
+  init(at now: String, zone: String = "UTC", hookTimeout: Int = 60) async throws {
+    self.hookTimeout = hookTimeout
     sandbox = try Sandbox()
     clock = Mutex(Instant(rfc3339: now)!)
     self.zone = Mutex(zone)
-    // It writes down what it is told, and stays when it is asked to.
+    // It records its notification, and keeps running if requested.
     let hook = """
       #!/bin/sh
       cat >/dev/null
@@ -52,19 +52,19 @@ final class DaemonBench: @unchecked Sendable {
 
   var now: Instant { clock.withLock { $0 } }
 
-  /// Runs belfry by the bench's clock.
+  /// Runs belfry with the bench's clock.
   @discardableResult
   func belfry(_ arguments: String...) async throws -> Sandbox.Output {
-    try note()
+    try writeClock()
     return try await sandbox.run(sandbox.root + "/command", arguments)
   }
 
-  private func note() throws {
+  private func writeClock() throws {
     try sandbox.write(now.rfc3339Milliseconds, to: sandbox.root + "/clock")
     try sandbox.write(zone.withLock { $0 }, to: sandbox.root + "/zone")
   }
 
-  /// The store as the daemon opens it.
+  /// Returns the store context, as the daemon opens it.
   private func context() -> StoreContext {
     StoreContext(
       now: now, zones: ZoneLibrary(variable: zone.withLock { $0 }), deviceName: "laptop",
@@ -76,69 +76,69 @@ final class DaemonBench: @unchecked Sendable {
 
   // MARK: The daemon
 
-  /// Starts the daemon; one that was there before is gone as if killed.
+  /// Starts the daemon. An earlier daemon ends as if it was killed.
   func start() async throws {
-    try note()
+    try writeClock()
     let store = try Store.open(sandbox.store, context: context()).store
-    activeDeliveries = ActiveDeliveries { self.tell(.news($0)) }
-    // A keeper of another life than the one before.
+    activeDeliveries = ActiveDeliveries { self.send(.news($0)) }
+    // A lease owner that differs from the previous daemon's.
     let name = UUID().uuidString
     let leaseOwner = LeaseOwner(name: name) { $0 == name }
-    var watch = DaemonLoop(
+    var loop = DaemonLoop(
       store: store,
       dependencies: Daemon.Dependencies(
         command: sandbox.root + "/command", syncs: false, wakesMachine: false,
         context: { _ in self.context() },
         hooks: {
           HookDelivery(
-            own: self.sandbox.hooks, shipped: [], timeout: self.patience, activeDeliveries: $0,
+            own: self.sandbox.hooks, shipped: [], timeout: self.hookTimeout, activeDeliveries: $0,
             leaseOwner: leaseOwner, render: NotificationText(zones: self.context().zones).render)
         },
         gauge: BatteryGauge(
           supplies: PowerSupplies(root: sandbox.power),
           log: BatteryLog(path: sandbox.root + "/state/battery")),
-        log: { item in self.news.withLock { $0.append(item) } }),
+        log: { item in self.logEvents.withLock { $0.append(item) } }),
       activeDeliveries: activeDeliveries,
-      willAccessLedger: { self.disk.pass() }, send: { self.tell($0) })
-    watch.begin()
-    self.watch = watch
+      willAccessLedger: { self.disk.pass() }, send: { self.send($0) })
+    loop.begin()
+    self.loop = loop
     try await settle()
   }
 
-  private func tell(_ event: DaemonEvent) { queue.withLock { $0.append(event) } }
+  private func send(_ event: DaemonEvent) { queue.withLock { $0.append(event) } }
 
-  /// Lets the daemon see to something, and to all that comes of it.
+  /// Lets the daemon handle a wake-up and its consequences.
   func handle(_ wake: WakeSource.Wake) async throws {
-    try note()
-    watch?.handle(.wake(wake))
+    try writeClock()
+    loop?.handle(.wake(wake))
     try await settle()
   }
 
-  /// Handles what hooks and commands tell, until nothing comes any more.
+  /// Handles the events of hooks and commands until there are none left.
   private func settle() async throws {
     while true {
       let events = queue.withLock { queue in
         defer { queue = [] }
         return queue
       }
-      for event in events { watch?.handle(event) }
-      if events.isEmpty, watch?.taskCount == 0 { return }
+      for event in events { loop?.handle(event) }
+      if events.isEmpty, loop?.taskCount == 0 { return }
       try await Task.sleep(for: .milliseconds(2))
     }
   }
 
-  /// Lets time pass as it does, waking the daemon whenever it wants to be.
+  /// Advances the clock in steps, and wakes the daemon at its own wake-up times.
   func wait(until text: String) async throws {
     let end = Instant(rfc3339: text)!
-    while let wake = watch?.nextWake, wake <= end {
+    while let wake = loop?.nextWake, wake <= end {
       clock.withLock { $0 = max($0, wake) }
       try await handle(.time)
     }
     clock.withLock { $0 = end }
-    try note()
+    try writeClock()
   }
 
-  /// Sets the clock, as somebody does or a machine that wakes.
+  /// Sets the clock, as a user does or as a wake-up from sleep does.
   func jump(to text: String) async throws {
     clock.withLock { $0 = Instant(rfc3339: text)! }
     try await handle(.clockChanged)
@@ -149,12 +149,12 @@ final class DaemonBench: @unchecked Sendable {
     try await handle(.zone)
   }
 
-  /// What the hooks were told.
+  /// The notifications that the hooks recorded.
   var rings: [String] {
     sandbox.rings.map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
-  /// When the ledger could not be written, and when it could again.
+  /// The times at which the ledger could not be written, and could be written again.
   var ledgerFailures: [String] {
     log.compactMap { item in
       switch item {
@@ -165,10 +165,10 @@ final class DaemonBench: @unchecked Sendable {
     }
   }
 
-  var log: [DaemonLogEvent] { news.withLock { $0 } }
+  var log: [DaemonLogEvent] { logEvents.withLock { $0 } }
 }
 
-/// Lets threads pass, or holds them while it is closed.
+/// Lets threads pass, or blocks them while it is closed.
 final class Gate: Sendable {
   private let closed = Mutex(false)
 

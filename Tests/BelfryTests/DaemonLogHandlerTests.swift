@@ -20,13 +20,13 @@ import Testing
     return lines.all.withLock { $0 }
   }
 
-  @Test func anEventIsALineAfterTheTime() {
+  @Test func anEventIsALineWithATime() {
     #expect(
       lines(time: "2026-11-20T22:41:00Z", level: .info, "stopped.")
         == ["2026-11-20T22:41:00Z belfry: stopped."])
   }
 
-  @Test func theJournalAddsTheTimeItself() {
+  @Test func theJournalAddsItsOwnTime() {
     #expect(lines(time: nil, level: .notice, "stopped.") == ["belfry: stopped."])
   }
 

@@ -5,9 +5,9 @@ import Testing
 
 @testable import BelfryScheduler
 
-/// The daemon against clocks, zones and stores that go wrong.
+/// The daemon with clock changes, zone changes and failing stores.
 @Suite struct DaemonTests {
-  @Test func ringsWhenItIsTimeAndOnce() async throws {
+  @Test func anAlarmRingsOnceAtItsTime() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
     try await bench.start()
@@ -19,12 +19,12 @@ import Testing
     #expect(bench.rings.count == 2)
     let log = try await bench.belfry("log", "--json").array.compactMap { $0["action"] as? String }
     #expect(log.filter { $0 == "fired" }.count == 2)
-    // Nobody answered in half an hour.
+    // No response within half an hour.
     #expect(log.contains("missed"))
     #expect(try bench.sandbox.read(bench.sandbox.missed).contains("Missed: Rent"))
   }
 
-  @Test("suspended over its time, it rings once, late")
+  @Test("An alarm rings once, late, after a suspension over its time")
   func suspend() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -34,7 +34,9 @@ import Testing
     #expect(bench.rings == ["firing Rent 2026-11-20T09:00 true"])
   }
 
-  @Test("two days later the latest within its grace rings; what came before it was missed")
+  @Test(
+    "After two days ahead, the latest occurrence within its grace rings, and earlier ones are missed"
+  )
   func twoDaysAhead() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -51,8 +53,10 @@ import Testing
     #expect(missed.split(separator: "\n").count == 3, "\(missed)")
   }
 
-  // Nobody can tell which of the two times was right: a second ring is better than none.
-  @Test("a clock set back two days rings nothing at once, and again when the time comes again")
+  // Either of the two times may be the right one: a second ring is better than none.
+  @Test(
+    "After a clock change two days back, nothing rings at once, and the alarm rings again at its time"
+  )
   func twoDaysBack() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -65,12 +69,13 @@ import Testing
     #expect(bench.rings.filter { $0 == "firing Rent 2026-11-20T09:00 false" }.count == 1)
     try await bench.wait(until: "2026-11-20T09:30:00Z")
     #expect(bench.rings.filter { $0 == "firing Rent 2026-11-20T09:00 false" }.count == 2)
-    try await bench.wait(until: "2026-11-21T09:00:30Z")
+    try await bench.wait(
+      until: "2026-11-21T09:00:30Z")
     #expect(bench.rings.last == "firing Rent 2026-11-21T09:00 false")
   }
 
   @Test(
-    "the hour that a spring day lacks and that an autumn day has twice",
+    "An alarm in a skipped hour rings after it, and one in a repeated hour rings once",
     arguments: [
       (
         "2026-03-07T23:00:00Z", "2026-03-08T23:00:00Z", "firing Night 2026-03-08T02:30 false",
@@ -93,7 +98,7 @@ import Testing
     #expect(bench.rings == [ring])
   }
 
-  @Test("a floating alarm follows the device into another zone; one with a place does not")
+  @Test("A floating alarm follows the device into another zone, and an alarm with a zone does not")
   func zoneChange() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T05:00:00Z", zone: "Europe/Berlin")
     try await bench.belfry("add", "Here", "--daily", "--at", "09:00")
@@ -108,7 +113,7 @@ import Testing
   }
 
   @Test(
-    "at midnight, and on the leap day",
+    "An alarm rings at midnight and on the leap day",
     arguments: [
       ("2026-11-20T23:00:00Z", ["--daily", "--at", "00:00"], "2026-11-21T00:00"),
       ("2028-02-28T12:00:00Z", ["--annual", "02-29", "--at", "09:00"], "2028-02-29T09:00"),
@@ -124,7 +129,7 @@ import Testing
   }
 
   @Test(
-    "what is answered, deleted or switched off ends its hooks",
+    "A response, deletion or disabling ends the hooks of an alarm",
     arguments: [
       ["done", "rent"], ["stop", "rent"], ["snooze", "rent"], ["skip", "rent", "--yes"],
       ["delete", "rent", "--yes"], ["disable", "rent"],
@@ -142,7 +147,9 @@ import Testing
     #expect(bench.activeDeliveries.identities.isEmpty)
   }
 
-  @Test("a hook that stayed and died with its daemon is run again, one that had ended is not")
+  @Test(
+    "A hook that was still running when the daemon died is run again, and one that had ended is not"
+  )
   func crash() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -163,7 +170,7 @@ import Testing
     await bench.activeDeliveries.close()
   }
 
-  @Test("an answer that comes after the sound was heard counts")
+  @Test("A response after the sound has played counts")
   func answeredAfterTheSound() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -178,7 +185,7 @@ import Testing
     #expect(log.contains("done"), "\(log)")
   }
 
-  @Test("no sound begins, or goes on, after the answer, however many alarms are due together")
+  @Test("No sound starts or continues after a response, however many alarms are due together")
   func answeredBeforeTheSoundsBegin() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     for number in 1...8 {
@@ -199,7 +206,7 @@ import Testing
     #expect(list.count == 8 && list.allSatisfy { $0["state"] as? String == "active" })
   }
 
-  @Test("what an undo brings back rings again")
+  @Test("An occurrence that undo makes ringing again rings again")
   func undone() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -215,7 +222,7 @@ import Testing
     #expect(bench.rings.count == 2)
   }
 
-  @Test("a hook that stayed and gives up has the person told again")
+  @Test("A hook that runs and then fails causes another delivery")
   func givesUp() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -232,7 +239,7 @@ import Testing
     #expect(bench.rings.first == "firing Rent 2026-11-20T09:00 false", "\(bench.rings)")
   }
 
-  @Test("a way that fails while another works is told of")
+  @Test("A failed channel is reported while another channel works")
   func oneWayFails() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -247,14 +254,14 @@ import Testing
     #expect(reasons == [["\(bench.sandbox.hooks)/ring: no card"]])
   }
 
-  @Test("a battery that falls faster than predicted is told of, once for each worsening")
+  @Test("A battery that drains faster than predicted is reported once for each worsening")
   func battery() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T23:00:00Z")
     try await bench.belfry("add", "Standup", "--daily", "--at", "05:00")
     try bench.sandbox.write(
       "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_RISK $BELFRY_TITLE\" >> '\(bench.sandbox.root)/battery-warnings'\n[ ! -e '\(bench.sandbox.root)/broken' ]\n",
       to: bench.sandbox.hooks + "/battery", mode: 0o755)
-    // Where the hook for battery warnings fails, that for firings is asked.
+    // If the hook for battery warnings fails, the hook for firings is used.
     try bench.sandbox.write(
       "#!/bin/sh\n[ \"$BELFRY_KIND\" != battery ]\n", to: bench.sandbox.hooks + "/notify",
       mode: 0o755
@@ -281,13 +288,13 @@ import Testing
     try bench.sandbox.battery(30, drain: 8)
     try await bench.wait(until: "2026-11-21T01:30:00Z")
     #expect(batteryWarned().count == told + 1 && batteryWarned().last == "critical Standup")
-    // Another life of the daemon's knows what was told.
+    // A restarted daemon keeps the record of delivered warnings.
     try await bench.start()
     try await bench.wait(until: "2026-11-21T01:50:00Z")
     #expect(batteryWarned().count == told + 1)
   }
 
-  @Test("a tick beside the daemon rings nothing again")
+  @Test("A tick beside the daemon causes no second ring")
   func besideTick() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -298,7 +305,7 @@ import Testing
     #expect(bench.rings.count == 1)
   }
 
-  @Test("what reaches nobody is tried again, later and later, until it does")
+  @Test("A failed delivery is retried with increasing intervals until it succeeds")
   func undelivered() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -315,9 +322,9 @@ import Testing
     #expect(bench.rings == ["firing Rent 2026-11-20T09:00 true"])
   }
 
-  @Test("a hook that hangs holds up no other alarm, and its own is told all the same")
+  @Test("A hook that hangs delays no other alarm, and its own alarm is delivered by a retry")
   func hanging() async throws {
-    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z", patience: 15)
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z", hookTimeout: 15)
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
     try await bench.belfry("add", "Tea", "--daily", "--at", "09:00")
     let working = try bench.sandbox.read(bench.sandbox.hooks + "/notify")
@@ -325,13 +332,13 @@ import Testing
       "#!/bin/sh\n[ \"$BELFRY_TITLE\" = Tea ] || exec sleep 60\n"
         + working.replacing("#!/bin/sh\n", with: ""),
       to: bench.sandbox.hooks + "/notify", mode: 0o755)
-    // One that makes no noise and does not end either: it holds up nothing.
+    // A hook without output that does not end: it delays nothing.
     try bench.sandbox.write(
       "#!/bin/sh\nexec sleep 60\n", to: bench.sandbox.hooks + "/ring", mode: 0o755)
     try await bench.start()
     try await bench.wait(until: "2026-11-20T09:00:05Z")
     #expect(bench.rings == ["firing Tea 2026-11-20T09:00 false"])
-    // The next try that is fast enough on this machine, with a hook that has been mended.
+    // The next attempt that is fast enough on this machine, with a repaired hook.
     try bench.sandbox.write(working, to: bench.sandbox.hooks + "/notify", mode: 0o755)
     func isRung() -> Bool { bench.rings.contains { $0.hasPrefix("firing Rent 2026-11-20T09:00") } }
     for minute in 1...9 where !isRung() {
@@ -340,9 +347,9 @@ import Testing
     #expect(isRung(), "\(bench.rings)")
   }
 
-  // MARK: Stores that go wrong
+  // MARK: Store failures
 
-  @Test("it rings from what it remembers when the store is gone, and records when it is back")
+  @Test("The daemon rings from memory when the store is gone, and records when it is back")
   func withoutTheStore() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -361,7 +368,7 @@ import Testing
     #expect(bench.rings.count == 1)
   }
 
-  @Test("a locked store keeps nothing from ringing")
+  @Test("A locked store prevents no ring")
   func locked() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -376,7 +383,7 @@ import Testing
     #expect(log.contains("fired"))
   }
 
-  @Test("a record that a hand edit has broken rings as it was")
+  @Test("A record with an invalid hand edit rings with its last valid version")
   func brokenRecord() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -387,31 +394,34 @@ import Testing
     try await bench.handle(.alarms([Identifier(name.dropLast(5))!]))
     try await bench.wait(until: "2026-11-20T09:00:05Z")
     #expect(bench.rings == ["firing Rent 2026-11-20T09:00 false"])
-    // One that starts with the file broken asks the history.
+    // A daemon that starts with the invalid file reads the history.
     try await bench.start()
     try await bench.wait(until: "2026-11-21T09:00:05Z")
     #expect(bench.rings.count == 2)
   }
 
-  @Test("when nothing can be noted it rings once all the same")
+  @Test("Without a writable ledger, an occurrence still rings once")
   func nothingCanBeNoted() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
     try await bench.start()
     let notes = bench.sandbox.store + "/.git/belfry"
-    // A folder in the place of the file takes no note, whoever tries.
+    // A folder in the place of the file makes every write fail.
     try? FileManager.default.removeItem(atPath: notes + "/ledger.json")
     try FileManager.default.createDirectory(
       atPath: notes + "/ledger.json/x", withIntermediateDirectories: true)
     try await bench.wait(until: "2026-11-20T09:10:00Z")
-    #expect(bench.rings == ["firing Rent 2026-11-20T09:00 false"])
+    #expect(
+      bench.rings == [
+        "firing Rent 2026-11-20T09:00 false"
+      ])
     #expect(
       bench.log.contains { if case .failed(.ledger, _) = $0 { true } else { false } }
     )
   }
 
   @Test(
-    "what rang while the disk was full is recorded when there is room again, and does not ring again"
+    "A ring on a full disk is recorded once there is space again, and does not repeat"
   )
   func fullDisk() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
@@ -433,7 +443,7 @@ import Testing
     #expect(bench.rings == ["firing Rent 2026-11-20T09:00 false"])
   }
 
-  @Test("a disk that hangs holds back no alarm, and what rang is recorded when it answers")
+  @Test("A disk that hangs delays no alarm, and the ring is recorded when the disk responds")
   func hangingDisk() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -444,7 +454,7 @@ import Testing
     #expect(
       bench.rings == ["firing Rent 2026-11-20T09:00 false", "firing Tea 2026-11-20T09:01 false"])
     bench.disk.open()
-    // It tells when it answers; what was told of is written then.
+    // The ring is recorded when the disk responds.
     for _ in 0..<600 where bench.ledgerFailures.last != "works" {
       try await bench.handle(.time)
       try await Task.sleep(for: .milliseconds(50))
@@ -457,9 +467,9 @@ import Testing
     #expect(bench.rings.count == 2)
   }
 
-  // MARK: What else is told
+  // MARK: Other notifications
 
-  @Test("warnings, ahead of their time, once each")
+  @Test("Advance warnings are delivered once each, before the due time")
   func warnings() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry(
@@ -470,13 +480,15 @@ import Testing
     try await bench.wait(until: "2026-11-28T09:00:05Z")
     #expect(
       bench.rings == [
-        "warning Rent 2026-11-28T09:00", "warning Rent 2026-11-28T09:00",
+        "warning Rent 2026-11-28T09:00",
+        "warning Rent 2026-11-28T09:00",
         "firing Rent 2026-11-28T09:00 false",
       ])
   }
 
   @Test(
-    "while the store's folder is away it rings from memory, nothing twice, and creates no store")
+    "While the store's folder is missing, the daemon rings from memory, once each, and creates no store"
+  )
   func storeAway() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     let (store, away) = (bench.sandbox.store, bench.sandbox.root + "/away")
@@ -494,7 +506,7 @@ import Testing
     try FileManager.default.moveItem(atPath: away, toPath: store)
     try await bench.wait(until: "2026-11-20T10:01:00Z")
     #expect(bench.rings.count == 2)
-    // What rang meanwhile is recorded.
+    // Rings during the absence are recorded.
     let log = try await bench.belfry("log", "--json").array.filter {
       $0["action"] as? String == "fired"
     }
@@ -506,7 +518,7 @@ import Testing
     #expect(bench.rings.last == "firing Tea 2026-11-21T10:00 false")
   }
 
-  @Test("in a pause nothing rings, and it comes again by itself")
+  @Test("Nothing rings in a pause, and the alarm rings again after it")
   func pause() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -521,7 +533,7 @@ import Testing
     #expect(skipped.count == 3)
   }
 
-  @Test("an alarm of other devices rings on those")
+  @Test("An alarm of other devices rings on those devices")
   func otherDevices() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     let server = try await bench.sandbox.secondDevice(now: "2026-11-20T08:00:00Z")
@@ -535,7 +547,7 @@ import Testing
     #expect(bench.rings == ["firing Tea 2026-11-20T09:30 false"])
   }
 
-  @Test("an alarm of another device rings here once that is not known to be alive")
+  @Test("An alarm of another device rings here after that device is no longer known to be online")
   func silentDevice() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T10:00:00Z")
     let server = try await bench.sandbox.secondDevice(now: "2026-11-20T10:00:00Z")
@@ -547,7 +559,7 @@ import Testing
     // It was set up less than a day ago.
     try await bench.wait(until: "2026-11-21T09:30:00Z")
     #expect(bench.rings.isEmpty)
-    // The daemon looks again by itself when the day is over.
+    // The daemon evaluates again when the day is over.
     try await bench.wait(until: "2026-11-21T10:01:00Z")
     #expect(bench.rings == ["firing Rent 2026-11-21T09:00 true"])
   }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import BelfryScheduler
 
-/// Programs in process groups of their own, and how they end.
+/// Programs in their own process groups, and their termination.
 @Suite struct GroupProcessTests {
-  /// Runs a script as the leader of a group, and ends it once it has said something.
+  /// Runs a script as the leader of a group, and ends the group after the first output.
   private func end(
     _ path: String, grace: Duration = .seconds(10)
   ) async -> GroupProcess.Termination {
@@ -20,7 +20,7 @@ import Testing
     return await run.value
   }
 
-  @Test("a hook's TERM trap runs while a child of its shell runs, and may speak on standard error")
+  @Test("A hook's TERM trap runs while a child of its shell runs, and can write to standard error")
   func trapWhileAChildRuns() async throws {
     let sandbox = try Sandbox()
     let down = sandbox.root + "/down"
@@ -37,7 +37,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: down))
   }
 
-  @Test("the other processes of a hook's group have the same time to end as the hook itself")
+  @Test("The other processes of a hook's group get the same grace period as the hook itself")
   func trapOfAChild() async throws {
     let sandbox = try Sandbox()
     let down = sandbox.root + "/down"
@@ -51,7 +51,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: down))
   }
 
-  @Test("a group that ignores SIGTERM is ended with SIGKILL once the grace period is over")
+  @Test("A group that ignores SIGTERM is ended with SIGKILL once the grace period is over")
   func ignoringTheEnd() async throws {
     let sandbox = try Sandbox()
     let path = try sandbox.script("hook", "trap '' TERM\necho ready\nsleep 600\n")
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "a process that left the group and holds the output open delays nothing",
+    "A process that left its group and holds the output open delays nothing",
     .timeLimit(.minutes(1)))
   func outputHeldOpen() async throws {
     let sandbox = try Sandbox()
@@ -76,7 +76,7 @@ import Testing
     _ = try await sandbox.run("/bin/kill", [left])
   }
 
-  @Test("the shipped call hook cleans up when it is ended in the middle of a call")
+  @Test("The shipped call hook cleans up when it is ended in the middle of a call")
   func shippedCallHookCleansUp() async throws {
     let sandbox = try Sandbox()
     let here = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

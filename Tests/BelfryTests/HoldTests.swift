@@ -4,7 +4,7 @@ import Testing
 
 /// Stopping by holding a key for three seconds.
 @Suite struct HoldTests {
-  /// A key that repeats as keyboards do: first after 500 ms, then every 33.
+  /// Simulates key repeats of a keyboard: the first after 500 ms, then one every 33 ms.
   private func press(_ hold: inout Hold, from start: Int64, for length: Int64) -> Int64 {
     hold.press(at: start)
     var now = start + 500
@@ -24,18 +24,18 @@ import Testing
     #expect(hold.isComplete)
   }
 
-  @Test func lettingGoResetsTheProgress() {
+  @Test func releasingTheKeyResetsTheProgress() {
     var hold = Hold(seesReleases: false)
     let end = press(&hold, from: 0, for: 2500)
     #expect(hold.progress(at: end) > 0.8)
     hold.advance(to: end + 400)
     #expect(hold.progress(at: end + 400) == 0)
-    // Again from the beginning.
+    // The progress starts again at zero.
     _ = press(&hold, from: end + 500, for: 2000)
     #expect(!hold.isComplete)
   }
 
-  @Test func aTapIsNoHold() {
+  @Test func aTapIsNotAHold() {
     var hold = Hold(seesReleases: false)
     hold.press(at: 0)
     hold.advance(to: 700)
@@ -47,8 +47,8 @@ import Testing
     #expect(!hold.isComplete)
   }
 
-  @Test func aKeyThatIsStillHeldStopsNothingElse() {
-    // The alarm before was stopped by this very key.
+  @Test func aKeyThatIsStillHeldStopsNoOtherAlarm() {
+    // The previous alarm was stopped with the same key press.
     var hold = Hold(seesReleases: false, afterHold: true)
     _ = press(&hold, from: 1, for: 100)
     for now in stride(from: Int64(100), through: 8000, by: 33) { hold.press(at: now) }
@@ -66,7 +66,7 @@ import Testing
     #expect(seen.isComplete)
   }
 
-  @Test func whereReleasesAreSeenOnlyTheyEndIt() {
+  @Test func onlyAReleaseEventEndsTheHoldWhereTheTerminalReportsReleases() {
     var hold = Hold(seesReleases: true)
     hold.press(at: 0)
     hold.advance(to: 2999)
@@ -81,19 +81,19 @@ import Testing
   }
 }
 
-/// What terminals send.
+/// The input that terminals send.
 @Suite struct KeyReaderTests {
   private func events(_ pieces: String...) -> [KeyReader.Event] {
     var reader = KeyReader()
     return pieces.flatMap { reader.read(Array($0.utf8)) }
   }
 
-  @Test func plainKeys() {
+  @Test func plainKeysAreRead() {
     #expect(events("d ", "ä") == [.key("d", .press), .key(" ", .press), .key("ä", .press)])
     #expect(events("\u{1B}") == [.escape])
   }
 
-  @Test func keysOfTheKittyProtocol() {
+  @Test func keysOfTheKittyProtocolAreRead() {
     #expect(
       events("\u{1B}[32u", "\u{1B}[32;1:2u", "\u{1B}[32;1:3u") == [
         .key(" ", .press), .key(" ", .repeated), .key(" ", .release),
@@ -104,13 +104,13 @@ import Testing
     #expect(events("\u{1B}[27;1:3u").isEmpty)
   }
 
-  @Test func answersOfTheTerminal() {
+  @Test func responsesOfTheTerminalAreRead() {
     #expect(events("\u{1B}[?11u\u{1B}[?62;22c") == [.keyboardFlags(11), .attributes])
   }
 
-  @Test func piecesAndStrangers() {
+  @Test func partialAndUnknownSequencesAreHandled() {
     #expect(events("\u{1B}[32;1", ":3u") == [.key(" ", .release)])
-    // Arrows, function keys, and rubbish mean nothing.
+    // Arrow keys, function keys and invalid input are ignored.
     #expect(events("\u{1B}[A", "\u{1B}OP", "\u{1B}[15~", "\u{1B}[999999999u").isEmpty)
     #expect(events("\u{1B}[A", "d") == [.key("d", .press)])
     #expect(events("\u{1B}[" + String(repeating: "1", count: 100), "d") == [.key("d", .press)])

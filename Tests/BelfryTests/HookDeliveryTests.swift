@@ -8,7 +8,7 @@ import Testing
 @testable import BelfryScheduler
 @testable import belfry
 
-/// Hooks that are ended, because the alarm was answered while they ran.
+/// Hooks that are ended because the alarm was answered while they ran.
 @Suite struct HookDeliveryTests {
   private let notification = HookDeliveryTests.firing("dbbjx53dsdxuce4rkkujxmt7fb", "Rent")
 
@@ -22,7 +22,7 @@ import Testing
         Notification.Content(id: id, title: title, at: due), Notification.Firing(isLate: false)))
   }
 
-  @Test("an answer ends the list of channels: no other hook runs instead of those that it ends")
+  @Test("A response ends the list of channels, so no other hook runs instead of the ended ones")
   func answeredBeforeAnyChannelWorked() async throws {
     let sandbox = try Sandbox()
     for name in ["notify", "ring"] {
@@ -50,7 +50,7 @@ import Testing
     #expect(news.withLock { $0 }.isEmpty)
   }
 
-  @Test("a sound that waits for its turn is registered, and never begins once it was withdrawn")
+  @Test("A queued sound is registered, and does not start after it was withdrawn")
   func withdrawnWhileItWaits() async throws {
     let sandbox = try Sandbox()
     _ = try sandbox.script("own/notify", "echo delivered\nexec sleep 600\n")
@@ -61,7 +61,7 @@ import Testing
       own: sandbox.root + "/own", shipped: [], timeout: 600, activeDeliveries: activeDeliveries,
       soundWait: .seconds(3600),
       render: NotificationText(zones: ZoneLibrary(variable: "UTC")).render)
-    // The first sound says nothing, so that the second waits for its turn.
+    // The first sound gives no output, so the second one stays queued.
     let second = HookDeliveryTests.firing("ebbjx53dsdxuce4rkkujxmt7fb", "Tea")
     #expect(
       await delivery.deliver(notification, snooze: 600)
@@ -77,7 +77,7 @@ import Testing
     }
     await activeDeliveries.close()
     #expect(try sandbox.read(sandbox.root + "/rung") == "Rent\n")
-    // What comes after the end of all ends at once.
+    // A delivery after the end of all deliveries ends at once.
     #expect(await delivery.deliver(second, snooze: 600) == .withdrawn)
     await activeDeliveries.idle()
     #expect(try sandbox.read(sandbox.root + "/rung") == "Rent\n")

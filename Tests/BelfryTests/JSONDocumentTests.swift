@@ -24,7 +24,7 @@ import Testing
     var empty: [String: Int] = [:]
   }
 
-  @Test("a document has the canonical form of records, and hides no character")
+  @Test("A document has the canonical form of records, and escapes invisible characters")
   func canonicalForm() throws {
     let expected = JSON.object([
       "text": .string(Sample().text), "flag": true, "real": .real(34.0625), "whole": .real(34),
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(
-    "the schedule of a document is that of a record",
+    "A document has the same schedule as a record",
     arguments: [
       Recurrence.once(CivilDate(year: 2026, month: 12, day: 1)),
       .daily(Recurrence.Cadence(start: CivilDate(year: 2026, month: 12, day: 1))),
@@ -67,7 +67,7 @@ import Testing
         == ScheduleRecord.encode(schedule).document)
   }
 
-  @Test("each setting has one name, in commands and in documents", arguments: Setting.allCases)
+  @Test("Each setting has one name, in commands and in documents", arguments: Setting.allCases)
   func settingNames(_ setting: Setting) throws {
     let value = Settings()[keyPath: setting.value]
     let document = try DocumentEncoder.document(SettingsDocument(setting, value))
@@ -75,7 +75,7 @@ import Testing
     #expect(Setting(named: setting.name) == setting)
   }
 
-  @Test("a warning is printed once")
+  @Test("A warning is printed once")
   func warnings() throws {
     let warnings = CommandWarnings()
     #expect(warnings.isNew(["a", "b"]))

@@ -29,7 +29,7 @@ import Testing
         outcome: outcome, isTest: isTest))
   }
 
-  @Test func payloadsOfAlarms() throws {
+  @Test func payloadsOfAlarmsHaveTexts() throws {
     let schedule = try Schedule(
       .once(CivilDate("2026-12-24")!), times: [CivilTime("18:00")!])
     #expect(words(.schedule(schedule)) == "once on 2026-12-24 at 18:00")
@@ -49,7 +49,7 @@ import Testing
       words(.pause(until: CivilDateTime("2026-12-15T00:00")!)) == "until 2026-12-15T00:00")
   }
 
-  @Test func payloadsOfOccurrences() {
+  @Test func payloadsOfOccurrencesHaveTexts() {
     let earlier = LogPayload.EarlierOccurrences(
       count: 6698, first: CivilDateTime("2026-01-01T00:01")!)
     #expect(
@@ -65,7 +65,7 @@ import Testing
     #expect(words(.undone(.done)) == "done")
   }
 
-  @Test func payloadsOfCascades() throws {
+  @Test func payloadsOfCascadesHaveTexts() throws {
     #expect(words(.cascade(.on)) == "cascade: on")
     #expect(words(.cascade(.off)) == "cascade: off")
     #expect(words(.cascade(.added(.device(watch)))) == "cascade: Watch added")
@@ -81,7 +81,7 @@ import Testing
     #expect(words(.rehearsal(isDelivered: false)) == "reached nobody on laptop")
   }
 
-  @Test func payloadsOfCalls() throws {
+  @Test func payloadsOfCallsHaveTexts() throws {
     let outcomes: [(CallOutcome, String)] = [
       (.answered, "answered"), (.busy, "the line was busy"), (.noAnswer, "there was no answer"),
       (.hookMissing(name: "call", folders: ["/a", "/b"]), "there is no hook 'call' in /a, /b"),
@@ -98,7 +98,7 @@ import Testing
         == "(555) 123-4567: the line was busy, try 2 (a test)")
   }
 
-  @Test func entryOfANewerVersion() throws {
+  @Test func anEntryOfANewerVersionHasAText() throws {
     let payload = LogPayload.unknown(#"{"kind":"defused","wire":"red\u001b"}"#)
     let line = text.line(entry(payload, .unknown("defused")), when: { "\($0)" })
     #expect(
@@ -110,7 +110,7 @@ import Testing
     #expect(json["action"]?.string == "defused")
   }
 
-  @Test func lineAndJSON() throws {
+  @Test func anEntryHasALineAndJSON() throws {
     let entry = entry(.fields([.title]))
     #expect(
       text.line(entry, when: { "\($0)" })

@@ -8,9 +8,9 @@ import Testing
 @testable import BelfryScheduler
 @testable import belfry
 
-/// A month of ticks and random answers over a real store, each step in a store that is opened anew.
+/// A month of ticks and random responses in a real store, which is opened again for each step.
 @Suite struct MonthOnDisk {
-  @Test func theLogTellsTheSameStoryAsTheRecords() async throws {
+  @Test func theLogAgreesWithTheRecords() async throws {
     let sandbox = try Sandbox()
     let path = sandbox.root + "/store"
     var random = SeededGenerator(seed: 7)
@@ -47,7 +47,7 @@ import Testing
     let alarms = try store.overview().summaries.map(\.id).sorted()
     #expect(alarms.count == 4)
 
-    // The hook's own folder: it is reached, and answers nothing.
+    // The hook's own folder: the delivery succeeds, without a response.
     try sandbox.write("#!/bin/sh\n", to: sandbox.hooks + "/notify", mode: 0o755)
     try sandbox.write("#!/bin/sh\n", to: sandbox.hooks + "/follow-up", mode: 0o755)
     let delivery = HookDelivery(
@@ -88,7 +88,7 @@ import Testing
         default: throw error
         }
       }
-      // The tier may be what was undone.
+      // The undone change may have been the tier.
       try store.set(.tier, to: .word("plus"))
     }
   }

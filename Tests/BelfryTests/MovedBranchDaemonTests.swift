@@ -4,9 +4,9 @@ import Testing
 
 @testable import BelfryScheduler
 
-/// A daemon beside plain git that moves the branch and leaves the work tree behind.
+/// A daemon and a plain git that moves the branch without the work tree.
 @Suite struct MovedBranchDaemonTests {
-  /// A daemon's store whose branch is moved to a commit with an alarm that the work tree does not have.
+  /// Returns a daemon whose branch was moved to a commit with an alarm that the work tree lacks.
   private func bench() async throws -> DaemonBench {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Tea", "--daily", "--at", "09:00")
@@ -31,7 +31,7 @@ import Testing
     "firing Tea 2026-11-20T09:15 false", "firing Milk 2026-11-20T09:30 false",
   ]
 
-  @Test("the daemon rings for the alarms of a branch that was moved")
+  @Test("The daemon rings for the alarms of a branch that was moved")
   func ringing() async throws {
     let bench = try await bench()
     try await bench.start()
@@ -42,7 +42,7 @@ import Testing
     #expect(try await bench.sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
-  @Test("the daemon notices a moved branch at its rounds, without being told")
+  @Test("The daemon notices a moved branch in its periodic check")
   func round() async throws {
     let bench = try await bench()
     try await bench.start()
@@ -51,12 +51,12 @@ import Testing
     #expect(bench.rings == expected)
   }
 
-  @Test("alarms of a moved branch ring also while the store cannot be written to")
+  @Test("Alarms of a moved branch ring even while the store cannot be written")
   func lockedStore() async throws {
     let bench = try await bench()
     try await bench.start()
     _ = try await bench.sandbox.git("reset", "-q", "FETCH_HEAD")
-    // Every command that would bring the work tree in line fails.
+    // Every command that would update the work tree fails.
     let lock = bench.sandbox.store + "/.git/belfry/lock"
     try FileManager.default.removeItem(atPath: lock)
     try FileManager.default.createDirectory(atPath: lock, withIntermediateDirectories: false)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BelfryScheduler
 
-/// Deliveries and outcomes that one process hands to another.
+/// Deliveries and outcomes that one process sends to another.
 @Suite struct NotificationCodingTests {
   private static let now = Instant(rfc3339: "2026-11-23T09:00:00Z")!
   private static let id = OccurrenceID(
@@ -58,7 +58,7 @@ import Testing
     #expect(DeliveryOutcome(json: try JSON(parsing: Array(outcome.json.line.utf8))) == outcome)
   }
 
-  @Test func whatIsIncompleteIsRefused() throws {
+  @Test func incompleteMessagesAreRefused() throws {
     for text in [
       "{}", #"{"due":"2026-11-23T09:00:00Z"}"#,
       #"{"due":"2026-11-23T09:00:00Z","notification":{"kind":"firing"}}"#,

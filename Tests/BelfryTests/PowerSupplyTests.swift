@@ -5,7 +5,7 @@ import Testing
 
 @testable import BelfryScheduler
 
-/// The kernel's account of batteries, from made trees.
+/// The kernel's battery data, read from temporary trees.
 @Suite struct PowerSupplyTests {
   private let sandbox: Sandbox
 
@@ -24,14 +24,14 @@ import Testing
     let words: String
   }
 
-  @Test func withoutBatteriesThereIsNone() throws {
+  @Test func aMachineWithoutBatteriesHasNoReading() throws {
     #expect(report() == .none)
     try sandbox.supply("AC", ["type": "Mains", "online": "1"])
     #expect(report() == .none)
     #expect(PowerSupplies(root: "/nowhere").read() == .unavailable)
   }
 
-  @Test func anOrdinaryLaptop() throws {
+  @Test func anOrdinaryLaptopHasAReading() throws {
     try sandbox.battery(34.25, drain: 8)
     let reading = try reading()
     #expect(reading.level == 34.25)
@@ -44,7 +44,8 @@ import Testing
     #expect(try self.reading().draw == nil)
   }
 
-  @Test("charges and currents instead of energies and powers, a drain below zero")
+  @Test(
+    "Charges and currents are read where energies and powers are missing, with a negative drain")
   func charges() throws {
     try sandbox.supply(
       "BAT1",
@@ -57,7 +58,7 @@ import Testing
     #expect(abs((reading.draw ?? 0) - 10) < 0.001)
   }
 
-  @Test("two batteries are weighted by what they hold")
+  @Test("Two batteries are weighted by their capacity")
   func several() throws {
     try sandbox.battery(80, drain: 0)
     try sandbox.supply(
@@ -74,7 +75,7 @@ import Testing
     #expect(reading.names == ["BAT0", "BAT1"])
   }
 
-  @Test("a mouse's battery, and one that is not in its bay, do not count")
+  @Test("A mouse's battery and a removed battery do not count")
   func others() throws {
     try sandbox.supply(
       "hidpp_battery_0",
@@ -87,14 +88,14 @@ import Testing
   }
 
   @Test(
-    "whether power comes from outside",
+    "A machine is charging if power comes from outside",
     arguments: [
       (["Charging"], "1", true), (["Full"], "1", true), (["Not charging"], "1", true),
       (["Unknown"], "1", true), (["Unknown"], "0", false), (["Full"], nil, true),
       (["Not charging"], nil, true), (["Unknown"], nil, false), (["Discharging"], "0", false),
       // A charger that is too weak.
       (["Discharging"], "1", false),
-      // One battery fills up, one waits, or empties in its turn.
+      // One battery charges while the other one waits or discharges.
       (["Charging", "Not charging"], "1", true), (["Discharging", "Unknown"], "0", false),
       (["Not charging", "Discharging"], "0", false),
     ] as [([String], String?, Bool)])
@@ -107,7 +108,7 @@ import Testing
     #expect(try reading().isCharging == isCharging)
   }
 
-  @Test("nonsense is not believed")
+  @Test("Impossible values are ignored")
   func nonsense() throws {
     try sandbox.supply(
       "BAT0",
@@ -117,7 +118,7 @@ import Testing
       ])
     #expect(try reading().level == 12)
     #expect(try reading().draw == nil)
-    // Two figures that have nothing to do with each other: the lower one.
+    // Two unrelated figures: the lower one counts.
     try sandbox.supply(
       "BAT0",
       [
@@ -136,14 +137,14 @@ import Testing
         ])
       #expect(try (0...100).contains(reading().level ?? 0))
     }
-    // What cannot be read is not there.
+    // Unreadable values count as absent.
     try FileManager.default.removeItem(atPath: sandbox.power + "/BAT0/status")
     try FileManager.default.createDirectory(
       atPath: sandbox.power + "/BAT0/status", withIntermediateDirectories: false)
     #expect(try !reading().isCharging)
   }
 
-  @Test("samples are kept in a file that nothing in it can break")
+  @Test("Samples are kept in a file, and damaged content causes no failure")
   func log() throws {
     let log = BatteryLog(path: sandbox.root + "/state/battery")
     func sample(_ minute: Int64, _ level: Double, charging: Bool = false) -> BatterySample {
@@ -165,7 +166,7 @@ import Testing
     try sandbox.write("junk\n1 2 3\n\u{0}\n" + good + "1795009999000 50 drain", to: log.path)
     #expect(log.read().samples.count == 5)
     #expect(try log.add(sample(30, 80), spacing: 270)?.samples.count == 6)
-    // Many are thinned out.
+    // A large number of samples is thinned out.
     for step in 4..<900 { _ = try log.add(sample(Int64(step) * 10, 50), spacing: 0) }
     let lines = try sandbox.read(log.path).split(separator: "\n").count
     #expect((300..<840).contains(lines), "\(lines)")

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct SoundTests {
   @Test(arguments: Sound.all)
-  func isAWaveFileThatCanBeHeard(_ sound: Sound) {
+  func everySoundIsAnAudibleWaveFile(_ sound: Sound) {
     let wav = sound.wav()
     #expect(Array("RIFF".utf8) == Array(wav[0..<4]))
     #expect(Array("WAVEfmt ".utf8) == Array(wav[8..<16]))
@@ -18,12 +18,12 @@ import Testing
     }
     let loudest = samples.map { abs(Int($0)) }.max() ?? 0
     #expect((25_000...27_000).contains(loudest))
-    // Half a second to eight, quiet at its end so that it can be repeated.
+    // Half a second to eight, and quiet at the end so that it can be repeated.
     #expect((11_025...176_400).contains(samples.count))
     #expect(samples.suffix(200).allSatisfy { abs(Int($0)) < 1500 })
   }
 
-  @Test func anUnknownSoundIsStillASound() {
+  @Test func anUnknownSoundStillPlaysASound() {
     #expect(Sound.named("nothing") == nil)
     #expect(Sound.chosen("nothing") == Sound.all[0])
     #expect(Sound.chosen("none") == nil)

@@ -3,13 +3,13 @@ import Testing
 
 @testable import BelfryScheduler
 
-/// When a daemon syncs.
+/// The times of a daemon's syncs.
 @Suite struct SyncScheduleTests {
   private let start = Instant(rfc3339: "2026-11-20T09:00:00Z")!
 
   private func after(_ seconds: Int64) -> Instant { start.adding(seconds: seconds) }
 
-  @Test func oftenWhileSomethingRingsAndSeldomOtherwise() {
+  @Test func syncsAreFrequentWhileAnAlarmRingsAndRareOtherwise() {
     var schedule = SyncSchedule()
     #expect(schedule.next(.quiet, now: start) == start)
     schedule.begin(at: start)
@@ -20,7 +20,7 @@ import Testing
     #expect(schedule.next(.quiet, now: start) == after(600))
   }
 
-  @Test func soonAfterAChangeAndSeveralTogether() {
+  @Test func aSyncFollowsSoonAfterAChangeAndCoversSeveralChanges() {
     var schedule = SyncSchedule()
     schedule.begin(at: start)
     schedule.end(at: start, succeeded: true)
@@ -32,7 +32,7 @@ import Testing
     #expect(schedule.next(.quiet, now: after(13)) == after(613))
   }
 
-  @Test func whoCannotBeReachedIsAskedLessAndLess() {
+  @Test func anUnreachableRemoteIsRetriedWithIncreasingIntervals() {
     var schedule = SyncSchedule()
     var waits: [Int64] = []
     for _ in 0..<9 {
@@ -47,16 +47,16 @@ import Testing
     #expect(schedule.next(.ringing, now: start) == after(15))
   }
 
-  @Test func syncsOftenWhileAStepIsNear() {
+  @Test func syncsAreFrequentBeforeACascadeStep() {
     var schedule = SyncSchedule()
     schedule.begin(at: start)
     schedule.end(at: start, succeeded: true)
     #expect(schedule.next(.guarding, now: start) == after(120))
     #expect(schedule.next(.cascading, now: start) == after(5))
-    // What has happened here is told at once.
+    // A local change is pushed at once.
     schedule.noteChange(at: after(1))
     #expect(schedule.next(.cascading, now: after(1)) == after(1))
-    // Who cannot be reached is asked on: each ring depends on it.
+    // An unreachable remote is still retried, because every ring depends on it.
     for _ in 0..<9 {
       schedule.begin(at: start)
       schedule.end(at: start, succeeded: false)
@@ -64,7 +64,7 @@ import Testing
     #expect(schedule.next(.cascading, now: start) == after(5))
     #expect(schedule.isFresh(at: after(15)))
     #expect(!schedule.isFresh(at: after(16)))
-    // One that ended just now, and began before the machine slept.
+    // A step that ended just now, and began before the machine slept.
     schedule.begin(at: start)
     schedule.end(at: after(600), succeeded: true)
     #expect(!schedule.isFresh(at: after(600)))

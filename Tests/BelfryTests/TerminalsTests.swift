@@ -4,9 +4,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The last way to a person: terminals of their own.
+/// The fallback channel: the user's own terminals.
 @Suite struct TerminalsTests {
-  /// A terminal that somebody looks at, in a folder of its own.
+  /// Returns a terminal with a reader, in a separate folder.
   private func terminal(_ sandbox: Sandbox) throws -> (screen: Int32, line: Int32, folder: String) {
     var (screen, line): (Int32, Int32) = (-1, -1)
     var name = [CChar](repeating: 0, count: 100)
@@ -19,7 +19,7 @@ import Testing
     return (screen, line, folder)
   }
 
-  @Test func linesAreShownWithTheBell() throws {
+  @Test func linesAreShownWithABell() throws {
     let sandbox = try Sandbox()
     let (screen, line, folder) = try terminal(sandbox)
     defer { for file in [screen, line] { close(file) } }
@@ -33,7 +33,7 @@ import Testing
     #expect(text.contains("** Rent\r\n") || text.contains("** Rent\r\r\n"), "\(text)")
   }
 
-  @Test func othersTerminalsAndOtherFilesAreLeftAlone() throws {
+  @Test func terminalsOfOtherUsersAndOtherFilesAreNotWritten() throws {
     let sandbox = try Sandbox()
     let (screen, line, folder) = try terminal(sandbox)
     defer { for file in [screen, line] { close(file) } }
@@ -43,7 +43,7 @@ import Testing
     #expect(Terminals(user: geteuid(), folder: sandbox.root + "/none").show(["x"], bell: true) == 0)
   }
 
-  @Test("a terminal that takes nothing is not waited for")
+  @Test("A terminal that accepts no output does not block the delivery")
   func stopped() throws {
     let sandbox = try Sandbox()
     let (screen, line, folder) = try terminal(sandbox)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import belfry
 
-/// The columns that characters take on a terminal.
+/// The number of terminal columns of characters.
 @Suite struct TextWidthTests {
   @Test(arguments: [
     ("", 0), ("Tea", 3), ("Grüße", 5), ("e\u{301}", 1), ("…·–“”", 5), ("█▀▄", 3), ("Ωмега", 5),
@@ -11,14 +11,14 @@ import Testing
     // Emoji: a plain one, text presentation, emoji presentation, a skin tone, a family, a flag, a keycap.
     ("💊", 2), ("❤", 1), ("❤️", 2), ("☕️", 2), ("⏰", 2), ("👍🏽", 2), ("👨‍👩‍👧", 2), ("🇩🇪", 2),
     ("1️⃣", 2), ("🫨", 2),
-    // Marks and joiners take no column.
+    // Marks and joiners have no width.
     ("a\u{200D}b", 2), ("ก็", 1), ("न\u{93C}", 1),
   ])
   func columns(_ text: String, _ width: Int) {
     #expect(TextWidth.of(text) == width)
   }
 
-  @Test func aCutTextFitsAlsoAfterAWideCharacter() {
+  @Test func aTruncatedTextAlsoFitsAfterAWideCharacter() {
     #expect(TextWidth.cut("薬を飲む", to: 8) == "薬を飲む")
     #expect(TextWidth.cut("薬を飲む", to: 7) == "薬を飲…")
     #expect(TextWidth.cut("薬を飲む", to: 6) == "薬を…")

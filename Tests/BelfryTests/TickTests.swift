@@ -8,12 +8,12 @@ import Testing
 @testable import BelfryScheduler
 @testable import belfry
 
-/// One evaluation of a store, with a person who notes what they are told.
+/// One evaluation of a store, with a delivery that records its notifications.
 @Suite struct TickTests {
-  /// A ledger that waits for a busy machine's disk.
+  /// A ledger with a timeout that is long enough for the disk of a busy machine.
   private var unhurried: LedgerWriter { LedgerWriter(timeout: .seconds(120)) }
 
-  @Test("in the log an occurrence fires before it is answered, however fast the hook is")
+  @Test("The log has the firing of an occurrence before its response, however fast the hook is")
   func firedBeforeDone() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  /// Notes headlines, and does something at each.
+  /// Records headlines, and runs a closure at each.
   private final class Person: NotificationDelivery {
     private let told = Mutex<[String]>([])
     private let react: @Sendable (Notification) async throws -> Void
@@ -73,7 +73,7 @@ import Testing
     for number in 10..<20 {
       _ = try await sandbox.belfry("stop", "Alarm \(number)", now: "2026-11-23T09:00:10Z")
     }
-    // More alarms than are told of at once: the first to hear of its own answers the last one.
+    // More alarms than concurrent deliveries: the first delivery answers the last alarm.
     let person = Person { notification in
       guard notification.title == "Alarm 10" else { return }
       _ = try await sandbox.belfry("done", "Alarm 19", now: "2026-11-23T09:30:10Z")
@@ -85,7 +85,7 @@ import Testing
     #expect(!person.headlines.contains("Did you Alarm 19?"))
   }
 
-  @Test("What a process that died had claimed is told again, as one attempt more")
+  @Test("A delivery claimed by a process that died is delivered again, as another attempt")
   func claimOfTheDead() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -98,7 +98,7 @@ import Testing
       $0[key] = DeliveryLedger.Entry(due: due, at: due, state: .claimed, owner: "somebody")
     }
     let person = Person { _ in }
-    // As long as it lives, it is about it.
+    // The lease is valid as long as the process lives.
     let alive = LeaseOwner(name: "me") { _ in true }
     #expect(
       try await Tick(store, delivery: person, leaseOwner: alive, ledgerWriter: unhurried).run()
@@ -118,7 +118,7 @@ import Testing
     #expect(person.headlines.filter { $0 == "Rent" }.count == 1)
   }
 
-  @Test("The claim is on disk before anybody is told")
+  @Test("The claim is on disk before the delivery starts")
   func claimedBeforeTold() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -132,7 +132,7 @@ import Testing
     #expect(seen.withLock { $0 } == .claimed)
   }
 
-  @Test("A claim of a process that lives and hangs expires, and is delivered by the next tick")
+  @Test("A claim of a process that hangs expires, and the next tick delivers")
   func expiredClaim() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -160,7 +160,7 @@ import Testing
     #expect(after.ledger()[key]?.owner == nil)
   }
 
-  @Test("A tick that hangs in a delivery silences no other tick")
+  @Test("A tick that hangs in a delivery blocks no other tick")
   func hangingTick() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -181,12 +181,12 @@ import Testing
     #expect(person.headlines == ["Tea"])
     releases.finish()
     #expect(try await report.delivered.count == 1)
-    // Each fact is in the log once, whoever recorded it.
+    // Each fact is in the log once, whichever tick recorded it.
     let log = try await sandbox.belfry("log", "--json", now: "2026-11-23T09:02:00Z").array
     #expect(log.filter { $0["action"] as? String == "fired" }.count == 2)
   }
 
-  @Test("A disk that hangs holds back no delivery")
+  @Test("A disk that hangs delays no delivery")
   func hangingDisk() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -197,19 +197,19 @@ import Testing
     let ledgerWriter = LedgerWriter(timeout: .milliseconds(50)) { disk.pass() }
     let tick = Tick(
       try store(sandbox, at: "2026-11-23T09:00:05Z"), delivery: person, ledgerWriter: ledgerWriter)
-    // Without a limit on the claim nobody would ever be told.
+    // Without a timeout for the claim, the delivery would never start.
     let report = try await tick.run()
     for await _ in told {}
     #expect(person.headlines.first == "Rent" && !person.headlines.dropFirst().contains("Rent"))
     #expect(report.failures.first is DiskTimeout)
     disk.open()
-    // It is not known to have been told: rather twice than never.
+    // The delivery is not known to have happened: two deliveries are better than none.
     let again = Tick(
       try store(sandbox, at: "2026-11-23T09:00:35Z"), delivery: person, ledgerWriter: unhurried)
     #expect(try await again.run().failures.isEmpty)
   }
 
-  @Test("A store that somebody has locked holds back no delivery")
+  @Test("A store that another process has locked delays no delivery")
   func lockedStore() async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Rent", "--daily", "--at", "09:00")
@@ -218,7 +218,7 @@ import Testing
     let lock = open(sandbox.store + "/.git/belfry/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
     #expect(flock(lock, LOCK_EX) == 0)
     let person = Person { _ in
-      // Only who was told lets go of it.
+      // Only the process that delivered releases the lease.
       flock(lock, LOCK_UN)
     }
     let tick = Tick(

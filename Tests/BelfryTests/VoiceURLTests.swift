@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct VoiceURLTests {
   @Test(
-    "a voice API is reached by TLS, or on this very machine",
+    "A voice API URL uses TLS or refers to this machine",
     arguments: [
       "https://api.example.org/2010-04-01/Accounts/AC1/Calls.json", "HTTPS://api.example.org:8443/",
       "http://localhost/x", "http://LOCALHOST:8080/x", "http://127.0.0.1:8080/x",
@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(
-    "what only begins like this machine's name is refused without TLS, and so is what hides a password",
+    "A host that only starts with this machine's name is refused without TLS, and so is a URL with a password",
     arguments: [
       "http://localhost.evil.example/x", "http://127.0.0.1.evil.example/x", "http://127.0.0.1x/",
       "http://localhost:80@evil.example/x", "http://localhost@evil.example/x",

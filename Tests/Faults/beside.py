@@ -1,21 +1,21 @@
-"""Lets belfry and git at work on one store at the same time: four who write, one who ticks, one who reads, a git that
-collects garbage at once and a git that commits what lies there. Whatever was acknowledged is there in the end."""
+"""Runs belfry and git on one store at the same time: four writers, one ticker, one reader, a git that collects
+garbage without a grace period, and a git that commits the work tree. At the end every acknowledged write must exist."""
 import json, random, re, threading, time
 from collections import Counter, namedtuple
 from datetime import timedelta
 from sandbox import Clock, Device, Unusable, brief, mend, play, tree_files
 
 WRITERS = 4
-BELLS = 10  # alarms that come due meanwhile
-MOST = 12  # alarms of each writer
-SPEED = 30  # the devices' clock runs so many times as fast, so that alarms come due
+BELLS = 10  # alarms that are due during the run
+MOST = 12  # maximum number of alarms of each writer
+SPEED = 30  # factor of the devices' clock, so that alarms become due
 LOCKED, NOT_POSSIBLE = 7, 4
 
-# What was acknowledged: the log's word for it, the alarm, and what tells the entry from others.
+# An acknowledged write: the action in the log, the alarm, and the value that identifies the entry.
 Fact = namedtuple("Fact", "action alarm key value")
 
 class Writer:
-    """One who writes, and keeps account of what was acknowledged."""
+    """A writer, which records its acknowledged writes."""
     def __init__(self, scenario, number):
         self.scenario, self.number, self.count = scenario, number, 0
         self.chance = random.Random(f"{scenario.report.seed} {number}")
@@ -59,14 +59,15 @@ class Scenario:
         self.device.environment["BELFRY_LOCK_TIMEOUT"] = "10"
         self.seconds = 10 if report.short else 60
         self.shapes, self.trouble = {}, []
-        # git may collect what another git is about to commit, which would be no fault of belfry: these two take turns.
+        # gc can collect objects that another git is about to commit, which is not an error of belfry: these two
+        # alternate.
         self.turn = threading.Lock()
         self.fired = set()
 
-    # --- At work ---
+    # --- Concurrent work ---
 
     def now(self):
-        """The clock of all processes: it runs, and faster than ours."""
+        """Returns the time of all processes, which advances faster than the real clock."""
         elapsed = timedelta(seconds=SPEED * (time.monotonic() - self.began))
         return (self.start + elapsed).isoformat(timespec="milliseconds") + "Z"
 
@@ -74,7 +75,7 @@ class Scenario:
         return self.device.run(*words, now=self.now())
 
     def failed(self, who, outcome):
-        """Notes a failure under its message, without the names that differ from one to the next."""
+        """Records a failure under its message, without the names that vary."""
         words = brief(outcome).replace(f"{self.device.store}/", "")
         shape = re.sub(r"\b([0-9a-f]{7,40}|[a-z2-7]{26})\b|objects/\w\w/", "…", words)
         with self.lock:
@@ -108,7 +109,7 @@ class Scenario:
         time.sleep(0.05)
 
     def commit(self):
-        # It loses to belfry now and then ("cannot lock ref"), as to any other git.
+        # It sometimes loses a race against belfry ("cannot lock ref"), as against any other git.
         with self.turn:
             outcome = self.device.git("commit", "-a", "-q", "--allow-empty", "-m", "What lies there")
         self.counts["commits" if outcome.code == 0 else "failed commits"] += 1
@@ -122,7 +123,7 @@ class Scenario:
             except Exception as reason:
                 self.trouble.append(Unusable(repr(reason)))
 
-    # --- The whole ---
+    # --- The run ---
 
     def prepare(self):
         device = self.device
@@ -151,7 +152,7 @@ class Scenario:
                 + f", {len(self.fired)} firings")
 
     def finish(self):
-        """All is quiet: what was acknowledged is there, in the files and in HEAD."""
+        """Checks, after all processes have ended, that every acknowledged write is in the files and in HEAD."""
         fail, device = self.report.fail, self.device
         outcome = self.run("add", "The last one", "--daily", "--at", "23:00")
         if outcome.code != 0:

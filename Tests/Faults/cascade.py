@@ -1,7 +1,7 @@
-"""Four devices with a daemon each and one remote: an alarm comes due, and the first device dies, is stopped, snoozed or
-cut off. The steps ring in their order and at their times, and nobody begins to ring once they know that it was stopped.
+"""Four devices with a daemon each and one remote: an alarm is due, and the first device dies, is stopped, snoozed or
+cut off. The steps ring in order and on time, and no device begins to ring after it has received the stop.
 
-The steps are 14 seconds apart instead of two minutes; all else is as people have it.
+The steps are 14 seconds apart instead of two minutes. Everything else is as in production.
 """
 import os, signal, subprocess, threading, time
 from contextlib import suppress
@@ -9,14 +9,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from sandbox import Clock, Device, Unusable, brief, play
 
-STEP = 14  # seconds between one step and the next
-LEAD = 18  # seconds before the alarm at which all are watching
+STEP = 14  # seconds between two steps
+LEAD = 18  # seconds before the alarm at which all daemons run
 DUE = datetime(2026, 11, 23, 5, 30)
 NAMES = ["phone", "watch", "homepod", "jen"]
-BUSY = 5  # seconds of the processor that a daemon may take, without its commands
-LATE = 6  # seconds that a ring may come after its time: two cores for four devices in each of the stories
+BUSY = 5  # CPU seconds that a daemon may use, without its commands
+LATE = 6  # maximum delay of a ring in seconds: four devices in each story share two cores
 
-# Notes when it begins to ring and when it is silenced, by the alarm's time.
+# Records the start and the end of its ringing, relative to the alarm's time.
 NOTIFY = """#!/usr/bin/env python3
 import os, signal, sys, time
 zero = float(open(os.environ["CASCADE_ZERO"]).read())
@@ -36,7 +36,7 @@ while True:
 """
 
 class Story:
-    """One alarm on four devices, from shortly before it is due."""
+    """One alarm on four devices, starting shortly before it is due."""
     def __init__(self, report, sandbox, name):
         self.report, self.name = report, name
         self.root = sandbox.root / name
@@ -59,7 +59,7 @@ class Story:
             one.must("sync", now=self.text(4))
 
     def device(self, sandbox, name):
-        """A clone with hooks that take notes; the first makes the alarm."""
+        """Returns a clone with hooks that record their calls. The first device creates the alarm."""
         one = Device(sandbox, f"{self.name}-{name}", Clock(), store=self.root / name)
         one.environment |= {
             "BELFRY_DEVICE": name, "CASCADE_RUNG": str(self.rung), "CASCADE_ZERO": str(self.zero),
@@ -82,7 +82,7 @@ class Story:
     def link(self, device): return self.root / f"to-remote-of-{device}"
 
     def text(self, seconds):
-        """An instant so long after the stories' beginning, an hour before the alarm."""
+        """Returns an instant a number of seconds after the start of the stories, an hour before the alarm."""
         return (DUE - timedelta(hours=1) + timedelta(seconds=seconds)).isoformat() + "Z"
 
     # --- The clock ---
@@ -97,7 +97,7 @@ class Story:
     def until(self, seconds):
         time.sleep(max(0, self.began + seconds - time.time()))
 
-    # --- What happens ---
+    # --- Actions ---
 
     def start(self, *devices):
         for device in devices:
@@ -108,7 +108,7 @@ class Story:
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
 
     def kill(self, device):
-        """As a machine dies: what it has begun is gone, too."""
+        """Kills a device as a machine failure does, including the processes that it has started."""
         daemon = self.daemons.pop(device)
         daemon.kill()
         daemon.wait()
@@ -152,17 +152,17 @@ class Story:
                 daemon.kill()
             self.end_hooks(device)
 
-    # --- What must hold ---
+    # --- Checks ---
 
     def expect_idle(self, device, daemon):
-        """It waits, and does not ask itself again and again what there is to do."""
+        """Checks that a daemon is idle between its wake-ups."""
         fields = Path("/proc", str(daemon.pid), "stat").read_text().rsplit(")", 1)[1].split()
         seconds = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         if seconds > BUSY:
             self.fail(f"the daemon of {device} took {seconds:.1f} s of the processor")
 
     def rings(self):
-        """When each device began to ring: (seconds, device, first line)."""
+        """Returns the start of each ringing: (seconds, device, first line)."""
         found = []
         for line in self.rung.read_text().splitlines():
             at, device, what, kind, words = line.split("\t")
@@ -180,7 +180,7 @@ class Story:
         self.report.keep(self.root)
 
     def expect(self, *expected):
-        """Who rings when, in this order, and nobody besides; a third says what the words hold."""
+        """Checks the rings and their order. No other device may ring. A third value is a part of the text."""
         rings = self.rings()
         got = [device for _, device, _ in rings]
         if got != [item[0] for item in expected]:
@@ -205,20 +205,20 @@ class Story:
 # --- The stories ---
 
 def dead_before(story):
-    """The first device dies before its time: each step rings at its own, and it is recorded that all have."""
+    """The first device dies before the alarm: each step rings at its time, and the exhausted run is recorded."""
     story.start(*NAMES)
     story.until(-8)
     story.kill("phone")
     story.until(4 * STEP + 22)
     story.expect(("watch", STEP, "not stopped on phone"), ("homepod", 2 * STEP), ("jen", 3 * STEP))
     story.expect_logged("jen", "exhausted")
-    # Who comes too late still ends it for all.
+    # A late stop still ends the ringing on all devices.
     story.say("jen", "stop", "tea")
     story.until(4 * STEP + 36)
     story.expect_silenced("watch", "homepod", "jen", by=4 * STEP + 36)
 
 def dead_while_ringing(story):
-    """The first device dies while it rings; stopped on step 1 nobody else rings."""
+    """The first device dies while it rings. After a stop on step 1, no other device rings."""
     story.start(*NAMES)
     story.until(5)
     story.kill("phone")
@@ -229,7 +229,7 @@ def dead_while_ringing(story):
     story.expect_silenced("watch", by=STEP + 9)
 
 def stopped_on_step_2(story):
-    """Nobody answers until step 2 is stopped: step 3 never rings, and all fall silent."""
+    """No response until step 2 is stopped: step 3 never rings, and all devices fall silent."""
     story.start(*NAMES)
     story.until(2 * STEP + 3)
     story.say("homepod", "stop", "tea")
@@ -238,7 +238,7 @@ def stopped_on_step_2(story):
     story.expect_silenced("phone", "watch", "homepod", by=3 * STEP + 5)
 
 def snoozed_then_silence(story):
-    """Snoozed on step 1: all are silent, it alone rings again, and only then step 2."""
+    """Snoozed on step 1: all devices are silent, step 1 alone rings again, and step 2 follows."""
     story.start("watch", "homepod", "jen")
     story.until(STEP + 4)
     story.say("watch", "snooze", "tea", "20s")
@@ -252,7 +252,8 @@ def snoozed_then_silence(story):
     story.expect(("watch", STEP), ("watch", again), ("homepod", again + STEP))
 
 def remote_gone(story):
-    """The remote is gone at the time: steps ring though it was stopped, and say why; once it is back all is silent."""
+    """The remote is unreachable at the alarm's time: steps ring despite a stop, and give the reason. After the remote
+    is back, all are silent."""
     story.start(*NAMES)
     story.until(-6)
     story.cut(*NAMES)
@@ -265,7 +266,7 @@ def remote_gone(story):
     story.expect_silenced("watch", "homepod", by=4 * STEP)
 
 def partition(story):
-    """Step 2 is cut off from the others: it alone rings though it was stopped on step 1."""
+    """Step 2 is disconnected from the others: it rings alone after a stop on step 1."""
     story.start("watch", "homepod", "jen")
     story.until(-6)
     story.cut("homepod")
@@ -278,7 +279,7 @@ def partition(story):
     story.expect_silenced("homepod", by=4 * STEP + 8)
 
 def woken_after_the_stop(story):
-    """Step 2 sleeps over its time and wakes after the stop: it asks before it rings, and does not."""
+    """Step 2 sleeps past its time and wakes after the stop: it syncs before it rings, and does not ring."""
     story.start(*NAMES)
     story.until(3)
     story.pause("homepod")

@@ -1,8 +1,8 @@
-"""Kills the daemon at random moments around firings, its own process only, and starts it again: no occurrence stays
-without a delivery, and none has more than one and one for each kill since it was due.
+"""Kills the daemon (only its own process) at random moments around firings, and restarts it: every occurrence has a
+delivery, and at most one more for each kill since it was due.
 
-A round is a day of a store: alarms come due minute after minute, and the daemon's clock jumps from just before one to
-just before the next while it is dead, as if the machine had slept. The hooks outlive it as orphans.
+A round is a day of a store. Alarms are due every minute, and the clock of the dead daemon jumps from just before one
+minute to just before the next, as if the machine had slept. The hooks outlive the daemon as orphans.
 """
 import json, os, random, re, shutil, signal, statistics, subprocess, threading, time, traceback
 from collections import Counter, namedtuple
@@ -12,13 +12,13 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from sandbox import AROUND, Clock, Device, Unusable, brief, ended, play
 
-STORES = 4  # side by side
-SIZES = [1, 2, 3, 12, 1, 4, 20, 2, 1, 4]  # so many alarms come due at each minute
-FIRST_DAY = datetime(2031, 11, 24)  # far away from any day of a test
-QUIET = 1.5  # seconds without a delivery after which no more are awaited
-PATIENCE = 60  # seconds that what is still to come may take
+STORES = 4  # in parallel
+SIZES = [1, 2, 3, 12, 1, 4, 20, 2, 1, 4]  # number of alarms that are due at each minute
+FIRST_DAY = datetime(2031, 11, 24)  # different from the dates of all tests
+QUIET = 1.5  # seconds without a delivery after which a minute is complete
+PATIENCE = 60  # seconds until an expected delivery times out
 
-# Notes each delivery, and then does what is drawn anew for each daemon: it ends, soon or at once, or stays.
+# Records each delivery, then acts at random, with a new choice for each daemon: it ends at once, ends soon, or stays.
 NOTIFY = """#!/usr/bin/env bash
 RANDOM=$((FAULTS_SEED + 7919 * ${BELFRY_TITLE#a}))
 : $RANDOM # the first is close to that of a seed close by
@@ -41,7 +41,7 @@ exit 0
 """
 
 Delivery = namedtuple("Delivery", "at kind title occurrence pid start word")
-End = namedtuple("End", "at clock")  # of a daemon, by our clock and by its own
+End = namedtuple("End", "at clock")  # of a daemon, by the real clock and by its own clock
 
 Start = namedtuple("Start", "at clock")
 
@@ -49,7 +49,7 @@ class Given(Exception):
     """The scenario is over."""
 
 class Post:
-    """A store with the daemon that watches it."""
+    """A store with a daemon."""
     def __init__(self, scenario, number, kills):
         self.scenario, self.report, self.kills = scenario, scenario.report, kills
         self.chance = random.Random(f"{scenario.report.seed} {number}")
@@ -60,14 +60,14 @@ class Post:
             path = self.device.home / ".config/belfry/hooks/deliver" / hook
             path.write_text(text)
             path.chmod(0o755)
-        # The copy becomes a device of its own.
+        # The copy becomes a separate device.
         self.device.must("list", now=self.device.clock.text())
         self.name, self.counts = self.device.name, Counter()
         self.round = self.starts = 0
         self.ends, self.durations, self.warnings = [], [], {}
-        self.started = {}  # the daemons' starts, by number
-        self.over = {}  # by occurrence the daemon that noted it as told, with nobody who stays with it
-        self.delays = {}  # of what came due while a daemon was there
+        self.started = {}  # the starts of daemons, by number
+        self.over = {}  # by occurrence: the daemon that recorded the delivery as ended
+        self.delays = {}  # delays of occurrences that were due while a daemon was running
         self.daemon, self.is_broken = None, False
 
     def fail(self, promise, details):
@@ -77,7 +77,7 @@ class Post:
     # --- The clock ---
 
     def now(self):
-        """What a daemon's clock shows; one that was just started lags behind by the start of its process."""
+        """Returns the time of a daemon's clock. The clock of a new daemon lags behind by the duration of its start."""
         return self.origin + timedelta(seconds=time.monotonic() - self.zero)
 
     def jump(self, moment):
@@ -106,7 +106,7 @@ class Post:
         self.started[self.starts] = Start(at, clock)
 
     def await_start(self):
-        """Waits until the daemon says that it watches, and answers how long that took."""
+        """Waits until the daemon reports that it watches the store, and returns the duration."""
         start = time.monotonic()
         while not self.is_watching():
             if self.daemon.poll() is not None:
@@ -121,7 +121,7 @@ class Post:
     def is_watching(self): return b"watching " in self.errors.read_bytes()
 
     def kill(self):
-        """Kills the daemon, and nothing that it has started, as a crash would."""
+        """Kills the daemon without the processes that it has started, as a crash does."""
         if self.daemon.poll() is not None:
             self.fail("a daemon ended by itself", f"start {self.starts}, {self.daemon.returncode}: {self.said()}")
         else:
@@ -146,7 +146,7 @@ class Post:
         self.note_over()
 
     def read_errors(self):
-        """Keeps what the daemon complained of, by its shape."""
+        """Records the daemon's error messages, grouped by pattern."""
         lines = self.errors.read_text(errors="replace").splitlines()
         for line in lines:
             if not re.match(r"\S+ belfry: (watching|rang|rang late|sent|stopped|warning: a channel failed)\b|\S+ belfry:   ", line):
@@ -154,16 +154,16 @@ class Post:
                 shape = re.sub(r"\b([0-9a-f]{7,40}|[a-z2-7]{26}|a?\d+|\d{4}-\d\d-\d\d\S*)\b", "…", words)
                 self.warnings.setdefault(shape, []).append(f"{self.name}, {self.errors.name}: {words}")
 
-    # --- What it did ---
+    # --- Results ---
 
     def deliveries(self):
         lines = self.device.rung.read_text().split("\n")
-        # The last may be half a line while somebody writes, though none should.
+        # The last line can be incomplete while a hook writes, although none should be.
         fields = [line.split("\t") for line in lines[:-1]]
         return [Delivery(float(at), *words, int(start), word) for at, *words, start, word in fields]
 
     def fired(self):
-        """The deliveries of each occurrence."""
+        """Returns the deliveries of each occurrence."""
         found = {}
         for each in self.deliveries():
             if each.kind == "firing":
@@ -171,14 +171,14 @@ class Post:
         return found
 
     def noted(self):
-        """What has fired, as the log's files say; nothing while a command is at work on them."""
+        """Returns the fired occurrences in the log files, or nothing while a command changes them."""
         with suppress(OSError, ValueError):
             return {(entry["title"], entry["occurrence"]) for entry in self.device.log().values()
                     if entry["action"] == "fired"}
         return set()
 
     def note_over(self):
-        """Between two daemons: what the last one has noted as told, and nobody stays with, is not told again."""
+        """Records, between two daemons, the occurrences whose delivery has ended. They must not be delivered again."""
         with suppress(FileNotFoundError):
             for firing in json.loads((self.device.store / ".git/belfry/ledger.json").read_bytes()):
                 if firing["state"] == "delivered" and "owner" not in firing:
@@ -188,7 +188,7 @@ class Post:
     def size(self): return self.device.rung.stat().st_size
 
     def leftovers(self):
-        """The processes of this post by number, with the path of their program: all have its home."""
+        """Returns the processes of this store by number, with the path of their program: all have its home."""
         mark, found = b"HOME=" + os.fsencode(self.device.home), {}
         for name in os.listdir("/proc"):
             if name.isdigit():
@@ -198,7 +198,7 @@ class Post:
         return found
 
     def clear(self):
-        """Ends what the day has left: commands of belfry by themselves, orphaned hooks at once."""
+        """Ends the remaining processes of a day: waits for commands of belfry, and kills orphaned hooks at once."""
         until = time.monotonic() + PATIENCE
         while left := self.leftovers():
             hooks = [pid for pid, program in left.items() if program != self.device.belfry]
@@ -260,7 +260,8 @@ class Post:
         self.judge(missing)
 
     def live(self, seconds):
-        """Waits until the daemon is to be killed: then, or in the midst of deliveries, and seldom before it is up."""
+        """Waits until the moment of the next kill: a random one, or one during deliveries, and rarely before the
+        daemon is up."""
         until, size, is_hasty = time.monotonic() + seconds, self.size(), self.chance.random() < 0.4
         after = None if self.chance.random() < 0.2 else self.chance.uniform(0, 0.3)
         while (left := until - time.monotonic()) > 0 or after is not None:
@@ -277,7 +278,7 @@ class Post:
         return {(title, f"{day}T09:{minute:02}") for title, minute in self.scenario.minutes.items()}
 
     def settle(self):
-        """Waits until nothing more comes, and all is in the log; answers what never came, and what is not there."""
+        """Waits until all deliveries have ended and are in the log. Returns the missing deliveries."""
         expected, until = self.expected(), time.monotonic() + PATIENCE
         size, since = self.size(), time.monotonic()
         while time.monotonic() < until:
@@ -288,7 +289,7 @@ class Post:
                 break
         return expected - self.fired().keys()
 
-    # --- Judging ---
+    # --- Checks ---
 
     def judge(self, missing):
         expected = self.expected()
@@ -299,7 +300,7 @@ class Post:
         fired = self.fired()
         for (title, occurrence), found in sorted(fired.items()):
             due, last = datetime.fromisoformat(occurrence), max(each.at for each in found)
-            # One that still rings is told again by the next day's first daemon, too.
+            # An occurrence that still rings is also delivered by the first daemon of the next day.
             allowed = 1 + sum(end.clock >= due and end.at <= last for end in self.ends)
             moments = ", ".join(f"{each.at:.3f} by start {each.start}" for each in found)
             if len(found) > allowed:

@@ -1,7 +1,7 @@
-"""Lets every call of `add`, `done` and `sync` that writes to a file fail, one after the other, or has all processes
-killed right there, and looks whether the store is then as it was, or as it was to become, and nothing in between.
+"""Makes every call of `add`, `done` and `sync` that writes to a file fail, one after the other, or kills all
+processes at that call. The store must then be in its old state or in the new one, and in no other.
 
-failing.c, preloaded into belfry and into the git that it starts, counts the calls and makes the chosen one fail.
+failing.c is preloaded into belfry and into the git that it starts. It counts the calls and makes the chosen one fail.
 """
 import itertools, os, queue, shutil, subprocess, threading
 from collections import Counter, namedtuple
@@ -13,18 +13,18 @@ USUAL = "write,pwrite,writev,fsync,fdatasync,syncfs,rename,link"
 EVERY = USUAL + ",open,mkdir,unlink"
 WRITES = ("write", "pwrite", "writev")
 REASONS = {"ENOSPC": "No space left on device", "EDQUOT": "Disk quota exceeded", "EIO": "Input/output error"}
-STEPS = {("sync", "sticky"): 15, ("sync", "short"): 10, ("sync", "killed"): 25}  # when short; a sync has most calls
-MOST_KEPT = 12  # promises of which broken stores are kept
+STEPS = {("sync", "sticky"): 15, ("sync", "short"): 10, ("sync", "killed"): 25}  # with --short; a sync has most calls
+MOST_KEPT = 12  # maximum number of promises with preserved broken stores
 WORKERS = min(4, max(2, os.cpu_count() or 1))
 
-# `kinds`: the calls that count. `call`: the one that fails. `mode`: once, sticky (as on a full disk, all later ones too
-# that may need room), short (it
-# writes half, and the next one fails), or killed (nothing fails, but all processes are killed before that call).
+# `kinds`: the counted calls. `call`: the call that fails. `mode`: once, sticky (as on a full disk: all later calls
+# that may need space fail too), short (it writes half, and the next one fails), or killed (no call fails, but all
+# processes are killed before that call).
 Fault = namedtuple("Fault", "kinds call error mode")
 State = namedtuple("State", "listed records entries files head")
 
 class World:
-    """Two devices and their remote, at places that stay the same, and put back as they were before each attempt."""
+    """Two devices and their remote, at constant paths, restored before each attempt."""
     def __init__(self, sandbox, number, library):
         self.folder, self.template = sandbox.data / str(number), sandbox.root / "templates" / str(number)
         self.counter, self.trace = sandbox.root / f"counter-{number}", sandbox.root / f"trace-{number}"
@@ -33,7 +33,7 @@ class World:
         self.alpha, beta = (
             Device(sandbox, f"{name}-{number}", self.clock, self.folder / name) for name in ("alpha", "beta"))
         self.prepare(beta)
-        # The clock stands at each attempt, so that lists are comparable, and nothing comes due.
+        # The clock is constant in each attempt, so that lists are comparable and no alarm is due.
         self.now, self.later = self.clock.forward(), self.clock.forward()
         subprocess.run(["cp", "-a", self.folder, self.template], check=True)
         self.restore()
@@ -51,7 +51,7 @@ class World:
         alpha.must("sync")
         if beta.run("clone", str(self.remote)).code != 0:
             raise Unusable("`belfry clone` fails")
-        # Something to fetch, to merge and to push: both have changed one alarm, and each has one of its own.
+        # A sync that fetches, merges and pushes: both devices have changed one alarm, and each has added one.
         beta.must("edit", self.rent, "--title", "Rent of the flat")
         beta.must("edit", self.pills, "--note", "With water")
         beta.must("add", "From beta", "--weekly", "mon", "--at", "08:00")
@@ -61,17 +61,18 @@ class World:
         self.clock.moment += timedelta(minutes=30)
         alpha.must("tick")
         for folder in (alpha.store, self.remote):
-            # One pack: there is less to put back.
+            # One pack, which has fewer files to restore.
             git(folder, "gc", "-q", home=alpha.home)
         self.clock.forward(1)
 
     def restore(self):
-        """Puts the store and the remote back as they were.
+        """Restores the store and the remote.
 
-        A clone of which `.git/belfry` is another folder (another inode) counts as a copy, and gets an identity and a
-        commit of its own: so that folder stays, and only what is in it is replaced. The files that come back have
-        other inodes than belfry's cards and git's index say: a tick and a refresh bring these up to date, so that the
-        command under test finds a store at rest."""
+        A clone with another `.git/belfry` folder (another inode) counts as a copy, and gets an identity and a commit
+        of its own. Therefore that folder stays, and only its content is replaced. The restored files have other
+        inodes than belfry's alarm index and git's index contain: a tick and a refresh update both, so that the
+        command under test starts with a settled store.
+        """
         shutil.rmtree(self.remote, ignore_errors=True)
         local = self.alpha.store / ".git/belfry"
         for folder, spared in ((self.alpha.store, ".git"), (local.parent, "belfry"), (local, None)):
@@ -89,7 +90,7 @@ class World:
         self.alpha.git("update-index", "-q", "--refresh")
 
     def run(self, words, fault=None, now=None):
-        """Runs belfry, with a fault if one is given; answers the calls as well."""
+        """Runs belfry, with a fault if one is given. Also returns the calls."""
         self.counter.write_bytes(bytes(64))
         self.trace.write_bytes(b"")
         more = {}
@@ -108,7 +109,7 @@ class World:
     def remote_files(self): return tree_files(self.remote, "main", self.alpha.home)
 
     def call(self, calls, fault):
-        """The call that failed, in words without this run's names."""
+        """Returns the failed call, without the names that vary between runs."""
         if not 0 < fault.call <= len(calls):
             return "after the last call"
         kind, path = calls[fault.call - 1]
@@ -120,20 +121,20 @@ class Scenario:
     def __init__(self, report, sandbox):
         self.report, self.sandbox, self.counts = report, sandbox, Counter()
         self.broken = sandbox.root / "broken"
-        self.failures, self.unclear = {}, {}  # by command and promise: the faults, each with what was seen
+        self.failures, self.unclear = {}, {}  # by command and promise: the faults, with their details
         library = str(sandbox.root / "failing.so")
         source = Path(__file__).with_name("failing.c")
         subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", library, source, "-ldl"], check=True)
         (sandbox.root / "templates").mkdir()
         self.worlds = [World(sandbox, number, library) for number in range(WORKERS)]
-        # Each world has alarms of its own, so a task is made for each.
+        # Each world has its own alarms, so each gets its own task.
         self.tasks = {"add": lambda world: ["add", "New one", "--daily", "--at", "07:00", "--json"],
                       "done": lambda world: ["done", world.rent, "--json"], "sync": lambda world: ["sync", "--json"]}
 
     # --- The faults ---
 
     def calls(self, name, kinds):
-        """The calls that a command makes when none fails; what it makes of the store is remembered."""
+        """Returns the calls of a command without a fault, and stores the state that the command produces."""
         world = self.worlds[0]
         world.restore()
         outcome, calls = world.run(self.tasks[name](world), Fault(kinds, 0, "ENOSPC", "once"))
@@ -150,7 +151,7 @@ class Scenario:
         for kinds, ways in sets:
             calls = self.calls(name, kinds)
             for error, mode in ways:
-                # The whole range, or a part that another seed begins elsewhere.
+                # The whole range, or a part whose start depends on the seed.
                 step = STEPS.get((name, mode), 5) if self.report.short else 1
                 for call in range(self.report.chance.randrange(1, step + 1), len(calls) + 2, step):
                     if mode != "short" or call <= len(calls) and calls[call - 1][0] in WRITES:
@@ -181,7 +182,7 @@ class Scenario:
             self.keep(world, "-".join([name, fault.error, fault.mode, str(fault.call), fault.kinds.split(",")[0]]))
 
     def keep(self, world, label):
-        """A copy of what the first few failures left, for whoever looks into them (also for what came after)."""
+        """Keeps a copy of the stores of the first few failures for analysis (including later changes)."""
         if len(self.failures) <= MOST_KEPT and not (self.broken / label).exists():
             shutil.copytree(world.folder, self.broken / label, symlinks=True)
             shutil.copy(world.trace, self.broken / label / "trace")
@@ -196,7 +197,7 @@ class Scenario:
             self.unclear.setdefault((name, "the message does not name the system's reason"), []).append((fault, seen))
 
     def judge_write(self, fail, world, name, outcome):
-        """`add` and `done`: the old state, or the new one."""
+        """Checks `add` and `done`: the store has the old state or the new one."""
         old, state = world.old, world.state()
         for problem in world.alpha.problems():
             fail("the store is not whole right after", problem)
@@ -215,7 +216,7 @@ class Scenario:
         return "old" if outcome.code else "new"
 
     def judge_killed(self, fail, world, name, outcome):
-        """`add` and `done`, killed: the next command finds, or makes, the old state or the new one."""
+        """Checks `add` and `done` after a kill: the next command finds or restores the old state or the new one."""
         old = world.old
         world.alpha.listed(world.now)
         if not self.succeeds(fail, world, ["add", "Next one", "--daily", "--at", "06:00", "--json"]):
@@ -236,7 +237,7 @@ class Scenario:
         return "old" if (titles, actions, changed) == none else "new"
 
     def judge_killed_sync(self, fail, world, name, outcome):
-        """`sync`, killed: nothing is lost, the next command works, and so does a later sync."""
+        """Checks `sync` after a kill: nothing is lost, and the next command and a later sync succeed."""
         lost = world.old.entries.keys() - world.alpha.log().keys()
         if lost or world.old.listed.keys() - world.alpha.listed(world.now).keys():
             fail("an acknowledged change is missing", f"log entries {sorted(lost)}")
@@ -251,7 +252,7 @@ class Scenario:
         return "old" if is_old else "new"
 
     def succeeds(self, fail, world, words):
-        """Runs the next command, in whose way nothing may be; the locks that the last one left are told."""
+        """Runs the next command, which must succeed. It reports the stale locks of the last one."""
         outcome, _ = world.run(words, now=world.later)
         if outcome.code != 0:
             locks = [os.path.relpath(path, world.folder) for path in world.folder.rglob("*.lock")]
@@ -259,7 +260,7 @@ class Scenario:
         return outcome.code == 0
 
     def judge_next(self, fail, world, before):
-        """What is written next comes on top of what is there, and brings nothing else with it."""
+        """Checks that the next write is added to the present state, and changes nothing else."""
         if not self.succeeds(fail, world, ["add", "Next one", "--daily", "--at", "06:00", "--json"]):
             return
         state = world.state()
@@ -274,7 +275,8 @@ class Scenario:
             fail("the store is not whole after the next command", problem)
 
     def judge_sync(self, fail, world, name, outcome):
-        """`sync`: this side is as before or merged, the remote as before or merged, and a later one completes it."""
+        """Checks `sync`: this side is unchanged or merged, the remote is unchanged or merged, and a later sync
+        completes it."""
         here, there = world.alpha.files(), world.remote_files()
         if outcome.code == 0 and (here != world.merged or there != world.merged):
             fail("a sync that succeeded is not there", self.sides(world, here, there))
@@ -316,7 +318,7 @@ class Scenario:
             return f"{one[:8]} is {two[:8]}"
         return ", ".join(sorted(key for key in one.keys() | two.keys() if one.get(key) != two.get(key)))
 
-    # --- All of them ---
+    # --- The run ---
 
     def play(self):
         for world in self.worlds:
@@ -353,7 +355,7 @@ class Scenario:
         return f"{len(jobs):,} faults. " + "; ".join(self.spoken(name) for name in self.tasks)
 
     def told(self, faults):
-        """Which calls they were, by the way in which they failed, and the first of them in full."""
+        """Returns the faulty calls, grouped by the kind of failure, with the first of them in full."""
         ways = {}
         for fault, _ in faults:
             ways.setdefault((fault.error, fault.mode, fault.kinds), set()).add(fault.call)

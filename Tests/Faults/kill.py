@@ -1,9 +1,9 @@
-"""Kills belfry at random moments, command after command, on two devices that sync, and holds what is there then
-against what it had acknowledged.
+"""Kills belfry at random moments, command after command, on two devices that sync, and compares the stores with the
+acknowledged writes.
 
-Each step looks at a device's store before a command and after it, and says whether the difference is what the
-command may make: all of it when it was acknowledged, all or nothing when it was killed. After a kill comes a
-command that is left alone (the probe), as the next user's would: it must work, and it finishes what is to be finished.
+Each step reads a device's store before and after a command, and checks the difference: it must be complete if the
+command was acknowledged, and complete or empty if the command was killed. After a kill, another command runs without
+a kill (the probe), as the user's next command would. It must succeed, and it completes an interrupted write.
 """
 import json, os, shutil, statistics, subprocess
 from collections import Counter, namedtuple
@@ -13,16 +13,16 @@ from verbs import Verbs
 
 WEIGHTS = {"add": 12, "title": 14, "note": 8, "times": 6, "done": 10, "stop": 7, "snooze": 5, "skip": 8, "unskip": 5,
            "tick": 10, "delete": 5, "undo": 8, "sync": 12}
-# The log's word for what a command does; it makes one entry.
+# The log action of each command. A command adds one entry.
 ACTIONS = {"add": "created", "title": "edited", "note": "edited", "times": "edited", "done": "done", "stop": "stopped",
            "snooze": "snoozed", "skip": "skipped", "unskip": "unskipped", "delete": "deleted", "undo": "undone"}
-# Where a command may answer that it is not possible now: nothing rings, nothing to undo.
+# Commands that can refuse because there is no ringing occurrence, or nothing to undo.
 REFUSABLE = {"done", "stop", "snooze", "skip", "unskip", "undo"}
 TICKED = {"fired", "missed", "done", "reminded"}
 STATES = ["open", "missed", "snoozed", "pending", "skipped", "done"]
-RECOVERY = ("Finish an interrupted write", "Recovered: true")  # in the messages of commits that finish one
-MOST = 16  # alarms, more or less
-SLACK = 1.2  # kills come up to so many times the length of a typical command of the kind
+RECOVERY = ("Finish an interrupted write", "Recovered: true")  # in the messages of commits that complete an interrupted write
+MOST = 16  # approximate number of alarms
+SLACK = 1.2  # the latest kill, relative to the typical duration of the command
 
 Command = namedtuple("Command", "kind words alarm field value")
 View = namedtuple("View", "listed records entries head")
@@ -36,20 +36,20 @@ class Scenario:
         self.views, self.probes, self.steps = {}, {}, 0
         self.cut_off = set()  # devices whose latest tick was killed
         self.counts, self.durations = Counter(), {kind: [] for kind in WEIGHTS}
-        # No value is used twice, so that each says when it was written (but undoing may write one again): the steps
-        # that wrote each value, and the value written last.
+        # No value is used twice, so that each identifies its write (but an undo can write a value again): the steps
+        # that wrote each value, and the last written value.
         self.ranks, self.latest = {}, {}
-        self.known = {}  # every log entry that was ever seen, by path
+        self.known = {}  # every log entry that was ever read, by path
         self.shared, self.owners = [], {}
 
     def fail(self, promise, device, command, details):
         broken = self.sandbox.root / "broken" / f"step-{self.steps}"
         if promise not in self.report.failures and not broken.exists():
-            shutil.copytree(self.sandbox.data, broken, symlinks=True)  # later steps go over it
+            shutil.copytree(self.sandbox.data, broken, symlinks=True)  # later steps overwrite it
         where = f"step {self.steps}, {device.name}, {self.fate}"
         self.report.fail(promise, f"{where}: {' '.join(command.words)}: {details}")
 
-    # --- Setting up ---
+    # --- Setup ---
 
     def prepare(self):
         alpha, beta = self.devices
@@ -57,7 +57,7 @@ class Scenario:
         alpha.must("tier", "plus")
         self.probes[alpha] = alpha.must("add", "Probe of alpha", "--once", "2030-01-01T00:00")["id"]
         for number in range(3):
-            # Both devices edit these, and none deletes them.
+            # Both devices edit these alarms, and neither deletes them.
             added = alpha.must("add", f"Shared {number}", "--daily", "--at", self.times(), "--persistent")
             self.shared.append(added["id"])
         alpha.must("remote", "add", "origin", str(self.remote))
@@ -71,7 +71,7 @@ class Scenario:
         for device in self.devices:
             self.views[device] = self.look(device)
             self.learn(device, {}, self.views[device], synced=False)
-        # How long commands take, before any is killed.
+        # The durations of commands, measured before any is killed.
         for kind in ["tick", "add", *WEIGHTS] * 3:
             self.step(self.devices[0], kind, None)
         self.startup = min(self.devices[0].run("--version").seconds for _ in range(5))
@@ -81,10 +81,10 @@ class Scenario:
         times = sorted({(self.chance.randrange(24), self.chance.randrange(60)) for _ in range(12)})
         return ",".join(f"{hour:02}:{minute:02}" for hour, minute in times)
 
-    # --- Choosing ---
+    # --- Choices ---
 
     def own(self, device):
-        """The alarms that only this device edits and deletes."""
+        """Returns the alarms that only this device edits and deletes."""
         return [id for id in self.views[device].listed if self.owners.get(id) == device]
 
     def command(self, device, kind):
@@ -128,13 +128,13 @@ class Scenario:
         held = tuple(value.split(",")) if field == "times" else value
         return Command(kind, ["edit", alarm, option, value], alarm, field, held)
 
-    # --- Looking ---
+    # --- Reading ---
 
     def look(self, device):
         return View(device.listed(), device.records(), device.log(), device.head())
 
     def fields(self, view):
-        """What the model follows of each alarm: its definition, and whether it is there."""
+        """Returns the fields of each alarm that the model follows: its definition, and its existence."""
         values = {}
         for alarm, record in view.records.items():
             json_record = json.loads(record)
@@ -145,7 +145,7 @@ class Scenario:
         return values
 
     def learn(self, device, before, view, synced):
-        """Takes up what a step has made of a store, as the state to hold the next one against."""
+        """Stores the state after a step, for comparison with the next one."""
         if not synced:
             for key, value in self.fields(view).items():
                 if before.get(key) != value:
@@ -158,7 +158,7 @@ class Scenario:
     # --- One step ---
 
     def step(self, device, kind, delay):
-        """Runs a command, kills it after a delay (None: leaves it alone), and judges what is there then."""
+        """Runs a command, kills it after a delay (None: does not kill it), and checks the store."""
         self.steps += 1
         self.clock.forward(self.chance.randrange(20, 150))
         command, before = self.command(device, kind), self.views[device]
@@ -183,11 +183,11 @@ class Scenario:
         self.learn(device, self.fields(before), after, synced=command.kind == "sync")
         self.views[device] = after
         if outcome.code == KILLED and command.kind == "sync":
-            # Whoever syncs next must find the remote usable.
+            # Another device must be able to use the remote afterwards.
             self.step(self.chance.choice(self.devices), "sync", None)
 
     def probe(self, device, command):
-        """What the user does next. It must work, whatever the last command left behind."""
+        """Runs the user's next command. It must succeed, whatever state the last command left."""
         note, key = f"probe {self.steps}", (self.probes[device], "note")
         self.ranks.setdefault((key, note), []).append(self.steps)
         self.latest[key] = note
@@ -197,7 +197,7 @@ class Scenario:
         return note
 
     def jam(self, device, command, outcome, again=None):
-        """Notes a command that failed for no reason of its own, and clears the way for those to come."""
+        """Records a command that failed without a reason, and repairs the store for later commands."""
         folders = [device.store / ".git", self.remote]
         locks = [path for folder in folders for path in folder.rglob("*.lock")]
         names = ", ".join(os.path.relpath(path, self.sandbox.data) for path in locks)
@@ -208,10 +208,10 @@ class Scenario:
         if again and (outcome := again()).code != 0:
             raise Unusable(f"step {self.steps}, {device.name}: even without locks: {brief(outcome)}")
 
-    # --- Judging ---
+    # --- Checks ---
 
     def judge(self, device, command, outcome, before, after, probe):
-        """Holds what a step made of a store against what it may make."""
+        """Compares the difference that a step made with the differences that it may make."""
         fail = lambda promise, details: self.fail(promise, device, command, details)
         for path in before.entries.keys() - after.entries.keys():
             fail("an acknowledged log entry is missing", path)
@@ -238,7 +238,7 @@ class Scenario:
                 self.counts["finished later"] += 1
 
     def take_out_probe(self, device, command, note, new, changed, was, now):
-        """Takes the probe's own traces out of a difference, and sees to it that they are there."""
+        """Removes the probe's own changes from a difference, and checks that they exist."""
         alarm, stamp = self.probes[device], self.clock.text()[:19]
         own = [path for path, entry in new.items()
                if entry["alarm"] == alarm and entry["action"] == "edited" and entry["at"][:19] == stamp]
@@ -252,7 +252,7 @@ class Scenario:
         was[alarm, "note"] = note
 
     def judge_listing(self, fail, after):
-        """The list, made by belfry, against the files, read by us."""
+        """Compares belfry's list with the files, which are read independently."""
         for alarm, shown in after.listed.items():
             if alarm not in after.records:
                 fail("the list shows an alarm that has no file", alarm)
@@ -260,7 +260,7 @@ class Scenario:
                 fail("the list shows another title than the file", f"{alarm}: {shown['title']}")
 
     def judge_change(self, fail, command, outcome, new, changed, fields, was):
-        """A command of a person: one alarm's record and one log entry, or nothing."""
+        """Checks a user's command: one alarm's record and one log entry, or nothing."""
         details = self.spoken(new, changed, fields)
         if outcome.code not in (0, KILLED):
             if new or changed:
@@ -275,7 +275,7 @@ class Scenario:
         if command.kind in ("add", "delete", "title", "note"):
             is_whole = is_whole and len(actions) == 1
         if command.kind == "times":
-            # What was skipped ahead does not come any more.
+            # An occurrence that was skipped ahead is no longer due.
             is_whole = is_whole and set(actions) <= {"edited", "unskipped"}
         if command.alarm:
             is_whole = is_whole and changed == {command.alarm}
@@ -285,7 +285,7 @@ class Scenario:
         elif command.field:
             is_whole = is_whole and fields == {key: command.value}
         elif command.kind == "undo":
-            # It brings values back, and invents none; an alarm that was added is deleted.
+            # An undo restores earlier values only. An alarm that was added is deleted.
             is_whole = is_whole and all(
                 item in self.ranks or item[0][1] == "present" and not item[1] for item in fields.items())
         else:
@@ -295,7 +295,7 @@ class Scenario:
             fail(f"half of a change is there, or another one ({kind})", details)
 
     def judge_tick(self, fail, device, outcome, new, changed, fields):
-        """The clock settles occurrences of any alarm, and edits none."""
+        """Checks a tick: the clock settles occurrences of any alarm, and edits none."""
         details = self.spoken(new, changed, fields)
         if fields:
             fail("a tick changed an alarm's definition", details)
@@ -305,7 +305,7 @@ class Scenario:
         if outcome.code == 0:
             fired = {(item["alarm"], item["occurrence"]) for item in json.loads(outcome.out)["fired"]}
             noted = {(entry["alarm"], entry["occurrence"]) for entry in new.values() if entry["action"] == "fired"}
-            # The first tick after one that was killed also notes what that one has claimed.
+            # The first tick after a killed one also records the deliveries that the killed one had claimed.
             if fired - noted or noted - fired and device not in self.cut_off:
                 fail("an acknowledged firing is not in the log", f"fired {sorted(fired)}, noted {sorted(noted)}")
             self.cut_off.discard(device)
@@ -313,7 +313,7 @@ class Scenario:
             self.cut_off.add(device)
 
     def judge_sync(self, fail, new, was, fields):
-        """A sync brings what the other device wrote, and takes nothing back."""
+        """Checks a sync: it adds the other device's writes, and reverts nothing."""
         for path, entry in new.items():
             if self.known.get(path) != entry:
                 fail("a sync brought a log entry that nobody wrote", f"{path}: {entry}")
@@ -325,7 +325,7 @@ class Scenario:
                 fail("a sync took back what was written later", f"{key}: {was.get(key)!r} is {value!r}")
 
     def judge_progress(self, fail, before, after, changed):
-        """What happened to an occurrence on one device stays so when the other one has not heard of it."""
+        """Checks that the state of an occurrence on one device is kept if the other device has no newer state."""
         def standing(occurrence): return occurrence.get("revision", 0), STATES.index(occurrence["state"])
         for alarm in changed & before.records.keys() & after.records.keys():
             old, new = (json.loads(view.records[alarm])["progress"].get("occurrences", {}) for view in (before, after))
@@ -345,7 +345,7 @@ class Scenario:
     # --- The end ---
 
     def finish(self):
-        """Brings both devices together, and looks at everything once more, from the outside."""
+        """Syncs both devices, and checks everything again with external tools."""
         fail, (alpha, beta) = self.report.fail, self.devices
         for device in self.devices:
             for problem in mend(device):
@@ -370,7 +370,7 @@ class Scenario:
             self.counts["missing"] += 1
             self.report.fail(promise, f"{device.name}: {details}")
         committed = tree_files(device.store, "HEAD", device.home)
-        device.entries = {}  # read anew
+        device.entries = {}  # read again
         try:
             view = self.look(device)
         except ValueError as reason:
@@ -392,8 +392,8 @@ class Scenario:
     # --- Commands right after a kill ---
 
     def chains(self, count):
-        """Kills a command early, looks with `list` alone, and undoes at once: what the look shows must be what the undo
-        starts from, and no acknowledged command but the last may be taken back."""
+        """Kills a command early, reads with `list` only, and undoes at once: the undo must start from the state that
+        the list showed, and may revert no acknowledged command except the last."""
         device = Device(self.sandbox, "gamma", self.clock)
         device.must("tier", "plus")
         alarms = [device.must("add", f"Chain {number}", "--daily")["id"] for number in range(3)]
@@ -444,7 +444,7 @@ class Scenario:
             self.report.progress(f"{number} of {total}, {len(self.report.failures)} promises broken")
             kind = self.chance.choices(kinds, weights)[0]
             device = self.devices[self.chance.random() < 0.35]
-            # While a process starts it has done nothing yet: most kills come later.
+            # A process does nothing while it starts, so most kills come later.
             earliest = 0 if self.chance.random() < 0.25 else self.startup
             typical = max(self.typical.get(kind, 0), 2 * self.startup)
             self.step(device, kind, self.chance.uniform(earliest, SLACK * typical))
@@ -459,7 +459,7 @@ class Scenario:
                 "right after them")
 
 def both(report, sandbox):
-    """The two devices above, whose edits and log are followed one by one, then every verb that writes."""
+    """Runs the two devices above, whose edits and log are checked one by one, then every verb that writes."""
     summary = Scenario(report, sandbox).play()
     apart = Sandbox("kill-verbs", report.binary)
     try:

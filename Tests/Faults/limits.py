@@ -1,7 +1,7 @@
-"""Takes from belfry what it needs, as a machine does: room on the disk, the right to write, open files.
+"""Takes resources from belfry, as a machine does: disk space, write permission, open files.
 
-What cannot be written must fail with a reason, and leave everything as it was; what only reads goes on, and alarms
-ring all the same.
+A write that is not possible must fail with a reason and change nothing. Commands that only read must work, and alarms
+must ring.
 """
 import os, shutil, subprocess
 from collections import namedtuple
@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from sandbox import Clock, Device, Unusable, brief, play, room
 
-USER = 65534  # nobody: who is not root, when we are
+USER = 65534  # nobody: a user other than root, if the run is root's
 PAGE = 4096
 NEW = 4  # alarms that the other device adds between two syncs
 FULL, READ_ONLY, FILES = "The disk is full", "Read-only file system", "Too many open files"
@@ -33,7 +33,7 @@ class Scenario:
         return is_kept
 
     def state(self, device):
-        """What is there, or None when belfry cannot say; the clock stands, so that lists are comparable."""
+        """Returns the state, or None if belfry cannot read it. The clock is constant, so that lists are comparable."""
         try:
             listed = {id: alarm["title"] for id, alarm in device.listed().items()}
         except ValueError as reason:
@@ -46,7 +46,7 @@ class Scenario:
         self.check(not problems, "the store is not whole", "; ".join(problems))
 
     def writes(self, device, reason, words, must_fail=False, **options):
-        """Runs a command that writes: it works and is there, or fails with the reason and changes nothing."""
+        """Runs a command that writes: it succeeds completely, or fails with the reason and changes nothing."""
         before = self.state(device)
         outcome = device.run(*words, **options)
         seen = f"`{words[0]}`: {brief(outcome)}"
@@ -71,7 +71,7 @@ class Scenario:
         return outcome
 
     def rings(self, device, alarm, now=AT_DUE):
-        """Ticks when an alarm is due: it rings, whatever can be noted of that."""
+        """Runs a tick when an alarm is due: it rings, whether or not the ring can be recorded."""
         outcome = device.run("tick", now=now)
         rung = f"firing {alarm} {DUE}" in device.rung.read_text()
         self.check(rung, "an alarm that is due does not ring", brief(outcome))
@@ -79,7 +79,7 @@ class Scenario:
         self.check(usual, "a tick ends with a signal, or with a code that stands for something else", brief(outcome))
 
     def store(self, name, folder=None, **options):
-        """A device with a store of a few alarms, one of which is due later."""
+        """Returns a device with a store of a few alarms, one of which is due later."""
         device = Device(self.sandbox, name, self.clock, folder and Path(folder) / "store", **options)
         if options.get("prefix"):
             device.own(USER)
@@ -91,7 +91,7 @@ class Scenario:
 
     @contextmanager
     def disk(self, options):
-        """A file system of its own in memory."""
+        """Mounts a separate file system in memory."""
         folder = self.sandbox.root / "mounts" / str(len(self.mounts))
         folder.mkdir(parents=True)
         mount = ["mount", "-t", "tmpfs", "-o", options, "belfry-faults", folder]
@@ -136,7 +136,7 @@ class Scenario:
         self.whole(device)
 
     def nearly_full(self):
-        """A disk with room for a part of what a command writes, page by page."""
+        """Uses a disk with space for a part of a command's writes, page by page."""
         with self.disk("size=4m") as folder:
             device, _ = self.store("nearly", folder)
             for pages in range(0, 24, 4 if self.report.short else 1):
@@ -155,7 +155,7 @@ class Scenario:
                 self.whole(device)
 
     def sync_full(self):
-        """A sync that fetches more than there is room for."""
+        """Runs a sync that fetches more than the disk has space for."""
         remote = self.sandbox.data / "remote.git"
         with self.disk("size=4m") as folder:
             alpha, _ = self.store("here", folder)
@@ -197,7 +197,7 @@ class Scenario:
         self.whole(alpha)
         self.check(alpha.files() == beta.files(), "the devices do not agree after a sync")
 
-    # --- A disk that is only to be read ---
+    # --- A read-only disk ---
 
     def read_only(self):
         with self.disk("size=8m") as folder:
@@ -237,7 +237,7 @@ class Scenario:
         self.succeeds(device, "sync")
         self.whole(device)
 
-    # --- Rights ---
+    # --- Permissions ---
 
     def rights(self):
         user = ("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups") if os.geteuid() == 0 else ()
@@ -260,7 +260,7 @@ class Scenario:
             self.foreign(device)
 
     def unreadable(self, device):
-        """A record that may not be read is reported, and neither it nor the others are lost."""
+        """Checks that an unreadable record is reported, and that neither it nor the others are lost."""
         self.case = "a record is not readable"
         before = self.state(device)
         hidden = next(id for id, title in before.listed.items() if title == "Kept 1")
@@ -295,7 +295,7 @@ class Scenario:
         self.succeeds(device, "add", "Mine again", "--daily", "--at", "21:00")
         self.whole(device)
 
-    # --- All of it ---
+    # --- The run ---
 
     def play(self):
         parts = [("a full disk", self.full), ("a nearly full disk", self.nearly_full),
@@ -327,13 +327,13 @@ def fill_files(folder):
         (folder / f"filler-{number}").touch()
 
 def leave(folder, pages):
-    """Fills a file system up to so many pages."""
+    """Fills a file system except for a number of pages."""
     with open(folder / "filler", "wb", buffering=0) as filler:
         os.posix_fallocate(filler.fileno(), 0, room(folder) - pages * PAGE)
 
 @contextmanager
 def modes(paths, mode):
-    """Gives files another mode for a while."""
+    """Gives files another mode temporarily."""
     before = [(path, path.stat().st_mode) for path in paths]
     for path, _ in reversed(before):
         path.chmod(mode)

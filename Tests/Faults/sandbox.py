@@ -1,4 +1,4 @@
-"""What the scenarios share: devices with a home and a clock of their own, a look at a store that does not rest on
+"""The shared parts of the scenarios: devices with a home and a clock, a check of a store that does not depend on
 belfry alone, and the report."""
 import hashlib, json, os, random, select, shutil, signal, subprocess, sys, tempfile, time
 from collections import Counter, namedtuple
@@ -6,12 +6,12 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
-LIMIT = 120  # seconds that one process may take
-SHOWN = 10  # instances of one failure that are printed
-SILENCE = 60  # seconds between two lines of progress where no terminal shows it
+LIMIT = 120  # timeout of one process in seconds
+SHOWN = 10  # printed instances of one failure
+SILENCE = 60  # seconds between two lines of progress without a terminal
 Outcome = namedtuple("Outcome", "code out err seconds")  # a negative code is the signal that ended it
 KILLED = -signal.SIGKILL
-AROUND = ("clock", "time zones", "hooks", "notifications", "deliveries", "battery", "cascade", "calls", "tick")  # what `doctor` looks at beside the store
+AROUND = ("clock", "time zones", "hooks", "notifications", "deliveries", "battery", "cascade", "calls", "tick")  # the checks of `doctor` outside the store
 
 class Unusable(Exception):
     """The scenario cannot go on."""
@@ -19,7 +19,7 @@ class Unusable(Exception):
 # --- Processes ---
 
 def run(argv, environment, folder, kill_after=None, limit=LIMIT):
-    """Runs a command with a process family of its own, which is killed whole after so many seconds."""
+    """Runs a command in its own process group, and kills the whole group after a number of seconds."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start = time.perf_counter()
         process = subprocess.Popen(
@@ -31,7 +31,7 @@ def run(argv, environment, folder, kill_after=None, limit=LIMIT):
         code = process.wait()
         seconds = time.perf_counter() - start
         if code == KILLED:
-            # Hooks have groups of their own. What is left ends after belfry, which must not see it end.
+            # Hooks have their own groups. The remaining processes end after belfry, which must not see them end.
             kill_family(process.pid)
         if is_late and kill_after is None:
             raise Unusable(f"`{' '.join(argv[:4])}` took over {limit} s")
@@ -42,7 +42,7 @@ def run(argv, environment, folder, kill_after=None, limit=LIMIT):
         return Outcome(code, *texts, seconds)
 
 def ended(process, seconds):
-    """Waits; answers whether the process has ended, and leaves it to be waited for."""
+    """Waits, and returns true if the process has ended. The process stays waitable."""
     try:
         file = os.pidfd_open(process.pid)
     except ProcessLookupError:
@@ -53,7 +53,7 @@ def ended(process, seconds):
         os.close(file)
 
 def kill_family(leader):
-    """Kills what is left of all that a process has started, and waits until it is gone."""
+    """Kills the remaining processes that a process has started, and waits until they have ended."""
     until = time.monotonic() + 10
     while left := members(leader):
         if time.monotonic() > until:
@@ -87,21 +87,22 @@ class Clock:
     def text(self): return self.moment.isoformat(timespec="milliseconds") + "Z"
 
 class Sandbox:
-    """A folder for one scenario, with a belfry that finds no hooks but ours."""
+    """A folder for one scenario, with a belfry that finds no hooks except those of the test."""
     def __init__(self, name, binary):
-        # In memory where there is room, as a run starts thousands of processes; TMPDIR says otherwise.
+        # In memory if there is space, because a run starts thousands of processes. TMPDIR overrides it.
         roomy = "TMPDIR" not in os.environ and os.access("/dev/shm", os.W_OK) and room("/dev/shm") > 1 << 30
         self.root = Path(tempfile.mkdtemp(prefix=f"belfry-faults-{name}-", dir="/dev/shm" if roomy else None))
-        # Other users must reach their stores below.
+        # Other users must be able to reach their stores below.
         self.root.chmod(0o711)
         self.belfry = str(self.root / "bin" / "belfry")
         os.mkdir(self.root / "bin")
-        # A copy: what is shipped beside the binary, the real notifications above all, is not found from here.
+        # A copy, so that the files beside the shipped binary, such as the real notification hooks, are not found from
+        # here.
         shutil.copy(binary, self.belfry)
         shipped = self.root / "libexec/belfry/hooks/deliver"
         shipped.mkdir(parents=True)
         for hook in ("notify", "follow-up"):
-            # There, and never the way in which somebody is told.
+            # They exist, and are never used as a delivery channel.
             (shipped / hook).write_text("#!/bin/sh\nexit 1\n")
             (shipped / hook).chmod(0o755)
         self.data = self.root / "data"
@@ -114,18 +115,18 @@ def room(folder):
     return status.f_bavail * status.f_frsize
 
 def environment(home, **more):
-    """Nothing of the user's reaches belfry, and nothing of belfry the user."""
+    """Isolates belfry from the user's environment, and the user from belfry."""
     chosen = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
     return chosen | {"HOME": str(home), "TZ": "UTC", "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1", **more}
 
 class Device:
-    """A clone of the store on a device of its own."""
+    """A clone of the store as a separate device."""
     def __init__(self, sandbox, name, clock, store=None, prefix=()):
         self.name, self.clock, self.belfry, self.prefix = name, clock, sandbox.belfry, list(prefix)
         self.home = sandbox.root / "homes" / name
         self.store = Path(store or sandbox.data / name)
         self.rung = self.home / "rung"
-        self.entries = {}  # the log as it was read last: entries never change
+        self.entries = {}  # the log at the last read: entries never change
         hooks = self.home / ".config/belfry/hooks/deliver"
         hooks.mkdir(parents=True)
         self.rung.touch()
@@ -133,25 +134,25 @@ class Device:
             line = 'printf "%s %s %s\\n" "$BELFRY_KIND" "$BELFRY_ALARM" "$BELFRY_OCCURRENCE"'
             (hooks / hook).write_text(f'#!/bin/sh\n{line} >>"{self.rung}"\n')
             (hooks / hook).chmod(0o755)
-        # git's own gc stays in the foreground, where it ends with what started it.
+        # git's gc stays in the foreground, so that it ends with the command that started it.
         (self.home / ".gitconfig").write_text(
             f"[user]\nname = {name}\nemail = {name}@example.com\n[gc]\nautoDetach = false\n")
         self.environment = environment(
             self.home, BELFRY_DEVICE=name, BELFRY_STORE=str(self.store), BELFRY_LOCK_TIMEOUT="3")
 
     def own(self, user):
-        """Gives the home to another user."""
+        """Changes the owner of the home."""
         for path in [self.home, *self.home.rglob("*")]:
             os.chown(path, user, user)
 
     def run(self, *words, now=None, kill_after=None, prefix=(), **more):
-        """Runs belfry, a second after the last command unless said otherwise."""
+        """Runs belfry, by default one second after the last command."""
         surroundings = self.environment | {"BELFRY_NOW": now or self.clock.forward()} | more
         argv = [*self.prefix, *prefix, self.belfry, *words]
         return run(argv, surroundings, self.home, kill_after=kill_after)
 
     def must(self, *words, **options):
-        """Runs belfry where it has no reason to fail, and answers what it printed as JSON."""
+        """Runs belfry where it must succeed, and returns its JSON output."""
         outcome = self.run(*words, "--json", **options)
         if outcome.code != 0:
             raise Unusable(f"{self.name}: `belfry {' '.join(words)}` ended with {brief(outcome)}")
@@ -159,22 +160,23 @@ class Device:
 
     def git(self, *words): return git(self.store, *words, home=self.home, prefix=self.prefix)
 
-    # --- What is there ---
+    # --- Reading ---
 
     def listed(self, now=None):
-        """What `belfry list --json` says, by identifier; raises ValueError with the reason when it says nothing."""
+        """Returns the output of `belfry list --json`, by identifier. Raises ValueError with the reason if there is
+        none."""
         outcome = self.run("list", "--json", now=now or self.clock.text())
         if outcome.code != 0:
             raise ValueError(f"`belfry list --json` ended with {brief(outcome)}")
         return {alarm["id"]: alarm for alarm in json.loads(outcome.out)}
 
     def records(self):
-        """The alarms' files by identifier, as they lie."""
+        """Returns the alarms' files by identifier."""
         folder = self.store / "alarms"
         return {name[:-5]: (folder / name).read_bytes() for name in os.listdir(folder)} if folder.exists() else {}
 
     def log(self):
-        """The log's entries by path."""
+        """Returns the log's entries by path."""
         paths = [os.path.join(at, name) for at, _, names in os.walk(self.store / "log") for name in names]
         found = {}
         for path in paths:
@@ -186,7 +188,7 @@ class Device:
     def head(self): return self.git("rev-parse", "HEAD").out.strip()
 
     def files(self):
-        """The names that git gives to the work tree's files, by their paths: neither belfry nor git is asked."""
+        """Returns git's object names of the work tree's files by path, without a call of belfry or git."""
         names = {}
         for at, folders, files in os.walk(self.store):
             folders[:] = [folder for folder in folders if folder != ".git"]
@@ -196,9 +198,9 @@ class Device:
         return names
 
     def problems(self, thorough=True):
-        """What is wrong with a store at rest, in words: git's view of it, and HEAD against the files."""
+        """Returns the problems of a settled store: those that git finds, and differences between HEAD and the files."""
         wrong = broken_objects(self.store, self.home, self.prefix) if thorough else []
-        # Without the lock that lets git note what it has seen: the disk may be full.
+        # Without the optional lock with which git updates its index: the disk may be full.
         status = self.git("--no-optional-locks", "status", "--porcelain", "--untracked-files=all")
         if status.code != 0 or status.out:
             wrong.append("git status is not clean: " + brief(status))
@@ -209,27 +211,27 @@ class Device:
         return wrong
 
 def git(folder, *words, home, prefix=()):
-    # A safe folder: some are another user's.
+    # A safe directory, because some belong to another user.
     options = ["-c", "safe.directory=*", "-C", str(folder)]
     return run([*prefix, "git", *options, *words], environment(home), home)
 
 def blob_name(content): return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 def tree_files(folder, commit, home, prefix=()):
-    """The blobs of a commit by their paths."""
+    """Returns the blobs of a commit by path."""
     listing = git(folder, "ls-tree", "-r", "-z", commit, home=home, prefix=prefix)
     lines = [line.split("\t", 1) for line in listing.out.split("\0") if line]
     return {path: about.split()[2] for about, path in lines}
 
 def broken_objects(folder, home, prefix=()):
-    """What `git fsck` finds wrong. Objects that nothing names are what a write that was given up leaves."""
+    """Returns the problems that `git fsck` finds. Unreferenced objects are left by writes that were rolled back."""
     check = git(folder, "fsck", "--full", "--strict", "--no-progress", home=home, prefix=prefix)
     lines = (check.out + check.err).splitlines()
     wrong = [line for line in lines if not line.startswith(("dangling ", "notice: "))]
     return [f"git fsck: {line}" for line in wrong] or (["git fsck: " + brief(check)] if check.code else [])
 
 def mend(device):
-    """Lets a belfry that has `doctor` mend the store; answers what it could not mend, in words."""
+    """Repairs the store with belfry's `doctor`. Returns the problems that it could not repair."""
     if device.run("help", "doctor").code != 0:
         return []
     outcome = device.run("doctor", "--repair", "--json")
@@ -237,12 +239,12 @@ def mend(device):
         findings = json.loads(outcome.out)["findings"]
     except (ValueError, KeyError):
         return [f"`belfry doctor --repair` ended with {brief(outcome)}"]
-    # What it says of this machine is not of interest.
+    # Its findings about this machine are ignored.
     found = [finding for finding in findings if finding["level"] == "problem" and finding["area"] not in AROUND]
     return [f"`belfry doctor --repair` leaves: {finding['area']}: {finding['message']}" for finding in found]
 
 def ranges(numbers):
-    """1, 2, 3, 5 as 1–3, 5."""
+    """Returns 1, 2, 3, 5 as 1–3, 5."""
     parts = []
     for number in sorted(numbers):
         if parts and parts[-1][1] == number - 1:
@@ -252,7 +254,7 @@ def ranges(numbers):
     return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in parts)
 
 def brief(outcome):
-    """An outcome in a line."""
+    """Returns an outcome as one line."""
     words = " / ".join(line.strip() for line in (outcome.err or outcome.out).splitlines()[:4])
     code = f"signal {-outcome.code}" if outcome.code < 0 else str(outcome.code)
     return f"{code}: {words[:300]}" if words else code
@@ -260,11 +262,11 @@ def brief(outcome):
 # --- The report ---
 
 class Report:
-    """Failed promises, each with its instances, and how it went otherwise."""
+    """The broken promises, each with its instances, and the other results."""
     def __init__(self, scenario):
         arguments = sys.argv[1:]
         self.scenario, self.binary, self.short, self.seed = scenario, arguments[0], arguments[1] == "1", arguments[2]
-        self.kills = int(arguments[3])  # how many were asked for; 0 for as many as usual
+        self.kills = int(arguments[3])  # requested number of kills; 0 for the default
         self.chance = random.Random(f"{scenario} {self.seed}")
         self.failures, self.notes, self.counts = {}, {}, Counter()
         self.kept, self.start = [], time.monotonic()
@@ -274,11 +276,11 @@ class Report:
         self.failures.setdefault(promise, []).extend(instances)
 
     def note(self, words, *instances):
-        """What is worth knowing and breaks no promise."""
+        """Records a fact that breaks no promise."""
         self.notes.setdefault(words, []).extend(instances)
 
     def keep(self, folder):
-        """Notes a folder that is left for whoever looks into a failure."""
+        """Records a folder that is kept for the analysis of a failure."""
         if str(folder) not in self.kept:
             self.kept.append(str(folder))
 
@@ -307,7 +309,7 @@ class Report:
             print(f"  Again: Tests/Faults/run {short}--seed {self.seed} {self.binary} {self.scenario}")
 
 def play(scenario, body):
-    """Runs a scenario: `body(report, sandbox)` answers the summary. Exits with 1 when a promise was broken."""
+    """Runs a scenario: `body(report, sandbox)` returns the summary. Exits with 1 if a promise was broken."""
     report = Report(scenario)
     sandbox = Sandbox(scenario, report.binary)
     for number in (signal.SIGHUP, signal.SIGTERM):

@@ -1,19 +1,19 @@
-"""Kills every verb of belfry that writes, at random moments, and holds the store against what the verb does when it is
-left alone.
+"""Kills every verb of belfry that writes, at random moments, and compares the store with the result of the verb
+without a kill.
 
 After a kill and the next command, the state must be one of two: that of the command and the next one, or that of the
-next one alone. Both are made by running them on a copy, at the same times; identifiers that are new may differ. So no
-verb needs a model of its own, only a way to call it.
+next one alone. Both are produced on a copy, at the same times. New identifiers can differ. So no verb needs its own
+model, only a way to call it.
 
-`COVERED` names each verb that writes, `READING` those that do not, `ELSEWHERE` those that are tested in another way. A verb
-that is in none of them fails the run.
+`COVERED` names each verb that writes, `READING` those that do not, `ELSEWHERE` those that are tested in another way.
+A verb that is in none of them fails the run.
 """
 import json, re, shutil, statistics, subprocess
 from collections import Counter
 from pathlib import Path
 from sandbox import KILLED, Clock, Device, Unusable, brief, mend
 
-# The verbs that are killed here, with the kinds of call of each.
+# The verbs that are killed here, with the kinds of calls of each.
 COVERED = {
     "add": ["add"], "edit": ["title", "note", "times"], "delete": ["delete"], "enable": ["enable"],
     "disable": ["disable"], "pause": ["pause", "pause all"], "resume": ["resume", "resume all"], "tick": ["tick"],
@@ -29,7 +29,7 @@ COVERED = {
     "device": ["owner", "gadget"], "conflicts restore": ["restore"], "hooks install": ["hooks install"],
     "hooks uninstall": ["hooks uninstall"], "doctor": ["repair"], "import": ["import"],
 }
-# The verbs that write nothing that is kept.
+# The verbs that write no persistent state.
 READING = {
     "list", "next", "show", "pending", "log", "stats", "catalog", "explain", "export", "status", "ring",
     "service status", "battery status", "battery predict", "cascade list", "cascade preview", "cascade status",
@@ -48,22 +48,22 @@ ELSEWHERE = {
     "partner reply": "needs a second person", "partner rename": "needs a second person",
     "partner keys import": "needs a second person",
 }
-# Kinds that may answer that it is not possible now.
+# Kinds that can refuse because the action is not possible now.
 REFUSABLE = {"done", "stop", "snooze", "skip", "unskip", "dismiss", "undo", "restore", "resume", "resume all",
              "cascade test", "enable", "disable"}
-# Kinds that act on one thing after the other, so that a part may be there: each part is whole.
+# Kinds that perform several steps, so that a part can be done: each step is complete.
 STEPWISE = {"tick", "poke", "sync", "partner sync", "repair", "cascade test"}
-# Kinds that change files of this device's beside the store: a part may be there, and the same call completes it.
+# Kinds that change this device's files outside the store: a part can be done, and the same call completes it.
 REPEATABLE = {"calls sip", "calls http", "calls off", "hooks install", "hooks uninstall"}
 IDENTIFIER = re.compile(r"(?<![a-z2-7])[a-z2-7]{26}(?![a-z2-7])")
-MOST = 6  # alarms of a device
-SHARE = 0.4  # so many calls are to end before they are killed, so that most kills come while something is written
+MOST = 6  # maximum number of alarms of a device
+SHARE = 0.4  # the share of calls that end before they are killed, so that most kills come during a write
 
 def leaves(command, path=()):
-    """The verbs of a command as the parser lists them: `cascade add device`."""
+    """Returns the verbs of a command as the parser lists them: `cascade add device`."""
     below = [sub for sub in command.get("subcommands", []) if sub["commandName"] != "help"]
     options = {argument["valueName"] for argument in command.get("arguments", [])} - {"store", "json", "version", "help"}
-    # `device` has a subcommand, and does something itself.
+    # `device` has a subcommand, and is also a command.
     if not below or path and options:
         yield " ".join(path)
     for sub in below:
@@ -73,7 +73,7 @@ def identity(device):
     return json.loads((device.store / ".git/belfry/device.json").read_text())["id"]
 
 def mirror(source, target):
-    """Makes a folder the same as another. Folders stay, as a store whose folder is another one is another device's."""
+    """Makes a folder equal to another. Folders stay, because a store with another folder belongs to another device."""
     def kind(path): return "link" if path.is_symlink() else "folder" if path.is_dir() else "file" if path.exists() else None
     for path in list(target.iterdir()):
         if kind(source / path.name) != kind(path):
@@ -103,13 +103,13 @@ class Verbs:
         self.probes, self.counts, self.killed = {}, Counter(), Counter()
         self.kinds = [kind for kinds in COVERED.values() for kind in kinds]
         self.durations = {kind: [] for kind in self.kinds}
-        # How late the kills of each kind come, against a typical call: what is done meanwhile slows it down.
+        # The delay of the kills of each kind, relative to a typical call: parallel work makes calls slower.
         self.reach = dict.fromkeys(self.kinds, 1.2)
 
-    # --- Setting up ---
+    # --- Setup ---
 
     def check_coverage(self):
-        """Holds the verbs that there are against those that are known here."""
+        """Compares the existing verbs with the verbs that are listed here."""
         help = self.devices[0].run("--experimental-dump-help")
         verbs = set(leaves(json.loads(help.out)["command"]))
         known = [set(COVERED), READING, set(ELSEWHERE)]
@@ -127,7 +127,7 @@ class Verbs:
             subprocess.run(["git", "init", "-q", "--bare", "-b", "main", path], check=True, env=alpha.environment)
         self.check_coverage()
         (self.sandbox.root / "secret").write_text("secret\n")
-        # Beside the binary, as `hooks install` has them.
+        # Beside the binary, where `hooks install` expects them.
         shipped = Path(__file__).resolve().parents[2] / "hooks/git"
         shutil.copytree(shipped, self.sandbox.root / "libexec/belfry/hooks/git")
         alpha.must("tier", "premium")
@@ -145,22 +145,22 @@ class Verbs:
             device.must("sync")
         alpha.must("cascade", "add", self.rehearsed, "device", "beta")
         self.startup = min(alpha.run("--version").seconds for _ in range(3))
-        # How long the kinds take, before any is killed.
+        # The durations of the kinds, measured before any is killed.
         for kind in self.kinds * 2:
             self.step(alpha, kind, None)
 
     def times(self):
         return ",".join(sorted({f"{self.chance.randrange(24):02}:{self.chance.randrange(60):02}" for _ in range(12)}))
 
-    # --- Choosing ---
+    # --- Choices ---
 
     def words(self, device, kind):
-        """The words of a call of a kind; None where the store gives no occasion for it."""
+        """Returns the words of a call of a kind, or None if the store has no use for it."""
         pick, number = self.chance.choice, self.steps
         records = {id: json.loads(record) for id, record in device.records().items()}
         kept = {*self.probes.values(), self.quiet, self.rehearsed}
         standing = [id for id, record in sorted(records.items()) if id not in kept and not record.get("deleted")]
-        # What was imported comes once, which not every kind is for.
+        # An import runs once, which is not possible for every kind.
         alarms = [id for id in standing if "date" not in records[id]["schedule"]]
         if kind == "import" and len(standing) > len(alarms) + MOST:
             kind = "delete"
@@ -209,18 +209,19 @@ class Verbs:
         return [kind, alarm]
 
     def remotes(self, device):
-        """The remotes that were added while commands were killed."""
+        """Returns the remotes that were added while commands were killed."""
         return sorted(re.findall(r'\[remote "(other[0-9]+)"\]\n\s*url', (device.store / ".git/config").read_text()))
 
     def cascade_words(self, device, kind, cascade):
         listed = cascade.get("targets", [])
-        # A target whose device rings first or comes earlier stays in the record, and is left out of the plan.
+        # A target whose device rings first or has an earlier step stays in the record, and is omitted from the plan.
         places = [cascade.get("primary"), *(target.get("device") for target in listed)]
         targets = [target for index, target in enumerate(listed) if target.get("device") not in {*places[:index + 1]} - {None}]
         if kind == "cascade test":
             return ["cascade", "test", self.rehearsed]
         if kind == "cascade add device":
-            # The one that is not first; it is refused where it is in the list. Without a first device that is this one.
+            # The device that is not first. It is refused if it is in the list. Without a first device, it is this
+            # one.
             if any("device" in target for target in listed):
                 return None
             first = cascade.get("primary") or identity(device)
@@ -250,7 +251,7 @@ class Verbs:
         return words + {"partner limits": ["--per-day", str(self.steps % 200)], "partner remove": ["--yes"]}.get(kind, [])
 
     def calendar(self, number):
-        """A calendar with two alarms that nobody has yet."""
+        """Returns a calendar with two new alarms."""
         file = self.sandbox.root / f"import-{number}.ics"
         events = [f"BEGIN:VEVENT\r\nUID:{number}-{part}\r\nSUMMARY:Import {number} {part}\r\n"
                   f"DTSTART:2030{1 + number % 12:02}{1 + number % 28:02}T09000{part}\r\nEND:VEVENT\r\n" for part in (0, 1)]
@@ -260,9 +261,10 @@ class Verbs:
     # --- States ---
 
     def state(self, device, known=frozenset()):
-        """What is kept of a device, by place: the records as they lie, and this device's own files.
+        """Returns the persistent state of a device, by path: the records, and this device's own files.
 
-        - known: the identifiers that may be told apart; all others are new, and count as one."""
+        - known: the identifiers that are kept as they are. All others are new, and count as equal.
+        """
         kept = {str(path.relative_to(device.store)): path.read_text()
                 for path in device.store.rglob("*.json") if ".git" not in path.relative_to(device.store).parts}
         local = [device.store / ".git/config", *(device.home / ".config/belfry").glob("*.json"),
@@ -304,8 +306,8 @@ class Verbs:
         self.report.fail(promise, f"step {self.steps}, {device.name}: {' '.join(words)}: {details}")
 
     def step(self, device, kind, delay):
-        """Runs a call of a kind, kills it after a delay (None: leaves it alone), and judges what is there then; answers
-        whether it was killed."""
+        """Runs a call of a kind, kills it after a delay (None: does not kill it), and checks the store. Returns true
+        if it was killed."""
         self.steps += 1
         words = self.words(device, kind)
         if words is None:
@@ -332,10 +334,10 @@ class Verbs:
         return outcome.code == KILLED
 
     def judge_end(self, device, kind, words, outcome, before):
-        """Judges a call that came to its end: what it says is so, and what it refused changed nothing."""
+        """Checks a completed call: its reported result is true, and a refused call changed nothing."""
         if outcome.code == 0 or kind in STEPWISE:
             return
-        # `doctor` says what is wrong around the store, and the tier may have no partners.
+        # `doctor` reports problems around the store, and the tier may not allow partners.
         if not (outcome.code == 4 and kind in REFUSABLE or kind == "restore"
                 or outcome.code == 5 and kind.startswith("partner")):
             self.fail(f"`{kind}` fails for no reason of its own", device, words, brief(outcome))
@@ -343,7 +345,7 @@ class Verbs:
             self.fail("a refused command changed something", device, words, brief(outcome))
 
     def judge_kill(self, device, kind, words, moment, known, before):
-        """Runs the next command, and holds what is there then against what may be."""
+        """Runs the next command, and compares the store with the permitted states."""
         later = self.clock.forward()
         self.next_command(device, words, later)
         if kind == "clone":
@@ -371,7 +373,7 @@ class Verbs:
             self.fail("half of a change is there, or another one", device, words, difference or "something is missing")
 
     def completes(self, device, words, known, expected):
-        """Whether the same call, said again, makes this device's own files what they are to be."""
+        """Returns true if the same call, repeated, completes this device's own files."""
         self.counts["completed by the same call"] += 1
         local = lambda state: {item for item in state if item[0].startswith("local: ")}
         return device.run(*words).code == 0 and local(self.state(device, known)) == local(expected)
@@ -380,20 +382,20 @@ class Verbs:
         return Counter({(place, text): 1 for place, text in state.items()})
 
     def is_probes(self, device, item):
-        """Whether something is the next command's: the probe's record, and the entry of its edit."""
+        """Returns true if an item belongs to the next command: the probe's record, or the entry of its edit."""
         place, text = item
         probe = self.probes[device]
         return place == f"alarms/{probe}.json" or place.startswith("log/") and "NEW" in place and probe in text
 
     def next_command(self, device, words, moment):
-        """What the user does next. It must work, whatever the last command left behind."""
+        """Runs the user's next command. It must succeed, whatever state the last command left."""
         outcome = device.run("edit", self.probes[device], "--note", f"probe {self.steps}", now=moment)
         if outcome.code != 0:
             self.fail("the next command fails after a kill", device, words, brief(outcome))
             raise Unusable(f"step {self.steps}, {device.name}: {brief(outcome)}")
 
     def judge_clone(self, device, words):
-        """A clone that was killed is whole or not there, and the next one works."""
+        """Checks that a killed clone is complete or absent, and that the next one succeeds."""
         place = self.sandbox.data / "clone"
         if not place.exists():
             outcome = device.run(*words)
@@ -425,7 +427,7 @@ class Verbs:
         self.counts.clear()
         turn = []
         while self.counts["killed"] < kills and self.counts["calls"] < 4 * kills + 100:
-            # Each kind in its turn, in another order each time.
+            # Each kind once per round, in random order.
             if not turn:
                 turn = self.chance.sample(self.kinds, len(self.kinds))
             kind = turn.pop()

@@ -5,12 +5,12 @@ import Foundation
 import Git
 import TestSupport
 
-/// Some devices over the hour in which an alarm with a cascade comes due: machines sleep and die, networks are cut and
-/// lose answers, clocks are up to 90 seconds off or were weeks ahead before, the devices are in different time zones, the
-/// first may have travelled, and somebody stops it, snoozes or pauses it, or nobody does.
+/// Several devices during the hour in which an alarm with a cascade is due. Machines sleep and die, networks are cut and
+/// lose responses, clocks are up to 90 seconds off or were weeks ahead earlier, the devices are in different time zones,
+/// the first device may have traveled, and a user stops, snoozes or pauses the alarm, or does nothing.
 ///
-/// Real are the core, the stores on disk, the merges, the ticks and who calls; simulated are time, the network, the
-/// people and the telephones.
+/// The core, the stores on disk, the merges, the ticks and the call election are real. Time, the network, the people and
+/// the telephones are simulated.
 final class CascadeFleet {
   private let sandbox: Sandbox
   private var random: SeededGenerator
@@ -21,11 +21,11 @@ final class CascadeFleet {
   private let due: Instant
   private(set) var story: [String] = []
   private var alarm: Identifier!
-  /// What the people of this story do.
-  private let urgency: SyncUrgency
-  /// When each device's store first knew that somebody has stopped it, in true time.
+  /// The actions of the people in this simulation.
+  private let userAction: UserAction
+  /// The true time at which each device's store first contained the stop.
   private var knows: [Int: Instant] = [:]
-  /// What was heard so far, by device.
+  /// The deliveries so far, by device.
   private var heard: [Int: Int] = [:]
   /// The devices on which the alarm for one device rang.
   private var namedRings: Set<Int> = []
@@ -36,26 +36,26 @@ final class CascadeFleet {
     let step: Int
     let due: Instant
   }
-  /// The moments at which each began to ring, in true time.
+  /// The true times at which each device began to ring.
   private var rings: [(device: Int, at: Instant)] = []
-  /// Those that were there all the time.
+  /// The devices that were online all the time.
   private var live: Set<Int>
   private var snoozes = 0
   private var isStopped = false
-  /// Whether a network was cut, or a machine slept or died.
+  /// True if a network was cut, or a machine slept or died.
   private var wasDisturbed = false
-  /// Devices without a daemon: cron ticks each minute and syncs each of these seconds.
+  /// Devices without a daemon: cron runs a tick each minute and a sync at the given interval in seconds.
   private var cron: [Int: Int64] = [:]
-  /// When cron syncs next on each of them, in true time.
+  /// The true time of the next sync by cron, by device.
   private var nextCron: [Int: Instant] = [:]
-  /// A device that comes back from a copy, with a new identity under its old name; nil: none.
+  /// A device that is restored from a copy, with a new identity under its old name. Nil if there is none.
   private var restored: Int?
-  /// Those that could reach the remote all the time.
+  /// The devices that could reach the remote all the time.
   private var connected: Set<Int>
-  /// An alarm for one device only, which the restored one is, if any.
+  /// An alarm for one device only, which is the restored device if there is one.
   private var named: Identifier?
 
-  private enum SyncUrgency: CaseIterable {
+  private enum UserAction: CaseIterable {
     case silence, stop, snooze, snoozeThenStop, pause
   }
 
@@ -63,11 +63,11 @@ final class CascadeFleet {
     "UTC", "Pacific/Kiritimati", "Pacific/Pago_Pago", "America/Los_Angeles", "Asia/Kolkata",
   ]
 
-  /// What the remote has of the calls, and how often each number was called.
+  /// The remote's claims for calls, and the number of calls to each number.
   private var leases: [String: [Int: CallElection.Claim.Outcome?]] = [:]
   private var seen: [String: Instant] = [:]
   private var calls: [String: Int] = [:]
-  /// A call that goes on: until when, and what comes of it.
+  /// A call in progress: its end and its outcome.
   private var talking: [String: (end: Instant, term: Int?, outcome: CallElection.Claim.Outcome)] =
     [:]
 
@@ -80,7 +80,7 @@ final class CascadeFleet {
     let home = random.pick(CascadeFleet.zones)
     due = ZoneLibrary(variable: home).local.instant(of: CascadeFleet.occurrence)
     time = due.adding(seconds: -7200)
-    urgency = random.pick(SyncUrgency.allCases)
+    userAction = random.pick(UserAction.allCases)
     let root = sandbox.root
     hub = "\(root)/hub.git"
     _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", hub, in: root)
@@ -109,9 +109,9 @@ final class CascadeFleet {
 
   private func note(_ words: String) { story.append("\(time) \(words)") }
 
-  /// The alarm, its list, and who can call: known to all.
+  /// Creates the alarm, its list and the callers, and syncs all devices.
   private func begin() async throws {
-    // Made where the first device was before it travelled.
+    // The alarm was created in the first device's zone before the device traveled.
     let home = devices[0].zone
     if random.one(in: 2) { devices[0].zone = random.pick(CascadeFleet.zones) }
     for device in devices {
@@ -149,16 +149,16 @@ final class CascadeFleet {
     self.alarm = alarm.id
     try beginNamed(on: store, home: home)
     for _ in 0..<2 { for device in devices { try await sync(device) } }
-    try await wander(home)
+    try await travelHome(home)
     try setUpCron()
     try restoreOne()
     note(
-      "\(urgency); zones: \(devices.map(\.zone)); targets: \(targets.map(\.key)); callers: \(store.devices.callers.count)"
+      "\(userAction); zones: \(devices.map(\.zone)); targets: \(targets.map(\.key)); callers: \(store.devices.callers.count)"
     )
   }
 
-  /// The first device travels home, and a clock is weeks ahead for one tick.
-  private func wander(_ home: String) async throws {
+  /// Moves the first device to its home zone, and sets a clock weeks ahead for one tick.
+  private func travelHome(_ home: String) async throws {
     devices[0].zone = home
     if random.one(in: 3) {
       let device = random.pick(devices)
@@ -167,11 +167,11 @@ final class CascadeFleet {
       try await tick(device)
       note("the clock of device\(device.index) was \(device.skew / 86_400) days ahead")
       device.skew = skew
-      // What it has told the others by then is not to silence them.
+      // Records that it has pushed by then must not silence the other devices.
       if random.one(in: 2) { for other in devices { try await sync(other) } }
     }
     for device in devices { try await tick(device) }
-    // Until everybody knows the zone, whatever answers are lost.
+    // Until every device has the zone, whichever responses are lost.
     for _ in 0..<8 {
       for device in devices { try await sync(device) }
       let known = try devices.map { try $0.store(at: time).alarm(alarm)?.cascadeZone }
@@ -181,9 +181,9 @@ final class CascadeFleet {
     (rings, turns) = ([], [])
   }
 
-  // MARK: Living
+  // MARK: Time
 
-  /// Lives from five minutes before it is due until all is over.
+  /// Runs from five minutes before the due time until the end of the run.
   func live() async throws {
     try await liveBefore()
     let end = due.adding(seconds: 3600)
@@ -203,7 +203,7 @@ final class CascadeFleet {
       }
       try await answer()
     }
-    // Whatever was asleep at the end has its say.
+    // Devices that were asleep at the end sync and tick.
     network.heal()
     for device in devices { device.asleepUntil = time }
     for _ in 0..<2 { for device in devices { try await sync(device) } }
@@ -275,7 +275,7 @@ final class CascadeFleet {
         Turn(
           device: device.index, step: step, due: content.at))
       note("device\(device.index) rings, step \(step)")
-      // Where its owner is, when it is due there; of healthy devices one after the other.
+      // In the owner's zone, at the due time there. One healthy device after the other.
       let turn = wasDisturbed ? due : due.adding(seconds: Int64(step) * Cascade.interval)
       if device.now(time) < turn {
         throw Violation("device\(device.index), step \(step), rings at \(time), before its turn")
@@ -289,7 +289,7 @@ final class CascadeFleet {
     try look(device)
   }
 
-  /// Takes note of whether a device knows that it was stopped.
+  /// Records the time at which a device has the stop.
   private func look(_ device: SimulatedDevice) throws {
     guard alarm != nil, knows[device.index] == nil,
       let alarm = try device.store(at: time).alarm(alarm),
@@ -302,14 +302,14 @@ final class CascadeFleet {
 
   // MARK: People
 
-  /// Somebody who hears one of the devices answers, if they are to.
+  /// Responds on a device that has rung, if the simulation includes a response.
   private func answer() async throws {
     let wants: Answer?
-    switch urgency {
+    switch userAction {
     case .silence: wants = nil
     case .stop: wants = isStopped ? nil : .stop
     case .snooze: wants = snoozes < 3 ? .snooze(seconds: 540) : nil
-    // Where nobody has stopped it somebody pauses it.
+    // If no one has stopped it, a user pauses the alarm.
     case .pause: wants = isStopped ? nil : .stop
     case .snoozeThenStop:
       wants = isStopped ? nil : snoozes < 2 ? .snooze(seconds: 540) : .stop
@@ -329,7 +329,7 @@ final class CascadeFleet {
     guard let device = ringing.isEmpty ? nil : random.pick(ringing) else { return }
     let store = try device.store(at: time)
     let settings = try store.settings().settings
-    if urgency == .pause {
+    if userAction == .pause {
       try pause(store, settings)
     } else {
       try store.update(alarm) { before in
@@ -359,7 +359,7 @@ final class CascadeFleet {
 
   // MARK: Telephones
 
-  /// One step of each call that a device sees to, as its rounds do it.
+  /// Performs one step of each call of a device, as its scheduler does.
   private func call(from device: SimulatedDevice) throws {
     let store = try device.store(at: time)
     guard let alarm = try store.alarm(alarm),
@@ -394,7 +394,7 @@ final class CascadeFleet {
       case .claim(let term):
         guard leases[callout.target.key]?[term] == nil, reaches(device) else { break }
         leases[callout.target.key, default: [:]][term] = .some(nil)
-        // The answer may be lost: nobody has the try then.
+        // The response may be lost: then no device has the claim.
         if random.one(in: 8) { break }
         try place(callout.target, term, &note, key, own, store, device)
       case .call: try place(callout.target, nil, &note, key, own, store, device)
@@ -421,7 +421,7 @@ final class CascadeFleet {
     (try? network.probe(device.index, hub)) != nil
   }
 
-  /// What a device can learn of the tries.
+  /// Returns the call claims that a device can read.
   private func read(
     _ target: CascadeTarget, _ device: SimulatedDevice, _ now: Instant
   ) -> [CallElection.Claim]? {
@@ -434,11 +434,11 @@ final class CascadeFleet {
     }
   }
 
-  // MARK: What must hold
+  // MARK: Invariants
 
   func check() throws {
     let store = try devices[0].store(at: time)
-    // Without anybody in the list there is no cascade, and its zone is of no use.
+    // Without a target in the list there is no cascade, and its zone has no effect.
     if let alarm = try store.alarm(self.alarm), alarm.cascade?.plan.isActive == true,
       let zone = alarm.cascadeZone, zone != devices[0].zone
     {
@@ -456,7 +456,7 @@ final class CascadeFleet {
     }
     try checkNamed()
     let rung = Set(rings.map(\.device))
-    // With neither a stop nor a snooze everybody has had their turn long ago.
+    // Without a stop or a snooze, every device has had its turn.
     guard !isStopped, snoozes == 0 else { return }
     try checkOneAfterTheOther(plan.interval)
     let identifiers = try devices.map { try $0.store(at: time).device }
@@ -482,7 +482,7 @@ final class CascadeFleet {
 // MARK: Devices without a daemon
 
 extension CascadeFleet {
-  /// Makes some devices ones that only cron drives, and lets them sync for a while before the alarm comes.
+  /// Replaces the daemon of some devices by cron, and lets them sync for a while before the alarm is due.
   private func setUpCron() throws {
     for device in devices where random.one(in: 3) {
       let interval = random.pick([60, 300, 600, 1800] as [Int64])
@@ -492,7 +492,7 @@ extension CascadeFleet {
     }
   }
 
-  /// What cron does: a tick each minute, a sync at its times.
+  /// Runs cron on a device: a tick each minute, a sync at its interval.
   private func liveByCron(_ device: SimulatedDevice) async throws {
     if let due = nextCron[device.index], due <= time, let interval = cron[device.index] {
       nextCron[device.index] = max(due, time.adding(seconds: -interval)).adding(seconds: interval)
@@ -505,7 +505,7 @@ extension CascadeFleet {
     try call(from: device)
   }
 
-  /// The time before the window: what cron has done for two hours, as far as it says when it was heard of.
+  /// Runs cron for two hours before the alarm, as far as it affects heartbeats.
   func liveBefore() async throws {
     let end = due.adding(seconds: -300)
     while !cron.isEmpty, time < end {
@@ -525,8 +525,8 @@ extension CascadeFleet {
     for device in devices where cron[device.index] == nil { try await sync(device) }
   }
 
-  /// Devices that were there and connected all the time never begin to ring together: each has heard of the others'
-  /// heartbeats, and waits its own turn.
+  /// Expects that devices that were online and connected all the time do not begin to ring together: each has the
+  /// others' heartbeats, and waits for its own turn.
   private func checkOneAfterTheOther(_ interval: Int64) throws {
     let healthy = turns.filter { live.contains($0.device) && connected.contains($0.device) }
       .filter { $0.step > 0 }
@@ -544,7 +544,7 @@ extension CascadeFleet {
 // MARK: Restored devices
 
 extension CascadeFleet {
-  /// An alarm a minute before the other, for one device only.
+  /// Adds an alarm a minute before the other one, for one device only.
   private func beginNamed(on store: Store, home: String) throws {
     guard random.one(in: 2) else { return }
     let device = random.pick(devices)
@@ -563,7 +563,7 @@ extension CascadeFleet {
     named = alarm.id
   }
 
-  /// A device comes back from a copy: it has a new identity, and its old name.
+  /// Restores a device from a copy: it has a new identity and its old name.
   private func restoreOne() throws {
     guard let restored else { return }
     let device = devices[restored]
@@ -578,7 +578,7 @@ extension CascadeFleet {
     note("device\(restored) comes back as \(new.short) instead of \(old.short)")
   }
 
-  /// An alarm for a device that was restored rings on it.
+  /// Expects that an alarm for a restored device rings on it.
   private func checkNamed() throws {
     guard named != nil, let restored, live.contains(restored) else { return }
     if !namedRings.contains(restored) {

@@ -5,29 +5,29 @@ import Foundation
 import Git
 import TestSupport
 
-/// A fleet of devices that live for some weeks as a seed has it: people act, clocks are wrong, networks and machines
-/// fail. At the end everything is mended, and what must hold is checked.
+/// A fleet of devices over some weeks, determined by a seed: people act, clocks are wrong, networks and machines
+/// fail. At the end all faults are repaired, and the invariants are checked.
 ///
-/// Real are the core, the stores on disk, the merges and the ticks; simulated are time, the network, and delivery.
+/// The core, the stores on disk, the merges and the ticks are real. Time, the network and delivery are simulated.
 final class Fleet {
   private let sandbox: Sandbox
   private var random: SeededGenerator
   private let network = Network()
   private(set) var devices: [SimulatedDevice] = []
   private let hubs: [String]
-  /// True time.
+  /// The true time.
   private(set) var time: Instant
   private let began: Instant
-  /// What happened, for whoever looks at a seed that failed.
+  /// The events, for the analysis of a failed seed.
   private(set) var story: [String] = []
   private var ledger = Ledger()
-  /// Those alarms that nobody reschedules, switches off or deletes: each of their occurrences is accounted for.
+  /// The alarms that are never rescheduled, disabled or deleted. Each of their occurrences is accounted for.
   private var steady: [Identifier] = []
   private var alarms: [Identifier] = []
-  /// The device whose clock is years ahead for a while; nil: none.
+  /// The device whose clock is years ahead for a while. Nil if there is none.
   private let prophet: Int?
   private var crashed: Set<Int> = []
-  /// Whether a clock was weeks ahead: answers that were given by it are not to be found again.
+  /// True if a clock was weeks ahead: responses at that time are not expected at the end.
   private var wasAhead = false
 
   private static let zones = [
@@ -38,7 +38,7 @@ final class Fleet {
   init(seed: UInt64) async throws {
     sandbox = try Sandbox(in: "/dev/shm")
     random = SeededGenerator(seed: seed)
-    // Around the changes of the clocks, in half of the seeds.
+    // Around clock changes, in half of the seeds.
     began = Instant(rfc3339: random.pick(["2026-03-20T09:30:00Z", "2026-10-20T09:30:00Z"]))!
     time = began
     let count = random.pick([2, 2, 3, 3, 4, 5, 6, 8, 12])
@@ -56,7 +56,7 @@ final class Fleet {
       devices.append(device)
       _ = try device.store(at: time)
     }
-    // Everybody finds the objects of everybody: what the network moves are the names of commits.
+    // All devices share one object store. The network transfers only the names of commits.
     let objects = hubs.map { $0 + "/objects" } + devices.map { $0.path + "/.git/objects" }
     for folder in objects {
       try objects.filter { $0 != folder }.joined(separator: "\n")
@@ -65,7 +65,7 @@ final class Fleet {
     for device in devices {
       let store = try device.store(at: time)
       if isMesh {
-        // A ring, and some short cuts.
+        // A ring topology with some additional connections.
         for other in devices where other.index != device.index {
           let isNext = (device.index + 1) % count == other.index
           guard isNext || random.one(in: 4) else { continue }
@@ -80,7 +80,7 @@ final class Fleet {
     try begin()
   }
 
-  /// What a person sets up on the first day.
+  /// Adds the alarms and settings of the first day.
   private func begin() throws {
     let first = devices[0]
     try first.store(at: time).set(.tier, to: .word("plus"))
@@ -91,9 +91,9 @@ final class Fleet {
 
   private func note(_ words: String) { story.append("\(time) \(words)") }
 
-  // MARK: Living
+  // MARK: Time
 
-  /// Lives through so many steps.
+  /// Runs a number of steps.
   func live(steps: Int) async throws {
     for step in 0..<steps {
       time = time.adding(seconds: Int64(random.pick([300, 1800, 3600, 7200, 20_000, 40_000])))
@@ -115,7 +115,7 @@ final class Fleet {
     }
   }
 
-  /// Networks, clocks and machines fail, and come back.
+  /// Causes failures of networks, clocks and machines, and repairs them.
   private func disturb() throws {
     let device = random.pick(devices)
     switch random.int(0...15) {
@@ -132,7 +132,7 @@ final class Fleet {
       device.lastLook = nil
       note("device\(device.index) sleeps until \(device.asleepUntil)")
     case 4:
-      // A clock that jumps, by hours at most.
+      // A clock change, by hours at most.
       device.skew = Int64(random.int(-7200...7200))
       device.lastLook = nil
       note("the clock of device\(device.index) is \(device.skew) s off")
@@ -151,7 +151,7 @@ final class Fleet {
       note("the clock of device\(device.index) is \(device.skew) s ahead")
     default: break
     }
-    // Weeks ahead for a while only.
+    // Weeks ahead, for a while only.
     for device in devices where device.index != prophet && device.skew > 7200 && random.one(in: 3) {
       setRight(device)
     }
@@ -206,8 +206,8 @@ final class Fleet {
     }
   }
 
-  /// What has come due on a device since it was last looked at, and nobody has answered or left out, as far as it knows:
-  /// the latest occurrence of each steady alarm.
+  /// Returns the occurrences that have become due on a device since its last tick and are neither answered nor skipped,
+  /// according to its store: the latest occurrence of each steady alarm.
   private func expectedRings(
     on device: SimulatedDevice, _ store: Store
   ) throws -> [OccurrenceID] {
@@ -230,7 +230,7 @@ final class Fleet {
     return result
   }
 
-  /// Rang where it was due, when it was due there.
+  /// Expects a ring where and when an occurrence was due.
   private func expectRang(
     _ expected: [OccurrenceID], on device: SimulatedDevice, after count: Int
   ) throws {
@@ -238,7 +238,7 @@ final class Fleet {
     let store = try device.store(at: time)
     for key in expected where !heard.contains(key) {
       guard let alarm = try store.alarm(key.alarm) else { continue }
-      // What another device has sent was taken in by the tick: an answer, or a pause.
+      // The tick received a change of another device: a response or a pause.
       if alarm.pause?.covers(key.occurrence) == true { continue }
       let record = store.timeline(alarm).record(of: key.occurrence)
       if let record, record.state != .missed || record.since != store.context.now { continue }
@@ -247,7 +247,7 @@ final class Fleet {
     }
   }
 
-  /// Nothing that has not come on a device counts there as settled by the clock.
+  /// Expects that no occurrence is settled on a device by the clock before it is due there.
   private func expectNothingSettledAhead(on device: SimulatedDevice) throws {
     guard abs(device.skew) <= 90 else { return }
     let store = try device.store(at: time)
@@ -297,7 +297,7 @@ final class Fleet {
     }
   }
 
-  /// Rethrows everything but a network that is down, or a race that was lost too often.
+  /// Rethrows every error except an unreachable network or too many lost races.
   static func expectOffline(_ error: any Error) throws {
     switch error as? StoreError {
     case .remoteFailed, .pushRaceLost: break
@@ -305,7 +305,7 @@ final class Fleet {
     }
   }
 
-  /// A plain `git pull` with Belfry's merge driver, by a person who trusts git.
+  /// Runs a plain `git pull` with Belfry's merge driver.
   private func plainPull() async throws {
     guard let hub = hubs.first else { return }
     let device = random.pick(devices)
@@ -328,7 +328,7 @@ final class Fleet {
     }
   }
 
-  /// Plain git moves the branch of a device under its work tree: a `git reset` to what a hub has, or a push by another
+  /// Moves a device's branch with plain git, without its work tree: a `git reset` to a hub's commit, or a push by another
   /// device into the branch that is checked out.
   private func moveBranch() async throws {
     let device = random.pick(devices)
@@ -350,7 +350,7 @@ final class Fleet {
     device.nextWake = device.now(time)
   }
 
-  /// Somebody moves a hub's branch back.
+  /// Moves a hub's branch back.
   private func rewind() throws {
     guard let hub = hubs.first else { return }
     let repository = try Repository.open(hub)
@@ -445,7 +445,7 @@ final class Fleet {
     }
   }
 
-  /// Begins a pause, or ends the one that there is.
+  /// Begins a pause, or ends the current one.
   private func pause(_ id: Identifier, _ store: Store, _ device: SimulatedDevice) throws {
     let days = random.int(1...3)
     let settings = try store.settings().settings
@@ -494,7 +494,7 @@ final class Fleet {
       let undone = try store.history.undo()
       for alarm in undone.alarms {
         ledger.undone(alarm)
-        // What adding it is undone of is not there to be steady.
+        // An alarm whose addition is undone is not steady.
         if alarm.isDeleted { steady.removeAll { $0 == alarm.id } }
       }
       note("device\(device.index) undid \(undone.subject)")
@@ -506,7 +506,7 @@ final class Fleet {
     }
   }
 
-  /// Somebody changes a title in an editor.
+  /// Changes a title with an editor.
   private func handEdit(_ device: SimulatedDevice) throws {
     let folder = device.path + "/alarms"
     guard let name = try? FileManager.default.contentsOfDirectory(atPath: folder).sorted().first
@@ -524,7 +524,7 @@ final class Fleet {
 
   // MARK: The end
 
-  /// Mends everything, lets all devices meet, and checks what must hold.
+  /// Repairs all faults, syncs all devices, and checks the invariants.
   func check() async throws {
     network.heal()
     for device in devices {
@@ -533,7 +533,7 @@ final class Fleet {
     }
     note("all is mended")
     try await converge()
-    // Everything that was still open comes to its end.
+    // Every open occurrence ends.
     for _ in 0..<3 {
       time = time.adding(seconds: 86_400)
       for device in devices { try await tickToItsEnd(device) }
@@ -563,9 +563,9 @@ final class Fleet {
     for failure in report.failures { throw failure }
   }
 
-  /// Syncs in turn until nobody has anything new.
+  /// Syncs all devices in turn until none has new commits.
   private func converge() async throws {
-    // Around a ring everything has to go twice at most.
+    // Around a ring, every commit makes at most two rounds.
     for _ in 0..<(2 * devices.count + 4) {
       for device in devices {
         network.plan([])
@@ -578,7 +578,7 @@ final class Fleet {
     }
   }
 
-  /// Every occurrence of a steady alarm was heard, or answered, or is known to have been missed.
+  /// Expects that every occurrence of a steady alarm rang, was answered, or is recorded as missed.
   private func expectAccounted(
     _ id: Identifier, _ heard: [Person.Heard], _ end: Examination
   ) throws {
@@ -588,7 +588,7 @@ final class Fleet {
         \.notification.content?.id.occurrence)
         + end.log.filter { $0.alarm == id && [.missed, .done, .skipped].contains($0.action) }
         .compactMap(\.occurrence))
-    // At the edges a zone decides.
+    // At the edges of the period, the result depends on the zone.
     let from = TimeZoneRules.utc.civil(at: began.adding(seconds: 86_400))
     let to = TimeZoneRules.utc.civil(at: time.adding(seconds: -3 * 86_400))
     var civil = from
@@ -601,7 +601,7 @@ final class Fleet {
     }
   }
 
-  /// What came due is in one state that says what became of it.
+  /// Expects that every due occurrence is in exactly one final state.
   private func expectSettled(
     _ civil: CivilDateTime, of alarm: Alarm, on device: SimulatedDevice
   ) throws {
@@ -616,14 +616,14 @@ final class Fleet {
     }
   }
 
-  /// After a device with a clock years ahead, every enabled alarm still comes within its next days.
+  /// Expects that every enabled alarm rings within its next days after a device's clock was years ahead.
   private func expectNotSilenced(_ end: Examination) throws {
     let zones = ZoneLibrary(variable: "UTC")
     for alarm in end.alarms.values.sorted(by: { $0.id < $1.id })
     where alarm.enabled && !alarm.isDeleted {
       let timeline = Timeline(alarm, zone: zones.zone(of: alarm), at: time)
       let next = timeline.next(after: time)
-      // Of those that were skipped ahead by a person there are few.
+      // Few of them were skipped ahead by a user.
       guard let next, next.at < time.adding(seconds: 21 * 86_400) else {
         throw Violation("\(alarm.title) is silent until \(next.map { "\($0.civil)" } ?? "ever")")
       }
@@ -631,7 +631,7 @@ final class Fleet {
   }
 }
 
-/// Something that must hold does not.
+/// A violated invariant.
 struct Violation: Error, CustomStringConvertible {
   let description: String
 

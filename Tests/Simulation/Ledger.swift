@@ -3,12 +3,12 @@ import BelfryScheduler
 import BelfryStore
 import Git
 
-/// What people were told has been done, to be found again at the end.
+/// The acknowledged writes of a simulation, which must still exist at the end.
 struct Ledger {
   private var alarms: Set<Identifier> = []
   private var entries: Set<Identifier> = []
   private var edits: [Key: (stamp: Stamp, text: String)] = [:]
-  /// The occurrences that somebody said were done, with the revision that they had then.
+  /// The occurrences that a user has confirmed, with their revision at that time.
   private var done: [OccurrenceID: Int] = [:]
   private var skipped: Set<OccurrenceID> = []
   private var pauses: [Identifier: [Pause]] = [:]
@@ -23,7 +23,7 @@ struct Ledger {
     entries.formUnion(change.entries.map(\.id))
   }
 
-  /// A field that was edited: the latest stamp is to stand.
+  /// Records an edited field: the latest stamp must win.
   mutating func edited(_ alarm: Alarm, _ field: Alarm.Field) {
     guard let stamp = alarm.stamps[field] else { return }
     let key = Key(alarm: alarm.id, field: field)
@@ -31,7 +31,7 @@ struct Ledger {
     edits[key] = (stamp, alarm.text(of: field))
   }
 
-  /// What comes due in a pause may be skipped without anybody's further word.
+  /// Records a pause, in which due occurrences may be skipped without another action.
   mutating func paused(_ alarm: Alarm) {
     if let pause = alarm.pause { pauses[alarm.id, default: []].append(pause) }
   }
@@ -41,7 +41,7 @@ struct Ledger {
     for field in Alarm.Field.allCases { edited(alarm, field) }
   }
 
-  /// Done on one occurrence touches no later one, whatever else there is.
+  /// Expects that a done on one occurrence changes no later one.
   mutating func answered(_ answer: Answer, before: Alarm, _ transition: Transition) throws {
     for event in transition.events where !event.auto {
       guard let civil = event.occurrence else { continue }
@@ -76,7 +76,8 @@ struct Ledger {
     }
   }
 
-  /// What was said to be done is done, unless somebody has reopened it; nothing is skipped that nobody skipped.
+  /// Expects that every confirmed occurrence is done unless it was reopened, and that no occurrence is skipped without a
+  /// user's action.
   func checkAnswers(against end: Examination) throws {
     for (key, revision) in done {
       guard let alarm = end.alarms[key.alarm] else { continue }
@@ -99,13 +100,13 @@ struct Ledger {
     }
   }
 
-  /// A device asks at most three times after a stop, and each of them once.
+  /// Expects at most three follow-ups after a stop on each device, each of them once.
   func check(followUps heard: [Person.Heard], crashed: Set<Int>) throws {
     var asked: Set<Person.Heard> = []
     for item in heard {
       guard case .followUp(_, let followUp) = item.notification else { continue }
       if followUp.number > 3 { throw Violation("a follow-up has the number \(followUp.number)") }
-      // Who died while asking may ask again.
+      // A device that died during a follow-up may repeat it.
       if !asked.insert(item).inserted, !crashed.contains(item.device) {
         throw Violation("device\(item.device) asked twice: \(item.notification)")
       }
@@ -113,7 +114,7 @@ struct Ledger {
   }
 }
 
-/// What a device has at the end.
+/// The state of a device at the end.
 struct Examination {
   let tree: ObjectID
   let alarms: [Identifier: Alarm]
@@ -141,7 +142,7 @@ struct Examination {
     return try repository.commit(head).tree.description
   }
 
-  /// Every file of the work tree is, byte by byte, as it is committed, and nothing is missing.
+  /// Expects that the work tree equals the commit, byte for byte, with no file missing.
   func expectWhole() throws {
     let files = try repository.changedFiles(from: nil, to: tree)
     for file in files {

@@ -1,12 +1,12 @@
 import Foundation
 import TestSupport
 
-/// Runs fleets for a range of seeds, side by side, and names those that fail.
+/// Runs fleets for a range of seeds in parallel, and prints the seeds that fail.
 ///
-/// `fleet FIRST COUNT`; `fleet --story SEED` tells what happens in one.
+/// Usage: `fleet FIRST COUNT`. `fleet --story SEED` prints the events of one seed.
 @main
 enum Main {
-  /// How long a fleet lives, in steps of minutes to hours.
+  /// The length of a simulation, in steps of minutes to hours.
   private static let steps = 45
 
   static func main() async {
@@ -35,7 +35,7 @@ enum Main {
     exit(failed == 0 ? 0 : 1)
   }
 
-  /// The hour of an alarm with a cascade.
+  /// Runs the hour of an alarm with a cascade.
   private static func cascadeRun(_ seed: UInt64, tells: Bool) async -> Bool {
     do {
       let fleet = try await CascadeFleet(seed: seed)

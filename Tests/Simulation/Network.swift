@@ -3,21 +3,21 @@ import BelfryStore
 import Git
 import Synchronization
 
-/// What connects the devices of a fleet: who can reach whom, and what goes wrong on the way.
+/// The connections between the devices of a fleet, with their failures.
 ///
-/// Objects are where everybody finds them; what moves are the names of commits, as over any remote.
+/// All devices share one object store. The network transfers only the names of commits, as any remote does.
 final class Network: Sendable {
-  /// What goes wrong with one call.
+  /// A failure of one request.
   enum Fault: Sendable {
     case none
-    /// It never arrives.
+    /// The request never arrives.
     case lost
-    /// It arrives, and nobody learns of it.
+    /// The request arrives, and its response is lost.
     case unanswered
   }
 
   private struct State {
-    /// The pairs that cannot reach each other: a device, and the path of a remote.
+    /// The pairs that cannot reach each other: a device and the path of a remote.
     var cut: Set<String> = []
     var faults: [Fault] = []
   }
@@ -29,15 +29,15 @@ final class Network: Sendable {
 
   func heal() { state.withLock { $0 = State() } }
 
-  /// What is to go wrong with the calls that come next.
+  /// Sets the failures of the next requests.
   func plan(_ faults: [Fault]) { state.withLock { $0.faults = faults } }
 
-  /// Throws when a device cannot reach a remote.
+  /// Throws if a device cannot reach a remote.
   func probe(_ device: Int, _ remote: String) throws {
     if state.withLock({ $0.cut.contains("\(device) \(remote)") }) { throw Network.lost(remote) }
   }
 
-  /// Throws when a call does not get through; returns whether its answer does.
+  /// Throws if a request does not arrive. Returns true if its response arrives.
   fileprivate func call(_ device: Int, _ remote: String) throws -> Bool {
     let fault: Fault = state.withLock { state in
       if state.cut.contains("\(device) \(remote)") { return .lost }
@@ -52,13 +52,13 @@ final class Network: Sendable {
   }
 }
 
-/// A device's way to a remote through the network.
+/// A device's connection to a remote through the network.
 struct SimulatedTransport: RemoteTransport {
   let network: Network
   let device: Int
   let repository: Repository
   let remote: Remote
-  /// Is told when something is about to be sent or has come: a moment to crash at.
+  /// Called before something is sent or received: a possible time of a crash.
   let moment: @Sendable () -> Void
 
   private var tracking: String { "refs/remotes/\(remote.name)/\(Repository.branch)" }
@@ -71,7 +71,7 @@ struct SimulatedTransport: RemoteTransport {
     let isAnswered = try network.call(device, remote.url)
     let theirs = try Repository.open(remote.url).commit(of: "refs/heads/\(branch)")
     if let theirs { try await move(repository, tracking, to: theirs) }
-    // The signs of life of the others.
+    // The heartbeats of the other devices.
     let prefix = "refs/belfry/alive/"
     for (name, commit) in try Repository.open(remote.url).references(under: prefix) {
       try await move(

@@ -9,7 +9,7 @@ import TestSupport
 /// Foundation has a type of the same name.
 typealias Notification = BelfryCore.Notification
 
-/// A person's eyes and ears: takes note of everything that reaches them.
+/// A user of a device, who records every delivery.
 final class Person: NotificationDelivery {
   struct Heard: Hashable, Sendable {
     let device: Int
@@ -22,10 +22,10 @@ final class Person: NotificationDelivery {
     self.device = device
   }
 
-  /// Everything that reached them, in order.
+  /// All deliveries, in order.
   var heard: [Heard] { state.withLock { $0.heard } }
 
-  /// Is told at every delivery: a moment to crash at.
+  /// Sets a closure that is called at every delivery: a possible time of a crash.
   func onDelivery(_ moment: @escaping @Sendable () -> Void) {
     state.withLock { $0.moment = moment }
   }
@@ -40,22 +40,22 @@ final class Person: NotificationDelivery {
   }
 }
 
-/// One device of a fleet: a store of its own, a clock that is not quite right, a zone, and a person beside it.
+/// One device of a fleet: a store, a clock that is slightly off, a zone and a user.
 final class SimulatedDevice {
   let index: Int
   let path: String
   /// Changes when the device travels.
   var zone: String
-  /// When its clock was last looked at, by that clock; nil where it has changed since, or the machine has slept.
+  /// The device's clock at its last tick. Nil if the clock has changed since, or the machine has slept.
   var lastLook: Instant?
   let person: Person
-  /// How far its clock is off, in seconds.
+  /// The offset of the clock, in seconds.
   var skew: Int64
-  /// Until when it is off or asleep, in true time.
+  /// The true time until which the device is off or asleep.
   var asleepUntil = Instant(seconds: 0)
-  /// When it wants to look at the clock next, by its own clock.
+  /// The next wake-up, by the device's own clock.
   var nextWake = Instant(seconds: 0)
-  /// When cron ticks next, in true time.
+  /// The true time of the next tick by cron.
   var nextTick = Instant(seconds: 0)
   private let numbers = Counter()
   private let base: UInt64
@@ -69,7 +69,7 @@ final class SimulatedDevice {
     base = seed << 8 | UInt64(index)
   }
 
-  /// A process of its own for each tick: what one leaves that dies is the next one's.
+  /// A separate process for each tick: the next process handles the leases of a dead one.
   var leaseOwner: LeaseOwner {
     let name = "process \(numbers.next())"
     return LeaseOwner(name: name) { $0 == name }
@@ -77,7 +77,7 @@ final class SimulatedDevice {
 
   func now(_ time: Instant) -> Instant { time.adding(seconds: skew) }
 
-  /// The store as a command opens it at a moment.
+  /// Returns the store as a command opens it at a time.
   func store(at time: Instant) throws -> Store {
     let (base, numbers) = (base, numbers)
     return try Store.open(
@@ -91,23 +91,23 @@ final class SimulatedDevice {
 
   // MARK: Crashing
 
-  /// Runs something that the machine dies in: at one of the moments that it tells of everything on its disk is
-  /// kept, and is all that is left afterwards. Nothing is lost if no moment comes.
+  /// Runs a closure during which the machine crashes: the state of its disk at one of the reported times is restored
+  /// afterwards. Nothing is lost if no time is reported.
   func crashing(_ body: (_ moment: @escaping @Sendable () -> Void) async throws -> Void)
     async throws
   {
     let (path, copy) = (path, path + ".crash")
     let taken = Atomic(false)
-    // What happens after the crash never happened, whether it succeeded or not.
+    // Events after the crash are discarded, whether they succeeded or not.
     try? await body {
       guard taken.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
       else { return }
       try? FileManager.default.copyItem(atPath: path, toPath: copy)
-      // Objects that nothing names do no harm, and others may have taken them.
+      // Unreferenced objects cause no failure, and other devices may have fetched them.
       try? FileManager.default.removeItem(atPath: copy + "/.git/objects")
     }
     guard taken.load(ordering: .relaxed) else { return }
-    // In place: a folder of another inode would be another clone.
+    // In place: a folder with another inode would be another clone.
     let script =
       "find '\(path)' -type f -not -path '*/.git/objects/*' -delete && cp -a '\(copy)/.' '\(path)/' && rm -rf '\(copy)'"
     let process = Process()
