@@ -25,9 +25,6 @@ struct DaemonLoop {
   private var presence = StorePresence()
   private var rounds: RoundSchedule
   private var failures: FailureLog
-  private var memory = MemoryRelease()
-  /// The last warnings that a command printed.
-  private var warnings: [CommandDiagnostic] = []
   private var hasReturned = false
 
   /// The delay between a change of a file and the command that imports it, in milliseconds. Editors write several times.
@@ -83,7 +80,7 @@ struct DaemonLoop {
   var nextWake: Instant {
     var wakes = [
       alarms.nextWake, deliveries.nextWake, calls.nextWake, battery.nextWake, branch.nextWake,
-      memory.due, syncs.nextWake(situation),
+      syncs.nextWake(situation),
     ].compactMap { $0 }
     if presence.isAway {
       wakes.append(context.now.adding(seconds: StorePresence.interval))
@@ -136,7 +133,7 @@ struct DaemonLoop {
         .union(deliveries.engine.overdueAlarms(at: context.now)))
     if wasCascading, alarms.urgency < .cascading { syncs.recordAnswer(at: context.now) }
     startCommands()
-    memory.releaseIfDue(at: context.now)
+    deliveries.releaseMemoryIfDue(at: context.now)
   }
 
   private mutating func handle(_ wake: WakeSource.Wake) {
@@ -183,9 +180,7 @@ struct DaemonLoop {
     case .gaveUp(let pending): process(.gaveUp(pending.id))
     case .channelFailed(let pending, let reasons):
       dependencies.log(.channelFailed(pending.notification, reasons))
-    case .ended(let pending):
-      memory.recordDeliveries(1, at: context.now)
-      process(.ended(pending.id))
+    case .ended(let pending): process(.ended(pending.id))
     }
   }
 
@@ -202,14 +197,13 @@ struct DaemonLoop {
     switch result {
     case .delivered(let pending, let outcome):
       if outcome != .withdrawn { dependencies.log(.delivered(pending.notification, outcome)) }
-      memory.recordDeliveries(1, at: context.now)
       if case .battery = pending.key { battery.finish(outcome, store, &failures) }
       process(.finished(pending.id, outcome))
     case .recordingDue: process(.recordingDue)
     case .answerRecorded(let key):
       if let alarm = key.alarm { evaluate(alarms.read([alarm], present)) }
     case .settled(let result):
-      report(.settlement, result)
+      failures.report(.settlement, result)
       settlement.finish(failed: result.failure != nil, at: context.now)
       syncs.recordBranch(situation)
     case .synced(let result):
@@ -217,7 +211,7 @@ struct DaemonLoop {
       syncs.finishRemotes(succeeded: result.failure == nil, situation)
       process(.synced)
     case .mailboxesSynced(let result):
-      report(.partnerSync, result)
+      failures.report(.partnerSync, result)
       syncs.finishMailboxes(succeeded: result.failure == nil, at: context.now)
       syncs.recordBranch(situation)
     case .callFinished(let callout, let result):
@@ -354,16 +348,6 @@ struct DaemonLoop {
         callout.arguments, variables: callout.variables, timeout: CallCoordinator.timeout)
       return .callFinished(callout, result)
     }
-  }
-
-  /// Logs the failure or the new warnings of a command.
-  private mutating func report(_ task: DaemonTask, _ result: ChildCommands.Result) {
-    failures.report(task, result.failure)
-    guard result.failure == nil else { return }
-    if result.warnings != warnings, !result.warnings.isEmpty {
-      dependencies.log(.warned(result.warnings))
-    }
-    warnings = result.warnings
   }
 }
 

@@ -12,6 +12,7 @@ struct DeliveryDriver {
   private let log: @Sendable (DaemonLogEvent) -> Void
   private let writer: LedgerWriter
   private var retry = LedgerRetry()
+  private var memory = MemoryRelease()
 
   /// The delay between an outcome and its record, in milliseconds. It combines several outcomes into one write.
   private static let shortDelay = 30
@@ -48,7 +49,9 @@ struct DeliveryDriver {
   func ledger(_ store: Store) -> DeliveryLedger { shared(store).read() }
 
   /// The time of the next wake-up; nil if there is none.
-  var nextWake: Instant? { [engine.nextWake, retry.nextWake].compactMap { $0 }.min() }
+  var nextWake: Instant? {
+    [engine.nextWake, retry.nextWake, memory.due].compactMap { $0 }.min()
+  }
 
   /// Returns the running deliveries of some alarms.
   func running(of alarms: Set<Identifier>) -> [DeliveryID] {
@@ -60,6 +63,10 @@ struct DeliveryDriver {
     _ event: DeliveryEngine.Event, _ environment: Environment, _ failures: inout FailureLog
   ) -> [DeliveryEngine.Effect] {
     var others: [DeliveryEngine.Effect] = []
+    switch event {
+    case .finished, .ended: memory.recordDeliveries(1, at: environment.now)
+    default: break
+    }
     for effect in engine.handle(event, now: environment.now) {
       switch effect {
       case .claim(let pending):
@@ -120,6 +127,9 @@ struct DeliveryDriver {
 
   /// Repeats the write, because the disk responds again.
   mutating func diskRecovered(at now: Instant) { retry.diskRecovered(at: now) }
+
+  /// Returns free memory to the system some time after many deliveries.
+  mutating func releaseMemoryIfDue(at now: Instant) { memory.releaseIfDue(at: now) }
 
   /// Keeps the ledger in memory while its file cannot be read, so that nothing is delivered again.
   func holdLedgerInMemory() { writer.holdInMemory() }

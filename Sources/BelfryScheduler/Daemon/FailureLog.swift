@@ -2,6 +2,8 @@
 struct FailureLog {
   private let log: @Sendable (DaemonLogEvent) -> Void
   private var failing: Set<DaemonTask> = []
+  /// The last warnings of a command.
+  private var warnings: [CommandDiagnostic] = []
 
   /// Creates an empty log.
   init(_ log: @escaping @Sendable (DaemonLogEvent) -> Void) {
@@ -17,5 +19,13 @@ struct FailureLog {
     } else if failing.remove(task) != nil {
       log(.recovered(task))
     }
+  }
+
+  /// Records the result of a command. New warnings of a successful one are logged.
+  mutating func report(_ task: DaemonTask, _ result: ChildCommands.Result) {
+    report(task, result.failure)
+    guard result.failure == nil else { return }
+    if result.warnings != warnings, !result.warnings.isEmpty { log(.warned(result.warnings)) }
+    warnings = result.warnings
   }
 }
