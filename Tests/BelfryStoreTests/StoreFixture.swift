@@ -21,10 +21,13 @@ struct StoreFixture {
   let notices = Notices()
 
   /// Creates a store with the given alarms, which ring daily at 08:00.
-  init(_ titles: String..., now: String = "2026-11-20T22:41:00Z") async throws {
+  init(
+    _ titles: String..., now: String = "2026-11-20T22:41:00Z", lockTimeout: Int = 3_000
+  ) async throws {
     sandbox = try Sandbox()
     store = try Store.open(
-      sandbox.store, context: StoreFixture.context(now: now, notices: notices)
+      sandbox.store,
+      context: StoreFixture.context(now: now, notices: notices, lockTimeout: lockTimeout)
     ).store
     _ = try await git("config", "user.name", "Ada")
     _ = try await git("config", "user.email", "ada@example.org")
@@ -32,7 +35,8 @@ struct StoreFixture {
   }
 
   static func context(
-    now: String, zone: String = "UTC", notices: Notices, device: String = "laptop"
+    now: String, zone: String = "UTC", notices: Notices, device: String = "laptop",
+    lockTimeout: Int = 3_000
   ) -> StoreContext {
     StoreContext(
       now: Instant(rfc3339: now)!, zones: ZoneLibrary(variable: zone), deviceName: device,
@@ -42,7 +46,7 @@ struct StoreFixture {
         return .random(using: &generator)
       },
       // A child process of another test holds a copy of the lock between fork and exec.
-      random: { $0.lowerBound }, lockTimeout: 3_000, report: { notices.add($0) })
+      random: { $0.lowerBound }, lockTimeout: lockTimeout, report: { notices.add($0) })
   }
 
   /// Returns the same store at another time, or in another zone.

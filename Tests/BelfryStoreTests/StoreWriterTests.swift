@@ -130,7 +130,8 @@ import Testing
     "A write fails while another git process holds a lock, and is rolled back",
     arguments: ["index.lock", "refs/heads/main.lock"])
   func heldGitLock(name: String) async throws {
-    let fixture = try await StoreFixture("Tea")
+    // Git's lock files are no file locks, so no other test can hold a copy.
+    let fixture = try await StoreFixture("Tea", lockTimeout: 0)
     let head = try fixture.head()
     let change = try fixture.change("Milk")
     let lock = "\(fixture.store.path)/.git/\(name)"

@@ -63,11 +63,11 @@ import Testing
 
   @Test(
     "A process that left its group and holds the output open delays nothing",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(5)))
   func outputHeldOpen() async throws {
     let sandbox = try Sandbox()
     let path = try sandbox.script(
-      "hook", "setsid sleep 300 &\necho $! > '\(sandbox.root)/left'\necho ready\nsleep 600\n")
+      "hook", "setsid sleep 1200 &\necho $! > '\(sandbox.root)/left'\necho ready\nsleep 600\n")
     guard case .stopped = await end(path, grace: .milliseconds(200)) else {
       Issue.record("it was not ended")
       return
