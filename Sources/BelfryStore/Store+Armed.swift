@@ -82,50 +82,23 @@ extension Store {
     }
   }
 
-  /// The folders in which git replaces a file when it moves the checked-out branch.
-  public var branchFolders: [String] {
-    [local.gitDirectory, local.commonDirectory, local.commonDirectory + "/refs/heads"]
-  }
-
-  // MARK: The daemon's own files
-
-  /// The daemon's lock file, and the named pipe that wakes it.
-  public var daemonFiles: (lock: String, poke: String) { (local.daemonLock, local.poke) }
-
-  /// The folder for the notes about running hooks.
-  public var hookNotes: String { local.folder + "/hooks" }
-
-  /// Makes this process the store's daemon for as long as it holds the lock.
+  /// The files that git replaces when it moves the checked-out branch, or checks out another one.
   ///
-  /// - Returns: The lock, or the reason that there is none, for example on a file system without locks. In that case a
-  ///   second daemon isn't noticed, which is better than no daemon.
-  /// - Throws: `StoreError.daemonRuns` if the store already has a daemon.
-  public func lockForDaemon() throws -> Result<DaemonLock, FileError> {
-    do {
-      return .success(
-        DaemonLock(
-          try StoreLock(local.daemonLock, holder: context.process, timeout: 0),
-          path: local.daemonLock))
-    } catch StoreError.locked(let process) {
-      throw StoreError.daemonRuns(process: process)
-    } catch let failure as FileError {
-      return .failure(failure)
-    }
+  /// - Complexity: Reads one small file.
+  public var branchFiles: [String] {
+    let branch = DurableFile.firstLine(of: local.gitDirectory + "/HEAD")
+      .flatMap { $0.hasPrefix("ref: ") ? String($0.dropFirst(5)) : nil }
+    return [local.gitDirectory + "/HEAD", local.commonDirectory + "/packed-refs"]
+      + [branch.map { "\(local.commonDirectory)/\($0)" }].compactMap { $0 }
   }
+
+  // MARK: The daemon
+
+  /// The path of the named pipe that wakes the daemon when something is written to it.
+  public var pokePath: String { local.poke }
 
   /// Wakes the daemon of this store. Returns true if there is one.
   @discardableResult public func pokeDaemon() -> Bool { local.pokeDaemon() }
-
-  /// The description of this store's daemon process; nil if there is no daemon.
-  public var daemonProcess: String? {
-    let file = Glibc.open(local.daemonLock, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    if flock(file, LOCK_SH | LOCK_NB) == 0 { return nil }
-    var buffer = [UInt8](repeating: 0, count: 200)
-    let count = pread(file, &buffer, buffer.count, 0)
-    return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : "another process"
-  }
 
   /// The commit of the branch; nil if its files cannot be read.
   public var branchMark: String? {

@@ -82,14 +82,6 @@ extension Store {
       local: alarm.partner?.quiet == nil ? nil : context.zones.local)
   }
 
-  /// The history of this device's battery warnings.
-  public var batteryWarningHistory: BatteryWarningHistory { local.batteryWarnings.read() }
-
-  /// Saves the history of battery warnings.
-  public func keep(_ notes: BatteryWarningHistory) throws {
-    try local.batteryWarnings.replace(with: notes, holder: context.process)
-  }
-
   /// Returns true if this device rings for an alarm.
   public func ringsHere(_ alarm: Alarm) -> Bool { timeline(alarm).ringsHere }
 

@@ -63,14 +63,17 @@ import Testing
   }
 
   @Test func anUnavailableRequiredLockIsAnErrorAndChangesNothing() throws {
-    let lock = try StoreLock(local.ledgerLock, holder: "another process", timeout: 0)
+    let file = LocalFile<Instant?>(
+      path: local.folder + "/time", format: .instant,
+      exclusion: .lock(local.folder + "/time.lock", required: true), isDurable: true)
+    let lock = try StoreLock(local.folder + "/time.lock", holder: "another process", timeout: 0)
     #expect {
-      try local.calls.update(holder: "a test", timeout: 0) { $0["a call"] = .init(at: now) }
+      try file.update(holder: "a test", timeout: 0) { $0 = now }
     } throws: { error in
       if case StoreError.locked(by: "another process") = error { true } else { false }
     }
     withExtendedLifetime(lock) {}
-    #expect(names == ["ledger.lock"])
+    #expect(names == ["time.lock"])
   }
 
   @Test func aChangeIsMadeWithoutAnOptionalLock() throws {
@@ -119,36 +122,26 @@ import Testing
   func damage() throws {
     let id = identifiers(1)[0]
     func change() throws {
-      try local.calls.update(holder: "a test") { $0["a call"] = .init(tried: 1, at: now) }
-      try local.batteryWarnings.update(holder: "a test") { history in
-        history = BatteryWarningHistory([
-          .init(alarm: id, occurrence: CivilDateTime(minuteNumber: 29_600_000)):
-            .init(risk: .critical, at: now)
-        ])
-      }
       try local.ledger.update(holder: "a test") {
         $0.recordFiring(
           OccurrenceID(alarm: id, occurrence: CivilDateTime(minuteNumber: 29_600_000)), due: now,
           at: now)
       }
+      try local.heartbeats.update(holder: "a test") { $0.asked = now }
     }
     try change()
-    let (calls, warnings, ledger) = (
-      local.calls.read(), local.batteryWarnings.read(), local.ledger.read()
-    )
-    #expect(calls.count == 1 && warnings.told.count == 1 && ledger.entries.count == 1)
+    let (ledger, heartbeats) = (local.ledger.read(), local.heartbeats.read())
+    #expect(ledger.entries.count == 1 && heartbeats.asked == now)
     let tooLarge = String(repeating: " ", count: 1 << 20) + "{}"
     for content in ["", "{", "7", "\u{0}\u{1}", tooLarge] {
-      for path in [local.calls.path, local.batteryWarnings.path, local.ledger.path] {
+      for path in [local.ledger.path, local.heartbeats.path] {
         try sandbox.write(content, to: path)
       }
-      #expect(local.calls.read().isEmpty)
-      #expect(local.batteryWarnings.read() == BatteryWarningHistory())
       #expect(local.ledger.read() == DeliveryLedger())
+      #expect(local.heartbeats.read() == DeviceHeartbeats())
       try change()
-      #expect(local.calls.read() == calls)
-      #expect(local.batteryWarnings.read() == warnings)
       #expect(local.ledger.read() == ledger)
+      #expect(local.heartbeats.read() == heartbeats)
     }
   }
 

@@ -8,6 +8,10 @@ import Testing
 
 /// Call attempts on several devices, with a clock that advances while an attempt waits.
 @Suite struct CallAttemptTests {
+  private static let occurrence = OccurrenceID(
+    alarm: Identifier("rentaaaaaaaaaaaaaaaaaaaaaa")!,
+    occurrence: CivilDateTime("2026-11-23T05:00")!)
+
   /// A store and the simulated dependencies of a call attempt.
   private final class Fixture: Sendable {
     private struct State {
@@ -62,9 +66,7 @@ import Testing
     func run(callers: [Identifier]? = nil) async throws {
       let target = CascadeTarget.phone(try PhoneNumber("5551234567"), message: nil)
       let callout = Callout(
-        alarm: Identifier("rentaaaaaaaaaaaaaaaaaaaaaa")!,
-        occurrence: CivilDateTime("2026-11-23T05:00")!, target: target,
-        due: Instant(rfc3339: "2026-11-23T05:02:00Z")!, isTest: false)
+        CallAttemptTests.occurrence, target, due: Instant(rfc3339: "2026-11-23T05:02:00Z")!)
       let attempt = try #require(
         CallAttempt(
           store, callout, callers: callers ?? [store.device], leases: nil, dependencies))
@@ -113,10 +115,10 @@ import Testing
   @Test("An attempt whose process died counts")
   func died() async throws {
     let fixture = try Fixture([])
-    let key = Store.callKey(
-      Identifier("rentaaaaaaaaaaaaaaaaaaaaaa")!, CivilDateTime("2026-11-23T05:00")!,
-      .phone(try PhoneNumber("5551234567"), message: nil))
-    try fixture.store.keep(Store.CallNote(tried: 2, at: fixture.store.context.now), of: key)
+    let call = Callout.ID(
+      .occurrence(CallAttemptTests.occurrence), .phone(try PhoneNumber("5551234567"), message: nil))
+    try CallProgressFile(fixture.store).save(
+      CallProgress(attempts: 2, at: fixture.store.context.now), of: call)
     try await fixture.run()
     #expect(fixture.calls.count == 1)
   }

@@ -58,6 +58,59 @@ import Testing
     #expect(sandbox.rings == ["Tea 2026-11-23T09:00"])
   }
 
+  @Test("The daemon notices at once that a branch with a name of its own was moved")
+  func movedBranchWithOwnName() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "12:00")
+    let other = sandbox.root + "/other"
+    _ = try await sandbox.git("clone", "-q", sandbox.store, other, in: sandbox.root)
+    _ = try await sandbox.belfry("add", "Milk", "--daily", "--at", "09:00", "--store", other)
+    _ = try await sandbox.git("fetch", "-q", other, "main")
+    _ = try await sandbox.run(
+      "/bin/sh",
+      ["-c", "cd '\(sandbox.store)' && git checkout -q -b first && git checkout -q -b home/alarms"])
+    _ = try await run(
+      sandbox,
+      """
+      start
+      git -C '\(sandbox.store)' update-ref refs/heads/home/alarms FETCH_HEAD
+      until_told 1
+      """, now: "2026-11-23T08:59:55Z")
+    #expect(sandbox.rings == ["Milk 2026-11-23T09:00"])
+  }
+
+  @Test("A daemon terminates the hooks of its killed predecessor, also in a linked work tree")
+  func hooksOfKilledDaemon() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    let linked = sandbox.root + "/linked"
+    try sandbox.write(
+      "#!/bin/sh\ncat > /dev/null\necho $$ >> '\(sandbox.rang)'\necho delivered\nexec sleep 300\n",
+      to: sandbox.hooks + "/notify", mode: 0o755)
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    _ = try await sandbox.git("worktree", "add", "-q", "-b", "linked", linked)
+    _ = try await run(
+      sandbox,
+      """
+      export BELFRY_STORE='\(linked)'
+      start
+      until_told 1
+      read -r hook < '\(sandbox.rang)'
+      for i in $(seq 200); do
+        [ -n "$(ls '\(sandbox.store)'/.git/worktrees/linked/belfry/hooks 2>/dev/null)" ] && break
+        sleep 0.05
+      done
+      kill -9 $daemon
+      wait $daemon
+      kill -0 "$hook" || echo "the hook never ran"
+      : > '\(sandbox.root)/daemon.log'
+      start
+      for i in $(seq 600); do kill -0 "$hook" 2>/dev/null || break; sleep 0.05; done
+      kill -0 "$hook" 2>/dev/null && echo "the hook never ended"
+      """, now: "2026-11-23T08:59:58Z")
+  }
+
   @Test("A hook receives the zone of an alarm in another time zone")
   func foreignZone() async throws {
     let sandbox = try Sandbox()

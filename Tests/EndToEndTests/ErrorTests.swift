@@ -222,8 +222,9 @@ import Testing
 
   @Test(arguments: [
     "mkdir settings.json", "ln -s /nowhere settings.json", "printf '{' > settings.json",
-    "printf '\\0' > .git/belfry/cards", "rm .git/belfry/cards; : > .git/refs/heads/main",
-    "rm .git/belfry/cards; rm -r .git/objects/??", "rm .git/belfry/seen; : > .git/HEAD",
+    "printf '\\0' > .git/belfry/alarm-index",
+    "rm .git/belfry/alarm-index; : > .git/refs/heads/main",
+    "rm .git/belfry/alarm-index; rm -r .git/objects/??", "rm .git/belfry/seen; : > .git/HEAD",
     "printf x > .git/belfry/ledger.json", "printf x > .git/belfry/journal",
     "printf x > .git/belfry/seen", "mkdir .git/belfry/last-tick .git/belfry/settings",
     "printf '[core' > .git/config", "touch .git/index.lock .git/gc.pid.lock", "rm -r log devices",

@@ -23,7 +23,7 @@ import Testing
       String(try await sandbox.git("rev-parse", "HEAD").out.prefix(40))
     }
     let before = try await head()
-    _ = try await sandbox.run("/bin/cp", ["\(local)/cards", sandbox.root + "/cards"])
+    _ = try await sandbox.run("/bin/cp", ["\(local)/alarm-index", sandbox.root + "/alarm-index"])
     let output = try await sandbox.run(
       Sandbox.binary, arguments,
       environment: ["TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": now])
@@ -38,7 +38,7 @@ import Testing
       return "\(parts[0].split(separator: " ")[3]) \(parts[1])"
     }
     _ = try await sandbox.git("reset", "-q", point == .files ? "--mixed" : "--hard", before)
-    _ = try await sandbox.run("/bin/cp", [sandbox.root + "/cards", "\(local)/cards"])
+    _ = try await sandbox.run("/bin/cp", [sandbox.root + "/alarm-index", "\(local)/alarm-index"])
     try sandbox.write(before, to: "\(local)/seen")
     try sandbox.write(
       ([before] + files + ["", message.trimmingCharacters(in: .newlines) + "\n"])

@@ -371,8 +371,8 @@ final class CascadeFleet {
       let callers = CallElection.callers(
         for: callout.target, of: plan, among: store.devices.all().devices)
       guard let rank = callers.firstIndex(of: store.device) else { continue }
-      let key = Store.callKey(alarm.id, callout.occurrence, callout.target)
-      var note = store.callNote(key) ?? Store.CallNote(at: time)
+      let file = CallProgressFile(store)
+      var progress = file[callout.id] ?? CallProgress(at: time)
       let own = "\(device.index) \(callout.target.key)"
       if let talk = talking[own] {
         guard talk.end <= time else { continue }
@@ -380,37 +380,38 @@ final class CascadeFleet {
         if let term = talk.term, reaches(device) {
           leases[callout.target.key, default: [:]][term] = .some(talk.outcome)
         }
-        if talk.outcome == .answered { note.isOver = true }
-        try store.keep(note, of: key)
+        if talk.outcome == .answered { progress.isOver = true }
+        try file.save(progress, of: callout.id)
       }
-      if note.isOver { continue }
+      if progress.isOver { continue }
       let election = CallElection(rank: rank, callers: callers.count, due: callout.due)
       let now = store.context.now
-      switch election.move(at: now, leases: read(callout.target, device, now), tried: note.tried) {
+      switch election.move(at: now, leases: read(callout.target, device, now), tried: progress.attempts) {
       case .wait: break
       case .over:
-        note.isOver = true
-        try store.keep(note, of: key)
+        progress.isOver = true
+        try file.save(progress, of: callout.id)
       case .claim(let term):
         guard leases[callout.target.key]?[term] == nil, reaches(device) else { break }
         leases[callout.target.key, default: [:]][term] = .some(nil)
         // The response may be lost: then no device has the claim.
         if random.one(in: 8) { break }
-        try place(callout.target, term, &note, key, own, store, device)
-      case .call: try place(callout.target, nil, &note, key, own, store, device)
+        try place(callout, term, &progress, own, file, device)
+      case .call: try place(callout, nil, &progress, own, file, device)
       }
     }
   }
 
   private func place(
-    _ target: CascadeTarget, _ term: Int?, _ note: inout Store.CallNote, _ key: String,
-    _ own: String, _ store: Store, _ device: SimulatedDevice
+    _ callout: Callout, _ term: Int?, _ progress: inout CallProgress, _ own: String,
+    _ file: CallProgressFile, _ device: SimulatedDevice
   ) throws {
     if let known = knows[device.index] {
       throw Violation("device\(device.index) calls at \(time) and knows of the stop since \(known)")
     }
-    note.tried += 1
-    try store.keep(note, of: key)
+    progress.attempts += 1
+    try file.save(progress, of: callout.id)
+    let target = callout.target
     calls[target.key, default: 0] += 1
     let outcome: CallElection.Claim.Outcome = random.one(in: 2) ? .answered : .failed
     talking[own] = (time.adding(seconds: Int64(random.int(10...60))), term, outcome)

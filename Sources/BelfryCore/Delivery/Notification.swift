@@ -154,6 +154,51 @@ public enum Notification: Hashable, Sendable {
     }
   }
 
+  /// A call to a phone number, or a message to a person.
+  ///
+  /// It is not a case of `Notification`: the devices elect one of them to call, so a call has no entry in a device's
+  /// delivery ledger.
+  public struct Call: Hashable, Sendable {
+    /// The alarm of a call.
+    public struct Subject: Hashable, Sendable {
+      /// The alarm.
+      public let alarm: Identifier
+      /// The alarm's title.
+      public let title: String
+      /// The occurrence that nobody has answered; for a rehearsal, the next one, nil if there is none.
+      public let occurrence: CivilDateTime?
+
+      /// Creates a subject.
+      public init(alarm: Identifier, title: String, occurrence: CivilDateTime?) {
+        self.alarm = alarm
+        self.title = title
+        self.occurrence = occurrence
+      }
+    }
+
+    /// The phone number or person.
+    public let target: CascadeTarget
+    /// The alarm; nil for a test of this device's calls.
+    public let subject: Subject?
+    /// The name of the device whose alarm it is.
+    public let source: String
+    /// The sentence that the user has added to the text; nil if there is none.
+    public let note: String?
+    /// True if nothing is due.
+    public let isTest: Bool
+
+    /// Creates a call.
+    public init(
+      _ target: CascadeTarget, subject: Subject?, source: String, note: String? = nil, isTest: Bool
+    ) {
+      self.target = target
+      self.subject = subject
+      self.source = source
+      self.note = note
+      self.isTest = isTest
+    }
+  }
+
   /// An answer that a notification offers. The raw value is the word that a hook prints.
   public enum Action: String, Hashable, Sendable {
     /// Silence the occurrence; it is pending then.

@@ -42,17 +42,6 @@ public struct Evaluation: Hashable, Sendable {
     public let isStandIn: Bool
   }
 
-  /// A cascade step whose turn has come and whose target is not a device of the store.
-  public struct Callout: Hashable, Sendable {
-    /// The occurrence, or the key of the rehearsal.
-    public let occurrence: CivilDateTime
-    /// The person or phone number to reach.
-    public let target: CascadeTarget
-    /// The time at which the turn started.
-    public let due: Instant
-    /// True if the step is part of a rehearsal.
-    public let isTest: Bool
-  }
 }
 
 extension Timeline {
@@ -155,9 +144,7 @@ extension Timeline {
           wakes.append(end)
           continue
         }
-        result.callouts.append(
-          Evaluation.Callout(
-            occurrence: current.civil, target: target, due: turn.at, isTest: false))
+        result.callouts.append(Callout(id(of: current.civil), target, due: turn.at))
       } else if let next = cascadeRun.next(of: index + 1, after: now) {
         wakes.append(next.at)
       }
@@ -172,13 +159,12 @@ extension Timeline {
       let plan = alarm.cascadePlan(at: now)
     else { return }
     result.rehearsal = rehearsal(at: now, ledger: ledger)
-    let key = Timeline.rehearsalKey(asked)
     if let entry = ledger[.rehearsal(alarm: alarm.id, requested: asked)] {
       let end = entry.at.adding(seconds: Timeline.rehearsalLength)
       if end > now { wakes.append(end) }
     }
     result.callouts += plan.targets.filter(\.isRemote).map {
-      Evaluation.Callout(occurrence: key, target: $0, due: asked, isTest: true)
+      Callout(rehearsing: alarm.id, requested: asked, $0)
     }
   }
 

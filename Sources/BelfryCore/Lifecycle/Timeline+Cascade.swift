@@ -158,12 +158,6 @@ extension Timeline {
     if entry?.isSettled(at: now) == true { return nil }
     return asked
   }
-
-  /// Returns the minute of a rehearsal's request, which identifies the calls of a rehearsal in the claims at the remote.
-  /// Rehearsals cannot be requested close to an occurrence, so that no occurrence is at the same minute.
-  public static func rehearsalKey(_ asked: Instant) -> CivilDateTime {
-    TimeZoneRules.utc.civil(at: asked)
-  }
 }
 
 extension CascadeRun {

@@ -3,9 +3,9 @@ import BelfryStore
 
 /// The rules for battery warnings, for the daemon and for `tick`: one warning for each increase of the risk, and one
 /// notification for all alarms together.
-struct BatteryAlerting {
+struct BatteryAlerting: Sendable {
   /// An occurrence that rings on this device within the horizon.
-  struct UpcomingOccurrence: Hashable {
+  struct UpcomingOccurrence: Hashable, Sendable {
     let id: OccurrenceID
     /// The time at which it rings.
     let at: Instant
@@ -27,35 +27,43 @@ struct BatteryAlerting {
   /// The maximum time between a warning and the occurrence, in seconds: one night.
   static let horizon: Int64 = 12 * 3600
 
-  let store: Store
+  let standing: BatteryStanding
+  /// The occurrences within the horizon.
+  let upcoming: [UpcomingOccurrence]
+  let now: Instant
 
-  /// Returns the warning that has to be delivered now; nil if no risk has increased.
+  /// Returns the occurrences whose risk is higher than at the last warning.
+  ///
+  /// - Parameter history: the delivered warnings. Risks that have passed are updated.
+  func worsened(_ history: inout BatteryWarningHistory) -> [OccurrenceID: BatteryWarning] {
+    let predictions = Dictionary(
+      upcoming.map { ($0.id, standing.prediction(at: $0.at)) }
+    ) { first, _ in first }
+    return history.worsened(predictions, isCharging: standing.reading.isCharging, at: now)
+  }
+
+  /// Returns the warning about occurrences whose risk has increased; nil if there are none.
   ///
   /// - Parameters:
-  ///   - upcoming: the occurrences within the horizon.
-  ///   - history: the delivered warnings. Risks that have passed are updated.
+  ///   - warnings: the result of `worsened(_:)`.
   ///   - alarm: returns an alarm; nil if it is unknown.
   func alert(
-    _ standing: BatteryStanding, upcoming: [UpcomingOccurrence],
-    history: inout BatteryWarningHistory, alarm: (Identifier) -> Alarm?
+    _ warnings: [OccurrenceID: BatteryWarning], zones: ZoneLibrary, alarm: (Identifier) -> Alarm?
   ) -> Alert? {
-    let now = store.context.now
     let times = Dictionary(upcoming.map { ($0.id, $0.at) }) { first, _ in first }
-    let worse = history.worsened(
-      times.mapValues(standing.prediction(at:)), isCharging: standing.reading.isCharging, at: now)
     // The highest risk comes first; of several, the earliest occurrence.
-    let first = worse.min { a, b in
+    let first = warnings.min { a, b in
       if a.value.risk != b.value.risk { return a.value.risk > b.value.risk }
       return (times[a.key] ?? .distantFuture, a.key) < (times[b.key] ?? .distantFuture, b.key)
     }
     guard let (id, warning) = first, let alarm = alarm(id.alarm) else { return nil }
     let content = Notification.Content(
-      id: id, title: alarm.title, note: alarm.note,
-      zoneName: store.context.zones.foreignName(of: alarm), at: times[id] ?? now)
+      id: id, title: alarm.title, note: alarm.note, zoneName: zones.foreignName(of: alarm),
+      at: times[id] ?? now)
     return Alert(
       delivery: PendingDelivery(
         due: now,
-        notification: .batteryWarning(content, warning, others: worse.count - 1)),
-      warnings: worse)
+        notification: .batteryWarning(content, warning, others: warnings.count - 1)),
+      warnings: warnings)
   }
 }

@@ -29,24 +29,22 @@ public struct BatteryCheck: Sendable {
     let sampling = await gauge.sample(at: now)
     report.failure = sampling.failure
     guard let standing = sampling.finding?.standing else { return report }
-    let before = store.batteryWarningHistory
-    var history = before
-    let alert = BatteryAlerting(store: store).alert(
-      standing, upcoming: standing.reading.isCharging ? [] : upcoming(summaries()),
-      history: &history
-    ) { (try? store.alarm($0)) ?? nil }
-    if let alert {
-      let outcome = await delivery.deliver(alert.delivery, snooze: 0)
-      report.warning = (notification: alert.delivery.notification, outcome: outcome)
-      if case .undelivered = outcome {} else { alert.record(in: &history, at: now) }
+    let file = BatteryWarningFile(store)
+    let alerting = BatteryAlerting(
+      standing: standing, upcoming: standing.reading.isCharging ? [] : upcoming(summaries()),
+      now: now)
+    var warnings: [OccurrenceID: BatteryWarning] = [:]
+    let failure = file.update { warnings = alerting.worsened(&$0) }
+    report.failure = report.failure ?? failure
+    let alert = alerting.alert(warnings, zones: store.context.zones) {
+      (try? store.alarm($0)) ?? nil
     }
-    if history != before {
-      do {
-        try store.keep(history)
-      } catch {
-        report.failure = report.failure ?? error
-      }
-    }
+    guard let alert else { return report }
+    let outcome = await delivery.deliver(alert.delivery, snooze: 0)
+    report.warning = (notification: alert.delivery.notification, outcome: outcome)
+    if case .undelivered = outcome { return report }
+    let recordFailure = file.update { alert.record(in: &$0, at: now) }
+    report.failure = report.failure ?? recordFailure
     return report
   }
 

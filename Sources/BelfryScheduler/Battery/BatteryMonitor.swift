@@ -55,15 +55,16 @@ struct BatteryMonitor {
     nextWake = now.adding(
       seconds: isCharging ? BatteryMonitor.shortInterval : BatteryGauge.spacing)
     if alert != nil { return nil }
-    let before = store.batteryWarningHistory
-    var history = before
-    alert = BatteryAlerting(store: store).alert(
-      standing,
+    let alerting = BatteryAlerting(
+      standing: standing,
       upcoming: isCharging
         ? [] : alarms.upcoming(after: now, until: now.adding(seconds: BatteryAlerting.horizon)),
-      history: &history
-    ) { alarms.alarm($0, now: now) }
-    if history != before { save(history, store, &failures) }
+      now: now)
+    let before = BatteryWarningFile(store).read()
+    var history = before
+    let warnings = alerting.worsened(&history)
+    alert = alerting.alert(warnings, zones: store.context.zones) { alarms.alarm($0, now: now) }
+    if history != before { update(store, &failures) { _ = alerting.worsened(&$0) } }
     return alert?.delivery
   }
 
@@ -74,23 +75,16 @@ struct BatteryMonitor {
     guard let alert else { return }
     self.alert = nil
     if case .undelivered = outcome { return }
-    var history = store.batteryWarningHistory
-    alert.record(in: &history, at: store.context.now)
-    save(history, store, &failures)
+    let now = store.context.now
+    update(store, &failures) { alert.record(in: &$0, at: now) }
   }
 
-  /// Writes the history. A disk that hangs delays no alarm.
-  private func save(
-    _ history: BatteryWarningHistory, _ store: Store, _ failures: inout FailureLog
+  /// Changes the history. A disk that hangs delays no alarm.
+  private func update(
+    _ store: Store, _ failures: inout FailureLog,
+    _ change: @escaping @Sendable (inout BatteryWarningHistory) -> Void
   ) {
-    let job = worker.start { () -> String? in
-      do {
-        try store.keep(history)
-        return nil
-      } catch {
-        return "\(error)"
-      }
-    }
+    let job = worker.start { BatteryWarningFile(store).update(change).map { "\($0)" } }
     let timeout = BatteryMonitor.diskTimeout
     failures.report(
       .batteryHistory, job.wait(within: timeout) ?? "\(DiskTimeout(limit: timeout))")

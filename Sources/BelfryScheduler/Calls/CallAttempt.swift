@@ -40,7 +40,7 @@ public struct CallAttempt: Sendable {
     }
   }
 
-  private let store: Store
+  private let file: CallProgressFile
   private let callout: Callout
   private let election: CallElection
   private let leases: CallClaims?
@@ -59,7 +59,7 @@ public struct CallAttempt: Sendable {
     _ dependencies: Dependencies
   ) {
     guard let rank = callers.firstIndex(of: store.device) else { return nil }
-    self.store = store
+    file = CallProgressFile(store)
     self.callout = callout
     self.leases = leases
     self.dependencies = dependencies
@@ -70,14 +70,14 @@ public struct CallAttempt: Sendable {
   ///
   /// - Throws: An error if an attempt cannot be recorded, since a device must not make an unrecorded attempt.
   public func run() async throws {
-    var note = store.callNote(callout.key) ?? Store.CallNote(at: dependencies.now())
+    var progress = file[callout.id] ?? CallProgress(at: dependencies.now())
     var seen: [Int: Instant] = [:]
-    while !note.isOver {
+    while !progress.isOver {
       guard dependencies.isWanted() else { break }
       let claims = await readClaims(&seen)
       let now = dependencies.now()
-      switch election.move(at: now, leases: claims, tried: note.tried) {
-      case .over: note.isOver = true
+      switch election.move(at: now, leases: claims, tried: progress.attempts) {
+      case .over: progress.isOver = true
       case .wait(let until):
         let seconds = min(CallAttempt.pollInterval, max(1, until.seconds(since: now)))
         try await dependencies.sleep(seconds)
@@ -87,31 +87,27 @@ public struct CallAttempt: Sendable {
           try await dependencies.sleep(1)
           continue
         }
-        let outcome = try await call(&note)
+        let outcome = try await call(&progress)
         seen[term] = dependencies.now()
         try? await leases.note(outcome.claim, of: term, at: dependencies.now())
-        if outcome == .answered { note.isOver = true }
+        if outcome == .answered { progress.isOver = true }
       case .call:
-        if try await call(&note) == .answered { note.isOver = true }
+        if try await call(&progress) == .answered { progress.isOver = true }
       }
     }
-    note.at = dependencies.now()
-    if note.isOver { try save(note) }
+    progress.at = dependencies.now()
+    if progress.isOver { try file.save(progress, of: callout.id) }
   }
 
-  private func call(_ note: inout Store.CallNote) async throws -> CallOutcome {
-    note.tried += 1
-    note.at = dependencies.now()
+  private func call(_ progress: inout CallProgress) async throws -> CallOutcome {
+    progress.attempts += 1
+    progress.at = dependencies.now()
     // Recorded before the call: after a crash, the device must not exceed its number of attempts.
-    try save(note)
-    let attempt = election.own[note.tried - 1]
+    try file.save(progress, of: callout.id)
+    let attempt = election.own[progress.attempts - 1]
     let outcome = await dependencies.call()
     dependencies.record(attempt, outcome)
     return outcome
-  }
-
-  private func save(_ note: Store.CallNote) throws {
-    try store.keep(note, of: callout.key)
   }
 
   /// Returns the claims at the remote; nil if it cannot be reached.
@@ -125,4 +121,9 @@ public struct CallAttempt: Sendable {
       return CallElection.Claim(term: term, seen: seen[term] ?? now, outcome: outcome)
     }
   }
+}
+
+extension CallOutcome {
+  /// The outcome in the claim at the remote.
+  fileprivate var claim: CallElection.Claim.Outcome { self == .answered ? .answered : .failed }
 }

@@ -32,44 +32,26 @@ public struct CallHook: Sendable {
     self.timeout = timeout
   }
 
-  /// Returns the text of a call or message.
+  /// Calls a phone number or sends a message to a person, once.
   ///
   /// - Parameters:
-  ///   - source: the device whose alarm it is, as returned by `source(_:)`.
-  ///   - note: an additional sentence; nil for none.
-  public static func message(
-    _ alarm: Alarm, due: CivilDateTime, from source: String, note: String?, isTest: Bool
-  ) -> String {
-    let kind = isTest ? "a test of an automated backup alarm" : "an automated backup alarm"
-    let sentences = [
-      "This is \(kind) from \(source).", "\(alarm.title), due at \(due.time).", note ?? "",
-    ]
-    return sentences.filter { !$0.isEmpty }.joined(separator: " ")
-  }
-
-  /// Returns the name of a device with its owner, such as `Chris's laptop`; without an owner, the name alone.
-  public static func source(_ device: Device?) -> String {
-    guard let device else { return "another device" }
-    guard let owner = device.owner, !device.name.lowercased().hasPrefix(owner.lowercased()) else {
-      return device.name
-    }
-    return "\(owner)'s \(device.name)"
-  }
-
-  /// Calls a phone number or sends a message to a person, once.
-  public func run(
-    _ target: CascadeTarget, message: String, alarm: Alarm, occurrence: CivilDateTime, isTest: Bool
-  ) async -> CallOutcome {
+  ///   - call: The call.
+  ///   - message: The text to speak or send.
+  public func run(_ call: Notification.Call, message: String) async -> CallOutcome {
+    let title = call.subject?.title ?? "Test"
     let name: String
-    var members: [String: JSON] = [
-      "kind": "call", "alarm": JSON(alarm.id), "title": .string(alarm.title),
-      "occurrence": JSON(occurrence), "message": .string(message), "test": .bool(isTest),
+    var members: [String: JSON?] = [
+      "kind": "call", "alarm": call.subject.map { JSON($0.alarm) }, "title": .string(title),
+      "occurrence": call.subject?.occurrence.map { JSON($0) }, "message": .string(message),
+      "test": .bool(call.isTest),
     ]
     var own = [
-      "BELFRY_MESSAGE": message, "BELFRY_TITLE": alarm.title, "BELFRY_ALARM": alarm.id.text,
-      "BELFRY_OCCURRENCE": occurrence.description, "BELFRY_TEST": isTest ? "true" : "false",
+      "BELFRY_MESSAGE": message, "BELFRY_TITLE": title,
+      "BELFRY_ALARM": call.subject?.alarm.text ?? "",
+      "BELFRY_OCCURRENCE": call.subject?.occurrence?.description ?? "",
+      "BELFRY_TEST": call.isTest ? "true" : "false",
     ]
-    switch target {
+    switch call.target {
     case .phone(let number, _):
       name = "call"
       members["number"] = .string(number.e164)
@@ -85,7 +67,7 @@ public struct CallHook: Sendable {
     let files: [String] = paths.map { "\($0)/\(name)" }.filter { access($0, F_OK) == 0 }
     var failures: [CallOutcome.HookFailure] = []
     for path in files {
-      switch await run(path, JSON.object(members), own) {
+      switch await run(path, JSON.object(omittingNil: members), own) {
       case .placed(let outcome): return outcome
       case .failed(let failure): failures.append(failure)
       }

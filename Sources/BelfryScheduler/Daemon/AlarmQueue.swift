@@ -137,7 +137,7 @@ struct AlarmQueue {
       let evaluation = timeline.evaluate(at: now, settings: settings, ledger: ledger)
       result.pendingDeliveries += planner.pendingDeliveries(evaluation, of: alarm)
       if evaluation.needsCommit { result.needsCommit = true }
-      result.callouts += evaluation.callouts.map { Callout(alarm: id, $0) }
+      result.callouts += evaluation.callouts
       // A time that has passed would wake the daemon in a busy loop.
       entries[id]?.wake = evaluation.nextWake.map { $0 > now ? $0 : now.adding(seconds: 1) }
       let status = timeline.status(at: now, settings: settings, ledger: ledger)

@@ -28,9 +28,10 @@ struct CallCoordinator {
     _ callouts: [Callout], of alarms: Set<Identifier>, in store: Store
   ) -> [Callout] {
     retries = retries.filter { !alarms.contains($0.key.alarm) || callouts.contains($0.key) }
+    let file = CallProgressFile(store)
     let started = callouts.filter { callout in
       !running.contains(callout) && (retries[callout].map { $0 <= store.context.now } ?? true)
-        && (store.callNote(callout.key).map { !$0.isOver } ?? true)
+        && file[callout.id]?.isOver != true
     }
     running.formUnion(started)
     for callout in started { retries[callout] = nil }

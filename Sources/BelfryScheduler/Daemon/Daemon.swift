@@ -108,11 +108,10 @@ public final class Daemon: Sendable {
   public func run() async throws {
     // By default, malloc keeps an arena for each of the many short-lived threads.
     _ = mallopt(M_ARENA_MAX, 2)
-    let files = store.daemonFiles
     var lock = try takeLock()
     defer { withExtendedLifetime(lock) {} }
     let source = try WakeSource(
-      store: store.path, branch: store.branchFolders, poke: files.poke,
+      store: store.path, branch: store.branchFiles, poke: store.pokePath,
       wakesMachine: dependencies.wakesMachine)
     if let failure = source.pipeFailure {
       dependencies.log(.wakeupPipeFailed(reason: "\(failure)"))
@@ -134,10 +133,11 @@ public final class Daemon: Sendable {
     arm(source, loop, lock)
     for await event in events {
       if case .wake(.stop) = event { break }
+      if case .wake(.branch) = event { source.watch(branch: store.branchFiles) }
       loop.handle(event)
       if loop.takeReturn() {
         if lock?.isInPlace != true { lock = try takeLock() }
-        source.reopen(poke: files.poke)
+        source.reopen(poke: store.pokePath)
       }
       dependencies.notifier?.keepAlive()
       arm(source, loop, lock)
@@ -148,8 +148,8 @@ public final class Daemon: Sendable {
   }
 
   /// Returns the lock of the store's daemon; nil if the store cannot be locked, which is logged.
-  private func takeLock() throws -> DaemonLock? {
-    switch try store.lockForDaemon() {
+  private func takeLock() throws -> LocalLock? {
+    switch try DaemonHandle(store).lock() {
     case .success(let lock): return lock
     case .failure(let failure):
       dependencies.log(.lockUnavailable(reason: "\(failure)"))
@@ -158,7 +158,7 @@ public final class Daemon: Sendable {
   }
 
   /// Sets the timers for the next wake-up, and records it as the deadline of the next heartbeat.
-  private func arm(_ source: WakeSource, _ loop: DaemonLoop, _ lock: DaemonLock?) {
+  private func arm(_ source: WakeSource, _ loop: DaemonLoop, _ lock: LocalLock?) {
     func real(_ moment: Instant) -> Instant {
       Instant(milliseconds: moment.milliseconds + dependencies.clockOffset)
     }

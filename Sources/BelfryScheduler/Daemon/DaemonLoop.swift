@@ -170,6 +170,7 @@ struct DaemonLoop {
       reloadAlarms()
       syncs.reset()
       dependencies.log(.reloaded(alarms: alarms.count))
+    // After every event, the loop checks whether the branch has moved. The daemon handles the stop.
     case .branch, .stop: break
     }
   }
@@ -342,10 +343,10 @@ struct DaemonLoop {
   }
 
   private func start(_ callout: Callout) {
-    let commands = commands
+    let (commands, command) = (commands, CallCommand(callout))
     tasks.start {
       let result = await commands.run(
-        callout.arguments, variables: callout.variables, timeout: CallCoordinator.timeout)
+        command.arguments, variables: command.variables, timeout: CallCoordinator.timeout)
       return .callFinished(callout, result)
     }
   }

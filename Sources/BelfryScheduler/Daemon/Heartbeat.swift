@@ -13,7 +13,7 @@ final class Heartbeat: Sendable {
   private let state = Mutex(State())
 
   /// Records a heartbeat with the deadline of the next one, by the system's clock.
-  func beat(_ lock: DaemonLock, until deadline: Instant) {
+  func beat(_ lock: LocalLock, until deadline: Instant) {
     let starts = state.withLock { state in
       state.deadline = deadline
       defer { state.isWriting = true }
@@ -21,7 +21,7 @@ final class Heartbeat: Sendable {
     }
     guard starts else { return }
     BackgroundThread.start { [self] in
-      while let deadline = next() { lock.beat(until: deadline) }
+      while let deadline = next() { lock.setModificationTime(deadline) }
     }
   }
 

@@ -43,20 +43,27 @@ final class WakeSource: Sendable {
   /// The reason why there is no named pipe for commands; nil if there is one.
   let pipeFailure: FileError?
   private let localTime: String
-  /// The watched folders by their watch descriptors.
-  private let watches = Mutex<[Int32: Folder]>([:])
+  private let watches = Mutex(Watches())
 
-  private enum Folder {
-    case root, alarms, system, branch
+  private struct Watches {
+    /// The watched folders by their watch descriptors.
+    var folders: [Int32: Folder] = [:]
+    /// The paths of the files that git replaces when the checked-out branch moves.
+    var branchFiles: Set<String> = []
   }
-  /// The paths of the folders to watch.
+
+  private enum Folder: Equatable {
+    case root, alarms, system
+    case branch(path: String)
+  }
+  /// The paths of the folders to watch, besides those of the branch.
   private let folders: [(path: String, folder: Folder)]
 
   /// Creates the timers, file watches and signal handlers.
   ///
   /// - Parameters:
   ///   - store: the store's folder.
-  ///   - branch: the folders in which git replaces a file when the checked-out branch moves.
+  ///   - branch: the files that git replaces when the checked-out branch moves.
   ///   - poke: the path of the named pipe. It is created if it is missing.
   ///   - wakesMachine: true to wake the machine from sleep.
   ///   - localTime: the path of the system's time zone.
@@ -69,7 +76,7 @@ final class WakeSource: Sendable {
     folders =
       [
         (store, .root), (store + "/alarms", .alarms), (DurableFile.parent(of: localTime), .system),
-      ] + Set(branch).sorted().map { ($0, .branch) }
+      ]
     (pokes, signals, pipeFailure) = try WakeSource.pipe(poke)
     timer = timerfd_create(CLOCK_REALTIME, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
     guard timer >= 0 else { throw FileError("create", "a timer") }
@@ -83,7 +90,7 @@ final class WakeSource: Sendable {
     }
     inotify = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
     guard inotify >= 0 else { throw FileError("watch", store) }
-    watch()
+    watch(branch: branch)
     Signals.begin(signals)
   }
 
@@ -196,18 +203,29 @@ final class WakeSource: Sendable {
     let content =
       IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR
     watches.withLock { watches in
-      for (path, folder) in folders {
+      let branchFolders = Set(watches.branchFiles.map(DurableFile.parent(of:))).sorted()
+      for (path, folder) in folders + branchFolders.map({ ($0, .branch(path: $0)) }) {
         let own = folder == .root ? IN_MOVE_SELF | IN_DELETE_SELF : 0
         let number = inotify_add_watch(inotify, path, UInt32(content | own))
-        if number >= 0 { watches[number] = folder }
+        if number >= 0 { watches.folders[number] = folder }
       }
     }
   }
 
-  /// Returns true for a file in the `.git` folder or a folder of branches whose change may move the branch.
-  private static func isReference(_ name: String) -> Bool {
-    // git renames a lock file to its target, which inotify reports under the name of the target.
-    name == "HEAD" || name == "packed-refs" || name == Repository.branch
+  /// Watches the files that git replaces when the checked-out branch moves. They change when another branch is checked
+  /// out.
+  func watch(branch files: [String]) {
+    let isNew = watches.withLock { watches in
+      defer { watches.branchFiles = Set(files) }
+      return watches.branchFiles != Set(files)
+    }
+    if isNew { watch() }
+  }
+
+  /// Returns true for a file whose change may move the branch. git renames a lock file to its target, which inotify
+  /// reports under the name of the target.
+  private func isBranchFile(_ name: String, in folder: String) -> Bool {
+    watches.withLock { $0.branchFiles.contains("\(folder)/\(name)") }
   }
 
   private func readFileEvents() -> [Wake] {
@@ -232,12 +250,12 @@ final class WakeSource: Sendable {
         wakes.insert(.everything)
         continue
       }
-      switch watches.withLock({ $0[number] }) {
+      switch watches.withLock({ $0.folders[number] }) {
       case .alarms:
         if name.hasSuffix(".json"), let id = Identifier(name.dropLast(5)) { alarms.insert(id) }
       case .root where name == "settings.json": wakes.insert(.settings)
       case .root where name == "alarms": wakes.insert(.everything)
-      case .branch where WakeSource.isReference(name): wakes.insert(.branch)
+      case .branch(let path) where isBranchFile(name, in: path): wakes.insert(.branch)
       case .system where name == localTime.split(separator: "/").last.map(String.init) ?? "":
         wakes.insert(.zone)
       default: break

@@ -64,7 +64,7 @@ extension HookDelivery {
     return DurableFile.names(in: own).sorted().map { name in
       let path = "\(own)/\(name)"
       var fault: HookFile.Fault?
-      if !HookDelivery.names.contains(name) {
+      if !HookDelivery.hookNames.contains(name) {
         fault = .unknownName
       } else if access(path, X_OK) != 0 {
         fault = .notExecutable
@@ -78,7 +78,7 @@ extension HookDelivery {
   /// The first folder with shipped hooks; nil if there is none.
   public var shippedFolder: String? {
     shipped.first { folder in
-      HookDelivery.names.contains { access("\(folder)/\($0)", X_OK) == 0 }
+      HookDelivery.hookNames.contains { access("\(folder)/\($0)", X_OK) == 0 }
     }
   }
 

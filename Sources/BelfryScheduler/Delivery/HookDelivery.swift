@@ -2,15 +2,13 @@ import BelfryCore
 import Glibc
 import Synchronization
 
-/// Delivers notifications through hooks: the user's own first, then the shipped ones, and as a last resort the terminals.
+/// Delivers notifications through the hooks of all channels.
+///
+/// A channel tries the user's own hooks, the most specific first, then the shipped hook, and as a last resort the
+/// terminals, if it falls back to them. A sound has only the hook `ring`.
 ///
 /// ```
-/// firing, rehearsal  notify             → the terminals     at the same time   ring
-/// advance warning    notify             → the terminals, without the bell
-/// follow-up          follow-up → notify → the terminals
-/// missed summary     missed → notify    → the terminals
-/// battery warning    battery → notify   → the terminals
-/// message            message → notify   → the terminals
+/// follow-up: own `follow-up` → own `notify` → shipped `follow-up` → the terminals
 /// ```
 ///
 /// A hook has delivered once it prints `delivered`, prints an answer, or exits with status 0. It has `timeout` seconds
@@ -62,33 +60,25 @@ public struct HookDelivery: NotificationDelivery {
     self.render = render
   }
 
-  /// The names of all hooks.
-  static let names = [
-    "ring", "notify", "follow-up", "missed", "battery", "message", "call", "person",
-  ]
-
-  /// The names of the hooks that show a notification, the most specific first.
-  private static func names(for notification: Notification) -> [String] {
-    switch notification {
-    case .firing, .advanceWarning, .rehearsal: ["notify"]
-    case .followUp: ["follow-up", "notify"]
-    case .missedSummary: ["missed", "notify"]
-    case .batteryWarning: ["battery", "notify"]
-    case .message: ["message", "notify"]
-    }
-  }
+  /// The names of all hooks, including those that place calls and send messages.
+  static let hookNames = Channel.all.flatMap(\.hooks) + ["call", "person"]
 
   public func deliver(_ pending: PendingDelivery, snooze: Int64) async -> DeliveryOutcome {
-    let decision = Decision()
+    let first = FirstOutcome()
     let rendered = render(pending.notification)
-    // Both channels start at once, so that one that hangs does not delay the other.
+    // All channels start at once, so that one that hangs does not delay another.
     activeDeliveries.begin(pending) { active in
       let run = HookRun(
         delivery: self, active: active, pending: pending, rendered: rendered, snooze: snooze)
       await withTaskGroup(of: (channel: Int, outcome: DeliveryOutcome).self) { group in
-        group.addTask { (0, await run.show(HookDelivery.names(for: pending.notification))) }
-        if pending.notification.rings {
-          group.addTask { (1, await soundLimiter.run { await run.hooks(["ring"]) } ?? .withdrawn) }
+        for (index, channel) in Channel.all.enumerated() {
+          let hooks = channel.hooksFor(pending.notification)
+          if hooks.isEmpty { continue }
+          group.addTask {
+            let deliver = { @Sendable in await run.deliver(through: channel, hooks) }
+            if !channel.isSequential { return (index, await deliver()) }
+            return (index, await soundLimiter.run(deliver) ?? .withdrawn)
+          }
         }
         var failures: [Int: [String]] = [:]
         for await (channel, outcome) in group {
@@ -96,31 +86,31 @@ public struct HookDelivery: NotificationDelivery {
           case .undelivered(let reasons): failures[channel] = reasons
           case .withdrawn: break
           case .delivered(let answer):
-            // The other channel may have delivered before.
-            if !decision.settle(outcome), let answer { activeDeliveries.answered(pending, answer) }
-          case .ongoing: decision.settle(outcome)
+            // Another channel may have delivered before.
+            if !first.set(outcome), let answer { activeDeliveries.answered(pending, answer) }
+          case .ongoing: first.set(outcome)
           }
         }
-        if active.isOver { decision.settle(.withdrawn) }
+        if active.isOver { first.set(.withdrawn) }
         let reasons = failures.sorted { $0.key < $1.key }.flatMap(\.value)
-        if !active.isOver, !reasons.isEmpty, !decision.settle(.undelivered(reasons)) {
+        if !active.isOver, !reasons.isEmpty, !first.set(.undelivered(reasons)) {
           activeDeliveries.channelFailed(pending, reasons)
         }
       }
     }
-    return await decision.outcome
+    return await first.outcome
   }
 
-  /// The outcome of a delivery or of a hook. The first one counts.
-  fileprivate final class Decision: Sendable {
+  /// The first outcome of a delivery or of a hook. Later ones are ignored.
+  fileprivate final class FirstOutcome: Sendable {
     private enum State {
       case open(CheckedContinuation<DeliveryOutcome, Never>?)
       case settled(DeliveryOutcome)
     }
     private let state = Mutex(State.open(nil))
 
-    /// Settles the decision. Returns false if it was settled before.
-    @discardableResult func settle(_ outcome: DeliveryOutcome) -> Bool {
+    /// Sets the outcome. Returns false if it was set before.
+    @discardableResult func set(_ outcome: DeliveryOutcome) -> Bool {
       let (wasOpen, waiting) = state.withLock { state in
         guard case .open(let waiting) = state else {
           return (false, CheckedContinuation<DeliveryOutcome, Never>?.none)
@@ -156,9 +146,10 @@ private struct HookRun: Sendable {
   let rendered: RenderedNotification
   let snooze: Int64
 
-  /// Shows the notification: through a hook, or else on the terminals.
-  func show(_ names: [String]) async -> DeliveryOutcome {
-    let outcome = await hooks(names)
+  /// Delivers through a channel: its hooks, or else the terminals if the channel falls back to them.
+  func deliver(through channel: Channel, _ names: [String]) async -> DeliveryOutcome {
+    let outcome = await runFirst(names)
+    guard channel.fallsBackToTerminals else { return outcome }
     guard case .undelivered(let reasons) = outcome, let terminals = delivery.terminals else {
       return outcome
     }
@@ -172,7 +163,7 @@ private struct HookRun: Sendable {
 
   /// Runs the hooks with some names until one delivers. An answer ends the list: a hook that it terminates has not
   /// failed, and no other takes its place.
-  func hooks(_ names: [String]) async -> DeliveryOutcome {
+  private func runFirst(_ names: [String]) async -> DeliveryOutcome {
     // All own hooks come before the shipped ones: an own hook for firings also shows follow-ups.
     let own = delivery.own.map { folder in names.map { "\(folder)/\($0)" } } ?? []
     let paths = own + delivery.shipped.map { "\($0)/\(names[0])" }
@@ -198,14 +189,14 @@ private struct HookRun: Sendable {
       variables: delivery.variables.merging(rendered.variables) { $1 }
         .merging(["BELFRY_SNOOZE": Span.exact(snooze)]) { $1 },
       registry: delivery.registry)
-    let decision = HookDelivery.Decision()
+    let first = HookDelivery.FirstOutcome()
     let (owner, deliveries) = (delivery.leaseOwner.name, delivery.activeDeliveries)
     let task = active.start {
       let ending = await process.run { line in
         if line == "delivered" {
-          decision.settle(.ongoing(owner: owner))
+          first.set(.ongoing(owner: owner))
         } else if let answer = DeliveredAnswer(line, snooze: snooze),
-          !decision.settle(.delivered(answer))
+          !first.set(.delivered(answer))
         {
           deliveries.answered(pending, answer)
         }
@@ -213,24 +204,24 @@ private struct HookRun: Sendable {
       let reason: String
       switch ending {
       case .exited(0, _):
-        decision.settle(.delivered(nil))
+        first.set(.delivered(nil))
         return
       case .exited(let status, let message): reason = message ?? "exited with status \(status)"
       case .failed(let message): reason = message
       }
       // A hook that fails after it had delivered causes a redelivery.
-      if !decision.settle(.undelivered(["\(path): \(reason)"])), !Task.isCancelled {
+      if !first.set(.undelivered(["\(path): \(reason)"])), !Task.isCancelled {
         deliveries.gaveUp(pending)
       }
     }
     guard let task else { return .withdrawn }
     let limit = Task { [timeout = delivery.timeout] in
       try await Task.sleep(for: .seconds(timeout))
-      if decision.settle(.undelivered(["\(path): timed out after \(timeout) s"])) {
+      if first.set(.undelivered(["\(path): timed out after \(timeout) s"])) {
         task.cancel()
       }
     }
-    let outcome = await decision.outcome
+    let outcome = await first.outcome
     limit.cancel()
     // The other channel must not ring until the answer is recorded.
     if case .delivered(.some) = outcome { active.withdraw() }

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryStore
 import Git
 import Glibc
 
@@ -13,6 +14,9 @@ public struct HookRegistry: Sendable {
   let leaseOwner: LeaseOwner
   /// Writes and removes the files in order. A disk that hangs delays no alarm.
   private let worker = BlockingWorker()
+
+  /// Returns the folder of a store's registry, in its local state.
+  public static func folder(of store: Store) -> String { store.localFolder + "/hooks" }
 
   /// Creates a registry in a folder.
   public init(folder: String, leaseOwner: LeaseOwner) {

@@ -27,7 +27,7 @@ struct StoreEvaluation: Sendable {
       let evaluation = timeline.evaluate(at: store.context.now, settings: settings, ledger: ledger)
       wakes[alarm.id] = evaluation.nextWake
       pendingDeliveries += planner.pendingDeliveries(evaluation, of: alarm)
-      callouts += evaluation.callouts.map { Callout(alarm: alarm.id, $0) }
+      callouts += evaluation.callouts
       if evaluation.needsCommit { add(evaluation, timeline) }
     }
     pendingDeliveries.sort { ($0.due, $0.notification.title) < ($1.due, $1.notification.title) }

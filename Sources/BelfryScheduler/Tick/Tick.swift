@@ -53,7 +53,8 @@ public struct Tick: Sendable {
   /// - Throws: `StoreError` if the settings or the alarms cannot be read. Other errors are in the report.
   public func run(delivers: Bool = true) async throws -> TickReport {
     var report = TickReport()
-    HookRegistry(folder: store.hookNotes, leaseOwner: shared.owner).terminateOrphans()
+    HookRegistry(folder: HookRegistry.folder(of: store), leaseOwner: shared.owner)
+      .terminateOrphans()
     let (settings, problem) = try store.settings()
     let ledger = shared.read()
     let evaluation = BlockingWorker().start {
@@ -244,7 +245,8 @@ extension TickReport {
     missed = evaluation.missed
     autoCompleted = evaluation.completed
     wakes = evaluation.wakes
-    callouts = evaluation.callouts.filter { store.callNote($0.key).map { !$0.isOver } ?? true }
+    let progress = CallProgressFile(store)
+    callouts = evaluation.callouts.filter { progress[$0.id]?.isOver != true }
     otherWake = evaluation.stored?.nextChange
     problems = (evaluation.stored?.problems ?? []) + [problem].compactMap { $0 }
     if let failure = evaluation.stored?.failure { failures.insert(failure, at: 0) }

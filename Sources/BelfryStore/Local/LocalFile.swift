@@ -5,21 +5,32 @@ import Glibc
 ///
 /// A reader sees the value before or after a change, never a part of it, and needs no lock. Changes that depend on the
 /// present value use `update`, so that two processes lose none.
-struct LocalFile<Value: Equatable & Sendable>: Sendable {
+package struct LocalFile<Value: Equatable & Sendable>: Sendable {
   /// The coding of a file's value.
-  struct Format: Sendable {
+  package struct Format: Sendable {
     /// The value of a file that is missing, unreadable or damaged.
-    let empty: Value
+    package let empty: Value
     /// The size in bytes above which a file counts as damaged.
-    let maxSize: Int
+    package let maxSize: Int
     /// Returns the value of a file's content, or nil if the content is damaged.
-    let decode: @Sendable ([UInt8]) -> Value?
+    package let decode: @Sendable ([UInt8]) -> Value?
     /// Returns the content for a value.
-    let encode: @Sendable (Value) -> [UInt8]
+    package let encode: @Sendable (Value) -> [UInt8]
+
+    /// Creates a coding.
+    package init(
+      empty: Value, maxSize: Int, decode: @escaping @Sendable ([UInt8]) -> Value?,
+      encode: @escaping @Sendable (Value) -> [UInt8]
+    ) {
+      self.empty = empty
+      self.maxSize = maxSize
+      self.decode = decode
+      self.encode = encode
+    }
   }
 
   /// The rule that keeps the writers of a file apart.
-  enum Exclusion: Sendable {
+  package enum Exclusion: Sendable {
     /// Only the holder of the store's lock writes the file.
     case storeLock
     /// Each writer takes the lock file at this path.
@@ -32,19 +43,27 @@ struct LocalFile<Value: Equatable & Sendable>: Sendable {
   }
 
   /// The timeout for a file's lock in milliseconds. Other processes hold it only during a change.
-  static var lockTimeout: Int { 2_000 }
+  package static var lockTimeout: Int { 2_000 }
 
   /// The path of the file.
-  let path: String
+  package let path: String
   /// The coding of the value.
-  let format: Format
+  package let format: Format
   /// The rule for writers.
-  let exclusion: Exclusion
+  package let exclusion: Exclusion
   /// True if a change is durable when the call returns. Otherwise a power failure can undo it.
-  let isDurable: Bool
+  package let isDurable: Bool
+
+  /// Creates the description of a file. It does not access the file.
+  package init(path: String, format: Format, exclusion: Exclusion, isDurable: Bool) {
+    self.path = path
+    self.format = format
+    self.exclusion = exclusion
+    self.isDurable = isDurable
+  }
 
   /// Returns the value. A file that is missing, unreadable or damaged has the format's empty value.
-  func read() -> Value {
+  package func read() -> Value {
     ((try? DurableFile.read(path, limit: format.maxSize)) ?? nil).flatMap {
       format.decode($0.bytes)
     } ?? format.empty
@@ -60,7 +79,7 @@ struct LocalFile<Value: Equatable & Sendable>: Sendable {
   /// - Throws: `StoreError.locked` or `FileError` if the lock is required and cannot be had; `FileError` if the file
   ///   cannot be replaced; the errors of `body`.
   @discardableResult
-  func update<Result>(
+  package func update<Result>(
     holder: String, timeout: Int = LocalFile.lockTimeout, _ body: (inout Value) throws -> Result
   ) throws -> Result {
     try locked(holder: holder, timeout: timeout) { failure in
@@ -76,7 +95,8 @@ struct LocalFile<Value: Equatable & Sendable>: Sendable {
   /// Replaces the file, under its lock if there is one.
   ///
   /// - Throws: The same errors as `update`.
-  func replace(with value: Value, holder: String = "", timeout: Int = LocalFile.lockTimeout) throws
+  package func replace(with value: Value, holder: String = "", timeout: Int = LocalFile.lockTimeout)
+    throws
   {
     try locked(holder: holder, timeout: timeout) { failure in
       if let failure, case .lock(_, required: true) = exclusion { throw failure }
@@ -85,7 +105,7 @@ struct LocalFile<Value: Equatable & Sendable>: Sendable {
   }
 
   /// Calls a closure under the file's lock, or with the reason that the lock cannot be had.
-  func locked<Result>(
+  package func locked<Result>(
     holder: String, timeout: Int = LocalFile.lockTimeout, _ body: ((any Error)?) throws -> Result
   ) rethrows -> Result {
     guard case .lock(let path, _) = exclusion else { return try body(nil) }

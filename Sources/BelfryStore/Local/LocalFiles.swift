@@ -18,25 +18,6 @@ extension LocalState {
     LocalFile(path: path, format: .ledger, exclusion: .storeLock, isDurable: true)
   }
 
-  /// The notes about this device's calls, `calls.json`, by key.
-  ///
-  /// Written by the process that calls, under `ledger.lock`, before and after each attempt. Without it, a call is placed
-  /// again after a crash.
-  var calls: LocalFile<[String: Store.CallNote]> {
-    LocalFile(
-      path: folder + "/calls.json", format: .calls,
-      exclusion: .lock(ledgerLock, required: true), isDurable: true)
-  }
-
-  /// The history of battery warnings, `battery-warnings.json`.
-  ///
-  /// Written by the daemon and by ticks. Without it, a warning is repeated.
-  var batteryWarnings: LocalFile<BatteryWarningHistory> {
-    LocalFile(
-      path: folder + "/battery-warnings.json", format: .batteryWarnings,
-      exclusion: .lock(folder + "/battery-warnings.lock", required: false), isDurable: false)
-  }
-
   /// The known heartbeats of the other devices, `alive.json`, and the last heartbeat of this one.
   ///
   /// Written by every sync. Without it, devices count as never seen until the next sync.

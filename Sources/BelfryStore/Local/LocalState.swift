@@ -34,10 +34,8 @@ struct LocalState: Sendable {
 
   /// The lock for writes to the store.
   var lock: String { folder + "/lock" }
-  /// The lock for writes to the delivery ledger and the call notes.
+  /// The lock for writes to the delivery ledger.
   var ledgerLock: String { folder + "/ledger.lock" }
-  /// The lock that the daemon holds while it runs.
-  var daemonLock: String { folder + "/daemon.lock" }
   /// The named pipe that wakes the daemon when something is written to it.
   var poke: String { folder + "/poke" }
   /// The lock for packing objects.

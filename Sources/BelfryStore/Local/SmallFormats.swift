@@ -1,63 +1,6 @@
 import BelfryCore
 import Git
 
-extension LocalFile.Format where Value == BatteryWarningHistory {
-  /// A JSON array of warnings. An unreadable file counts as empty, because a repeated warning is better than none.
-  static var batteryWarnings: Self {
-    Self(
-      empty: BatteryWarningHistory(), maxSize: 1 << 20,
-      decode: { bytes in
-        guard let list = (try? JSON(parsing: bytes))?.array else { return nil }
-        var told: [OccurrenceID: BatteryWarningHistory.Told] = [:]
-        for item in list {
-          guard let alarm = item["alarm"]?.identifier,
-            let occurrence = item["occurrence"]?.occurrence,
-            let risk = item["risk"]?.string.flatMap({ BatteryPrediction.Risk(rawValue: $0) }),
-            let at = item["at"]?.instant
-          else { continue }
-          told[OccurrenceID(alarm: alarm, occurrence: occurrence)] =
-            BatteryWarningHistory.Told(risk: risk, at: at, isOver: item["over"]?.bool ?? false)
-        }
-        return BatteryWarningHistory(told)
-      },
-      encode: { history in
-        JSON.array(
-          history.told.map { key, told in
-            JSON.object([
-              "alarm": JSON(key.alarm), "occurrence": JSON(key.occurrence),
-              "risk": .string(told.risk.rawValue), "at": JSON(told.at), "over": .bool(told.isOver),
-            ])
-          }
-        ).document
-      })
-  }
-}
-
-extension LocalFile.Format where Value == [String: Store.CallNote] {
-  /// A JSON object with a member for each call. An unreadable file counts as empty.
-  static var calls: Self {
-    Self(
-      empty: [:], maxSize: 1 << 20,
-      decode: { bytes in
-        (try? JSON(parsing: bytes))?.object?.compactMapValues { item in
-          item["at"]?.instant.map { at in
-            Store.CallNote(
-              tried: Int(item["tried"]?.integer ?? 0), isOver: item["over"]?.bool ?? false, at: at)
-          }
-        }
-      },
-      encode: { notes in
-        JSON.object(
-          notes.mapValues { note in
-            JSON.object([
-              "tried": .integer(Int64(note.tried)), "over": .bool(note.isOver), "at": JSON(note.at),
-            ])
-          }
-        ).document
-      })
-  }
-}
-
 extension LocalFile.Format where Value == [UInt8] {
   /// Lines of text as bytes.
   static func lines(maxSize: Int) -> Self {

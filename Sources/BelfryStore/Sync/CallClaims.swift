@@ -62,66 +62,16 @@ extension Store {
   /// Returns the claims of a call, or nil without a remote.
   ///
   /// All devices must use the same remote: `origin`, otherwise the first by name.
-  public func callClaims(
-    _ alarm: Identifier, _ occurrence: CivilDateTime, _ target: CascadeTarget
-  ) throws -> CallClaims? {
+  public func callClaims(_ call: Callout.ID) throws -> CallClaims? {
     let repository = try repository()
     let remotes = try repository.remotes()
     guard let remote = remotes.first(where: { $0.name == "origin" }) ?? remotes.first else {
       return nil
     }
     // A hash keeps names that people chose out of the reference's name.
-    let key = Repository.blobID(Array(Store.callKey(alarm, occurrence, target).utf8))
+    let key = Repository.blobID(Array(call.text.utf8))
     return CallClaims(
       repository, try GitTransport(repository, remote, context: context),
       folder: "refs/belfry/calls/\(key)/", device: device)
-  }
-
-  // MARK: Call notes
-
-  /// The record of this device's attempts of a call.
-  public struct CallNote: Hashable, Sendable {
-    /// The number of started attempts.
-    public var tried: Int
-    /// True if the call needs no further attempt.
-    public var isOver: Bool
-    /// The time of the last change.
-    public var at: Instant
-
-    /// Creates a note.
-    public init(tried: Int = 0, isOver: Bool = false, at: Instant) {
-      self.tried = tried
-      self.isOver = isOver
-      self.at = at
-    }
-  }
-
-  /// Returns the key that identifies a call: an alarm, an occurrence and a target.
-  public static func callKey(
-    _ alarm: Identifier, _ occurrence: CivilDateTime, _ target: CascadeTarget
-  ) -> String { "\(alarm) \(occurrence) \(target.key)" }
-
-  /// Returns a lock that keeps other processes of this device from the same call, or nil if another process holds it.
-  public func lockForCall(_ key: String) throws -> DaemonLock? {
-    let name = Repository.blobID(Array(key.utf8)).description.prefix(16)
-    let path = "\(local.folder)/call-\(name).lock"
-    do {
-      return DaemonLock(
-        try StoreLock(path, holder: context.process, timeout: 0), path: path)
-    } catch StoreError.locked {
-      return nil
-    }
-  }
-
-  /// Returns the note about a call, or nil if there is none.
-  public func callNote(_ key: String) -> CallNote? { local.calls.read()[key] }
-
-  /// Saves the note about a call, durably, so that a crash doesn't cause an additional call.
-  public func keep(_ note: CallNote, of key: String) throws {
-    let recent = context.now.adding(seconds: -14 * 86_400)
-    try local.calls.update(holder: context.process, timeout: context.lockTimeout) { notes in
-      notes = notes.filter { $0.value.at > recent }
-      notes[key] = note
-    }
   }
 }

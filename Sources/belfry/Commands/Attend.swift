@@ -11,6 +11,9 @@ struct Attend: AsyncParsableCommand {
   @Option(help: "The store's folder.")
   var store: String?
 
+  @Option(help: "The folder of the registry of running hooks.")
+  var hookRegistry: String?
+
   @ParentCommand var root: Belfry
 
   func run() async throws {
@@ -24,7 +27,7 @@ struct Attend: AsyncParsableCommand {
       open: {
         try Store.existing(context.storePath, context: context.present(after: opened).storeContext)
       },
-      hooks: { context.hooks(activeDeliveries: $0) }
+      hooks: { [hookRegistry] in context.hooks(activeDeliveries: $0, registry: hookRegistry) }
     ).run()
   }
 }

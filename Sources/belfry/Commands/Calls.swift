@@ -224,23 +224,15 @@ struct CallsTest: AsyncParsableCommand {
         .notPossible, "this device cannot place calls yet.",
         hint: "To set it up: belfry help calls")
     }
-    let now = context.storeContext.now
-    let due = context.storeContext.zones.local.civil(at: now)
-    // Hooks always get an alarm, so the test has one that is not in the store.
-    let alarm = Alarm.created(
-      id: context.storeContext.makeIdentifier(), title: "Test", note: nil,
-      schedule: try Schedule(.once(due.date), times: [due.time]), zone: .floating,
-      delivery: Alarm.Delivery(), at: now, device: store.device)
-    let message =
-      "This is a test of an automated backup alarm from \(CallHook.source(store.devices.own)). Nothing is due."
+    let call = Notification.Call(
+      .phone(number, message: nil), subject: nil,
+      source: NotificationText.source(store.devices.own), isTest: true)
     context.restrictCallsFile()
     Console.error("Calling \(number.shown) …")
     let outcome: CallOutcome
     do {
       outcome = try await Interruption.cancelling {
-        await context.callHook.run(
-          .phone(number, message: nil), message: message, alarm: alarm, occurrence: due,
-          isTest: true)
+        await context.callHook.run(call, message: NotificationText.message(call))
       }
     } catch let interrupted as Interruption.Interrupted {
       Console.error("belfry: interrupted: the call was ended.")

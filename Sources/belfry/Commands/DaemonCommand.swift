@@ -55,7 +55,8 @@ struct DaemonCommand: AsyncParsableCommand {
           }
           return present
         },
-        hooks: { context.hooks(activeDeliveries: $0) }, gauge: context.gauge,
+        hooks: { context.hooks(activeDeliveries: $0, registry: HookRegistry.folder(of: store)) },
+        gauge: context.gauge,
         notifier: notifier,
         log: { DaemonLog(context.present(after: opened)).write($0) }))
     try await daemon.run()

@@ -238,7 +238,7 @@ enum Examination: String, ExpressibleByArgument {
   private func scheduler(_ store: Store, _ context: CommandContext) async -> [Diagnosis] {
     let remedy = "belfry service install"
     let zones = context.storeContext.zones
-    switch store.daemonState(probes: true) {
+    switch DaemonHandle(store).state(probes: true) {
     case .running(let process):
       return [Diagnosis("tick", .fine, "The daemon runs: \(process).")]
     case .unresponsive(let process):

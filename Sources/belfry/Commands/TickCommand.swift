@@ -31,13 +31,13 @@ struct TickCommand: AsyncParsableCommand {
   func run() async throws {
     let context = try common.context(root)
     let store = try context.open(welcome: false, creates: false)
-    let report = try await Tick(store, delivery: TickCommand.delivery(context))
+    let report = try await Tick(store, delivery: TickCommand.delivery(context, store))
       .run(delivers: !settle)
     context.warnings.warn(about: report.problems)
     let output = AlarmOutput(store: store, style: context.style)
     let text = NotificationText(zones: context.storeContext.zones)
     let batteryWarning =
-      settle || store.daemonProcess != nil ? nil : await checkBattery(context, store)
+      settle || DaemonHandle(store).process != nil ? nil : await checkBattery(context, store)
     if common.json {
       try Console.write(
         TickDocument(report, batteryWarning: batteryWarning, zones: output.zones))
@@ -61,7 +61,7 @@ struct TickCommand: AsyncParsableCommand {
       )
       for reason in reasons { Console.error("  \(Printable.text(reason))") }
     }
-    if !settle, store.daemonProcess == nil { await startCalls(report.callouts, context) }
+    if !settle, DaemonHandle(store).process == nil { await startCalls(report.callouts, context) }
     if let failure = report.failures.first {
       throw CommandError("the firings could not be recorded", causedBy: failure)
     }
@@ -74,11 +74,12 @@ struct TickCommand: AsyncParsableCommand {
   private func startCalls(_ callouts: [Callout], _ context: CommandContext) async {
     guard let command = context.environment.executable else { return }
     for callout in callouts {
-      let arguments = callout.arguments + ["--store", context.storePath]
+      let call = CallCommand(callout)
+      let arguments = call.arguments + ["--store", context.storePath]
       let outcome = await TimedProcess.run(
         .path("/bin/sh"),
         ["-c", "setsid \"$0\" \"$@\" </dev/null >/dev/null 2>&1 &", command] + arguments,
-        variables: callout.variables, seconds: 10)
+        variables: call.variables, seconds: 10)
       if case .ended(0, _, _) = outcome { continue }
       CommandDiagnostic.warn("a call could not be started.", hints: ["The next tick retries it."])
     }
@@ -89,7 +90,7 @@ struct TickCommand: AsyncParsableCommand {
   ///
   /// - Returns: the delivered warning; nil if there is none.
   private func checkBattery(_ context: CommandContext, _ store: Store) async -> Notification? {
-    let check = BatteryCheck(store, delivery: TickCommand.delivery(context))
+    let check = BatteryCheck(store, delivery: TickCommand.delivery(context, store))
     let report = await check.run(context.gauge) { (try? store.overview().summaries) ?? [] }
     if let failure = report.failure {
       CommandDiagnostic.warn("the battery sample was not recorded: \(CommandError.words(failure))")
@@ -105,16 +106,22 @@ struct TickCommand: AsyncParsableCommand {
 
   /// Runs a tick without output.
   static func run(_ context: CommandContext) async throws {
-    _ = try await Tick(
-      try context.open(welcome: false, creates: false), delivery: delivery(context)
-    ).run()
+    let store = try context.open(welcome: false, creates: false)
+    _ = try await Tick(store, delivery: delivery(context, store)).run()
   }
 
   /// Returns a delivery through helper processes that outlive this one; if the path of the binary is unknown, through
   /// this process.
-  private static func delivery(_ context: CommandContext) -> any NotificationDelivery {
-    guard let command = context.environment.executable else { return context.hooks() }
-    return DetachedDelivery(command: command, arguments: ["attend", "--store", context.storePath])
+  private static func delivery(
+    _ context: CommandContext, _ store: Store
+  ) -> any NotificationDelivery {
+    let registry = HookRegistry.folder(of: store)
+    guard let command = context.environment.executable else {
+      return context.hooks(registry: registry)
+    }
+    return DetachedDelivery(
+      command: command,
+      arguments: ["attend", "--store", context.storePath, "--hook-registry", registry])
   }
 
   private func print(_ report: TickReport, _ output: AlarmOutput) {

@@ -128,6 +128,29 @@ struct NotificationText {
       + [command(notification).map { "   \($0)" }].compactMap { $0 }
   }
 
+  // MARK: Calls
+
+  /// Returns the text to speak or send.
+  static func message(_ call: Notification.Call) -> String {
+    let kind = call.isTest ? "a test of an automated backup alarm" : "an automated backup alarm"
+    let due = call.subject.map { subject in
+      "\(subject.title)\(subject.occurrence.map { ", due at \($0.time)" } ?? "")."
+    }
+    let sentences = [
+      "This is \(kind) from \(call.source).", due ?? "Nothing is due.", call.note ?? "",
+    ]
+    return sentences.filter { !$0.isEmpty }.joined(separator: " ")
+  }
+
+  /// Returns the name of a device with its owner, such as `Chris's laptop`; without an owner, the name alone.
+  static func source(_ device: Device?) -> String {
+    guard let device else { return "another device" }
+    guard let owner = device.owner, !device.name.lowercased().hasPrefix(owner.lowercased()) else {
+      return device.name
+    }
+    return "\(owner)'s \(device.name)"
+  }
+
   // MARK: Hooks
 
   private func kind(_ notification: Notification) -> String {

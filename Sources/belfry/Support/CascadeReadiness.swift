@@ -89,7 +89,7 @@ struct CascadeReadiness {
       names = devices.names
       heartbeats = store.deviceHeartbeats
       presence = store.devices.presence
-      isSchedulerRunning = store.daemonState().isRunning || store.hasTickedLately
+      isSchedulerRunning = DaemonHandle(store).state().isRunning || store.hasTickedLately
       hasRemote = store.hasRemote
     }
 

@@ -179,8 +179,12 @@ struct CommandContext {
 
   /// Returns the hook channels: the user's own hooks and the shipped ones.
   ///
-  /// - Parameter activeDeliveries: the deliveries that go on until the occurrence is answered.
-  func hooks(activeDeliveries: ActiveDeliveries = ActiveDeliveries { _ in }) -> HookDelivery {
+  /// - Parameters:
+  ///   - activeDeliveries: the deliveries that go on until the occurrence is answered.
+  ///   - registry: the folder of the registry of running hooks; nil to register none.
+  func hooks(
+    activeDeliveries: ActiveDeliveries = ActiveDeliveries { _ in }, registry: String? = nil
+  ) -> HookDelivery {
     // Without a home folder the user has no own hooks. The alarm still rings.
     let own = ownHooks
     var variables = [
@@ -193,7 +197,7 @@ struct CommandContext {
       own: own, shipped: environment.shippedHooks.map { $0 + "/deliver" }, variables: variables,
       terminals: Terminals(
         user: geteuid(), folder: environment["BELFRY_TERMINALS"] ?? Terminals.systemFolder),
-      activeDeliveries: activeDeliveries, registryFolder: "\(storePath)/.git/belfry/hooks",
+      activeDeliveries: activeDeliveries, registryFolder: registry,
       render: text.render)
   }
 

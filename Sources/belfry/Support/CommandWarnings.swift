@@ -50,7 +50,7 @@ final class CommandWarnings: Sendable {
 
   /// Warns if the store's daemon does not respond.
   func warnAboutDaemon(of store: Store) {
-    guard case .unresponsive(let process) = store.daemonState() else { return }
+    guard case .unresponsive(let process) = DaemonHandle(store).state() else { return }
     warn(
       "the daemon does not respond, so no alarm rings: \(Printable.text(process)).",
       remedy: DaemonRemedy.restart)

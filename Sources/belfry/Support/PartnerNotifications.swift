@@ -28,8 +28,9 @@ struct PartnerNotifications {
     let message = Notification.Message(
       id: session.context.storeContext.makeIdentifier(), headline: headline, body: body,
       at: session.now)
-    let outcome = await session.context.hooks().deliver(
-      PendingDelivery(due: session.now, notification: .message(message)), snooze: 0)
+    let outcome = await session.context.hooks(registry: HookRegistry.folder(of: session.store))
+      .deliver(
+        PendingDelivery(due: session.now, notification: .message(message)), snooze: 0)
     // A failure needs no retry, as 'belfry partner log' shows the news.
     guard case .undelivered(let reasons) = outcome else { return }
     CommandDiagnostic.warn("a notification could not be delivered: \(Printable.text(headline)):")

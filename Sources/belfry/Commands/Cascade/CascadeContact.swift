@@ -11,10 +11,10 @@ struct CascadeContact: AsyncParsableCommand {
     shouldDisplay: false)
 
   @Argument var alarm: String
-  @Option var occurrence: String
+  @Option var occurrence: String?
+  @Option var due: String?
+  @Option var rehearsal: String?
   @Option var target: String?
-  @Option var due: String
-  @Flag var test = false
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: CascadeCommand
@@ -24,29 +24,50 @@ struct CascadeContact: AsyncParsableCommand {
     let context = try common.context(parent.root)
     context.restrictCallsFile()
     let store = try context.open(welcome: false, creates: false)
-    guard let id = Identifier(alarm), let occurrence = CivilDateTime(occurrence),
-      let due = Instant(rfc3339: due),
-      let wanted = target ?? context.environment[Callout.targetVariable]
+    guard let id = Identifier(alarm), let subject = subject(of: id),
+      let wanted = target ?? context.environment[CallCommand.targetVariable]
     else { throw ValidationError("The daemon runs this command.") }
+    let planned =
+      if case .occurrence(_, let due) = subject { due } else { context.storeContext.now }
     guard let alarm = try store.alarm(id),
-      let plan = alarm.cascadePlan(at: test ? context.storeContext.now : due),
+      let plan = alarm.cascadePlan(at: planned),
       let target = plan.targets.first(where: { $0.key == wanted })
     else { return }
-    guard let lock = try store.lockForCall(Store.callKey(id, occurrence, target)) else { return }
+    let callout =
+      switch subject {
+      case .occurrence(let occurrence, let due): Callout(occurrence, target, due: due)
+      case .rehearsal(let requested): Callout(rehearsing: id, requested: requested, target)
+      }
+    let progress = CallProgressFile(store)
+    guard let lock = try progress.lock(callout.id) else { return }
     defer { withExtendedLifetime(lock) {} }
-    let callout = Callout(
-      alarm: id, occurrence: occurrence, target: target, due: due, isTest: test)
     let contact = ContactCall(context: context, opened: opened, alarm: alarm, plan: plan, callout)
     let attempt = CallAttempt(
       store, callout,
       callers: CallElection.callers(for: target, of: plan, among: store.devices.current()),
-      leases: try store.callClaims(id, occurrence, target), contact.dependencies(store))
+      leases: try store.callClaims(callout.id), contact.dependencies(store))
     guard let attempt else {
       // Another device calls.
-      return try store.keep(
-        Store.CallNote(isOver: true, at: context.storeContext.now), of: callout.key)
+      return try progress.save(
+        CallProgress(isOver: true, at: context.storeContext.now), of: callout.id)
     }
     try await attempt.run()
+  }
+
+  private enum Subject {
+    case occurrence(OccurrenceID, due: Instant)
+    case rehearsal(requested: Instant)
+  }
+
+  /// Returns the subject of the call; nil if the options are not valid.
+  private func subject(of alarm: Identifier) -> Subject? {
+    if let requested = rehearsal.flatMap(Instant.init(rfc3339:)) {
+      return .rehearsal(requested: requested)
+    }
+    guard let occurrence = occurrence.flatMap({ CivilDateTime($0) }),
+      let due = due.flatMap(Instant.init(rfc3339:))
+    else { return nil }
+    return .occurrence(OccurrenceID(alarm: alarm, occurrence: occurrence), due: due)
   }
 }
 
@@ -76,42 +97,39 @@ private struct ContactCall: Sendable {
       sleep: { try await Task.sleep(for: .seconds($0)) },
       isWanted: { isWanted(present()) },
       call: {
-        await context.callHook.run(
-          callout.target, message: message(present()), alarm: alarm,
-          occurrence: callout.occurrence, isTest: callout.isTest)
+        let call = notification(present())
+        return await context.callHook.run(call, message: NotificationText.message(call))
       },
       record: { attempt, outcome in
         // The call has happened, even if it cannot be recorded.
         let call = LogPayload.Call(
           target: callout.target, attempt: attempt, outcome: outcome, isTest: callout.isTest)
-        try? present().commit(Event(.called, occurrence, payload: .call(call)), of: alarm)
+        try? present().commit(Event(.called, callout.occurrence, payload: .call(call)), of: alarm)
       })
   }
-
-  /// The occurrence for the log entry; nil for a rehearsal, which has none.
-  private var occurrence: CivilDateTime? { callout.isTest ? nil : callout.occurrence }
 
   private func isWanted(_ store: Store) -> Bool {
     // If the alarm cannot be read, the contact is still needed.
     guard let alarm = try? store.alarm(callout.alarm) else { return true }
-    if callout.isTest {
+    guard let occurrence = callout.occurrence else {
       return alarm.enabled && !alarm.isDeleted && alarm.progress.rehearsal == callout.due
         && store.timeline(alarm).isRehearsing(at: store.context.now)
     }
     guard let status = try? store.status(alarm) else { return true }
-    guard status.state == .ringing, status.current == callout.occurrence else { return false }
-    return store.timeline(alarm).cascadeRun(of: callout.occurrence).map { $0.ended == nil } ?? false
+    guard status.state == .ringing, status.current == occurrence else { return false }
+    return store.timeline(alarm).cascadeRun(of: occurrence).map { $0.ended == nil } ?? false
   }
 
-  private func message(_ store: Store) -> String {
+  private func notification(_ store: Store) -> Notification.Call {
     let primary = store.devices.all().devices.first { $0.id == plan.primary }
     var note: String?
     if case .phone(_, let message) = callout.target { note = message }
-    let due =
-      callout.isTest
-      ? store.timeline(alarm).next(after: store.context.now)?.civil ?? callout.occurrence
-      : callout.occurrence
-    return CallHook.message(
-      alarm, due: due, from: CallHook.source(primary), note: note, isTest: callout.isTest)
+    let occurrence =
+      callout.occurrence ?? store.timeline(alarm).next(after: store.context.now)?.civil
+    return Notification.Call(
+      callout.target,
+      subject: Notification.Call.Subject(
+        alarm: alarm.id, title: alarm.title, occurrence: occurrence),
+      source: NotificationText.source(primary), note: note, isTest: callout.isTest)
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryScheduler
 import BelfryStore
 
 struct ServiceStatus: AsyncParsableCommand {
@@ -27,7 +28,7 @@ private struct SchedulerState {
   private let isInCrontab: Bool
   /// True if a cron process runs; nil without the crontab line, or if it is unknown.
   private let cronRuns: Bool?
-  private let daemon: DaemonState
+  private let daemon: DaemonHandle.State
   private let lingers: Bool?
   private let lastTick: Instant?
   private let user: String
@@ -39,7 +40,7 @@ private struct SchedulerState {
     units = await manager.systemd.states()
     isInCrontab = await manager.crontab.isInstalled
     let store = try Store.existing(context.storePath, context: context.storeContext)
-    daemon = store?.daemonState(probes: true) ?? .absent
+    daemon = store.map { DaemonHandle($0).state(probes: true) } ?? .absent
     cronRuns = isInCrontab ? manager.cronRuns : nil
     lingers = await manager.systemd.lingers()
     lastTick = store?.lastTick

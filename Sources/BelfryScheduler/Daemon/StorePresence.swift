@@ -1,10 +1,11 @@
+import BelfryStore
 import Glibc
 
 /// A check that a store's folder is still in its place: while the daemon runs, a disk can be unmounted and a folder
 /// moved.
-public struct StorePresence: Sendable {
+struct StorePresence {
   /// A change of the folder's presence.
-  public enum Change: Hashable, Sendable {
+  enum Change {
     /// The folder has disappeared.
     case left
     /// The folder is in its place again.
@@ -12,16 +13,13 @@ public struct StorePresence: Sendable {
   }
 
   /// The time between two checks while the folder is missing, in seconds.
-  public static let interval: Int64 = 5
+  static let interval: Int64 = 5
 
   /// True if the folder is missing.
-  public private(set) var isAway = false
-
-  /// Creates the presence of an existing folder.
-  public init() {}
+  private(set) var isAway = false
 
   /// Checks the folder. Returns the change since the last check, or nil if there is none.
-  public mutating func update(_ store: Store) -> Change? {
+  mutating func update(_ store: Store) -> Change? {
     let exists = access(store.localFolder, X_OK) == 0
     guard exists == isAway else { return nil }
     isAway = !exists

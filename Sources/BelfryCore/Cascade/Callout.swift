@@ -1,0 +1,69 @@
+/// A cascade step whose turn has come and whose target is a phone number or a person. Any capable device can call.
+public struct Callout: Hashable, Sendable {
+  /// The reason for a call.
+  public enum Subject: Hashable, Sendable {
+    /// An occurrence that nobody has answered.
+    case occurrence(OccurrenceID)
+    /// A rehearsal of an alarm's cascade, with the time of its request.
+    case rehearsal(alarm: Identifier, requested: Instant)
+  }
+
+  /// The identity of a call, which is the same on every device.
+  public struct ID: Hashable, Sendable {
+    /// The reason for the call.
+    public let subject: Subject
+    /// The phone number or person.
+    public let target: CascadeTarget
+
+    /// Creates an identity.
+    public init(_ subject: Subject, _ target: CascadeTarget) {
+      self.subject = subject
+      self.target = target
+    }
+
+    /// The identity as text: the key of the call in local files and at the remote.
+    public var text: String {
+      switch subject {
+      case .occurrence(let id): "\(id.alarm) \(id.occurrence) \(target.key)"
+      case .rehearsal(let alarm, let requested):
+        "\(alarm) rehearsal \(requested.rfc3339Milliseconds) \(target.key)"
+      }
+    }
+  }
+
+  /// The identity of the call.
+  public let id: ID
+  /// The time at which the cascade step became due.
+  public let due: Instant
+
+  /// Creates a callout for an occurrence.
+  public init(_ occurrence: OccurrenceID, _ target: CascadeTarget, due: Instant) {
+    id = ID(.occurrence(occurrence), target)
+    self.due = due
+  }
+
+  /// Creates a callout for a rehearsal, which is due at its request.
+  public init(rehearsing alarm: Identifier, requested: Instant, _ target: CascadeTarget) {
+    id = ID(.rehearsal(alarm: alarm, requested: requested), target)
+    due = requested
+  }
+
+  /// The phone number or person.
+  public var target: CascadeTarget { id.target }
+
+  /// The alarm.
+  public var alarm: Identifier {
+    switch id.subject {
+    case .occurrence(let occurrence): occurrence.alarm
+    case .rehearsal(let alarm, _): alarm
+    }
+  }
+
+  /// The occurrence; nil for a rehearsal.
+  public var occurrence: CivilDateTime? {
+    if case .occurrence(let occurrence) = id.subject { occurrence.occurrence } else { nil }
+  }
+
+  /// True for a rehearsal.
+  public var isTest: Bool { occurrence == nil }
+}

@@ -1,0 +1,91 @@
+import BelfryCore
+import BelfryStore
+import Git
+
+/// The progress of this device's attempts of one call.
+public struct CallProgress: Hashable, Sendable {
+  /// The number of started attempts.
+  public var attempts: Int
+  /// True if the call needs no further attempt.
+  public var isOver: Bool
+  /// The time of the last change.
+  public var at: Instant
+
+  /// Creates a progress.
+  public init(attempts: Int = 0, isOver: Bool = false, at: Instant) {
+    self.attempts = attempts
+    self.isOver = isOver
+    self.at = at
+  }
+}
+
+/// The progress of this device's calls, `calls.json` in the store's local state, by the text of `Callout.ID`.
+///
+/// The process that calls writes it, before and after each attempt. Without it, a call is placed again after a crash.
+public struct CallProgressFile: Sendable {
+  private let store: Store
+
+  /// Creates the file of a store's device. It does not access the file.
+  public init(_ store: Store) {
+    self.store = store
+  }
+
+  /// The age in seconds at which a call is removed.
+  private static let maxAge: Int64 = 14 * 86_400
+
+  private var file: LocalFile<[String: CallProgress]> {
+    LocalFile(
+      path: store.localFolder + "/calls.json", format: .calls,
+      exclusion: .lock(store.localFolder + "/calls.lock", required: true), isDurable: true)
+  }
+
+  /// Returns the progress of a call; nil if there was no attempt.
+  public subscript(_ call: Callout.ID) -> CallProgress? { file.read()[call.text] }
+
+  /// Saves the progress of a call, durably, so that a crash does not cause an additional call.
+  public func save(_ progress: CallProgress, of call: Callout.ID) throws {
+    let oldest = store.context.now.adding(seconds: -CallProgressFile.maxAge)
+    try file.update(holder: store.context.process, timeout: store.context.lockTimeout) { calls in
+      calls = calls.filter { $0.value.at > oldest }
+      calls[call.text] = progress
+    }
+  }
+
+  /// Returns a lock that keeps other processes of this device from the same call; nil if another process holds it.
+  public func lock(_ call: Callout.ID) throws -> LocalLock? {
+    let name = Repository.blobID(Array(call.text.utf8)).description.prefix(16)
+    do {
+      return try LocalLock(
+        "\(store.localFolder)/call-\(name).lock", holder: store.context.process)
+    } catch StoreError.locked {
+      return nil
+    }
+  }
+}
+
+extension LocalFile.Format where Value == [String: CallProgress] {
+  /// A JSON object with a member for each call. An unreadable file counts as empty.
+  fileprivate static var calls: Self {
+    Self(
+      empty: [:], maxSize: 1 << 20,
+      decode: { bytes in
+        (try? JSON(parsing: bytes))?.object?.compactMapValues { item in
+          item["at"]?.instant.map { at in
+            CallProgress(
+              attempts: Int(item["attempts"]?.integer ?? 0), isOver: item["over"]?.bool ?? false,
+              at: at)
+          }
+        }
+      },
+      encode: { calls in
+        JSON.object(
+          calls.mapValues { progress in
+            JSON.object([
+              "attempts": .integer(Int64(progress.attempts)), "over": .bool(progress.isOver),
+              "at": JSON(progress.at),
+            ])
+          }
+        ).document
+      })
+  }
+}
