@@ -136,7 +136,7 @@ import Testing
     let (calls, warnings, ledger) = (
       local.calls.read(), local.batteryWarnings.read(), local.ledger.read()
     )
-    #expect(calls.count == 1 && warnings.told.count == 1 && ledger.entries.count == 1)
+    #expect(calls.count == 1 && warnings.sent.count == 1 && ledger.entries.count == 1)
     let tooLarge = String(repeating: " ", count: 1 << 20) + "{}"
     for content in ["", "{", "7", "\u{0}\u{1}", tooLarge] {
       for path in [local.calls.path, local.batteryWarnings.path, local.ledger.path] {
