@@ -137,32 +137,32 @@ extension Timeline {
   public static let rehearsalLength: Int64 = 20
 
   /// The time in seconds after its request during which devices join a rehearsal.
-  public static let rehearsalPatience: Int64 = 900
+  public static let rehearsalTimeout: Int64 = 900
 
   /// Returns true if a rehearsal was requested recently enough for devices to join it.
   public func isRehearsing(at now: Instant) -> Bool {
-    guard let asked = alarm.progress.rehearsal else { return false }
-    return asked <= now.adding(seconds: CascadeRun.skew)
-      && now.seconds(since: asked) < Timeline.rehearsalPatience
+    guard let requested = alarm.progress.rehearsal else { return false }
+    return requested <= now.adding(seconds: CascadeRun.skew)
+      && now.seconds(since: requested) < Timeline.rehearsalTimeout
   }
 
   /// Returns the request time of the rehearsal that this device has to join now; nil if there is none or it has already
   /// joined.
   func rehearsal(at now: Instant, ledger: DeliveryLedger) -> Instant? {
-    guard let asked = alarm.progress.rehearsal, isRehearsing(at: now), alarm.enabled,
+    guard let requested = alarm.progress.rehearsal, isRehearsing(at: now), alarm.enabled,
       !alarm.isDeleted,
       let plan = alarm.cascadePlan(at: now), let deviceContext,
       step(of: deviceContext.device, plan) != nil
     else { return nil }
-    let entry = ledger[.rehearsal(alarm: alarm.id, requested: asked)]
+    let entry = ledger[.rehearsal(alarm: alarm.id, requested: requested)]
     if entry?.isSettled(at: now) == true { return nil }
-    return asked
+    return requested
   }
 
   /// Returns the minute of a rehearsal's request, which identifies the calls of a rehearsal in the claims at the remote.
   /// Rehearsals cannot be requested close to an occurrence, so that no occurrence is at the same minute.
-  public static func rehearsalKey(_ asked: Instant) -> CivilDateTime {
-    TimeZoneRules.utc.civil(at: asked)
+  public static func rehearsalKey(_ requested: Instant) -> CivilDateTime {
+    TimeZoneRules.utc.civil(at: requested)
   }
 }
 
