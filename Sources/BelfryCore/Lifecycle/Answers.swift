@@ -254,7 +254,8 @@ extension Timeline {
     record.snoozes += 1
     if alarm.cascade != nil {
       let snooze = CascadeRun.Snooze(at: now, until: until, by: deviceContext?.device)
-      record.naps = Array((record.naps + [snooze]).suffix(OccurrenceRecord.mostNaps))
+      record.snoozeHistory = Array(
+        (record.snoozeHistory + [snooze]).suffix(OccurrenceRecord.maxSnoozeHistory))
     }
   }
 }
