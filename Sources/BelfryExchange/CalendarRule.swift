@@ -110,14 +110,41 @@ struct CalendarRule: Hashable {
   ///   - start: the civil time of the first occurrence.
   /// - Throws: `Unsupported` if the rule is not valid or Belfry cannot represent it.
   static func read(_ text: String, start: CivilDateTime) throws(Unsupported) -> Reading {
-    var parts: [String: String] = [:]
-    for part in text.uppercased().split(separator: ";") {
-      let pair = part.split(separator: "=", maxSplits: 1).map(String.init)
-      guard pair.count == 2 else { throw Unsupported("its recurrence rule is not valid: \(text)") }
-      parts[pair[0]] = pair[1]
+    let parts = try Parts(text)
+    let interval = try parts.numbers("INTERVAL")?.first ?? 1
+    guard (1...Recurrence.longest).contains(interval) else {
+      throw Unsupported("its interval \(interval) is out of range")
     }
+    try parts.checkSupport()
+    var losses: [String] = []
+    let recurrence = try recurrence(
+      parts, start, Recurrence.Cadence(interval: interval, start: start.date), &losses)
+    return Reading(
+      recurrence: recurrence, times: try times(parts, start.time), until: parts["UNTIL"],
+      count: parts["COUNT"].flatMap { Int($0) }, losses: losses)
+  }
+
+  /// The parts of an RRULE by name, such as `FREQ` and `BYDAY`.
+  private struct Parts {
+    private let values: [String: String]
+
+    init(_ text: String) throws(Unsupported) {
+      var values: [String: String] = [:]
+      for part in text.uppercased().split(separator: ";") {
+        let pair = part.split(separator: "=", maxSplits: 1).map(String.init)
+        guard pair.count == 2 else {
+          throw Unsupported("its recurrence rule is not valid: \(text)")
+        }
+        values[pair[0]] = pair[1]
+      }
+      self.values = values
+    }
+
+    subscript(_ key: String) -> String? { values[key] }
+
+    /// Returns the numbers of a part; nil if the rule does not have the part.
     func numbers(_ key: String) throws(Unsupported) -> [Int]? {
-      guard let text = parts[key] else { return nil }
+      guard let text = values[key] else { return nil }
       let elements = text.split(separator: ",")
       let numbers = elements.compactMap { Int($0) }
       guard numbers.count == elements.count, !numbers.isEmpty else {
@@ -125,66 +152,62 @@ struct CalendarRule: Hashable {
       }
       return numbers
     }
-    let interval = try numbers("INTERVAL")?.first ?? 1
-    guard (1...Recurrence.longest).contains(interval) else {
-      throw Unsupported("its interval \(interval) is out of range")
+
+    /// Checks that the rule has no part that Belfry cannot represent.
+    func checkSupport() throws(Unsupported) {
+      for key in ["BYSECOND", "BYYEARDAY", "BYWEEKNO", "RSCALE"] where values[key] != nil {
+        if key == "BYSECOND", values[key] == "0" { continue }
+        throw Unsupported("Belfry does not support \(key)")
+      }
     }
-    let cadence = Recurrence.Cadence(interval: interval, start: start.date)
-    for key in ["BYSECOND", "BYYEARDAY", "BYWEEKNO", "RSCALE"] where parts[key] != nil {
-      if key == "BYSECOND", parts[key] == "0" { continue }
-      throw Unsupported("Belfry does not support \(key)")
+  }
+
+  /// The parts of an RRULE that limit it to some days; nil for a part that it does not have.
+  private struct DaySelection {
+    /// `BYDAY`.
+    let weekdays: [NumberedDay]?
+    /// `BYMONTHDAY`.
+    let monthDays: [Int]?
+    /// `BYMONTH`.
+    let months: [Int]?
+    /// `BYSETPOS`.
+    let positions: [Int]?
+
+    init(_ parts: Parts) throws(Unsupported) {
+      weekdays = try CalendarRule.weekdays(parts["BYDAY"])
+      monthDays = try parts.numbers("BYMONTHDAY")
+      months = try parts.numbers("BYMONTH")
+      positions = try parts.numbers("BYSETPOS")
     }
-    let days = try weekdays(parts["BYDAY"])
-    let monthDays = try numbers("BYMONTHDAY")
-    let months = try numbers("BYMONTH")
-    let position = try numbers("BYSETPOS")
-    var losses: [String] = []
-    let recurrence: Recurrence
+  }
+
+  private static func recurrence(
+    _ parts: Parts, _ start: CivilDateTime, _ cadence: Recurrence.Cadence,
+    _ losses: inout [String]
+  ) throws(Unsupported) -> Recurrence {
+    let selection = try DaySelection(parts)
     switch parts["FREQ"] {
-    case "DAILY":
-      if months != nil || monthDays != nil || position != nil {
-        throw Unsupported("its daily rule is limited to some days")
-      }
-      if let days {
-        guard interval == 1 else {
-          throw Unsupported("its daily rule combines an interval with weekdays")
-        }
-        recurrence = .weekly(days.map(\.day), cadence)
-      } else {
-        recurrence = .daily(cadence)
-      }
-    case "WEEKLY":
-      if months != nil || position != nil {
-        throw Unsupported("its weekly rule is limited to some weeks")
-      }
-      if interval > 1, let first = parts["WKST"], first != "MO", days?.count ?? 1 > 1,
-        let index = names.firstIndex(of: first)
-      {
-        // With another first day of the week, some weekdays would move to another week of the interval.
-        let isCut = Set((days ?? []).map { $0.day.rawValue < index }).count > 1
-        if isCut { throw Unsupported("its weeks begin on \(first), but Belfry's begin on MO") }
-      }
-      recurrence = .weekly(days?.map(\.day) ?? [start.date.weekday], cadence)
+    case "DAILY": return try daily(selection, cadence)
+    case "WEEKLY": return try weekly(selection, weekStart: parts["WKST"], start, cadence)
     case "MONTHLY":
-      if months != nil { throw Unsupported("its monthly rule is limited to some months") }
-      recurrence = try monthly(days, monthDays, position, start, cadence, &losses)
-    case "YEARLY":
-      recurrence = try yearly(days, monthDays, months, position, start, cadence, &losses)
+      if selection.months != nil { throw Unsupported("its monthly rule is limited to some months") }
+      return try monthly(selection, start, cadence, &losses)
+    case "YEARLY": return try yearly(selection, start, cadence, &losses)
     case let other?: throw Unsupported("Belfry does not support \(other.lowercased()) rules")
     case nil: throw Unsupported("its recurrence rule has no FREQ")
     }
-    var times: [CivilTime]?
-    if let hours = try numbers("BYHOUR") {
-      let minutes = try numbers("BYMINUTE") ?? [start.time.minute]
-      times = hours.flatMap { hour in
-        minutes.compactMap { CivilTime(hour: hour, minute: $0) }
-      }
-    } else if let minutes = try numbers("BYMINUTE") {
-      times = minutes.compactMap { CivilTime(hour: start.time.hour, minute: $0) }
+  }
+
+  /// Returns the times of day of a rule; nil if it has none.
+  private static func times(
+    _ parts: Parts, _ start: CivilTime
+  ) throws(Unsupported) -> [CivilTime]? {
+    let hours = try parts.numbers("BYHOUR")
+    let minutes = try parts.numbers("BYMINUTE")
+    if hours == nil, minutes == nil { return nil }
+    return (hours ?? [start.hour]).flatMap { hour in
+      (minutes ?? [start.minute]).compactMap { CivilTime(hour: hour, minute: $0) }
     }
-    return Reading(
-      recurrence: recurrence, times: times, until: parts["UNTIL"],
-      count: parts["COUNT"].flatMap { Int($0) }, losses: losses)
   }
 
   private typealias NumberedDay = (number: Int?, day: Weekday)
@@ -205,23 +228,55 @@ struct CalendarRule: Hashable {
     return result
   }
 
-  private static func monthly(
-    _ days: [NumberedDay]?, _ monthDays: [Int]?, _ position: [Int]?, _ start: CivilDateTime,
-    _ cadence: Recurrence.Cadence, _ losses: inout [String]
+  private static func daily(
+    _ selection: DaySelection, _ cadence: Recurrence.Cadence
   ) throws(Unsupported) -> Recurrence {
-    if let days {
-      guard monthDays == nil, days.count == 1, let only = days.first,
-        let number = only.number ?? position?.first, position?.count ?? 1 == 1,
+    if selection.months != nil || selection.monthDays != nil || selection.positions != nil {
+      throw Unsupported("its daily rule is limited to some days")
+    }
+    guard let days = selection.weekdays else { return .daily(cadence) }
+    guard cadence.interval == 1 else {
+      throw Unsupported("its daily rule combines an interval with weekdays")
+    }
+    return .weekly(days.map(\.day), cadence)
+  }
+
+  private static func weekly(
+    _ selection: DaySelection, weekStart: String?, _ start: CivilDateTime,
+    _ cadence: Recurrence.Cadence
+  ) throws(Unsupported) -> Recurrence {
+    if selection.months != nil || selection.positions != nil {
+      throw Unsupported("its weekly rule is limited to some weeks")
+    }
+    let days = selection.weekdays
+    if cadence.interval > 1, let weekStart, weekStart != "MO", days?.count ?? 1 > 1,
+      let index = names.firstIndex(of: weekStart)
+    {
+      // With another first day of the week, some weekdays would move to another week of the interval.
+      let isCut = Set((days ?? []).map { $0.day.rawValue < index }).count > 1
+      if isCut { throw Unsupported("its weeks begin on \(weekStart), but Belfry's begin on MO") }
+    }
+    return .weekly(days?.map(\.day) ?? [start.date.weekday], cadence)
+  }
+
+  private static func monthly(
+    _ selection: DaySelection, _ start: CivilDateTime, _ cadence: Recurrence.Cadence,
+    _ losses: inout [String]
+  ) throws(Unsupported) -> Recurrence {
+    let positions = selection.positions
+    if let days = selection.weekdays {
+      guard selection.monthDays == nil, days.count == 1, let only = days.first,
+        let number = only.number ?? positions?.first, positions?.count ?? 1 == 1,
         let ordinal = Recurrence.Ordinal(rawValue: number)
       else { throw Unsupported("Belfry does not support its weekdays of a month") }
       return .monthlyWeekday(ordinal, only.day, cadence)
     }
-    let numbers = monthDays ?? [start.date.day]
-    if let position {
+    let numbers = selection.monthDays ?? [start.date.day]
+    if let positions {
       // Belfry exports a clamped day as the last existing day from 28 up to that day.
-      guard position == [-1], let largest = numbers.max(), numbers.sorted() == Array(28...largest)
+      guard positions == [-1], let largest = numbers.max(), numbers.sorted() == Array(28...largest)
       else {
-        let list = position.map(String.init).joined(separator: ",")
+        let list = positions.map(String.init).joined(separator: ",")
         throw Unsupported("Belfry does not support BYSETPOS=\(list)")
       }
       return .monthly([.day(largest)], cadence)
@@ -240,13 +295,13 @@ struct CalendarRule: Hashable {
   }
 
   private static func yearly(
-    _ days: [NumberedDay]?, _ monthDays: [Int]?, _ months: [Int]?, _ position: [Int]?,
-    _ start: CivilDateTime, _ cadence: Recurrence.Cadence, _ losses: inout [String]
+    _ selection: DaySelection, _ start: CivilDateTime, _ cadence: Recurrence.Cadence,
+    _ losses: inout [String]
   ) throws(Unsupported) -> Recurrence {
-    let months = months?.sorted() ?? [start.date.month]
+    let months = selection.months?.sorted() ?? [start.date.month]
     guard let first = months.first else { throw Unsupported("its recurrence rule has no month") }
-    if months.count == 1, days == nil, position == nil {
-      let numbers = monthDays ?? [start.date.day]
+    if months.count == 1, selection.weekdays == nil, selection.positions == nil {
+      let numbers = selection.monthDays ?? [start.date.day]
       guard numbers.count == 1, let day = numbers.first, day > 0 || (first == 2 && day == -1) else {
         throw Unsupported("Belfry does not support several days of a year")
       }
@@ -262,7 +317,6 @@ struct CalendarRule: Hashable {
       throw Unsupported("its months are not evenly spaced")
     }
     return try monthly(
-      days, monthDays, position, start,
-      Recurrence.Cadence(interval: distance, start: start.date), &losses)
+      selection, start, Recurrence.Cadence(interval: distance, start: start.date), &losses)
   }
 }

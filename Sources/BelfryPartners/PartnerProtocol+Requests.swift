@@ -49,7 +49,7 @@ extension PartnerProtocol {
       receipt = PartnerReceipt(.expired, of: request.id, at: now)
       addNews(.refused(request, nil))
     case .refused(let refusal):
-      receipt = PartnerReceipt(.refused, of: request.id, at: now, detail: refusal.words)
+      receipt = PartnerReceipt(.refused, of: request.id, at: now, detail: refusal.textForSender)
       addNews(.refused(request, refusal))
     }
     entry.isOver = entry.alarm == nil

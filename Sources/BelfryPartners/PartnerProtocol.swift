@@ -282,7 +282,8 @@ struct PartnerProtocol {
         if sent.state == nil {
           partner.sent[index].receipts.append(
             PartnerReceipt(
-              .refused, of: sent.request.id, at: now, detail: PartnerRefusal.notPaired.words))
+              .refused, of: sent.request.id, at: now, detail: PartnerRefusal.notPaired.textForSender
+            ))
         } else if !sent.isOver, sent.request.repeats != nil || sent.isAhead {
           partner.sent[index].receipts.append(
             PartnerReceipt(.withdrawn, of: sent.request.id, at: now))

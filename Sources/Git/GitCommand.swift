@@ -168,26 +168,35 @@ extension GitCommand {
     progress: @escaping @Sendable (Progress) -> Void
   ) async throws -> Outcome {
     try Descriptors.ensure()
+    let configuration = transferConfiguration(arguments, in: folder, to: urls, maxFileSize: file)
+    let activity = LastActivity()
+    let outcome = try await withThrowingTaskGroup(of: Outcome?.self) { group in
+      group.addTask { try await collect(configuration, activity, output, progress) }
+      group.addTask {
+        await activity.waitUntilIdle(for: timeout)
+        return nil
+      }
+      let first = try await group.next() ?? nil
+      group.cancelAll()
+      return first
+    }
+    guard let outcome else { throw Stalled() }
+    if outcome.status == 127 { throw NotFound() }
+    return outcome
+  }
+
+  /// Returns the process of a transfer: a shell in its own session that limits git's resources and runs git.
+  private static func transferConfiguration(
+    _ arguments: [String], in folder: String, to urls: [RemoteURL], maxFileSize: Int
+  ) -> Configuration {
     var options = PlatformOptions()
     options.createSession = true
     options.teardownSequence = [
       .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: .seconds(1))
     ]
-    // A setting for a URL overrides the general setting.
-    let redirects = urls.filter { $0.transport == .http }
-      .map { "http.\($0.settingsAddress).followRedirects=false" }
-    let settings =
-      (redirects + [
-        "http.followRedirects=false", "gc.auto=0", "maintenance.auto=false",
-        "core.bigFileThreshold=\(Limit.bigFile)", "submodule.recurse=false",
-        "fetch.recurseSubmodules=false", "push.recurseSubmodules=no",
-        // Many remotes refuse push options. An empty value clears the list.
-        "push.pushOption=",
-        "advice.pushUpdateRejected=false",
-      ]).flatMap { ["-c", $0] }
     // Standard input reaches its end when this process dies, even by SIGKILL. The watcher then ends the session.
     let script = """
-      ulimit -f \(file / 512) 2>/dev/null; ulimit -v \(Limit.memory) 2>/dev/null
+      ulimit -f \(maxFileSize / 512) 2>/dev/null; ulimit -v \(Limit.memory) 2>/dev/null
       exec 3<&0
       git "$@" 3<&- </dev/null &
       git=$!
@@ -198,34 +207,30 @@ extension GitCommand {
       kill "$watcher" 2>/dev/null
       exit "$status"
       """
-    let configuration = Configuration(
+    return Configuration(
       executable: .path("/bin/sh"),
-      arguments: Arguments(["-c", script, "sh", "-C", folder] + settings + arguments),
+      arguments: Arguments(
+        ["-c", script, "sh", "-C", folder] + transferSettings(for: urls) + arguments),
       environment: environment([
         "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "SSH_ASKPASS_REQUIRE": "never",
         "SSH_ASKPASS": nil,
       ]), platformOptions: options)
-    let activity = LastActivity()
-    let outcome = try await withThrowingTaskGroup(of: Outcome?.self) { group in
-      group.addTask { try await collect(configuration, activity, output, progress) }
-      group.addTask {
-        while true {
-          let idle = activity.seconds
-          guard idle < timeout else { return nil }
-          do {
-            try await Task.sleep(for: .seconds(timeout - idle))
-          } catch {
-            return nil
-          }
-        }
-      }
-      let first = try await group.next() ?? nil
-      group.cancelAll()
-      return first
-    }
-    guard let outcome else { throw Stalled() }
-    if outcome.status == 127 { throw NotFound() }
-    return outcome
+  }
+
+  /// Returns git's options for the settings that must hold during a transfer, whatever the user has configured.
+  private static func transferSettings(for urls: [RemoteURL]) -> [String] {
+    // A setting for a URL overrides the general setting.
+    let redirects = urls.filter { $0.transport == .http }
+      .map { "http.\($0.settingsAddress).followRedirects=false" }
+    let settings = [
+      "http.followRedirects=false", "gc.auto=0", "maintenance.auto=false",
+      "core.bigFileThreshold=\(Limit.bigFile)", "submodule.recurse=false",
+      "fetch.recurseSubmodules=false", "push.recurseSubmodules=no",
+      // Many remotes refuse push options. An empty value clears the list.
+      "push.pushOption=",
+      "advice.pushUpdateRejected=false",
+    ]
+    return (redirects + settings).flatMap { ["-c", $0] }
   }
 
   private static func collect(
@@ -286,5 +291,18 @@ private final class LastActivity: Sendable {
   /// The time since the last output, in whole seconds.
   var seconds: Int {
     Int(moment.withLock { ContinuousClock.now - $0 }.components.seconds)
+  }
+
+  /// Waits until there was no output for a number of seconds, or until the task is canceled.
+  func waitUntilIdle(for timeout: Int) async {
+    while true {
+      let idle = seconds
+      guard idle < timeout else { return }
+      do {
+        try await Task.sleep(for: .seconds(timeout - idle))
+      } catch {
+        return
+      }
+    }
   }
 }

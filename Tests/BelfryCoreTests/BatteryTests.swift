@@ -160,7 +160,7 @@ import Testing
     let next = OccurrenceID(
       alarm: key.alarm, occurrence: CivilDateTime("2026-11-25T05:00")!)
     #expect(notes.worsened([next: left(3)], isCharging: false, at: evening)[next] != nil)
-    #expect(notes.told.isEmpty)
+    #expect(notes.sent.isEmpty)
   }
 }
 

@@ -546,13 +546,13 @@ private struct Story: CustomTestStringConvertible, Sendable {
 
   @Test func onlyADeviceWhoseHeartbeatCouldHaveArrivedIsOffline() {
     let signs = DeviceHeartbeats(
-      asked: at("09:00:00"), seen: [watch: at("08:58:00"), speaker: at("08:30:00")])
+      fetched: at("09:00:00"), seen: [watch: at("08:58:00"), speaker: at("08:30:00")])
     #expect(signs.unreachable([watch, speaker, tablet], at: at("09:01:00")) == [speaker, tablet])
     // The remote has not responded since.
     #expect(signs.unreachable([watch, speaker], at: at("09:10:00")) == [])
     #expect(DeviceHeartbeats().unreachable([watch], at: at("09:00:00")) == [])
     // A heartbeat from a clock that is 90 s ahead does not count as a heartbeat from the future.
-    let ahead = DeviceHeartbeats(asked: at("09:00:00"), seen: [watch: at("09:01:30")])
+    let ahead = DeviceHeartbeats(fetched: at("09:00:00"), seen: [watch: at("09:01:30")])
     #expect(ahead.unreachable([watch], at: at("09:00:30")) == [])
     #expect(signs.isAlive(speaker, at: at("09:30:00")))
     #expect(!signs.isAlive(speaker, at: at("09:50:00")))

@@ -8,11 +8,11 @@ import Testing
 
   @Test func aDeviceIsJudgedByItsOwnPromise() {
     let signs = DeviceHeartbeats(
-      asked: at("09:00:00"), seen: [laptop: at("08:30:00"), server: at("08:30:00")],
+      fetched: at("09:00:00"), seen: [laptop: at("08:30:00"), server: at("08:30:00")],
       every: [server: 1800])
     #expect(signs.unreachable([laptop, server], at: at("09:00:30")) == [laptop])
     let late = DeviceHeartbeats(
-      asked: at("10:00:00"), seen: [server: at("08:30:00")], every: [server: 1800])
+      fetched: at("10:00:00"), seen: [server: at("08:30:00")], every: [server: 1800])
     #expect(late.unreachable([server], at: at("10:00:30")) == [server])
     #expect(late.unreachableSince([server]) == [server: at("09:35:00")])
   }

@@ -25,7 +25,7 @@ import Testing
       snoozes: random.int(0...2), followUps: random.int(0...2), auto: random.one(in: 2),
       dismissed: random.one(in: 2), revived: random.one(in: 2) ? nil : moment(&random),
       schedule: random.one(in: 2) ? nil : stamp(&random),
-      naps: (0..<random.int(0...2)).map { _ in
+      snoozeHistory: (0..<random.int(0...2)).map { _ in
         CascadeRun.Snooze(
           at: moment(&random), until: moment(&random),
           by: random.one(in: 2) ? nil : random.pick(devices))

@@ -47,9 +47,9 @@ import Testing
         try store.repository(), [SlowRemote {}], spacing: 0)
     }
     await store.sync.exchangeHeartbeats(repository, [slow], spacing: nil)
-    #expect(store.deviceHeartbeats.told == store.context.now)
-    #expect(store.deviceHeartbeats.toldHead == store.branchMark)
-    #expect(store.deviceHeartbeats.asked == store.context.now)
+    #expect(store.deviceHeartbeats.sent == store.context.now)
+    #expect(store.deviceHeartbeats.sentHead == store.branchMark)
+    #expect(store.deviceHeartbeats.fetched == store.context.now)
     #expect(store.deviceHeartbeats.exchanges == [store.context.now])
   }
 }

@@ -55,11 +55,11 @@ import Testing
         "touch '\(held)'; sleep 0.3; printf '%s' '\(text)' > '\(local.folder)/alive.json'",
       ])
     #expect(try await sandbox.waitForFile(held))
-    try local.heartbeats.update(holder: "a test", timeout: 60_000) { $0.asked = now }
+    try local.heartbeats.update(holder: "a test", timeout: 60_000) { $0.fetched = now }
     #expect(try await other.status == 0)
     let heartbeats = local.heartbeats.read()
     #expect(heartbeats.seen.keys.sorted() == [id])
-    #expect(heartbeats.asked == now)
+    #expect(heartbeats.fetched == now)
   }
 
   @Test func anUnavailableRequiredLockIsAnErrorAndChangesNothing() throws {
@@ -78,32 +78,32 @@ import Testing
 
   @Test func aChangeIsMadeWithoutAnOptionalLock() throws {
     let lock = try StoreLock(local.folder + "/alive.lock", holder: "another process", timeout: 0)
-    try local.heartbeats.update(holder: "a test", timeout: 0) { $0.asked = now }
+    try local.heartbeats.update(holder: "a test", timeout: 0) { $0.fetched = now }
     withExtendedLifetime(lock) {}
-    #expect(local.heartbeats.read().asked == now)
+    #expect(local.heartbeats.read().fetched == now)
     #expect(names == ["alive.json", "alive.lock"])
   }
 
   @Test func anUnchangedValueIsNotWritten() throws {
     try local.heartbeats.update(holder: "a test") { _ in }
     #expect(names == ["alive.lock"])
-    try local.heartbeats.update(holder: "a test") { $0.asked = now }
+    try local.heartbeats.update(holder: "a test") { $0.fetched = now }
     let before = try #require(try DurableFile.read(local.heartbeats.path)).status
-    try local.heartbeats.update(holder: "a test") { $0.asked = now }
+    try local.heartbeats.update(holder: "a test") { $0.fetched = now }
     let after = try #require(try DurableFile.read(local.heartbeats.path)).status
     #expect(FileSignature(before) == FileSignature(after))
   }
 
   @Test func aFailedChangeLeavesTheFile() throws {
     struct Failure: Error {}
-    try local.heartbeats.update(holder: "a test") { $0.asked = now }
+    try local.heartbeats.update(holder: "a test") { $0.fetched = now }
     #expect(throws: Failure.self) {
       try local.heartbeats.update(holder: "a test") { heartbeats in
-        heartbeats.asked = nil
+        heartbeats.fetched = nil
         throw Failure()
       }
     }
-    #expect(local.heartbeats.read().asked == now)
+    #expect(local.heartbeats.read().fetched == now)
   }
 
   @Test func aFileThatCannotBeReplacedIsAnError() throws {
@@ -111,7 +111,7 @@ import Testing
       atPath: local.heartbeats.path, withIntermediateDirectories: false)
     #expect(local.heartbeats.read() == DeviceHeartbeats())
     #expect(throws: FileError("write", local.heartbeats.path, number: EISDIR)) {
-      try local.heartbeats.update(holder: "a test") { $0.asked = now }
+      try local.heartbeats.update(holder: "a test") { $0.fetched = now }
     }
     #expect(names == ["alive.json", "alive.lock"])
   }
@@ -127,11 +127,11 @@ import Testing
           OccurrenceID(alarm: id, occurrence: CivilDateTime(minuteNumber: 29_600_000)), due: now,
           at: now)
       }
-      try local.heartbeats.update(holder: "a test") { $0.asked = now }
+      try local.heartbeats.update(holder: "a test") { $0.fetched = now }
     }
     try change()
     let (ledger, heartbeats) = (local.ledger.read(), local.heartbeats.read())
-    #expect(ledger.entries.count == 1 && heartbeats.asked == now)
+    #expect(ledger.entries.count == 1 && heartbeats.fetched == now)
     let tooLarge = String(repeating: " ", count: 1 << 20) + "{}"
     for content in ["", "{", "7", "\u{0}\u{1}", tooLarge] {
       for path in [local.ledger.path, local.heartbeats.path] {
@@ -148,8 +148,9 @@ import Testing
   @Test func everyFileRoundTrips() throws {
     let ids = identifiers(3)
     let heartbeats = DeviceHeartbeats(
-      asked: now, silent: now.adding(seconds: 1), seen: [ids[0]: now], has: [ids[1]: "abc"],
-      told: now.adding(seconds: 2), toldHead: "def", every: [ids[2]: 1800],
+      fetched: now, silent: now.adding(seconds: 1), seen: [ids[0]: now],
+      reportedHeads: [ids[1]: "abc"],
+      sent: now.adding(seconds: 2), sentHead: "def", every: [ids[2]: 1800],
       exchanges: [now, now.adding(seconds: 100)])
     try local.heartbeats.replace(with: heartbeats)
     #expect(local.heartbeats.read() == heartbeats)

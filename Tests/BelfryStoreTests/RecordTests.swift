@@ -91,7 +91,8 @@ import Testing
     alarm.progress.rehearsal = now
     alarm.progress.occurrences[CivilDateTime("2026-12-04T09:00")!] = OccurrenceRecord(
       .snoozed, since: now, until: now.adding(seconds: 540), snoozes: 1,
-      naps: [CascadeRun.Snooze(at: now, until: now.adding(seconds: 540), by: two)], exhausted: true,
+      snoozeHistory: [CascadeRun.Snooze(at: now, until: now.adding(seconds: 540), by: two)],
+      exhausted: true,
       by: two)
     let written = String(decoding: AlarmRecord.encode(alarm), as: UTF8.self)
     #expect(try decode(written) == alarm)

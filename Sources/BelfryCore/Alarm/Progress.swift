@@ -68,7 +68,7 @@ extension Progress {
       } else {
         result.occurrences[occurrence]?.since = now
         if record.state == .snoozed { result.occurrences[occurrence]?.until = now }
-        result.occurrences[occurrence]?.naps.removeAll { $0.at.isImplausible(at: now) }
+        result.occurrences[occurrence]?.snoozeHistory.removeAll { $0.at.isImplausible(at: now) }
         if record.revived != nil { result.occurrences[occurrence]?.revived = now }
       }
     }
@@ -113,7 +113,7 @@ public struct OccurrenceRecord: Hashable, Sendable {
   /// applies only under that schedule.
   public var schedule: Stamp?
   /// For a snoozed occurrence of an alarm with a cascade: its snoozes, in order. The cascade run is computed from them.
-  public var naps: [CascadeRun.Snooze]
+  public var snoozeHistory: [CascadeRun.Snooze]
   /// True if every step of the cascade rang without an answer.
   public var exhausted: Bool
   /// For a stopped occurrence of an alarm with a cascade: the device on which it was stopped, which also sends the
@@ -121,7 +121,7 @@ public struct OccurrenceRecord: Hashable, Sendable {
   public var by: Identifier?
 
   /// The maximum number of snoozes in a record: more than a day of nine-minute snoozes.
-  public static let mostNaps = 200
+  public static let maxSnoozeHistory = 200
 
   /// The states in ascending rank. In a join, the state with the higher rank wins.
   public enum State: String, CaseIterable, Comparable, Sendable {
@@ -150,10 +150,10 @@ public struct OccurrenceRecord: Hashable, Sendable {
   public init(
     _ state: State, revision: Int = 0, since: Instant? = nil, until: Instant? = nil,
     snoozes: Int = 0, followUps: Int = 0, auto: Bool = false, dismissed: Bool = false,
-    revived: Instant? = nil, schedule: Stamp? = nil, naps: [CascadeRun.Snooze] = [],
+    revived: Instant? = nil, schedule: Stamp? = nil, snoozeHistory: [CascadeRun.Snooze] = [],
     exhausted: Bool = false, by: Identifier? = nil
   ) {
-    self.naps = naps
+    self.snoozeHistory = snoozeHistory
     self.exhausted = exhausted
     self.by = by
     self.state = state
@@ -176,9 +176,13 @@ public struct OccurrenceRecord: Hashable, Sendable {
   mutating func endSnooze(at now: Instant) {
     guard let until, until <= now else { return }
     self.until = now
-    if let last = naps.indices.max(by: { naps[$0].until < naps[$1].until }) {
-      naps[last] = CascadeRun.Snooze(at: naps[last].at, until: now, by: naps[last].by)
-      naps.sort(by: CascadeRun.precedes)
+    let latest = snoozeHistory.indices.max {
+      snoozeHistory[$0].until < snoozeHistory[$1].until
+    }
+    if let latest {
+      let snooze = snoozeHistory[latest]
+      snoozeHistory[latest] = CascadeRun.Snooze(at: snooze.at, until: now, by: snooze.by)
+      snoozeHistory.sort(by: CascadeRun.precedes)
     }
   }
 
@@ -191,7 +195,7 @@ public struct OccurrenceRecord: Hashable, Sendable {
       revision += 1
       exhausted = false
     }
-    if state != .snoozed { naps = [] }
+    if state != .snoozed { snoozeHistory = [] }
     by = nil
     self.state = state
     since = now

@@ -30,7 +30,7 @@ public struct BatteryWarning: Hashable, Sendable {
 /// The battery warnings that were delivered. A warning is repeated only if the risk gets worse.
 public struct BatteryWarningHistory: Hashable, Sendable {
   /// The last warning about an occurrence.
-  public struct Told: Hashable, Sendable {
+  public struct SentWarning: Hashable, Sendable {
     /// The risk of that warning.
     public var risk: BatteryPrediction.Risk
     /// The time of that warning.
@@ -47,11 +47,11 @@ public struct BatteryWarningHistory: Hashable, Sendable {
   }
 
   /// The last warning about each occurrence.
-  public private(set) var told: [OccurrenceID: Told]
+  public private(set) var sent: [OccurrenceID: SentWarning]
 
   /// Creates a history.
-  public init(_ told: [OccurrenceID: Told] = [:]) {
-    self.told = told
+  public init(_ sent: [OccurrenceID: SentWarning] = [:]) {
+    self.sent = sent
   }
 
   /// The distance above the warning level at which the risk has passed, in percent. It filters fluctuations.
@@ -70,22 +70,22 @@ public struct BatteryWarningHistory: Hashable, Sendable {
     _ predictions: [OccurrenceID: BatteryPrediction], isCharging: Bool, at now: Instant
   ) -> [OccurrenceID: BatteryWarning] {
     if isCharging {
-      for key in told.keys { told[key]?.isOver = true }
+      for key in sent.keys { sent[key]?.isOver = true }
       return [:]
     }
-    told = told.filter { predictions[$0.key] != nil }
+    sent = sent.filter { predictions[$0.key] != nil }
     var result: [OccurrenceID: BatteryWarning] = [:]
     for (key, prediction) in predictions {
       if let level = prediction.level,
         level > BatteryPrediction.warning + BatteryWarningHistory.margin
       {
-        told[key]?.isOver = true
+        sent[key]?.isOver = true
       }
       guard let batteryWarning = BatteryWarning(prediction) else { continue }
-      if let told = told[key], batteryWarning.risk <= told.risk {
+      if let last = sent[key], batteryWarning.risk <= last.risk {
         // A clock that was set back delays no warning.
-        let isRecent = (0..<BatteryWarningHistory.pause).contains(now.seconds(since: told.at))
-        if !told.isOver || isRecent { continue }
+        let isRecent = (0..<BatteryWarningHistory.pause).contains(now.seconds(since: last.at))
+        if !last.isOver || isRecent { continue }
       }
       result[key] = batteryWarning
     }
@@ -95,6 +95,6 @@ public struct BatteryWarningHistory: Hashable, Sendable {
   /// Records a delivered warning.
   public mutating func note(_ batteryWarning: BatteryWarning, of key: OccurrenceID, at now: Instant)
   {
-    told[key] = Told(risk: batteryWarning.risk, at: now)
+    sent[key] = SentWarning(risk: batteryWarning.risk, at: now)
   }
 }

@@ -5,18 +5,18 @@
 /// every sync                                                        reads the references of the other devices
 /// ```
 public struct DeviceHeartbeats: Hashable, Sendable {
-  /// The time at which the remotes were last asked successfully; nil if never.
-  public var asked: Instant?
-  /// The time since which the remotes cannot be asked; nil if the last attempt succeeded.
+  /// The time at which heartbeats were last fetched from the remotes; nil if never.
+  public var fetched: Instant?
+  /// The time since which no remote can be reached; nil if the last attempt succeeded.
   public var silent: Instant?
   /// The time of each device's latest heartbeat.
   public var seen: [Identifier: Instant]
   /// The commit that each device reported in its latest heartbeat, in hexadecimal.
-  public var has: [Identifier: String]
+  public var reportedHeads: [Identifier: String]
   /// The time at which this device last sent a heartbeat; nil if never.
-  public var told: Instant?
+  public var sent: Instant?
   /// The commit that this device reported in that heartbeat, in hexadecimal.
-  public var toldHead: String?
+  public var sentHead: String?
   /// The heartbeat interval that each device has promised, in seconds. Devices without a promise are missing.
   public var every: [Identifier: Int64]
   /// The times at which this device last exchanged heartbeats, oldest first.
@@ -24,18 +24,18 @@ public struct DeviceHeartbeats: Hashable, Sendable {
 
   /// Creates the heartbeats that a device knows.
   public init(
-    asked: Instant? = nil, silent: Instant? = nil, seen: [Identifier: Instant] = [:],
-    has: [Identifier: String] = [:], told: Instant? = nil, toldHead: String? = nil,
+    fetched: Instant? = nil, silent: Instant? = nil, seen: [Identifier: Instant] = [:],
+    reportedHeads: [Identifier: String] = [:], sent: Instant? = nil, sentHead: String? = nil,
     every: [Identifier: Int64] = [:], exchanges: [Instant] = []
   ) {
     self.every = every
     self.exchanges = exchanges
-    self.has = has
-    self.toldHead = toldHead
-    self.asked = asked
+    self.reportedHeads = reportedHeads
+    self.sentHead = sentHead
+    self.fetched = fetched
     self.silent = silent
     self.seen = seen
-    self.told = told
+    self.sent = sent
   }
 
   /// The interval between two heartbeats of a device, in seconds.
@@ -63,12 +63,14 @@ public struct DeviceHeartbeats: Hashable, Sendable {
 
   /// Returns the devices that are known to be offline.
   ///
-  /// The result is empty if the remotes were not asked recently: a cascade waits for a device whose state is unknown.
+  /// The result is empty if no heartbeats were fetched recently: a cascade waits for a device whose state is unknown.
   public func unreachable(_ known: Set<Identifier>, at now: Instant) -> Set<Identifier> {
-    guard let asked, abs(now.seconds(since: asked)) <= DeviceHeartbeats.freshness else { return [] }
+    guard let fetched, abs(now.seconds(since: fetched)) <= DeviceHeartbeats.freshness else {
+      return []
+    }
     return known.filter { device in
       guard let last = seen[device] else { return true }
-      return asked.seconds(since: last) > trustInWindow(of: device)
+      return fetched.seconds(since: last) > trustInWindow(of: device)
     }
   }
 
@@ -101,8 +103,8 @@ public struct DeviceHeartbeats: Hashable, Sendable {
 
   /// Removes this device's own heartbeats and exchanges: in a copied folder they belong to another device.
   public mutating func forgetOwn() {
-    told = nil
-    toldHead = nil
+    sent = nil
+    sentHead = nil
     exchanges = []
   }
 

@@ -166,13 +166,36 @@ extension Timeline {
       missed: missed(at: now),
       skipped: skippedAhead(at: now), pausedUntil: pausedUntil(at: now),
       validUntil: next?.at ?? .distantFuture)
-    let (warning, nextWarning) = warnings(at: now, ledger: ledger)
-    for change in [warning == nil ? nextWarning : now, nextPauseChange(at: now)] {
-      if let change { status.validUntil = min(status.validUntil, change) }
+    limitValidity(of: &status, at: now, settings: settings, ledger: ledger)
+    addCurrent(to: &status, at: now, settings: settings, ledger: ledger)
+    if status.state == .ringing { return status }
+    if let again = ringingPending(at: now, settings: settings, ledger: ledger) {
+      status.state = .ringing
+      status.current = again
+      status.validUntil = now
+    } else if status.snooze != nil {
+      status.state = .snoozed
+    } else if !status.pending.isEmpty {
+      status.state = .pending
+      status.current = status.pending.last?.occurrence
+    } else if let missed = status.missed.last {
+      status.state = .missed
+      status.current = missed
+    } else if status.pausedUntil != nil {
+      status.state = .paused
     }
+    return status
+  }
+
+  /// Limits the validity of a status to the next change for another reason than the current occurrence.
+  private func limitValidity(
+    of status: inout AlarmStatus, at now: Instant, settings: Settings, ledger: DeliveryLedger
+  ) {
+    let (warning, nextWarning) = warnings(at: now, ledger: ledger)
     // A skip is shown only while it is ahead.
-    if let skipped = status.skipped.first {
-      status.validUntil = min(status.validUntil, occurrence(skipped).at)
+    let skipEnd = status.skipped.first.map { occurrence($0).at }
+    for change in [warning == nil ? nextWarning : now, nextPauseChange(at: now), skipEnd] {
+      if let change { status.validUntil = min(status.validUntil, change) }
     }
     // During a rehearsal of its cascade, every tick evaluates the alarm.
     if isRehearsing(at: now) { status.validUntil = now }
@@ -186,51 +209,32 @@ extension Timeline {
       guard let change = pending.nextFollowUp else { continue }
       status.validUntil = min(status.validUntil, max(change, now))
     }
+  }
 
-    var ringing: Ringing?
-    let current = current(at: now, ledger: ledger)
-    if let current {
-      let (missed, change) = unsettled(before: current, at: now)
-      if !missed.isEmpty { status.missed = (status.missed + missed).sorted() }
-      if let change { status.validUntil = min(status.validUntil, change) }
+  /// Adds the current occurrence and the unrecorded misses before it to a status. Sets the state if the occurrence
+  /// rings.
+  private func addCurrent(
+    to status: inout AlarmStatus, at now: Instant, settings: Settings, ledger: DeliveryLedger
+  ) {
+    guard let current = current(at: now, ledger: ledger) else { return }
+    let (missed, change) = unsettled(before: current, at: now)
+    if !missed.isEmpty { status.missed = (status.missed + missed).sorted() }
+    if let change { status.validUntil = min(status.validUntil, change) }
+    guard let open = ringing(current, at: now, settings: settings, ledger: ledger) else { return }
+    status.current = open.civil
+    // Ringing occurrences and unrecorded misses depend on this device's delivery ledger.
+    switch open.ringing {
+    case .toRing, .ringing, .unheard, .waiting:
+      status.state = .ringing
+      status.validUntil = now
+    case .snoozed(let until):
+      status.snooze = AlarmStatus.Snooze(
+        occurrence: open.civil, until: until, count: record(of: open.civil)?.snoozes ?? 0)
+      status.validUntil = min(status.validUntil, until)
+    case .missed:
+      status.missed.append(open.civil)
+      status.validUntil = now
     }
-    if let open = current.flatMap({
-      self.ringing($0, at: now, settings: settings, ledger: ledger)
-    }) {
-      ringing = open.ringing
-      status.current = open.civil
-      // Ringing occurrences and unrecorded misses depend on this device's delivery ledger.
-      switch open.ringing {
-      case .toRing, .ringing, .unheard, .waiting: status.validUntil = now
-      case .snoozed(let until):
-        status.snooze = AlarmStatus.Snooze(
-          occurrence: open.civil, until: until, count: record(of: open.civil)?.snoozes ?? 0)
-        status.validUntil = min(status.validUntil, until)
-      case .missed:
-        status.missed.append(open.civil)
-        status.validUntil = now
-      }
-    }
-    switch ringing {
-    case .toRing, .ringing, .unheard, .waiting: status.state = .ringing
-    default:
-      if let again = ringingPending(at: now, settings: settings, ledger: ledger) {
-        status.state = .ringing
-        status.current = again
-        status.validUntil = now
-      } else if status.snooze != nil {
-        status.state = .snoozed
-      } else if !status.pending.isEmpty {
-        status.state = .pending
-        status.current = status.pending.last?.occurrence
-      } else if let missed = status.missed.last {
-        status.state = .missed
-        status.current = missed
-      } else if status.pausedUntil != nil {
-        status.state = .paused
-      }
-    }
-    return status
   }
 
   /// Returns the ringing state of an occurrence; nil if it was answered.

@@ -194,22 +194,11 @@ extension Timeline {
     let action: LogEntry.Action
     var payload: LogPayload?
     var effective: Instant?
-    if record.state == .pending, alarm.delivery.strict,
-      let overdue = followUps(of: civil, record, at: now, settings: settings).overdue
-    {
-      // The answer ends the ringing of this follow-up, which therefore counts as sent.
-      record.followUps = overdue.number
-    }
+    countRingingFollowUp(of: civil, in: &record, at: now, settings: settings)
     switch answer {
     case .snooze(let seconds):
       let until = now.adding(seconds: seconds)
-      record.move(to: .snoozed, at: now)
-      record.until = until
-      record.snoozes += 1
-      if alarm.cascade != nil {
-        let snooze = CascadeRun.Snooze(at: now, until: until, by: deviceContext?.device)
-        record.naps = Array((record.naps + [snooze]).suffix(OccurrenceRecord.mostNaps))
-      }
+      snooze(&record, until: until, at: now)
       action = .snoozed
       payload = .snooze(until: until)
     case .stop where record.state == .pending:
@@ -246,6 +235,28 @@ extension Timeline {
     transition.alarm.progress.occurrences[civil] = record
     transition.events.append(
       Event(action, civil, payload: payload, effective: effective, revision: record.revision))
+  }
+
+  /// Counts the ringing follow-up of a strict alarm as sent, because an answer ends its ringing.
+  private func countRingingFollowUp(
+    of civil: CivilDateTime, in record: inout OccurrenceRecord, at now: Instant, settings: Settings
+  ) {
+    if record.state == .pending, alarm.delivery.strict,
+      let overdue = followUps(of: civil, record, at: now, settings: settings).overdue
+    {
+      record.followUps = overdue.number
+    }
+  }
+
+  private func snooze(_ record: inout OccurrenceRecord, until: Instant, at now: Instant) {
+    record.move(to: .snoozed, at: now)
+    record.until = until
+    record.snoozes += 1
+    if alarm.cascade != nil {
+      let snooze = CascadeRun.Snooze(at: now, until: until, by: deviceContext?.device)
+      record.snoozeHistory = Array(
+        (record.snoozeHistory + [snooze]).suffix(OccurrenceRecord.maxSnoozeHistory))
+    }
   }
 }
 

@@ -155,16 +155,16 @@ extension Timeline {
   private func addRehearsal(
     at now: Instant, ledger: DeliveryLedger, in result: inout Evaluation, wakes: inout [Instant]
   ) {
-    guard isRehearsing(at: now), let asked = alarm.progress.rehearsal,
+    guard isRehearsing(at: now), let requested = alarm.progress.rehearsal,
       let plan = alarm.cascadePlan(at: now)
     else { return }
     result.rehearsal = rehearsal(at: now, ledger: ledger)
-    if let entry = ledger[.rehearsal(alarm: alarm.id, requested: asked)] {
+    if let entry = ledger[.rehearsal(alarm: alarm.id, requested: requested)] {
       let end = entry.at.adding(seconds: Timeline.rehearsalLength)
       if end > now { wakes.append(end) }
     }
     result.callouts += plan.targets.filter(\.isRemote).map {
-      Callout(rehearsing: alarm.id, requested: asked, $0)
+      Callout(rehearsing: alarm.id, requested: requested, $0)
     }
   }
 

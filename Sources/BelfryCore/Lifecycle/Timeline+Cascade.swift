@@ -23,7 +23,7 @@ extension Timeline {
     var snoozes: [CascadeRun.Snooze] = []
     var ended: Instant?
     if let known, known.state == .snoozed {
-      snoozes = known.naps
+      snoozes = known.snoozeHistory
       // A hand edit or an early version records only the end of a snooze.
       if let until = known.until, !snoozes.contains(where: { $0.until >= until }) {
         snoozes.append(CascadeRun.Snooze(at: known.since ?? due, until: until))
@@ -137,26 +137,26 @@ extension Timeline {
   public static let rehearsalLength: Int64 = 20
 
   /// The time in seconds after its request during which devices join a rehearsal.
-  public static let rehearsalPatience: Int64 = 900
+  public static let rehearsalTimeout: Int64 = 900
 
   /// Returns true if a rehearsal was requested recently enough for devices to join it.
   public func isRehearsing(at now: Instant) -> Bool {
-    guard let asked = alarm.progress.rehearsal else { return false }
-    return asked <= now.adding(seconds: CascadeRun.skew)
-      && now.seconds(since: asked) < Timeline.rehearsalPatience
+    guard let requested = alarm.progress.rehearsal else { return false }
+    return requested <= now.adding(seconds: CascadeRun.skew)
+      && now.seconds(since: requested) < Timeline.rehearsalTimeout
   }
 
   /// Returns the request time of the rehearsal that this device has to join now; nil if there is none or it has already
   /// joined.
   func rehearsal(at now: Instant, ledger: DeliveryLedger) -> Instant? {
-    guard let asked = alarm.progress.rehearsal, isRehearsing(at: now), alarm.enabled,
+    guard let requested = alarm.progress.rehearsal, isRehearsing(at: now), alarm.enabled,
       !alarm.isDeleted,
       let plan = alarm.cascadePlan(at: now), let deviceContext,
       step(of: deviceContext.device, plan) != nil
     else { return nil }
-    let entry = ledger[.rehearsal(alarm: alarm.id, requested: asked)]
+    let entry = ledger[.rehearsal(alarm: alarm.id, requested: requested)]
     if entry?.isSettled(at: now) == true { return nil }
-    return asked
+    return requested
   }
 }
 

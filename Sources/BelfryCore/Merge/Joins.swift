@@ -80,7 +80,8 @@ extension OccurrenceRecord {
     if a.state == b.state {
       result.since = [a.since, b.since].compactMap { $0 }.min()
       result.by = [a, b].filter { $0.since == result.since }.compactMap(\.by).min()
-      result.naps = Array(Set(a.naps + b.naps)).sorted(by: CascadeRun.precedes)
+      result.snoozeHistory = Array(Set(a.snoozeHistory + b.snoozeHistory)).sorted(
+        by: CascadeRun.precedes)
       result.until = [a.until, b.until].compactMap { $0 }.max()
       result.schedule = [a.schedule, b.schedule].compactMap { $0 }.max()
       result.auto = a.auto && b.auto

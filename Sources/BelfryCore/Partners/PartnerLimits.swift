@@ -103,18 +103,18 @@ public enum PartnerRefusal: Hashable, Sendable {
   case tier
 
   /// The reason for the receiver: `quiet hours, 23:00-06:00`.
-  public var wordsHere: String {
+  public var textForReceiver: String {
     switch self {
     case .muted: "the partner is muted"
     case .quietHours(let hours): "quiet hours, \(hours)"
     case .unknownZone(let name): "unknown time zone \(name)"
     case .tier: "your tier does not include partners"
-    default: words
+    default: textForSender
     }
   }
 
   /// The reason for the sender: `their quiet hours, 23:00-06:00`.
-  public var words: String {
+  public var textForSender: String {
     switch self {
     case .muted: "you are muted"
     case .tooMany(let count): "more than \(count) a day"

@@ -42,24 +42,24 @@ extension LocalFile.Format where Value == BatteryWarningHistory {
       empty: BatteryWarningHistory(), maxSize: 1 << 20,
       decode: { bytes in
         guard let list = (try? JSON(parsing: bytes))?.array else { return nil }
-        var told: [OccurrenceID: BatteryWarningHistory.Told] = [:]
+        var sent: [OccurrenceID: BatteryWarningHistory.SentWarning] = [:]
         for item in list {
           guard let alarm = item["alarm"]?.identifier,
             let occurrence = item["occurrence"]?.occurrence,
             let risk = item["risk"]?.string.flatMap({ BatteryPrediction.Risk(rawValue: $0) }),
             let at = item["at"]?.instant
           else { continue }
-          told[OccurrenceID(alarm: alarm, occurrence: occurrence)] =
-            BatteryWarningHistory.Told(risk: risk, at: at, isOver: item["over"]?.bool ?? false)
+          sent[OccurrenceID(alarm: alarm, occurrence: occurrence)] =
+            BatteryWarningHistory.SentWarning(risk: risk, at: at, isOver: item["over"]?.bool ?? false)
         }
-        return BatteryWarningHistory(told)
+        return BatteryWarningHistory(sent)
       },
       encode: { history in
         JSON.array(
-          history.told.map { key, told in
+          history.sent.map { key, warning in
             JSON.object([
               "alarm": JSON(key.alarm), "occurrence": JSON(key.occurrence),
-              "risk": .string(told.risk.rawValue), "at": JSON(told.at), "over": .bool(told.isOver),
+              "risk": .string(warning.risk.rawValue), "at": JSON(warning.at), "over": .bool(warning.isOver),
             ])
           }
         ).document

@@ -86,8 +86,8 @@ struct DeliveryPlanner {
     guard store.hasRemote else { return .noRemote }
     let heartbeats = store.deviceHeartbeats
     if let silent = heartbeats.silent { return .remoteUnreachable(since: silent) }
-    guard let asked = heartbeats.asked else { return .neverSynced }
-    if store.context.now.seconds(since: asked) <= CascadeRun.freshness { return nil }
-    return .notSynced(since: asked)
+    guard let fetched = heartbeats.fetched else { return .neverSynced }
+    if store.context.now.seconds(since: fetched) <= CascadeRun.freshness { return nil }
+    return .notSynced(since: fetched)
   }
 }

@@ -38,26 +38,8 @@ public struct RepositoryExamination: Sendable {
     let head = try repository.headBranch()
     let present = head == nil ? store.presentBranch(repository) : nil
     let branch = head ?? "refs/heads/\(present ?? Repository.branch)"
-    let main = "refs/heads/\(Repository.branch)"
-    if head != nil, branch != main {
-      let hasMain = ((try? repository.commit(of: main)) ?? nil) != nil
-      findings.append(.otherBranch(branch, hasMain: hasMain))
-    }
-    let operation = try repository.operation()
-    if operation != .none {
-      findings.append(.operation(operation))
-    } else if let commit = store.past {
-      findings.append(.past(commit, branch: present))
-    }
-    if let packed = repository.packedReferences, packed.isDamaged {
-      findings.append(.packedReferencesDamaged(path: packed.path, lines: packed.damagedLines))
-    }
-    for lock in repository.locks(of: branch) {
-      findings.append(.lock(path: lock, by: repository.user(of: lock)))
-    }
-    if let user = repository.collector {
-      findings.append(.lock(path: repository.commonDirectory + "gc.pid", by: user))
-    }
+    findings += try checkout(repository, head: head, present: present)
+    findings += locks(repository, of: branch)
     if try store.local.readJournal() != nil { findings.append(.interruptedWrite) }
     findings += repository.damagedLooseObjects().map { .damagedObject($0) }
     let reference = Reference.broken(branch, of: repository)
@@ -71,13 +53,7 @@ public struct RepositoryExamination: Sendable {
     if reference == nil { findings += try await objects(isExplained: isExplained) }
     let loose = Repository.looseObjectEstimate(in: store.local.objects)
     if loose > RepositoryExamination.maxLooseObjects { findings.append(.manyLooseObjects(loose)) }
-    if findings.isEmpty {
-      let commits = try await GitCommand.run(["rev-list", "--count", "HEAD"], in: store.path).output
-      findings.append(
-        .repository(
-          commits: Int(commits.prefix { $0 != "\n" }) ?? 0, loose: loose,
-          bytes: RepositoryExamination.size(of: String(repository.commonDirectory.dropLast()))))
-    }
+    if findings.isEmpty { findings.append(try await summary(repository, loose: loose)) }
     return findings
   }
 
@@ -127,6 +103,51 @@ public struct RepositoryExamination: Sendable {
   }
 
   // MARK: Git
+
+  /// Returns findings about the checked-out branch, unfinished git operations and packed references.
+  ///
+  /// - Parameters:
+  ///   - head: The branch of HEAD; nil if HEAD contains a commit.
+  ///   - present: The branch that `store.presentBranch` returns if `head` is nil.
+  private func checkout(
+    _ repository: Repository, head: String?, present: String?
+  ) throws -> [Finding] {
+    var findings: [Finding] = []
+    let main = "refs/heads/\(Repository.branch)"
+    if let head, head != main {
+      let hasMain = ((try? repository.commit(of: main)) ?? nil) != nil
+      findings.append(.otherBranch(head, hasMain: hasMain))
+    }
+    let operation = try repository.operation()
+    if operation != .none {
+      findings.append(.operation(operation))
+    } else if let commit = store.past {
+      findings.append(.past(commit, branch: present))
+    }
+    if let packed = repository.packedReferences, packed.isDamaged {
+      findings.append(.packedReferencesDamaged(path: packed.path, lines: packed.damagedLines))
+    }
+    return findings
+  }
+
+  /// Returns a finding for each lock that can block a write to a branch.
+  private func locks(_ repository: Repository, of branch: String) -> [Finding] {
+    var findings = repository.locks(of: branch).map { lock in
+      Finding.lock(path: lock, by: repository.user(of: lock))
+    }
+    if let user = repository.collector {
+      findings.append(.lock(path: repository.commonDirectory + "gc.pid", by: user))
+    }
+    return findings
+  }
+
+  /// Returns the size of an intact repository.
+  private func summary(_ repository: Repository, loose: Int) async throws -> Finding {
+    let commits = try await GitCommand.run(["rev-list", "--count", "HEAD"], in: store.path).output
+    return .repository(
+      commits: Int(commits.prefix { $0 != "\n" }) ?? 0, loose: loose,
+      bytes: RepositoryExamination.size(of: String(repository.commonDirectory.dropLast())))
+  }
 
   private func index(_ repository: Repository) -> [Finding] {
     guard access(repository.gitDirectory + "index", F_OK) == 0 else { return [.indexMissing] }

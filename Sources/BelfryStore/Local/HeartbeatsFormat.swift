@@ -16,9 +16,9 @@ extension LocalFile.Format where Value == DeviceHeartbeats {
       }
     }
     return DeviceHeartbeats(
-      asked: json["asked"]?.instant, silent: json["silent"]?.instant,
-      seen: members("seen") { $0.instant }, has: members("has") { $0.string },
-      told: json["told"]?.instant, toldHead: json["toldHead"]?.string,
+      fetched: json["asked"]?.instant, silent: json["silent"]?.instant,
+      seen: members("seen") { $0.instant }, reportedHeads: members("has") { $0.string },
+      sent: json["told"]?.instant, sentHead: json["toldHead"]?.string,
       every: members("every") { value in
         value.integer.flatMap { DeviceHeartbeats.promises.contains($0) ? $0 : nil }
       }, exchanges: (json["exchanges"]?.array ?? []).compactMap(\.instant).sorted())
@@ -29,10 +29,10 @@ extension LocalFile.Format where Value == DeviceHeartbeats {
       .object(Dictionary(values.map { ($0.key.text, json($0.value)) }) { one, _ in one })
     }
     return .object(omittingNil: [
-      "asked": heartbeats.asked.map { JSON($0) }, "silent": heartbeats.silent.map { JSON($0) },
-      "told": heartbeats.told.map { JSON($0) },
-      "toldHead": heartbeats.toldHead.map { .string($0) },
-      "has": members(heartbeats.has) { .string($0) },
+      "asked": heartbeats.fetched.map { JSON($0) }, "silent": heartbeats.silent.map { JSON($0) },
+      "told": heartbeats.sent.map { JSON($0) },
+      "toldHead": heartbeats.sentHead.map { .string($0) },
+      "has": members(heartbeats.reportedHeads) { .string($0) },
       "every": members(heartbeats.every) { .integer($0) },
       "exchanges": .array(heartbeats.exchanges.map { JSON($0) }),
       "seen": members(heartbeats.seen) { JSON($0) },

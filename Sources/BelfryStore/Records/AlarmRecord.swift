@@ -157,7 +157,7 @@ public enum AlarmRecord {
       dismissed: try reader.optional("dismissed", \.bool, "true or false") ?? false,
       revived: try reader.optional("revived", \.instant, "an instant"),
       schedule: try reader.optional("schedule", \.stamp, "a stamp"),
-      naps: try reader.optional("naps", CascadeRecord.snoozes, "a list of snoozes") ?? [],
+      snoozeHistory: try reader.optional("naps", CascadeRecord.snoozes, "a list of snoozes") ?? [],
       exhausted: try reader.optional("exhausted", \.bool, "true or false") ?? false,
       by: try reader.optional("by", \.identifier, "an identifier"))
   }
@@ -224,7 +224,8 @@ public enum AlarmRecord {
       "auto": record.auto ? true : nil, "dismissed": record.dismissed ? true : nil,
       "revived": record.revived.map { JSON($0) },
       "schedule": record.schedule.map { JSON($0) },
-      "naps": record.naps.isEmpty ? nil : .array(record.naps.map(CascadeRecord.encode)),
+      "naps": record.snoozeHistory.isEmpty
+        ? nil : .array(record.snoozeHistory.map(CascadeRecord.encode)),
       "exhausted": record.exhausted ? true : nil, "by": record.by.map { JSON($0) },
     ])
   }

@@ -197,7 +197,9 @@ public enum CascadeRecord {
 
   /// Returns the snoozes of an occurrence, or nil if the value is not valid.
   static func snoozes(_ json: JSON) -> [CascadeRun.Snooze]? {
-    guard let list = json.array, list.count <= 8 * OccurrenceRecord.mostNaps else { return nil }
+    guard let list = json.array, list.count <= 8 * OccurrenceRecord.maxSnoozeHistory else {
+      return nil
+    }
     let snoozes = list.compactMap { item -> CascadeRun.Snooze? in
       guard let at = item["at"]?.instant, let until = item["until"]?.instant else { return nil }
       return CascadeRun.Snooze(at: at, until: until, by: item["by"]?.identifier)

@@ -1,7 +1,6 @@
 import BelfryCore
 import CLinux
 import Git
-import Glibc
 
 /// A transport that uses the user's own git, over a path, ssh, https or git, with the user's configuration, keys,
 /// credentials and certificates.
@@ -291,103 +290,5 @@ extension StoreContext {
           .stalled(seconds: networkTimeout),
           "no response for \(networkTimeout) seconds"))
     }
-  }
-}
-
-extension RemoteFailure {
-  /// The prefixes of git's progress lines, which may follow `remote: `.
-  private static let progress = [
-    "Enumerating objects", "Counting objects", "Delta compression", "Compressing objects",
-    "Writing objects", "Receiving objects", "Resolving deltas", "Unpacking objects", "Total ",
-    "From ", "To ",
-  ]
-
-  /// Creates a failure from the output of git and ssh.
-  ///
-  /// - Parameters:
-  ///   - outcome: The result of the process.
-  ///   - refusal: The remote's reason to reject a reference; nil if it didn't get that far.
-  ///   - url: The URL, whose credentials are masked.
-  public init(explaining outcome: GitCommand.Outcome, refusal: String?, url: RemoteURL) {
-    let lines = outcome.error.split(separator: "\n").map { url.masked(String($0)) }
-      .filter { line in
-        let bare = line.hasPrefix("remote: ") ? line.dropFirst("remote: ".count) : line[...]
-        return !RemoteFailure.progress.contains { bare.hasPrefix($0) }
-      }
-    func line(_ parts: String...) -> String? {
-      lines.first { line in parts.contains { line.containsInAnyCase($0) } }
-    }
-    /// Returns a line without git's prefixes.
-    func plain(_ line: String) -> String {
-      var text = line
-      for prefix in ["remote: ", "fatal: ", "error: ", "ssh: "] where text.hasPrefix(prefix) {
-        text.removeFirst(prefix.count)
-      }
-      // git pads the remote's lines with spaces, and ssh ends its lines with a carriage return.
-      while text.last?.isWhitespace == true || text.last == "." || text.last == ":" {
-        text.removeLast()
-      }
-      return text
-    }
-    if let refusal {
-      // The messages of the remote's hooks precede the reason.
-      let messages = lines.filter { $0.hasPrefix("remote: ") && !$0.contains("% (") }.map(plain)
-        .filter { !$0.isEmpty && !$0.hasPrefix("hook declined") && !$0.hasSuffix("done") }
-      self.init(
-        .rejected, ([url.masked(refusal)] + messages.prefix(3)).joined(separator: ": "))
-    } else if outcome.status == 128 + SIGXFSZ
-      || line("File size limit exceeded", "file too large") != nil
-    {
-      self.init(.other, "it sends more data than a store can contain")
-    } else if let reason = line("No space left on device") {
-      self.init(.other, plain(reason))
-    } else if line("REMOTE HOST IDENTIFICATION HAS CHANGED") != nil {
-      self.init(.hostKey(.changed, url), "its host key has changed")
-    } else if line("Host key verification failed") != nil {
-      self.init(.hostKey(.unknown, url), "its host key is unknown")
-    } else if let reason = line(
-      "Permission denied (", "Authentication failed", "could not read Username",
-      "could not read Password", "returned error: 401",
-      "Too many authentication failures")
-    {
-      self.init(.authentication(url.transport), plain(reason))
-    } else if let reason = line("returned error: 403", "access denied or repository not exported") {
-      self.init(.rejected, plain(reason))
-    } else if let reason = line("cannot run ", "unable to fork") {
-      self.init(.other, plain(reason))
-    } else if let reason = line("certificate", "SSL", "TLS") {
-      self.init(.certificate, plain(reason))
-    } else if ["301", "302", "303", "307", "308"].contains(where: {
-      line("returned error: \($0)") != nil
-    }) || line("unable to update url base from redirection") != nil {
-      self.init(.redirected, "it redirects to another URL, which Belfry doesn't follow")
-    } else if let reason = line(
-      "does not appear to be a git repository", "not found", "does not exist",
-      "No such file or directory", "returned error: 404"
-    ), line("Could not resolve", "Name or service not known") == nil {
-      self.init(
-        .missing, url.transport == .path ? "there is no repository" : plain(reason))
-    } else if line("unpacker error", "bad object", "did not send all necessary", "corrupt") != nil {
-      self.init(.damaged, "its repository is damaged")
-    } else {
-      let reason =
-        lines.first { $0.hasPrefix("ssh: ") }
-        ?? lines.first { $0.hasPrefix("fatal: ") && !$0.contains("Could not read from remote") }
-        ?? lines.first { $0.hasPrefix("error: ") } ?? lines.first { $0.hasPrefix("remote: ") }
-        ?? lines.first
-      // For git:// the reason is on another line.
-      let more = lines.first { $0.contains("errno=") }?.split(separator: "errno=").last
-        .map { ": \(plain(String($0)))" }
-      self.init(
-        .other,
-        reason.map { plain($0) + (more ?? "") } ?? "git exited with status \(outcome.status)")
-    }
-  }
-}
-
-extension String {
-  /// Returns true if the string contains a text, ignoring case.
-  fileprivate func containsInAnyCase(_ text: String) -> Bool {
-    lowercased().contains(text.lowercased())
   }
 }

@@ -71,7 +71,7 @@ public struct MergeDecision: Hashable, Sendable {
     case correctedClock
 
     /// The reason as a clause after "because".
-    public var words: String {
+    public var text: String {
       switch self {
       case .laterEdit: "it was edited later"
       case .greaterText: "both edits have the same time or none, and its text sorts later"

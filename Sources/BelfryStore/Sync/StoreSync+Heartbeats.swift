@@ -38,17 +38,17 @@ extension StoreSync {
       }
     }
     let head = store.branchMark
-    let isTold = await pushHeartbeatIfDue(
+    let isSent = await pushHeartbeatIfDue(
       repository, transports, head, spacing: spacing, promise: promise)
     // Only now, because other processes change the file during the transfers.
     updateHeartbeats { heartbeats in
-      heartbeats.asked = context.now
+      heartbeats.fetched = context.now
       heartbeats.silent = nil
       heartbeats.noteExchange(at: context.now)
       recordHeartbeats(repository, in: &heartbeats)
-      if isTold {
-        heartbeats.told = context.now
-        heartbeats.toldHead = head
+      if isSent {
+        heartbeats.sent = context.now
+        heartbeats.sentHead = head
       }
     }
   }
@@ -67,8 +67,8 @@ extension StoreSync {
     var heartbeats = store.deviceHeartbeats
     heartbeats.noteExchange(at: context.now)
     let wait =
-      head == heartbeats.toldHead ? spacing : min(spacing, DeviceHeartbeats.spacingInWindow)
-    let isDue = heartbeats.told.map { abs(context.now.seconds(since: $0)) >= wait } ?? true
+      head == heartbeats.sentHead ? spacing : min(spacing, DeviceHeartbeats.spacingInWindow)
+    let isDue = heartbeats.sent.map { abs(context.now.seconds(since: $0)) >= wait } ?? true
     return isDue
       ? await pushHeartbeat(repository, transports, head, every: promise ?? heartbeats.promise)
       : false
@@ -134,7 +134,7 @@ extension StoreSync {
   public var heartbeatSpacing: Int64? {
     guard store.hasTickedLately else { return nil }
     let isDue =
-      store.deviceHeartbeats.told.map {
+      store.deviceHeartbeats.sent.map {
         abs(context.now.seconds(since: $0)) >= DeviceHeartbeats.spacingInWindow
       } ?? true
     guard isDue else { return DeviceHeartbeats.spacing }
@@ -158,7 +158,7 @@ extension StoreSync {
   ) -> [Identifier: Set<Identifier>] {
     guard let repository = try? repository() else { return [:] }
     var result: [Identifier: Set<Identifier>] = [:]
-    for (device, commit) in heartbeats.has {
+    for (device, commit) in heartbeats.reportedHeads {
       guard let id = ObjectID(hexadecimal: commit), let tree = try? repository.commit(id).tree
       else { continue }
       for alarm in alarms where !hasCascade(of: alarm, repository, in: tree) {
@@ -188,7 +188,7 @@ extension DeviceHeartbeats {
     if time.isImplausible(at: now) || seen[device].map({ $0 > time }) == true { return }
     let trailers = CommitMessage.trailers(of: heartbeat.message)
     seen[device] = time
-    has[device] = trailers["Has"]
+    reportedHeads[device] = trailers["Has"]
     every[device] = trailers["Every"].flatMap { Int64($0) }
       .flatMap { DeviceHeartbeats.promises.contains($0) ? $0 : nil }
   }

@@ -52,7 +52,7 @@ struct ConflictsList: AsyncParsableCommand {
       Console.line("   kept       \(kept)")
       Console.line("   set aside  \(discarded)")
       Console.line(
-        "   because \(decision.rule.words)\(item.merge.map { "; merge \($0.commit.short)" } ?? "")")
+        "   because \(decision.rule.text)\(item.merge.map { "; merge \($0.commit.short)" } ?? "")")
     }
     Console.line("To use the other value: belfry conflicts restore N")
   }
@@ -171,7 +171,7 @@ struct Explain: AsyncParsableCommand {
     Console.line("  \(label)\(value)\(by)\(at)\(commit)")
     if let decision = part.decision {
       Console.line(
-        "    kept over \"\(Printable.text(decision.discardedText.text(names)))\", because \(decision.rule.words)"
+        "    kept over \"\(Printable.text(decision.discardedText.text(names)))\", because \(decision.rule.text)"
       )
     }
   }

@@ -173,7 +173,7 @@ struct PartnerText {
     case .scheduled(let request):
       return ["From \(name): \(summary(request))."] + warning(of: request.message)
     case .refused(let request, let refusal):
-      let reason = refusal?.wordsHere ?? "it arrived too late"
+      let reason = refusal?.textForReceiver ?? "it arrived too late"
       return ["From \(name), not set: \(summary(request)): \(reason)."]
         + warning(of: request.message)
     case .recalled(let request): return ["\(name) recalled: \(summary(request))."]

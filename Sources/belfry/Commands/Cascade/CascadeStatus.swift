@@ -64,8 +64,8 @@ struct CascadeStatus: ParsableCommand {
 
   /// Returns a warning if the heartbeats were fetched long ago.
   private func staleness(_ store: Store, _ context: CommandContext) -> String? {
-    guard store.hasRemote, let asked = store.deviceHeartbeats.asked else { return nil }
-    let age = context.storeContext.now.seconds(since: asked)
+    guard store.hasRemote, let fetched = store.deviceHeartbeats.fetched else { return nil }
+    let age = context.storeContext.now.seconds(since: fetched)
     return age < DeviceHeartbeats.spacing
       ? nil : "The last sync was \(Span.length(age)) ago. Sync for a current view: belfry sync"
   }

@@ -86,7 +86,7 @@ struct CascadeTest: AsyncParsableCommand {
     let store = editing.store
     let status = try store.status(try editing.alarm)
     let isNear =
-      status.comes.map { $0.at.seconds(since: now) < Timeline.rehearsalPatience } ?? false
+      status.comes.map { $0.at.seconds(since: now) < Timeline.rehearsalTimeout } ?? false
     if status.state == .ringing || isNear {
       throw CommandError(
         .notPossible, "\(editing.title) rings now or soon, so it cannot be tested.",
