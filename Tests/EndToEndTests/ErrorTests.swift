@@ -6,7 +6,7 @@ import Testing
   private func isTwoShortLines(_ text: String) -> Bool {
     let lines = text.split(separator: "\n")
     return lines.count == 2 && lines.allSatisfy { $0.count <= 160 }
-      && lines[0].hasPrefix("belfry: ")
+      && lines[0].hasPrefix("error: ") && lines[1].hasPrefix("hint: ")
   }
 
   @Test(arguments: ["pok", "atend", "catalo", "merge-drive"])

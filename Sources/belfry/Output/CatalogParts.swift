@@ -190,8 +190,8 @@ struct CatalogParts {
   private var paywall: Part {
     Part(
       name: "paywall",
-      text: TextWidth.wrapped("belfry: \(Paywall.limit(.free, 2))", to: style.width ?? 80)
-        .joined(separator: "\n") + "\n\(Paywall.offer)\n")
+      text: TextWidth.wrapped("error: \(Paywall.limit(.free, 2))", to: style.width ?? 80)
+        .joined(separator: "\n") + "\nhint: \(Paywall.offer)\n")
   }
 
   // MARK: Pages

@@ -48,7 +48,7 @@ struct CascadeStatus: ParsableCommand {
         "as far as is known, no step of the cascade of \(Printable.text(outlook.alarm.title)) would ring."
       )
     }
-    if !outlooks.isEmpty, let reason = staleness(store, context) { Console.error(reason) }
+    if !outlooks.isEmpty { warnIfStale(store, context) }
   }
 
   /// Returns the reason why there is nothing to show for an alarm.
@@ -62,12 +62,14 @@ struct CascadeStatus: ParsableCommand {
     return "\(title) has no further occurrence."
   }
 
-  /// Returns a warning if the heartbeats were fetched long ago.
-  private func staleness(_ store: Store, _ context: CommandContext) -> String? {
-    guard store.hasRemote, let asked = store.deviceHeartbeats.asked else { return nil }
+  /// Prints a warning if the heartbeats were fetched long ago.
+  private func warnIfStale(_ store: Store, _ context: CommandContext) {
+    guard store.hasRemote, let asked = store.deviceHeartbeats.asked else { return }
     let age = context.storeContext.now.seconds(since: asked)
-    return age < DeviceHeartbeats.spacing
-      ? nil : "The last sync was \(Span.length(age)) ago. Sync for a current view: belfry sync"
+    guard age >= DeviceHeartbeats.spacing else { return }
+    CommandDiagnostic.warn(
+      "the last sync was \(Span.length(age)) ago.",
+      hints: ["Sync for a current view: belfry sync"])
   }
 
   private func show(_ outlook: CascadeReadiness, _ context: CommandContext, _ store: Store) {
