@@ -200,7 +200,7 @@ struct CatalogParts {
     let reached = WelcomePages.Machine(
       reach: .desktop("desktop notifications (dunst 1.9.0)"), isTicking: true)
     let unreachable = WelcomePages.Machine(
-      reach: .unreachable("there is no session bus, and no terminal of yours is open."),
+      reach: .unreachable("there is no session bus, and none of your terminals is open."),
       isTicking: false)
     let pages = (1...WelcomePages.count).map { number in
       Part(

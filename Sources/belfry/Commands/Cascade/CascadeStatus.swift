@@ -5,7 +5,7 @@ import BelfryStore
 
 struct CascadeStatus: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show which steps would ring, as far as is known.",
+    commandName: "status", abstract: "Predict which steps would ring, and show the reasons.",
     discussion: """
       Each device sends a heartbeat every half hour, and often shortly before a step may ring. A device without a daemon \
       announces how often it syncs and is judged by that.
@@ -45,7 +45,7 @@ struct CascadeStatus: ParsableCommand {
     }
     for outlook in outlooks where outlook.live == 0 {
       CommandDiagnostic.warn(
-        "as far as is known, no step of the cascade of \(Printable.text(outlook.alarm.title)) would ring."
+        "no step of the cascade of \(Printable.text(outlook.alarm.title)) is expected to ring."
       )
     }
     if !outlooks.isEmpty { warnIfStale(store, context) }
