@@ -128,8 +128,8 @@ import Testing
     let list = try await sandbox.belfry("list", "--json")
     #expect(list.status == 0)
     #expect(list.array.count == 2)
-    #expect(list.err.contains("alarms/\(id ?? "").json is not valid: line 1"))
-    #expect(list.err.contains("stays armed"))
+    #expect(list.err.hasPrefix("warning: alarms/\(id ?? "").json is not valid: line 1"))
+    #expect(list.err.contains("\nhint: Its last valid version stays armed"))
     #expect(list.err.split(separator: "\n").count == 2)
 
     let tick = try await sandbox.belfry("tick", "--json", now: "2026-11-21T09:00:00Z")
