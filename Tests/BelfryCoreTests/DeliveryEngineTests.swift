@@ -201,7 +201,7 @@ import Testing
       (other, [], other),
       (answered, [.ended(pending.id)], answered),
       (.withdrawn, [.ended(pending.id)], nil),
-      (ongoing, [.gaveUp(pending.id)], .undelivered(["every channel gave up"])),
+      (ongoing, [.gaveUp(pending.id)], .undelivered(["every delivery channel failed"])),
     ]
     for (outcome, events, expected) in cases {
       var engine = engine(in: .delivering)

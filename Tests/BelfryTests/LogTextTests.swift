@@ -76,9 +76,9 @@ import Testing
     #expect(words(.exhaustedCascade) == "the whole cascade was unanswered")
     #expect(words(.unansweredSteps(1)) == "the only step of the cascade was unanswered")
     #expect(words(.unansweredSteps(3)) == "all 3 steps of the cascade were unanswered")
-    #expect(words(.rehearsalRequest) == "asked for")
+    #expect(words(.rehearsalRequest) == "requested")
     #expect(words(.rehearsal(isDelivered: true)) == "rang on laptop")
-    #expect(words(.rehearsal(isDelivered: false)) == "reached nobody on laptop")
+    #expect(words(.rehearsal(isDelivered: false)) == "was not delivered on laptop")
   }
 
   @Test func payloadsOfCallsHaveTexts() throws {

@@ -171,7 +171,7 @@ import Testing
     #expect(here.out == there.out)
     #expect(here.out.contains("+15551234567") && here.out.contains("HomePod"), "\(here.out)")
     let conflicts = try await sandbox.belfry("conflicts", now: "2026-11-22T20:04:00Z")
-    #expect(conflicts.out == "No edit was ever set aside.\n")
+    #expect(conflicts.out == "No merge has set an edit aside.\n")
     // Undo removes only this device's target.
     let undo = try await sandbox.belfry("undo", now: "2026-11-22T20:05:00Z")
     #expect(undo.status == 0, "\(undo.err)")
@@ -549,7 +549,7 @@ import Testing
     #expect(try await tick(sandbox, sandbox.store, "laptop", at: after).count == 1)
     try await sync(sandbox, [watch, sandbox.store], now: "2026-11-22T20:01:00Z")
     let log = try await sandbox.belfry("log", now: "2026-11-22T20:01:00Z")
-    for report in ["asked for", "rang on Watch", "rang on laptop"] {
+    for report in ["requested", "rang on Watch", "rang on laptop"] {
       #expect(log.out.contains(", \(report)  "), "\(log.out)")
     }
     #expect(log.out.split(separator: "\n").count { $0.contains("  Rehearsed: ") } == 3)

@@ -6,7 +6,7 @@ import Testing
   private func isTwoShortLines(_ text: String) -> Bool {
     let lines = text.split(separator: "\n")
     return lines.count == 2 && lines.allSatisfy { $0.count <= 160 }
-      && lines[0].hasPrefix("belfry: ")
+      && lines[0].hasPrefix("error: ") && lines[1].hasPrefix("hint: ")
   }
 
   @Test(arguments: ["pok", "atend", "catalo", "merge-drive"])
@@ -128,8 +128,8 @@ import Testing
     let list = try await sandbox.belfry("list", "--json")
     #expect(list.status == 0)
     #expect(list.array.count == 2)
-    #expect(list.err.contains("alarms/\(id ?? "").json is not valid: line 1"))
-    #expect(list.err.contains("stays armed"))
+    #expect(list.err.hasPrefix("warning: alarms/\(id ?? "").json is not valid: line 1"))
+    #expect(list.err.contains("\nhint: Its last valid version stays armed"))
     #expect(list.err.split(separator: "\n").count == 2)
 
     let tick = try await sandbox.belfry("tick", "--json", now: "2026-11-21T09:00:00Z")

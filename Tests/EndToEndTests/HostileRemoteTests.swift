@@ -47,7 +47,7 @@ import Testing
       #expect(result.sync.err.contains(part), "\(result.sync.err)")
     }
     // No name starts a line of its own.
-    #expect(result.sync.err.split(separator: "\n").allSatisfy { $0.hasPrefix("belfry: ") })
+    #expect(result.sync.err.split(separator: "\n").allSatisfy { $0.hasPrefix("warning: ") })
     try await fixture.expectContained(result, of: commit, refused: [])
   }
 

@@ -298,7 +298,7 @@ import Testing
     #expect(files.allSatisfy { !$0.hasPrefix("mail-") }, "\(files)")
     let doctor = try await alex.belfry(["doctor"])
     #expect(doctor.out.contains("truncated, or not an envelope (4)"), "\(doctor.out)")
-    #expect(try await alex.partner("sync").out == "Nothing is new.\n")
+    #expect(try await alex.partner("sync").out == "No news from your partners.\n")
   }
 
   @Test(

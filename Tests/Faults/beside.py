@@ -111,7 +111,7 @@ class Scenario:
     def commit(self):
         # It sometimes loses a race against belfry ("cannot lock ref"), as against any other git.
         with self.turn:
-            outcome = self.device.git("commit", "-a", "-q", "--allow-empty", "-m", "What lies there")
+            outcome = self.device.git("commit", "-a", "-q", "--allow-empty", "-m", "Commit the work tree")
         self.counts["commits" if outcome.code == 0 else "failed commits"] += 1
         time.sleep(0.1)
 
@@ -146,7 +146,8 @@ class Scenario:
         if self.trouble:
             raise self.trouble[0]
         for (who, shape), (after, count) in self.shapes.items():
-            self.report.fail(f"{who} fails beside others, though not locked out", f"{count} times, {after}: {shape}")
+            self.report.fail(f"{who} fails during concurrent work for another reason than a lock",
+                             f"{count} times, {after}: {shape}")
         self.finish()
         return (f"{self.seconds} s: " + ", ".join(f"{count} {what}" for what, count in sorted(self.counts.items()))
                 + f", {len(self.fired)} firings")
@@ -156,18 +157,18 @@ class Scenario:
         fail, device = self.report.fail, self.device
         outcome = self.run("add", "The last one", "--daily", "--at", "23:00")
         if outcome.code != 0:
-            fail("no more can be written when all is quiet", brief(outcome))
+            fail("a write fails after all other processes have ended", brief(outcome))
         for problem in mend(device):
-            fail("the store cannot be mended when all is quiet", problem)
+            fail("the store cannot be repaired after all other processes have ended", problem)
         problems = device.problems()
         if problems:
             moves = (device.store / ".git/logs/HEAD").read_text().splitlines()
-            problems.append("the branch was moved last by: " + moves[-1].split("\t")[-1])
-            fail("the store is not whole when all is quiet", *problems)
+            problems.append("the last change of the branch: " + moves[-1].split("\t")[-1])
+            fail("the store is inconsistent after all other processes have ended", *problems)
         try:
             listed = device.listed(self.now())
         except ValueError as reason:
-            fail("the store cannot be read when all is quiet", str(reason))
+            fail("the store cannot be read after all other processes have ended", str(reason))
             listed = {}
         log, committed = device.log(), tree_files(device.store, "HEAD", device.home)
         self.find_facts(listed, log, committed)
@@ -175,7 +176,7 @@ class Scenario:
         noted = {(entry["alarm"], entry["occurrence"]) for entry in log.values() if entry["action"] == "fired"}
         for alarm, occurrence in sorted(self.fired):
             if f"firing {alarm} {occurrence}" not in rung:
-                fail("a firing was reported and did not ring", f"{alarm} {occurrence}")
+                fail("a firing was reported, but did not ring", f"{alarm} {occurrence}")
             if (alarm, occurrence) not in noted:
                 fail("an acknowledged firing is not in the log", f"{alarm} {occurrence}")
 
@@ -188,7 +189,7 @@ class Scenario:
             for fact in writer.facts:
                 paths = entries.get(fact, [])
                 if not any(path in committed for path in paths):
-                    where = "is only in the files" if paths else "is nowhere"
+                    where = "is only in the files" if paths else "does not exist"
                     self.missing("log entry", f"{fact.action} {fact.alarm[:8]} {fact.value} {where}")
             for alarm, title in writer.titles.items():
                 shown = listed.get(alarm, {}).get("title")
@@ -197,7 +198,7 @@ class Scenario:
                 elif f"alarms/{alarm}.json" not in committed:
                     self.missing("alarm or edit", f"{alarm[:8]}, {title!r}, is only in the files")
             for title in writer.refused & (titles | {alarm["title"] for alarm in listed.values()}):
-                self.report.fail("a write that failed is there", title)
+                self.report.fail("a failed write took effect", title)
 
     def missing(self, what, details):
         self.counts["missing"] += 1

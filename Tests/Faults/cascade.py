@@ -159,7 +159,7 @@ class Story:
         fields = Path("/proc", str(daemon.pid), "stat").read_text().rsplit(")", 1)[1].split()
         seconds = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         if seconds > BUSY:
-            self.fail(f"the daemon of {device} took {seconds:.1f} s of the processor")
+            self.fail(f"the daemon of {device} used {seconds:.1f} s of CPU time")
 
     def rings(self):
         """Returns the start of each ringing: (seconds, device, first line)."""
@@ -184,12 +184,12 @@ class Story:
         rings = self.rings()
         got = [device for _, device, _ in rings]
         if got != [item[0] for item in expected]:
-            return self.fail(f"rang: {', '.join(got) or 'nobody'}; not: {', '.join(item[0] for item in expected)}")
+            return self.fail(f"rang: {', '.join(got) or 'none'}; expected: {', '.join(item[0] for item in expected)}")
         for (at, device, words), item in zip(rings, expected):
             if not item[1] - 1 <= at <= item[1] + LATE:
-                self.fail(f"{device} rang {at:.1f} s after the time, and not {item[1]}")
+                self.fail(f"{device} rang {at:.1f} s after the alarm's time, expected {item[1]} s")
             if len(item) > 2 and item[2] not in words:
-                self.fail(f"{device} did not say '{item[2]}': {words}")
+                self.fail(f"the text on {device} does not contain '{item[2]}': {words}")
 
     def expect_silenced(self, *devices, by):
         for device in devices:
@@ -200,7 +200,7 @@ class Story:
     def expect_logged(self, device, action):
         actions = [entry["action"] for entry in self.devices[device].log().values()]
         if action not in actions:
-            self.fail(f"the log of {device} tells of nothing {action}")
+            self.fail(f"the log of {device} has no entry {action}")
 
 # --- The stories ---
 
@@ -307,7 +307,7 @@ def body(report, sandbox):
                     story.begin()
                     tell(story)
                 except Unusable as reason:
-                    story.fail(f"could not go on: {reason}")
+                    story.fail(f"aborted: {reason}")
                 finally:
                     story.finish()
             thread = threading.Thread(target=play_out)
@@ -316,6 +316,6 @@ def body(report, sandbox):
             time.sleep(1)
         for thread in threads:
             thread.join()
-    return f"{len(stories)} stories of four daemons: {', '.join(tell.__name__ for tell in stories)}."
+    return f"{len(stories)} stories with four daemons: {', '.join(tell.__name__ for tell in stories)}."
 
 play("cascade", body)

@@ -21,7 +21,7 @@ PATIENCE = 60  # seconds until an expected delivery times out
 # Records each delivery, then acts at random, with a new choice for each daemon: it ends at once, ends soon, or stays.
 NOTIFY = """#!/usr/bin/env bash
 RANDOM=$((FAULTS_SEED + 7919 * ${BELFRY_TITLE#a}))
-: $RANDOM # the first is close to that of a seed close by
+: $RANDOM # similar seeds have similar first numbers
 words=(ends ends rests leaves stays)
 [ "$BELFRY_KIND" = firing ] || words=(ends)
 word=${words[RANDOM % ${#words[@]}]}
@@ -140,7 +140,7 @@ class Post:
             self.fail("SIGTERM does not end a daemon", f"after {PATIENCE} s: {self.said()}")
             self.daemon.kill()
         elif self.daemon.wait() != 0:
-            self.fail("SIGTERM does not end a daemon well", f"{self.daemon.returncode}: {self.said()}")
+            self.fail("a daemon fails on SIGTERM", f"{self.daemon.returncode}: {self.said()}")
         self.daemon.wait()
         self.read_errors()
         self.note_over()
@@ -255,7 +255,7 @@ class Post:
         self.stop()
         withdrawn = {int(each.pid) for each in self.deliveries() if each.start == self.starts}
         if left := withdrawn & self.leftovers().keys():
-            self.fail("a daemon that was stopped leaves its hooks", f"{len(left)} of them")
+            self.fail("a stopped daemon leaves hooks running", f"{len(left)} of them")
         self.clear()
         self.judge(missing)
 
@@ -309,8 +309,8 @@ class Post:
                           f"{title} {occurrence}: {len(found)}, not {allowed} (delivered {moments}; ended {ends})")
             over = self.over.get((title, occurrence), self.starts)
             if any(each.start > over for each in found):
-                self.fail("what was noted as delivered was delivered again",
-                          f"{title} {occurrence}: noted by start {over}, delivered {moments}")
+                self.fail("an occurrence that was recorded as delivered was delivered again",
+                          f"{title} {occurrence}: recorded by start {over}, delivered {moments}")
             first = min(found)
             start = self.started[first.start]
             if start.clock < due:
@@ -322,21 +322,21 @@ class Post:
                 self.counts["most"] = max(self.counts["most"], len(found))
         for title, occurrence in sorted(fired.keys() - expected):
             if occurrence[:10] == self.morning.date().isoformat():
-                self.fail("what was never due was delivered", f"{title} {occurrence}")
+                self.fail("an occurrence that was never due was delivered", f"{title} {occurrence}")
         self.judge_store(expected)
 
     def judge_store(self, expected):
         now = self.text()
         try:
             if len(self.device.listed(now)) != len(self.scenario.minutes):
-                self.fail("the list is not whole", f"{len(self.device.listed(now))} alarms")
+                self.fail("the list is incomplete", f"{len(self.device.listed(now))} alarms")
         except ValueError as reason:
             return self.fail("the store cannot be read", str(reason))
         outcome = self.device.run("doctor", "--json", now=now)
         try:
             for finding in json.loads(outcome.out)["findings"]:
                 if finding["level"] == "problem" and finding["area"] not in AROUND:
-                    self.fail("`belfry doctor` finds something", f"{finding['area']}: {finding['message']}")
+                    self.fail("`belfry doctor` reports a problem", f"{finding['area']}: {finding['message']}")
         except (ValueError, KeyError):
             self.fail("`belfry doctor` fails", brief(outcome))
         entries = self.device.must("log", now=now)
@@ -348,7 +348,7 @@ class Post:
             if noted[title, occurrence] > 1:
                 self.counts["twice in the log"] += 1
         for problem in self.device.problems():
-            self.fail("the store is not whole", problem)
+            self.fail("the store is inconsistent", problem)
 
 class Scenario:
     def __init__(self, report, sandbox):
@@ -383,7 +383,7 @@ class Scenario:
 
     def tell(self, post):
         self.told[post.name] = post.counts["kills"]
-        self.report.progress(f"{self.told.total()} of {self.kills} kills, {len(self.report.failures)} promises broken")
+        self.report.progress(f"{self.told.total()} of {self.kills} kills, {len(self.report.failures)} failures")
 
     def play(self):
         self.kills = 30 if self.report.short else 200
@@ -402,9 +402,9 @@ class Scenario:
         try:
             post.play()
         except Unusable as reason:
-            self.report.fail("the scenario could not go on", str(reason))
+            self.report.fail("the scenario was aborted", str(reason))
         except Exception:
-            self.report.fail("the scenario could not go on", traceback.format_exc())
+            self.report.fail("the scenario was aborted", traceback.format_exc())
 
     def summary(self, posts):
         counts, warnings = Counter(), {}
@@ -413,21 +413,21 @@ class Scenario:
             for shape, lines in post.warnings.items():
                 warnings.setdefault(shape, []).extend(lines)
         for shape, lines in warnings.items():
-            self.report.note(f"a daemon said {len(lines)} times: {shape}", lines[0])
+            self.report.note(f"a daemon printed {len(lines)} times: {shape}", lines[0])
         delays = sorted(delay for post in posts for delay in post.delays.values())
         if not delays:
-            self.report.fail("no firing came by the clock, as far as is known", "each was found by a daemon's start")
+            self.report.fail("no known firing was due while a daemon ran", "each was delivered at a daemon's start")
         if counts["twice in the log"]:
             self.report.note(f"{counts['twice in the log']} firings are in the log more than once")
         most = max(post.counts["most"] for post in posts)
         starts = [seconds for post in posts for seconds in post.durations]
         longest = f", at most {max(starts):.2f} s" if starts else ""
-        waited = (f"{len(delays)} came while a daemon waited, {statistics.median(delays):.2f} s late and at most "
-                  f"{delays[-1]:.2f} s; " if delays else "")
+        waited = (f"{len(delays)} were due while a daemon ran, {statistics.median(delays):.2f} s late (median) and at "
+                  f"most {delays[-1]:.2f} s; " if delays else "")
         return (f"{counts['kills']} kills, {counts['killed while it started']} of them while the daemon started; "
                 f"{counts['firings']} firings, {counts['deliveries']} deliveries, {counts['more than once']} firings "
-                f"delivered more than once, one {most} times; {counts['missing']} missing; {counts['over']} were "
-                f"noted as over before a daemon ended; {waited}a start took {self.startup:.2f} s alone{longest}")
+                f"delivered more than once, at most {most} times; {counts['missing']} missing; {counts['over']} were "
+                f"recorded as ended before a daemon ended; {waited}an undisturbed start took {self.startup:.2f} s{longest}")
 
 if __name__ == "__main__":
     play("daemon", lambda report, sandbox: Scenario(report, sandbox).play())

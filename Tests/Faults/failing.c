@@ -1,20 +1,20 @@
-// A disk that fails on demand: preloaded into belfry and into the git that it starts (LD_PRELOAD), it lets one
-// chosen call that writes to a file fail. The calls of all processes are counted together, so that a run has one
-// Nth call, whichever process makes it.
+// A library that simulates a failing disk. Preloaded (LD_PRELOAD) into belfry and into the git processes that it
+// starts, it makes one chosen call that writes to a file fail. The processes share one counter, so that the call
+// numbers are unique in a run.
 //
-//   FAIL_PREFIX   only calls on files below this path count, so that a terminal or a pipe never fails
-//   FAIL_COUNTER  a file of 64 zero bytes that the processes share; holds the count afterwards
-//   FAIL_TRACE    a file that gets a line for each counted call: its number, its kind and its path
-//   FAIL_KIND     the kinds that count, with commas between them (default: all but open, mkdir, unlink and flock)
-//   FAIL_N        the call that fails; none without it
-//   FAIL_ALL      1: every counted call fails, as on a file system that does not have it
+//   FAIL_PREFIX   counts only calls on files below this path, so that terminals and pipes never fail
+//   FAIL_COUNTER  a file of 64 zero bytes, which the processes share; contains the number of calls afterwards
+//   FAIL_TRACE    a file to which each counted call appends a line: its number, kind and path
+//   FAIL_KIND     the counted kinds, separated by commas (default: all except open, mkdir, unlink and flock)
+//   FAIL_N        the number of the call that fails (default: none)
+//   FAIL_ALL      1: every counted call fails, as on a file system that does not support it
 //   FAIL_ERRNO    ENOSPC, EIO, EDQUOT, EPERM, ENOTSUP or ENOLCK
-//   FAIL_STICKY   1: as on a disk that stays full, all later calls that may need room fail as well: not renaming and
-//                 linking, which put a name in the place of one, or beside it
-//   FAIL_KILL     1: the Nth call does not fail, but kills the group of the process, before it is made
-//   FAIL_SHORT    1: if the Nth call is a write, it writes half and succeeds; the next write of that process fails
+//   FAIL_STICKY   1: as on a disk that stays full, all later calls that may need space fail as well. Later renames and
+//                 links succeed, because they only change names.
+//   FAIL_KILL     1: instead of failing, the Nth call kills the process group before it takes effect
+//   FAIL_SHORT    1: if the Nth call is a write, it writes half of its bytes, and the next write of that process fails
 //
-// What stdio writes from within the C library is not seen: git writes FETCH_HEAD and packed-refs so.
+// Writes of stdio inside the C library are not intercepted. git writes FETCH_HEAD and packed-refs this way.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -47,7 +47,7 @@ static const struct { const char *name; int number; } errors[] = {
   {"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EDQUOT", EDQUOT}, {"EPERM", EPERM}, {"ENOTSUP", ENOTSUP}, {"ENOLCK", ENOLCK},
 };
 
-// A half write has been let through: the next write of this process fails.
+// Set after a short write. The next write of this process fails.
 static atomic_int owed;
 
 static int is_set(const char *name) {
@@ -75,7 +75,7 @@ __attribute__((constructor)) static void begin(void) {
   for (size_t index = 0; error && index < sizeof errors / sizeof *errors; index++)
     if (strcmp(error, errors[index].name) == 0) number = errors[index].number;
   if (path) {
-    // High up, where it is in nobody's way.
+    // A high number, so that the process does not use it.
     int opened = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CLOEXEC);
     trace = opened < 0 ? -1 : fcntl(opened, F_DUPFD_CLOEXEC, 700);
     if (trace >= 0) syscall(SYS_close, opened);
@@ -83,7 +83,7 @@ __attribute__((constructor)) static void begin(void) {
   counter = memory;
 }
 
-// Whether a kind is among those that count.
+// Returns 1 if a kind is counted.
 static int counts(const char *kind) {
   size_t length = strlen(kind);
   for (const char *at = kinds; (at = strstr(at, kind)) != NULL; at += length)
@@ -93,7 +93,7 @@ static int counts(const char *kind) {
 
 static int needs_room(const char *kind) { return strcmp(kind, "rename") != 0 && strcmp(kind, "link") != 0; }
 
-// Counts a call on a file, and says what is to become of it.
+// Counts a call on a file, and returns its outcome.
 static enum verdict judge(const char *kind, const char *path, int is_write) {
   if (!counter || strncmp(path, prefix, strlen(prefix)) != 0 || !counts(kind)) return PASS;
   unsigned long call = atomic_fetch_add(counter, 1) + 1;
@@ -137,7 +137,7 @@ static int refuse(void) {
   return -1;
 }
 
-// The C library's own function of this name. The calls below keep `errno` as that one leaves it.
+// The C library's function of this name. The functions below preserve the `errno` that it sets.
 #define REAL(type, name, ...) ((type(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name))
 #define KEEPING_ERRNO(statement) do { int kept = errno; statement; errno = kept; } while (0)
 
@@ -238,7 +238,7 @@ int linkat(int from, const char *old, int to, const char *new, int flags) {
   return verdict == PASS ? real(from, old, to, new, flags) : refuse();
 }
 
-// Opening counts where it may make a file.
+// Counts calls that may create a file.
 static int open_at(int folder, const char *path, int flags, mode_t mode) {
   static int (*real)(int, const char *, int, ...);
   if (!real) real = (int (*)(int, const char *, int, ...))dlsym(RTLD_NEXT, "openat64");

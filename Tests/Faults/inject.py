@@ -14,7 +14,7 @@ EVERY = USUAL + ",open,mkdir,unlink"
 WRITES = ("write", "pwrite", "writev")
 REASONS = {"ENOSPC": "No space left on device", "EDQUOT": "Disk quota exceeded", "EIO": "Input/output error"}
 STEPS = {("sync", "sticky"): 15, ("sync", "short"): 10, ("sync", "killed"): 25}  # with --short; a sync has most calls
-MOST_KEPT = 12  # maximum number of promises with preserved broken stores
+MOST_KEPT = 12  # maximum number of guarantees with preserved broken stores
 WORKERS = min(4, max(2, os.cpu_count() or 1))
 
 # `kinds`: the counted calls. `call`: the call that fails. `mode`: once, sticky (as on a full disk: all later calls
@@ -86,7 +86,7 @@ class World:
         for name in ("remote.git", "alpha"):
             shutil.copytree(self.template / name, self.folder / name, symlinks=True, dirs_exist_ok=True)
         if self.alpha.run("tick", now=self.now).code != 0:
-            raise Unusable("a store that was put back does not tick")
+            raise Unusable("`belfry tick` fails in a restored store")
         self.alpha.git("update-index", "-q", "--refresh")
 
     def run(self, words, fault=None, now=None):
@@ -121,7 +121,7 @@ class Scenario:
     def __init__(self, report, sandbox):
         self.report, self.sandbox, self.counts = report, sandbox, Counter()
         self.broken = sandbox.root / "broken"
-        self.failures, self.unclear = {}, {}  # by command and promise: the faults, with their details
+        self.failures, self.unclear = {}, {}  # by command and guarantee: the faults, with their details
         library = str(sandbox.root / "failing.so")
         source = Path(__file__).with_name("failing.c")
         subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", library, source, "-ldl"], check=True)
@@ -189,29 +189,29 @@ class Scenario:
 
     def judge_ending(self, fail, world, name, outcome, calls, fault):
         if outcome.code < 0 or outcome.code not in ((0, 1, 6) if name == "sync" else (0, 1)):
-            fail("a failure ends with a signal, or with a code that stands for something else", str(outcome.code))
+            fail("a failure ends with a signal or an unexpected exit code", str(outcome.code))
         elif outcome.code != 0 and not outcome.err.strip():
-            fail("a failure says nothing", "no message")
+            fail("a failure prints no message", "standard error is empty")
         elif outcome.code != 0 and REASONS.get(fault.error, "") not in outcome.err:
             seen = f"{world.call(calls, fault)}: {brief(outcome)}".replace(f"{world.folder}/", "")
-            self.unclear.setdefault((name, "the message does not name the system's reason"), []).append((fault, seen))
+            self.unclear.setdefault((name, "the message does not contain the system's error"), []).append((fault, seen))
 
     def judge_write(self, fail, world, name, outcome):
         """Checks `add` and `done`: the store has the old state or the new one."""
         old, state = world.old, world.state()
         for problem in world.alpha.problems():
-            fail("the store is not whole right after", problem)
+            fail("the store is inconsistent right after the command", problem)
         new = sorted(state.entries[path]["action"] for path in state.entries.keys() - old.entries.keys())
         if outcome.code != 0:
             for part in State._fields:
                 if getattr(state, part) != getattr(old, part):
-                    fail("a write that failed has changed something", f"{part} {self.difference(old, state, part)}")
+                    fail("a failed write changed the store", f"{part} {self.difference(old, state, part)}")
         elif name == "add":
             added = [alarm["title"] for id, alarm in state.listed.items() if id not in old.listed]
             if added != ["New one"] or new != ["created"] or state.head == old.head:
-                fail("a write that succeeded is not there", f"alarms {added}, log entries {new}")
+                fail("a successful write is missing", f"alarms {added}, log entries {new}")
         elif "ringing" in state.listed[world.rent] or new != ["done"] or state.head == old.head:
-            fail("a write that succeeded is not there", f"log entries {new}")
+            fail("a successful write is missing", f"log entries {new}")
         self.judge_next(fail, world, old if outcome.code else state)
         return "old" if outcome.code else "new"
 
@@ -222,7 +222,7 @@ class Scenario:
         if not self.succeeds(fail, world, ["add", "Next one", "--daily", "--at", "06:00", "--json"]):
             return "else"
         for problem in world.alpha.problems():
-            fail("the store is not whole after the next command", problem)
+            fail("the store is inconsistent after the next command", problem)
         state = world.state()
         titles = sorted(alarm["title"] for id, alarm in state.listed.items() if id not in old.listed)
         actions = sorted(state.entries[path]["action"] for path in state.entries.keys() - old.entries.keys())
@@ -232,7 +232,7 @@ class Scenario:
             "add": (["New one", "Next one"], ["created", "created"], []),
             "done": (["Next one"], ["created", "done"], [world.rent])}[name]
         if (titles, actions, changed) not in (none, whole) or gone:
-            fail("half of a killed change is there after the next command",
+            fail("a killed change is incomplete after the next command",
                  f"new alarms {titles}, log entries {actions}, records changed {changed}, entries gone {sorted(gone)}")
         return "old" if (titles, actions, changed) == none else "new"
 
@@ -256,7 +256,7 @@ class Scenario:
         outcome, _ = world.run(words, now=world.later)
         if outcome.code != 0:
             locks = [os.path.relpath(path, world.folder) for path in world.folder.rglob("*.lock")]
-            fail(f"the next `{words[0]}` fails", f"{brief(outcome)} (locks there: {', '.join(locks) or 'none'})")
+            fail(f"the next `{words[0]}` fails", f"{brief(outcome)} (locks: {', '.join(locks) or 'none'})")
         return outcome.code == 0
 
     def judge_next(self, fail, world, before):
@@ -269,21 +269,21 @@ class Scenario:
         changed = [id for id, record in before.records.items() if state.records.get(id) != record]
         gone = before.entries.keys() - state.entries.keys()
         if titles != ["Next one"] or actions != ["created"] or changed or gone:
-            fail("the next command brings more than itself, or takes something back",
+            fail("the next command makes other changes than its own",
                  f"alarms {titles}, log entries {actions}, records changed {changed}, entries gone {sorted(gone)}")
         for problem in world.alpha.problems():
-            fail("the store is not whole after the next command", problem)
+            fail("the store is inconsistent after the next command", problem)
 
     def judge_sync(self, fail, world, name, outcome):
         """Checks `sync`: this side is unchanged or merged, the remote is unchanged or merged, and a later sync
         completes it."""
         here, there = world.alpha.files(), world.remote_files()
         if outcome.code == 0 and (here != world.merged or there != world.merged):
-            fail("a sync that succeeded is not there", self.sides(world, here, there))
+            fail("a successful sync is incomplete", self.sides(world, here, there))
         if here not in (world.old.files, world.merged):
-            fail("a sync that failed left something in between here", self.side(world, here))
+            fail("a failed sync left an intermediate state on this device", self.side(world, here))
         if there not in (world.old_remote, world.merged):
-            fail("a sync that failed left something in between on the remote", self.side(world, there))
+            fail("a failed sync left an intermediate state on the remote", self.side(world, there))
         self.judge_both(fail, world, "after the sync")
         if self.succeeds(fail, world, ["sync", "--json"]):
             here, there = world.alpha.files(), world.remote_files()
@@ -294,9 +294,9 @@ class Scenario:
 
     def judge_both(self, fail, world, when):
         for problem in world.alpha.problems():
-            fail(f"the store is not whole {when}", problem)
+            fail(f"the store is inconsistent {when}", problem)
         for problem in broken_objects(world.remote, world.alpha.home):
-            fail(f"the remote is not whole {when}", problem)
+            fail(f"the remote is inconsistent {when}", problem)
         world.alpha.listed(world.now)
 
     def sides(self, world, here, there):
@@ -306,7 +306,7 @@ class Scenario:
         if files == world.merged:
             return "merged"
         if files in (world.old.files, world.old_remote):
-            return "as before"
+            return "unchanged"
         lost = sorted(world.old.files.keys() - files.keys())
         other = sorted(path for path in files if files[path] not in (world.old.files.get(path), world.merged.get(path)))
         mixed = sorted(path for path in files if files[path] != world.merged.get(path))
@@ -341,7 +341,7 @@ class Scenario:
                     self.attempt(world, name, fault)
                 except Exception as reason:
                     trouble.append(Unusable(f"{name}, {fault}: {reason!r}"))
-                self.report.progress(f"{next(done)} of {len(jobs)}, {len(self.failures)} promises broken")
+                self.report.progress(f"{next(done)} of {len(jobs)}, {len(self.failures)} failures")
         threads = [threading.Thread(target=work, args=(world,), daemon=True) for world in self.worlds]
         for thread in threads:
             thread.start()
@@ -363,11 +363,11 @@ class Scenario:
             extra = "" if kinds in (USUAL, EVERY) else f" of {kinds}"
             yield f"{error} {mode}{extra}: N = {ranges(calls)}".strip()
         fault, seen = min(faults)
-        yield f"such as {' '.join([fault.error, fault.mode]).strip()} {fault.call}, {seen[:800]}"
+        yield f"for example {' '.join([fault.error, fault.mode]).strip()} {fault.call}, {seen[:800]}"
 
     def spoken(self, name):
         count = lambda what: self.counts[name, what]
-        return f"{name}: {count('old')} failed, {count('new')} went through, {count('else')} broke a promise"
+        return f"{name}: {count('old')} failed, {count('new')} succeeded, {count('else')} violated a guarantee"
 
 if __name__ == "__main__":
     play("inject", lambda report, sandbox: Scenario(report, sandbox).play())

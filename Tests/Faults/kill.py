@@ -179,7 +179,7 @@ class Scenario:
         self.judge(device, command, outcome, before, after, probe)
         thorough = self.steps % 50 == 0
         for problem in device.problems(thorough) if thorough or outcome.code != 0 else []:
-            self.fail("a store is not whole after a kill and the next command", device, command, problem)
+            self.fail("a store is inconsistent after a kill and the next command", device, command, problem)
         self.learn(device, self.fields(before), after, synced=command.kind == "sync")
         self.views[device] = after
         if outcome.code == KILLED and command.kind == "sync":
@@ -202,7 +202,7 @@ class Scenario:
         locks = [path for folder in folders for path in folder.rglob("*.lock")]
         names = ", ".join(os.path.relpath(path, self.sandbox.data) for path in locks)
         what = "the next command" if again else f"`{command.kind}`"
-        self.fail(f"{what} fails after a kill", device, command, f"{brief(outcome)} (locks there: {names or 'none'})")
+        self.fail(f"{what} fails after a kill", device, command, f"{brief(outcome)} (locks: {names or 'none'})")
         for path in locks:
             path.unlink(missing_ok=True)
         if again and (outcome := again()).code != 0:
@@ -244,7 +244,7 @@ class Scenario:
                if entry["alarm"] == alarm and entry["action"] == "edited" and entry["at"][:19] == stamp]
         if len(own) != 1 or now.get((alarm, "note")) != note:
             self.fail("an acknowledged change is missing", device, command,
-                      f"the next command's: {len(own)} log entries, the note is {now.get((alarm, 'note'))!r}")
+                      f"of the next command: {len(own)} log entries, the note is {now.get((alarm, 'note'))!r}")
         for path in own:
             del new[path]
         if command.kind != "undo" or not any(entry["alarm"] == alarm for entry in new.values()):
@@ -264,7 +264,7 @@ class Scenario:
         details = self.spoken(new, changed, fields)
         if outcome.code not in (0, KILLED):
             if new or changed:
-                fail("a refused command changed something", details)
+                fail("a refused command changed the store", details)
             return
         if not new and not changed:
             if outcome.code == 0:
@@ -292,7 +292,7 @@ class Scenario:
             is_whole = is_whole and not fields
         if not is_whole:
             kind = "acknowledged" if outcome.code == 0 else "killed"
-            fail(f"half of a change is there, or another one ({kind})", details)
+            fail(f"a change is incomplete or wrong ({kind})", details)
 
     def judge_tick(self, fail, device, outcome, new, changed, fields):
         """Checks a tick: the clock settles occurrences of any alarm, and edits none."""
@@ -301,7 +301,7 @@ class Scenario:
             fail("a tick changed an alarm's definition", details)
         told = {entry["alarm"] for entry in new.values() if entry["action"] in TICKED - {"fired"}}
         if told - changed or any(entry["action"] not in TICKED for entry in new.values()):
-            fail("half of a tick's change is there, or another one", details)
+            fail("the change of a tick is incomplete or wrong", details)
         if outcome.code == 0:
             fired = {(item["alarm"], item["occurrence"]) for item in json.loads(outcome.out)["fired"]}
             noted = {(entry["alarm"], entry["occurrence"]) for entry in new.values() if entry["action"] == "fired"}
@@ -316,13 +316,13 @@ class Scenario:
         """Checks a sync: it adds the other device's writes, and reverts nothing."""
         for path, entry in new.items():
             if self.known.get(path) != entry:
-                fail("a sync brought a log entry that nobody wrote", f"{path}: {entry}")
+                fail("a sync added a log entry that no command wrote", f"{path}: {entry}")
         for key, value in fields.items():
             if (key, value) not in self.ranks:
-                fail("a sync brought a value that nobody wrote", f"{key}: {value!r}")
+                fail("a sync set a value that no command wrote", f"{key}: {value!r}")
             ranks, old = self.ranks.get((key, value), [-1]), self.ranks.get((key, was.get(key)), [-1])
             if max(ranks) < min(old):
-                fail("a sync took back what was written later", f"{key}: {was.get(key)!r} is {value!r}")
+                fail("a sync reverted a later write", f"{key}: {was.get(key)!r} is {value!r}")
 
     def judge_progress(self, fail, before, after, changed):
         """Checks that the state of an occurrence on one device is kept if the other device has no newer state."""
@@ -331,7 +331,7 @@ class Scenario:
             old, new = (json.loads(view.records[alarm])["progress"].get("occurrences", {}) for view in (before, after))
             for civil in old.keys() & new.keys():
                 if standing(new[civil]) < standing(old[civil]):
-                    fail("a sync took back what was written later", f"{alarm} {civil}: {old[civil]} is {new[civil]}")
+                    fail("a sync reverted a later write", f"{alarm} {civil}: {old[civil]} is {new[civil]}")
 
     def named(self, view, alarm):
         return json.loads(view.records[alarm])["title"]
@@ -349,7 +349,7 @@ class Scenario:
         fail, (alpha, beta) = self.report.fail, self.devices
         for device in self.devices:
             for problem in mend(device):
-                fail("a store cannot be mended at the end", f"{device.name}: {problem}")
+                fail("a store cannot be repaired at the end", f"{device.name}: {problem}")
         for device in (alpha, beta, alpha):
             outcome = device.run("sync")
             if outcome.code != 0:
@@ -357,12 +357,12 @@ class Scenario:
         heads = {str(device.name): device.head() for device in self.devices}
         heads["the remote"] = git(self.remote, "rev-parse", "main", home=alpha.home).out.strip()
         if len(set(heads.values())) != 1:
-            fail("the devices do not agree after a sync", str(heads))
+            fail("the devices differ after a sync", str(heads))
         for problem in broken_objects(self.remote, alpha.home):
-            fail("the remote is not whole", problem)
+            fail("the remote is inconsistent", problem)
         for device in self.devices:
             for problem in device.problems():
-                fail("a store is not whole at the end", f"{device.name}: {problem}")
+                fail("a store is inconsistent at the end", f"{device.name}: {problem}")
             self.finish_device(device)
 
     def finish_device(self, device):
@@ -387,7 +387,7 @@ class Scenario:
         for entry in view.entries.values():
             if entry["action"] == "fired" and entry["device"] == own:
                 if f"firing {entry['alarm']} {entry['occurrence']}" not in rung:
-                    fail("a firing is in the log and never rang", str(entry))
+                    fail("a firing is in the log, but did not ring", str(entry))
 
     # --- Commands right after a kill ---
 
@@ -401,7 +401,7 @@ class Scenario:
             return {id: (alarm["title"], alarm.get("note"), tuple(alarm.get("skipped", ())))
                     for id, alarm in device.listed().items()}
         for number in range(count):
-            self.report.progress(f"{number} of {count} kills with an undo after them")
+            self.report.progress(f"{number} of {count} kills, each followed by an undo")
             present = [id for id in alarms if id in state()]
             if len(present) < 2:
                 present.append(device.must("add", f"Chain {number}", "--daily")["id"])
@@ -424,16 +424,16 @@ class Scenario:
             if seen != past[-1]:
                 past = past[:-1] if kind == "undo" else past + [seen]
             if seen != past[-1] or (outcome.code == 0 and seen == past[-1] and len(past) == 3):
-                self.report.fail("a killed command left something else than all or nothing",
+                self.report.fail("a killed command took effect in part",
                                  f"chain {number}: {' '.join(words)}: {seen}, not {past[-1]}")
             undo = device.run("undo", "--json")
             after = state()
             if undo.code != 0 or after != past[-2]:
-                self.report.fail("undo after a kill took something else back",
+                self.report.fail("undo after a kill reverted another change",
                                  f"chain {number}: {' '.join(words)}, killed after {outcome.seconds * 1000:.1f} ms; undo: "
                                  f"{brief(undo)} {undo.out.strip()[:200]}; {after}, not {past[-2]}")
         for problem in device.problems():
-            self.report.fail("a store is not whole at the end", f"{device.name}: {problem}")
+            self.report.fail("a store is inconsistent at the end", f"{device.name}: {problem}")
 
     def play(self):
         total = self.report.kills or (60 if self.report.short else 1000)
@@ -441,20 +441,20 @@ class Scenario:
         self.counts.clear()
         kinds, weights = list(WEIGHTS), list(WEIGHTS.values())
         for number in range(total):
-            self.report.progress(f"{number} of {total}, {len(self.report.failures)} promises broken")
+            self.report.progress(f"{number} of {total}, {len(self.report.failures)} failures")
             kind = self.chance.choices(kinds, weights)[0]
             device = self.devices[self.chance.random() < 0.35]
             # A process does nothing while it starts, so most kills come later.
             earliest = 0 if self.chance.random() < 0.25 else self.startup
             typical = max(self.typical.get(kind, 0), 2 * self.startup)
             self.step(device, kind, self.chance.uniform(earliest, SLACK * typical))
-        self.report.progress("the end")
+        self.report.progress("final checks")
         self.finish()
         self.chains(25 if self.report.short else 400)
         counts = self.counts
         return (f"{total:,} commands and {counts['commands'] - total} syncs after kills: "
                 f"{counts['acknowledged']} acknowledged, {counts['killed']} killed, {counts['refused']} refused; "
-                f"{counts['took effect']} of the killed took effect, {counts['finished later']} of them finished "
+                f"{counts['took effect']} of the killed took effect, {counts['finished later']} of them completed "
                 f"by the next command; {counts['missing']} missing at the end; {counts['chains']} kills with an undo "
                 "right after them")
 

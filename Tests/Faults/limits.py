@@ -43,7 +43,7 @@ class Scenario:
 
     def whole(self, device):
         problems = device.problems()
-        self.check(not problems, "the store is not whole", "; ".join(problems))
+        self.check(not problems, "the store is inconsistent", "; ".join(problems))
 
     def writes(self, device, reason, words, must_fail=False, **options):
         """Runs a command that writes: it succeeds completely, or fails with the reason and changes nothing."""
@@ -54,19 +54,19 @@ class Scenario:
         if before is None or after is None:
             return outcome
         if outcome.code == 0:
-            self.check(not must_fail, "a command reports success where it cannot have written", seen)
-            self.check(after.head != before.head, "a write that succeeded is not there", seen)
+            self.check(not must_fail, "a command reports success although it cannot write", seen)
+            self.check(after.head != before.head, "a successful write is missing", seen)
         else:
-            self.check(outcome.code == 1 and reason in outcome.err, "a failure does not give its reason", seen)
+            self.check(outcome.code == 1 and reason in outcome.err, "a failure does not state its reason", seen)
             for part in State._fields:
                 same = getattr(before, part) == getattr(after, part)
-                self.check(same, "a write that failed has changed something", f"{part}; {seen}")
+                self.check(same, "a failed write changed the store", f"{part}; {seen}")
         self.whole(device)
         return outcome
 
     def succeeds(self, device, *words, **options):
         outcome = device.run(*words, **options)
-        self.check(outcome.code == 0, "a command fails although nothing is in its way any more",
+        self.check(outcome.code == 0, "a command fails after the limit is lifted",
                    f"`{words[0]}`: {brief(outcome)}")
         return outcome
 
@@ -74,9 +74,9 @@ class Scenario:
         """Runs a tick when an alarm is due: it rings, whether or not the ring can be recorded."""
         outcome = device.run("tick", now=now)
         rung = f"firing {alarm} {DUE}" in device.rung.read_text()
-        self.check(rung, "an alarm that is due does not ring", brief(outcome))
+        self.check(rung, "a due alarm does not ring", brief(outcome))
         usual = outcome.code in (0, 1)
-        self.check(usual, "a tick ends with a signal, or with a code that stands for something else", brief(outcome))
+        self.check(usual, "a tick ends with a signal or an unexpected exit code", brief(outcome))
 
     def store(self, name, folder=None, **options):
         """Returns a device with a store of a few alarms, one of which is due later."""
@@ -121,7 +121,7 @@ class Scenario:
             if outcome.code != 0:
                 break
             acknowledged |= {id for id in device.listed()}
-        self.check(outcome.code == 1 and FULL in outcome.err, "a full disk is not called full", brief(outcome))
+        self.check(outcome.code == 1 and FULL in outcome.err, "the message does not name the full disk", brief(outcome))
         for words in (["add", "One more", "--daily", "--at", "21:00"], ["edit", "Kept 0", "--title", "Kept here"]):
             self.writes(device, FULL, words)
         self.check(acknowledged <= set(self.state(device).listed), "an acknowledged alarm is missing")
@@ -151,7 +151,8 @@ class Scenario:
                     added = sorted(title for id, title in after.listed.items() if id not in before.listed)
                     entries = len(after.entries) - len(before.entries)
                     self.check(added == [f"After {pages}"] and entries == 1,
-                               "the next command brings more than itself", f"alarms {added}, {entries} log entries")
+                               "the next command makes other changes than its own",
+                               f"alarms {added}, {entries} log entries")
                 self.whole(device)
 
     def sync_full(self):
@@ -180,22 +181,22 @@ class Scenario:
         leave(folder, pages)
         outcome = alpha.run("sync")
         usual = outcome.code in (0, 1, 6)
-        self.check(usual, "a sync ends with a signal, or with a code that stands for something else", brief(outcome))
+        self.check(usual, "a sync ends with a signal or an unexpected exit code", brief(outcome))
         if outcome.code in (1, 6):
             said = FULL in outcome.err or "No space left on device" in outcome.err
-            self.check(said, "a failure does not give its reason", brief(outcome))
+            self.check(said, "a failure does not state its reason", brief(outcome))
         after = self.state(alpha)
         lost = after and before.entries.keys() - after.entries.keys()
         self.check(after and not lost, "an acknowledged log entry is missing", str(lost))
         if after and outcome.code != 0:
             count = len(after.listed) - len(before.listed)
-            self.check(count in (0, NEW), "a sync that failed has brought a part of the alarms", f"{count} of {NEW}")
+            self.check(count in (0, NEW), "a failed sync added a part of the alarms", f"{count} of {NEW}")
         self.whole(alpha)
         (folder / "filler").unlink()
         self.succeeds(alpha, "sync")
         self.succeeds(beta, "sync")
         self.whole(alpha)
-        self.check(alpha.files() == beta.files(), "the devices do not agree after a sync")
+        self.check(alpha.files() == beta.files(), "the devices differ after a sync")
 
     # --- A read-only disk ---
 
@@ -209,7 +210,7 @@ class Scenario:
             for words in (add, ["edit", "Kept 0", "--title", "Other"], ["delete", "Kept 1"]):
                 self.writes(device, READ_ONLY, words, must_fail=True)
             self.rings(device, due)
-            self.check(self.state(device) == before, "a store on a read-only disk is another one")
+            self.check(self.state(device) == before, "a store on a read-only disk has changed")
             subprocess.run([*remount[:2], "remount,rw", folder], check=True)
             self.succeeds(device, "add", "Writable again", "--daily", "--at", "21:00")
             self.whole(device)
@@ -229,11 +230,11 @@ class Scenario:
         outcome = device.run("list", "--json", prefix=prefix)
         is_list = outcome.code == 0 and "Kept 2" in outcome.out
         clear = outcome.code == 1 and FILES in outcome.err
-        self.check(is_list or clear, "the list fails without its reason", brief(outcome))
+        self.check(is_list or clear, "the list fails without stating its reason", brief(outcome))
         self.writes(device, FILES, ["add", "One more", "--daily", "--at", "21:00"], prefix=prefix)
         outcome = device.run("sync", prefix=prefix)
         said = outcome.code == 0 or outcome.code in (1, 6) and FILES in outcome.err
-        self.check(said, "a sync fails without its reason", brief(outcome))
+        self.check(said, "a sync fails without stating its reason", brief(outcome))
         self.succeeds(device, "sync")
         self.whole(device)
 
@@ -270,11 +271,11 @@ class Scenario:
             with suppress(ValueError):
                 listed = device.listed()
                 missing = [title for id, title in before.listed.items() if id not in listed]
-                self.check(not missing, "the list leaves alarms out", ", ".join(missing))
-                self.check(hidden in outcome.err, "a record that cannot be read is not reported", brief(outcome))
+                self.check(not missing, "the list omits alarms", ", ".join(missing))
+                self.check(hidden in outcome.err, "an unreadable record is not reported", brief(outcome))
             outcome = device.run("edit", hidden, "--title", "Over it")
             said = outcome.code == 1 and (DENIED in outcome.err or "has no permission to read it" in outcome.err)
-            self.check(said, "a failure does not give its reason", brief(outcome))
+            self.check(said, "a failure does not state its reason", brief(outcome))
             self.succeeds(device, "add", "Beside it", "--daily", "--at", "21:00")
         after = self.state(device)
         same = all(after.records.get(id) == record for id, record in before.records.items())
@@ -289,9 +290,9 @@ class Scenario:
         for words in (["list"], ["add", "Not mine", "--daily", "--at", "21:00"], ["tick"], ["sync"]):
             outcome = device.run(*words)
             said = outcome.code == 1 and "belongs to another user" in outcome.err
-            self.check(said, "a failure does not give its reason", f"`{words[0]}`: {brief(outcome)}")
+            self.check(said, "a failure does not state its reason", f"`{words[0]}`: {brief(outcome)}")
         os.chown(device.store, USER, USER)
-        self.check(self.state(device) == before, "a write that failed has changed something")
+        self.check(self.state(device) == before, "a failed write changed the store")
         self.succeeds(device, "add", "Mine again", "--daily", "--at", "21:00")
         self.whole(device)
 
@@ -300,9 +301,9 @@ class Scenario:
     def play(self):
         parts = [("a full disk", self.full), ("a nearly full disk", self.nearly_full),
                  ("a sync on a nearly full disk", self.sync_full), ("a read-only disk", self.read_only),
-                 ("few open files", self.descriptors), ("rights", self.rights)]
+                 ("few open files", self.descriptors), ("missing permissions", self.rights)]
         if not self.can_mount():
-            self.report.note("skipped, as file systems cannot be mounted here (root can)",
+            self.report.note("skipped, because mounting file systems needs root",
                              *(name for name, _ in parts[:4]))
             parts = parts[4:]
         for self.part, body in parts:
@@ -311,7 +312,7 @@ class Scenario:
             try:
                 body()
             except Unusable as reason:
-                self.check(False, "could not go on", str(reason))
+                self.check(False, "aborted", str(reason))
         return f"{len(parts)} limits, {self.counts['checks']} checks"
 
     def can_mount(self):

@@ -14,7 +14,7 @@ KILLED = -signal.SIGKILL
 AROUND = ("clock", "time zones", "hooks", "notifications", "deliveries", "battery", "cascade", "calls", "tick")  # the checks of `doctor` outside the store
 
 class Unusable(Exception):
-    """The scenario cannot go on."""
+    """The scenario cannot continue."""
 
 # --- Processes ---
 
@@ -207,7 +207,7 @@ class Device:
         head, files = tree_files(self.store, "HEAD", self.home, self.prefix), self.files()
         for path in sorted(head.keys() | files.keys()):
             if head.get(path) != files.get(path):
-                wrong.append(f"{path} is not in HEAD as it lies")
+                wrong.append(f"{path} differs from HEAD")
         return wrong
 
 def git(folder, *words, home, prefix=()):
@@ -262,7 +262,7 @@ def brief(outcome):
 # --- The report ---
 
 class Report:
-    """The broken promises, each with its instances, and the other results."""
+    """The violated guarantees, each with its instances, and the other results."""
     def __init__(self, scenario):
         arguments = sys.argv[1:]
         self.scenario, self.binary, self.short, self.seed = scenario, arguments[0], arguments[1] == "1", arguments[2]
@@ -276,7 +276,7 @@ class Report:
         self.failures.setdefault(promise, []).extend(instances)
 
     def note(self, words, *instances):
-        """Records a fact that breaks no promise."""
+        """Records a fact that violates no guarantee."""
         self.notes.setdefault(words, []).extend(instances)
 
     def keep(self, folder):
@@ -294,7 +294,7 @@ class Report:
     def print(self, summary):
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
-        verdict = "FAILED" if self.failures else "held"
+        verdict = "FAILED" if self.failures else "passed"
         print(f"{self.scenario}: {verdict}. {summary} ({time.monotonic() - self.start:.0f} s)")
         for title, found in (("FAILED", self.failures), ("note", self.notes)):
             for words, instances in found.items():
@@ -306,10 +306,10 @@ class Report:
         if self.failures:
             print("".join(f"  Kept: {folder}\n" for folder in self.kept), end="")
             short = ("--short " if self.short else "") + (f"--kills {self.kills} " if self.kills else "")
-            print(f"  Again: Tests/Faults/run {short}--seed {self.seed} {self.binary} {self.scenario}")
+            print(f"  Repeat: Tests/Faults/run {short}--seed {self.seed} {self.binary} {self.scenario}")
 
 def play(scenario, body):
-    """Runs a scenario: `body(report, sandbox)` returns the summary. Exits with 1 if a promise was broken."""
+    """Runs a scenario: `body(report, sandbox)` returns the summary. Exits with 1 if a guarantee was violated."""
     report = Report(scenario)
     sandbox = Sandbox(scenario, report.binary)
     for number in (signal.SIGHUP, signal.SIGTERM):
@@ -318,8 +318,8 @@ def play(scenario, body):
         try:
             summary = body(report, sandbox)
         except Unusable as reason:
-            report.fail("the scenario could not go on", str(reason))
-            summary = "Given up."
+            report.fail("the scenario was aborted", str(reason))
+            summary = "Aborted."
     except KeyboardInterrupt:
         summary = "Interrupted."
     except BaseException:

@@ -40,9 +40,9 @@ READING = {
 ELSEWHERE = {
     "daemon": "Tests/Faults/run daemon", "attend": "Tests/Faults/run daemon", "cascade contact": "Tests/Faults/run cascade",
     "service install": "writes units, not the store", "service uninstall": "writes units, not the store",
-    "git": "the user's own git", "merge-driver": "writes a file of git's", "hooks check": "called by git",
+    "git": "the user's own git", "merge-driver": "writes a file that git owns", "hooks check": "called by git",
     "device adopt": "needs a device that is gone; one commit, as an edit is",
-    "calls hook": "needs a hook that calls; writes what `calls off` does", "calls test": "calls a number",
+    "calls hook": "needs a hook that places calls; writes the same files as `calls off`", "calls test": "calls a number",
     "partner accept": "needs a second person", "partner confirm": "needs a second person",
     "partner send": "needs a second person", "partner recall": "needs a second person",
     "partner reply": "needs a second person", "partner rename": "needs a second person",
@@ -114,9 +114,9 @@ class Verbs:
         verbs = set(leaves(json.loads(help.out)["command"]))
         known = [set(COVERED), READING, set(ELSEWHERE)]
         for verb in sorted(verbs - set().union(*known)):
-            self.report.fail("a verb has no kill test", f"belfry {verb}: add it to verbs.py, with what it writes")
+            self.report.fail("a verb has no kill test", f"belfry {verb}: add it to verbs.py with its kinds of calls")
         for verb in sorted(set().union(*known) - verbs):
-            self.report.fail("a kill test is for a verb that there is not", f"belfry {verb}")
+            self.report.fail("a kill test covers a verb that does not exist", f"belfry {verb}")
         twice = [verb for verb in verbs if sum(verb in names for names in known) > 1]
         for verb in sorted(twice):
             self.report.fail("a verb is listed twice", f"belfry {verb}")
@@ -330,7 +330,7 @@ class Verbs:
         if kind == "clone":
             shutil.rmtree(self.sandbox.data / "clone", ignore_errors=True)
         for problem in device.problems(self.steps % 50 == 0):
-            self.fail("a store is not whole after a kill and the next command", device, words, problem)
+            self.fail("a store is inconsistent after a kill and the next command", device, words, problem)
         return outcome.code == KILLED
 
     def judge_end(self, device, kind, words, outcome, before):
@@ -340,9 +340,9 @@ class Verbs:
         # `doctor` reports problems around the store, and the tier may not allow partners.
         if not (outcome.code == 4 and kind in REFUSABLE or kind == "restore"
                 or outcome.code == 5 and kind.startswith("partner")):
-            self.fail(f"`{kind}` fails for no reason of its own", device, words, brief(outcome))
+            self.fail(f"`{kind}` fails unexpectedly", device, words, brief(outcome))
         if self.state(device) != before:
-            self.fail("a refused command changed something", device, words, brief(outcome))
+            self.fail("a refused command changed the store", device, words, brief(outcome))
 
     def judge_kill(self, device, kind, words, moment, known, before):
         """Runs the next command, and compares the store with the permitted states."""
@@ -362,7 +362,7 @@ class Verbs:
         for call in (words, None):
             self.restore("before")
             if call and device.run(*call, now=moment).code not in (0, 4):
-                raise Unusable(f"step {self.steps}, {device.name}: `{' '.join(call)}` fails when it is left alone")
+                raise Unusable(f"step {self.steps}, {device.name}: `{' '.join(call)}` fails without a kill")
             self.next_command(device, words, later)
             expected.append(self.state(device, known))
         self.restore("after")
@@ -370,7 +370,7 @@ class Verbs:
             self.counts["took effect"] += 1
         elif after != expected[1] and not (kind in REPEATABLE and self.completes(device, words, known, expected[0])):
             difference = [f"{place}: {text[:200]!r}" for place, text in (after - expected[0])]
-            self.fail("half of a change is there, or another one", device, words, difference or "something is missing")
+            self.fail("a change is incomplete or wrong", device, words, difference or "something is missing")
 
     def completes(self, device, words, known, expected):
         """Returns true if the same call, repeated, completes this device's own files."""
@@ -406,7 +406,7 @@ class Verbs:
             self.counts["took effect"] += 1
         outcome = device.run("list", "--json", "--store", str(place))
         if outcome.code != 0 or not json.loads(outcome.out):
-            self.fail("half of a clone is there", device, words, brief(outcome))
+            self.fail("a clone is incomplete", device, words, brief(outcome))
 
     # --- The end ---
 
@@ -415,9 +415,9 @@ class Verbs:
             for name in self.remotes(device):
                 device.must("remote", "remove", name)
             for problem in mend(device):
-                self.report.fail("a store cannot be mended at the end", f"{device.name}: {problem}")
+                self.report.fail("a store cannot be repaired at the end", f"{device.name}: {problem}")
             for problem in device.problems():
-                self.report.fail("a store is not whole at the end", f"{device.name}: {problem}")
+                self.report.fail("a store is inconsistent at the end", f"{device.name}: {problem}")
         unkilled = [kind for kind in self.kinds if not self.killed[kind]]
         if unkilled and self.counts["killed"] > 20 * len(self.kinds):
             self.report.fail("a kind was never killed", ", ".join(unkilled))
@@ -431,7 +431,7 @@ class Verbs:
             if not turn:
                 turn = self.chance.sample(self.kinds, len(self.kinds))
             kind = turn.pop()
-            self.report.progress(f"{self.counts['killed']} of {kills} kills, {len(self.report.failures)} promises broken")
+            self.report.progress(f"{self.counts['killed']} of {kills} kills, {len(self.report.failures)} failures")
             device = self.devices[self.chance.random() < 0.35]
             if self.chance.random() < 0.2:
                 delay = self.chance.uniform(0.003, 0.05)

@@ -380,7 +380,7 @@ public struct DeliveryEngine: Sendable {
   /// Returns the outcome as the ledger has to have it, given the events since it was reported.
   private func recordedOutcome(of delivery: Delivery) -> DeliveryOutcome? {
     guard let outcome = delivery.outcome, outcome != .withdrawn else { return nil }
-    if delivery.gaveUp { return .undelivered(["every channel gave up"]) }
+    if delivery.gaveUp { return .undelivered(["every delivery channel failed"]) }
     switch outcome {
     // One channel has ended, and another one continues.
     case .delivered(nil) where !delivery.hasEnded: return .ongoing(owner: owner)

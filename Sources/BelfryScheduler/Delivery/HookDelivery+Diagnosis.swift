@@ -21,7 +21,7 @@ extension HookDelivery {
   public func reach() async -> Reach {
     let paths = ([own].compactMap { $0 } + shipped).map { "\($0)/notify" }
     guard let path = paths.first(where: { access($0, F_OK) == 0 }) else {
-      return .unreachable("there is none of \(paths.joined(separator: ", "))")
+      return .unreachable("none of these hooks exists: \(paths.joined(separator: ", "))")
     }
     guard access(path, X_OK) == 0 else { return .unreachable("\(path) is not executable") }
     if let own, path.hasPrefix(own) { return .ownHook(path) }

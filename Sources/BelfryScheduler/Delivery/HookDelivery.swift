@@ -158,7 +158,7 @@ private struct HookRun: Sendable {
       delivery.activeDeliveries.channelFailed(pending, reasons)
       return .delivered(nil)
     }
-    return .undelivered(reasons + ["no terminal of yours is open"])
+    return .undelivered(reasons + ["none of your terminals is open"])
   }
 
   /// Runs the hooks with some names until one delivers. An answer ends the list: a hook that it terminates has not
@@ -179,7 +179,7 @@ private struct HookRun: Sendable {
       reasons += failures
     }
     return .undelivered(
-      reasons.isEmpty ? ["there is none of \(paths.joined(separator: ", "))"] : reasons)
+      reasons.isEmpty ? ["none of these hooks exists: \(paths.joined(separator: ", "))"] : reasons)
   }
 
   /// Runs one hook. Returns once it has delivered or failed; it may continue then.

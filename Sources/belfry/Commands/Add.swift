@@ -63,7 +63,7 @@ struct Add: ParsableCommand {
         alarms: [alarm], entries: store.entries([event], of: alarm),
         message: CommitMessage(event, of: alarm, device: store.device)))
     try warn(store, alarm, next, likely)
-    if let warning = delivery.warning(settings.tier) { Console.error(warning) }
+    delivery.warn(settings.tier)
 
     let output = AlarmOutput(
       store: store, style: context.style,

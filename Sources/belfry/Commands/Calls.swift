@@ -235,7 +235,7 @@ struct CallsTest: AsyncParsableCommand {
         await context.callHook.run(call, message: NotificationText.message(call))
       }
     } catch let interrupted as Interruption.Interrupted {
-      Console.error("error: interrupted; the call was ended")
+      Console.error("error: interrupted: the call was ended.")
       throw ExitCode(interrupted.status)
     }
     if let reason = outcome.reason {

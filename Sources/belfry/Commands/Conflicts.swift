@@ -7,7 +7,7 @@ struct Conflicts: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List the edits that merges set aside, and restore them.",
     discussion: """
-      A merge resolves every conflict by itself: it keeps one value and sets the other aside.
+      A merge resolves every conflict automatically: it keeps one value and sets the other aside.
       """,
     subcommands: [ConflictsList.self, ConflictsRestore.self],
     defaultSubcommand: ConflictsList.self)
@@ -36,7 +36,7 @@ struct ConflictsList: AsyncParsableCommand {
       return try Console.write(
         items.enumerated().map { ConflictDocument($0.element, number: $0.offset + 1) })
     }
-    if items.isEmpty { return Console.line("No edit was ever set aside.") }
+    if items.isEmpty { return Console.line("No merge has set an edit aside.") }
     let names = store.deviceNames()
     for (index, item) in items.enumerated() {
       let decision = item.decision

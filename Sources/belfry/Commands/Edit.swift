@@ -56,9 +56,7 @@ struct Edit: ParsableCommand {
       }
       return try AlarmEdit(store).edited(before, after)
     }
-    if delivery.isGiven, let warning = delivery.warning(try context.settings(store).tier) {
-      Console.error(warning)
-    }
+    if delivery.isGiven { delivery.warn(try context.settings(store).tier) }
     let status = try store.status(result)
     let output = AlarmOutput(
       store: store, style: context.style,

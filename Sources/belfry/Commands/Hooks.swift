@@ -117,13 +117,16 @@ struct HooksCheck: AsyncParsableCommand {
       try Console.write(
         problems.map { InvalidRecordDocument(path: $0.path, reason: $0.error.words) })
     }
-    for problem in problems {
-      Console.error(
-        "belfry: \(Printable.text(problem.path)) is not valid: \(Printable.text(problem.error.words))."
-      )
+    for (number, problem) in problems.enumerated() {
+      CommandDiagnostic(
+        isError: true,
+        message:
+          "\(Printable.text(problem.path)) is not valid: \(Printable.text(problem.error.words)).",
+        hints: number < problems.count - 1
+          ? [] : ["Correct the file and stage it again, or commit with --no-verify."]
+      ).print()
     }
     if problems.isEmpty { return }
-    Console.error("Correct the file and stage it again, or commit with --no-verify.")
     throw ExitCode(CommandError.Kind.failed.rawValue)
   }
 }

@@ -57,7 +57,7 @@ struct TickCommand: AsyncParsableCommand {
       guard case .undelivered(let reasons) = outcome else { continue }
       // The last resort: the terminal that runs this command, or cron's mail.
       Console.error(
-        "\u{07}belfry: warning: no notification could be shown for \(Printable.text(text.headline(notification)))"
+        "\u{07}warning: no notification could be shown for \(Printable.text(text.headline(notification)))"
       )
       for reason in reasons { Console.error("  \(Printable.text(reason))") }
     }
@@ -98,7 +98,7 @@ struct TickCommand: AsyncParsableCommand {
     guard let (notification, outcome) = report.warning else { return nil }
     guard case .undelivered(let reasons) = outcome else { return notification }
     Console.error(
-      "\u{07}belfry: warning: the battery warning was not delivered: \(Printable.text(NotificationText(zones: context.storeContext.zones).headline(notification))), \(Printable.text(notification.title))."
+      "\u{07}warning: the battery warning was not delivered: \(Printable.text(NotificationText(zones: context.storeContext.zones).headline(notification))), \(Printable.text(notification.title))."
     )
     for reason in reasons { Console.error("  \(Printable.text(reason))") }
     return nil

@@ -190,8 +190,8 @@ struct CatalogParts {
   private var paywall: Part {
     Part(
       name: "paywall",
-      text: TextWidth.wrapped("belfry: \(Paywall.limit(.free, 2))", to: style.width ?? 80)
-        .joined(separator: "\n") + "\n\(Paywall.offer)\n")
+      text: TextWidth.wrapped("error: \(Paywall.limit(.free, 2))", to: style.width ?? 80)
+        .joined(separator: "\n") + "\nhint: \(Paywall.offer)\n")
   }
 
   // MARK: Pages
@@ -200,7 +200,7 @@ struct CatalogParts {
     let reached = WelcomePages.Machine(
       reach: .desktop("desktop notifications (dunst 1.9.0)"), isTicking: true)
     let unreachable = WelcomePages.Machine(
-      reach: .unreachable("there is no session bus, and no terminal of yours is open."),
+      reach: .unreachable("there is no session bus, and none of your terminals is open."),
       isTicking: false)
     let pages = (1...WelcomePages.count).map { number in
       Part(

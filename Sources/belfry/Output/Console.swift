@@ -32,7 +32,7 @@ enum Console {
     if send(bytes, to: STDOUT_FILENO) { return }
     // The reader has closed the pipe, as `| head` does. That is no error.
     if errno == EPIPE { _exit(0) }
-    error("belfry: could not write the output: \(String(cString: strerror(errno))).")
+    error("error: could not write the output: \(String(cString: strerror(errno))).")
     _exit(1)
   }
 

@@ -1,6 +1,6 @@
 import Logging
 
-/// A log handler that writes to standard error in the form of Belfry's messages: `belfry: warning: …`.
+/// A log handler that writes to standard error: `belfry: stopped.`, `belfry: warning: …`.
 ///
 /// Each line of a message becomes a line of its own, after the time if there is one.
 struct DaemonLogHandler: LogHandler {

@@ -7,8 +7,8 @@ extension CommandDiagnostic {
     if let value = getenv(CommandDiagnostic.variable), String(cString: value) == "json" {
       return Console.error(line)
     }
-    Console.error("belfry: \(isError ? "" : "warning: ")\(message)")
-    for hint in hints { Console.error(hint) }
+    Console.error("\(isError ? "error" : "warning"): \(message)")
+    for hint in hints { Console.error("hint: \(hint)") }
   }
 
   /// Prints a warning on standard error.

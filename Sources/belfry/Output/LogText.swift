@@ -62,9 +62,9 @@ struct LogText {
     case .unansweredSteps(let count): return "all \(count) steps of the cascade were unanswered"
     case .undone(let action): return action.rawValue
     case .call(let call): return words(call)
-    case .rehearsalRequest: return "asked for"
+    case .rehearsalRequest: return "requested"
     case .rehearsal(let isDelivered):
-      return isDelivered ? "rang on \(device)" : "reached nobody on \(device)"
+      return isDelivered ? "rang on \(device)" : "was not delivered on \(device)"
     case .unknown(let json): return json
     }
   }

@@ -64,7 +64,7 @@ struct CascadeCheck {
     let silent = outlook.members.filter { !$0.wouldRing }
     if outlook.live == 0 {
       return Diagnosis(
-        "cascade", .problem, "\(title): as far as is known, no step of its cascade would ring.",
+        "cascade", .problem, "\(title): no step of its cascade is expected to ring.",
         remedy: "See why: belfry cascade status \(outlook.alarm.id.short)")
     }
     if silent.isEmpty {

@@ -99,10 +99,10 @@ final class CommandWarnings: Sendable {
     }
     switch notice {
     case .restored(let paths):
-      CommandDiagnostic.warn("\(list(paths)) had been removed; restored.")
+      CommandDiagnostic.warn("restored \(list(paths)), which another program had removed.")
     case .healed(let paths):
       CommandDiagnostic.warn(
-        "git had dropped \(list(paths)) from the branch; restored.",
+        "restored \(list(paths)), which git had dropped from the branch.",
         hints: ["To delete an alarm, use 'belfry delete'. To undo a change, use 'belfry undo'."])
     case .joined(let paths, let rest):
       let hint: String =

@@ -37,11 +37,12 @@ struct DeliveryOptions: ParsableArguments {
       || on != nil
   }
 
-  /// Returns a warning if the tier ignores one of the options.
-  func warning(_ tier: Settings.Tier) -> String? {
-    guard !tier.confirmsCompletion, strict == true || followUps != nil else { return nil }
-    return
-      "belfry: warning: on the tier free, Stop means Done, so no alarm asks or rings again ('belfry tier plus')."
+  /// Prints a warning if the tier ignores one of the options.
+  func warn(_ tier: Settings.Tier) {
+    guard !tier.confirmsCompletion, strict == true || followUps != nil else { return }
+    CommandDiagnostic.warn(
+      "on the tier free, Stop means Done, so no alarm asks or rings again.",
+      hints: ["Change the tier: belfry tier plus"])
   }
 
   /// Returns the delivery settings with the options applied.

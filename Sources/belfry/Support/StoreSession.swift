@@ -44,7 +44,7 @@ struct StoreSession {
   func offerAdoption(_ store: Store) {
     for old in store.devices.adoptable() {
       Console.error(
-        "If it replaces \(Printable.text(old.name)) (\(old.id.short)): belfry device adopt \(old.id.short)"
+        "hint: If it replaces \(Printable.text(old.name)) (\(old.id.short)): belfry device adopt \(old.id.short)"
       )
     }
   }

@@ -15,8 +15,8 @@ enum Watchdog {
     // A signal, as it arrives even if every thread is blocked.
     signal(SIGALRM) { _ in
       let message: StaticString = """
-        belfry: timed out after 10 min without progress.
-        Find the cause: belfry doctor
+        error: timed out after 10 min without progress.
+        hint: Find the cause: belfry doctor
 
         """
       _ = write(STDERR_FILENO, message.utf8Start, message.utf8CodeUnitCount)

@@ -167,8 +167,11 @@ extension CascadeEditing {
           .first(where: { presence.standIns[$0] == device })
       {
         throw CommandError(
-          .usage, "\(label) is already in the cascade of \(title), in the place of \(old.short).",
-          hint: "To make the place its own, run on \(label): belfry device adopt \(old.short)")
+          .usage,
+          "\(label) is already in the cascade of \(title), as the replacement of \(old.short).",
+          hint:
+            "To replace \(old.short) permanently, run on \(label): belfry device adopt \(old.short)"
+        )
       }
       if let device = target.device, device == plan.primary {
         throw CommandError(
@@ -184,7 +187,7 @@ extension CascadeEditing {
       }
       guard plan.targets.count < Cascade.most else {
         throw CommandError(
-          .usage, "the cascade of \(title) has \(Cascade.most) steps, the most there can be.",
+          .usage, "the cascade of \(title) already has \(Cascade.most) steps, the maximum.",
           hint: "Remove one first: belfry cascade remove \(summary.id.short) STEP")
       }
       plan.targets.append(target)

@@ -120,7 +120,8 @@ struct CascadeEditing {
   func warn(_ alarm: Alarm) {
     guard let plan = alarm.cascade?.plan else { return }
     if !plan.isOn, !plan.targets.isEmpty {
-      Console.error("The cascade is off. Turn it on: belfry cascade on \(alarm.id.short)")
+      CommandDiagnostic.warn(
+        "the cascade is off.", hints: ["Turn it on: belfry cascade on \(alarm.id.short)"])
     }
     if plan.calls, !devices.contains(where: \.calls) {
       CommandDiagnostic.warn(

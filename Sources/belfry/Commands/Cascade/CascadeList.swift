@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryScheduler
 import BelfryStore
 
 struct CascadeList: ParsableCommand {
@@ -43,8 +44,9 @@ struct CascadePreview: ParsableCommand {
     }
     let isOpen = status.state == .ringing || status.state == .snoozed
     if !alarm.enabled, !common.json {
-      Console.error(
-        "\(editing.title) is disabled and does not ring: belfry enable \(alarm.id.short)")
+      CommandDiagnostic.warn(
+        "\(editing.title) is disabled and does not ring.",
+        hints: ["Enable it: belfry enable \(alarm.id.short)"])
     }
     guard let next = isOpen ? current : timeline.next(after: now) else {
       throw CommandError(

@@ -5,7 +5,7 @@ import BelfryStore
 
 struct CascadeStatus: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show which steps would ring, as far as is known.",
+    commandName: "status", abstract: "Predict which steps would ring, and show the reasons.",
     discussion: """
       Each device sends a heartbeat every half hour, and often shortly before a step may ring. A device without a daemon \
       announces how often it syncs and is judged by that.
@@ -45,10 +45,10 @@ struct CascadeStatus: ParsableCommand {
     }
     for outlook in outlooks where outlook.live == 0 {
       CommandDiagnostic.warn(
-        "as far as is known, no step of the cascade of \(Printable.text(outlook.alarm.title)) would ring."
+        "no step of the cascade of \(Printable.text(outlook.alarm.title)) is expected to ring."
       )
     }
-    if !outlooks.isEmpty, let reason = staleness(store, context) { Console.error(reason) }
+    if !outlooks.isEmpty { warnIfStale(store, context) }
   }
 
   /// Returns the reason why there is nothing to show for an alarm.
@@ -62,12 +62,14 @@ struct CascadeStatus: ParsableCommand {
     return "\(title) has no further occurrence."
   }
 
-  /// Returns a warning if the heartbeats were fetched long ago.
-  private func staleness(_ store: Store, _ context: CommandContext) -> String? {
-    guard store.hasRemote, let fetched = store.deviceHeartbeats.fetched else { return nil }
+  /// Prints a warning if the heartbeats were fetched long ago.
+  private func warnIfStale(_ store: Store, _ context: CommandContext) {
+    guard store.hasRemote, let fetched = store.deviceHeartbeats.fetched else { return }
     let age = context.storeContext.now.seconds(since: fetched)
-    return age < DeviceHeartbeats.spacing
-      ? nil : "The last sync was \(Span.length(age)) ago. Sync for a current view: belfry sync"
+    guard age >= DeviceHeartbeats.spacing else { return }
+    CommandDiagnostic.warn(
+      "the last sync was \(Span.length(age)) ago.",
+      hints: ["Sync for a current view: belfry sync"])
   }
 
   private func show(_ outlook: CascadeReadiness, _ context: CommandContext, _ store: Store) {

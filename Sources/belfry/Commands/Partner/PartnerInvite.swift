@@ -117,8 +117,8 @@ struct PartnerInvite: AsyncParsableCommand {
     } catch {
       let failure = CommandError(drawing: error)
       if png != nil { throw failure }
-      CommandDiagnostic.warn("no QR code: \(failure.message) Use the link instead.")
-      if let hint = failure.hint { Console.error(hint) }
+      CommandDiagnostic.warn(
+        "no QR code: \(failure.message) Use the link instead.", hints: failure.hints)
       return nil
     }
   }

@@ -23,9 +23,12 @@ struct PartnerSync: AsyncParsableCommand {
         PartnerNewsDocument(news: report.news.flatMap(text.lines), waiting: report.waiting))
     } else {
       text.show(report.news)
-      if report.news.isEmpty, report.failures.isEmpty, !notify { Console.line("Nothing is new.") }
+      if report.news.isEmpty, report.failures.isEmpty, !notify {
+        Console.line("No news from your partners.")
+      }
       if report.waiting > 0 {
-        Console.line("\(report.waiting) more messages wait: belfry partner sync")
+        Console.line(
+          "\(report.waiting) more messages are waiting. To process them: belfry partner sync")
       }
     }
     if notify { await PartnerNotifications(session).send(report.news) }
