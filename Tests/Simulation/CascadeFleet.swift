@@ -386,7 +386,9 @@ final class CascadeFleet {
       if progress.isOver { continue }
       let election = CallElection(rank: rank, callers: callers.count, due: callout.due)
       let now = store.context.now
-      switch election.move(at: now, leases: read(callout.target, device, now), tried: progress.attempts) {
+      switch election.move(
+        at: now, leases: read(callout.target, device, now), tried: progress.attempts)
+      {
       case .wait: break
       case .over:
         progress.isOver = true

@@ -7,7 +7,9 @@ public final class Sandbox: Sendable {
   /// The folder that contains all files of the sandbox. It is removed with the sandbox.
   public let root: String
 
+  /// The home folder.
   public var home: String { root + "/home" }
+  /// The folder of the default store.
   public var store: String { home + "/.local/share/belfry" }
   /// The file to which the test hooks append a line for each notification.
   public var rang: String { root + "/rang" }
@@ -51,9 +53,13 @@ public final class Sandbox: Sendable {
     public var description: String { "status \(status): \(message)" }
   }
 
+  /// The result of a program.
   public struct Output: Sendable {
+    /// The exit status.
     public let status: Int32
+    /// Standard output.
     public let out: String
+    /// Standard error.
     public let err: String
 
     /// Throws unless the command succeeded, for the steps that prepare a test.
@@ -65,7 +71,9 @@ public final class Sandbox: Sendable {
     public var json: Any? {
       try? JSONSerialization.jsonObject(with: Data(out.utf8), options: .fragmentsAllowed)
     }
+    /// Standard output as a JSON object; empty if it is none.
     public var object: [String: Any] { json as? [String: Any] ?? [:] }
+    /// Standard output as a JSON array of objects; empty if it is none.
     public var array: [[String: Any]] { json as? [[String: Any]] ?? [] }
   }
 
@@ -164,10 +172,12 @@ public final class Sandbox: Sendable {
     return server
   }
 
+  /// Runs git with the arguments, in the default store unless another folder is given.
   public func git(_ arguments: String..., in folder: String? = nil) async throws -> Output {
     try await run("/usr/bin/git", ["-C", folder ?? store] + arguments)
   }
 
+  /// Runs a program in the sandbox's environment, and returns its result.
   public func run(
     _ program: String, _ arguments: [String], environment: [String: String] = [:]
   ) async throws -> Output {
@@ -198,10 +208,12 @@ public final class Sandbox: Sendable {
 
   // MARK: Files
 
+  /// Returns the content of a text file.
   public func read(_ path: String) throws -> String {
     try String(contentsOfFile: path, encoding: .utf8)
   }
 
+  /// Writes a text file, optionally with a mode.
   public func write(_ text: String, to path: String, mode: Int = 0o644) throws {
     try text.write(toFile: path, atomically: false, encoding: .utf8)
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)

@@ -3,10 +3,12 @@ import Glibc
 
 /// A server on the loopback interface, with all its files in a folder of the sandbox.
 public protocol Server: Sendable {
+  /// The processes of the server.
   var process: ServerProcess { get }
 }
 
 extension Server {
+  /// The port on the loopback interface.
   public var port: Int { process.port }
   /// The path of the log file.
   public var log: String { process.log }
@@ -19,7 +21,9 @@ extension Server {
 ///
 /// They end with `stop()`, or when the sandbox is removed or the tests end.
 public struct ServerProcess: Sendable {
+  /// The port on the loopback interface.
   public let port: Int
+  /// The path of the log file.
   public let log: String
   private let group: pid_t
 
@@ -80,6 +84,7 @@ public struct ServerProcess: Sendable {
 
 /// An OpenSSH server with a host key, and a key and a configuration for its clients.
 public struct SSHServer: Server {
+  /// The processes of the server.
   public let process: ServerProcess
   /// The user name of the clients: the user who runs the tests.
   public let user: String
@@ -102,6 +107,7 @@ public struct SSHServer: Server {
   /// The URL of a repository with the alias in the configuration, by its absolute path.
   public func alias(_ path: String) -> String { "bells:\(path)" }
 
+  /// Starts the server, and waits until it listens.
   public init(_ sandbox: Sandbox) async throws {
     let folder = sandbox.root + "/ssh"
     let make = """
@@ -160,8 +166,11 @@ public struct SSHServer: Server {
 ///
 /// It serves two hosts on one port: 127.0.0.1, and 127.0.0.2, to which `/moved` redirects.
 public struct HTTPSServer: Server {
+  /// The processes of the server.
   public let process: ServerProcess
+  /// The user name of the clients.
   public let user = "ringer"
+  /// The password of the clients.
   public let password = "open sesame"
   private let folder: String
 
@@ -177,6 +186,7 @@ public struct HTTPSServer: Server {
   /// The URL that redirects to the same repository on the other host.
   public func moved(_ name: String) -> String { url("moved/" + name) }
 
+  /// Starts the server, and waits until it listens.
   public init(_ sandbox: Sandbox) async throws {
     let folder = sandbox.root + "/https"
     let certificate = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2"
@@ -255,11 +265,13 @@ public struct HTTPSServer: Server {
 
 /// A `git daemon` that accepts pushes without authentication.
 public struct GitServer: Server {
+  /// The processes of the server.
   public let process: ServerProcess
 
   /// The URL of a repository in the sandbox's root, by its name.
   public func url(_ name: String) -> String { "git://127.0.0.1:\(port)/\(name)" }
 
+  /// Starts the server, and waits until it listens.
   public init(_ sandbox: Sandbox) async throws {
     let folder = sandbox.root + "/git"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -276,6 +288,7 @@ public struct GitServer: Server {
 
 /// A server that accepts and logs connections but never sends a response.
 public struct SilentServer: Server {
+  /// The processes of the server.
   public let process: ServerProcess
 
   /// The URL of a repository, by its absolute path.
@@ -283,6 +296,7 @@ public struct SilentServer: Server {
     "\(scheme)://\(scheme == "ssh" ? "bells@" : "")127.0.0.1:\(port)\(path)"
   }
 
+  /// Starts the server, and waits until it listens.
   public init(_ sandbox: Sandbox) async throws {
     let folder = sandbox.root + "/silent"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -2,10 +2,12 @@ import Foundation
 
 /// The called side of a SIP call, played by sipp, which measures the received audio.
 public struct Telephone: Server {
+  /// The processes of the server.
   public let process: ServerProcess
   private let folder: String
   private let sandbox: Sandbox
 
+  /// The reaction of the telephone to a call.
   public enum Behavior: String, Sendable {
     case answers, busy
     /// The number does not exist.
@@ -14,11 +16,13 @@ public struct Telephone: Server {
 
   /// The audio that the telephone received.
   public struct Heard: Sendable {
+    /// The duration in seconds.
     public let seconds: Double
     /// The fraction of samples that are not silent.
     public let loud: Double
   }
 
+  /// Starts the server, and waits until it listens.
   public init(_ sandbox: Sandbox, _ behavior: Behavior = .answers) async throws {
     self.sandbox = sandbox
     let folder = sandbox.root + "/telephone-\(UUID().uuidString)"
@@ -109,10 +113,12 @@ public struct Telephone: Server {
 
 /// An HTTP voice API in Twilio's form, with a configured answer to each request.
 public struct VoiceAPI: Server {
+  /// The processes of the server.
   public let process: ServerProcess
   private let folder: String
   private let sandbox: Sandbox
 
+  /// The URL of the server.
   public var url: String { "http://127.0.0.1:\(port)/2010-04-01/Accounts/AC1/Calls.json" }
 
   /// - Parameters:

@@ -62,6 +62,7 @@ public struct OccurrenceID: Hashable, Comparable, Sendable {
     self.occurrence = occurrence
   }
 
+  /// Orders occurrences by alarm, and those of one alarm by time.
   public static func < (a: OccurrenceID, b: OccurrenceID) -> Bool {
     (a.alarm, a.occurrence) < (b.alarm, b.occurrence)
   }

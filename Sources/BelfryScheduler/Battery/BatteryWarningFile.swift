@@ -50,7 +50,8 @@ extension LocalFile.Format where Value == BatteryWarningHistory {
             let at = item["at"]?.instant
           else { continue }
           sent[OccurrenceID(alarm: alarm, occurrence: occurrence)] =
-            BatteryWarningHistory.SentWarning(risk: risk, at: at, isOver: item["over"]?.bool ?? false)
+            BatteryWarningHistory.SentWarning(
+              risk: risk, at: at, isOver: item["over"]?.bool ?? false)
         }
         return BatteryWarningHistory(sent)
       },
@@ -59,7 +60,8 @@ extension LocalFile.Format where Value == BatteryWarningHistory {
           history.sent.map { key, warning in
             JSON.object([
               "alarm": JSON(key.alarm), "occurrence": JSON(key.occurrence),
-              "risk": .string(warning.risk.rawValue), "at": JSON(warning.at), "over": .bool(warning.isOver),
+              "risk": .string(warning.risk.rawValue), "at": JSON(warning.at),
+              "over": .bool(warning.isOver),
             ])
           }
         ).document

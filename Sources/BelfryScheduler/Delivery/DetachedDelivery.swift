@@ -51,6 +51,7 @@ public final class DetachedDelivery: NotificationDelivery {
     self.timeout = timeout
   }
 
+  /// Delivers through the helper, and returns the outcome that it reports.
   public func deliver(_ delivery: PendingDelivery, snooze: Int64) async -> DeliveryOutcome {
     await withCheckedContinuation { continuation in
       let reason: String? = state.withLock { state in

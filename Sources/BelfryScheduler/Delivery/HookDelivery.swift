@@ -63,6 +63,7 @@ public struct HookDelivery: NotificationDelivery {
   /// The names of all hooks, including those that place calls and send messages.
   static let hookNames = Channel.all.flatMap(\.hooks) + ["call", "person"]
 
+  /// Starts all channels, and returns the first outcome. Channels may continue after it.
   public func deliver(_ pending: PendingDelivery, snooze: Int64) async -> DeliveryOutcome {
     let first = FirstOutcome()
     let rendered = render(pending.notification)
