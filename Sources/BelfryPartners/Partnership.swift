@@ -164,7 +164,7 @@ public enum MailFault: String, CaseIterable, Sendable {
   case outlived
 
   /// The fault as text for the user.
-  public var words: String {
+  public var text: String {
     switch self {
     case .forged: "forged or modified"
     case .malformed: "truncated, or not an envelope"

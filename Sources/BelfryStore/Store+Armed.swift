@@ -37,7 +37,9 @@ extension Store {
 
   /// Returns an alarm's record. Returns nil if it is missing or not valid, or if an earlier commit is checked out.
   public func armed(_ id: Identifier) -> ArmedRecord? {
-    guard past == nil, case .good(let alarm, let content)? = try? readAlarm(id) else { return nil }
+    guard detachedHead == nil, case .good(let alarm, let content)? = try? readAlarm(id) else {
+      return nil
+    }
     return ArmedRecord(
       alarm: alarm, bytes: content.bytes, signature: FileSignature(content.status))
   }
@@ -54,7 +56,7 @@ extension Store {
   public func armedByHistory(besides known: Set<Identifier>) -> [ArmedRecord] {
     guard let repository = try? repository() else { return [] }
     let ids: [Identifier]
-    if past != nil {
+    if detachedHead != nil {
       // The work tree shows an earlier commit, but the branch's alarms ring.
       let alarms: [Alarm]? = (try? branchAlarms()) ?? nil
       return (alarms ?? []).filter { !known.contains($0.id) }
@@ -92,17 +94,9 @@ extension Store {
       + [branch.map { "\(local.commonDirectory)/\($0)" }].compactMap { $0 }
   }
 
-  // MARK: The daemon
-
-  /// The path of the named pipe that wakes the daemon when something is written to it.
-  public var pokePath: String { local.poke }
-
-  /// Wakes the daemon of this store. Returns true if there is one.
-  @discardableResult public func pokeDaemon() -> Bool { local.pokeDaemon() }
-
   /// The commit of the branch; nil if its files cannot be read.
   public var branchMark: String? {
-    (local.readHead() ?? local.readReference("refs/heads/\(Repository.branch)"))?.description
+    (local.readHead() ?? local.readReference("refs/heads/\(Repository.defaultBranch)"))?.description
   }
 
   /// True if git's configuration contains a remote.
@@ -110,18 +104,5 @@ extension Store {
     guard let file = (try? DurableFile.read("\(local.gitDirectory)/config", limit: 1 << 20)) ?? nil
     else { return false }
     return file.bytes.firstRange(of: Array("[remote ".utf8)) != nil
-  }
-}
-
-extension LocalState {
-  /// Wakes the daemon. Returns true if there is one.
-  @discardableResult func pokeDaemon() -> Bool {
-    // The pipe can be opened only if a daemon reads from it.
-    let pipe = Glibc.open(poke, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
-    guard pipe >= 0 else { return false }
-    defer { close(pipe) }
-    var byte = UInt8(ascii: "p")
-    // A full pipe already contains enough pokes.
-    return Glibc.write(pipe, &byte, 1) == 1 || errno == EAGAIN
   }
 }

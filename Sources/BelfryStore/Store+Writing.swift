@@ -135,7 +135,7 @@ extension Store {
   ///   time if the change could not be committed.
   public func evaluate(_ body: ([Alarm]) throws -> Change?) throws -> Evaluated {
     let index = try AlarmIndex(self)
-    if index.due.isEmpty, index.unsettled.isEmpty, settingsAreSettled, past == nil,
+    if index.due.isEmpty, index.unsettled.isEmpty, settingsAreSettled, detachedHead == nil,
       !sync.hasIncoming,
       devices.isZoneRecorded, movedHead == nil || adoptionFailure != nil, !local.hasJournal
     {
@@ -162,7 +162,7 @@ extension Store {
   public func alarmsToEvaluate() throws -> [Alarm] { try workTreeAlarms(AlarmIndex(self)) }
 
   private func workTreeAlarms(_ index: AlarmIndex) throws -> [Alarm] {
-    try past == nil ? alarms(index) : branchAlarms() ?? alarms(index)
+    try detachedHead == nil ? alarms(index) : branchAlarms() ?? alarms(index)
   }
 
   /// Returns all alarms of the branch while an earlier commit is checked out, or nil without such a branch.
@@ -180,7 +180,7 @@ extension Store {
   /// Returns the commit of the branch to read while an earlier commit is checked out: that of `main`, or the commit at
   /// which Belfry left the branch if it is a descendant.
   private func branchHead(_ repository: Repository) throws -> ObjectID? {
-    let head = try repository.commit(of: "refs/heads/\(Repository.branch)")
+    let head = try repository.commit(of: "refs/heads/\(Repository.defaultBranch)")
     guard let seen = local.readSeen(), (try? repository.commit(seen)) != nil else { return head }
     guard let head else { return seen }
     return (try? repository.isAncestor(head, of: seen)) == true ? seen : head

@@ -289,7 +289,7 @@ public final class Store: Sendable {
     while true {
       if let result = try body() { return result }
       // A search for the lock's holder takes longer than a short wait.
-      if waited % 500 == 0, repository.removeAbandonedLock(lock) {
+      if waited % 500 == 0, repository.removeStaleLock(lock) {
         context.report(.unlocked(path: lock))
         continue
       }
@@ -316,7 +316,7 @@ public final class Store: Sendable {
   /// The checked-out commit; nil if a branch is checked out.
   ///
   /// While a commit is checked out, the store is read-only, and the alarms of the branch ring.
-  public var past: String? { local.readDetachedHead() }
+  public var detachedHead: String? { local.readDetachedHead() }
 
   /// The name of the branch to return to while a commit is checked out; nil if it is unknown.
   ///
@@ -325,10 +325,10 @@ public final class Store: Sendable {
 
   func presentBranch(_ repository: Repository) -> String? {
     let folder = "refs/heads/"
-    let main = folder + Repository.branch
+    let main = folder + Repository.defaultBranch
     // A damaged reference counts, because it is the one to repair.
     if repository.referenceFile(main) != nil || ((try? repository.commit(of: main)) ?? nil) != nil {
-      return Repository.branch
+      return Repository.defaultBranch
     }
     guard let seen = local.readSeen(), let branches = try? repository.references(under: folder)
     else { return nil }

@@ -62,7 +62,7 @@ extension Repository {
     let path = gitDirectory + "index"
     let scratch = self.scratch + "/new-index"
     let lock = path + ".lock"
-    removeStaleLock(lock, scratch: scratch)
+    removeOwnIndexLock(lock, scratch: scratch)
     // The lock comes before the read. Otherwise a write of another git in between would be lost.
     let placeholder = try lockIndex(lock, scratch: scratch)
     do {
@@ -128,7 +128,7 @@ extension Repository {
     try commit(of: "HEAD") == nil ? [] : nil
   }
 
-  private func removeStaleLock(_ lock: String, scratch: String) {
+  private func removeOwnIndexLock(_ lock: String, scratch: String) {
     var (one, two) = (stat(), stat())
     guard lstat(lock, &one) == 0, lstat(scratch, &two) == 0, one.st_ino == two.st_ino,
       one.st_dev == two.st_dev

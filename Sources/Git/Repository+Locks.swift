@@ -70,7 +70,7 @@ extension Repository {
   /// - Parameters:
   ///   - lock: The path of the lock file.
   ///   - seconds: The minimum age of the lock in seconds, by the file system's clock.
-  public func removeAbandonedLock(_ lock: String, olderThan seconds: Int64 = 3) -> Bool {
+  public func removeStaleLock(_ lock: String, olderThan seconds: Int64 = 3) -> Bool {
     var (before, after) = (stat(), stat())
     guard lstat(lock, &before) == 0, before.st_mode & S_IFMT == S_IFREG else { return false }
     if seconds > 0 {

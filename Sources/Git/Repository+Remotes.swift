@@ -64,10 +64,10 @@ extension Repository {
       (key: "remote.\(remote.name).url", value: Optional(remote.url)),
       ("remote.\(remote.name).fetch", "+refs/heads/*:refs/remotes/\(remote.name)/*"),
     ]
-    if try configuration("branch.\(Repository.branch).remote") == nil {
+    if try configuration("branch.\(Repository.defaultBranch).remote") == nil {
       values += [
-        ("branch.\(Repository.branch).remote", remote.name),
-        ("branch.\(Repository.branch).merge", "refs/heads/\(Repository.branch)"),
+        ("branch.\(Repository.defaultBranch).remote", remote.name),
+        ("branch.\(Repository.defaultBranch).merge", "refs/heads/\(Repository.defaultBranch)"),
       ]
     }
     try setConfiguration(values)

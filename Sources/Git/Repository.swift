@@ -84,7 +84,7 @@ public final class Repository: Sendable {
       GIT_REPOSITORY_INIT_MKPATH.rawValue | GIT_REPOSITORY_INIT_NO_REINIT.rawValue
     if isBare { options.flags |= GIT_REPOSITORY_INIT_BARE.rawValue }
     var pointer: OpaquePointer?
-    let result = branch.withCString { head in
+    let result = defaultBranch.withCString { head in
       options.initial_head = head
       return git_repository_init_ext(&pointer, path, &options)
     }
@@ -93,7 +93,7 @@ public final class Repository: Sendable {
   }
 
   /// The name of a new repository's branch.
-  public static let branch = "main"
+  public static let defaultBranch = "main"
 
   private static func wrapping(
     _ pointer: sending OpaquePointer?, _ location: String, scratch: String?
@@ -154,7 +154,7 @@ public final class Repository: Sendable {
 
   /// Returns the full name of the checked-out branch, or `refs/heads/main` if HEAD is detached.
   public func currentBranch() throws(GitError) -> String {
-    try headBranch() ?? "refs/heads/\(Repository.branch)"
+    try headBranch() ?? "refs/heads/\(Repository.defaultBranch)"
   }
 
   /// Returns the commit of a reference (`refs/heads/main`), or nil if there is none.

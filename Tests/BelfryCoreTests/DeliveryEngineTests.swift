@@ -28,12 +28,13 @@ import Testing
   private var ongoing: DeliveryOutcome { .ongoing(owner: "me") }
 
   private func evaluated(
-    due: Bool = true, unwanted: Bool = false, news: DeliveryEngine.News = .unavailable
+    due: Bool = true, unwanted: Bool = false,
+    answerFreshness: DeliveryEngine.AnswerFreshness = .unavailable
   ) -> DeliveryEngine.Event {
     .evaluated(
       DeliveryEngine.EvaluatedAlarms(
         alarms: [DeliveryEngineTests.alarm], pending: due ? [pending] : [],
-        unwanted: unwanted ? [pending.id] : [], news: news))
+        unwanted: unwanted ? [pending.id] : [], answerFreshness: answerFreshness))
   }
 
   /// Returns an engine whose only delivery is in a phase.
@@ -42,7 +43,7 @@ import Testing
     var events: [DeliveryEngine.Event] = []
     switch phase {
     case .absent: break
-    case .held: events = [evaluated(news: .stale)]
+    case .held: events = [evaluated(answerFreshness: .stale)]
     case .claiming: events = [evaluated()]
     case .delivering: events = [evaluated(), claimed()]
     case .finished: events = [evaluated(), claimed(), .finished(pending.id, ongoing)]
@@ -92,7 +93,7 @@ import Testing
   }
 
   @Test func aDueDeliveryWithStaleStateIsHeld() {
-    expect(evaluated(news: .stale), [.absent: ([.sync], .held(since: now))])
+    expect(evaluated(answerFreshness: .stale), [.absent: ([.sync], .held(since: now))])
   }
 
   @Test func aDeliveryThatIsNotDueIsDropped() {
@@ -181,12 +182,12 @@ import Testing
 
   @Test func aHeldDeliveryContinuesWithoutASyncAfterItsTimeout() {
     var engine = engine(in: .held)
-    let later = now.adding(seconds: DeliveryEngine.newsTimeout)
+    let later = now.adding(seconds: DeliveryEngine.freshnessTimeout)
     #expect(engine.nextWake == later)
     #expect(engine.overdueAlarms(at: later.adding(seconds: -1)).isEmpty)
-    #expect(engine.handle(evaluated(news: .stale), now: later.adding(seconds: -1)) == [])
+    #expect(engine.handle(evaluated(answerFreshness: .stale), now: later.adding(seconds: -1)) == [])
     #expect(engine.overdueAlarms(at: later) == [DeliveryEngineTests.alarm])
-    #expect(engine.handle(evaluated(news: .stale), now: later) == [.claim([pending])])
+    #expect(engine.handle(evaluated(answerFreshness: .stale), now: later) == [.claim([pending])])
     #expect(engine.nextWake == nil)
   }
 

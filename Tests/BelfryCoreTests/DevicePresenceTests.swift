@@ -23,7 +23,7 @@ import Testing
     activity: [Identifier: Instant] = [:], own: Identifier? = nil, at now: Instant
   ) -> DevicePresence {
     DevicePresence(
-      own: own ?? new, devices: devices, heartbeats: DeviceHeartbeats(seen: seen, every: every),
+      own: own ?? new, devices: devices, heartbeats: DeviceHeartbeats(seen: seen, intervals: every),
       activity: activity, at: now)
   }
 

@@ -9,10 +9,10 @@ import Testing
   @Test func aDeviceIsJudgedByItsOwnPromise() {
     let signs = DeviceHeartbeats(
       fetched: at("09:00:00"), seen: [laptop: at("08:30:00"), server: at("08:30:00")],
-      every: [server: 1800])
+      intervals: [server: 1800])
     #expect(signs.unreachable([laptop, server], at: at("09:00:30")) == [laptop])
     let late = DeviceHeartbeats(
-      fetched: at("10:00:00"), seen: [server: at("08:30:00")], every: [server: 1800])
+      fetched: at("10:00:00"), seen: [server: at("08:30:00")], intervals: [server: 1800])
     #expect(late.unreachable([server], at: at("10:00:30")) == [server])
     #expect(late.unreachableSince([server]) == [server: at("09:35:00")])
   }

@@ -39,7 +39,7 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     #expect(evaluation.transition.events.isEmpty)
     let status = timeline.status(at: now, settings: settings, ledger: DeliveryLedger())
     #expect(status.state == .snoozed && status.snooze?.count == 0)
-    #expect(status.comes?.at == instant("2026-11-23T06:00:00Z"))
+    #expect(status.nextRinging?.at == instant("2026-11-23T06:00:00Z"))
     #expect(rings(alarm, "2026-11-23T06:00:00Z"))
     #expect(!rings(try self.alarm("17:30", quiet: hours), "2026-11-23T06:00:00Z"))
   }

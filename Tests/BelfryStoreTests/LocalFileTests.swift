@@ -148,9 +148,9 @@ import Testing
   @Test func everyFileRoundTrips() throws {
     let ids = identifiers(3)
     let heartbeats = DeviceHeartbeats(
-      fetched: now, silent: now.adding(seconds: 1), seen: [ids[0]: now],
+      fetched: now, unreachableSince: now.adding(seconds: 1), seen: [ids[0]: now],
       reportedHeads: [ids[1]: "abc"],
-      sent: now.adding(seconds: 2), sentHead: "def", every: [ids[2]: 1800],
+      sent: now.adding(seconds: 2), sentHead: "def", intervals: [ids[2]: 1800],
       exchanges: [now, now.adding(seconds: 100)])
     try local.heartbeats.replace(with: heartbeats)
     #expect(local.heartbeats.read() == heartbeats)

@@ -80,7 +80,7 @@ final class DaemonBench: @unchecked Sendable {
   func start() async throws {
     try writeClock()
     let store = try Store.open(sandbox.store, context: context()).store
-    activeDeliveries = ActiveDeliveries { self.send(.news($0)) }
+    activeDeliveries = ActiveDeliveries { self.send(.deliveryChanged($0)) }
     // A lease owner that differs from the previous daemon's.
     let name = UUID().uuidString
     let leaseOwner = LeaseOwner(name: name) { $0 == name }

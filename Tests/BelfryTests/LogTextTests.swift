@@ -20,7 +20,7 @@ import Testing
       at: Instant(rfc3339: "2026-12-01T09:01:00Z")!, device: laptop, payload: payload)
   }
 
-  private func words(_ payload: LogPayload) -> String? { text.words(entry(payload)) }
+  private func words(_ payload: LogPayload) -> String? { text.text(entry(payload)) }
 
   private func call(_ outcome: CallOutcome, isTest: Bool = false) throws -> LogPayload {
     .call(
@@ -115,7 +115,7 @@ import Testing
     #expect(
       text.line(entry, when: { "\($0)" })
         == "Tue 1 Dec 2026, 09:01  Edited: Rent (2026-12-01 09:00), title  laptop")
-    #expect(text.words(self.entry(nil)) == nil)
+    #expect(text.text(self.entry(nil)) == nil)
     #expect(text.json(entry)["payload"]?["fields"]?.array == ["title"])
     #expect(text.json(entry)["detail"] == nil)
   }

@@ -53,7 +53,7 @@ import Testing
     }
     #expect(try move() == .locked)
     // A recent lock is kept, and a lock file that a process has open.
-    #expect(!repository.removeAbandonedLock(lock, olderThan: 60))
+    #expect(!repository.removeStaleLock(lock, olderThan: 60))
     let holder = open(lock, O_RDONLY)
     async let other = sandbox.run(
       "/bin/sh",
@@ -63,11 +63,11 @@ import Testing
       ])
     while access(sandbox.root + "/open", F_OK) != 0 { await Task.yield() }
     #expect(repository.user(of: lock)?.name == "sh")
-    #expect(!repository.removeAbandonedLock(lock, olderThan: 0))
+    #expect(!repository.removeStaleLock(lock, olderThan: 0))
     try sandbox.write("", to: sandbox.root + "/enough")
     _ = try await other
     close(holder)
-    #expect(repository.removeAbandonedLock(lock, olderThan: 0))
+    #expect(repository.removeStaleLock(lock, olderThan: 0))
     #expect(try move() == .moved)
   }
 

@@ -454,7 +454,7 @@ final class CascadeFleet {
       }
       throw Violation("the alarm has lost its cascade")
     }
-    for (number, count) in calls where count > CallElection.most {
+    for (number, count) in calls where count > CallElection.maxAttempts {
       throw Violation("\(number) was called \(count) times")
     }
     try checkNamed()

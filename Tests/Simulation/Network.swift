@@ -61,7 +61,7 @@ struct SimulatedTransport: RemoteTransport {
   /// Called before something is sent or received: a possible time of a crash.
   let moment: @Sendable () -> Void
 
-  private var tracking: String { "refs/remotes/\(remote.name)/\(Repository.branch)" }
+  private var tracking: String { "refs/remotes/\(remote.name)/\(Repository.defaultBranch)" }
 
   func fetchHeartbeats(of devices: Set<Identifier>) async throws {}
 

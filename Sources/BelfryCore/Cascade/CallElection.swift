@@ -1,13 +1,13 @@
 /// The schedule by which one of several devices makes a call or sends a message for a cascade step.
 ///
-/// The delivery is attempted at least once and at most `most` times:
+/// The delivery is attempted at least once and at most `maxAttempts` times:
 ///
 /// | the remote | the device |
 /// |---|---|
 /// | can be asked | claims an attempt by creating its reference; the next one follows a failure or an expired lease |
 /// | cannot be asked | makes the attempts in `own`, each at its fixed time |
 ///
-/// Each attempt belongs to one caller from the start. The devices therefore never make more than `most` attempts
+/// Each attempt belongs to one caller from the start. The devices therefore never make more than `maxAttempts` attempts
 /// together, even if they cannot reach each other.
 public struct CallElection: Hashable, Sendable {
   /// The position of this device among the callers, starting at 0.
@@ -25,7 +25,7 @@ public struct CallElection: Hashable, Sendable {
   }
 
   /// The maximum number of attempts for one target and occurrence.
-  public static let most = 3
+  public static let maxAttempts = 3
   /// The delay between the first attempts of two callers that can ask the remote, in seconds.
   public static let stagger: Int64 = 10
   /// The delay between two attempts of callers that cannot ask the remote, in seconds.
@@ -37,9 +37,9 @@ public struct CallElection: Hashable, Sendable {
 
   /// The numbers of the attempts that belong to this device, starting at 1.
   public var own: [Int] {
-    guard callers > 0, rank >= 0, rank < min(callers, CallElection.most) else { return [] }
-    let count = min(callers, CallElection.most)
-    return (1...CallElection.most).filter { ($0 - 1) % count == rank }
+    guard callers > 0, rank >= 0, rank < min(callers, CallElection.maxAttempts) else { return [] }
+    let count = min(callers, CallElection.maxAttempts)
+    return (1...CallElection.maxAttempts).filter { ($0 - 1) % count == rank }
   }
 
   /// The state of one attempt at the remote.
@@ -94,9 +94,9 @@ public struct CallElection: Hashable, Sendable {
     guard let last = leases.max(by: { $0.term < $1.term }) else {
       return wait(due.adding(seconds: order), .claim(term: 1))
     }
-    if last.term >= CallElection.most, last.outcome != nil { return .over }
+    if last.term >= CallElection.maxAttempts, last.outcome != nil { return .over }
     let pause = last.outcome == nil ? CallElection.lease : CallElection.pause
-    if last.term >= CallElection.most {
+    if last.term >= CallElection.maxAttempts {
       return wait(last.seen.adding(seconds: pause), .over)
     }
     return wait(last.seen.adding(seconds: pause + order), .claim(term: last.term + 1))
@@ -105,14 +105,14 @@ public struct CallElection: Hashable, Sendable {
   /// Returns the devices that may call, in order: the devices of the cascade, its primary device, then all others.
   ///
   /// - Parameter able: the devices that can call.
-  /// - Returns: At most `most` devices.
+  /// - Returns: At most `maxAttempts` devices.
   public static func callers(of plan: Cascade.Plan, able: Set<Identifier>) -> [Identifier] {
     var order: [Identifier] = []
     for id in plan.targets.compactMap(\.device) + [plan.primary].compactMap({ $0 }) + able.sorted()
     where able.contains(id) && !order.contains(id) {
       order.append(id)
     }
-    return Array(order.prefix(most))
+    return Array(order.prefix(maxAttempts))
   }
 
   /// Returns the devices that may reach a target, in order. A phone number needs a device that can place calls.

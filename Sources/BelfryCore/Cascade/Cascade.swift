@@ -65,7 +65,7 @@ public struct Cascade: Hashable, Sendable {
   /// The allowed time between two steps, in seconds.
   public static let intervals: ClosedRange<Int64> = 5...3600
   /// The maximum number of targets that commands add to one cascade. A merge can exceed it.
-  public static let most = 12
+  public static let maxTargets = 12
   /// The age in seconds at which earlier plans are dropped. A cascade without a snooze ends sooner.
   private static let versionLifetime: Int64 = 86_400
   private static let maxVersionCount = 8

@@ -8,7 +8,7 @@ public struct DeviceHeartbeats: Hashable, Sendable {
   /// The time at which heartbeats were last fetched from the remotes; nil if never.
   public var fetched: Instant?
   /// The time since which no remote can be reached; nil if the last attempt succeeded.
-  public var silent: Instant?
+  public var unreachableSince: Instant?
   /// The time of each device's latest heartbeat.
   public var seen: [Identifier: Instant]
   /// The commit that each device reported in its latest heartbeat, in hexadecimal.
@@ -18,22 +18,22 @@ public struct DeviceHeartbeats: Hashable, Sendable {
   /// The commit that this device reported in that heartbeat, in hexadecimal.
   public var sentHead: String?
   /// The heartbeat interval that each device has promised, in seconds. Devices without a promise are missing.
-  public var every: [Identifier: Int64]
+  public var intervals: [Identifier: Int64]
   /// The times at which this device last exchanged heartbeats, oldest first.
   public private(set) var exchanges: [Instant]
 
   /// Creates the heartbeats that a device knows.
   public init(
-    fetched: Instant? = nil, silent: Instant? = nil, seen: [Identifier: Instant] = [:],
+    fetched: Instant? = nil, unreachableSince: Instant? = nil, seen: [Identifier: Instant] = [:],
     reportedHeads: [Identifier: String] = [:], sent: Instant? = nil, sentHead: String? = nil,
-    every: [Identifier: Int64] = [:], exchanges: [Instant] = []
+    intervals: [Identifier: Int64] = [:], exchanges: [Instant] = []
   ) {
-    self.every = every
+    self.intervals = intervals
     self.exchanges = exchanges
     self.reportedHeads = reportedHeads
     self.sentHead = sentHead
     self.fetched = fetched
-    self.silent = silent
+    self.unreachableSince = unreachableSince
     self.seen = seen
     self.sent = sent
   }
@@ -53,12 +53,12 @@ public struct DeviceHeartbeats: Hashable, Sendable {
 
   /// Returns the time for which a device counts as alive after a heartbeat, in seconds.
   public func trust(of device: Identifier) -> Int64 {
-    max(DeviceHeartbeats.trust, 2 * (every[device] ?? 0) + 900)
+    max(DeviceHeartbeats.trust, 2 * (intervals[device] ?? 0) + 900)
   }
 
   /// Returns the same time while a cascade step may ring. A heartbeat may be late by one promised interval.
   private func trustInWindow(of device: Identifier) -> Int64 {
-    max(DeviceHeartbeats.trustInWindow, 2 * (every[device] ?? 0) + 300)
+    max(DeviceHeartbeats.trustInWindow, 2 * (intervals[device] ?? 0) + 300)
   }
 
   /// Returns the devices that are known to be offline.

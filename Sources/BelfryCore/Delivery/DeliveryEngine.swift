@@ -28,7 +28,7 @@
 /// | synced | – | evaluate | – | – | – |
 ///
 /// A delivery that may be answered on another device is held until a sync has fetched the answers. Without one it goes
-/// on after `newsTimeout` seconds: a false alarm is better than a missed one.
+/// on after `freshnessTimeout` seconds: a false alarm is better than a missed one.
 public struct DeliveryEngine: Sendable {
   /// The phase of a delivery.
   public enum Phase: Hashable, Sendable {
@@ -59,7 +59,7 @@ public struct DeliveryEngine: Sendable {
   }
 
   /// The currency of other devices' answers.
-  public enum News: Hashable, Sendable {
+  public enum AnswerFreshness: Hashable, Sendable {
     /// There is no remote, or it cannot be synced with.
     case unavailable
     /// A sync has just ended.
@@ -80,7 +80,7 @@ public struct DeliveryEngine: Sendable {
     case finished(DeliveryID, DeliveryOutcome)
     /// The user has answered a delivery after its outcome.
     case answered(PendingDelivery, DeliveredAnswer)
-    /// A channel that had delivered has failed since, so that nobody sees the notification any more.
+    /// A channel that had delivered has failed since, so the notification may no longer be noticed.
     case gaveUp(DeliveryID)
     /// The last channel of a delivery has ended.
     case ended(DeliveryID)
@@ -101,19 +101,19 @@ public struct DeliveryEngine: Sendable {
     /// The deliveries in progress that no longer reflect the alarms' states.
     public var unwanted: Set<DeliveryID>
     /// The currency of other devices' answers.
-    public var news: News
+    public var answerFreshness: AnswerFreshness
     /// The delivery ledger that the evaluation was based on.
     public var ledger: DeliveryLedger
 
     /// Creates a result.
     public init(
       alarms: Set<Identifier>, pending: [PendingDelivery], unwanted: Set<DeliveryID> = [],
-      news: News = .unavailable, ledger: DeliveryLedger = DeliveryLedger()
+      answerFreshness: AnswerFreshness = .unavailable, ledger: DeliveryLedger = DeliveryLedger()
     ) {
       self.alarms = alarms
       self.pending = pending
       self.unwanted = unwanted
-      self.news = news
+      self.answerFreshness = answerFreshness
       self.ledger = ledger
     }
   }
@@ -178,7 +178,7 @@ public struct DeliveryEngine: Sendable {
   }
 
   /// The time in seconds for which a delivery waits for a sync.
-  public static let newsTimeout: Int64 = 8
+  public static let freshnessTimeout: Int64 = 8
 
   private let owner: String
   private var deliveries: [DeliveryID: Delivery] = [:]
@@ -212,12 +212,13 @@ public struct DeliveryEngine: Sendable {
 
   /// The time at which the first held delivery goes on without a sync; nil if none is held.
   public var nextWake: Instant? {
-    deliveries.values.compactMap(\.heldSince).min()?.adding(seconds: DeliveryEngine.newsTimeout)
+    deliveries.values.compactMap(\.heldSince).min()?.adding(
+      seconds: DeliveryEngine.freshnessTimeout)
   }
 
   /// Returns the alarms whose held deliveries have waited long enough. They have to be evaluated again.
   public func overdueAlarms(at now: Instant) -> Set<Identifier> {
-    let limit = now.adding(seconds: -DeliveryEngine.newsTimeout)
+    let limit = now.adding(seconds: -DeliveryEngine.freshnessTimeout)
     return Set(
       deliveries.compactMap { id, delivery in
         delivery.heldSince.map { $0 <= limit } == true ? id.key.alarm : nil
@@ -261,13 +262,13 @@ public struct DeliveryEngine: Sendable {
     for pending in result.pending {
       let known = deliveries[pending.id]
       if let known, known.heldSince == nil { continue }
-      if pending.mayBeAnswered, result.news == .stale {
+      if pending.mayBeAnswered, result.answerFreshness == .stale {
         guard let since = known?.heldSince else {
           deliveries[pending.id] = Delivery(pending: pending, phase: .held(since: now))
           needsSync = true
           continue
         }
-        if now.seconds(since: since) < DeliveryEngine.newsTimeout { continue }
+        if now.seconds(since: since) < DeliveryEngine.freshnessTimeout { continue }
       }
       deliveries[pending.id] = Delivery(pending: pending, phase: .claiming)
       claims.append(pending)

@@ -1,6 +1,6 @@
 /// Claims and leases. Of several processes that deliver for one store, each delivery is claimed by one.
 extension DeliveryLedger {
-  /// The maximum time in seconds between a claim and its recorded outcome. All hooks and retries end long before. A
+  /// The maximum time in seconds between a claim and its recorded outcome. All hooks of one attempt end long before. A
   /// process that takes longer hangs, and must not keep others from delivering.
   public static let leaseLength: Int64 = 300
 

@@ -41,7 +41,7 @@ public struct AlarmStatus: Hashable, Sendable {
   public var validUntil: Instant
 
   /// The next time at which the alarm rings, after a snooze or for its next occurrence; nil if never.
-  public var comes: Timeline.Occurrence? {
+  public var nextRinging: Timeline.Occurrence? {
     let again = snooze.map { Timeline.Occurrence(civil: $0.occurrence, at: $0.until) }
     return [again, next].compactMap { $0 }.min { $0.at < $1.at }
   }
@@ -112,7 +112,7 @@ enum Ringing: Equatable {
   /// Delivered here, or ringing elsewhere. It is missed at `until`; nil without a time limit.
   case ringing(until: Instant?)
   /// The delivery failed. It is retried at `retry`.
-  case unheard(retry: Instant)
+  case undelivered(retry: Instant)
   /// Other devices ring. This device's turn starts at `until`.
   case waiting(until: Instant)
   /// Snoozed until a time.
@@ -142,7 +142,7 @@ enum Ringing: Equatable {
     case .undelivered where now > latest && !alarm.delivery.persistent: self = .missed
     case .undelivered:
       let retry = firing?.retry ?? now
-      self = retry <= now ? .toRing(due: due) : .unheard(retry: retry)
+      self = retry <= now ? .toRing(due: due) : .undelivered(retry: retry)
     case .delivered where alarm.delivery.persistent: self = .ringing(until: nil)
     case .delivered:
       let end = max(
@@ -224,7 +224,7 @@ extension Timeline {
     status.current = open.civil
     // Ringing occurrences and unrecorded misses depend on this device's delivery ledger.
     switch open.ringing {
-    case .toRing, .ringing, .unheard, .waiting:
+    case .toRing, .ringing, .undelivered, .waiting:
       status.state = .ringing
       status.validUntil = now
     case .snoozed(let until):
@@ -288,7 +288,7 @@ extension Timeline {
       let followUp = ringingFollowUp(
         of: civil, record, at: now, settings: settings, ledger: ledger)
       switch followUp?.ringing {
-      case .toRing, .ringing, .unheard, .waiting: return true
+      case .toRing, .ringing, .undelivered, .waiting: return true
       case .snoozed, .missed, nil: return false
       }
     }

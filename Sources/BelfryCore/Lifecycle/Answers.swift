@@ -22,7 +22,7 @@ public enum Answer: Hashable, Sendable {
   }
 
   /// The maximum number of occurrences that one answer skips.
-  public static let mostSkips = 366
+  public static let maxSkips = 366
 }
 
 /// The phase of one occurrence.
@@ -59,7 +59,7 @@ public enum LifecycleError: Error, Equatable, Sendable {
   case oneTime
   /// No occurrence precedes the civil time.
   case nothingBefore(CivilDateTime)
-  /// The skip covers more than `Answer.mostSkips` occurrences.
+  /// The skip covers more than `Answer.maxSkips` occurrences.
   case tooMany
   /// The settings disable snoozing.
   case snoozeIsOff
@@ -174,12 +174,12 @@ extension Timeline {
     let ahead = from.map { AnySequence(upcoming(after: $0)) } ?? AnySequence([])
     switch extent {
     case .count(let count):
-      guard count <= Answer.mostSkips else { throw .tooMany }
+      guard count <= Answer.maxSkips else { throw .tooMany }
       targets += ahead.prefix(max(0, count - targets.count)).map(\.civil)
       if targets.isEmpty { throw refusal }
     case .until(let end):
-      targets += ahead.prefix(Answer.mostSkips + 1).prefix { $0.civil < end }.map(\.civil)
-      if targets.count > Answer.mostSkips { throw .tooMany }
+      targets += ahead.prefix(Answer.maxSkips + 1).prefix { $0.civil < end }.map(\.civil)
+      if targets.count > Answer.maxSkips { throw .tooMany }
       if targets.isEmpty { throw .nothingBefore(end) }
     }
     return targets
@@ -202,7 +202,7 @@ extension Timeline {
       action = .snoozed
       payload = .snooze(until: until)
     case .stop where record.state == .pending:
-      // The follow-up of a strict alarm rings. The occurrence stays pending until the next follow-up.
+      // The follow-up of a strict alarm rings. The occurrence stays pending, and the next follow-up asks again.
       action = .stopped
     case .stop where settings.tier.confirmsCompletion:
       record.move(to: .pending, at: now)

@@ -88,7 +88,7 @@ extension Timeline {
       case .ringing(let until):
         if let until { wakes.append(until) }
         if let silence = view.silenceElsewhere(after: now) { wakes.append(silence) }
-      case .snoozed(let until), .unheard(let until), .waiting(let until):
+      case .snoozed(let until), .undelivered(let until), .waiting(let until):
         wakes.append(until)
       case .missed:
         if let later = earliestMiss(of: current.civil, settings: settings), now < later {
@@ -187,7 +187,7 @@ extension Timeline {
         wakes.append(occurrence(civil).at)
         continue
       }
-      guard asks(about: civil, record), let overdue = outlook.overdue else { continue }
+      guard sendsFollowUps(of: civil, record), let overdue = outlook.overdue else { continue }
       guard
         let again = ringingFollowUp(of: civil, record, at: now, settings: settings, ledger: ledger)
       else {
@@ -201,7 +201,7 @@ extension Timeline {
         if !alarm.delivery.persistent { wakes.append(now.adding(seconds: settings.ringTimeout)) }
       case .ringing(let until):
         if let until { wakes.append(until) }
-      case .snoozed(let until), .unheard(let until), .waiting(let until):
+      case .snoozed(let until), .undelivered(let until), .waiting(let until):
         wakes.append(until)
       case .missed:
         record.followUps = followUp.number

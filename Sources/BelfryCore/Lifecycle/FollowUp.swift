@@ -8,13 +8,13 @@ public struct FollowUpPlan: Hashable, Sendable, CustomStringConvertible {
   /// No follow-ups.
   public static let none = FollowUpPlan(unchecked: [])
   /// The maximum number of follow-ups of one occurrence.
-  public static let most = 24
+  public static let maxCount = 24
   /// The maximum delay in seconds: one week.
   public static let latest: Int64 = 7 * 86_400
 
   /// Creates a plan; nil unless there are at most 24 delays in ascending order, each from one minute to one week.
   public init?(_ seconds: [Int64]) {
-    guard seconds.count <= FollowUpPlan.most,
+    guard seconds.count <= FollowUpPlan.maxCount,
       seconds.allSatisfy({ (60...FollowUpPlan.latest).contains($0) }),
       zip(seconds, seconds.dropFirst()).allSatisfy({ $0 < $1 })
     else { return nil }
@@ -75,7 +75,7 @@ public struct FollowUp: Hashable, Sendable {
 extension Timeline {
   /// The follow-ups of a pending occurrence, sent and ahead.
   struct FollowUpOutlook {
-    /// The number of the latest follow-up that was sent; 0 if none was.
+    /// The number of the latest follow-up that was sent, or whose delivery was attempted; 0 if there is none.
     var sent: Int
     /// The latest follow-up that is due and was not sent; nil if there is none. Earlier ones are left out for good.
     var overdue: FollowUp?
@@ -92,27 +92,32 @@ extension Timeline {
     of civil: CivilDateTime, _ record: OccurrenceRecord, at now: Instant, settings: Settings,
     ledger: DeliveryLedger? = nil
   ) -> FollowUpOutlook {
+    let all = allFollowUps(of: civil, record, settings: settings)
+    let handled = all.last { followUp in
+      // The ledger has the follow-up of a strict alarm as a firing with the follow-up's due time.
+      [DeliveryKey.OccurrenceKind.followUp(followUp.number), .firing].contains { kind in
+        ledger?.entry(.occurrence(id(of: civil), kind), due: followUp.due)?
+          .isSettled(at: now) == true
+      }
+    }
+    let sent = max(record.followUps, handled?.number ?? 0)
+    let ahead = all.drop { $0.number <= sent }
+    return FollowUpOutlook(
+      sent: sent, overdue: ahead.last { $0.due <= now }, next: ahead.first { $0.due > now }?.due)
+  }
+
+  /// Returns all follow-ups of a pending occurrence, in order: those of the alarm, or else those of the settings, each
+  /// with its delay after the stop.
+  private func allFollowUps(
+    of civil: CivilDateTime, _ record: OccurrenceRecord, settings: Settings
+  ) -> [FollowUp] {
     let plan = (alarm.delivery.followUps ?? settings.followUps).seconds
     let since = record.since ?? occurrence(civil).at
-    let tried = plan.indices.last { index in
-      // The follow-up of a strict alarm rings.
-      [DeliveryKey.OccurrenceKind.followUp(index + 1), .firing].contains { kind in
-        ledger?.entry(
-          .occurrence(id(of: civil), kind), due: since.adding(seconds: plan[index])
-        )?.isSettled(at: now) == true
-      }
+    return plan.enumerated().map { index, seconds in
+      FollowUp(
+        occurrence: civil, since: since, number: index + 1, count: plan.count,
+        due: since.adding(seconds: seconds))
     }
-    var outlook = FollowUpOutlook(sent: max(record.followUps, tried.map { $0 + 1 } ?? 0))
-    for (index, seconds) in plan.enumerated() where index >= outlook.sent {
-      let due = since.adding(seconds: seconds)
-      if due > now {
-        outlook.next = due
-        break
-      }
-      outlook.overdue = FollowUp(
-        occurrence: civil, since: since, number: index + 1, count: plan.count, due: due)
-    }
-    return outlook
   }
 
   /// Returns the overdue follow-up of a strict alarm, which rings instead of asking, with its ringing state; nil unless
@@ -132,7 +137,8 @@ extension Timeline {
     return (
       overdue,
       Ringing(
-        due: overdue.due, firing, alarm: alarm, ringsHere: asks(about: civil, record), now: now,
+        due: overdue.due, firing, alarm: alarm, ringsHere: sendsFollowUps(of: civil, record),
+        now: now,
         settings: settings)
     )
   }
@@ -141,14 +147,8 @@ extension Timeline {
   public func followUp(
     _ number: Int, of civil: CivilDateTime, settings: Settings
   ) -> FollowUp? {
-    let plan = (alarm.delivery.followUps ?? settings.followUps).seconds
-    guard let record = record(of: civil), record.state == .pending,
-      plan.indices.contains(number - 1)
-    else { return nil }
-    let since = record.since ?? occurrence(civil).at
-    return FollowUp(
-      occurrence: civil, since: since, number: number, count: plan.count,
-      due: since.adding(seconds: plan[number - 1]))
+    guard let record = record(of: civil), record.state == .pending else { return nil }
+    return allFollowUps(of: civil, record, settings: settings).first { $0.number == number }
   }
 
   /// Returns the alarm after a follow-up was sent; nil if the occurrence is no longer pending, or if another device has

@@ -8,7 +8,7 @@ extension Timeline {
   ///    same reason.
   /// 4. A device of a later step that belongs to another person never sends them. A person who stops another person's
   ///    alarm cannot confirm the task.
-  func asks(about civil: CivilDateTime, _ record: OccurrenceRecord) -> Bool {
+  func sendsFollowUps(of civil: CivilDateTime, _ record: OccurrenceRecord) -> Bool {
     if ringsHere { return true }
     guard let deviceContext, let stopper = record.by.map(deviceContext.holder) else { return false }
     guard let plan = alarm.cascade?.plan(at: occurrence(civil).at) else {

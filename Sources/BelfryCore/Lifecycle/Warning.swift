@@ -4,11 +4,11 @@ public struct WarningPlan: Hashable, Sendable, CustomStringConvertible {
   public let seconds: [Int64]
 
   /// The maximum number of warnings of one occurrence.
-  public static let most = 12
+  public static let maxCount = 12
 
   /// Creates a plan; nil unless there are 1 to 12 times in descending order, each from one minute to 366 days.
   public init?(_ seconds: [Int64]) {
-    guard (1...WarningPlan.most).contains(seconds.count),
+    guard (1...WarningPlan.maxCount).contains(seconds.count),
       seconds.allSatisfy({ (60...(366 * 86_400)).contains($0) }),
       zip(seconds, seconds.dropFirst()).allSatisfy({ $0 > $1 })
     else { return nil }

@@ -13,7 +13,7 @@ public struct Schedule: Hashable, Sendable {
   /// - Throws: `ScheduleError` if the parts do not form a schedule.
   public init(_ recurrence: Recurrence, times: [CivilTime]) throws(ScheduleError) {
     guard !times.isEmpty else { throw .noTimes }
-    guard times.count <= Schedule.mostTimes else { throw .tooManyTimes(times.count) }
+    guard times.count <= Schedule.maxTimes else { throw .tooManyTimes(times.count) }
     try recurrence.validate()
     self.recurrence = recurrence.normalized
     self.times = Set(times).sorted()
@@ -21,7 +21,7 @@ public struct Schedule: Hashable, Sendable {
   }
 
   /// The maximum number of times of day: one per minute.
-  public static let mostTimes = 1_440
+  public static let maxTimes = 1_440
 
   /// Returns the first occurrence after another one; nil if there is none.
   public func next(after occurrence: CivilDateTime) -> CivilDateTime? {
@@ -62,7 +62,7 @@ public struct Schedule: Hashable, Sendable {
 public enum ScheduleError: Error, Equatable, Sendable {
   /// There is no time of day.
   case noTimes
-  /// There are more times than `Schedule.mostTimes`.
+  /// There are more times than `Schedule.maxTimes`.
   case tooManyTimes(Int)
   /// A one-time schedule has more than one time of day.
   case onceAtSeveralTimes

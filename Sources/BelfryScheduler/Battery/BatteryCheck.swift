@@ -51,7 +51,7 @@ public struct BatteryCheck: Sendable {
   private func upcoming(_ summaries: [AlarmSummary]) -> [BatteryAlerting.UpcomingOccurrence] {
     let now = store.context.now
     return summaries.compactMap { summary in
-      guard let next = summary.status.comes, next.at > now,
+      guard let next = summary.status.nextRinging, next.at > now,
         next.at <= now.adding(seconds: BatteryAlerting.horizon),
         let alarm = (try? store.alarm(summary.id)) ?? nil, store.ringsHere(alarm)
       else { return nil }

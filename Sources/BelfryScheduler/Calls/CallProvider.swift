@@ -97,7 +97,7 @@ public enum CallProvider: Hashable, Sendable {
   }
 
   /// A description without secrets: `SIP through sip.example.org as belfry`.
-  public var words: String {
+  public var text: String {
     switch self {
     case .sip(let server, let user, _, let transport):
       "SIP through \(server) as \(user) (\(transport.rawValue))"

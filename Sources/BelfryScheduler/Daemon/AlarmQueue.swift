@@ -141,7 +141,7 @@ struct AlarmQueue {
       // A time that has passed would wake the daemon in a busy loop.
       entries[id]?.wake = evaluation.nextWake.map { $0 > now ? $0 : now.adding(seconds: 1) }
       let status = timeline.status(at: now, settings: settings, ledger: ledger)
-      entries[id]?.next = timeline.ringsHere ? status.comes : nil
+      entries[id]?.next = timeline.ringsHere ? status.nextRinging : nil
       entries[id]?.urgency =
         switch status.state {
         // In quiet hours, other devices do not wait for an answer.

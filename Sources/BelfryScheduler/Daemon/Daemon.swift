@@ -93,7 +93,7 @@ public final class Daemon: Sendable {
 
   private let store: Store
   private let dependencies: Dependencies
-  private let heartbeat = Heartbeat()
+  private let heartbeat = DaemonHeartbeat()
 
   /// Creates the daemon of a store. It does not run yet.
   public init(_ store: Store, _ dependencies: Dependencies) {
@@ -121,7 +121,7 @@ public final class Daemon: Sendable {
     }
     let (events, sender) = AsyncStream.makeStream(of: DaemonEvent.self)
     source.start { sender.yield(.wake($0)) }
-    let activeDeliveries = ActiveDeliveries { sender.yield(.news($0)) }
+    let activeDeliveries = ActiveDeliveries { sender.yield(.deliveryChanged($0)) }
     var loop = DaemonLoop(
       store: store, dependencies: dependencies, activeDeliveries: activeDeliveries
     ) {

@@ -6,7 +6,7 @@ enum DaemonEvent: Sendable {
   /// A timer, file watch, poke or signal has woken the daemon.
   case wake(WakeSource.Wake)
   /// A delivery was answered, failed or ended.
-  case news(ActiveDeliveries.News)
+  case deliveryChanged(ActiveDeliveries.Change)
   /// The disk responds again after a timeout.
   case diskRecovered
   /// The alarms without a valid file were read from the history.

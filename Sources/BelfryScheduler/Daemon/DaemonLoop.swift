@@ -116,7 +116,7 @@ struct DaemonLoop {
     switch event {
     case .wake(let wake): handle(wake)
     case .diskRecovered: deliveries.diskRecovered(at: context.now)
-    case .news(let news): handle(news)
+    case .deliveryChanged(let change): handle(change)
     case .historyRead(let records): handle(records)
     case .completed(let result):
       tasks.complete()
@@ -175,8 +175,8 @@ struct DaemonLoop {
     }
   }
 
-  private mutating func handle(_ news: ActiveDeliveries.News) {
-    switch news {
+  private mutating func handle(_ change: ActiveDeliveries.Change) {
+    switch change {
     case .answered(let pending, let answer): process(.answered(pending, answer))
     case .gaveUp(let pending): process(.gaveUp(pending.id))
     case .channelFailed(let pending, let reasons):
@@ -303,7 +303,7 @@ struct DaemonLoop {
       .evaluated(
         DeliveryEngine.EvaluatedAlarms(
           alarms: ids, pending: result.pendingDeliveries, unwanted: Set(unwanted),
-          news: syncs.news(situation), ledger: ledger)))
+          answerFreshness: syncs.answerFreshness(situation), ledger: ledger)))
   }
 
   private mutating func process(_ event: DeliveryEngine.Event) {

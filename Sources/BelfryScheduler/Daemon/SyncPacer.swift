@@ -57,7 +57,7 @@ struct SyncPacer {
   }
 
   /// Returns the currency of other devices' answers.
-  func news(_ situation: Situation) -> DeliveryEngine.News {
+  func answerFreshness(_ situation: Situation) -> DeliveryEngine.AnswerFreshness {
     guard isSyncing(situation) else { return .unavailable }
     return remotes.isFresh(at: situation.now) ? .fresh : .stale
   }

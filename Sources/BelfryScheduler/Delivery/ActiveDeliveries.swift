@@ -4,7 +4,7 @@ import Synchronization
 /// The deliveries in progress in this process: running channels, visible notifications, playing sounds.
 public final class ActiveDeliveries: Sendable {
   /// A change of a delivery after its outcome.
-  public enum News: Sendable {
+  public enum Change: Sendable {
     /// The user has answered.
     case answered(PendingDelivery, DeliveredAnswer)
     /// A channel that had delivered has failed.
@@ -21,12 +21,12 @@ public final class ActiveDeliveries: Sendable {
     var isClosed = false
   }
   private let state = Mutex(State())
-  private let report: @Sendable (News) -> Void
+  private let report: @Sendable (Change) -> Void
 
   /// Creates an empty set.
   ///
   /// - Parameter report: receives the changes, on any thread.
-  public init(_ report: @escaping @Sendable (News) -> Void) {
+  public init(_ report: @escaping @Sendable (Change) -> Void) {
     self.report = report
   }
 

@@ -44,7 +44,7 @@ public final class DeliveryHelper: Sendable {
     case line([UInt8])
     case endOfInput
     case engine(DeliveryEngine.Event)
-    case news(ActiveDeliveries.News)
+    case deliveryChanged(ActiveDeliveries.Change)
     case check
     case responded
   }
@@ -52,7 +52,7 @@ public final class DeliveryHelper: Sendable {
   /// Runs until the end of standard input and of all deliveries.
   public func run() async {
     let (inputs, sender) = AsyncStream.makeStream(of: Input.self)
-    let active = ActiveDeliveries { sender.yield(.news($0)) }
+    let active = ActiveDeliveries { sender.yield(.deliveryChanged($0)) }
     var loop = Loop(
       helper: self, delivery: hooks(active), active: active, output: PipeWriter(.standardOutput),
       send: { sender.yield($0) })
@@ -135,7 +135,7 @@ public final class DeliveryHelper: Sendable {
       case .line(let line): receive(line)
       case .endOfInput: hasEndOfInput = true
       case .engine(let event): process(event)
-      case .news(let news): handle(news)
+      case .deliveryChanged(let change): handle(change)
       case .check: check()
       case .responded: responding -= 1
       }
@@ -153,8 +153,8 @@ public final class DeliveryHelper: Sendable {
       process(.handed(pending))
     }
 
-    private mutating func handle(_ news: ActiveDeliveries.News) {
-      switch news {
+    private mutating func handle(_ change: ActiveDeliveries.Change) {
+      switch change {
       case .answered(let pending, let answer): process(.answered(pending, answer))
       case .gaveUp(let pending): process(.gaveUp(pending.id))
       case .ended(let pending): process(.ended(pending.id))

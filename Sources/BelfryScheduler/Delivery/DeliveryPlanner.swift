@@ -49,7 +49,7 @@ struct DeliveryPlanner {
   /// Returns true while a delivered notification still reflects the state in the store.
   func wants(_ key: DeliveryKey, ledger: DeliveryLedger) -> Bool {
     // A work tree of the past has no current state.
-    guard store.past == nil, let id = key.alarm else { return true }
+    guard store.detachedHead == nil, let id = key.alarm else { return true }
     return wants(key, of: (try? store.alarm(id)) ?? nil, ledger: ledger)
   }
 
@@ -85,7 +85,7 @@ struct DeliveryPlanner {
   private var uncertainty: Notification.Uncertainty? {
     guard store.hasRemote else { return .noRemote }
     let heartbeats = store.deviceHeartbeats
-    if let silent = heartbeats.silent { return .remoteUnreachable(since: silent) }
+    if let since = heartbeats.unreachableSince { return .remoteUnreachable(since: since) }
     guard let fetched = heartbeats.fetched else { return .neverSynced }
     if store.context.now.seconds(since: fetched) <= CascadeRun.freshness { return nil }
     return .notSynced(since: fetched)

@@ -7,7 +7,7 @@ extension Store {
   /// Returns the alarm index, or nil if it is missing or damaged.
   func readAlarmIndex() -> AlarmIndexFile? {
     // An unreadable index is rebuilt.
-    (try? DurableFile.read(local.summaries, limit: 1 << 30)).flatMap { $0 }.flatMap {
+    (try? DurableFile.read(local.alarmIndex, limit: 1 << 30)).flatMap { $0 }.flatMap {
       AlarmIndexFile($0.bytes, written: FileSignature($0.status).modified)
     }
   }
@@ -71,6 +71,6 @@ extension Store {
   func saveAlarmIndex(_ bytes: [UInt8]) {
     // A write error is ignored: the next reader rebuilds the index.
     _ = try? DurableFile.write(
-      bytes, to: local.summaries, temporary: local.temporaryIndex, syncing: false)
+      bytes, to: local.alarmIndex, temporary: local.temporaryIndex, syncing: false)
   }
 }

@@ -31,7 +31,7 @@ public enum Finding: Sendable {
   /// An operation of the user's own git is unfinished.
   case operation(Repository.Operation)
   /// A commit is checked out instead of a branch. `branch` is the branch to return to; nil if it is unknown.
-  case past(String, branch: String?)
+  case detachedHead(String, branch: String?)
   /// A branch other than `main` is checked out. `hasMain` is true if `main` exists, too.
   case otherBranch(String, hasMain: Bool)
   /// A write was interrupted. The next write completes it.

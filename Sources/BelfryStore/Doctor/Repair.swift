@@ -37,9 +37,9 @@ public struct Repair: Sendable {
     try repairPackedReferences(repository, quarantine)
     let branch =
       try repository.headBranch()
-      ?? "refs/heads/\(store.presentBranch(repository) ?? Repository.branch)"
+      ?? "refs/heads/\(store.presentBranch(repository) ?? Repository.defaultBranch)"
     for lock in repository.locks(of: branch)
-    where repository.removeAbandonedLock(lock, olderThan: 0) {
+    where repository.removeStaleLock(lock, olderThan: 0) {
       report(.lock(path: lock))
     }
     if repository.removeCollectionLock() {
@@ -62,7 +62,7 @@ public struct Repair: Sendable {
     try await repairGraph(repository, quarantine)
     try await repairIndex(repository, quarantine, isStale: isMoved)
     // The alarm index relies on the state before the repair. Without it every record is examined again.
-    _ = unlink(store.local.summaries)
+    _ = unlink(store.local.alarmIndex)
     try await repairRecords(quarantine)
   }
 
@@ -93,7 +93,7 @@ public struct Repair: Sendable {
       report(
         .quarantined(path: git + "/HEAD", to: try quarantine.take(git + "/HEAD", as: "HEAD")))
     }
-    let branch = "refs/heads/\(Repository.branch)"
+    let branch = "refs/heads/\(Repository.defaultBranch)"
     try DurableFile.write(
       Array("ref: \(branch)\n".utf8), to: git + "/HEAD",
       temporary: store.local.temporary("head"))
@@ -121,7 +121,7 @@ public struct Repair: Sendable {
       for remote in try repository.remotes() {
         // A remote that cannot be reached is skipped.
         let transport = try? GitTransport(repository, remote, context: store.context)
-        _ = try? await transport?.fetch(Repository.branch)
+        _ = try? await transport?.fetch(Repository.defaultBranch)
       }
       complete = repository.trackedCommits().compactMap(\.commit).first { repository.isWhole($0) }
     }

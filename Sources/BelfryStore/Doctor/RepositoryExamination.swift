@@ -37,7 +37,7 @@ public struct RepositoryExamination: Sendable {
     }
     let head = try repository.headBranch()
     let present = head == nil ? store.presentBranch(repository) : nil
-    let branch = head ?? "refs/heads/\(present ?? Repository.branch)"
+    let branch = head ?? "refs/heads/\(present ?? Repository.defaultBranch)"
     findings += try checkout(repository, head: head, present: present)
     findings += locks(repository, of: branch)
     if try store.local.readJournal() != nil { findings.append(.interruptedWrite) }
@@ -113,7 +113,7 @@ public struct RepositoryExamination: Sendable {
     _ repository: Repository, head: String?, present: String?
   ) throws -> [Finding] {
     var findings: [Finding] = []
-    let main = "refs/heads/\(Repository.branch)"
+    let main = "refs/heads/\(Repository.defaultBranch)"
     if let head, head != main {
       let hasMain = ((try? repository.commit(of: main)) ?? nil) != nil
       findings.append(.otherBranch(head, hasMain: hasMain))
@@ -121,8 +121,8 @@ public struct RepositoryExamination: Sendable {
     let operation = try repository.operation()
     if operation != .none {
       findings.append(.operation(operation))
-    } else if let commit = store.past {
-      findings.append(.past(commit, branch: present))
+    } else if let commit = store.detachedHead {
+      findings.append(.detachedHead(commit, branch: present))
     }
     if let packed = repository.packedReferences, packed.isDamaged {
       findings.append(.packedReferencesDamaged(path: packed.path, lines: packed.damagedLines))

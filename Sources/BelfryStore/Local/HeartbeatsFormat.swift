@@ -16,10 +16,10 @@ extension LocalFile.Format where Value == DeviceHeartbeats {
       }
     }
     return DeviceHeartbeats(
-      fetched: json["asked"]?.instant, silent: json["silent"]?.instant,
+      fetched: json["asked"]?.instant, unreachableSince: json["silent"]?.instant,
       seen: members("seen") { $0.instant }, reportedHeads: members("has") { $0.string },
       sent: json["told"]?.instant, sentHead: json["toldHead"]?.string,
-      every: members("every") { value in
+      intervals: members("every") { value in
         value.integer.flatMap { DeviceHeartbeats.promises.contains($0) ? $0 : nil }
       }, exchanges: (json["exchanges"]?.array ?? []).compactMap(\.instant).sorted())
   }
@@ -29,11 +29,12 @@ extension LocalFile.Format where Value == DeviceHeartbeats {
       .object(Dictionary(values.map { ($0.key.text, json($0.value)) }) { one, _ in one })
     }
     return .object(omittingNil: [
-      "asked": heartbeats.fetched.map { JSON($0) }, "silent": heartbeats.silent.map { JSON($0) },
+      "asked": heartbeats.fetched.map { JSON($0) },
+      "silent": heartbeats.unreachableSince.map { JSON($0) },
       "told": heartbeats.sent.map { JSON($0) },
       "toldHead": heartbeats.sentHead.map { .string($0) },
       "has": members(heartbeats.reportedHeads) { .string($0) },
-      "every": members(heartbeats.every) { .integer($0) },
+      "every": members(heartbeats.intervals) { .integer($0) },
       "exchanges": .array(heartbeats.exchanges.map { JSON($0) }),
       "seen": members(heartbeats.seen) { JSON($0) },
     ])

@@ -41,7 +41,7 @@ struct LocalState: Sendable {
   /// The lock for packing objects.
   var packLock: String { folder + "/pack.lock" }
   /// The alarm index.
-  var summaries: String { folder + "/alarm-index" }
+  var alarmIndex: String { folder + "/alarm-index" }
   /// The journal of the present write.
   var journal: String { folder + "/journal" }
   /// The identity of this clone. Without it, the clone becomes another device at the next command.

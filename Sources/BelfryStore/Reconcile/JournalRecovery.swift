@@ -16,7 +16,7 @@ struct JournalRecovery: ReconcileStep {
     guard let journal = try store.local.readJournal() else { return }
     // The process that ended may have held these locks.
     for lock in repository.locks(of: writer.branch) {
-      _ = repository.removeAbandonedLock(lock, olderThan: 0)
+      _ = repository.removeStaleLock(lock, olderThan: 0)
     }
     let tree = try writer.head().map { try repository.commit($0).tree }
     var intended: [String: [UInt8]] = [:]

@@ -133,7 +133,7 @@ extension Store {
         return try CollectionHold(repository)
       } catch CollectionHold.Failure.collecting(let user) {
         let lock = repository.commonDirectory + "gc.pid"
-        if user == nil, repository.removeAbandonedLock(lock + ".lock") { continue }
+        if user == nil, repository.removeStaleLock(lock + ".lock") { continue }
         guard waited < context.lockTimeout else { throw StoreError.gitBusy(path: lock, by: user) }
         usleep(5_000)
         waited += 5

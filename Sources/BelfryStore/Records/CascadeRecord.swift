@@ -131,7 +131,7 @@ public enum CascadeRecord {
   // MARK: Targets
 
   /// The maximum number of targets. A merge can exceed the limit of a single edit.
-  private static let maxTargets = 8 * Cascade.most
+  private static let maxTargets = 8 * Cascade.maxTargets
 
   /// Returns the targets, or nil if one is not valid or repeated.
   private static func targets(_ json: JSON) -> [CascadeTarget]? {

@@ -138,7 +138,7 @@ extension ScheduleError {
     switch self {
     case .noTimes: "it has no time of day"
     case .tooManyTimes(let count):
-      "it has \(count) times a day; the maximum is \(Schedule.mostTimes)"
+      "it has \(count) times a day; the maximum is \(Schedule.maxTimes)"
     case .onceAtSeveralTimes: "a one-time alarm has exactly one time of day"
     case .noDays: "it has no days"
     case .dayOutOfRange(let day): "no month has a day \(day)"

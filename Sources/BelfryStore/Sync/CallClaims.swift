@@ -17,7 +17,8 @@ public struct CallClaims: Sendable {
     var result: [Int: CallElection.Claim.Outcome?] = [:]
     for name in names {
       let parts = name.split(separator: "-", maxSplits: 1).map(String.init)
-      guard let term = parts.first.flatMap({ Int($0) }), (1...CallElection.most).contains(term)
+      guard let term = parts.first.flatMap({ Int($0) }),
+        (1...CallElection.maxAttempts).contains(term)
       else { continue }
       let outcome = parts.count == 2 ? CallElection.Claim.Outcome(rawValue: parts[1]) : nil
       if parts.count == 2, outcome == nil { continue }

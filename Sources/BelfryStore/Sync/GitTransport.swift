@@ -63,7 +63,7 @@ struct GitTransport: RemoteTransport {
       guard outcome.error.contains("cannot lock ref"), waited < 2_000 else {
         throw failure(outcome)
       }
-      if repository.removeAbandonedLock(lock, olderThan: 0) { continue }
+      if repository.removeStaleLock(lock, olderThan: 0) { continue }
       try await Task.sleep(for: .milliseconds(20))
       waited += 20
     }
@@ -247,7 +247,7 @@ struct GitTransport: RemoteTransport {
     // Processes of other machines on a shared disk cannot be seen, so only old locks are removed.
     let age: Int64 = GitTransport.isShared(path) ? 120 : 1
     for lock in other.locks(of: "refs/heads/\(branch)") {
-      _ = other.removeAbandonedLock(lock, olderThan: age)
+      _ = other.removeStaleLock(lock, olderThan: age)
     }
   }
 

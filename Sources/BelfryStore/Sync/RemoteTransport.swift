@@ -54,9 +54,9 @@ extension RemoteTransport {
   func fetchStore(
     at url: String, into repository: Repository
   ) async throws -> (branch: String, commit: ObjectID)? {
-    if let commit = try await fetch(Repository.branch) {
-      try await expectStore(commit, of: Repository.branch, at: url, repository)
-      return (Repository.branch, commit)
+    if let commit = try await fetch(Repository.defaultBranch) {
+      try await expectStore(commit, of: Repository.defaultBranch, at: url, repository)
+      return (Repository.defaultBranch, commit)
     }
     let others = try await branches()
     for branch in others.prefix(Self.maxBranches) {

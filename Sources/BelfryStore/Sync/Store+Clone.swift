@@ -23,7 +23,7 @@ extension Store {
       let transport = try GitTransport(builder.repository, remote, context: context)
       if let (branch, theirs) = try await transport.fetchStore(at: url, into: builder.repository) {
         result.add(try BranchJoin(builder.store.reconciledWriter(.branch)).join(theirs), to: 0)
-        if branch != Repository.branch { result.exchanges[0].branch = branch }
+        if branch != Repository.defaultBranch { result.exchanges[0].branch = branch }
       }
       try builder.finish()
     } catch {

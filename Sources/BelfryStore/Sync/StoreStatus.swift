@@ -103,7 +103,7 @@ extension StoreSync {
   fileprivate static func counts(
     _ repository: Repository, from head: ObjectID?, to remote: String
   ) throws -> (ahead: Int, behind: Int)? {
-    let tracking = "refs/remotes/\(remote)/\(Repository.branch)"
+    let tracking = "refs/remotes/\(remote)/\(Repository.defaultBranch)"
     guard let theirs = try repository.commit(of: tracking), let head else { return nil }
     // If the commit is missing, the remote counts as never synced.
     return try? repository.aheadBehind(head, theirs)

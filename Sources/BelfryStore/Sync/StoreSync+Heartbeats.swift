@@ -24,8 +24,8 @@ extension StoreSync {
     promise: Int64? = nil
   ) async {
     guard !transports.isEmpty else {
-      if store.deviceHeartbeats.silent != nil { return }
-      updateHeartbeats { if $0.silent == nil { $0.silent = context.now } }
+      if store.deviceHeartbeats.unreachableSince != nil { return }
+      updateHeartbeats { if $0.unreachableSince == nil { $0.unreachableSince = context.now } }
       return
     }
     let others = Set(store.devices.all().devices.map(\.id)).subtracting([device]).sorted()
@@ -43,7 +43,7 @@ extension StoreSync {
     // Only now, because other processes change the file during the transfers.
     updateHeartbeats { heartbeats in
       heartbeats.fetched = context.now
-      heartbeats.silent = nil
+      heartbeats.unreachableSince = nil
       heartbeats.noteExchange(at: context.now)
       recordHeartbeats(repository, in: &heartbeats)
       if isSent {
@@ -189,7 +189,7 @@ extension DeviceHeartbeats {
     let trailers = CommitMessage.trailers(of: heartbeat.message)
     seen[device] = time
     reportedHeads[device] = trailers["Has"]
-    every[device] = trailers["Every"].flatMap { Int64($0) }
+    intervals[device] = trailers["Every"].flatMap { Int64($0) }
       .flatMap { DeviceHeartbeats.promises.contains($0) ? $0 : nil }
   }
 }

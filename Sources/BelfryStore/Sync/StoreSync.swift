@@ -120,7 +120,7 @@ private struct SyncRun {
     /// The commit of the remote's branch; nil if it has none.
     var theirs: ObjectID?
     /// The branch that was fetched.
-    var branch = Repository.branch
+    var branch = Repository.defaultBranch
     var isFetched = false
   }
   let store: Store
@@ -194,7 +194,7 @@ private struct SyncRun {
 
   private mutating func fetch() async throws {
     let repository = repository
-    let branch = Repository.branch
+    let branch = Repository.defaultBranch
     let fetched = try await each(reachable.filter { !peers[$0].isFetched }) { peer in
       let transport = try peer.transport.get()
       let before = try repository.commit(of: "refs/remotes/\(peer.remote.name)/\(branch)")
@@ -255,7 +255,7 @@ private struct SyncRun {
     let (repository, device) = (repository, store.device)
     let pushed = try await each(reachable.filter { peers[$0].theirs != ours }) { peer in
       let transport = try peer.transport.get()
-      let outcome = try await transport.push(ours, to: Repository.branch)
+      let outcome = try await transport.push(ours, to: Repository.defaultBranch)
       if outcome == .checkedOut {
         try await transport.leave(ours, as: "\(StoreSync.incoming)\(device)")
       }

@@ -58,12 +58,12 @@ struct BatteryStatus: ParsableCommand {
   private func upcoming(_ store: Store, _ context: CommandContext) throws -> [BatteryText.Near] {
     let now = context.storeContext.now
     return try context.overview(store).compactMap { summary in
-      guard let next = summary.status.comes, next.at > now,
+      guard let next = summary.status.nextRinging, next.at > now,
         next.at <= now.adding(seconds: BatteryWarnings.horizon),
         let alarm = try store.alarm(summary.id), store.ringsHere(alarm)
       else { return nil }
-      return BatteryText.Near(alarm: summary.id, title: summary.title, comes: next)
-    }.sorted { ($0.comes.at, $0.title) < ($1.comes.at, $1.title) }
+      return BatteryText.Near(alarm: summary.id, title: summary.title, nextRinging: next)
+    }.sorted { ($0.nextRinging.at, $0.title) < ($1.nextRinging.at, $1.title) }
   }
 }
 

@@ -70,11 +70,11 @@ struct CallsShow: ParsableCommand {
       .map { store.deviceNames()[$0] ?? $0.short }.sorted()
     if common.json {
       return try Console.write(
-        CallsDocument(places: own, provider: provider?.words, others: others))
+        CallsDocument(places: own, provider: provider?.text, others: others))
     }
     Console.line(
       own
-        ? "This device places calls: \(Printable.text(provider?.words ?? "by your own hook"))."
+        ? "This device places calls: \(Printable.text(provider?.text ?? "by your own hook"))."
         : "This device places no calls. To set it up: belfry help calls")
     if !others.isEmpty {
       let names = others.map { Printable.text($0) }.joined(separator: ", ")
@@ -264,7 +264,7 @@ private struct CallSetup {
     if json { return try Console.write(DeviceDocument(device)) }
     Console.line(
       calls
-        ? "This device places calls: \(Printable.text(provider?.words ?? "by your own hook"))."
+        ? "This device places calls: \(Printable.text(provider?.text ?? "by your own hook"))."
         : "This device no longer places calls.")
     if calls { Console.line("To test it: belfry calls test NUMBER") }
   }

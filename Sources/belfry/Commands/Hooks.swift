@@ -115,13 +115,13 @@ struct HooksCheck: AsyncParsableCommand {
     let problems = try await StagedRecords.problems(in: path)
     if common.json {
       try Console.write(
-        problems.map { InvalidRecordDocument(path: $0.path, reason: $0.error.words) })
+        problems.map { InvalidRecordDocument(path: $0.path, reason: $0.error.text) })
     }
     for (number, problem) in problems.enumerated() {
       CommandDiagnostic(
         isError: true,
         message:
-          "\(Printable.text(problem.path)) is not valid: \(Printable.text(problem.error.words)).",
+          "\(Printable.text(problem.path)) is not valid: \(Printable.text(problem.error.text)).",
         hints: number < problems.count - 1
           ? [] : ["Correct the file and stage it again, or commit with --no-verify."]
       ).print()
@@ -157,7 +157,7 @@ struct MergeDriverCommand: ParsableCommand {
       in: CommandEnvironment.absolute("."), at: context.storeContext.now)
     for problem in outcome.problems {
       CommandDiagnostic.warn(
-        "one side of \(Printable.text(path)) is not valid and was left out: \(Printable.text(problem.words))."
+        "one side of \(Printable.text(path)) is not valid and was left out: \(Printable.text(problem.text))."
       )
     }
     try DurableFile.write(

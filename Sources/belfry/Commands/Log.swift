@@ -32,7 +32,7 @@ struct Log: ParsableCommand {
     let output = AlarmOutput(store: store, style: context.style)
     let entries = store.history.log(of: wanted) { path, error in
       CommandDiagnostic.warn(
-        "\(Printable.text(path)) is not valid: \(Printable.text(error.words)).")
+        "\(Printable.text(path)) is not valid: \(Printable.text(error.text)).")
     }
     var shown = 0
     var buffer: [UInt8] = []

@@ -28,7 +28,7 @@ struct Stats: ParsableCommand {
     let entries = Dictionary(
       grouping: store.history.log(of: summaries.count == 1 ? summaries[0].id : nil) { path, error in
         CommandDiagnostic.warn(
-          "\(Printable.text(path)) is not valid: \(Printable.text(error.words)).")
+          "\(Printable.text(path)) is not valid: \(Printable.text(error.text)).")
       }, by: \.alarm)
     let all = summaries.map { summary in
       (

@@ -213,8 +213,8 @@ extension SyncResult {
       guard let branch = exchange.branch else { continue }
       let name = Printable.text(exchange.remote.name)
       CommandDiagnostic.warn(
-        "\(name) has no branch \(Repository.branch): its branch \(Printable.text(branch)) was merged, and \(Repository.branch) is synced from now on.",
-        hints: ["For plain git, make \(Repository.branch) the default branch of \(name)."])
+        "\(name) has no branch \(Repository.defaultBranch): its branch \(Printable.text(branch)) was merged, and \(Repository.defaultBranch) is synced from now on.",
+        hints: ["For plain git, make \(Repository.defaultBranch) the default branch of \(name)."])
     }
     for exchange in exchanges where exchange.wasRewound {
       CommandDiagnostic.warn(

@@ -93,7 +93,8 @@ struct TickCommand: AsyncParsableCommand {
     let check = BatteryCheck(store, delivery: TickCommand.delivery(context, store))
     let report = await check.run(context.gauge) { (try? store.overview().summaries) ?? [] }
     if let failure = report.failure {
-      CommandDiagnostic.warn("the battery sample was not recorded: \(CommandError.words(failure))")
+      CommandDiagnostic.warn(
+        "the battery sample was not recorded: \(CommandError.text(of: failure))")
     }
     guard let (notification, outcome) = report.warning else { return nil }
     guard case .undelivered(let reasons) = outcome else { return notification }
@@ -164,7 +165,7 @@ struct TickCommand: AsyncParsableCommand {
     }) {
       let title = Printable.text(group[0].title)
       let last = group[group.count - 1].occurrence.spoken
-      let more = MissedText.words(group[0].payload).map { ", \($0)" } ?? ""
+      let more = MissedText.text(group[0].payload).map { ", \($0)" } ?? ""
       Console.line(
         group.count == 1
           ? "\(outcome): \(title), \(last)\(more)."

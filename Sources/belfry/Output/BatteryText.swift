@@ -8,7 +8,7 @@ struct BatteryText {
   struct Near {
     let alarm: Identifier
     let title: String
-    let comes: Timeline.Occurrence
+    let nextRinging: Timeline.Occurrence
   }
 
   private let output: AlarmOutput
@@ -49,7 +49,7 @@ struct BatteryText {
       if more > 0 { text += "  and \(more) more\n" }
     }
     if let sample = standing.sample {
-      let plot = BatteryPlot(standing, sample, alarms: alarms.map(\.comes.at), output)
+      let plot = BatteryPlot(standing, sample, alarms: alarms.map(\.nextRinging.at), output)
       if !plot.isEmpty { text += "\n" + plot.text }
     }
     return text
@@ -82,11 +82,11 @@ struct BatteryText {
   /// Returns the drain forecast up to the last of the alarms.
   private func outlook(_ standing: BatteryStanding, _ alarms: [Near]) -> DrainOutlook? {
     standing.forecast?.outlook(
-      until: alarms.last?.comes.at ?? now.adding(seconds: BatteryWarnings.horizon))
+      until: alarms.last?.nextRinging.at ?? now.adding(seconds: BatteryWarnings.horizon))
   }
 
   private func line(_ alarm: Near, _ standing: BatteryStanding) -> String {
-    let prediction = standing.prediction(at: alarm.comes.at)
+    let prediction = standing.prediction(at: alarm.nextRinging.at)
     let (label, color): (String, Style.Color?) =
       switch prediction.risk {
       case .critical: ("critical", .red)
@@ -98,7 +98,7 @@ struct BatteryText {
     var cells = percent.map { "\($0)%" } ?? ""
     cells = String(repeating: " ", count: max(0, 4 - cells.count)) + cells
     let painted = color.map { style.paint(label, $0) } ?? label
-    let civil = output.zones.local.civil(at: alarm.comes.at)
+    let civil = output.zones.local.civil(at: alarm.nextRinging.at)
     let when = "\(civil.spoken.prefix(3)) \(civil.time)"
     let rest = style.fit("\(when)  \(Printable.text(alarm.title))", indent: 18)
     let gap = String(repeating: " ", count: max(0, 9 - label.count))

@@ -17,7 +17,7 @@ struct BatteryWarnings: Sendable {
   {
     let now = context.storeContext.now
     let near = alarms.compactMap { alarm -> (Identifier, Instant)? in
-      guard let comes = alarm.status.comes, comes.at > now,
+      guard let comes = alarm.status.nextRinging, comes.at > now,
         comes.at <= now.adding(seconds: BatteryWarnings.horizon)
       else { return nil }
       return (alarm.id, comes.at)

@@ -167,7 +167,7 @@ struct CatalogParts {
     let alarms = [("Tea", 3), ("School run", 5), ("Competition", 8)].map { title, hours in
       BatteryText.Near(
         alarm: CatalogParts.id, title: title,
-        comes: Timeline.Occurrence(
+        nextRinging: Timeline.Occurrence(
           civil: CivilDateTime(minuteNumber: civil("2026-11-23T09:30").minuteNumber + hours * 60),
           at: now.adding(seconds: Int64(hours) * 3600)))
     }

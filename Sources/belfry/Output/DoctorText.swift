@@ -131,7 +131,7 @@ enum DoctorText {
         "store",
         "An unfinished git \(operation == .other ? "operation" : "\(operation)") blocks all writes.",
         "Finish or abort it: belfry git -- status")
-    case .past(let commit, let branch):
+    case .detachedHead(let commit, let branch):
       return problem(
         "store",
         "An earlier commit is checked out (\(commit.prefix(8))), so nothing can be written.",
@@ -140,10 +140,10 @@ enum DoctorText {
       let branch = name.hasPrefix("refs/heads/") ? String(name.dropFirst(11)) : name
       return note(
         "store",
-        "The branch \(branch) is checked out. 'belfry sync' exchanges it with the branch \(Repository.branch) of the remotes.",
+        "The branch \(branch) is checked out. 'belfry sync' exchanges it with the branch \(Repository.defaultBranch) of the remotes.",
         hasMain
-          ? "To return to \(Repository.branch) with these changes: belfry git -- checkout \(Repository.branch)"
-          : "To rename it: belfry git -- branch -m \(Repository.branch)")
+          ? "To return to \(Repository.defaultBranch) with these changes: belfry git -- checkout \(Repository.defaultBranch)"
+          : "To rename it: belfry git -- branch -m \(Repository.defaultBranch)")
     case .interruptedWrite:
       return note("store", "A write was interrupted. The next write completes it.")
     case .foreign(let path, let user):
@@ -190,7 +190,7 @@ enum DoctorText {
     case .log(let entries):
       return Diagnosis("log", .fine, "\(entries) entr\(entries == 1 ? "y" : "ies").")
     case .entry(let path, let error):
-      return problem("log", "\(path) is not valid: \(error.words).", repair)
+      return problem("log", "\(path) is not valid: \(error.text).", repair)
     case .entryOfUnknownAlarm(let path, let alarm):
       return note("log", "\(path) names the alarm \(alarm.short), which does not exist.")
     case .entryOfUnknownDevice(let path, let device):
@@ -247,7 +247,7 @@ enum DoctorText {
         remedy = lastGood ? "Its last valid version stays armed. \(correct)" : correct
       }
       return Diagnosis(
-        "records", .problem, "\(problem.path) is not valid: \(error.words).", remedy: remedy)
+        "records", .problem, "\(problem.path) is not valid: \(error.text).", remedy: remedy)
     case .removed:
       return Diagnosis(
         "records", .problem, "\(problem.path) is missing; the alarm stays.", remedy: repair)

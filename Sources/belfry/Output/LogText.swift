@@ -17,7 +17,7 @@ struct LogText {
     if entry.auto { text += " (by itself)" }
     text += ": \(Printable.text(entry.title))"
     if let occurrence = entry.occurrence { text += " (\(occurrence.date) \(occurrence.time))" }
-    if let words = self.words(entry) { text += ", \(Printable.text(words))" }
+    if let details = self.text(entry) { text += ", \(Printable.text(details))" }
     if let done = entry.effective { text += ", at \(when(done))" }
     return text + "  \(Printable.text(names[entry.device] ?? entry.device.short))"
   }
@@ -36,7 +36,7 @@ struct LogText {
   }
 
   /// Returns the facts of an entry as a clause, not made printable; nil if there are none.
-  func words(_ entry: LogEntry) -> String? {
+  func text(_ entry: LogEntry) -> String? {
     guard let payload = entry.payload else { return nil }
     let device = names[entry.device] ?? entry.device.short
     switch payload {
@@ -44,7 +44,7 @@ struct LogText {
     case .partnerRequest(let partner): return "requested by \(partner ?? "a partner")"
     case .fields(let fields): return fields.map(\.rawValue).joined(separator: ", ")
     case .restoredPart(let part): return part.name
-    case .cascade(let edit): return "cascade: \(words(edit))"
+    case .cascade(let edit): return "cascade: \(text(edit))"
     case .replacedDevice(let old):
       return "device: \(device) (\(entry.device.short)) replaces \(old.short)"
     case .deletion(.recalled(let partner)): return "recalled by \(partner)"
@@ -56,12 +56,12 @@ struct LogText {
     case .followUp(let number, let count, let isUnanswered):
       return "\(number) of \(count)\(isUnanswered ? ", unanswered" : "")"
     case .skippedByPause(let earlier):
-      return "paused" + (earlier.map { ", \(MissedText.words($0))" } ?? "")
-    case .earlier, .exhaustedCascade: return MissedText.words(payload)
+      return "paused" + (earlier.map { ", \(MissedText.text($0))" } ?? "")
+    case .earlier, .exhaustedCascade: return MissedText.text(payload)
     case .unansweredSteps(1): return "the only step of the cascade was unanswered"
     case .unansweredSteps(let count): return "all \(count) steps of the cascade were unanswered"
     case .undone(let action): return action.rawValue
-    case .call(let call): return words(call)
+    case .call(let call): return text(call)
     case .rehearsalRequest: return "requested"
     case .rehearsal(let isDelivered):
       return isDelivered ? "rang on \(device)" : "was not delivered on \(device)"
@@ -69,7 +69,7 @@ struct LogText {
     }
   }
 
-  private func words(_ edit: LogPayload.CascadeEdit) -> String {
+  private func text(_ edit: LogPayload.CascadeEdit) -> String {
     switch edit {
     case .on: "on"
     case .off: "off"
@@ -79,7 +79,7 @@ struct LogText {
     }
   }
 
-  private func words(_ call: LogPayload.Call) -> String {
+  private func text(_ call: LogPayload.Call) -> String {
     let outcome = call.outcome.reason ?? "answered"
     let test = call.isTest ? " (a test)" : ""
     return "\(call.target.label(names)): \(outcome), try \(call.attempt)\(test)"

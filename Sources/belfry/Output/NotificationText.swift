@@ -59,13 +59,13 @@ struct NotificationText {
   private func body(_ summary: Notification.MissedSummary) -> String {
     guard !summary.others.isEmpty else {
       return "Was due \(summary.first.id.occurrence.spoken)."
-        + (MissedText.words(summary.first.payload).map {
+        + (MissedText.text(summary.first.payload).map {
           "\n\($0.prefix(1).uppercased() + $0.dropFirst())."
         } ?? "")
     }
     let lines = summary.items.prefix(NotificationText.maxMissedLines).map { item in
       "\(item.title), \(item.id.occurrence.spoken)"
-        + (MissedText.words(item.payload).map { ": \($0)" } ?? "")
+        + (MissedText.text(item.payload).map { ": \($0)" } ?? "")
     }
     let rest = summary.items.count - lines.count
     return (lines + (rest > 0 ? ["and \(rest) more: belfry list"] : [])).joined(separator: "\n")
@@ -217,7 +217,7 @@ struct NotificationText {
           .object(omittingNil: [
             "alarm": JSON($0.id.alarm), "title": .string($0.title),
             "occurrence": JSON($0.id.occurrence),
-            "detail": MissedText.words($0.payload).map { .string($0) },
+            "detail": MissedText.text($0.payload).map { .string($0) },
           ])
         })
     case .advanceWarning, .rehearsal, .message: break

@@ -100,7 +100,7 @@ struct PartnerText {
 
   /// `forged or modified (3), last 14:02`
   func summary(_ fault: MailFault, _ faults: Faults) -> String {
-    "\(fault.words) (\(faults.count)), last \(when(faults.last))"
+    "\(fault.text) (\(faults.count)), last \(when(faults.last))"
   }
 
   func document(_ partner: Partnership) -> PartnerDocument {
@@ -188,7 +188,7 @@ struct PartnerText {
             "\(alarms) that \(name) had set \(cancelled == 1 ? "was" : "were") deleted. To restore: belfry undo"
           ])
     case .fault(let fault, let count):
-      return ["\(name): warning: refused: \(fault.words) (\(count))."]
+      return ["\(name): warning: refused: \(fault.text) (\(count))."]
     case .usedTwice:
       return [
         "Two people answered the invitation, so neither was accepted: someone else knows the link.",

@@ -153,7 +153,7 @@ struct Refusal {
         hint: "See its occurrences: belfry next \(id)")
     case .tooMany:
       CommandError(
-        .notPossible, "that would skip more than \(Answer.mostSkips) occurrences.",
+        .notPossible, "that would skip more than \(Answer.maxSkips) occurrences.",
         hint: "Disable the alarm instead: belfry disable \(id)")
     case .snoozeIsOff:
       CommandError(

@@ -119,7 +119,7 @@ struct CascadeCheck {
       ]
     }
     return result + [
-      Diagnosis("calls", .fine, "Calls are placed by \(Printable.text(provider.words)).")
+      Diagnosis("calls", .fine, "Calls are placed by \(Printable.text(provider.text)).")
     ]
   }
 

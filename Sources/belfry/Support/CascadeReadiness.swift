@@ -109,12 +109,12 @@ struct CascadeReadiness {
       }
       return Member(
         target: target, at: at, label: label, wouldRing: isOnline(holder), reason: reason,
-        every: heartbeats.every[holder])
+        every: heartbeats.intervals[holder])
     }
 
     /// Returns a note about a device that syncs less often than cascade steps follow each other; else an empty string.
     private func syncNote(_ device: Identifier) -> String {
-      guard let every = heartbeats.every[device],
+      guard let every = heartbeats.intervals[device],
         every > max(interval, DeviceHeartbeats.spacingInWindow)
       else { return "" }
       return

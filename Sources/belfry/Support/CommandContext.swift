@@ -124,7 +124,7 @@ struct CommandContext {
         settings = try file.applied(to: settings)
       } catch {
         warnings.warn(
-          "\(Printable.text(file.path)) is not valid: \(Printable.text(error.words)).",
+          "\(Printable.text(file.path)) is not valid: \(Printable.text(error.text)).",
           remedy: "Correct or remove it. Until then the defaults apply.")
       }
     }
@@ -213,7 +213,7 @@ struct CommandContext {
         return try CallProvider.read(callsFile)
       } catch let error as RecordError {
         throw CommandError(
-          .failed, "\(Printable.text(callsFile)) is not valid: \(error.words).",
+          .failed, "\(Printable.text(callsFile)) is not valid: \(error.text).",
           hint: "Set up calls again: belfry help calls")
       }
     }

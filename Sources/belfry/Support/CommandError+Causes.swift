@@ -29,7 +29,7 @@ extension CommandError {
   }
 
   /// Returns the message of any error, in one line.
-  static func words(_ error: any Error) -> String { CommandError(error).message }
+  static func text(of error: any Error) -> String { CommandError(error).message }
 
   private init(_ error: FileError) {
     self.init(

@@ -76,7 +76,7 @@ extension CommandError {
       )
     case .badRecord(let path, let reason):
       return (
-        .failed, "\(Printable.text(path)) is not valid: \(Printable.text(reason.words)).",
+        .failed, "\(Printable.text(path)) is not valid: \(Printable.text(reason.text)).",
         "Correct it, or restore its last valid version: belfry doctor --repair"
       )
     case .noRecord(let path):
@@ -221,7 +221,7 @@ extension RemoteFailure {
 
 extension RecordError {
   /// The reason, with the number of the line if it is known.
-  var words: String { line.map { "line \($0): \(reason)" } ?? reason }
+  var text: String { line.map { "line \($0): \(reason)" } ?? reason }
 }
 
 extension UndoError {

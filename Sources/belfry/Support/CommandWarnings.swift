@@ -34,7 +34,7 @@ final class CommandWarnings: Sendable {
         remedy:
           "Alarms ring as recorded on the branch before. Finish it: belfry git -- rebase --continue, or --abort."
       )
-    } else if let commit = store.past {
+    } else if let commit = store.detachedHead {
       let branch = store.presentBranch
       let source = branch.map { "on the branch \(Printable.text($0))" } ?? "by Belfry last"
       warn(
@@ -72,7 +72,7 @@ final class CommandWarnings: Sendable {
             "Its last valid version stays armed. Correct it, or restore that version: belfry doctor --repair"
           case .invalid: "Correct it, or quarantine it: belfry doctor --repair"
           }
-        warn("\(path) is not valid: \(Printable.text(error.words)).", remedy: remedy)
+        warn("\(path) is not valid: \(Printable.text(error.text)).", remedy: remedy)
       case .removed:
         warn(
           "\(path) is missing; the alarm stays.",

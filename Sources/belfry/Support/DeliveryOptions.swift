@@ -80,7 +80,7 @@ struct DeliveryOptions: ParsableArguments {
         throw CommandError(
           .usage, "--warn: '\(Printable.text(warn))' is not a list of times.",
           hint:
-            "Write up to \(WarningPlan.most) different times from 1m to 366d, such as 7d,1d; or none."
+            "Write up to \(WarningPlan.maxCount) different times from 1m to 366d, such as 7d,1d; or none."
         )
       }
       delivery.warnings = WarningPlan(warn)

@@ -21,7 +21,7 @@ struct DeviceSettings {
       record = try read()
     } catch {
       throw CommandError(
-        .failed, "\(Printable.text(path)) is not valid: \(Printable.text(error.words)).",
+        .failed, "\(Printable.text(path)) is not valid: \(Printable.text(error.text)).",
         hint: "Correct or remove it.")
     }
     SettingsFile.set(setting, to: value, stamp: nil, in: &record)

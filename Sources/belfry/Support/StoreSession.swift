@@ -21,7 +21,7 @@ struct StoreSession {
     do {
       try store.resolveMergeConflicts()
     } catch {
-      context.warnings.warn("a git merge could not be completed: \(CommandError.words(error))")
+      context.warnings.warn("a git merge could not be completed: \(CommandError.text(of: error))")
     }
     context.warnings.warn(about: store)
     return store

@@ -185,9 +185,9 @@ extension CascadeEditing {
         throw CommandError(
           .usage, "this device is already in the cascade of \(title).", hint: list)
       }
-      guard plan.targets.count < Cascade.most else {
+      guard plan.targets.count < Cascade.maxTargets else {
         throw CommandError(
-          .usage, "the cascade of \(title) already has \(Cascade.most) steps, the maximum.",
+          .usage, "the cascade of \(title) already has \(Cascade.maxTargets) steps, the maximum.",
           hint: "Remove one first: belfry cascade remove \(summary.id.short) STEP")
       }
       plan.targets.append(target)

@@ -86,7 +86,7 @@ struct CascadeTest: AsyncParsableCommand {
     let store = editing.store
     let status = try store.status(try editing.alarm)
     let isNear =
-      status.comes.map { $0.at.seconds(since: now) < Timeline.rehearsalTimeout } ?? false
+      status.nextRinging.map { $0.at.seconds(since: now) < Timeline.rehearsalTimeout } ?? false
     if status.state == .ringing || isNear {
       throw CommandError(
         .notPossible, "\(editing.title) rings now or soon, so it cannot be tested.",
@@ -155,7 +155,7 @@ struct CascadeTest: AsyncParsableCommand {
 
   private func show(_ entry: LogEntry, _ text: LogText, since: Instant) {
     let delay = Span.length(max(0, entry.at.seconds(since: since)))
-    Console.line("  \(delay) later: \(Printable.text(text.words(entry) ?? ""))")
+    Console.line("  \(delay) later: \(Printable.text(text.text(entry) ?? ""))")
   }
 }
 

@@ -120,10 +120,12 @@ extension BatteryDocument {
     source = standing.reading.source.rawValue
     names = standing.reading.names
     self.alarms = alarms.map { alarm in
-      let prediction = BatteryPredictionDocument(standing.prediction(at: alarm.comes.at))
+      let prediction = BatteryPredictionDocument(standing.prediction(at: alarm.nextRinging.at))
       return Alarm(
-        alarm: alarm.alarm.text, title: alarm.title, occurrence: alarm.comes.civil.description,
-        at: zones.text(alarm.comes.at), predicted: prediction.predicted, risk: prediction.risk,
+        alarm: alarm.alarm.text, title: alarm.title,
+        occurrence: alarm.nextRinging.civil.description,
+        at: zones.text(alarm.nextRinging.at), predicted: prediction.predicted,
+        risk: prediction.risk,
         unknown: prediction.unknown)
     }
     let start = now.adding(seconds: -BatteryPlot.past)

@@ -46,7 +46,7 @@ struct SyncDocument: JSONDocument {
         name: exchange.remote.name, fetched: exchange.fetched, pushed: exchange.pushed,
         branch: exchange.branch, rewound: exchange.wasRewound ? true : nil,
         mergePending: exchange.isLeft ? true : nil,
-        error: exchange.failure.map { CommandError.words($0) })
+        error: exchange.failure.map { CommandError.text(of: $0) })
     }
   }
 }
@@ -85,7 +85,7 @@ struct SyncPlanDocument: JSONDocument {
     changes = plan.changes.map { Change(path: $0.path, title: $0.title, new: $0.isNew) }
     decisions = plan.decisions.map(MergeDecisionDocument.init)
     refusals = plan.refusals.map(MergeRefusalDocument.init)
-    error = plan.failure.map { CommandError.words($0) }
+    error = plan.failure.map { CommandError.text(of: $0) }
   }
 }
 

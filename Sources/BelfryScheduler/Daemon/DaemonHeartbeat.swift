@@ -4,7 +4,7 @@ import Synchronization
 
 /// A writer of the event loop's heartbeat. It writes in the background, because a disk that hangs must not block the
 /// loop.
-final class Heartbeat: Sendable {
+final class DaemonHeartbeat: Sendable {
   private struct State {
     var isWriting = false
     /// The deadline that is not written yet; nil without one.
