@@ -91,7 +91,7 @@ import Testing
 
   // MARK: Folders and links
 
-  @Test(arguments: ["/dev/shm", nil])
+  @Test(arguments: Set([TestMachine.otherFileSystem, nil]))
   func linkedGitFolderWorks(_ elsewhere: String?) async throws {
     let sandbox = try await store()
     let place = "\(elsewhere ?? sandbox.root)/belfry-test-git-\(UUID().uuidString)"

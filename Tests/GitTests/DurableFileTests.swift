@@ -6,24 +6,17 @@ import Testing
 
 /// Tests of atomic file replacement, with a temporary file on the same or on another file system.
 @Suite struct DurableFileTests {
-  private static let otherDisk = "/dev/shm"
-
-  /// True if `/dev/shm` is a file system of its own, so that files cannot be renamed into the folder of the tests.
-  private static func hasOtherDisk() -> Bool {
-    var (disk, tests) = (stat(), stat())
-    return stat(otherDisk, &disk) == 0 && stat(NSTemporaryDirectory(), &tests) == 0
-      && disk.st_dev != tests.st_dev && access(otherDisk, W_OK) == 0
+  private func temporary() throws -> String {
+    "\(try #require(TestMachine.otherFileSystem))/belfry-\(UUID().uuidString)"
   }
-
-  private func temporary() -> String { "\(DurableFileTests.otherDisk)/belfry-\(UUID().uuidString)" }
 
   @Test(
     "A file is written to a new folder if the temporary file is on another file system",
-    .enabled(if: hasOtherDisk()))
+    .enabled(if: TestMachine.otherFileSystem != nil))
   func newFolderOnAnotherDisk() throws {
     let sandbox = try Sandbox()
     let folder = sandbox.root + "/ab"
-    let temporary = temporary()
+    let temporary = try temporary()
     try DurableFile.write(
       Array("object".utf8), to: folder + "/cd", temporary: temporary, mode: 0o444,
       makingFolder: true)
@@ -36,12 +29,12 @@ import Testing
 
   @Test(
     "A file is replaced if the temporary file is on another file system",
-    .enabled(if: hasOtherDisk()))
+    .enabled(if: TestMachine.otherFileSystem != nil))
   func replacementOnAnotherDisk() throws {
     let sandbox = try Sandbox()
     let path = sandbox.root + "/file"
     try sandbox.write("old", to: path)
-    let temporary = temporary()
+    let temporary = try temporary()
     let status = try DurableFile.write(Array("new".utf8), to: path, temporary: temporary)
     #expect(try sandbox.read(path) == "new")
     #expect(status.st_size == 3)

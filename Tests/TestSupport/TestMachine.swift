@@ -32,6 +32,16 @@ public enum TestMachine {
   /// A shell command that ends the manager.
   public static let endSystemd = "kill $manager $bus"
 
+  /// A writable folder on another file system than the folder of temporary files; nil if there is none.
+  public static let otherFileSystem: String? = {
+    func device(_ path: String) -> dev_t? {
+      var status = stat()
+      return stat(path, &status) == 0 ? status.st_dev : nil
+    }
+    let own = device(NSTemporaryDirectory())
+    return ["/dev/shm", "/var/tmp"].first { access($0, W_OK) == 0 && device($0) != own }
+  }()
+
   /// The seconds since the machine started, without the time in sleep.
   public static var uptime: Int {
     var time = timespec()
