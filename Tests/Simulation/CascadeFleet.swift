@@ -367,7 +367,9 @@ final class CascadeFleet {
     else { return }
     let evaluation = store.timeline(alarm).evaluate(
       at: store.context.now, settings: try store.settings().settings, ledger: store.ledger())
-    for callout in evaluation.callouts where callout.occurrence == CascadeFleet.occurrence {
+    let subject = Callout.Subject.occurrence(
+      OccurrenceID(alarm: alarm.id, occurrence: CascadeFleet.occurrence))
+    for callout in evaluation.callouts where callout.id.subject == subject {
       let callers = CallElection.callers(
         for: callout.target, of: plan, among: store.devices.all().devices)
       guard let rank = callers.firstIndex(of: store.device) else { continue }
