@@ -85,12 +85,13 @@ public struct MailboxSync: Sendable {
     let now = store.context.now
     let partners = partners(of: url)
     let hasWork = partners.contains { partner in
-      !partner.inboxes(at: now).isEmpty || !partner.outgoing.isEmpty || !partner.leftovers.isEmpty
+      !partner.inboxes(at: now).isEmpty || !partner.mail.outgoing.isEmpty
+        || !partner.mail.leftovers.isEmpty
     }
     guard hasWork else { return }
     let mailbox = try mailbox(url)
     defer { close(mailbox) }
-    let leftovers = partners.reduce(into: Set<String>()) { $0.formUnion($1.leftovers) }
+    let leftovers = partners.reduce(into: Set<String>()) { $0.formUnion($1.mail.leftovers) }
     let all = try await mailbox.list()
     var byAddress: [String: [String: String]] = [:]
     for (name, object) in all {
@@ -188,8 +189,8 @@ public struct MailboxSync: Sendable {
         }
         try session.report(events)
         try handler.commit()
-        if session.partner.lastReported?.branch != branch {
-          session.partner.lastReported = ReportMark(branch: branch, at: now)
+        if session.partner.mail.lastReported?.branch != branch {
+          session.partner.mail.lastReported = ReportMark(branch: branch, at: now)
         }
       } catch {
         // `partner` is unchanged, so all its mail is left for the next run.
@@ -213,9 +214,11 @@ public struct MailboxSync: Sendable {
     var put: [String: [UInt8]] = [:]
     var remove: Set<String> = []
     for partner in partners {
-      for mail in partner.outgoing { put[mail.name] = mail.envelope }
-      for name in partner.leftovers where all[name] != nil { remove.insert(name) }
-      for (name, mail) in partner.seen where mail.isDone && all[name] != nil { remove.insert(name) }
+      for mail in partner.mail.outgoing { put[mail.name] = mail.envelope }
+      for name in partner.mail.leftovers where all[name] != nil { remove.insert(name) }
+      for (name, mail) in partner.mail.seen where mail.isDone && all[name] != nil {
+        remove.insert(name)
+      }
       // A recalled request that the partner has not processed is obsolete.
       if let outbox = partner.channel?.addresses.outbox {
         for sent in partner.sent where sent.isRecalled {
@@ -229,15 +232,15 @@ public struct MailboxSync: Sendable {
       put.isEmpty && remove.isEmpty
       ? MailboxOutcome() : try await mailbox.exchange(put: put, remove: remove.sorted())
     _ = try change(url) { partner in
-      for mail in partner.outgoing where outcome.put.contains(mail.name) {
+      for mail in partner.mail.outgoing where outcome.put.contains(mail.name) {
         guard let index = partner.sent.firstIndex(where: { $0.request.id == mail.request }) else {
           continue
         }
         partner.sent[index].isPosted = true
       }
       // Another process may have added more since the listing.
-      partner.leftovers.subtract(gone.union(outcome.removed))
-      partner.outgoing.removeAll { outcome.put.contains($0.name) }
+      partner.mail.leftovers.subtract(gone.union(outcome.removed))
+      partner.mail.outgoing.removeAll { outcome.put.contains($0.name) }
     }
     if let refusal = outcome.refusal {
       throw MailboxRefused(url: URLMask.masked(url: url), reason: URLMask.masked(refusal))
@@ -248,10 +251,12 @@ public struct MailboxSync: Sendable {
   private func recordResult(_ url: String, failure: String?) throws {
     let now = store.context.now
     _ = try change(url) { partner in
-      partner.failure = failure
+      partner.connection.failure = failure
       // At most one update in 10 minutes: a write in every run would be wasteful.
-      if failure == nil, partner.reached.map({ abs(now.seconds(since: $0)) >= 600 }) ?? true {
-        partner.reached = now
+      if failure == nil,
+        partner.connection.reached.map({ abs(now.seconds(since: $0)) >= 600 }) ?? true
+      {
+        partner.connection.reached = now
       }
     }
   }
@@ -266,7 +271,7 @@ public struct MailboxSync: Sendable {
     switch partner.phase {
     case .active: false
     case .ended where partner.successor != nil && partner.sent.isEmpty && partner.received.isEmpty:
-      partner.outgoing.isEmpty && partner.leftovers.isEmpty
+      partner.mail.outgoing.isEmpty && partner.mail.leftovers.isEmpty
     case .ended: partner.name.isEmpty && now.seconds(since: partner.created) > Instant.tolerance
     case .invited, .accepted, .comparing, .confirmed:
       partner.isStale(at: now) && now.seconds(since: partner.created) > Instant.tolerance
@@ -282,9 +287,9 @@ public struct MailboxSync: Sendable {
   private func alarmEvents(
     _ url: String, _ branch: String
   ) throws -> [Identifier: [AlarmEvent]] {
-    let partners = partners(of: url).filter { $0.lastReported?.branch != branch }
+    let partners = partners(of: url).filter { $0.mail.lastReported?.branch != branch }
     let open = partners.flatMap { $0.received.filter { !$0.isOver && $0.alarm != nil } }
-    let lastReport = partners.compactMap(\.lastReported?.at).min()
+    let lastReport = partners.compactMap(\.mail.lastReported?.at).min()
     guard let first = open.map(\.received).min() else { return [:] }
     let oldest = max(first, lastReport?.adding(seconds: -MailboxSync.logWindow) ?? first)
     let wanted = Set(open.compactMap(\.alarm))

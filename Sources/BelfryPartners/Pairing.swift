@@ -34,7 +34,10 @@ extension Partnership {
       mailbox: mailbox)
     return Partnership(
       id: invitation.identifier, phase: .invited, name: "", ownName: name, mailbox: mailbox,
-      isInviter: true, key: Array(key.rawRepresentation), secret: secret, ownNonce: nonce,
+      isInviter: true,
+      handshake: Handshake(
+        privateKey: Array(key.rawRepresentation), secret: secret, ownNonce: nonce,
+        commitment: nil),
       created: now, expires: expires)
   }
 
@@ -43,8 +46,8 @@ extension Partnership {
     guard isInviter, let own = ownKey else { return nil }
     return Invitation(
       key: Array(own.publicKey.compressedRepresentation),
-      commitment: PairingKeys.commitment(to: ownNonce), secret: secret, expires: expires,
-      name: ownName, mailbox: mailbox)
+      commitment: PairingKeys.commitment(to: handshake.ownNonce), secret: handshake.secret,
+      expires: expires, name: ownName, mailbox: mailbox)
   }
 
   /// Returns a new partnership with an outgoing answer to an invitation.
@@ -60,18 +63,21 @@ extension Partnership {
     let key = P256.KeyAgreement.PrivateKey()
     var partner = Partnership(
       id: invitation.identifier, phase: .accepted, name: invitation.name, ownName: name,
-      mailbox: invitation.mailbox, isInviter: false, key: Array(key.rawRepresentation),
-      theirKey: invitation.key, secret: invitation.secret,
-      ownNonce: PairingKeys.random(Invitation.nonceSize), commitment: invitation.commitment,
+      mailbox: invitation.mailbox, isInviter: false,
+      handshake: Handshake(
+        privateKey: Array(key.rawRepresentation), partnerKey: invitation.key,
+        secret: invitation.secret, ownNonce: PairingKeys.random(Invitation.nonceSize),
+        commitment: invitation.commitment),
       created: now, expires: invitation.expires)
     let message = PartnerMessage.join(
-      key: Array(key.publicKey.compressedRepresentation), nonce: partner.ownNonce, name: name)
+      key: Array(key.publicKey.compressedRepresentation), nonce: partner.handshake.ownNonce,
+      name: name)
     let place = Derived.identifier("belfry answer", [PairingKeys.random(16)]).text
     let envelope = try Envelope(
       sealing: message.encoded(sent: now),
       for: P256.KeyAgreement.PublicKey(compressedRepresentation: invitation.key),
       .invited(SymmetricKey(data: invitation.secret)), context: partner.joinContext, place: place)
-    partner.outgoing.append(
+    partner.mail.outgoing.append(
       OutgoingMail(
         name: "\(PairingKeys.joinAddress(partner.id))/\(place)", envelope: envelope.bytes,
         request: nil))
@@ -90,12 +96,12 @@ extension Partnership {
 
   /// Records that the partner has confirmed the code.
   mutating func confirmByPartner(at now: Instant) throws {
-    isConfirmedByPartner = true
+    handshake.isConfirmedByPartner = true
     try finishPairing(at: now)
   }
 
   private mutating func finishPairing(at now: Instant) throws {
-    guard phase == .confirmed, isConfirmedByPartner else { return }
+    guard phase == .confirmed, handshake.isConfirmedByPartner else { return }
     phase = .active
     paired = now
     try repost(at: now)
@@ -118,7 +124,7 @@ extension Partnership {
     for index in sent.indices where sent[index].state == nil && !sent[index].isRecalled {
       let request = sent[index].request
       if request.expires <= now { continue }
-      if outgoing.contains(where: { $0.request == request.id }) { continue }
+      if mail.outgoing.contains(where: { $0.request == request.id }) { continue }
       sent[index].isPosted = false
       try post(request, at: now)
     }
@@ -126,35 +132,32 @@ extension Partnership {
 
   /// Deletes the keys and marks the remaining mail for deletion.
   mutating func deleteKeys() {
-    leftovers.formUnion(seen.filter { !$0.value.isGone }.keys)
+    mail.leftovers.formUnion(mail.seen.filter { !$0.value.isGone }.keys)
     if let outbox = channel?.addresses.outbox {
       for request in sent where request.isPosted {
-        leftovers.insert("\(outbox)/\(request.request.id)")
+        mail.leftovers.insert("\(outbox)/\(request.request.id)")
       }
     }
-    outgoing.removeAll { $0.request != nil }
+    mail.outgoing.removeAll { $0.request != nil }
     phase = .ended
-    key = nil
-    theirKey = nil
-    secret = []
-    ownNonce = []
-    theirNonce = nil
-    seen = [:]
+    handshake.deleteKeys()
+    mail.seen = [:]
   }
 
   // MARK: Keys
 
   private var ownKey: P256.KeyAgreement.PrivateKey? {
-    key.flatMap { try? P256.KeyAgreement.PrivateKey(rawRepresentation: $0) }
+    handshake.privateKey.flatMap { try? P256.KeyAgreement.PrivateKey(rawRepresentation: $0) }
   }
 
   var pairingKeys: PairingKeys? {
     guard let own = ownKey,
-      let theirs = theirKey.flatMap({
+      let theirs = handshake.partnerKey.flatMap({
         try? P256.KeyAgreement.PublicKey(compressedRepresentation: $0)
       })
     else { return nil }
-    return PairingKeys(own: own, theirs: theirs, secret: secret, isInviter: isInviter)
+    return PairingKeys(
+      own: own, theirs: theirs, secret: handshake.secret, isInviter: isInviter)
   }
 
   /// True if messages can be sealed and opened.
@@ -185,9 +188,9 @@ extension Partnership {
     guard let channel else { throw NoKeys() }
     let place = place ?? Derived.identifier("belfry mail", [PairingKeys.random(16)])
     let name = "\(channel.addresses.outbox)/\(place)"
-    if outgoing.contains(where: { $0.name == name }) { return }
+    if mail.outgoing.contains(where: { $0.name == name }) { return }
     let envelope = try channel.seal(message.encoded(sent: now), place: place.text)
-    outgoing.append(OutgoingMail(name: name, envelope: envelope.bytes, request: request))
+    mail.outgoing.append(OutgoingMail(name: name, envelope: envelope.bytes, request: request))
   }
 
   // MARK: Requests
@@ -205,7 +208,7 @@ extension Partnership {
   public mutating func recall(_ request: Identifier, at now: Instant) throws {
     guard let index = sent.firstIndex(where: { $0.request.id == request }) else { return }
     sent[index].isRecalled = true
-    outgoing.removeAll { $0.request == request }
+    mail.outgoing.removeAll { $0.request == request }
     // The recall is sent in any case, because an interrupted push may have sent the request.
     try seal(.recall(request), at: now)
   }
@@ -248,7 +251,7 @@ extension Partnership {
   func openAnswer(_ envelope: Envelope, place: String) -> [UInt8]? {
     ownKey.flatMap {
       envelope.opened(
-        by: $0, .invited(SymmetricKey(data: secret)), context: joinContext, place: place)
+        by: $0, .invited(SymmetricKey(data: handshake.secret)), context: joinContext, place: place)
     }
   }
 }

@@ -64,7 +64,7 @@ extension PartnerProtocol {
         }
       // The user's other devices have had time to receive the request.
       if let inbox, partner.received[index].isOver || isPast || isAnswered {
-        partner.seen["\(inbox)/\(entry.request.id)"]?.isDone = true
+        partner.mail.seen["\(inbox)/\(entry.request.id)"]?.isDone = true
       }
     }
     try sealReceipts()

@@ -84,10 +84,10 @@ struct PartnerProtocol {
   }
 
   mutating func recordFault(_ fault: MailFault, _ count: Int = 1) {
-    var faults = partner.faults[fault] ?? Faults(last: now)
+    var faults = partner.mail.faults[fault] ?? Faults(last: now)
     faults.count += count
     faults.last = now
-    partner.faults[fault] = faults
+    partner.mail.faults[fault] = faults
     if case .fault(fault, let before)? = news.last?.event {
       news[news.count - 1] = PartnerNews(
         partner: partner.name, event: .fault(fault, count: before + count))
@@ -98,13 +98,13 @@ struct PartnerProtocol {
 
   /// Marks mail as processed. If `isDone`, it will be deleted from the mailbox.
   mutating func markSeen(_ mail: IncomingMail, isDone: Bool, isReceipt: Bool = false) {
-    partner.seen[mail.name] = SeenMail(
+    partner.mail.seen[mail.name] = SeenMail(
       object: mail.object, at: now, isDone: isDone, isReceipt: isReceipt)
   }
 
   /// Marks mail for deletion that a partner's Belfry cannot have sent.
   mutating func refuse(_ mail: IncomingMail, _ fault: MailFault) {
-    partner.seen[mail.name] = SeenMail(
+    partner.mail.seen[mail.name] = SeenMail(
       object: mail.object, at: now, isDone: true, isRefused: true)
     recordFault(fault)
   }
@@ -120,31 +120,31 @@ struct PartnerProtocol {
     var wanted: [String] = []
     for (place, object) in listed {
       let name = "\(address)/\(place)"
-      guard let known = partner.seen[name] else {
+      guard let known = partner.mail.seen[name] else {
         if Identifier(place) != nil {
           wanted.append(name)
         } else {
           recordFault(.strangeName)
-          partner.seen[name] = SeenMail(object: object, at: now, isDone: true, isRefused: true)
+          partner.mail.seen[name] = SeenMail(object: object, at: now, isDone: true, isRefused: true)
         }
         continue
       }
       guard known.isGone || known.object != object else { continue }
       if !known.isReceipt { recordFault(.replayed) }
-      partner.seen[name] = SeenMail(
+      partner.mail.seen[name] = SeenMail(
         object: object, at: now, isDone: true, isReceipt: known.isReceipt)
     }
-    for (name, mail) in partner.seen where name.hasPrefix("\(address)/") {
+    for (name, mail) in partner.mail.seen where name.hasPrefix("\(address)/") {
       guard listed[String(name.dropFirst(address.count + 1))] == nil else { continue }
-      partner.seen[name]?.isGone = true
+      partner.mail.seen[name]?.isGone = true
       if mail.isRefused || now.seconds(since: mail.at) > PartnerProtocol.nameLifetime {
-        partner.seen[name] = nil
+        partner.mail.seen[name] = nil
       }
     }
-    let excess = partner.seen.count - PartnerProtocol.maxNameCount
+    let excess = partner.mail.seen.count - PartnerProtocol.maxNameCount
     if excess > 0 {
-      let oldest = partner.seen.filter(\.value.isGone).sorted { $0.value.at < $1.value.at }
-      for (name, _) in oldest.prefix(excess) { partner.seen[name] = nil }
+      let oldest = partner.mail.seen.filter(\.value.isGone).sorted { $0.value.at < $1.value.at }
+      for (name, _) in oldest.prefix(excess) { partner.mail.seen[name] = nil }
     }
     return wanted.sorted()
   }
@@ -154,7 +154,7 @@ struct PartnerProtocol {
   /// Processes answers to the invitation.
   mutating func receive(answers: [IncomingMail]) throws {
     var joins: [(key: [UInt8], nonce: [UInt8], name: String)] = []
-    for mail in answers where partner.seen[mail.name] == nil {
+    for mail in answers where partner.mail.seen[mail.name] == nil {
       guard case .bytes(let bytes) = mail.content, let envelope = Envelope(bytes) else {
         refuse(mail, .malformed)
         continue
@@ -183,13 +183,13 @@ struct PartnerProtocol {
       partner.deleteKeys()
       return
     }
-    (partner.theirKey, partner.theirNonce) = (joins[0].key, joins[0].nonce)
+    (partner.handshake.partnerKey, partner.handshake.partnerNonce) = (joins[0].key, joins[0].nonce)
     guard partner.hasKeys, joins[0].key != partner.invitation?.key else {
-      (partner.theirKey, partner.theirNonce) = (nil, nil)
+      (partner.handshake.partnerKey, partner.handshake.partnerNonce) = (nil, nil)
       return recordFault(.nonsense)
     }
     partner.name = joins[0].name
-    try partner.seal(.welcome(nonce: partner.ownNonce, name: partner.ownName), at: now)
+    try partner.seal(.welcome(nonce: partner.handshake.ownNonce, name: partner.ownName), at: now)
     partner.phase = .comparing
     if let code = partner.code { addNews(.code(code)) }
   }
@@ -203,7 +203,7 @@ struct PartnerProtocol {
     var opened: [(mail: IncomingMail, message: PartnerMessage, sent: Instant)] = []
     for mail in inbox {
       // Another process has processed the mail.
-      if partner.seen[mail.name] != nil { continue }
+      if partner.mail.seen[mail.name] != nil { continue }
       guard case .bytes(let bytes) = mail.content, let envelope = Envelope(bytes) else {
         refuse(mail, .malformed)
         continue
@@ -226,7 +226,7 @@ struct PartnerProtocol {
     for item in opened {
       let isDone = try process(item.message, item.mail)
       if partner.phase == .ended {
-        partner.leftovers.formUnion(opened.map(\.mail.name))
+        partner.mail.leftovers.formUnion(opened.map(\.mail.name))
         break
       }
       var isReceipt = false
@@ -243,13 +243,13 @@ struct PartnerProtocol {
       recordFault(.nonsense)
       return true
     case .welcome(let nonce, let name):
-      guard partner.phase == .accepted, let commitment = partner.commitment,
+      guard partner.phase == .accepted, let commitment = partner.handshake.commitment,
         PairingKeys.commitment(to: nonce) == commitment
       else {
         recordFault(.nonsense)
         return true
       }
-      partner.theirNonce = nonce
+      partner.handshake.partnerNonce = nonce
       partner.name = name
       partner.phase = .comparing
       if let code = partner.code { addNews(.code(code)) }

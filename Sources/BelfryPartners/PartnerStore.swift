@@ -153,8 +153,9 @@ public struct PartnerStore: Sendable {
   public static func exported(_ partners: [Partnership]) -> [UInt8] {
     partners.flatMap { partner -> [UInt8] in
       var copy = partner
-      (copy.sent, copy.received, copy.outgoing, copy.seen) = ([], [], [], [:])
-      (copy.faults, copy.failure, copy.reached) = ([:], nil, nil)
+      (copy.sent, copy.received) = ([], [])
+      (copy.mail.outgoing, copy.mail.seen, copy.mail.faults) = ([], [:], [:])
+      copy.connection = Partnership.Connection()
       let bytes = PartnershipRecord.encode(copy)
       return (try? JSON(parsing: bytes)).map { Array(($0.line + "\n").utf8) } ?? []
     }

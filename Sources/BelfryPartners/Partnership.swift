@@ -30,52 +30,33 @@ public struct Partnership: Hashable, Sendable {
   /// The user's name for the partner, initially the partner's own choice.
   public var name: String
   /// The name that the partner gets for this device's user.
-  public var ownName: String
+  public let ownName: String
   /// The URL of the mailbox.
-  public var mailbox: String
+  public let mailbox: String
   /// True if this device has made the invitation.
   public let isInviter: Bool
-  /// The own private key; nil once the partnership has ended.
-  var key: [UInt8]?
-  /// The partner's compressed public key; nil until it is known.
-  var theirKey: [UInt8]?
-  var secret: [UInt8]
-  var ownNonce: [UInt8]
-  var theirNonce: [UInt8]?
-  /// The commitment to the inviter's nonce in the invitation; nil on the inviter's device.
-  var commitment: [UInt8]?
+  /// The keys and nonces of the pairing.
+  var handshake: Handshake
   /// The time at which the partnership was created on this device.
   public let created: Instant
   /// The time until which the invitation can be answered.
-  public var expires: Instant
+  public let expires: Instant
   /// The time at which the pairing was completed; nil before.
   public var paired: Instant?
-  /// True if the partner has confirmed the code.
-  var isConfirmedByPartner = false
   /// The limits for the partner's requests.
   public var limits = PartnerLimits()
-  /// The rejected mail by fault.
-  public var faults: [MailFault: Faults] = [:]
   /// The requests to the partner, oldest first.
   public var sent: [SentRequest] = []
   /// The requests of the partner, oldest first.
   public var received: [ReceivedRequest] = []
   /// The requests whose recall arrived before the request.
   var recalled: Set<Identifier> = []
-  /// The mail to push.
-  var outgoing: [OutgoingMail] = []
   /// The partnership with the same person that continues this one; nil for none.
   var successor: Identifier?
-  /// The names of the mail to delete after the keys were deleted.
-  var leftovers: Set<String> = []
-  /// The processed mail of the inbox, by name.
-  var seen: [String: SeenMail] = [:]
-  /// The state of the store at the last report to the partner; nil before the first.
-  var lastReported: ReportMark?
-  /// The approximate time at which the mailbox was last reached; nil if never.
-  public var reached: Instant?
-  /// The reason why the mailbox cannot be reached now; nil if it can.
-  public var failure: String?
+  /// The state of the mail from and to the partner.
+  public var mail = MailState()
+  /// The state of the connection to the mailbox.
+  public var connection = Connection()
 
   /// The validity of a pairing, in seconds: one year.
   public static let validity: Int64 = 365 * 86_400
@@ -123,10 +104,61 @@ public struct Partnership: Hashable, Sendable {
 
   /// The six-digit code that both users compare; nil before both devices know each other.
   public var code: String? {
-    guard let keys = pairingKeys, let theirNonce else { return nil }
+    guard let keys = pairingKeys, let partnerNonce = handshake.partnerNonce else { return nil }
     return isInviter
-      ? keys.code(inviterNonce: ownNonce, guestNonce: theirNonce)
-      : keys.code(inviterNonce: theirNonce, guestNonce: ownNonce)
+      ? keys.code(inviterNonce: handshake.ownNonce, guestNonce: partnerNonce)
+      : keys.code(inviterNonce: partnerNonce, guestNonce: handshake.ownNonce)
+  }
+}
+
+extension Partnership {
+  /// The keys and nonces of a pairing.
+  struct Handshake: Hashable, Sendable {
+    /// The own private key; nil once the partnership has ended.
+    var privateKey: [UInt8]?
+    /// The partner's compressed public key; nil until it is known.
+    var partnerKey: [UInt8]?
+    /// The secret of the invitation.
+    var secret: [UInt8]
+    /// The nonce of this device.
+    var ownNonce: [UInt8]
+    /// The nonce of the partner's device; nil until it is known.
+    var partnerNonce: [UInt8]?
+    /// The commitment to the inviter's nonce in the invitation; nil on the inviter's device.
+    let commitment: [UInt8]?
+    /// True if the partner has confirmed the code.
+    var isConfirmedByPartner = false
+
+    /// Deletes the keys, the secret and the nonces.
+    mutating func deleteKeys() {
+      privateKey = nil
+      partnerKey = nil
+      secret = []
+      ownNonce = []
+      partnerNonce = nil
+    }
+  }
+
+  /// The state of the mail from and to a partner.
+  public struct MailState: Hashable, Sendable {
+    /// The mail to push.
+    var outgoing: [OutgoingMail] = []
+    /// The processed mail of the inbox, by name.
+    var seen: [String: SeenMail] = [:]
+    /// The names of the mail to delete after the keys were deleted.
+    var leftovers: Set<String> = []
+    /// The state of the store at the last report to the partner; nil before the first.
+    var lastReported: ReportMark?
+    /// The rejected mail by fault.
+    public var faults: [MailFault: Faults] = [:]
+  }
+
+  /// The state of the connection to a mailbox.
+  public struct Connection: Hashable, Sendable {
+    /// The approximate time at which the mailbox was last reached; nil if never.
+    public var reached: Instant?
+    /// The reason why the mailbox cannot be reached now; nil if it can.
+    public var failure: String?
   }
 }
 

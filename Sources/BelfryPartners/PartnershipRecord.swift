@@ -10,20 +10,21 @@ enum PartnershipRecord {
   // MARK: Writing
 
   static func encode(_ partner: Partnership) -> [UInt8] {
-    JSON.object(omittingNil: [
+    let (handshake, mail) = (partner.handshake, partner.mail)
+    return JSON.object(omittingNil: [
       "format": 1, "id": JSON(partner.id), "phase": .string(partner.phase.rawValue),
       "name": .string(partner.name), "ownName": .string(partner.ownName),
       "mailbox": .string(partner.mailbox), "inviter": .bool(partner.isInviter),
-      "key": partner.key.map(text), "theirKey": partner.theirKey.map(text),
-      "secret": text(partner.secret), "nonce": text(partner.ownNonce),
-      "theirNonce": partner.theirNonce.map(text), "commitment": partner.commitment.map(text),
+      "key": handshake.privateKey.map(text), "theirKey": handshake.partnerKey.map(text),
+      "secret": text(handshake.secret), "nonce": text(handshake.ownNonce),
+      "theirNonce": handshake.partnerNonce.map(text), "commitment": handshake.commitment.map(text),
       "created": JSON(partner.created), "expires": JSON(partner.expires),
       "paired": partner.paired.map { JSON($0) },
-      "confirmedThere": partner.isConfirmedByPartner ? true : nil,
+      "confirmedThere": handshake.isConfirmedByPartner ? true : nil,
       "limits": encode(partner.limits),
       "faults": .object(
         Dictionary(
-          uniqueKeysWithValues: partner.faults.map { fault, faults in
+          uniqueKeysWithValues: mail.faults.map { fault, faults in
             (
               fault.rawValue,
               .object(["count": .integer(Int64(faults.count)), "last": JSON(faults.last)])
@@ -33,28 +34,28 @@ enum PartnershipRecord {
       "recalled": partner.recalled.isEmpty
         ? nil : .array(partner.recalled.sorted().map { JSON($0) }),
       "successor": partner.successor.map { JSON($0) },
-      "leftovers": partner.leftovers.isEmpty
-        ? nil : .array(partner.leftovers.sorted().map { .string($0) }),
+      "leftovers": mail.leftovers.isEmpty
+        ? nil : .array(mail.leftovers.sorted().map { .string($0) }),
       "post": .array(
-        partner.outgoing.map { mail in
+        mail.outgoing.map { item in
           .object(omittingNil: [
-            "name": .string(mail.name), "envelope": text(mail.envelope),
-            "request": mail.request.map { JSON($0) },
+            "name": .string(item.name), "envelope": text(item.envelope),
+            "request": item.request.map { JSON($0) },
           ])
         }),
       "seen": .object(
-        partner.seen.mapValues { mail in
+        mail.seen.mapValues { item in
           .object(omittingNil: [
-            "object": .string(mail.object), "at": JSON(mail.at), "done": mail.isDone ? true : nil,
-            "gone": mail.isGone ? true : nil, "receipt": mail.isReceipt ? true : nil,
-            "refused": mail.isRefused ? true : nil,
+            "object": .string(item.object), "at": JSON(item.at), "done": item.isDone ? true : nil,
+            "gone": item.isGone ? true : nil, "receipt": item.isReceipt ? true : nil,
+            "refused": item.isRefused ? true : nil,
           ])
         }),
-      "told": partner.lastReported.map {
+      "told": mail.lastReported.map {
         .object(["branch": .string($0.branch), "at": JSON($0.at)])
       },
-      "reached": partner.reached.map { JSON($0) },
-      "failure": partner.failure.map { .string($0) },
+      "reached": partner.connection.reached.map { JSON($0) },
+      "failure": partner.connection.failure.map { .string($0) },
     ]).document
   }
 
@@ -97,33 +98,34 @@ enum PartnershipRecord {
       let secret = self.bytes(json["secret"]), let nonce = self.bytes(json["nonce"]),
       let created = json["created"]?.instant, let expires = json["expires"]?.instant
     else { return nil }
+    let handshake = Partnership.Handshake(
+      privateKey: self.bytes(json["key"]), partnerKey: self.bytes(json["theirKey"]),
+      secret: secret, ownNonce: nonce, partnerNonce: self.bytes(json["theirNonce"]),
+      commitment: self.bytes(json["commitment"]),
+      isConfirmedByPartner: json["confirmedThere"]?.bool ?? false)
     var partner = Partnership(
       id: id, phase: phase, name: name, ownName: ownName, mailbox: mailbox, isInviter: isInviter,
-      key: self.bytes(json["key"]), theirKey: self.bytes(json["theirKey"]), secret: secret,
-      ownNonce: nonce, theirNonce: self.bytes(json["theirNonce"]),
-      commitment: self.bytes(json["commitment"]), created: created, expires: expires,
-      paired: json["paired"]?.instant)
-    partner.isConfirmedByPartner = json["confirmedThere"]?.bool ?? false
+      handshake: handshake, created: created, expires: expires, paired: json["paired"]?.instant)
     partner.limits = limits(json["limits"])
     for (key, item) in json["faults"]?.object ?? [:] {
       guard let fault = MailFault(rawValue: key), let count = item["count"]?.integer,
         let last = item["last"]?.instant
       else { continue }
-      partner.faults[fault] = Faults(count: Int(count), last: last)
+      partner.mail.faults[fault] = Faults(count: Int(count), last: last)
     }
     partner.sent = (json["sent"]?.array ?? []).compactMap(sent)
     partner.received = (json["received"]?.array ?? []).compactMap(received)
     partner.recalled = Set(
       (json["recalled"]?.array ?? []).compactMap(\.identifier))
     partner.successor = json["successor"]?.identifier
-    partner.leftovers = Set((json["leftovers"]?.array ?? []).compactMap(\.string))
-    partner.outgoing = (json["post"]?.array ?? []).compactMap { item in
+    partner.mail.leftovers = Set((json["leftovers"]?.array ?? []).compactMap(\.string))
+    partner.mail.outgoing = (json["post"]?.array ?? []).compactMap { item in
       guard let name = item["name"]?.string, let envelope = self.bytes(item["envelope"]) else {
         return nil
       }
       return OutgoingMail(name: name, envelope: envelope, request: item["request"]?.identifier)
     }
-    partner.seen = (json["seen"]?.object ?? [:]).compactMapValues { item in
+    partner.mail.seen = (json["seen"]?.object ?? [:]).compactMapValues { item in
       guard let object = item["object"]?.string, let at = item["at"]?.instant else { return nil }
       return SeenMail(
         object: object, at: at, isDone: item["done"]?.bool ?? false,
@@ -131,10 +133,10 @@ enum PartnershipRecord {
         isRefused: item["refused"]?.bool ?? false)
     }
     if let mark = json["told"], let branch = mark["branch"]?.string, let at = mark["at"]?.instant {
-      partner.lastReported = ReportMark(branch: branch, at: at)
+      partner.mail.lastReported = ReportMark(branch: branch, at: at)
     }
-    partner.reached = json["reached"]?.instant
-    partner.failure = json["failure"]?.string
+    partner.connection.reached = json["reached"]?.instant
+    partner.connection.failure = json["failure"]?.string
     return partner
   }
 

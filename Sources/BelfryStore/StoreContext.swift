@@ -10,28 +10,28 @@ public struct StoreContext: Sendable {
   /// The time zones.
   public var zones: ZoneLibrary
   /// The name of a new device.
-  public var deviceName: String
+  public let deviceName: String
   /// The kind of a new device; nil if it cannot be determined.
-  public var deviceKind: Device.Kind?
+  public let deviceKind: Device.Kind?
   /// The identifier of this machine (`/etc/machine-id`); empty if there is none.
-  public var machine: String
+  public let machine: String
   /// The user id of this process.
-  public var user: UInt32
+  public let user: UInt32
   /// Returns a new identifier for an alarm, a log entry or a device.
-  public var makeIdentifier: @Sendable () -> Identifier
+  public let makeIdentifier: @Sendable () -> Identifier
   /// Returns a random number from a range. It spreads the retries of devices that lost a race at the same time.
-  public var random: @Sendable (ClosedRange<Int>) -> Int
+  public let random: @Sendable (ClosedRange<Int>) -> Int
   /// A folder in memory that is cleared at boot (`XDG_RUNTIME_DIR`), for data that a full disk cannot take; nil if
   /// there is none.
-  public var runtimeFolder: String?
+  public let runtimeFolder: String?
   /// The description of this process in a lock file, such as `belfry add (process 4711)`.
-  public var process: String
+  public let process: String
   /// The timeout for a lock, in milliseconds.
   public var lockTimeout: Int
   /// The time without a response after which a transfer from or to a remote is aborted, in seconds.
   public var networkTimeout: Int
   /// Receives a notice about each automatic repair.
-  public var report: @Sendable (StoreNotice) -> Void
+  public let report: @Sendable (StoreNotice) -> Void
   /// Receives the progress of a transfer.
   public var progress: @Sendable (GitCommand.Progress) -> Void
 

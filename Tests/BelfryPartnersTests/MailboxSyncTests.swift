@@ -36,25 +36,25 @@ import Testing
     let request = try pair.chris.ask()
     try await pair.chris.round()
     try pair.chris.change { try $0.end(at: pair.chris.now) }
-    let names = try pair.chris.partner.leftovers
+    let names = try pair.chris.partner.mail.leftovers
     let name = try #require(names.first { $0.hasSuffix(request.id.text) })
     pair.mailbox.refusesRemovals.withLock { $0 = true }
     try await pair.chris.round()
     #expect(pair.mailbox.all[name] != nil)
-    #expect(try pair.chris.partner.leftovers.contains(name))
+    #expect(try pair.chris.partner.mail.leftovers.contains(name))
     pair.mailbox.refusesRemovals.withLock { $0 = false }
     // Another process adds a name after the listing.
     let book = try pair.chris.book
     pair.mailbox.put("another/name", [1])
     pair.mailbox.beforeExchange.withLock {
-      $0 = { _ = try book.change { partners in partners[0].leftovers.insert("another/name") } }
+      $0 = { _ = try book.change { partners in partners[0].mail.leftovers.insert("another/name") } }
     }
     try await pair.chris.round()
     pair.mailbox.beforeExchange.withLock { $0 = nil }
     #expect(pair.mailbox.all[name] == nil)
-    #expect(try pair.chris.partner.leftovers == ["another/name"])
+    #expect(try pair.chris.partner.mail.leftovers == ["another/name"])
     try await pair.chris.round()
     #expect(pair.mailbox.all["another/name"] == nil)
-    #expect(try pair.chris.partner.leftovers.isEmpty)
+    #expect(try pair.chris.partner.mail.leftovers.isEmpty)
   }
 }

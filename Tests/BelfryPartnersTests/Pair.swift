@@ -122,7 +122,7 @@ final class Person {
   }
 
   /// Returns the number of refusals of a kind.
-  func faults(_ fault: MailFault) throws -> Int { try partner.faults[fault]?.count ?? 0 }
+  func faults(_ fault: MailFault) throws -> Int { try partner.mail.faults[fault]?.count ?? 0 }
 }
 
 /// Two users who are partners.

@@ -245,12 +245,12 @@ import Testing
     try await pair.chris.round()
     try pair.alex.change { try $0.end(at: pair.alex.now) }
     try await pair.alex.round()
-    #expect(try pair.alex.partner.key == nil)
-    #expect(try pair.alex.partner.secret == [])
+    #expect(try pair.alex.partner.handshake.privateKey == nil)
+    #expect(try pair.alex.partner.handshake.secret == [])
     let report = try await pair.chris.round()
     #expect(report.news.contains(PartnerNews(partner: "Alex", event: .unpaired(cancelled: 0))))
     #expect(try pair.chris.partner.phase == .ended)
-    #expect(try pair.chris.partner.key == nil)
+    #expect(try pair.chris.partner.handshake.privateKey == nil)
     #expect(try pair.chris.partner.sent.map(\.state) == [.withdrawn, .refused])
     try await pair.alex.round()
     #expect(try pair.alex.alarms.map(\.note) == ["before"])
@@ -275,7 +275,7 @@ import Testing
     #expect(Alarm.join(here, there).partner == here.partner)
     try await pair.chris.round()
     #expect(try states(pair.chris).allSatisfy { $0 == .scheduled })
-    #expect(try pair.chris.partner.faults.isEmpty)
+    #expect(try pair.chris.partner.mail.faults.isEmpty)
     // Another device still has the mail that the mailbox lost.
     #expect(try desk.partner.received.count == 1)
   }
@@ -384,7 +384,7 @@ import Testing
     pair.alex.now = Instant(rfc3339: "1970-01-01T00:05:00Z")!
     try await pair.alex.round()
     #expect(try pair.alex.alarms.isEmpty)
-    #expect(try pair.alex.partner.faults.isEmpty)
+    #expect(try pair.alex.partner.mail.faults.isEmpty)
     pair.alex.now = Instant(rfc3339: "2026-11-22T12:05:00Z")!
     try await pair.alex.round()
     #expect(try pair.alex.alarms.count == 1)
@@ -402,7 +402,7 @@ import Testing
     let before = try pair.alex.alarms
     // As after the partner store was restored from a backup.
     try pair.alex.change { partner in
-      (partner.seen, partner.received) = ([:], [])
+      (partner.mail.seen, partner.received) = ([:], [])
     }
     pair.mailbox.put(name, bytes)
     try await pair.alex.round()

@@ -253,7 +253,7 @@ extension PartnerNews.Event {
     let (chris, invitation) = try invited(mailbox)
     let alex = try await answer(invitation, mailbox, as: "Alex")
     // Modified software would choose its nonce only now, to produce the wanted code.
-    try chris.change { $0.ownNonce = PairingKeys.random(32) }
+    try chris.change { $0.handshake.ownNonce = PairingKeys.random(32) }
     try await chris.round()
     try await alex.round()
     #expect(try alex.faults(.nonsense) == 1)
@@ -382,7 +382,7 @@ extension PartnerNews.Event {
     #expect(status.st_mode & 0o777 == 0o600)
     #expect(stat(folder, &status) == 0)
     #expect(status.st_mode & 0o777 == 0o700)
-    let key = Base64URL.encode(try #require(try pair.alex.partner.key))
+    let key = Base64URL.encode(try #require(try pair.alex.partner.handshake.privateKey))
     let grep = try await pair.alex.sandbox.git("log", "-p", "--all", in: pair.alex.store.path)
     #expect(!grep.out.contains(key))
     // After a backup restored it with wider permissions, they are restricted again.
@@ -406,7 +406,7 @@ extension PartnerNews.Event {
     try await pair.chris.round()
     try await pair.alex.round()
     let heir = try #require(try pair.alex.book.partners.first { $0.id == theirs[0].id })
-    #expect(heir.sent.isEmpty && heir.received.isEmpty && heir.outgoing.isEmpty)
+    #expect(heir.sent.isEmpty && heir.received.isEmpty && heir.mail.outgoing.isEmpty)
   }
 
   // MARK: Fuzz

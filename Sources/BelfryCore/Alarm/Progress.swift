@@ -67,8 +67,8 @@ extension Progress {
         result.occurrences[occurrence] = nil
       } else {
         result.occurrences[occurrence]?.since = now
-        if record.state == .snoozed { result.occurrences[occurrence]?.until = now }
-        result.occurrences[occurrence]?.snoozeHistory.removeAll { $0.at.isImplausible(at: now) }
+        if record.state == .snoozed { result.occurrences[occurrence]?.snooze.until = now }
+        result.occurrences[occurrence]?.snooze.history.removeAll { $0.at.isImplausible(at: now) }
         if record.revived != nil { result.occurrences[occurrence]?.revived = now }
       }
     }
@@ -94,10 +94,8 @@ public struct OccurrenceRecord: Hashable, Sendable {
   public var state: State
   /// The time at which the occurrence entered its state; nil if it is unknown.
   public var since: Instant?
-  /// For `snoozed`: the time at which the occurrence fires again.
-  public var until: Instant?
-  /// The number of snoozes.
-  public var snoozes: Int
+  /// The end, number and history of the snoozes.
+  public var snooze: Snooze
   /// The number of the latest follow-up that was sent; 0 if none was. After downtime, earlier overdue follow-ups are
   /// left out.
   public var followUps: Int
@@ -112,8 +110,6 @@ public struct OccurrenceRecord: Hashable, Sendable {
   /// For an occurrence that was skipped ahead of its time: the stamp of the schedule to which it belonged. The skip
   /// applies only under that schedule.
   public var schedule: Stamp?
-  /// For a snoozed occurrence of an alarm with a cascade: its snoozes, in order. The cascade run is computed from them.
-  public var snoozeHistory: [CascadeRun.Snooze]
   /// True if every step of the cascade rang without an answer.
   public var exhausted: Bool
   /// For a stopped occurrence of an alarm with a cascade: the device on which it was stopped, which also sends the
@@ -122,6 +118,29 @@ public struct OccurrenceRecord: Hashable, Sendable {
 
   /// The maximum number of snoozes in a record: more than a day of nine-minute snoozes.
   public static let maxSnoozeHistory = 200
+
+  /// The snoozes of an occurrence.
+  public struct Snooze: Hashable, Sendable {
+    /// For `snoozed`: the time at which the occurrence fires again.
+    public var until: Instant?
+    /// The number of snoozes.
+    public var count: Int
+    /// For a snoozed occurrence of an alarm with a cascade: its snoozes, in order. The cascade run is computed from
+    /// them.
+    public var history: [CascadeRun.Snooze]
+
+    /// Moves the end of an expired snooze to the present.
+    fileprivate mutating func end(at now: Instant) {
+      guard let until, until <= now else { return }
+      self.until = now
+      let latest = history.indices.max { history[$0].until < history[$1].until }
+      if let latest {
+        let snooze = history[latest]
+        history[latest] = CascadeRun.Snooze(at: snooze.at, until: now, by: snooze.by)
+        history.sort(by: CascadeRun.precedes)
+      }
+    }
+  }
 
   /// The states in ascending rank. In a join, the state with the higher rank wins.
   public enum State: String, CaseIterable, Comparable, Sendable {
@@ -153,14 +172,12 @@ public struct OccurrenceRecord: Hashable, Sendable {
     revived: Instant? = nil, schedule: Stamp? = nil, snoozeHistory: [CascadeRun.Snooze] = [],
     exhausted: Bool = false, by: Identifier? = nil
   ) {
-    self.snoozeHistory = snoozeHistory
+    snooze = Snooze(until: until, count: snoozes, history: snoozeHistory)
     self.exhausted = exhausted
     self.by = by
     self.state = state
     self.revision = revision
     self.since = since
-    self.until = until
-    self.snoozes = snoozes
     self.followUps = followUps
     self.auto = auto
     self.dismissed = dismissed
@@ -173,18 +190,7 @@ public struct OccurrenceRecord: Hashable, Sendable {
   var isSettledByClock: Bool { state == .missed || (state == .skipped && auto) }
 
   /// Moves the end of an expired snooze to the present, so that the alarm rings again immediately.
-  mutating func endSnooze(at now: Instant) {
-    guard let until, until <= now else { return }
-    self.until = now
-    let latest = snoozeHistory.indices.max {
-      snoozeHistory[$0].until < snoozeHistory[$1].until
-    }
-    if let latest {
-      let snooze = snoozeHistory[latest]
-      snoozeHistory[latest] = CascadeRun.Snooze(at: snooze.at, until: now, by: snooze.by)
-      snoozeHistory.sort(by: CascadeRun.precedes)
-    }
-  }
+  mutating func endSnooze(at now: Instant) { snooze.end(at: now) }
 
   /// Changes the state.
   ///
@@ -195,11 +201,11 @@ public struct OccurrenceRecord: Hashable, Sendable {
       revision += 1
       exhausted = false
     }
-    if state != .snoozed { snoozeHistory = [] }
+    if state != .snoozed { snooze.history = [] }
     by = nil
     self.state = state
     since = now
-    until = nil
+    snooze.until = nil
     auto = false
     dismissed = false
     revived = nil

@@ -229,7 +229,7 @@ extension Timeline {
       status.validUntil = now
     case .snoozed(let until):
       status.snooze = AlarmStatus.Snooze(
-        occurrence: open.civil, until: until, count: record(of: open.civil)?.snoozes ?? 0)
+        occurrence: open.civil, until: until, count: record(of: open.civil)?.snooze.count ?? 0)
       status.validUntil = min(status.validUntil, until)
     case .missed:
       status.missed.append(open.civil)
@@ -250,7 +250,7 @@ extension Timeline {
     }
     // A snooze from a device where the occurrence was due earlier does not make it ring early here.
     let hasRung = hasRung(current.civil, ledger)
-    let until = known?.until.map { hasRung ? $0 : max($0, current.at) }
+    let until = known?.snooze.until.map { hasRung ? $0 : max($0, current.at) }
     let due = until ?? reopeningTime(of: current, at: now) ?? current.at
     let ringing = Ringing(
       due: due, ledger.entry(.occurrence(id(of: current.civil), .firing), due: due), alarm: alarm,

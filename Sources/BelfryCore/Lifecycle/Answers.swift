@@ -250,12 +250,12 @@ extension Timeline {
 
   private func snooze(_ record: inout OccurrenceRecord, until: Instant, at now: Instant) {
     record.move(to: .snoozed, at: now)
-    record.until = until
-    record.snoozes += 1
+    record.snooze.until = until
+    record.snooze.count += 1
     if alarm.cascade != nil {
       let snooze = CascadeRun.Snooze(at: now, until: until, by: deviceContext?.device)
-      record.snoozeHistory = Array(
-        (record.snoozeHistory + [snooze]).suffix(OccurrenceRecord.maxSnoozeHistory))
+      record.snooze.history = Array(
+        (record.snooze.history + [snooze]).suffix(OccurrenceRecord.maxSnoozeHistory))
     }
   }
 }

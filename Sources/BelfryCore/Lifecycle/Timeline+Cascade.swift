@@ -23,9 +23,9 @@ extension Timeline {
     var snoozes: [CascadeRun.Snooze] = []
     var ended: Instant?
     if let known, known.state == .snoozed {
-      snoozes = known.snoozeHistory
+      snoozes = known.snooze.history
       // A hand edit or an early version records only the end of a snooze.
-      if let until = known.until, !snoozes.contains(where: { $0.until >= until }) {
+      if let until = known.snooze.until, !snoozes.contains(where: { $0.until >= until }) {
         snoozes.append(CascadeRun.Snooze(at: known.since ?? due, until: until))
       }
     } else if let known {

@@ -93,7 +93,7 @@ extension Timeline {
       // Follow-ups that were sent since then are not another answer.
       guard current.state == done.state,
         // A snooze on another device that lost to this answer is not another answer either.
-        current.snoozes == done.snoozes || done.state != .snoozed,
+        current.snooze.count == done.snooze.count || done.state != .snoozed,
         current.dismissed == done.dismissed,
         current.auto == done.auto
       else { throw .changedSince(.occurrence(civil, current.state)) }

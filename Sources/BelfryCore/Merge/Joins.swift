@@ -80,15 +80,15 @@ extension OccurrenceRecord {
     if a.state == b.state {
       result.since = [a.since, b.since].compactMap { $0 }.min()
       result.by = [a, b].filter { $0.since == result.since }.compactMap(\.by).min()
-      result.snoozeHistory = Array(Set(a.snoozeHistory + b.snoozeHistory)).sorted(
+      result.snooze.history = Array(Set(a.snooze.history + b.snooze.history)).sorted(
         by: CascadeRun.precedes)
-      result.until = [a.until, b.until].compactMap { $0 }.max()
+      result.snooze.until = [a.snooze.until, b.snooze.until].compactMap { $0 }.max()
       result.schedule = [a.schedule, b.schedule].compactMap { $0 }.max()
       result.auto = a.auto && b.auto
       result.dismissed = a.dismissed || b.dismissed
       result.revived = [a.revived, b.revived].compactMap { $0 }.max()
     }
-    result.snoozes = max(a.snoozes, b.snoozes)
+    result.snooze.count = max(a.snooze.count, b.snooze.count)
     result.followUps = max(a.followUps, b.followUps)
     result.exhausted = a.exhausted || b.exhausted
     return result

@@ -25,7 +25,6 @@ struct DaemonLoop {
   private var presence = StorePresence()
   private var rounds: RoundSchedule
   private var failures: FailureLog
-  private var hasReturned = false
 
   /// The delay between a change of a file and the command that imports it, in milliseconds. Editors write several times.
   private static let editDelay: Int64 = 500
@@ -94,10 +93,7 @@ struct DaemonLoop {
   var nextRing: Instant? { alarms.nextWake }
 
   /// Returns true once after the store's folder has come back.
-  mutating func takeReturn() -> Bool {
-    defer { hasReturned = false }
-    return hasReturned
-  }
+  mutating func takeReturn() -> Bool { presence.takeReturn() }
 
   // MARK: Events
 
@@ -251,7 +247,6 @@ struct DaemonLoop {
       deliveries.holdLedgerInMemory()
     case .returned:
       dependencies.log(.storeAvailable(path: store.path))
-      hasReturned = true
       // A copy in its place has an identity of its own.
       if let opened = try? Store.open(store.path, context: context, creates: false).store {
         store = opened

@@ -218,14 +218,14 @@ public enum AlarmRecord {
   private static func encode(_ record: OccurrenceRecord) -> JSON {
     .object(omittingNil: [
       "revision": .integer(Int64(record.revision)), "state": .string(record.state.rawValue),
-      "since": record.since.map { JSON($0) }, "until": record.until.map { JSON($0) },
-      "snoozes": record.snoozes == 0 ? nil : .integer(Int64(record.snoozes)),
+      "since": record.since.map { JSON($0) }, "until": record.snooze.until.map { JSON($0) },
+      "snoozes": record.snooze.count == 0 ? nil : .integer(Int64(record.snooze.count)),
       "followUps": record.followUps == 0 ? nil : .integer(Int64(record.followUps)),
       "auto": record.auto ? true : nil, "dismissed": record.dismissed ? true : nil,
       "revived": record.revived.map { JSON($0) },
       "schedule": record.schedule.map { JSON($0) },
-      "naps": record.snoozeHistory.isEmpty
-        ? nil : .array(record.snoozeHistory.map(CascadeRecord.encode)),
+      "naps": record.snooze.history.isEmpty
+        ? nil : .array(record.snooze.history.map(CascadeRecord.encode)),
       "exhausted": record.exhausted ? true : nil, "by": record.by.map { JSON($0) },
     ])
   }

@@ -54,8 +54,8 @@ struct PartnerText {
     if partner.phase != .ended {
       lines.append("  mailbox \(RemoteURLInput.shown(partner.mailbox))")
     }
-    if let failure = partner.failure {
-      let reached = partner.reached.map { " Last reached about \(when($0))." } ?? ""
+    if let failure = partner.connection.failure {
+      let reached = partner.connection.reached.map { " Last reached about \(when($0))." } ?? ""
       lines.append("  last failure: \(Printable.text(URLMask.masked(failure)))\(reached)")
     }
     let waiting = partner.sent.count { !$0.isPosted && !$0.isRecalled }
@@ -94,7 +94,7 @@ struct PartnerText {
 
   private func faults(_ partner: Partnership) -> [String] {
     MailFault.allCases.compactMap { fault in
-      partner.faults[fault].map { "refused: \(summary(fault, $0))" }
+      partner.mail.faults[fault].map { "refused: \(summary(fault, $0))" }
     }
   }
 

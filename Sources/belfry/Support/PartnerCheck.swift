@@ -84,7 +84,7 @@ struct PartnerCheck {
       }
     }
     for fault in MailFault.allCases {
-      guard let faults = partner.faults[fault],
+      guard let faults = partner.mail.faults[fault],
         now.seconds(since: faults.last) < PartnerCheck.maxFaultAge
       else { continue }
       let owner = name.isEmpty ? "an invitation" : name

@@ -38,7 +38,7 @@ struct PartnerLog: ParsableCommand {
     }
     for partner in partners {
       for fault in MailFault.allCases {
-        guard let faults = partner.faults[fault] else { continue }
+        guard let faults = partner.mail.faults[fault] else { continue }
         let name = partner.name.isEmpty ? "an invitation" : Printable.text(partner.name)
         Console.line("Refused messages in the inbox for \(name): \(text.summary(fault, faults)).")
       }

@@ -65,10 +65,10 @@ struct PartnerDocument: JSONDocument {
       muted: partner.limits.isMuted)
     waiting = partner.sent.count { !$0.isPosted && !$0.isRecalled }
     faults = Dictionary(
-      uniqueKeysWithValues: partner.faults.map { fault, faults in
+      uniqueKeysWithValues: partner.mail.faults.map { fault, faults in
         (fault.rawValue, Fault(count: faults.count, last: zones.text(faults.last)))
       })
-    failure = partner.failure.map { URLMask.masked($0) }
+    failure = partner.connection.failure.map { URLMask.masked($0) }
   }
 }
 

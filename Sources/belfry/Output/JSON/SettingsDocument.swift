@@ -29,9 +29,9 @@ struct SettingsDocument: JSONDocument {
   /// True if animations are disabled on this device.
   private(set) var reducedMotion: Bool?
   /// The channel that shows notifications; only for all settings.
-  private(set) var notifications: Notifications?
+  let notifications: Notifications?
   /// The names of the remotes; only for all settings.
-  private(set) var remotes: [String]?
+  let remotes: [String]?
 
   /// The state of notifications.
   struct Notifications: Encodable {
@@ -43,13 +43,17 @@ struct SettingsDocument: JSONDocument {
 
   /// Creates the document of all settings.
   init(_ settings: Settings, notifications: Notifications, remotes: [String]) {
-    for setting in Setting.allCases { set(setting, to: settings[keyPath: setting.value]) }
     self.notifications = notifications
     self.remotes = remotes
+    for setting in Setting.allCases { set(setting, to: settings[keyPath: setting.value]) }
   }
 
   /// Creates the document of one setting.
-  init(_ setting: Setting, _ value: Setting.Value) { set(setting, to: value) }
+  init(_ setting: Setting, _ value: Setting.Value) {
+    notifications = nil
+    remotes = nil
+    set(setting, to: value)
+  }
 
   private mutating func set(_ setting: Setting, to value: Setting.Value) {
     switch setting {
