@@ -290,7 +290,7 @@ public struct MailboxSync: Sendable {
     let wanted = Set(open.compactMap(\.alarm))
     var reports: [Identifier: AlarmReport] = [:]
     var events: [Identifier: [AlarmEvent]] = [:]
-    let ledger = store.ledger()
+    let ledger = store.ledger.read()
     let reader = store.alarmReader()
     // The log is ordered from new to old.
     for entry in store.history.log() {

@@ -91,7 +91,7 @@ struct AlarmIndex {
     let ids = Set(stale).union(changed).union(missing).sorted()
     if ids.isEmpty { return }
     let settings = try store.settings().settings
-    let ledger = store.ledger()
+    let ledger = store.ledger.read()
     for id in ids {
       let path = AlarmRecord.path(id)
       switch try store.readAlarm(id) {
