@@ -36,6 +36,13 @@ public final class Store: Sendable {
     self.adoptionFailure = adoptionFailure
   }
 
+  /// Returns the same store with another environment.
+  public func with(_ context: StoreContext) -> Store {
+    Store(
+      path: path, context: context, device: device, local: local, adoptionFailure: adoptionFailure,
+      presenceCache: presenceCache, deviceZones: deviceZones)
+  }
+
   /// The origin of an opened store.
   public enum Opening: Sendable {
     /// The store existed.
@@ -336,6 +343,21 @@ public final class Store: Sendable {
     // A branch at exactly that commit takes precedence over branches that have moved on.
     let name = holders.keys.sorted().first { holders[$0] == seen } ?? holders.keys.min()
     return name.map { String($0.dropFirst(folder.count)) }
+  }
+
+  /// The files that git replaces when it moves the checked-out branch, or checks out another one.
+  ///
+  /// - Complexity: Reads one small file.
+  public var branchFiles: [String] {
+    let branch = DurableFile.firstLine(of: local.gitDirectory + "/HEAD")
+      .flatMap { $0.hasPrefix("ref: ") ? String($0.dropFirst(5)) : nil }
+    return [local.gitDirectory + "/HEAD", local.commonDirectory + "/packed-refs"]
+      + [branch.map { "\(local.commonDirectory)/\($0)" }].compactMap { $0 }
+  }
+
+  /// The commit of the branch; nil if its files cannot be read.
+  public var branchMark: String? {
+    (local.readHead() ?? local.readReference("refs/heads/\(Repository.defaultBranch)"))?.description
   }
 
   /// Returns the settings. If the file is missing or not valid, returns the defaults, in the latter case with the

@@ -52,10 +52,10 @@ import Testing
     let reader = store.alarmReader()
     let read = try store.overview().summaries.compactMap { try reader.alarm($0.id)?.title }
     #expect(read.sorted() == ["Milk", "Tea"])
-    #expect(try store.armedIdentifiers().count == 1)
+    #expect(try store.armedAlarms.identifiers().count == 1)
     try store.commit(try change("Bread", store))
     #expect(try titles() == ["Bread", "Milk", "Tea"])
-    #expect(try store.armedIdentifiers().count == 3)
+    #expect(try store.armedAlarms.identifiers().count == 3)
     #expect(store.movedHead == nil)
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }

@@ -37,7 +37,7 @@ struct SyncPacer {
 
   /// Returns true if the store syncs with remotes.
   func isSyncing(_ situation: Situation) -> Bool {
-    isEnabled && !situation.isAway && situation.store.hasRemote
+    isEnabled && !situation.isAway && situation.store.sync.hasRemote
   }
 
   private func isMailing(_ situation: Situation) -> Bool {

@@ -83,7 +83,7 @@ struct DeliveryPlanner {
 
   /// The reason why the answers on other devices are unknown; nil if they were fetched recently.
   private var uncertainty: Notification.Uncertainty? {
-    guard store.hasRemote else { return .noRemote }
+    guard store.sync.hasRemote else { return .noRemote }
     let heartbeats = store.deviceHeartbeats
     if let since = heartbeats.unreachableSince { return .remoteUnreachable(since: since) }
     guard let fetched = heartbeats.fetched else { return .neverSynced }
