@@ -163,7 +163,7 @@ public struct MailboxSync: Sendable {
     channelSummary: String?, _ report: inout Report
   ) throws -> (any Error)? {
     let now = store.context.now
-    let branch = store.branchMark ?? ""
+    let branch = store.branch.head ?? ""
     let events = try alarmEvents(url, branch)
     var news: [PartnerNews] = []
     var failure: (any Error)?

@@ -34,7 +34,7 @@ public struct ArmedAlarms: StorePart {
 
   /// Returns an alarm's record. Returns nil if it is missing or not valid, or if an earlier commit is checked out.
   public func record(of id: Identifier) -> ArmedRecord? {
-    guard store.detachedHead == nil,
+    guard store.branch.detachedHead == nil,
       case .good(let alarm, let content)? = try? store.readAlarm(id)
     else {
       return nil
@@ -55,9 +55,9 @@ public struct ArmedAlarms: StorePart {
   public func lastValidRecords(besides known: Set<Identifier>) -> [ArmedRecord] {
     guard let repository = try? repository() else { return [] }
     let ids: [Identifier]
-    if store.detachedHead != nil {
+    if store.branch.detachedHead != nil {
       // The work tree shows an earlier commit, but the branch's alarms ring.
-      let alarms: [Alarm]? = (try? store.branchAlarms()) ?? nil
+      let alarms: [Alarm]? = (try? store.branch.alarms()) ?? nil
       return (alarms ?? []).filter { !known.contains($0.id) }
         .map { ArmedRecord(alarm: $0, bytes: AlarmRecord.encode($0)) }
     } else {

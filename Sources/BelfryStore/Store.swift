@@ -313,53 +313,6 @@ public final class Store: Sendable {
 
   // MARK: Queries
 
-  /// True during a rebase.
-  public var isRebasing: Bool {
-    ["rebase-merge", "rebase-apply"].contains { name in
-      access("\(local.gitDirectory)/\(name)", F_OK) == 0
-    }
-  }
-
-  /// The checked-out commit; nil if a branch is checked out.
-  ///
-  /// While a commit is checked out, the store is read-only, and the alarms of the branch ring.
-  public var detachedHead: String? { local.readDetachedHead() }
-
-  /// The name of the branch to return to while a commit is checked out; nil if it is unknown.
-  ///
-  /// This is `main` if it exists, otherwise a branch that contains the commit at which Belfry left the branch.
-  public var presentBranch: String? { (try? repository()).flatMap { presentBranch($0) } }
-
-  func presentBranch(_ repository: Repository) -> String? {
-    let folder = "refs/heads/"
-    let main = folder + Repository.defaultBranch
-    // A damaged reference counts, because it is the one to repair.
-    if repository.referenceFile(main) != nil || ((try? repository.commit(of: main)) ?? nil) != nil {
-      return Repository.defaultBranch
-    }
-    guard let seen = local.readSeen(), let branches = try? repository.references(under: folder)
-    else { return nil }
-    let holders = branches.filter { (try? repository.isAncestor(seen, of: $0.value)) == true }
-    // A branch at exactly that commit takes precedence over branches that have moved on.
-    let name = holders.keys.sorted().first { holders[$0] == seen } ?? holders.keys.min()
-    return name.map { String($0.dropFirst(folder.count)) }
-  }
-
-  /// The files that git replaces when it moves the checked-out branch, or checks out another one.
-  ///
-  /// - Complexity: Reads one small file.
-  public var branchFiles: [String] {
-    let branch = DurableFile.firstLine(of: local.gitDirectory + "/HEAD")
-      .flatMap { $0.hasPrefix("ref: ") ? String($0.dropFirst(5)) : nil }
-    return [local.gitDirectory + "/HEAD", local.commonDirectory + "/packed-refs"]
-      + [branch.map { "\(local.commonDirectory)/\($0)" }].compactMap { $0 }
-  }
-
-  /// The commit of the branch; nil if its files cannot be read.
-  public var branchMark: String? {
-    (local.readHead() ?? local.readReference("refs/heads/\(Repository.defaultBranch)"))?.description
-  }
-
   /// Returns the settings. If the file is missing or not valid, returns the defaults, in the latter case with the
   /// problem.
   public func settings() throws -> (settings: Settings, problem: RecordProblem?) {

@@ -37,7 +37,7 @@ extension StoreSync {
         try? await transport.fetchHeartbeats(of: Set(others))
       }
     }
-    let head = store.branchMark
+    let head = store.branch.head
     let isSent = await pushHeartbeatIfDue(
       repository, transports, head, spacing: spacing, promise: promise)
     // Only now, because other processes change the file during the transfers.
