@@ -164,7 +164,7 @@ public struct MailboxSync: Sendable {
     channelSummary: String?, _ report: inout Report
   ) throws -> (any Error)? {
     let now = store.context.now
-    let branch = store.branchMark ?? ""
+    let branch = store.branch.head ?? ""
     let events = try alarmEvents(url, branch)
     var news: [PartnerNews] = []
     var failure: (any Error)?
@@ -295,7 +295,7 @@ public struct MailboxSync: Sendable {
     let wanted = Set(open.compactMap(\.alarm))
     var reports: [Identifier: AlarmReport] = [:]
     var events: [Identifier: [AlarmEvent]] = [:]
-    let ledger = store.ledger()
+    let ledger = store.ledger.read()
     let reader = store.alarmReader()
     // The log is ordered from new to old.
     for entry in store.history.log() {

@@ -1,6 +1,5 @@
 import BelfryCore
 import Git
-import Glibc
 
 /// The versions of alarms that the work tree lacks:
 ///
@@ -93,15 +92,6 @@ struct PendingVersions {
 }
 
 extension Store {
-  /// The commit of the checked-out branch if another program has moved it; nil otherwise, and while a commit is checked
-  /// out instead of a branch.
-  ///
-  /// - Complexity: Reads three small files.
-  public var movedHead: String? {
-    guard let head = local.readHead(), head != local.readSeen() else { return nil }
-    return head.description
-  }
-
   /// Returns the versions that the work tree lacks, or nil if there are none, or if the history cannot be read. In the
   /// latter case, the files count as they are.
   func pendingVersions() -> PendingVersions? {
@@ -141,53 +131,5 @@ extension Store {
     let good = try lastGood(id)?.alarm
     guard let version = pending?.version(id) else { return good }
     return good.map { Alarm.join($0, version) } ?? version
-  }
-}
-
-extension LocalState {
-  /// The folder that contains the references of branches.
-  var commonDirectory: String {
-    guard let common = DurableFile.firstLine(of: gitDirectory + "/commondir") else {
-      return gitDirectory
-    }
-    return common.hasPrefix("/") ? common : "\(gitDirectory)/\(common)"
-  }
-
-  /// Returns the commit of the checked-out branch, or nil if no branch is checked out or its files cannot be read.
-  ///
-  /// It doesn't use libgit2, because initializing libgit2 takes longer than most commands.
-  func readHead() -> ObjectID? {
-    guard let head = DurableFile.firstLine(of: gitDirectory + "/HEAD"), head.hasPrefix("ref: ")
-    else { return nil }
-    return readReference(String(head.dropFirst(5)))
-  }
-
-  /// Returns the commit of a reference, from its own file or from the packed references.
-  func readReference(_ name: String) -> ObjectID? {
-    let folder = commonDirectory
-    if let line = DurableFile.firstLine(of: "\(folder)/\(name)") {
-      return ObjectID(hexadecimal: line)
-    }
-    guard let packed = (try? DurableFile.read("\(folder)/packed-refs", limit: 64 << 20)) ?? nil
-    else { return nil }
-    // A line is `<40 digits> refs/heads/main`.
-    let digits = 2 * ObjectID.byteCount
-    let ending = Array(" \(name)".utf8)
-    return packed.bytes.withUnsafeBufferPointer { bytes -> ObjectID? in
-      guard let start = bytes.baseAddress else { return nil }
-      var position = 0
-      while position < bytes.count {
-        let found = memchr(start + position, Int32(UInt8(ascii: "\n")), bytes.count - position)
-        let end = found.map { UnsafeRawPointer($0) - UnsafeRawPointer(start) } ?? bytes.count
-        if end - position == digits + ending.count,
-          memcmp(start + position + digits, ending, ending.count) == 0
-        {
-          return ObjectID(
-            hexadecimal: String(decoding: bytes[position..<(position + digits)], as: UTF8.self))
-        }
-        position = end + 1
-      }
-      return nil
-    }
   }
 }

@@ -71,7 +71,7 @@ extension Store {
   /// Returns the current status of an alarm.
   public func status(_ alarm: Alarm) throws -> AlarmStatus {
     timeline(alarm).status(
-      at: context.now, settings: try settings().settings, ledger: ledger())
+      at: context.now, settings: try settings().settings, ledger: ledger.read())
   }
 
   /// Returns the timeline of an alarm for this device at the current time.

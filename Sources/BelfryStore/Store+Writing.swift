@@ -135,9 +135,9 @@ extension Store {
   ///   time if the change could not be committed.
   public func evaluate(_ body: ([Alarm]) throws -> Change?) throws -> Evaluated {
     let index = try AlarmIndex(self)
-    if index.due.isEmpty, index.unsettled.isEmpty, settingsAreSettled, detachedHead == nil,
+    if index.due.isEmpty, index.unsettled.isEmpty, settingsAreSettled, branch.detachedHead == nil,
       !sync.hasIncoming,
-      devices.isZoneRecorded, movedHead == nil || adoptionFailure != nil, !local.hasJournal
+      devices.isZoneRecorded, branch.movedHead == nil || adoptionFailure != nil, !local.hasJournal
     {
       index.save()
       return Evaluated(problems: index.problems, nextChange: index.nextChange)
@@ -162,28 +162,7 @@ extension Store {
   public func alarmsToEvaluate() throws -> [Alarm] { try workTreeAlarms(AlarmIndex(self)) }
 
   private func workTreeAlarms(_ index: AlarmIndex) throws -> [Alarm] {
-    try detachedHead == nil ? alarms(index) : branchAlarms() ?? alarms(index)
-  }
-
-  /// Returns all alarms of the branch while an earlier commit is checked out, or nil without such a branch.
-  func branchAlarms() throws -> [Alarm]? {
-    let repository = try repository()
-    guard let head = try branchHead(repository) else { return nil }
-    let blobs = try Store.alarms(repository, in: try repository.commit(head).tree)
-    return blobs.compactMap { id, blob in
-      // An invalid version is left out.
-      guard let bytes = try? repository.blob(blob, limit: AlarmRecord.largest) else { return nil }
-      return try? AlarmRecord.decode(bytes, id: id, now: context.now)
-    }
-  }
-
-  /// Returns the commit of the branch to read while an earlier commit is checked out: that of `main`, or the commit at
-  /// which Belfry left the branch if it is a descendant.
-  private func branchHead(_ repository: Repository) throws -> ObjectID? {
-    let head = try repository.commit(of: "refs/heads/\(Repository.defaultBranch)")
-    guard let seen = local.readSeen(), (try? repository.commit(seen)) != nil else { return head }
-    guard let head else { return seen }
-    return (try? repository.isAncestor(head, of: seen)) == true ? seen : head
+    try branch.detachedHead == nil ? alarms(index) : branch.alarms() ?? alarms(index)
   }
 
   private func alarms(_ index: AlarmIndex) throws -> [Alarm] {

@@ -36,6 +36,13 @@ public final class Store: Sendable {
     self.adoptionFailure = adoptionFailure
   }
 
+  /// Returns the same store with another environment.
+  public func with(_ context: StoreContext) -> Store {
+    Store(
+      path: path, context: context, device: device, local: local, adoptionFailure: adoptionFailure,
+      presenceCache: presenceCache, deviceZones: deviceZones)
+  }
+
   /// The origin of an opened store.
   public enum Opening: Sendable {
     /// The store existed.
@@ -305,38 +312,6 @@ public final class Store: Sendable {
   public func noteTick() { local.note(.tick, at: context.now) }
 
   // MARK: Queries
-
-  /// True during a rebase.
-  public var isRebasing: Bool {
-    ["rebase-merge", "rebase-apply"].contains { name in
-      access("\(local.gitDirectory)/\(name)", F_OK) == 0
-    }
-  }
-
-  /// The checked-out commit; nil if a branch is checked out.
-  ///
-  /// While a commit is checked out, the store is read-only, and the alarms of the branch ring.
-  public var detachedHead: String? { local.readDetachedHead() }
-
-  /// The name of the branch to return to while a commit is checked out; nil if it is unknown.
-  ///
-  /// This is `main` if it exists, otherwise a branch that contains the commit at which Belfry left the branch.
-  public var presentBranch: String? { (try? repository()).flatMap { presentBranch($0) } }
-
-  func presentBranch(_ repository: Repository) -> String? {
-    let folder = "refs/heads/"
-    let main = folder + Repository.defaultBranch
-    // A damaged reference counts, because it is the one to repair.
-    if repository.referenceFile(main) != nil || ((try? repository.commit(of: main)) ?? nil) != nil {
-      return Repository.defaultBranch
-    }
-    guard let seen = local.readSeen(), let branches = try? repository.references(under: folder)
-    else { return nil }
-    let holders = branches.filter { (try? repository.isAncestor(seen, of: $0.value)) == true }
-    // A branch at exactly that commit takes precedence over branches that have moved on.
-    let name = holders.keys.sorted().first { holders[$0] == seen } ?? holders.keys.min()
-    return name.map { String($0.dropFirst(folder.count)) }
-  }
 
   /// Returns the settings. If the file is missing or not valid, returns the defaults, in the latter case with the
   /// problem.

@@ -1,7 +1,7 @@
 import BelfryCore
 import Git
 
-/// A part of a store's interface: `Store.sync`, `Store.history`, `Store.devices`.
+/// A part of a store's interface, such as `Store.sync` or `Store.history`.
 protocol StorePart: Sendable {
   /// The store.
   var store: Store { get }

@@ -48,7 +48,7 @@ import Testing
     }
     await store.sync.exchangeHeartbeats(repository, [slow], spacing: nil)
     #expect(store.deviceHeartbeats.sent == store.context.now)
-    #expect(store.deviceHeartbeats.sentHead == store.branchMark)
+    #expect(store.deviceHeartbeats.sentHead == store.branch.head)
     #expect(store.deviceHeartbeats.fetched == store.context.now)
     #expect(store.deviceHeartbeats.exchanges == [store.context.now])
   }

@@ -52,11 +52,11 @@ import Testing
     let reader = store.alarmReader()
     let read = try store.overview().summaries.compactMap { try reader.alarm($0.id)?.title }
     #expect(read.sorted() == ["Milk", "Tea"])
-    #expect(try store.armedIdentifiers().count == 1)
+    #expect(try store.armedAlarms.identifiers().count == 1)
     try store.commit(try change("Bread", store))
     #expect(try titles() == ["Bread", "Milk", "Tea"])
-    #expect(try store.armedIdentifiers().count == 3)
-    #expect(store.movedHead == nil)
+    #expect(try store.armedAlarms.identifiers().count == 3)
+    #expect(store.branch.movedHead == nil)
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
@@ -72,12 +72,12 @@ import Testing
     _ = try await sandbox.git("pack-refs", "--all", "--prune")
     #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/.git/refs/heads/main"))
     #expect(store.local.readHead() == head)
-    #expect(store.branchMark == head.description)
+    #expect(store.branch.head == head.description)
     let other = sandbox.root + "/other"
     _ = try await sandbox.git("worktree", "add", "-q", other, "main-before")
     let linked = try open(other)
     #expect(linked.local.readHead() == (try linked.repository().commit(of: "HEAD")))
-    #expect(linked.movedHead == nil)
+    #expect(linked.branch.movedHead == nil)
     _ = try await sandbox.git("checkout", "-q", "--detach")
     #expect(store.local.readHead() == nil)
   }

@@ -474,7 +474,7 @@ import Testing
     let store = fixture.reopened(now: "2026-11-21T08:00:30Z")
     try store.update(tea.id) { (alarm) throws -> (Store.Change?, Void) in
       let transition = try store.timeline(alarm).answer(
-        .done(), at: store.context.now, settings: Settings(), ledger: store.ledger())
+        .done(), at: store.context.now, settings: Settings(), ledger: store.ledger.read())
       return (store.change(transition), ())
     }
     let answered = try fixture.sandbox.read(fixture.file(tea))
@@ -505,7 +505,7 @@ import Testing
     let ahead = fixture.reopened(now: "2027-11-21T08:00:30Z")
     try ahead.update(tea.id) { (alarm) throws -> (Store.Change?, Void) in
       let transition = try ahead.timeline(alarm).answer(
-        .done(), at: ahead.context.now, settings: Settings(), ledger: ahead.ledger())
+        .done(), at: ahead.context.now, settings: Settings(), ledger: ahead.ledger.read())
       return (ahead.change(transition), ())
     }
     let head = try fixture.head()

@@ -75,7 +75,7 @@ import Testing
       ])
       try store.update(id) { alarm in
         let transition = try? store.timeline(alarm).answer(
-          answer, at: store.context.now, settings: settings, ledger: store.ledger())
+          answer, at: store.context.now, settings: settings, ledger: store.ledger.read())
         return (transition.flatMap(store.change), ())
       }
     }

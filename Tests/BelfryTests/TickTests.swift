@@ -94,7 +94,7 @@ import Testing
     let due = Instant(rfc3339: "2026-11-23T09:00:00Z")!
     let key = DeliveryKey.occurrence(
       OccurrenceID(alarm: summary.id, occurrence: CivilDateTime("2026-11-23T09:00")!), .firing)
-    _ = store.updateLedger {
+    _ = store.ledger.update {
       $0[key] = DeliveryLedger.Entry(due: due, at: due, state: .claimed, owner: "somebody")
     }
     let person = Person { _ in }
@@ -109,8 +109,8 @@ import Testing
       try await Tick(store, delivery: person, leaseOwner: dead, ledgerWriter: unhurried).run()
         .delivered.count
         == 1)
-    #expect(store.ledger()[key]?.attempts == 2)
-    #expect(store.ledger()[key]?.state == .delivered)
+    #expect(store.ledger.read()[key]?.attempts == 2)
+    #expect(store.ledger.read()[key]?.state == .delivered)
     #expect(
       try await Tick(store, delivery: person, leaseOwner: dead, ledgerWriter: unhurried).run()
         .delivered
@@ -126,7 +126,7 @@ import Testing
     let seen = Mutex<DeliveryState?>(nil)
     let person = Person { notification in
       guard case .firing(_, let firing) = notification, !firing.isLate else { return }
-      seen.withLock { $0 = store.ledger()[notification.key]?.state }
+      seen.withLock { $0 = store.ledger.read()[notification.key]?.state }
     }
     _ = try await Tick(store, delivery: person, ledgerWriter: unhurried).run()
     #expect(seen.withLock { $0 } == .claimed)
@@ -141,7 +141,7 @@ import Testing
     let summary = try #require(try before.overview().summaries.first)
     let key = DeliveryKey.occurrence(
       OccurrenceID(alarm: summary.id, occurrence: CivilDateTime("2026-11-23T09:00")!), .firing)
-    _ = before.updateLedger {
+    _ = before.ledger.update {
       $0[key] = DeliveryLedger.Entry(
         due: Instant(rfc3339: "2026-11-23T09:00:00Z")!, at: claimed, state: .claimed,
         owner: "somebody")
@@ -157,7 +157,7 @@ import Testing
       try await Tick(after, delivery: person, leaseOwner: alive, ledgerWriter: unhurried).run()
         .delivered
         .count == 1)
-    #expect(after.ledger()[key]?.owner == nil)
+    #expect(after.ledger.read()[key]?.owner == nil)
   }
 
   @Test("A tick that hangs in a delivery blocks no other tick")

@@ -324,7 +324,7 @@ final class CascadeFleet {
       let status = try store.status(alarm)
       return status.state == .ringing && status.current == CascadeFleet.occurrence
         && store.timeline(alarm).hasTurn(
-          at: CascadeFleet.occurrence, store.context.now, store.ledger())
+          at: CascadeFleet.occurrence, store.context.now, store.ledger.read())
     }
     guard let device = ringing.isEmpty ? nil : random.pick(ringing) else { return }
     let store = try device.store(at: time)
@@ -335,7 +335,7 @@ final class CascadeFleet {
       try store.update(alarm) { before in
         let transition = try store.timeline(before).answer(
           wants, to: CascadeFleet.occurrence, at: store.context.now, settings: settings,
-          ledger: store.ledger())
+          ledger: store.ledger.read())
         return (store.change(transition), ())
       }
     }
@@ -351,7 +351,7 @@ final class CascadeFleet {
       let here = view.zone.civil(at: now)
       let transition = view.paused(
         Pause(from: here, until: CivilDateTime(minuteNumber: here.minuteNumber + 7 * 1440)),
-        at: now, settings: settings, ledger: store.ledger())
+        at: now, settings: settings, ledger: store.ledger.read())
       let after = transition.alarm.stamped(against: before, at: now, device: store.device)
       return (store.change(Transition(alarm: after, events: transition.events)), ())
     }
@@ -366,7 +366,7 @@ final class CascadeFleet {
       let plan = alarm.cascadePlan(at: due)
     else { return }
     let evaluation = store.timeline(alarm).evaluate(
-      at: store.context.now, settings: try store.settings().settings, ledger: store.ledger())
+      at: store.context.now, settings: try store.settings().settings, ledger: store.ledger.read())
     let subject = Callout.Subject.occurrence(
       OccurrenceID(alarm: alarm.id, occurrence: CascadeFleet.occurrence))
     for callout in evaluation.callouts where callout.id.subject == subject {

@@ -455,7 +455,7 @@ final class Fleet {
       let end = CivilDateTime(minuteNumber: here.minuteNumber + days * 1440)
       let transition = timeline.paused(
         before.pause == nil ? Pause(from: here, until: end) : nil, at: now,
-        settings: settings, ledger: store.ledger())
+        settings: settings, ledger: store.ledger.read())
       let after = transition.alarm.stamped(against: before, at: now, device: store.device)
       let change = Store.Change(
         alarms: [after], entries: store.entries(transition.events, of: after),
@@ -477,7 +477,7 @@ final class Fleet {
     try store.update(id) { before in
       guard
         let transition = try? store.timeline(before).answer(
-          answer, at: store.context.now, settings: settings, ledger: store.ledger()),
+          answer, at: store.context.now, settings: settings, ledger: store.ledger.read()),
         let change = store.change(transition)
       else { return (nil, ()) }
       try self.ledger.answered(answer, before: before, transition)

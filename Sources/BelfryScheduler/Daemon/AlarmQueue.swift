@@ -89,11 +89,11 @@ struct AlarmQueue {
   mutating func read(_ ids: Set<Identifier>?, _ store: Store) -> [Identifier] {
     let ids =
       ids?.sorted()
-      ?? store.armedIdentifiers().filter { id in
-        entries[id].map { $0.signature != store.armedSignature(id) } ?? true
+      ?? store.armedAlarms.identifiers().filter { id in
+        entries[id].map { $0.signature != store.armedAlarms.signature(of: id) } ?? true
       }
     return ids.filter { id in
-      guard let record = store.armed(id) else { return false }
+      guard let record = store.armedAlarms.record(of: id) else { return false }
       return update(record)
     }
   }

@@ -16,7 +16,7 @@ struct BranchWatch {
 
   /// Returns true if a moved branch has to be taken in now.
   mutating func check(_ store: Store, at now: Instant) -> Bool {
-    guard let head = store.movedHead, head != handledHead else {
+    guard let head = store.branch.movedHead, head != handledHead else {
       nextWake = nil
       return false
     }

@@ -111,7 +111,7 @@ public final class Daemon: Sendable {
     var lock = try takeLock()
     defer { withExtendedLifetime(lock) {} }
     let source = try WakeSource(
-      store: store.path, branch: store.branchFiles, poke: store.pokePath,
+      store: store.path, branch: store.branch.files, poke: store.pokePath,
       wakesMachine: dependencies.wakesMachine)
     if let failure = source.pipeFailure {
       dependencies.log(.wakeupPipeFailed(reason: "\(failure)"))
@@ -133,7 +133,7 @@ public final class Daemon: Sendable {
     arm(source, loop, lock)
     for await event in events {
       if case .wake(.stop) = event { break }
-      if case .wake(.branch) = event { source.watch(branch: store.branchFiles) }
+      if case .wake(.branch) = event { source.watch(branch: store.branch.files) }
       loop.handle(event)
       if loop.takeReturn() {
         if lock?.isInPlace != true { lock = try takeLock() }

@@ -184,8 +184,8 @@ struct DaemonLoop {
   /// Takes alarms that were read from the history. A file that was written meanwhile is read by itself.
   private mutating func handle(_ records: [ArmedRecord]) {
     let current = records.filter { record in
-      record.signature.map { $0 == present.armedSignature(record.alarm.id) }
-        ?? (present.armed(record.alarm.id) == nil)
+      record.signature.map { $0 == present.armedAlarms.signature(of: record.alarm.id) }
+        ?? (present.armedAlarms.record(of: record.alarm.id) == nil)
     }
     evaluate(Set(current.filter { alarms.update($0) }.map(\.alarm.id)))
   }
@@ -274,9 +274,9 @@ struct DaemonLoop {
   private func readHistory() {
     let (store, known, tasks) = (present, alarms.identifiers, tasks)
     BackgroundThread.start {
-      let ahead = store.armedByBranch()
+      let ahead = store.armedAlarms.pendingRecords()
       let records =
-        ahead + store.armedByHistory(besides: known.union(ahead.map(\.alarm.id)))
+        ahead + store.armedAlarms.lastValidRecords(besides: known.union(ahead.map(\.alarm.id)))
       if !records.isEmpty { tasks.report(.historyRead(records)) }
     }
   }

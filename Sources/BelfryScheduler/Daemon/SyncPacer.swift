@@ -37,7 +37,7 @@ struct SyncPacer {
 
   /// Returns true if the store syncs with remotes.
   func isSyncing(_ situation: Situation) -> Bool {
-    isEnabled && !situation.isAway && situation.store.hasRemote
+    isEnabled && !situation.isAway && situation.store.sync.hasRemote
   }
 
   private func isMailing(_ situation: Situation) -> Bool {
@@ -83,7 +83,7 @@ struct SyncPacer {
 
   /// Records a change of the branch, which the other devices and the partners do not have.
   mutating func recordBranch(_ situation: Situation) {
-    let mark = situation.store.branchMark
+    let mark = situation.store.branch.head
     if isSyncing(situation), mark != syncedMark { remotes.noteChange(at: situation.now) }
     if situation.alarms.hasPartners, isMailing(situation), mark != mailedMark {
       mailboxes.noteChange(at: situation.now)
@@ -124,7 +124,7 @@ struct SyncPacer {
     }
     if isMailing(situation), let next = mailboxes.next(.waiting, now: now), next <= now {
       mailboxes.begin(at: now)
-      mailedMark = situation.store.branchMark
+      mailedMark = situation.store.branch.head
       runs.append(.mailboxes(arguments: ["partner", "sync", "--notify"]))
     }
     return runs
@@ -136,7 +136,7 @@ struct SyncPacer {
     if succeeded, let since = answeredSince, lastStart.map({ $0 >= since }) ?? false {
       answeredSince = nil
     }
-    syncedMark = situation.store.branchMark
+    syncedMark = situation.store.branch.head
   }
 
   /// Records the end of a sync with the mailboxes.

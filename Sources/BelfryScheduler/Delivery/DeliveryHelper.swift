@@ -256,7 +256,7 @@ public final class DeliveryHelper: Sendable {
         }
         absentSince = nil
         let planner = DeliveryPlanner(store: store, settings: try store.settings().settings)
-        let ledger = store.ledger()
+        let ledger = store.ledger.read()
         withdraw(running.filter { !planner.wants($0.key, ledger: ledger) })
       } catch {
         // An unreadable store may be readable later. Until then the notifications stay.

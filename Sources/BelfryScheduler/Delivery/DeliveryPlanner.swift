@@ -49,7 +49,7 @@ struct DeliveryPlanner {
   /// Returns true while a delivered notification still reflects the state in the store.
   func wants(_ key: DeliveryKey, ledger: DeliveryLedger) -> Bool {
     // A work tree of the past has no current state.
-    guard store.detachedHead == nil, let id = key.alarm else { return true }
+    guard store.branch.detachedHead == nil, let id = key.alarm else { return true }
     return wants(key, of: (try? store.alarm(id)) ?? nil, ledger: ledger)
   }
 
@@ -83,7 +83,7 @@ struct DeliveryPlanner {
 
   /// The reason why the answers on other devices are unknown; nil if they were fetched recently.
   private var uncertainty: Notification.Uncertainty? {
-    guard store.hasRemote else { return .noRemote }
+    guard store.sync.hasRemote else { return .noRemote }
     let heartbeats = store.deviceHeartbeats
     if let since = heartbeats.unreachableSince { return .remoteUnreachable(since: since) }
     guard let fetched = heartbeats.fetched else { return .neverSynced }

@@ -77,7 +77,7 @@ final class LedgerWriter: Sendable {
 
   /// Returns the ledger, including changes that are not written.
   func ledger(_ store: Store) -> DeliveryLedger {
-    let read = access { store.currentLedger() }
+    let read = access { store.ledger.purge() }
     return state.withLock { state in
       if let read { state.known = read }
       var ledger = state.known
@@ -89,10 +89,10 @@ final class LedgerWriter: Sendable {
   /// Changes the ledger on the disk, or in memory if that fails. The result contains the failure.
   func update<Result: Sendable>(
     _ store: Store, _ body: @escaping @Sendable (inout DeliveryLedger) -> Result
-  ) -> Store.LedgerUpdate<Result> {
+  ) -> StoreLedger.Update<Result> {
     let unwritten = state.withLock { $0.unwritten }
     let update = access {
-      store.updateLedger { ledger in
+      store.ledger.update { ledger in
         if let unwritten { ledger.merge(unwritten) }
         return body(&ledger)
       }
@@ -107,7 +107,7 @@ final class LedgerWriter: Sendable {
       if let unwritten { ledger.merge(unwritten) }
       let result = body(&ledger)
       state.unwritten = ledger
-      return Store.LedgerUpdate(
+      return StoreLedger.Update(
         ledger: ledger, result: result, failure: DiskTimeout(limit: timeout))
     }
   }

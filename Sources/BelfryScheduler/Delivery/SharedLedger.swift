@@ -15,7 +15,7 @@ struct SharedLedger: Sendable {
   }
 
   /// Claims the deliveries that no other process has claimed or delivered, durably.
-  func claim(_ pending: [PendingDelivery]) -> Store.LedgerUpdate<Set<DeliveryID>> {
+  func claim(_ pending: [PendingDelivery]) -> StoreLedger.Update<Set<DeliveryID>> {
     update { ledger, now in ledger.claim(pending, at: now, for: owner) }
   }
 
@@ -31,7 +31,7 @@ struct SharedLedger: Sendable {
 
   private func update<Result: Sendable>(
     _ body: @escaping @Sendable (inout DeliveryLedger, Instant) -> Result
-  ) -> Store.LedgerUpdate<Result> {
+  ) -> StoreLedger.Update<Result> {
     let (now, owner) = (store.context.now, owner)
     return writer.update(store) { ledger in
       ledger = ledger.possible(at: now)

@@ -8,7 +8,7 @@ struct DeliveryLog {
 
   /// Commits the entries: firings together, follow-ups one by one.
   func commit() throws {
-    let known = DeliveryLog.unlogged(store.ledger())
+    let known = DeliveryLog.unlogged(store.ledger.read())
     if known.isEmpty { return }
     // The alarm's record counts its follow-ups, so that the same one is recorded once.
     for item in known {
@@ -18,7 +18,7 @@ struct DeliveryLog {
         try recordFollowUp(number, of: id)
       }
     }
-    try store.logDeliveries { ledger in
+    try store.ledger.logDeliveries { ledger in
       var fired: [(Event, Alarm)] = []
       var times: [Instant] = []
       var changes: [Store.Change] = []

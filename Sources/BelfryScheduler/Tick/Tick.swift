@@ -218,7 +218,7 @@ public struct Tick: Sendable {
         // An answer on another device may have been faster.
         let transition = try? store.timeline(alarm).answer(
           answer, to: occurrence, at: store.context.now, settings: settings,
-          ledger: store.ledger())
+          ledger: store.ledger.read())
         return (transition.flatMap { store.change($0, at: time) }, transition)
       }
       if let transition, let event = transition.events.last {

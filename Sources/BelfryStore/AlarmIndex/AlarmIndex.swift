@@ -91,7 +91,7 @@ struct AlarmIndex {
     let ids = Set(stale).union(changed).union(missing).sorted()
     if ids.isEmpty { return }
     let settings = try store.settings().settings
-    let ledger = store.ledger()
+    let ledger = store.ledger.read()
     for id in ids {
       let path = AlarmRecord.path(id)
       switch try store.readAlarm(id) {
@@ -123,7 +123,7 @@ struct AlarmIndex {
         problems.append(
           RecordProblem(path: path, kind: .invalid(error, lastGood: good != nil)))
         if let good { correct(good, settings: settings, ledger: ledger) }
-      case .missing where store.detachedHead != nil:
+      case .missing where store.branch.detachedHead != nil:
         // The alarm may not exist yet in the checked-out commit.
         break
       case .missing:

@@ -20,7 +20,7 @@ extension Store {
     _ alarm: Alarm, blob: ObjectID, status file: stat, settings: Settings
   ) -> (row: AlarmIndexFile.Row, summary: AlarmSummary) {
     // The ledger affects only statuses that are not cached, except through advance warnings.
-    let ledger = alarm.delivery.warnings == nil ? DeliveryLedger() : self.ledger()
+    let ledger = alarm.delivery.warnings == nil ? DeliveryLedger() : self.ledger.read()
     let summary = AlarmSummary(
       alarm, status: timeline(alarm).status(at: context.now, settings: settings, ledger: ledger))
     return (

@@ -23,7 +23,7 @@ extension StoreDevices {
     try store.write(reconciling: .all) { writer in
       var files: [String: [UInt8]?] = [:]
       var changed: [Alarm] = []
-      for id in store.armedIdentifiers() {
+      for id in store.armedAlarms.identifiers() {
         // An invalid record stays as it is. The replacement in the device's record applies to it nevertheless.
         guard case .good(let alarm, _) = try store.readAlarm(id), !alarm.isDeleted,
           let after = alarm.replacing(old.id, by: device, at: context.now)
@@ -111,7 +111,7 @@ extension StoreDevices {
         standIn: presence.standIns[device.id], alarms: [])
     }
     let reader = store.alarmReader()
-    for id in store.armedIdentifiers().sorted() where mentionsDevices(id) {
+    for id in store.armedAlarms.identifiers().sorted() where mentionsDevices(id) {
       guard let alarm = (try? reader.alarm(id)) ?? nil, alarm.enabled, !alarm.isDeleted
       else { continue }
       let named = alarm.delivery.devices.union(

@@ -37,7 +37,7 @@ public struct Repair: Sendable {
     try repairPackedReferences(repository, quarantine)
     let branch =
       try repository.headBranch()
-      ?? "refs/heads/\(store.presentBranch(repository) ?? Repository.defaultBranch)"
+      ?? "refs/heads/\(store.branch.nameToCheckOut(in: repository) ?? Repository.defaultBranch)"
     for lock in repository.locks(of: branch)
     where repository.removeStaleLock(lock, olderThan: 0) {
       report(.lock(path: lock))

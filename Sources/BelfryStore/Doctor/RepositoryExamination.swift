@@ -36,7 +36,7 @@ public struct RepositoryExamination: Sendable {
       return findings + [.unreadable(path: store.path + "/.git", .git(error))]
     }
     let head = try repository.headBranch()
-    let present = head == nil ? store.presentBranch(repository) : nil
+    let present = head == nil ? store.branch.nameToCheckOut(in: repository) : nil
     let branch = head ?? "refs/heads/\(present ?? Repository.defaultBranch)"
     findings += try checkout(repository, head: head, present: present)
     findings += locks(repository, of: branch)
@@ -108,7 +108,7 @@ public struct RepositoryExamination: Sendable {
   ///
   /// - Parameters:
   ///   - head: The branch of HEAD; nil if HEAD contains a commit.
-  ///   - present: The branch that `store.presentBranch` returns if `head` is nil.
+  ///   - present: The branch that `store.branch.nameToCheckOut` returns if `head` is nil.
   private func checkout(
     _ repository: Repository, head: String?, present: String?
   ) throws -> [Finding] {
@@ -121,7 +121,7 @@ public struct RepositoryExamination: Sendable {
     let operation = try repository.operation()
     if operation != .none {
       findings.append(.operation(operation))
-    } else if let commit = store.detachedHead {
+    } else if let commit = store.branch.detachedHead {
       findings.append(.detachedHead(commit, branch: present))
     }
     if let packed = repository.packedReferences, packed.isDamaged {

@@ -44,7 +44,7 @@ struct DroppedRecords {
   /// Returns the last valid versions of the dropped records, by path.
   func files() async throws -> [String: [UInt8]] {
     // If an earlier commit is checked out, nothing is dropped.
-    guard store.detachedHead == nil else { return [:] }
+    guard store.branch.detachedHead == nil else { return [:] }
     let repository = try store.repository()
     let branch = try repository.headBranch() ?? "HEAD"
     guard let head = try repository.commit(of: branch), repository.isWhole(head) else { return [:] }

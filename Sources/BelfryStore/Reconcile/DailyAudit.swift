@@ -19,7 +19,7 @@ extension Store {
     {
       return
     }
-    guard detachedHead == nil, !isRebasing else { return }
+    guard branch.detachedHead == nil, !branch.isRebasing else { return }
     let changes = try await WorkTreeChanges(self)
     let written = changes.uncommitted.filter { path in
       // Alarms and settings are imported with stamps.

@@ -115,7 +115,7 @@ extension Store {
     let operation = try repository.operation()
     guard operation == .none else { throw StoreError.operationInProgress(operation) }
     guard let branch = try repository.headBranch() else {
-      throw StoreError.detachedHead(branch: presentBranch(repository))
+      throw StoreError.detachedHead(branch: self.branch.nameToCheckOut(in: repository))
     }
     let signature = try signature(repository)
     let writer = StoreWriter(

@@ -37,7 +37,7 @@ extension StoreSync {
         try? await transport.fetchHeartbeats(of: Set(others))
       }
     }
-    let head = store.branchMark
+    let head = store.branch.head
     let isSent = await pushHeartbeatIfDue(
       repository, transports, head, spacing: spacing, promise: promise)
     // Only now, because other processes change the file during the transfers.
@@ -138,8 +138,8 @@ extension StoreSync {
         abs(context.now.seconds(since: $0)) >= DeviceHeartbeats.spacingInWindow
       } ?? true
     guard isDue else { return DeviceHeartbeats.spacing }
-    let hasCascade = store.armedIdentifiers().contains { id in
-      store.armed(id).map { record in
+    let hasCascade = store.armedAlarms.identifiers().contains { id in
+      store.armedAlarms.record(of: id).map { record in
         record.alarm.enabled && !record.alarm.isDeleted
           && record.alarm.cascade?.plan.isActive == true
       } ?? false

@@ -2,6 +2,13 @@ import BelfryCore
 import Git
 
 extension StoreSync {
+  /// True if git's configuration contains a remote.
+  public var hasRemote: Bool {
+    guard let file = (try? DurableFile.read("\(local.gitDirectory)/config", limit: 1 << 20)) ?? nil
+    else { return false }
+    return file.bytes.firstRange(of: Array("[remote ".utf8)) != nil
+  }
+
   /// Returns the store's remotes, sorted by name.
   public func remotes() throws -> [Remote] {
     try repository().remotes()

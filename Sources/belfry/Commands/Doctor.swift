@@ -218,7 +218,7 @@ enum Examination: String, ExpressibleByArgument {
 
   /// Returns a problem for each ringing occurrence that no channel on this device delivered.
   private func deliveries(_ store: Store, _ context: CommandContext) -> [Diagnosis] {
-    let undelivered = store.ledger().entries.compactMap {
+    let undelivered = store.ledger.read().entries.compactMap {
       key, entry -> (OccurrenceID, DeliveryLedger.Entry)? in
       guard case .occurrence(let id, .firing) = key, entry.state == .undelivered else { return nil }
       return (id, entry)

@@ -107,7 +107,7 @@ private struct Pausing {
     let store = try context.open()
     let summaries = try name.map { [try context.find($0, in: store)] } ?? context.overview(store)
     let settings = try store.settings().settings
-    let ledger = store.ledger()
+    let ledger = store.ledger.read()
     var unpausable: [Alarm] = []
     let changed: [Alarm] = try store.update(summaries.map(\.id).sorted()) { alarms in
       unpausable = []

@@ -117,7 +117,7 @@ struct Answering {
     do throws(LifecycleError) {
       return try store.timeline(alarm).answer(
         answer, to: occurrence, at: store.context.now, settings: settings,
-        ledger: store.ledger())
+        ledger: store.ledger.read())
     } catch {
       throw Refusal(answer, alarm, output).error(error)
     }

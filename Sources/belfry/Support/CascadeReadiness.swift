@@ -90,7 +90,7 @@ struct CascadeReadiness {
       heartbeats = store.deviceHeartbeats
       presence = store.devices.presence
       isSchedulerRunning = DaemonHandle(store).state().isRunning || store.hasTickedLately
-      hasRemote = store.hasRemote
+      hasRemote = store.sync.hasRemote
     }
 
     func isOnline(_ device: Identifier) -> Bool {

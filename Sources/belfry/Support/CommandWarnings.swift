@@ -28,14 +28,14 @@ final class CommandWarnings: Sendable {
 
   /// Warns about a store that is read-only, and about missing time zone data.
   func warn(about store: Store) {
-    if store.isRebasing {
+    if store.branch.isRebasing {
       warn(
         "an unfinished git rebase makes the store read-only.",
         remedy:
           "Alarms ring as recorded on the branch before. Finish it: belfry git -- rebase --continue, or --abort."
       )
-    } else if let commit = store.detachedHead {
-      let branch = store.presentBranch
+    } else if let commit = store.branch.detachedHead {
+      let branch = store.branch.nameToCheckOut
       let source = branch.map { "on the branch \(Printable.text($0))" } ?? "by Belfry last"
       warn(
         "the store is read-only: an earlier commit is checked out (\(Printable.text(String(commit.prefix(8))))).",

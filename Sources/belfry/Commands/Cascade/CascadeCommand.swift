@@ -128,7 +128,7 @@ struct CascadeEditing {
         "no device of this store can place calls.",
         hints: ["Set up a call provider on a device that is always on: belfry calls --help"])
     }
-    if plan.isActive, !store.hasRemote {
+    if plan.isActive, !store.sync.hasRemote {
       CommandDiagnostic.warn(
         "this store has no remote, so no other device learns of the cascade.",
         hints: ["Add one: belfry remote add origin URL"])

@@ -64,7 +64,7 @@ struct CascadeStatus: ParsableCommand {
 
   /// Prints a warning if the heartbeats were fetched long ago.
   private func warnIfStale(_ store: Store, _ context: CommandContext) {
-    guard store.hasRemote, let fetched = store.deviceHeartbeats.fetched else { return }
+    guard store.sync.hasRemote, let fetched = store.deviceHeartbeats.fetched else { return }
     let age = context.storeContext.now.seconds(since: fetched)
     guard age >= DeviceHeartbeats.spacing else { return }
     CommandDiagnostic.warn(

@@ -114,7 +114,7 @@ struct CascadeTest: AsyncParsableCommand {
 
   /// Syncs if possible; otherwise the next sync brings the test.
   private func sync(_ store: Store) async {
-    if store.hasRemote { _ = try? await Watchdog.limit { try await store.sync.run() } }
+    if store.sync.hasRemote { _ = try? await Watchdog.limit { try await store.sync.run() } }
   }
 
   private func reports(_ store: Store, _ alarm: Identifier, since: Instant) -> [LogEntry] {

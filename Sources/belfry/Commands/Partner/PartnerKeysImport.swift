@@ -42,7 +42,7 @@ struct PartnerKeysImport: ParsableCommand {
       imported.isEmpty
         ? "The keys are already on this device."
         : "Imported the keys to \(names). Next: belfry partner sync")
-    if !session.store.hasRemote {
+    if !session.store.sync.hasRemote {
       CommandDiagnostic.warn(
         "this store does not sync with the one that the keys come from.",
         hints: [

@@ -1,35 +1,38 @@
 import BelfryCore
 import Glibc
 
-/// The ledger of this device's deliveries.
-extension Store {
-  /// Returns the delivery ledger without the deliveries that a clock ahead of time recorded.
-  public func ledger() -> DeliveryLedger { storedLedger().possible(at: context.now) }
+/// The delivery ledger of this device: its file, and a spare file in memory.
+public struct StoreLedger: StorePart {
+  let store: Store
 
-  /// Returns the delivery ledger, and removes deliveries that a clock ahead of time recorded from its file.
+  /// Returns the ledger without the deliveries that a clock ahead of time recorded.
+  public func read() -> DeliveryLedger { stored().possible(at: context.now) }
+
+  /// Removes the deliveries that a clock ahead of time recorded from the ledger's file, and returns the ledger without
+  /// them.
   ///
   /// Such a delivery would later, when its time has come, prevent the alarm from ringing.
-  public func currentLedger() -> DeliveryLedger {
-    let recorded = storedLedger()
+  public func purge() -> DeliveryLedger {
+    let recorded = stored()
     let present = recorded.possible(at: context.now)
-    if recorded != present { _ = updateLedger { _ in } }
+    if recorded != present { _ = update { _ in } }
     return present
   }
 
-  private func storedLedger() -> DeliveryLedger {
+  private func stored() -> DeliveryLedger {
     var ledger = local.ledger.read()
-    if let spareLedger { ledger.merge(spareLedger.read()) }
+    if let spare { ledger.merge(spare.read()) }
     return ledger
   }
 
   /// The ledger in memory, which is used if the disk is full or read-only. Without it, an alarm would ring
   /// again at every tick. Nil if there is no folder in memory.
-  private var spareLedger: LocalFile<DeliveryLedger>? {
+  private var spare: LocalFile<DeliveryLedger>? {
     context.runtimeFolder.map { LocalState.spareLedger("\($0)/belfry-ledger-\(device).json") }
   }
 
-  /// The result of an update of the delivery ledger.
-  public struct LedgerUpdate<Result> {
+  /// The result of an update of the ledger.
+  public struct Update<Result> {
     /// The updated ledger.
     public let ledger: DeliveryLedger
     /// The value that the update's body returned.
@@ -46,18 +49,16 @@ extension Store {
   }
 
   /// The timeout for the ledger's lock, in milliseconds. Other processes hold it only during a write.
-  private static let ledgerTimeout = 2_000
+  private static let timeout = 2_000
 
-  /// Updates the delivery ledger, durably, under its lock.
+  /// Updates the ledger, durably, under its lock.
   ///
   /// A failure prevents no alarm from ringing: if the ledger cannot be locked or written, `body` runs nevertheless, and
   /// the reason is returned.
-  public func updateLedger<Result>(
-    _ body: (inout DeliveryLedger) -> Result
-  ) -> LedgerUpdate<Result> {
-    local.ledger.locked(holder: context.process, timeout: Store.ledgerTimeout) { lockFailure in
+  public func update<Result>(_ body: (inout DeliveryLedger) -> Result) -> Update<Result> {
+    local.ledger.locked(holder: context.process, timeout: StoreLedger.timeout) { lockFailure in
       var failure = lockFailure
-      let before = storedLedger()
+      let before = stored()
       var ledger = before.possible(at: context.now)
       let result = body(&ledger)
       do {
@@ -65,7 +66,7 @@ extension Store {
       } catch let reason {
         failure = reason
       }
-      return LedgerUpdate(ledger: ledger, result: result, failure: failure)
+      return Update(ledger: ledger, result: result, failure: failure)
     }
   }
 
@@ -76,23 +77,23 @@ extension Store {
   /// - Parameter body: Receives the ledger under the lock, and returns the changes to commit and the deliveries that
   ///   they log.
   public func logDeliveries(
-    _ body: (DeliveryLedger) throws -> (changes: [Change], logged: [DeliveryKey])
+    _ body: (DeliveryLedger) throws -> (changes: [Store.Change], logged: [DeliveryKey])
   ) throws {
-    try locked {
-      let (changes, logged) = try body(ledger())
+    try store.locked {
+      let (changes, logged) = try body(read())
       if !changes.isEmpty {
-        let writer = try reconciledWriter(.branch)
+        let writer = try store.reconciledWriter(.branch)
         for change in changes { try writer.commit(change) }
       }
       if logged.isEmpty { return }
-      let update = updateLedger { ledger in
+      let update = self.update { ledger in
         for key in logged { ledger[key]?.isLogged = true }
       }
       if let failure = update.failure { throw failure }
     }
   }
 
-  /// Writes the delivery ledger durably: to its file, or else to the file in memory.
+  /// Writes the ledger durably: to its file, or else to the file in memory.
   private func write(_ ledger: DeliveryLedger, isLocked: Bool) throws {
     var recent = ledger
     // Every tick reads the whole ledger, so it must stay small. An alarm that rings unanswered for more than 40 days is
@@ -100,11 +101,11 @@ extension Store {
     recent.forget(before: context.now.adding(seconds: -40 * 86_400))
     do {
       try local.ledger.write(recent, isLocked: isLocked)
-      if let spareLedger { _ = unlink(spareLedger.path) }
+      if let spare { _ = unlink(spare.path) }
     } catch {
-      guard let spareLedger else { throw error }
+      guard let spare else { throw error }
       do {
-        try spareLedger.write(recent, isLocked: isLocked)
+        try spare.write(recent, isLocked: isLocked)
       } catch _ {
         throw error
       }
@@ -112,4 +113,9 @@ extension Store {
   }
 }
 
-extension Store.LedgerUpdate: Sendable where Result: Sendable {}
+extension StoreLedger.Update: Sendable where Result: Sendable {}
+
+extension Store {
+  /// The delivery ledger of this device.
+  public var ledger: StoreLedger { StoreLedger(store: self) }
+}

@@ -19,25 +19,24 @@ public struct ArmedRecord: Sendable {
   }
 }
 
-/// Reads for the daemon. They never wait, and open the git repository only if their documentation says so.
-extension Store {
-  /// Returns the same store with another environment.
-  public func with(_ context: StoreContext) -> Store {
-    Store(
-      path: path, context: context, device: device, local: local, adoptionFailure: adoptionFailure,
-      presenceCache: presenceCache, deviceZones: deviceZones)
-  }
+/// The alarms of a store as the daemon reads them.
+///
+/// The reads never wait, and open the git repository only if their documentation says so.
+public struct ArmedAlarms: StorePart {
+  let store: Store
 
   /// Returns the identifiers of the alarms that have files.
-  public func armedIdentifiers() -> [Identifier] {
+  public func identifiers() -> [Identifier] {
     DurableFile.names(in: path + "/alarms").compactMap {
       $0.hasSuffix(".json") ? Identifier($0.dropLast(5)) : nil
     }
   }
 
   /// Returns an alarm's record. Returns nil if it is missing or not valid, or if an earlier commit is checked out.
-  public func armed(_ id: Identifier) -> ArmedRecord? {
-    guard detachedHead == nil, case .good(let alarm, let content)? = try? readAlarm(id) else {
+  public func record(of id: Identifier) -> ArmedRecord? {
+    guard store.branch.detachedHead == nil,
+      case .good(let alarm, let content)? = try? store.readAlarm(id)
+    else {
       return nil
     }
     return ArmedRecord(
@@ -45,7 +44,7 @@ extension Store {
   }
 
   /// Returns the signature of an alarm's file, or nil if there is none.
-  public func armedSignature(_ id: Identifier) -> FileSignature? {
+  public func signature(of id: Identifier) -> FileSignature? {
     var status = stat()
     return lstat("\(path)/\(AlarmRecord.path(id))", &status) == 0 ? FileSignature(status) : nil
   }
@@ -53,19 +52,19 @@ extension Store {
   /// Returns the last valid versions of the alarms that have no valid file now. Opens the repository, and can be slow.
   ///
   /// - Parameter known: The alarms to leave out.
-  public func armedByHistory(besides known: Set<Identifier>) -> [ArmedRecord] {
+  public func lastValidRecords(besides known: Set<Identifier>) -> [ArmedRecord] {
     guard let repository = try? repository() else { return [] }
     let ids: [Identifier]
-    if detachedHead != nil {
+    if store.branch.detachedHead != nil {
       // The work tree shows an earlier commit, but the branch's alarms ring.
-      let alarms: [Alarm]? = (try? branchAlarms()) ?? nil
+      let alarms: [Alarm]? = (try? store.branch.alarms()) ?? nil
       return (alarms ?? []).filter { !known.contains($0.id) }
         .map { ArmedRecord(alarm: $0, bytes: AlarmRecord.encode($0)) }
     } else {
       ids = ((try? Store.committedAlarms(repository)) ?? [:]).keys.filter { !known.contains($0) }
     }
     return ids.compactMap { id in
-      ((try? lastGood(id)) ?? nil).map {
+      ((try? store.lastGood(id)) ?? nil).map {
         ArmedRecord(alarm: $0.alarm, bytes: AlarmRecord.encode($0.alarm))
       }
     }
@@ -73,36 +72,19 @@ extension Store {
 
   /// Returns the alarms of which the work tree lacks a version, for example after another program has moved the branch.
   /// Opens the repository.
-  public func armedByBranch() -> [ArmedRecord] {
-    guard let pending = pendingVersions() else { return [] }
+  public func pendingRecords() -> [ArmedRecord] {
+    guard let pending = store.pendingVersions() else { return [] }
     return pending.alarms.sorted().compactMap { id in
       // The signature is read first, so that a change during the read is noticed.
-      let signature = armedSignature(id)
+      let signature = signature(of: id)
       // An unreadable alarm is known from its file, or from an earlier version.
-      guard let alarm = (try? alarm(id, pending)) ?? nil else { return nil }
+      guard let alarm = (try? store.alarm(id, pending)) ?? nil else { return nil }
       return ArmedRecord(alarm: alarm, bytes: AlarmRecord.encode(alarm), signature: signature)
     }
   }
+}
 
-  /// The files that git replaces when it moves the checked-out branch, or checks out another one.
-  ///
-  /// - Complexity: Reads one small file.
-  public var branchFiles: [String] {
-    let branch = DurableFile.firstLine(of: local.gitDirectory + "/HEAD")
-      .flatMap { $0.hasPrefix("ref: ") ? String($0.dropFirst(5)) : nil }
-    return [local.gitDirectory + "/HEAD", local.commonDirectory + "/packed-refs"]
-      + [branch.map { "\(local.commonDirectory)/\($0)" }].compactMap { $0 }
-  }
-
-  /// The commit of the branch; nil if its files cannot be read.
-  public var branchMark: String? {
-    (local.readHead() ?? local.readReference("refs/heads/\(Repository.defaultBranch)"))?.description
-  }
-
-  /// True if git's configuration contains a remote.
-  public var hasRemote: Bool {
-    guard let file = (try? DurableFile.read("\(local.gitDirectory)/config", limit: 1 << 20)) ?? nil
-    else { return false }
-    return file.bytes.firstRange(of: Array("[remote ".utf8)) != nil
-  }
+extension Store {
+  /// The alarms of this store as the daemon reads them.
+  public var armedAlarms: ArmedAlarms { ArmedAlarms(store: self) }
 }
