@@ -26,7 +26,7 @@ extension Store {
   ///
   /// - Complexity: Independent of the number of files.
   public func likely(titled title: String, comingAt moment: Instant) throws -> [AlarmSummary] {
-    guard let file = readAlarmIndex() else {
+    guard let file = alarmIndexCache.read() else {
       return try overview().summaries.filter { $0.title == title || $0.status.next?.at == moment }
     }
     return file.rows(titled: title, orChangingAt: moment).compactMap { file.summary($0) }

@@ -175,7 +175,7 @@ final class StoreWriter {
     store.local.endJournal()
     transaction.removeBackups()
     repository.forgetOldIndex()
-    store.updateAlarmIndex(files: files, blobs: blobs, written: transaction.written)
+    store.alarmIndexCache.update(files: files, blobs: blobs, written: transaction.written)
     store.local.pokeDaemon()
     // An error is ignored: the next command then compares the settings with the branch once more.
     if transaction.written[SettingsFile.path] != nil { try? store.settleSettings() }

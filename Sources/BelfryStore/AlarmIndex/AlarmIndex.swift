@@ -26,9 +26,9 @@ struct AlarmIndex {
   /// Reads the alarm index, and checks every record's file.
   init(_ store: Store) throws {
     self.store = store
-    file = store.readAlarmIndex()
+    file = store.alarmIndexCache.read()
     // Another time zone or setting invalidates the statuses, but not the signatures of the files.
-    let statusesHold = file?.fingerprint == store.fingerprint
+    let statusesHold = file?.fingerprint == store.alarmIndexCache.fingerprint
     let scan: FolderScan?
     do {
       scan = try FolderScan.scan(store.path + "/alarms", summaries: file)
@@ -101,7 +101,8 @@ struct AlarmIndex {
         let joined = pending?.joined(id, with: content.bytes)
         let alarm = joined ?? written
         if joined == nil, pending?.isUntracked(id) != true, blob == known ?? committed[id] {
-          let row = store.row(alarm, blob: blob, status: content.status, settings: settings)
+          let row = store.alarmIndexCache.row(
+            alarm, blob: blob, status: content.status, settings: settings)
           changes[id] = row
           if row.row.validUntil > store.context.now {
             noteChange(at: row.row.validUntil)
@@ -112,7 +113,7 @@ struct AlarmIndex {
           unsettled.append(id)
         }
         correct(alarm, settings: settings, ledger: ledger)
-        if !store.isZoneKnown(alarm) {
+        if !store.context.zones.isKnown(alarm.zone) {
           problems.append(RecordProblem(path: path, kind: .unknownZone(alarm.zone.text)))
         }
       case .bad(let error):
@@ -179,9 +180,9 @@ struct AlarmIndex {
     if changes.isEmpty, let file, file.folder == folder, file.vouches(for: folder) { return }
     // If a record is missing when the index is first saved, the index could never detect it.
     if file == nil, !unsettled.isEmpty { return }
-    store.saveAlarmIndex(
+    store.alarmIndexCache.write(
       AlarmIndexFile.bytes(
         from: file, replacing: changes, folder: folder,
-        fingerprint: store.fingerprint))
+        fingerprint: store.alarmIndexCache.fingerprint))
   }
 }

@@ -105,6 +105,12 @@ public final class ZoneLibrary: Sendable {
     zone(named: local.name) == nil ? local.offsetName(at: now) : local.name
   }
 
+  /// Returns true if the system knows an alarm's zone.
+  func isKnown(_ zone: Alarm.Zone) -> Bool {
+    guard case .named(let name) = zone else { return true }
+    return self.zone(named: name) != nil
+  }
+
   /// Returns the zone of a name in a record, or nil if the system doesn't know it.
   public func zone(recorded name: String) -> TimeZoneRules? {
     TimeZoneRules(offsetName: name) ?? zone(named: name)

@@ -54,7 +54,7 @@ struct HandEditImport: ReconcileStep {
       ids = index.unsettled
     }
     if ids.isEmpty { return [] }
-    let indexFile = writer.store.readAlarmIndex()
+    let indexFile = writer.store.alarmIndexCache.read()
     guard let committed = try committedVersions(ids, indexFile, writer) else { return [] }
     var edits = try AlarmEdits(writer, indexFile, committed)
     for id in ids { try edits.add(id) }
@@ -132,7 +132,8 @@ private struct AlarmEdits {
       let bytes = AlarmRecord.encode(result)
       if let head, bytes == content.bytes, Repository.blobID(bytes) == head {
         // Another program has committed the file, so only the index is updated.
-        unchanged[id] = store.row(result, blob: head, status: content.status, settings: settings)
+        unchanged[id] = store.alarmIndexCache.row(
+          result, blob: head, status: content.status, settings: settings)
       } else {
         files[path] = bytes
       }
@@ -144,7 +145,7 @@ private struct AlarmEdits {
 
   /// Commits the edits if the files differ from HEAD. Otherwise only writes the files.
   mutating func commit() throws {
-    store.replaceRows(unchanged)
+    store.alarmIndexCache.replace(unchanged)
     if files.isEmpty { return }
     let message = addEntries()
     let differs = files.contains { path, content in

@@ -158,13 +158,3 @@ public struct MergeConflictResolver {
     return true
   }
 }
-
-extension Store {
-  /// Resolves the conflicts that a merge of git has left, if there are any. Every command calls it.
-  ///
-  /// - Throws: `StoreError`, `GitError`, `FileError`.
-  public func resolveMergeConflicts() throws {
-    guard Repository.mayBeUnmerged(local.gitDirectory) else { return }
-    try locked { try MergeConflictResolver(self, repository()).resolve() }
-  }
-}

@@ -186,7 +186,7 @@ private struct MovedRecords {
   /// Updates the work tree if the commit with which it last agreed is unknown.
   mutating func update() throws {
     let index = try AlarmIndex(store)
-    let indexFile = store.readAlarmIndex()
+    let indexFile = store.alarmIndexCache.read()
     let committed = try repository.changedFiles(from: nil, to: repository.commit(head).tree)
     for change in committed {
       guard let kind = RecordPath(change.path), let blob = change.after,

@@ -57,7 +57,7 @@ extension Store {
   func lastGood(_ id: Identifier) throws -> (alarm: Alarm, blob: ObjectID)? {
     let repository = try repository()
     var known: ObjectID?
-    if let file = readAlarmIndex(), let index = file.index(of: id) {
+    if let file = alarmIndexCache.read(), let index = file.index(of: id) {
       known = file.row(index)?.blob
     }
     guard

@@ -47,42 +47,44 @@ public struct StoreStatus: Sendable {
   public var problems: [RecordProblem]
 }
 
-extension Store {
+extension StoreStatus {
   /// The maximum number of log entries that are searched for the activity of the devices.
   private static let maxActivityEntries = 5_000
 
-  /// Returns the state of the store.
-  public func storeStatus() throws -> StoreStatus {
-    let repository = try repository()
+  /// Reads the state of a store.
+  public init(of store: Store) throws {
+    let repository = try store.repository()
     let reference = try repository.headBranch()
     let head = try repository.commit(of: reference ?? "HEAD")
-    let view = try AlarmIndex(self)
+    let view = try AlarmIndex(store)
     view.save()
     let remotes = try repository.remotes().map { remote in
       StoreStatus.RemoteStatus(
         remote: remote, counts: try StoreSync.counts(repository, from: head, to: remote.name))
     }
-    let (devices, problems) = self.devices.all()
-    let activity = lastActivities(of: Set(devices.map(\.id)))
-    let presence = self.devices.presence
-    return StoreStatus(
+    let (devices, problems) = store.devices.all()
+    let activity = StoreStatus.lastActivities(in: store, of: Set(devices.map(\.id)))
+    let presence = store.devices.presence
+    self.init(
       branch: reference.map { $0.hasPrefix("refs/heads/") ? String($0.dropFirst(11)) : $0 },
       head: head, operation: try repository.operation(),
-      unsettled: view.unsettled.count + (settingsAreSettled ? 0 : 1),
+      unsettled: view.unsettled.count + (store.settingsAreSettled ? 0 : 1),
       left: try repository.references(under: StoreSync.incoming).count, remotes: remotes,
-      lastSync: sync.last, lastTick: lastTick,
+      lastSync: store.sync.last, lastTick: store.lastTick,
       devices: devices.map { device in
         StoreStatus.DeviceStatus(
-          device: device, isHere: device.id == self.device, lastActivity: activity[device.id],
+          device: device, isHere: device.id == store.device, lastActivity: activity[device.id],
           successor: presence.standIns[device.id],
           isReplaced: presence.replacements[device.id] != nil)
       }.sorted { ($0.isHere ? 0 : 1, $0.device.name) < ($1.isHere ? 0 : 1, $1.device.name) },
       problems: view.problems + problems)
   }
 
-  private func lastActivities(of devices: Set<Identifier>) -> [Identifier: Instant] {
+  private static func lastActivities(
+    in store: Store, of devices: Set<Identifier>
+  ) -> [Identifier: Instant] {
     var result: [Identifier: Instant] = [:]
-    for entry in history.log().prefix(Store.maxActivityEntries) {
+    for entry in store.history.log().prefix(maxActivityEntries) {
       if result[entry.device] == nil { result[entry.device] = entry.at }
       if devices.allSatisfy({ result[$0] != nil }) { break }
     }

@@ -169,7 +169,7 @@ enum Examination: String, ExpressibleByArgument {
       let store = try opened ?? Store.existing(context.storePath, context: context.storeContext)
     else { return }
     try await Repair(store) { Examination.write(DoctorText.diagnosis($0)) }.run()
-    if try await store.pack() { Examination.write(DoctorText.diagnosis(.packed)) }
+    if try await store.maintenance.pack() { Examination.write(DoctorText.diagnosis(.packed)) }
   }
 
   // MARK: The environment

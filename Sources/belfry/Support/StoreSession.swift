@@ -19,7 +19,7 @@ struct StoreSession {
       context.storePath, context: context.storeContext, creates: creates && !isBackground)
     announce(opening, store)
     do {
-      try store.resolveMergeConflicts()
+      try store.maintenance.resolveMergeConflicts()
     } catch {
       context.warnings.warn("a git merge could not be completed: \(CommandError.text(of: error))")
     }
@@ -83,8 +83,8 @@ struct StoreSession {
   /// Audits the records once a day, and packs objects if there are many. A failure is only a warning.
   func upkeep(_ store: Store) async {
     do {
-      try await store.auditDaily()
-      try await store.pack()
+      try await store.maintenance.auditDaily()
+      try await store.maintenance.pack()
     } catch {
       CommandError(error).with(hints: ["No data is lost. See 'belfry doctor'."]).warn()
     }

@@ -2,10 +2,12 @@ import BelfryCore
 import Git
 import Glibc
 
-/// The file of the alarm index, and its rows.
-extension Store {
+/// The alarm index on disk: its reads, and the updates of its rows.
+struct AlarmIndexCache: StorePart {
+  let store: Store
+
   /// Returns the alarm index, or nil if it is missing or damaged.
-  func readAlarmIndex() -> AlarmIndexFile? {
+  func read() -> AlarmIndexFile? {
     // An unreadable index is rebuilt.
     (try? DurableFile.read(local.alarmIndex, limit: 1 << 30)).flatMap { $0 }.flatMap {
       AlarmIndexFile($0.bytes, written: FileSignature($0.status).modified)
@@ -13,38 +15,34 @@ extension Store {
   }
 
   /// A text that changes with the inputs of the alarm index other than the records.
-  var fingerprint: String { "\(context.zones.fingerprint) \(settingsSignature ?? "-")" }
+  var fingerprint: String { "\(context.zones.fingerprint) \(store.settingsSignature ?? "-")" }
 
   /// Returns the row and the summary of an alarm whose file matches its blob.
   func row(
     _ alarm: Alarm, blob: ObjectID, status file: stat, settings: Settings
   ) -> (row: AlarmIndexFile.Row, summary: AlarmSummary) {
     // The ledger affects only statuses that are not cached, except through advance warnings.
-    let ledger = alarm.delivery.warnings == nil ? DeliveryLedger() : self.ledger.read()
+    let ledger = alarm.delivery.warnings == nil ? DeliveryLedger() : store.ledger.read()
     let summary = AlarmSummary(
-      alarm, status: timeline(alarm).status(at: context.now, settings: settings, ledger: ledger))
+      alarm,
+      status: store.timeline(alarm).status(at: context.now, settings: settings, ledger: ledger))
     return (
       AlarmIndexFile.Row(
         id: alarm.id, signature: FileSignature(file), blob: blob, validFrom: context.now,
-        validUntil: isZoneKnown(alarm) ? summary.status.validUntil : context.now), summary
+        validUntil: context.zones.isKnown(alarm.zone) ? summary.status.validUntil : context.now),
+      summary
     )
   }
 
-  /// Returns true if this system knows the alarm's time zone.
-  func isZoneKnown(_ alarm: Alarm) -> Bool {
-    guard case .named(let name) = alarm.zone else { return true }
-    return context.zones.zone(named: name) != nil
-  }
-
   /// Updates the alarm index with files that this process has just written and committed.
-  func updateAlarmIndex(
+  func update(
     files: [String: [UInt8]?], blobs: [String: ObjectID?], written: [String: stat]
   ) {
-    guard let file = readAlarmIndex(), file.fingerprint == fingerprint,
-      let settings = try? settings().settings
+    guard let file = read(), file.fingerprint == fingerprint,
+      let settings = try? store.settings().settings
     else {
       // A missing index is rebuilt now, because a removed record is detected only with an index.
-      try? AlarmIndex(self).save()
+      try? AlarmIndex(store).save()
       return
     }
     var changes: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?] = [:]
@@ -56,21 +54,26 @@ extension Store {
       else { continue }
       changes[id] = row(alarm, blob: blob, status: status, settings: settings)
     }
-    replaceRows(changes)
+    replace(changes)
   }
 
   /// Replaces rows of the alarm index, if it exists.
-  func replaceRows(_ changes: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?]) {
-    guard !changes.isEmpty, let file = readAlarmIndex() else { return }
-    saveAlarmIndex(
+  func replace(_ changes: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?]) {
+    guard !changes.isEmpty, let file = read() else { return }
+    write(
       AlarmIndexFile.bytes(
         from: file, replacing: changes, folder: file.folder, fingerprint: file.fingerprint))
   }
 
   /// Writes the alarm index.
-  func saveAlarmIndex(_ bytes: [UInt8]) {
+  func write(_ bytes: [UInt8]) {
     // A write error is ignored: the next reader rebuilds the index.
     _ = try? DurableFile.write(
       bytes, to: local.alarmIndex, temporary: local.temporaryIndex, syncing: false)
   }
+}
+
+extension Store {
+  /// The alarm index of this store on disk.
+  var alarmIndexCache: AlarmIndexCache { AlarmIndexCache(store: self) }
 }
