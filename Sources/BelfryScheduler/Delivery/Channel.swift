@@ -9,7 +9,7 @@ struct Channel: Sendable {
   /// The names of the channel's hooks.
   let hooks: [String]
   /// Returns the names of the hooks that deliver a notification, the most specific first; none if the channel does not
-  /// deliver it.
+  /// deliver it. Of the shipped hooks, only the first one runs.
   let hooksFor: @Sendable (Notification) -> [String]
   /// True if the user's terminals show the notification when no hook has delivered it.
   let fallsBackToTerminals: Bool

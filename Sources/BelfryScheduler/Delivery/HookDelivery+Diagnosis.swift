@@ -5,7 +5,7 @@ import SystemPackage
 
 /// The state of the channels, for `belfry doctor` and the first start.
 extension HookDelivery {
-  /// The channel that a firing would use.
+  /// The way on which a firing's visible notification would reach the user.
   public enum Reach: Hashable, Sendable {
     /// Desktop notifications, with the name of the service.
     case desktop(String)
@@ -49,7 +49,7 @@ extension HookDelivery {
       case notExecutable
       /// The program in the first line does not exist.
       case interpreterMissing(String)
-      /// No channel has the file's name.
+      /// No hook has the file's name.
       case unknownName
     }
     /// The path of the file.

@@ -14,7 +14,7 @@ import Synchronization
 /// A hook has delivered once it prints `delivered`, prints an answer, or exits with status 0. It has `timeout` seconds
 /// for that. After `delivered` it may continue until the notification is answered or no longer needed.
 public struct HookDelivery: NotificationDelivery {
-  /// The folder of the user's own hooks, which have the names of the channels; nil if there is none.
+  /// The folder of the user's own hooks, which have the names in `hookNames`; nil if there is none.
   public let own: String?
   /// The folders to search for the shipped hooks.
   public let shipped: [String]
@@ -224,7 +224,7 @@ private struct HookRun: Sendable {
     }
     let outcome = await first.outcome
     limit.cancel()
-    // The other channel must not ring until the answer is recorded.
+    // The other channels must not ring until the answer is recorded.
     if case .delivered(.some) = outcome { active.withdraw() }
     return outcome
   }

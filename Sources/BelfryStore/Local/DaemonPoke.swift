@@ -1,6 +1,6 @@
 import Glibc
 
-// The daemon sleeps until something is written to a named pipe. Every commit to the store does so.
+// A write to a named pipe wakes the daemon. Every commit to the store does so.
 
 extension Store {
   /// The path of the named pipe that wakes the daemon when something is written to it.
