@@ -158,7 +158,7 @@ class Scenario:
     def sync_full(self):
         """Runs a sync that fetches more than the disk has space for."""
         remote = self.sandbox.data / "remote.git"
-        with self.disk("size=4m") as folder:
+        with self.disk("size=12m") as folder:
             alpha, _ = self.store("here", folder)
             subprocess.run(["git", "init", "-q", "--bare", "-b", "main", remote], check=True, env=alpha.environment)
             alpha.must("remote", "add", "origin", str(remote))
