@@ -25,7 +25,7 @@ enum Main {
       }
       // Dispatch aborts the process if no file descriptor is left for it.
       try Descriptors.ensure(Main.descriptorsOfDispatch)
-      // Sound: from here on, only the task below uses the command.
+      // Sound: the task below is the only user of the command from here on; this thread does not touch it again.
       nonisolated(unsafe) let transferred = parsed
       Task.detached {
         var asynchronous = transferred

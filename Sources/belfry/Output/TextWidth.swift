@@ -30,8 +30,7 @@ enum TextWidth {
   }
 
   /// The locale whose character table the C library uses; nil if the system lacks it.
-  ///
-  /// It is created once and never freed, and `uselocale` only reads it.
+  // Sound: the locale is created once and never changed or freed, and `uselocale` and `wcwidth` only read it.
   nonisolated(unsafe) private static let locale = belfry_utf8_locale()
 
   /// Returns the width of a text.

@@ -181,9 +181,8 @@
   }
 
   /// A counting semaphore.
-  ///
-  /// The unchecked conformance is sound: the pointer never changes, and any thread may call `sem_post` and `sem_wait`
-  /// on the semaphore.
+  // Sound: the pointer never changes, any thread may call `sem_post` and `sem_wait` on the semaphore, and `deinit` runs
+  // after the last use.
   private final class Semaphore: @unchecked Sendable {
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
