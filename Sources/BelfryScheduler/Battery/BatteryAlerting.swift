@@ -32,10 +32,24 @@ struct BatteryAlerting: Sendable {
   let upcoming: [UpcomingOccurrence]
   let now: Instant
 
+  /// Returns the warnings for a history, and the change that the history needs; nil for none. An idle check then takes
+  /// no lock and writes nothing.
+  func assess(
+    _ history: BatteryWarningHistory
+  ) -> (
+    warnings: [OccurrenceID: BatteryWarning],
+    change: (@Sendable (inout BatteryWarningHistory) -> Void)?
+  ) {
+    var updated = history
+    let warnings = worsened(&updated)
+    if updated == history { return (warnings, nil) }
+    return (warnings, { history in _ = worsened(&history) })
+  }
+
   /// Returns the occurrences whose risk is higher than at the last warning.
   ///
   /// - Parameter history: the delivered warnings. Risks that have passed are updated.
-  func worsened(_ history: inout BatteryWarningHistory) -> [OccurrenceID: BatteryWarning] {
+  private func worsened(_ history: inout BatteryWarningHistory) -> [OccurrenceID: BatteryWarning] {
     let predictions = Dictionary(
       upcoming.map { ($0.id, standing.prediction(at: $0.at)) }
     ) { first, _ in first }
@@ -45,7 +59,7 @@ struct BatteryAlerting: Sendable {
   /// Returns the warning about occurrences whose risk has increased; nil if there are none.
   ///
   /// - Parameters:
-  ///   - warnings: the result of `worsened(_:)`.
+  ///   - warnings: the warnings of `assess(_:)`.
   ///   - alarm: returns an alarm; nil if it is unknown.
   func alert(
     _ warnings: [OccurrenceID: BatteryWarning], zones: ZoneLibrary, alarm: (Identifier) -> Alarm?

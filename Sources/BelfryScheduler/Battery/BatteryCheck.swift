@@ -33,10 +33,10 @@ public struct BatteryCheck: Sendable {
     let alerting = BatteryAlerting(
       standing: standing, upcoming: standing.reading.isCharging ? [] : upcoming(summaries()),
       now: now)
-    var warnings: [OccurrenceID: BatteryWarning] = [:]
-    let failure = file.update { warnings = alerting.worsened(&$0) }
+    let assessment = alerting.assess(file.read())
+    let failure = assessment.change.flatMap(file.update)
     report.failure = report.failure ?? failure
-    let alert = alerting.alert(warnings, zones: store.context.zones) {
+    let alert = alerting.alert(assessment.warnings, zones: store.context.zones) {
       (try? store.alarm($0)) ?? nil
     }
     guard let alert else { return report }

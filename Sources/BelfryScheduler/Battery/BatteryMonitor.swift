@@ -60,11 +60,11 @@ struct BatteryMonitor {
       upcoming: isCharging
         ? [] : alarms.upcoming(after: now, until: now.adding(seconds: BatteryAlerting.horizon)),
       now: now)
-    let before = BatteryWarningFile(store).read()
-    var history = before
-    let warnings = alerting.worsened(&history)
-    alert = alerting.alert(warnings, zones: store.context.zones) { alarms.alarm($0, now: now) }
-    if history != before { update(store, &failures) { _ = alerting.worsened(&$0) } }
+    let assessment = alerting.assess(BatteryWarningFile(store).read())
+    alert = alerting.alert(assessment.warnings, zones: store.context.zones) {
+      alarms.alarm($0, now: now)
+    }
+    if let change = assessment.change { update(store, &failures, change) }
     return alert?.delivery
   }
 
