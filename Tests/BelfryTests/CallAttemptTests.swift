@@ -66,7 +66,8 @@ import Testing
     func run(callers: [Identifier]? = nil) async throws {
       let target = CascadeTarget.phone(try PhoneNumber("5551234567"), message: nil)
       let callout = Callout(
-        CallAttemptTests.occurrence, target, due: Instant(rfc3339: "2026-11-23T05:02:00Z")!)
+        .occurrence(CallAttemptTests.occurrence), target,
+        due: Instant(rfc3339: "2026-11-23T05:02:00Z")!)
       let attempt = try #require(
         CallAttempt(
           store, callout, callers: callers ?? [store.device], leases: nil, dependencies))

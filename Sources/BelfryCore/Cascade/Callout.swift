@@ -33,19 +33,13 @@ public struct Callout: Hashable, Sendable {
 
   /// The identity of the call.
   public let id: ID
-  /// The time at which the cascade step became due.
+  /// The time at which the cascade step became due; for a rehearsal, the time of its request.
   public let due: Instant
 
-  /// Creates a callout for an occurrence.
-  public init(_ occurrence: OccurrenceID, _ target: CascadeTarget, due: Instant) {
-    id = ID(.occurrence(occurrence), target)
+  /// Creates a callout.
+  public init(_ subject: Subject, _ target: CascadeTarget, due: Instant) {
+    id = ID(subject, target)
     self.due = due
-  }
-
-  /// Creates a callout for a rehearsal, which is due at its request.
-  public init(rehearsing alarm: Identifier, requested: Instant, _ target: CascadeTarget) {
-    id = ID(.rehearsal(alarm: alarm, requested: requested), target)
-    due = requested
   }
 
   /// The phone number or person.

@@ -41,7 +41,6 @@ public struct Evaluation: Hashable, Sendable {
     /// True if this device rings because none of the alarm's own devices is known to be alive.
     public let isStandIn: Bool
   }
-
 }
 
 extension Timeline {
@@ -144,7 +143,7 @@ extension Timeline {
           wakes.append(end)
           continue
         }
-        result.callouts.append(Callout(id(of: current.civil), target, due: turn.at))
+        result.callouts.append(Callout(.occurrence(id(of: current.civil)), target, due: turn.at))
       } else if let next = cascadeRun.next(of: index + 1, after: now) {
         wakes.append(next.at)
       }
@@ -163,8 +162,9 @@ extension Timeline {
       let end = entry.at.adding(seconds: Timeline.rehearsalLength)
       if end > now { wakes.append(end) }
     }
+    let subject = Callout.Subject.rehearsal(alarm: alarm.id, requested: requested)
     result.callouts += plan.targets.filter(\.isRemote).map {
-      Callout(rehearsing: alarm.id, requested: requested, $0)
+      Callout(subject, $0, due: requested)
     }
   }
 

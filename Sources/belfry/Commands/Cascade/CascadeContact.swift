@@ -24,20 +24,14 @@ struct CascadeContact: AsyncParsableCommand {
     let context = try common.context(parent.root)
     context.restrictCallsFile()
     let store = try context.open(welcome: false, creates: false)
-    guard let id = Identifier(alarm), let subject = subject(of: id),
+    guard let id = Identifier(alarm), let (subject, due) = subject(of: id),
       let wanted = target ?? context.environment[CallCommand.targetVariable]
     else { throw ValidationError("The daemon runs this command.") }
-    let planned =
-      if case .occurrence(_, let due) = subject { due } else { context.storeContext.now }
     guard let alarm = try store.alarm(id),
-      let plan = alarm.cascadePlan(at: planned),
+      let plan = alarm.cascadePlan(at: rehearsal == nil ? due : context.storeContext.now),
       let target = plan.targets.first(where: { $0.key == wanted })
     else { return }
-    let callout =
-      switch subject {
-      case .occurrence(let occurrence, let due): Callout(occurrence, target, due: due)
-      case .rehearsal(let requested): Callout(rehearsing: id, requested: requested, target)
-      }
+    let callout = Callout(subject, target, due: due)
     let progress = CallProgressFile(store)
     guard let lock = try progress.lock(callout.id) else { return }
     defer { withExtendedLifetime(lock) {} }
@@ -54,20 +48,17 @@ struct CascadeContact: AsyncParsableCommand {
     try await attempt.run()
   }
 
-  private enum Subject {
-    case occurrence(OccurrenceID, due: Instant)
-    case rehearsal(requested: Instant)
-  }
-
-  /// Returns the subject of the call; nil if the options are not valid.
-  private func subject(of alarm: Identifier) -> Subject? {
-    if let requested = rehearsal.flatMap(Instant.init(rfc3339:)) {
-      return .rehearsal(requested: requested)
+  /// Returns the subject of the call and the time since which it is due; nil if the options are not valid.
+  private func subject(of alarm: Identifier) -> (subject: Callout.Subject, due: Instant)? {
+    if let rehearsal {
+      return Instant(rfc3339: rehearsal).map {
+        (.rehearsal(alarm: alarm, requested: $0), $0)
+      }
     }
     guard let occurrence = occurrence.flatMap({ CivilDateTime($0) }),
       let due = due.flatMap(Instant.init(rfc3339:))
     else { return nil }
-    return .occurrence(OccurrenceID(alarm: alarm, occurrence: occurrence), due: due)
+    return (.occurrence(OccurrenceID(alarm: alarm, occurrence: occurrence)), due)
   }
 }
 
