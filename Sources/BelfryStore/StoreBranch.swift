@@ -10,10 +10,9 @@ public struct StoreBranch: StorePart {
   ///
   /// - Complexity: Reads one small file.
   public var files: [String] {
-    let branch = DurableFile.firstLine(of: local.gitDirectory + "/HEAD")
-      .flatMap { $0.hasPrefix("ref: ") ? String($0.dropFirst(5)) : nil }
-    return [local.gitDirectory + "/HEAD", local.commonDirectory + "/packed-refs"]
-      + [branch.map { "\(local.commonDirectory)/\($0)" }].compactMap { $0 }
+    let common = local.commonDirectory
+    let branch = local.headReference.map { "\(common)/\($0)" }
+    return [local.gitDirectory + "/HEAD", common + "/packed-refs"] + [branch].compactMap { $0 }
   }
 
   /// The commit of the branch; nil if its files cannot be read.
@@ -102,9 +101,13 @@ extension LocalState {
   ///
   /// It doesn't use libgit2, because initializing libgit2 takes longer than most commands.
   func readHead() -> ObjectID? {
-    guard let head = DurableFile.firstLine(of: gitDirectory + "/HEAD"), head.hasPrefix("ref: ")
-    else { return nil }
-    return readReference(String(head.dropFirst(5)))
+    headReference.flatMap(readReference)
+  }
+
+  /// The full name of the checked-out branch, such as `refs/heads/main`; nil if no branch is checked out.
+  var headReference: String? {
+    DurableFile.firstLine(of: gitDirectory + "/HEAD")
+      .flatMap { $0.hasPrefix("ref: ") ? String($0.dropFirst(5)) : nil }
   }
 
   /// Returns the commit of a reference, from its own file or from the packed references.

@@ -29,9 +29,6 @@ public final class LocalLock: Sendable {
     let file = Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else { return nil }
     defer { close(file) }
-    if flock(file, LOCK_SH | LOCK_NB) == 0 { return nil }
-    var buffer = [UInt8](repeating: 0, count: 200)
-    let count = pread(file, &buffer, buffer.count, 0)
-    return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : "another process"
+    return flock(file, LOCK_SH | LOCK_NB) == 0 ? nil : StoreLock.holder(file)
   }
 }

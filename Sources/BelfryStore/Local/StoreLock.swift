@@ -6,6 +6,9 @@ import Glibc
 struct StoreLock: ~Copyable {
   private let descriptor: Int32
 
+  /// The maximum size of a holder's description, in bytes.
+  private static let maxHolderSize = 200
+
   /// Waits for the lock.
   ///
   /// - Parameters:
@@ -21,20 +24,25 @@ struct StoreLock: ~Copyable {
       let number = errno
       if number == EINTR { continue }
       guard number == EWOULDBLOCK, waited < timeout else {
-        var buffer = [UInt8](repeating: 0, count: 200)
-        let count = pread(file, &buffer, buffer.count, 0)
+        let other = StoreLock.holder(file)
         close(file)
         if number != EWOULDBLOCK { throw FileError(locking: path, number: number) }
-        let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
-        throw StoreError.locked(by: text.isEmpty ? "another process" : text)
+        throw StoreError.locked(by: other)
       }
       usleep(5_000)
       waited += 5
     }
     descriptor = file
-    let text = Array(holder.utf8.prefix(200))
+    let text = Array(holder.utf8.prefix(StoreLock.maxHolderSize))
     _ = ftruncate(file, 0)
     _ = pwrite(file, text, text.count, 0)
+  }
+
+  /// Returns the description of the process that holds the lock on an open lock file.
+  static func holder(_ file: Int32) -> String {
+    var buffer = [UInt8](repeating: 0, count: maxHolderSize)
+    let count = pread(file, &buffer, buffer.count, 0)
+    return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : "another process"
   }
 
   /// Sets the modification time of the lock's file.
