@@ -129,8 +129,8 @@ public struct OccurrenceRecord: Hashable, Sendable {
     /// them.
     public var history: [CascadeRun.Snooze]
 
-    /// Moves the end of an expired snooze to the present.
-    fileprivate mutating func end(at now: Instant) {
+    /// Moves the end of an expired snooze to the present, so that the alarm rings again immediately.
+    mutating func end(at now: Instant) {
       guard let until, until <= now else { return }
       self.until = now
       let latest = history.indices.max { history[$0].until < history[$1].until }
@@ -188,9 +188,6 @@ public struct OccurrenceRecord: Hashable, Sendable {
   /// True if the clock alone settled the occurrence: it was missed, or skipped by a pause. An automatic completion does
   /// not count, because a user stopped the occurrence before.
   var isSettledByClock: Bool { state == .missed || (state == .skipped && auto) }
-
-  /// Moves the end of an expired snooze to the present, so that the alarm rings again immediately.
-  mutating func endSnooze(at now: Instant) { snooze.end(at: now) }
 
   /// Changes the state.
   ///

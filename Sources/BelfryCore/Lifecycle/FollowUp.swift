@@ -138,8 +138,7 @@ extension Timeline {
       overdue,
       Ringing(
         due: overdue.due, firing, alarm: alarm, ringsHere: sendsFollowUps(of: civil, record),
-        now: now,
-        settings: settings)
+        now: now, settings: settings)
     )
   }
 

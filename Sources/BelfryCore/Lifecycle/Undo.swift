@@ -103,7 +103,7 @@ extension Timeline {
       restored.exhausted = false
       if restored.state == .open { restored.since = now }
       // An expired snooze rings now. The ledger may already have a delivery for its original end.
-      if restored.state == .snoozed { restored.endSnooze(at: now) }
+      if restored.state == .snoozed { restored.snooze.end(at: now) }
       // Without this, a record from before the last clearing would not count.
       if let cleared = alarm.progress.cleared, let since = restored.since, since <= cleared {
         restored.revived = max(now, Instant(milliseconds: cleared.milliseconds + 1))
