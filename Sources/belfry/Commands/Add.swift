@@ -5,6 +5,7 @@ import BelfryStore
 
 struct Add: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "add",
     abstract: "Add an alarm.",
     discussion: """
       Without a schedule option, the alarm rings weekly on today's weekday; without --at, at the current minute.

@@ -5,6 +5,7 @@ import BelfryStore
 
 struct Catalog: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "catalog",
     abstract: "Show every part of the terminal output, in every state.",
     discussion: "Uses sample alarms and a fixed clock; reads nothing from the store.",
     shouldDisplay: false)

@@ -5,6 +5,7 @@ import Git
 
 struct Conflicts: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "conflicts",
     abstract: "List the edits that merges set aside, and restore them.",
     discussion: """
       A merge resolves every conflict automatically: it keeps one value and sets the other aside.
@@ -122,6 +123,7 @@ struct ConflictsRestore: AsyncParsableCommand {
 
 struct Explain: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "explain",
     abstract: "Show which device, commit and rule set each value.")
 
   @Argument(help: "The alarm.") var alarm: String

@@ -87,6 +87,7 @@ struct DaemonCommand: AsyncParsableCommand {
 /// The command that Belfry's git hooks run after a change.
 struct Poke: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "poke",
     abstract: "Notify the daemon of a change, or run a tick.",
     discussion: """
       Belfry's git hooks run this command after every pull, merge, commit and checkout. Without a daemon it runs a tick.

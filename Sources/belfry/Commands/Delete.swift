@@ -4,6 +4,7 @@ import BelfryStore
 
 struct Delete: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "delete",
     abstract: "Delete an alarm on all devices.",
     discussion: "Other devices delete the alarm with their next sync. Its log entries are kept.")
 

@@ -2,6 +2,7 @@ import ArgumentParser
 
 struct Dismiss: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "dismiss",
     abstract: "Dismiss the missed occurrences of an alarm.")
 
   @OptionGroup var options: AnswerOptions

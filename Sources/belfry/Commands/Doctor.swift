@@ -9,6 +9,7 @@ import SystemPackage
 
 struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "doctor",
     abstract: "Check the store and its environment, and repair damage.",
     discussion: """
       Checks the store, its records and log, the clock and the time zones, the hooks, the notifications, the \

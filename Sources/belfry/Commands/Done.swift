@@ -4,6 +4,7 @@ import BelfryStore
 
 struct Done: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "done",
     abstract: "Mark an occurrence as done.",
     discussion: """
       Applies to the occurrence that is ringing, snoozed, pending or missed.

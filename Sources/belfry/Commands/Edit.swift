@@ -4,6 +4,7 @@ import BelfryStore
 
 struct Edit: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "edit",
     abstract: "Change an alarm.",
     discussion: """
       Options that you leave out keep their values. A new schedule applies from now on; no past occurrence fires.

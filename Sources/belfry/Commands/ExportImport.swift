@@ -18,6 +18,7 @@ enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
 
 struct Export: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "export",
     abstract: "Export the store as one document.",
     discussion: """
         belfry export > alarms.json                 # alarms, log, devices and settings
@@ -66,6 +67,7 @@ struct Export: ParsableCommand {
 
 struct Import: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "import",
     abstract: "Import an export, a calendar or taskwarrior's tasks.",
     discussion: """
         belfry import alarms.json             # a document of 'belfry export', merged as in a sync

@@ -6,6 +6,7 @@ import Glibc
 
 struct Hooks: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "hooks",
     abstract: "Install git hooks and the merge driver in the store.",
     discussion: """
       With them, plain git merges records as a sync does, refuses to commit invalid records, and notifies the daemon \

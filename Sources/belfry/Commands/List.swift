@@ -4,6 +4,7 @@ import BelfryStore
 
 struct List: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "list",
     abstract: "List all alarms, ringing ones first.")
 
   @OptionGroup var motion: MotionOptions

@@ -5,6 +5,7 @@ import BelfryStore
 
 struct Log: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "log",
     abstract: "Show the log, newest entries first.",
     discussion: """
       With --json, each entry has a 'payload' with the facts beyond the action: {"kind": "snooze", "until": …}.

@@ -4,6 +4,7 @@ import BelfryStore
 
 struct Next: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "next",
     abstract: "Show the next occurrences of all alarms, or of one.")
 
   @Argument(help: "The alarm (default: all).")

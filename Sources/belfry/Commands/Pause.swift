@@ -57,6 +57,7 @@ struct PauseCommand: ParsableCommand {
 
 struct Resume: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "resume",
     abstract: "End the pause of an alarm, or of all alarms.")
 
   @Argument(help: "The alarm.")

@@ -4,6 +4,7 @@ import BelfryStore
 
 struct Pending: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "pending",
     abstract: "List stopped occurrences that are not confirmed as done.")
 
   @OptionGroup var common: CommonOptions

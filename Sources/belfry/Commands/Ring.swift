@@ -5,6 +5,7 @@ import BelfryStore
 
 struct Ring: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "ring",
     abstract: "Show ringing alarms full screen and answer with a key.",
     discussion: """
       Keys: s stop, d done, k skip, z snooze (1: an hour, 2: a day, 3: a week), q quit and leave it ringing.

@@ -3,7 +3,8 @@ import BelfryCore
 import BelfryStore
 
 struct Show: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Show all details of an alarm.")
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show all details of an alarm.")
 
   @Argument(help: "The alarm.")
   var alarm: String

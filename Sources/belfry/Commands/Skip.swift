@@ -4,6 +4,7 @@ import BelfryStore
 
 struct Skip: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "skip",
     abstract: "Skip an occurrence.",
     discussion: """
       Skips the occurrence that is ringing, snoozed or pending; otherwise the next one.

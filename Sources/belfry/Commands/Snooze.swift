@@ -3,6 +3,7 @@ import BelfryCore
 
 struct Snooze: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "snooze",
     abstract: "Silence a ringing alarm, which rings again later.",
     discussion: """
       The length is a time such as 10m, 1h, 1d or 1w. The default is the setting snooze (9 minutes).

@@ -5,6 +5,7 @@ import BelfryStore
 
 struct Sounds: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "sounds",
     abstract: "List the sounds, or play one.",
     discussion: """
         belfry sounds

@@ -5,6 +5,7 @@ import BelfryStore
 
 struct Stats: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "stats",
     abstract: "Show streaks, counts and a calendar.",
     discussion: """
       A streak is a series of occurrences that were confirmed as done. A missed occurrence, or one that was completed

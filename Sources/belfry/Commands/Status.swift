@@ -5,6 +5,7 @@ import Git
 
 struct Status: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "status",
     abstract: "Show the state of the branch, the remotes and devices.",
     discussion: "Uses no network: the state of the remotes is that of the last sync.")
 

@@ -2,6 +2,7 @@ import ArgumentParser
 
 struct Stop: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "stop",
     abstract: "Silence a ringing or snoozed alarm.",
     discussion: """
       On the tiers plus and premium, a stopped occurrence is pending: follow-ups ask about it until it is done.

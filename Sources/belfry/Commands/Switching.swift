@@ -4,6 +4,7 @@ import BelfryStore
 
 struct Enable: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "enable",
     abstract: "Enable an alarm; it rings again from now on.")
 
   @Argument(help: "The alarm.")
@@ -21,6 +22,7 @@ struct Enable: ParsableCommand {
 
 struct Disable: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "disable",
     abstract: "Disable an alarm until it is enabled again.")
 
   @Argument(help: "The alarm.")

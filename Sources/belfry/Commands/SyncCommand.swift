@@ -155,6 +155,7 @@ struct SyncCommand: AsyncParsableCommand {
 
 struct Clone: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "clone",
     abstract: "Create this device's store from a remote.")
 
   @Argument(help: "The remote: a path, host:path, or a URL (ssh, https, git or file).")

@@ -4,6 +4,7 @@ import BelfryStore
 
 struct Undo: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "undo",
     abstract: "Undo your last action on this device.",
     discussion: """
       Undo is a new commit and also works after a sync. Repeat it to undo the action before. Automatic changes (an alarm

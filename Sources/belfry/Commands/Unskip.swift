@@ -3,6 +3,7 @@ import BelfryCore
 
 struct Unskip: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "unskip",
     abstract: "Restore the first skipped future occurrence, or all.")
 
   @OptionGroup var options: AnswerOptions

@@ -2,6 +2,7 @@ import ArgumentParser
 
 struct Service: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "service",
     abstract: "Install, remove and check the background service.",
     discussion: """
       Alarms ring only while the scheduler runs. With systemd it is a user service with the daemon, or with --timer a
