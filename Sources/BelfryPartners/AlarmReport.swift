@@ -57,7 +57,7 @@ struct AlarmReport {
   /// The stamps of the edited fields have the time of the edit.
   private func edit(at moment: Instant) -> String? {
     func isEdited(_ fields: [Alarm.Field]) -> Bool {
-      fields.contains { alarm.stamps[$0]?.time == moment }
+      fields.contains { alarm.mergeState.stamps[$0]?.time == moment }
     }
     let parts = [
       isEdited([.schedule, .zone]) ? "the time" : nil,

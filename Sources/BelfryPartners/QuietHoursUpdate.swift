@@ -31,7 +31,7 @@ public struct QuietHoursUpdate: Sendable {
       let changed = alarms.filter(differs).map { before in
         var after = before
         after.partner?.quiet = quiet
-        after.stamps[.partner] = Stamp.next(
+        after.mergeState.stamps[.partner] = Stamp.next(
           after: before.latestStamp, now: store.context.now, device: store.device)
         return after
       }

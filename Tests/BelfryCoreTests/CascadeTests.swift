@@ -487,7 +487,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
 
   @Test func aRunUsesTheListFromItsDueTime() throws {
     var before = try alarm()
-    before.stamps[.cascade] = Stamp(time: at("08:00:00"), device: phone)
+    before.mergeState.stamps[.cascade] = Stamp(time: at("08:00:00"), device: phone)
     var edited = before
     edited.cascade?.plan.targets = [.device(speaker)]
     let after = edited.stamped(against: before, at: at("09:01:00"), device: phone)

@@ -197,7 +197,9 @@ import Testing
       after.cascade?.plan.targets == [
         .device(laptop), .person(CascadePerson(name: "Jen", device: new)),
       ])
-    #expect(after.stamps[.cascade]?.device == new && after.stamps[.delivery]?.device == new)
+    #expect(
+      after.mergeState.stamps[.cascade]?.device == new
+        && after.mergeState.stamps[.delivery]?.device == new)
     #expect(after.replacing(old, by: new, at: at("10:00:00")) == nil)
     // The first device is not a later step.
     alarm.cascade?.plan.primary = new
@@ -210,7 +212,7 @@ import Testing
     let adopted = try #require(base.replacing(old, by: new, at: at("10:00:00")))
     var titled = base
     titled.title = "Other"
-    titled.stamps[.title] = Stamp(time: at("10:00:01"), device: other)
+    titled.mergeState.stamps[.title] = Stamp(time: at("10:00:01"), device: other)
     let joined = Alarm.join(adopted, titled)
     #expect(joined == Alarm.join(titled, adopted))
     #expect(joined.delivery.devices == [new] && joined.title == "Other")

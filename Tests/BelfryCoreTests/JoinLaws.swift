@@ -82,10 +82,10 @@ import Testing
     }
     alarm.progress.rehearsal = random.one(in: 2) ? nil : moment(&random)
     for field in Alarm.Field.allCases {
-      alarm.stamps[field] = random.one(in: 5) ? nil : stamp(&random)
+      alarm.mergeState.stamps[field] = random.one(in: 5) ? nil : stamp(&random)
     }
     if random.one(in: 3) {
-      alarm.deletion = Dictionary(
+      alarm.mergeState.deletion = Dictionary(
         uniqueKeysWithValues: Alarm.Field.allCases.map { ($0, stamp(&random)) })
     }
     alarm.progress.armed = moment(&random)
@@ -97,7 +97,8 @@ import Testing
       alarm.progress.occurrences[occurrence] = self.occurrence(&random)
     }
     alarm.progress.generation = random.one(in: 4) ? 1 : 0
-    alarm.extras = random.one(in: 2) ? [:] : ["colour": random.pick(["\"red\"", "\"blue\""])]
+    alarm.mergeState.extras =
+      random.one(in: 2) ? [:] : ["colour": random.pick(["\"red\"", "\"blue\""])]
     return alarm
   }
 
@@ -240,9 +241,9 @@ import Testing
 
   @Test func case5_unknownKeysAreKept() throws {
     var (a, b) = (try rent(), try rent())
-    a.extras = ["colour": "\"red\""]
-    b.extras = ["icon": "\"bell\""]
-    #expect(Alarm.join(a, b).extras == ["colour": "\"red\"", "icon": "\"bell\""])
+    a.mergeState.extras = ["colour": "\"red\""]
+    b.mergeState.extras = ["icon": "\"bell\""]
+    #expect(Alarm.join(a, b).mergeState.extras == ["colour": "\"red\"", "icon": "\"bell\""])
   }
 
   @Test func progressCase1_aCorrectionReplacesTheWholeProgress() throws {

@@ -321,9 +321,9 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
   @Test func aSkipAheadAppliesUnderItsSchedule() throws {
     var alarm = try rent()
     alarm.progress.occurrences[monday] = OccurrenceRecord(
-      .skipped, schedule: alarm.stamps[.schedule])
+      .skipped, schedule: alarm.mergeState.stamps[.schedule])
     #expect(timeline(alarm).next(after: due.adding(seconds: -60))?.civil == friday)
-    alarm.stamps[.schedule] = Stamp(time: due.adding(seconds: -30), device: laptop)
+    alarm.mergeState.stamps[.schedule] = Stamp(time: due.adding(seconds: -30), device: laptop)
     #expect(timeline(alarm).next(after: due.adding(seconds: -20))?.civil == monday)
   }
 

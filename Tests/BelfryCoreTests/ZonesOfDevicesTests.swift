@@ -250,7 +250,7 @@ import Testing
     #expect(evaluation.upkeep == [.cascadeZone("America/Los_Angeles")])
     let alarm = evaluation.transition.alarm
     #expect(alarm.cascadeZone == "America/Los_Angeles")
-    #expect(alarm.stamps[.cascadeZone]?.device == laptop)
+    #expect(alarm.mergeState.stamps[.cascadeZone]?.device == laptop)
     // After it is recorded, nothing is left to do.
     #expect(
       !self.evaluation(alarm, on: laptop, in: "America/Los_Angeles").needsCommit)

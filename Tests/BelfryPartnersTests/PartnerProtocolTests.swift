@@ -359,7 +359,7 @@ import Testing
     try await change { $0.enabled = false }
     try await change { $0.enabled = true }
     try await change { $0 = $0.deleted() }
-    try await change { $0.deletion = nil }
+    try await change { $0.mergeState.deletion = nil }
     let receipts = try pair.chris.partner.sent[0].receipts
     #expect(
       receipts.map(\.state) == [.scheduled, .withdrawn, .scheduled, .withdrawn, .scheduled])

@@ -117,7 +117,7 @@ import Testing
         name: "Chris", partnership: Identifier(high: 3, low: 3),
         request: Identifier(high: 1, low: 1)),
       here: .utc, at: Instant(rfc3339: Pair.start)!, device: Identifier(high: 4, low: 4))
-    alarm.stamps[.schedule] = alarm.stamps[.title]
+    alarm.mergeState.stamps[.schedule] = alarm.mergeState.stamps[.title]
     let report = AlarmReport(alarm, zone: .utc)
     var told: [LogEntry.Action: String] = [:]
     for action in LogEntry.Action.allCases {

@@ -54,7 +54,7 @@ import Testing
     let rent = try #require(alarms.first { $0.title == "Rent" })
     #expect(rent.zone == .named("Europe/Berlin"))
     #expect(rent.note == "Pay landlord")
-    #expect(rent.extras["colour"] == "\"red\"")
+    #expect(rent.mergeState.extras["colour"] == "\"red\"")
     #expect(rent.progress.occurrences.values.contains { $0.state == .skipped })
     #expect(alarms.first { $0.title == "Call" }?.isDeleted == true)
     #expect(alarms.first { $0.title == "Books" }?.enabled == false)

@@ -17,8 +17,8 @@ import Testing
     try HandEditImport(.alarms([tea.id])).run(fixture.writer())
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: Coffee"])
     let after = try fixture.alarm("Coffee")
-    #expect(try #require(after.stamps[.title]) > #require(tea.stamps[.title]))
-    #expect(after.stamps[.schedule] == tea.stamps[.schedule])
+    #expect(try #require(after.mergeState.stamps[.title]) > #require(tea.mergeState.stamps[.title]))
+    #expect(after.mergeState.stamps[.schedule] == tea.mergeState.stamps[.schedule])
     let entries = fixture.store.history.log().filter { $0.alarm == tea.id }
     #expect(entries.map(\.action) == [.edited])
     #expect(try await fixture.status().isEmpty)
@@ -110,7 +110,7 @@ import Testing
     try HandEditImport(.unsettled).run(fixture.writer())
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: Milk"])
     #expect(fixture.store.history.log().map(\.action) == [.created])
-    #expect(try fixture.alarm("Milk").stamps[.title]?.device == fixture.store.device)
+    #expect(try fixture.alarm("Milk").mergeState.stamps[.title]?.device == fixture.store.device)
   }
 
   @Test("An edit that another program committed only updates the alarm index")

@@ -127,7 +127,7 @@ import Testing
       with: "\"colour\": [1, 2.5, null, {\"a\": \"ä\"}], \"enabled\": true,"
     ).replacing("\"kind\": \"weekly\",", with: "\"kind\": \"weekly\", \"note\": \"x\",")
     let alarm = try decode(extended)
-    #expect(alarm.extras["colour"] == "[1,2.5,null,{\"a\":\"ä\"}]")
+    #expect(alarm.mergeState.extras["colour"] == "[1,2.5,null,{\"a\":\"ä\"}]")
     let written = String(decoding: AlarmRecord.encode(alarm), as: UTF8.self)
     #expect(try decode(written) == alarm)
     #expect(written.contains("\"colour\""))

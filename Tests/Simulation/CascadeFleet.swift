@@ -137,10 +137,10 @@ final class CascadeFleet {
       device: store.device)
     alarm.cascade = Cascade(
       Cascade.Plan(isOn: true, primary: store.device, targets: targets))
-    alarm.stamps[.cascade] = alarm.stamps[.title]
+    alarm.mergeState.stamps[.cascade] = alarm.mergeState.stamps[.title]
     if random.one(in: 2) {
       alarm.cascadeZone = store.devices.zoneName(of: store.device)
-      alarm.stamps[.cascadeZone] = alarm.stamps[.title]
+      alarm.mergeState.stamps[.cascadeZone] = alarm.mergeState.stamps[.title]
     }
     try store.add(
       Store.Change(

@@ -25,7 +25,7 @@ struct Ledger {
 
   /// Records an edited field: the latest stamp must win.
   mutating func edited(_ alarm: Alarm, _ field: Alarm.Field) {
-    guard let stamp = alarm.stamps[field] else { return }
+    guard let stamp = alarm.mergeState.stamps[field] else { return }
     let key = Key(alarm: alarm.id, field: field)
     if let known = edits[key], known.stamp > stamp { return }
     edits[key] = (stamp, alarm.text(of: field))
@@ -65,7 +65,7 @@ struct Ledger {
     let known = Set(end.log.map(\.id))
     for id in entries where !known.contains(id) { throw Violation("entry \(id.short) is lost") }
     for (key, edit) in edits {
-      guard let alarm = end.alarms[key.alarm], let stamp = alarm.stamps[key.field] else {
+      guard let alarm = end.alarms[key.alarm], let stamp = alarm.mergeState.stamps[key.field] else {
         throw Violation("\(key.field) of \(key.alarm.short) has lost its stamp")
       }
       if stamp < edit.stamp || (stamp == edit.stamp && alarm.text(of: key.field) != edit.text) {

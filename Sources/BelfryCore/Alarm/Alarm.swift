@@ -30,15 +30,8 @@ public struct Alarm: Hashable, Sendable {
   public var partner: PartnerOrigin?
   /// The state of the alarm's occurrences.
   public var progress: Progress
-  /// The stamp of each field's last edit.
-  public var stamps: [Field: Stamp]
-  /// The stamps that the deletion had seen; nil if the alarm was never deleted.
-  ///
-  /// The definition stays in the record. A concurrent edit that the deletion had not seen can restore the whole alarm,
-  /// and joining stays associative.
-  public var deletion: [Field: Stamp]?
-  /// Unknown keys, preserved as canonical JSON by path (`key` or `object/key`).
-  public var extras: [String: String]
+  /// The stamps of the last edits and of the deletion, and the unknown keys of the record.
+  public var mergeState: MergeState
 
   /// The definition fields, named as in records.
   public enum Field: String, CaseIterable, Comparable, Sendable {
@@ -117,10 +110,7 @@ public struct Alarm: Hashable, Sendable {
     id: Identifier, title: String, note: String? = nil, enabled: Bool = true, schedule: Schedule,
     zone: Zone = .floating, delivery: Delivery = Delivery(), pause: Pause? = nil,
     cascade: Cascade? = nil, cascadeZone: String? = nil, partner: PartnerOrigin? = nil,
-    progress: Progress,
-    stamps: [Field: Stamp] = [:],
-    deletion: [Field: Stamp]? = nil,
-    extras: [String: String] = [:]
+    progress: Progress, mergeState: MergeState = MergeState()
   ) {
     self.id = id
     self.title = title
@@ -134,25 +124,19 @@ public struct Alarm: Hashable, Sendable {
     self.cascadeZone = cascadeZone
     self.partner = partner
     self.progress = progress
-    self.stamps = stamps
-    self.deletion = deletion
-    self.extras = extras
+    self.mergeState = mergeState
   }
 
   /// True if the alarm is deleted: no field has a later stamp than the deletion had seen.
   ///
   /// The stamp of `cascadeZone` is ignored, because a device updates that field without a user's edit.
-  public var isDeleted: Bool {
-    guard let deletion else { return false }
-    return stamps.allSatisfy { field, stamp in
-      field == .cascadeZone || deletion[field].map { stamp <= $0 } ?? false
-    }
-  }
+  public var isDeleted: Bool { mergeState.isDeleted }
 
   /// The latest stamp in the record, which the stamp of the next edit must exceed; nil if there is none.
   public var latestStamp: Stamp? {
-    (Array(stamps.values) + Array((deletion ?? [:]).values)
-      + (cascade?.registers.values.compactMap(\.stamp) ?? [])).max()
+    ([mergeState.latestStamp].compactMap { $0 }
+      + (cascade?.registers.values.compactMap(\.stamp) ?? []))
+      .max()
   }
 
   /// Returns a field's value as text, for comparison and display.

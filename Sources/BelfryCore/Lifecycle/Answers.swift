@@ -218,7 +218,7 @@ extension Timeline {
     case .skip:
       record.move(to: .skipped, at: now)
       // A skip ahead of time applies only under the present schedule.
-      if occurrence(civil).at > now { record.schedule = alarm.stamps[.schedule] }
+      if occurrence(civil).at > now { record.schedule = alarm.mergeState.stamps[.schedule] }
       action = .skipped
     case .unskip:
       record.move(to: .open, at: now)

@@ -9,8 +9,9 @@ extension Alarm {
     return Alarm(
       id: id, title: title, note: note, schedule: schedule, zone: zone, delivery: delivery,
       progress: Progress(armed: now),
-      stamps: Dictionary(
-        uniqueKeysWithValues: Field.allCases.filter { !$0.isOptional }.map { ($0, stamp) }))
+      mergeState: MergeState(
+        stamps: Dictionary(
+          uniqueKeysWithValues: Field.allCases.filter { !$0.isOptional }.map { ($0, stamp) })))
   }
 
   /// Returns the fields with different values, in ascending order.
@@ -29,10 +30,10 @@ extension Alarm {
       if field == .cascade, let cascade {
         return !cascade.partsEdited(since: earlier?.cascade).isEmpty
       }
-      guard let stamp = stamps[field] else {
+      guard let stamp = mergeState.stamps[field] else {
         return !field.isOptional || text(of: field) != earlier?.text(of: field) ?? ""
       }
-      guard let earlier, earlier.stamps[field] == stamp else { return false }
+      guard let earlier, earlier.mergeState.stamps[field] == stamp else { return false }
       return text(of: field) != earlier.text(of: field)
     }
   }
@@ -48,7 +49,7 @@ extension Alarm {
     guard !edited.isEmpty else { return alarm }
     let stamp = Stamp.next(
       after: [latestStamp, earlier?.latestStamp].compactMap { $0 }.max(), now: now, device: device)
-    for field in edited { alarm.stamps[field] = stamp }
+    for field in edited { alarm.mergeState.stamps[field] = stamp }
     if edited.contains(.cascade) {
       // A due occurrence follows the cascade as it was before the edit.
       alarm.cascade = (alarm.cascade ?? Cascade()).stamped(
@@ -71,8 +72,9 @@ extension Alarm {
   public func stamped(asDescendantOf base: Alarm) -> Alarm {
     var result = self
     for field in Field.allCases where text(of: field) != base.text(of: field) {
-      guard stamps[field] == nil || stamps[field] == base.stamps[field] else { continue }
-      result.stamps[field] = Stamp.first(after: base.stamps[field], of: id)
+      let (stamp, earlier) = (mergeState.stamps[field], base.mergeState.stamps[field])
+      guard stamp == nil || stamp == earlier else { continue }
+      result.mergeState.stamps[field] = Stamp.first(after: earlier, of: id)
     }
     if cascade != nil || base.cascade != nil {
       result.cascade = (cascade ?? Cascade()).stamped(
@@ -92,7 +94,7 @@ extension Alarm {
     for field in fields { edited.take(field, from: other) }
     var result = edited.stamped(against: self, at: now, device: device)
     let stamp = Stamp.next(after: latestStamp, now: now, device: device)
-    for field in fields { result.stamps[field] = stamp }
+    for field in fields { result.mergeState.stamps[field] = stamp }
     return result
   }
 
@@ -108,7 +110,7 @@ extension Alarm {
   /// Returns the alarm, deleted. The deletion overrides every edit that is known here.
   public func deleted() -> Alarm {
     var alarm = self
-    alarm.deletion = stamps.merging(deletion ?? [:], uniquingKeysWith: max)
+    alarm.mergeState.delete()
     return alarm
   }
 }

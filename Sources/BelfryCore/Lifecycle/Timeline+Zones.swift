@@ -129,7 +129,7 @@ extension Timeline {
     guard let name = zoneToRecord, let deviceContext else { return }
     let stamp = Stamp.next(after: alarm.latestStamp, now: now, device: deviceContext.device)
     result.transition.alarm.cascadeZone = name
-    result.transition.alarm.stamps[.cascadeZone] = stamp
+    result.transition.alarm.mergeState.stamps[.cascadeZone] = stamp
     result.upkeep.append(.cascadeZone(name))
   }
 }

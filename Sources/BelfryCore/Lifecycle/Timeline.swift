@@ -152,7 +152,8 @@ public struct Timeline: Sendable {
   private func applies(_ record: OccurrenceRecord, _ civil: CivilDateTime) -> Bool {
     if isPremature(record, civil) { return false }
     guard record.state == .skipped, let made = record.schedule else { return true }
-    return made == alarm.stamps[.schedule] || occurrence(civil).at <= alarm.progress.armed
+    return made == alarm.mergeState.stamps[.schedule]
+      || occurrence(civil).at <= alarm.progress.armed
   }
 
   // MARK: Due occurrences

@@ -66,7 +66,7 @@ extension Timeline {
       } else {
         result.take(field, from: before)
       }
-      result.stamps[field] = stamp
+      result.mergeState.stamps[field] = stamp
     }
     try reopen(after, before, acted: acted, now: now, in: &result)
     if before.enabled, !Set(fields).isDisjoint(with: [.enabled, .schedule, .zone]) {

@@ -19,25 +19,22 @@ extension Alarm {
   /// 5. **Unknown keys**: all are kept. Between two values, the greater text wins.
   public static func join(_ a: Alarm, _ b: Alarm) -> Alarm {
     var result = a
+    result.mergeState = MergeState.joiningDeletionAndExtras(a.mergeState, b.mergeState)
     for field in Field.allCases where field != .cascade && wins(field, b, over: a) {
       result.take(field, from: b)
-      result.stamps[field] = b.stamps[field]
+      result.mergeState.stamps[field] = b.mergeState.stamps[field]
     }
     result.cascade = [a.cascade, b.cascade].compactMap { $0 }.reduce(nil) { joined, cascade in
       joined.map { Cascade.join($0, cascade) } ?? cascade
     }
-    result.stamps[.cascade] = [a.stamps[.cascade], b.stamps[.cascade]].compactMap { $0 }.max()
+    result.mergeState.stamps[.cascade] = [a, b].compactMap { $0.mergeState.stamps[.cascade] }.max()
     result.progress = Progress.join(a.progress, b.progress)
-    if let deletion = b.deletion {
-      result.deletion = (a.deletion ?? [:]).merging(deletion, uniquingKeysWith: max)
-    }
-    result.extras = a.extras.merging(b.extras, uniquingKeysWith: max)
     return result
   }
 
   /// Returns true if `b`'s value of a field wins over `a`'s.
   private static func wins(_ field: Field, _ b: Alarm, over a: Alarm) -> Bool {
-    switch (a.stamps[field], b.stamps[field]) {
+    switch (a.mergeState.stamps[field], b.mergeState.stamps[field]) {
     case (let ours?, let theirs?) where ours != theirs: theirs > ours
     case (nil, _?): true
     case (_?, nil): false

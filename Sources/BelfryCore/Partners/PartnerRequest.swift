@@ -144,7 +144,7 @@ public struct PartnerRequest: Hashable, Sendable {
       id: id, title: origin.title, note: message, schedule: schedule, zone: .named(zone),
       delivery: Alarm.Delivery(persistent: persistent, sound: sound), at: now, device: device)
     alarm.partner = origin
-    alarm.stamps[.partner] = alarm.stamps[.title]
+    alarm.mergeState.stamps[.partner] = alarm.mergeState.stamps[.title]
     // A repeated request whose first time passed long ago rings at its next occurrence.
     if ringsAtOnce(at: now) { alarm.progress.armed = at.adding(seconds: -60) }
     return alarm

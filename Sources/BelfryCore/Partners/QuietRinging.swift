@@ -41,9 +41,9 @@ extension Timeline {
 
   /// True if the alarm's time was edited after the quiet hours were recorded.
   private var isScheduledByReceiver: Bool {
-    guard let recorded = alarm.stamps[.partner] else { return false }
+    guard let recorded = alarm.mergeState.stamps[.partner] else { return false }
     return [.schedule, .zone].contains { field in
-      alarm.stamps[field].map { $0 > recorded } ?? false
+      alarm.mergeState.stamps[field].map { $0 > recorded } ?? false
     }
   }
 

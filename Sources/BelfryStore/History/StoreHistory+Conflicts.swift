@@ -137,7 +137,7 @@ extension StoreHistory {
   private static func value(of decision: MergeDecision, in record: RecordValue?) -> String? {
     switch (record, decision.subject) {
     case (.alarm(let alarm)?, .field(let field)):
-      "\(alarm.text(of: field)) \(alarm.stamps[field]?.description ?? "")"
+      "\(alarm.text(of: field)) \(alarm.mergeState.stamps[field]?.description ?? "")"
     case (.alarm(let alarm)?, .cascade(let part)):
       alarm.cascade?.registers[part].map { "\($0.value.text) \($0.stamp?.description ?? "")" }
     case (.alarm(let alarm)?, .deletion):

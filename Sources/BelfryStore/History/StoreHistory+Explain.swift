@@ -121,7 +121,7 @@ extension StoreHistory {
     _ field: Alarm.Field, of alarm: Alarm, _ versions: [Version]
   ) -> Explanation.Part {
     func isCurrent(_ version: Alarm?) -> Bool {
-      version?.stamps[field] == alarm.stamps[field]
+      version?.mergeState.stamps[field] == alarm.mergeState.stamps[field]
         && version?.text(of: field) == alarm.text(of: field)
     }
     let origin = versions.last { version in
@@ -129,7 +129,7 @@ extension StoreHistory {
     }
     return Explanation.Part(
       name: field.rawValue, value: alarm.text(of: field), text: alarm.fieldText(of: field),
-      stamp: alarm.stamps[field],
+      stamp: alarm.mergeState.stamps[field],
       origin: origin.map { SetAside.Origin($0.commit) },
       decision: versions.lazy.compactMap { version in
         if field == .cascade { return version.cascadeDecision(keptIn: alarm) }

@@ -96,7 +96,9 @@ public struct MergeConflictResolver {
       // The value is compared with the side that has the same stamp.
       let edited = Alarm.Field.allCases.filter { field in
         if field == .cascade { return false }
-        let sides = [a, b].filter { $0.stamps[field] == current.stamps[field] }
+        let sides = [a, b].filter {
+          $0.mergeState.stamps[field] == current.mergeState.stamps[field]
+        }
         return !sides.contains { $0.text(of: field) == current.text(of: field) }
       }
       let parts = Set(

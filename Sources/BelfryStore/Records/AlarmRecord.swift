@@ -59,7 +59,8 @@ public enum AlarmRecord {
       id: id, title: title, note: note, enabled: enabled, schedule: schedule,
       zone: zone ?? .floating, delivery: delivery, pause: pause, cascade: cascade,
       cascadeZone: cascadeZone, partner: partner,
-      progress: progress, stamps: stamps ?? [:], deletion: deletion, extras: extras)
+      progress: progress,
+      mergeState: Alarm.MergeState(stamps: stamps ?? [:], deletion: deletion, extras: extras))
   }
 
   /// Returns a zone if the name is well-formed. The system may not know it, which is checked at use.
@@ -207,8 +208,8 @@ public enum AlarmRecord {
                 ($0.key.description, encode($0.value))
               })),
       ]),
-      "stamps": encode(alarm.stamps), "deleted": alarm.deletion.map(encode),
-    ]).adding(alarm.extras).document
+      "stamps": encode(alarm.mergeState.stamps), "deleted": alarm.mergeState.deletion.map(encode),
+    ]).adding(alarm.mergeState.extras).document
   }
 
   private static func encode(_ stamps: [Alarm.Field: Stamp]) -> JSON {

@@ -160,9 +160,10 @@ extension MergeDecision {
       return MergeDecision(
         alarm: a.id, title: joined.title, subject: .field(field),
         keptText: winner.fieldText(of: field), discardedText: loser.fieldText(of: field),
-        keptStamp: winner.stamps[field],
-        discardedStamp: loser.stamps[field], isFirstKept: isFirstKept,
-        rule: winner.stamps[field] == loser.stamps[field] ? .greaterText : .laterEdit)
+        keptStamp: winner.mergeState.stamps[field],
+        discardedStamp: loser.mergeState.stamps[field], isFirstKept: isFirstKept,
+        rule: winner.mergeState.stamps[field] == loser.mergeState.stamps[field]
+          ? .greaterText : .laterEdit)
     }
   }
 

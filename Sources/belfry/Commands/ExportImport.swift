@@ -220,7 +220,7 @@ struct Import: ParsableCommand {
       let zone = store.context.zones.zone(of: alarm)
       for civil in item.skipped where zone.instant(of: civil) > store.context.now {
         alarm.progress.occurrences[civil] = OccurrenceRecord(
-          .skipped, since: store.context.now, schedule: alarm.stamps[.schedule])
+          .skipped, since: store.context.now, schedule: alarm.mergeState.stamps[.schedule])
         events.append((Event(.skipped, civil), alarm))
       }
       alarms.append(alarm)
