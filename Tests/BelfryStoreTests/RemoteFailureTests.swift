@@ -3,27 +3,39 @@ import Testing
 
 @testable import BelfryStore
 
-/// The reported reason for a failure of git to reach or update a remote.
+/// The failures that git's output stands for.
 @Suite struct RemoteFailureTests {
-  private func reason(_ error: String) throws -> String {
-    let url = try RemoteURL("/srv/alarms.git")
-    return RemoteFailure(
-      explaining: GitCommand.Outcome(status: 1, output: "", error: error), refusal: nil, url: url
-    ).reason
+  private static func failure(_ error: String, refusal: String? = nil) throws -> RemoteFailure {
+    RemoteFailure(
+      explaining: GitCommand.Outcome(status: 1, output: "", error: error), refusal: refusal,
+      url: try RemoteURL("/srv/alarms.git"))
   }
 
-  @Test func progressOutputOfTheRemoteIsNotAReason() throws {
-    #expect(
-      try reason(
-        """
-        remote: Enumerating objects: 5, done.
-        remote: Counting objects: 100% (5/5), done.
-        error: cannot lock ref 'refs/remotes/origin/main': Unable to create the lock: No space left on device
-        """)
-        == "cannot lock ref 'refs/remotes/origin/main': Unable to create the lock: No space left on device"
-    )
-    #expect(
-      try reason("remote: Enumerating objects: 5, done.\nerror: the index is broken\n")
-        == "the index is broken")
+  /// git prints the same for a full disk and for a folder that belongs to another user.
+  @Test(arguments: [nil, "unpacker error"])
+  func aRemoteThatCannotCreateFilesIsNotDamaged(_ refusal: String?) throws {
+    let failure = try RemoteFailureTests.failure(
+      """
+      error: remote unpack failed: unable to create temporary object directory
+      To /srv/alarms.git
+       ! [remote rejected] main -> main (unpacker error)
+      error: failed to push some refs to '/srv/alarms.git'
+      """, refusal: refusal)
+    #expect(failure.kind == .unwritable)
+    #expect(failure.reason.contains("its disk is full, or you may not write to it"))
+  }
+
+  @Test func aRemoteWithMissingObjectsIsDamaged() throws {
+    let failure = try RemoteFailureTests.failure(
+      "error: remote unpack failed: unpack-objects abnormal exit\nfatal: bad object 12ab\n")
+    #expect(failure.kind == .damaged)
+  }
+
+  @Test func theReasonOfARejectionPrecedesTheMessagesOfTheHook() throws {
+    let failure = try RemoteFailureTests.failure(
+      "remote: only on Mondays\nerror: failed to push some refs\n",
+      refusal: "pre-receive hook declined")
+    #expect(failure.kind == .rejected)
+    #expect(failure.reason == "pre-receive hook declined: only on Mondays")
   }
 }

@@ -10,7 +10,11 @@ extension RemoteFailure {
   ///   - url: The URL, whose credentials are masked.
   public init(explaining outcome: GitCommand.Outcome, refusal: String?, url: RemoteURL) {
     let messages = GitMessages(outcome.error, url: url)
-    if let refusal {
+    if messages.contain("unable to create temporary object directory") {
+      // The remote gives the push no reason but "unpacker error".
+      self.init(
+        .unwritable, "it cannot store objects: its disk is full, or you may not write to it")
+    } else if let refusal {
       // The messages of the remote's hooks precede the reason.
       let reasons = [url.masked(refusal)] + messages.fromHooks.prefix(3)
       self.init(.rejected, reasons.joined(separator: ": "))

@@ -116,6 +116,8 @@ public struct RemoteFailure: Hashable, Sendable {
     case missing
     /// The remote's repository is damaged.
     case damaged
+    /// The remote cannot create files.
+    case unwritable
     /// Another failure.
     case other
   }

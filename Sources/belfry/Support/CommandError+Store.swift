@@ -199,6 +199,8 @@ extension RemoteFailure {
     case .stalled: "No local data is lost. Sync again later."
     case .rejected: "No local data is lost. Resolve the problem on the remote."
     case .missing: "Create it there with 'git init --bare -b main', or correct the remote."
+    case .unwritable:
+      "No local data is lost. Free space there, or make its folder 'objects' writable for you; then sync again."
     case .damaged: "No local data is lost. Repair it there with 'git fsck', or create a new one."
     case .other: "No local data is lost. Sync again when the remote can be reached."
     }
