@@ -10,6 +10,12 @@ static inline int belfry_git_enable_fsync(int enabled) {
   return git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, enabled);
 }
 
+// An object database backend with a pointer for its callbacks.
+typedef struct {
+  git_odb_backend parent;
+  void *context;
+} belfry_odb_backend;
+
 // Opens a database with only the packs of an objects folder, without its loose objects.
 static inline int belfry_git_open_packs(git_odb **database, const char *objects) {
   git_odb_backend *packs = NULL;

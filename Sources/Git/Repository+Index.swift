@@ -138,7 +138,7 @@ extension Repository {
 
   private func rewriteIndex(_ changes: [String: IndexFile.Entry?]) throws {
     func rewrite() throws(GitError) -> (code: Int32, isRead: Bool) {
-      try with { repository throws(GitError) in
+      try withLooseObjects { repository throws(GitError) in
         Repository.rewriteIndex(of: repository, changes)
       }
     }

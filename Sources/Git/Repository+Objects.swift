@@ -86,13 +86,6 @@ extension Repository {
   private func readPacked(
     _ id: ObjectID, _ kind: LooseObjects.Kind, limit: Int, isLoose: Bool
   ) throws(GitError) -> [UInt8] {
-    let wanted =
-      switch kind {
-      case .blob: GIT_OBJECT_BLOB
-      case .tree: GIT_OBJECT_TREE
-      case .commit: GIT_OBJECT_COMMIT
-      case .tag: GIT_OBJECT_TAG
-      }
     return try with { repository throws(GitError) in
       var database: OpaquePointer?
       // If an object is loose and packed, libgit2 reads the loose one even if it is damaged.
@@ -108,7 +101,7 @@ extension Repository {
       var oid = id.oid
       try GitError.check(
         git_odb_read_header(&size, &found, database, &oid), "find the object \(id.short)")
-      guard found == wanted else {
+      guard found == kind.code else {
         throw GitError(.malformed, "read the object \(id.short)", "it has another type")
       }
       guard size <= limit else {
@@ -235,43 +228,6 @@ extension Repository {
     return try write(Array(text.utf8), .commit)
   }
 
-  /// Returns the best common ancestor of two commits, or nil if their histories are unrelated.
-  public func mergeBase(_ a: ObjectID, _ b: ObjectID) throws(GitError) -> ObjectID? {
-    try with { repository throws(GitError) in
-      var result = git_oid()
-      var (one, two) = (a.oid, b.oid)
-      let code = git_merge_base(&result, repository, &one, &two)
-      if code == GIT_ENOTFOUND.rawValue { return nil }
-      try GitError.check(code, "find the common ancestor")
-      return ObjectID(result)
-    }
-  }
-
-  /// Returns true if `ancestor` is `commit` or in its history.
-  public func isAncestor(_ ancestor: ObjectID, of commit: ObjectID) throws(GitError) -> Bool {
-    if ancestor == commit { return true }
-    return try with { repository throws(GitError) in
-      var (one, two) = (commit.oid, ancestor.oid)
-      let code = git_graph_descendant_of(repository, &one, &two)
-      try GitError.check(code, "compare two histories")
-      return code == 1
-    }
-  }
-
-  /// Returns the number of commits that only `one` has, and the number that only `other` has.
-  public func aheadBehind(
-    _ one: ObjectID, _ other: ObjectID
-  ) throws(GitError) -> (ahead: Int, behind: Int) {
-    let counts: [Int] = try with { repository throws(GitError) in
-      var (ahead, behind) = (0, 0)
-      var (a, b) = (one.oid, other.oid)
-      try GitError.check(
-        git_graph_ahead_behind(&ahead, &behind, repository, &a, &b), "compare two histories")
-      return [ahead, behind]
-    }
-    return (counts[0], counts[1])
-  }
-
   // MARK: References
 
   /// The result of moving a reference.
@@ -323,22 +279,6 @@ extension Repository {
       let isMoved = git_reference_name_to_id(&now, repository, name) == 0 && ObjectID(now) == to
       if let failure, !isMoved { throw failure }
       return isMoved ? .moved : .elsewhere
-    }
-  }
-}
-
-extension Repository {
-  /// Returns the number of commits in a history.
-  public func count(_ commit: ObjectID) throws(GitError) -> Int {
-    try with { repository throws(GitError) in
-      var walk: OpaquePointer?
-      try GitError.check(git_revwalk_new(&walk, repository), "walk the history")
-      defer { git_revwalk_free(walk) }
-      var oid = commit.oid
-      try GitError.check(git_revwalk_push(walk, &oid), "walk the history")
-      var count = 0
-      while git_revwalk_next(&oid, walk) == 0 { count += 1 }
-      return count
     }
   }
 }

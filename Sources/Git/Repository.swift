@@ -8,6 +8,8 @@ import Synchronization
 public final class Repository: Sendable {
   private struct Handle: ~Copyable {
     let pointer: OpaquePointer
+    /// The source of loose objects for libgit2; nil as long as it reads them itself.
+    var looseObjects: LooseObjectBackend?
     deinit { git_repository_free(pointer) }
   }
   private let handle: Mutex<Handle>
@@ -43,8 +45,28 @@ public final class Repository: Sendable {
   func with<Result: Sendable>(
     _ body: (OpaquePointer) throws(GitError) -> Result
   ) throws(GitError) -> Result {
+    try locked { handle throws(GitError) in try body(handle.pointer) }
+  }
+
+  /// Calls a closure with libgit2's handle, for which a damaged loose object is an error. Otherwise libgit2 would loop
+  /// forever on a truncated one. The closure must not call this repository's methods.
+  func withLooseObjects<Result: Sendable>(
+    _ body: (OpaquePointer) throws(GitError) -> Result
+  ) throws(GitError) -> Result {
+    try locked { handle throws(GitError) in
+      if handle.looseObjects == nil {
+        handle.looseObjects = try LooseObjectBackend.attach(loose, to: handle.pointer)
+      }
+      guard let source = handle.looseObjects else { return try body(handle.pointer) }
+      return try source.reporting { () throws(GitError) in try body(handle.pointer) }
+    }
+  }
+
+  private func locked<Result: Sendable>(
+    _ body: (inout Handle) throws(GitError) -> Result
+  ) throws(GitError) -> Result {
     do {
-      return try handle.withLock { handle throws in try body(handle.pointer) }
+      return try handle.withLock { handle throws in try body(&handle) }
     } catch let error as GitError {
       throw error
     } catch {

@@ -203,6 +203,17 @@ import Testing
     #expect(doctor.out.contains("timed out after 2 seconds"), "\(doctor.out)")
   }
 
+  @Test("A check that hangs ends by itself, even if nobody waits for it")
+  func checkOfKilledDoctorEnds() async throws {
+    let sandbox = try await healthy()
+    _ = try await sandbox.git("config", "remote.origin.url", "ssh://localhost/alarms.git")
+    let check = try await sandbox.run(
+      Sandbox.binary,
+      ["doctor", "--check", "remotes", "--timeout", "1", "--store", sandbox.store],
+      environment: ["GIT_SSH_COMMAND": "sleep 15;:", "BELFRY_DEVICE": "laptop", "TZ": "UTC"])
+    #expect(check.status == 128 + SIGALRM, "\(check.out)\(check.err)")
+  }
+
   @Test func doctorChecksHooksRemotesClockAndScheduler() async throws {
     let sandbox = try await healthy()
     try sandbox.write("echo", to: sandbox.hooks + "/notify", mode: 0o644)

@@ -34,6 +34,23 @@ import Testing
     return "\(sandbox.store)/.git/objects/\(id.prefix(2))/\(id.dropFirst(2))"
   }
 
+  @Test("Status and doctor end at a truncated commit", arguments: ["status", "doctor"])
+  func truncatedCommit(_ command: String) async throws {
+    let (sandbox, _, _) = try await devices()
+    let id = try await sandbox.git("rev-parse", "HEAD").out.prefix(40)
+    let file = "\(sandbox.store)/.git/objects/\(id.prefix(2))/\(id.dropFirst(2))"
+    let cut = try await sandbox.run(
+      "/bin/sh", ["-c", "head -c 20 '\(file)' > '\(file).cut' && mv -f '\(file).cut' '\(file)'"])
+    #expect(cut.status == 0, "\(cut.err)")
+    // A busy machine needs seconds; a walk by libgit2 alone would need forever.
+    let output = try await sandbox.run(
+      "/usr/bin/timeout", ["90", Sandbox.binary, command],
+      environment: ["TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": "2026-11-20T22:46:00Z"])
+    #expect(output.status != 124 && output.status != 0, "\(output.out)\(output.err)")
+    #expect(!output.out.contains("timed out"), "\(output.out)")
+    #expect((output.out + output.err).contains("belfry doctor --repair"), "\(output.err)")
+  }
+
   @Test(
     "A damaged object fails the sync and removes nothing from the remote",
     arguments: ["record", "tree", "devices"])

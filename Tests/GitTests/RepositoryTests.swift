@@ -72,6 +72,37 @@ import Testing
   }
 
   /// libgit2 alone loops forever on a truncated object file.
+  /// libgit2 alone would never return.
+  @Test(arguments: [0, 20, 60])
+  func aWalkThroughADamagedCommitFails(_ size: Int) async throws {
+    let sandbox = try Sandbox()
+    let folder = sandbox.root + "/repository"
+    var repository = try Repository.create(folder)
+    var commits: [ObjectID] = []
+    for number in 0..<3 {
+      commits.append(
+        try repository.writeCommit(
+          tree: .emptyTree, parents: commits.suffix(1), signature: person, message: "\(number)\n"))
+    }
+    let name = commits[1].description
+    let file = "\(folder)/.git/objects/\(name.prefix(2))/\(name.dropFirst(2))"
+    _ = try await sandbox.run("/usr/bin/truncate", ["-s", "\(size)", file])
+    // libgit2 keeps the commits that it has read.
+    func reopen() throws { repository = try Repository.open(folder) }
+    try reopen()
+    let compared = #expect(throws: GitError.self) {
+      try repository.aheadBehind(commits[2], commits[0])
+    }
+    #expect(compared?.code == .damaged)
+    try reopen()
+    #expect(throws: GitError.self) { try repository.mergeBase(commits[2], commits[0]) }
+    try reopen()
+    #expect(throws: GitError.self) { try repository.isAncestor(commits[0], of: commits[2]) }
+    try reopen()
+    #expect(throws: GitError.self) { try repository.count(commits[2]) }
+    #expect(try repository.count(commits[0]) == 1)
+  }
+
   @Test(arguments: [0, 1, 10, 40, 120])
   func damagedObjectIsReportedAndRewritten(_ size: Int) async throws {
     let sandbox = try Sandbox()

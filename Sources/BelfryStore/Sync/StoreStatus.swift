@@ -107,7 +107,12 @@ extension StoreSync {
   ) throws -> (ahead: Int, behind: Int)? {
     let tracking = "refs/remotes/\(remote)/\(Repository.defaultBranch)"
     guard let theirs = try repository.commit(of: tracking), let head else { return nil }
-    // If the commit is missing, the remote counts as never synced.
-    return try? repository.aheadBehind(head, theirs)
+    do {
+      return try repository.aheadBehind(head, theirs)
+    } catch {
+      // If the commit is missing, the remote counts as never synced.
+      if error.code == .notFound { return nil }
+      throw error
+    }
   }
 }

@@ -42,7 +42,11 @@ struct Doctor: AsyncParsableCommand {
 
   func run() async throws {
     let context = try common.context(root)
-    if let check { return await check.run(context) }
+    if let check {
+      // A check that hangs must also end if its parent was killed.
+      _ = alarm(UInt32(timeout + Doctor.margin))
+      return await check.run(context)
+    }
     guard try Store.existing(context.storePath, context: context.storeContext) != nil else {
       throw CommandError(
         .failed, "there is no store at \(Printable.text(context.storePath)).",
@@ -64,13 +68,17 @@ struct Doctor: AsyncParsableCommand {
     if !hasPassed { throw ExitCode.failure }
   }
 
+  /// The time for which a check outlives its time limit at most, in seconds. Its parent ends it before, if it lives.
+  private static let margin = 5
+
   /// Runs one examination in a child process, because damaged data may crash or block it.
   private func diagnoses(_ examination: Examination, _ context: CommandContext) async -> [Diagnosis]
   {
     let area = examination.rawValue
     let outcome = await TimedProcess.run(
       .path("/proc/self/exe"),
-      ["doctor", "--check", area, "--store", context.storePath], seconds: timeout, limit: 16 << 20)
+      ["doctor", "--check", area, "--timeout", "\(timeout)", "--store", context.storePath],
+      seconds: timeout, limit: 16 << 20)
     switch outcome {
     case .ended(let status, let output, let error):
       var found = output.split(separator: UInt8(ascii: "\n")).compactMap { Diagnosis(line: $0) }
