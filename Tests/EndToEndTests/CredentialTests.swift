@@ -215,7 +215,7 @@ import Testing
     let log = sandbox.root + "/daemon.log"
     let script = """
       '\(Sandbox.binary)' daemon >'\(log)' 2>&1 & daemon=$!
-      for i in $(seq 1800); do grep -q fails '\(log)' && break; sleep 0.1; done
+      for i in $(seq 1800); do grep -q 'belfry sync failed' '\(log)' && break; sleep 0.1; done
       kill "$daemon"; wait "$daemon"
       """
     _ = try await sandbox.run("/bin/sh", ["-c", script])

@@ -99,8 +99,8 @@ import Testing
 
   // MARK: Example
 
-  /// The time at which the daemons start, 45 seconds before the alarm.
-  private static let nap = "2026-11-06T14:44:15Z"
+  /// The time at which the daemons start, 20 seconds before the alarm.
+  private static let nap = "2026-11-06T14:44:40Z"
 
   @Test(
     "A request between partners paired by QR code rings on time, and its receipts return to the sender"
