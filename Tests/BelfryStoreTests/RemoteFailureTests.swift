@@ -25,6 +25,22 @@ import Testing
     #expect(failure.reason.contains("its disk is full, or you may not write to it"))
   }
 
+  @Test func progressOutputOfTheRemoteIsNotAReason() throws {
+    func reason(_ error: String) throws -> String { try RemoteFailureTests.failure(error).reason }
+    #expect(
+      try reason(
+        """
+        remote: Enumerating objects: 5, done.
+        remote: Counting objects: 100% (5/5), done.
+        error: cannot lock ref 'refs/remotes/origin/main': Unable to create the lock: No space left on device
+        """)
+        == "cannot lock ref 'refs/remotes/origin/main': Unable to create the lock: No space left on device"
+    )
+    #expect(
+      try reason("remote: Enumerating objects: 5, done.\nerror: the index is broken\n")
+        == "the index is broken")
+  }
+
   @Test func aRemoteWithMissingObjectsIsDamaged() throws {
     let failure = try RemoteFailureTests.failure(
       "error: remote unpack failed: unpack-objects abnormal exit\nfatal: bad object 12ab\n")
