@@ -80,10 +80,12 @@ extension LooseObjectBackend {
     backend.pointee.context = Unmanaged.passRetained(ours).toOpaque()
     backend.pointee.parent.read = { data, size, kind, backend, id in
       LooseObjectBackend.read(backend, id) { object, backend in
-        guard let copy = git_odb_backend_data_alloc(backend, object.bytes.count) else {
+        // libgit2's own backends end each object with a NUL byte, so its parsers may rely on one.
+        let bytes = object.bytes + [0]
+        guard let copy = git_odb_backend_data_alloc(backend, bytes.count) else {
           return GIT_ERROR.rawValue
         }
-        object.bytes.withUnsafeBytes { copy.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+        UnsafeMutableRawBufferPointer(start: copy, count: bytes.count).copyBytes(from: bytes)
         data?.pointee = copy
         size?.pointee = object.bytes.count
         kind?.pointee = object.kind.code

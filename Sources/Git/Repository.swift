@@ -54,10 +54,13 @@ public final class Repository: Sendable {
     _ body: (OpaquePointer) throws(GitError) -> Result
   ) throws(GitError) -> Result {
     try locked { handle throws(GitError) in
-      if handle.looseObjects == nil {
-        handle.looseObjects = try LooseObjectBackend.attach(loose, to: handle.pointer)
+      let source: LooseObjectBackend
+      if let attached = handle.looseObjects {
+        source = attached
+      } else {
+        source = try LooseObjectBackend.attach(loose, to: handle.pointer)
+        handle.looseObjects = source
       }
-      guard let source = handle.looseObjects else { return try body(handle.pointer) }
       return try source.reporting { () throws(GitError) in try body(handle.pointer) }
     }
   }

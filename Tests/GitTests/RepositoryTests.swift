@@ -71,7 +71,6 @@ import Testing
     #expect(try move() == .moved)
   }
 
-  /// libgit2 alone loops forever on a truncated object file.
   /// libgit2 alone would never return.
   @Test(arguments: [0, 20, 60])
   func aWalkThroughADamagedCommitFails(_ size: Int) async throws {
@@ -103,6 +102,7 @@ import Testing
     #expect(try repository.count(commits[0]) == 1)
   }
 
+  /// libgit2 alone loops forever on a truncated object file.
   @Test(arguments: [0, 1, 10, 40, 120])
   func damagedObjectIsReportedAndRewritten(_ size: Int) async throws {
     let sandbox = try Sandbox()
