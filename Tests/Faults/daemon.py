@@ -100,12 +100,10 @@ class Post:
     def commands(self):
         """Returns the daemon's number for each command that a daemon has started and that is still running."""
         found = []
-        for pid, program in self.leftovers().items():
+        for pid in [pid for pid, program in self.leftovers().items() if program == self.device.belfry]:
             with suppress(OSError):
                 surroundings = Path("/proc", str(pid), "environ").read_bytes().split(b"\0")
-                numbers = [int(each[13:]) for each in surroundings if each.startswith(b"FAULTS_START=")]
-                if program == self.device.belfry:
-                    found += numbers
+                found += [int(each[13:]) for each in surroundings if each.startswith(b"FAULTS_START=")]
         return found
 
     def text(self): return self.now().isoformat(timespec="milliseconds") + "Z"
