@@ -11,6 +11,14 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 
+/// The tests reach internal declarations in release builds, too, so that one build serves the binary and its tests.
+let testable: [SwiftSetting] = [
+  .unsafeFlags(["-enable-testing"], .when(configuration: .release))
+]
+
+/// Test code is compiled quickly instead of optimized.
+let unoptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
 let package = Package(
   name: "belfry",
   products: [
@@ -34,38 +42,60 @@ let package = Package(
     .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(name: "CLinux"),
     .target(
-      name: "Git", dependencies: ["CLibgit2", "CLinux", "CZlib", subprocess, system, crypto]),
-    .target(name: "BelfryCore"),
-    .target(name: "BelfryStore", dependencies: ["BelfryCore", "Git", "CJansson", "CLinux"]),
-    .target(name: "BelfryExchange", dependencies: ["BelfryCore", "BelfryStore", crypto]),
+      name: "Git", dependencies: ["CLibgit2", "CLinux", "CZlib", subprocess, system, crypto],
+      swiftSettings: testable),
+    .target(name: "BelfryCore", swiftSettings: testable),
     .target(
-      name: "BelfryPartners", dependencies: ["BelfryCore", "BelfryStore", "Git", "CPNG", crypto]),
+      name: "BelfryStore", dependencies: ["BelfryCore", "Git", "CJansson", "CLinux"],
+      swiftSettings: testable),
+    .target(
+      name: "BelfryExchange", dependencies: ["BelfryCore", "BelfryStore", crypto],
+      swiftSettings: testable),
+    .target(
+      name: "BelfryPartners", dependencies: ["BelfryCore", "BelfryStore", "Git", "CPNG", crypto],
+      swiftSettings: testable),
     .target(
       name: "BelfryScheduler",
-      dependencies: ["BelfryStore", "BelfryPartners", "Git", "CLinux", subprocess, system]),
-    .executableTarget(
-      name: "belfry",
+      dependencies: ["BelfryStore", "BelfryPartners", "Git", "CLinux", subprocess, system],
+      swiftSettings: testable),
+    .target(
+      name: "BelfryCommands",
       dependencies: [
         "BelfryCore", "BelfryStore", "BelfryExchange", "BelfryPartners", "BelfryScheduler", "Git",
         "CLinux", argumentParser, logging, subprocess, system,
+      ],
+      swiftSettings: testable),
+    // The binary contains the Swift libraries, so that it starts in a few milliseconds, and on machines without Swift.
+    .executableTarget(
+      name: "belfry", dependencies: ["BelfryCommands"],
+      linkerSettings: [
+        // The second library belongs to FoundationEssentials, which Crypto imports.
+        .unsafeFlags(["-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims"]),
+        .unsafeFlags(["-Xlinker", "-s"], .when(configuration: .release)),
       ]),
-    .testTarget(name: "BelfryCoreTests", dependencies: ["BelfryCore", "TestSupport"]),
-    .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"]),
+    .testTarget(
+      name: "BelfryCoreTests", dependencies: ["BelfryCore", "TestSupport"],
+      swiftSettings: unoptimized),
+    .testTarget(
+      name: "GitTests", dependencies: ["Git", "TestSupport"], swiftSettings: unoptimized),
     .testTarget(
       name: "BelfryStoreTests", dependencies: ["BelfryStore", "Git", "TestSupport"],
-      exclude: ["Fixtures"]),
+      exclude: ["Fixtures"], swiftSettings: unoptimized),
     .testTarget(
-      name: "BelfryExchangeTests", dependencies: ["BelfryExchange", "BelfryStore", "TestSupport"]),
+      name: "BelfryExchangeTests", dependencies: ["BelfryExchange", "BelfryStore", "TestSupport"],
+      swiftSettings: unoptimized),
     .testTarget(
       name: "BelfryPartnersTests",
-      dependencies: ["BelfryPartners", "BelfryStore", "BelfryCore", "TestSupport", crypto]),
+      dependencies: ["BelfryPartners", "BelfryStore", "BelfryCore", "TestSupport", crypto],
+      swiftSettings: unoptimized),
     .testTarget(
-      name: "BelfryTests",
-      dependencies: ["belfry", "BelfryStore", "BelfryScheduler", "TestSupport", logging],
-      exclude: ["Snapshots"]),
+      name: "BelfryCommandsTests",
+      dependencies: ["BelfryCommands", "BelfryStore", "BelfryScheduler", "TestSupport", logging],
+      exclude: ["Snapshots"], swiftSettings: unoptimized),
     // Runs the binary, so that what is tested is what people have. It depends on no module of it, so that both compile
     // at the same time.
-    .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"]),
+    .testTarget(
+      name: "EndToEndTests", dependencies: ["TestSupport"], swiftSettings: unoptimized),
     // Fleets of devices over the real core, store and scheduler, with time, network and delivery simulated.
     .executableTarget(
       name: "fleet",

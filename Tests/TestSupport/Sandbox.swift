@@ -81,7 +81,8 @@ public final class Sandbox: Sendable {
   public static let binary: String = {
     let name = ProcessInfo.processInfo.environment["BELFRY_BINARY"]
     let tests = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
-    return name ?? (tests as NSString).deletingLastPathComponent + "/belfry"
+    let path = name ?? (tests as NSString).deletingLastPathComponent + "/belfry"
+    return URL(fileURLWithPath: path).path
   }()
 
   /// Runs belfry with a fixed clock and time zone.

@@ -5,8 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import BelfryCommands
 @testable import BelfryScheduler
-@testable import belfry
 
 /// One evaluation of a store, with a delivery that records its notifications.
 @Suite struct TickTests {

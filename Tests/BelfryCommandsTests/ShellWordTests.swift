@@ -1,6 +1,6 @@
 import Testing
 
-@testable import belfry
+@testable import BelfryCommands
 
 /// Words of a shell command.
 @Suite struct ShellWordTests {

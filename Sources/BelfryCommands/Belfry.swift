@@ -1,47 +1,4 @@
 import ArgumentParser
-import Dispatch
-import Git
-import Glibc
-
-/// The entry point of the process. Synchronous commands run on this thread; no second thread is started for them.
-@main
-enum Main {
-  /// The number of file descriptors that Dispatch opens for the first task, plus one spare.
-  private static let descriptorsOfDispatch = 5
-
-  static func main() {
-    // A hook that does not read, or a closed pipe, is an error to handle; it must not end the process.
-    signal(SIGPIPE, SIG_IGN)
-    #if compiler(>=6.3) && compiler(<6.4)
-      ThreadPool.install()
-    #endif
-    let arguments = Array(CommandLine.arguments.dropFirst())
-    do {
-      try Belfry.checkHelp(arguments)
-      var command = try Belfry.parseAsRoot(arguments)
-      guard let parsed = command as? any AsyncParsableCommand else {
-        try command.run()
-        exit(0)
-      }
-      // Dispatch aborts the process if no file descriptor is left for it.
-      try Descriptors.ensure(Main.descriptorsOfDispatch)
-      // Sound: the task below is the only user of the command from here on; this thread does not touch it again.
-      nonisolated(unsafe) let transferred = parsed
-      Task.detached {
-        var asynchronous = transferred
-        do {
-          try await asynchronous.run()
-          exit(0)
-        } catch {
-          exit(Belfry.report(error, arguments: arguments))
-        }
-      }
-      dispatchMain()
-    } catch {
-      exit(Belfry.report(error, arguments: arguments))
-    }
-  }
-}
 
 /// The root command, `belfry VERB [ALARM] …`.
 struct Belfry: ParsableCommand {
@@ -96,7 +53,7 @@ struct Belfry: ParsableCommand {
   /// Prints the error and its hint on standard error, or help on standard output.
   ///
   /// - Returns: the exit code.
-  fileprivate static func report(_ error: any Error, arguments: [String]) -> Int32 {
+  static func report(_ error: any Error, arguments: [String]) -> Int32 {
     if let failure = CommandError(explaining: error) {
       failure.report(arguments: arguments)
       return failure.kind.rawValue
@@ -127,7 +84,7 @@ struct Belfry: ParsableCommand {
   /// Rejects `help` for an unknown command. The parser would print the general help and exit with 0.
   ///
   /// - Throws: `CommandError` if there is no such command.
-  fileprivate static func checkHelp(_ arguments: [String]) throws {
+  static func checkHelp(_ arguments: [String]) throws {
     guard arguments.first == "help", let name = arguments.dropFirst().first, !name.hasPrefix("-"),
       !(commandNames + ["help"]).contains(name)
     else { return }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Testing
 
-@testable import belfry
+@testable import BelfryCommands
 
 /// The tree of commands, as the parser reads it at each start.
 @Suite struct CommandTreeTests {

@@ -5,8 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import BelfryCommands
 @testable import BelfryScheduler
-@testable import belfry
 
 /// Hooks that are ended because the alarm was answered while they ran.
 @Suite struct HookDeliveryTests {

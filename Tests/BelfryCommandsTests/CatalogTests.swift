@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import belfry
+@testable import BelfryCommands
 
 /// The rendering of every view in every state.
 @Suite struct CatalogTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import belfry
+@testable import BelfryCommands
 
 /// The number of terminal columns of characters.
 @Suite struct TextWidthTests {

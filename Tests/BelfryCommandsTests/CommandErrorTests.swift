@@ -4,7 +4,7 @@ import Git
 import Glibc
 import Testing
 
-@testable import belfry
+@testable import BelfryCommands
 
 /// The mapping of errors to messages, hints and exit codes.
 @Suite struct CommandErrorTests {

@@ -2,7 +2,7 @@ import Logging
 import Synchronization
 import Testing
 
-@testable import belfry
+@testable import BelfryCommands
 
 /// The lines of the daemon's log.
 @Suite struct DaemonLogHandlerTests {

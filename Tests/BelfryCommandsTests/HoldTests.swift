@@ -1,6 +1,6 @@
 import Testing
 
-@testable import belfry
+@testable import BelfryCommands
 
 /// Stopping by holding a key for three seconds.
 @Suite struct HoldTests {

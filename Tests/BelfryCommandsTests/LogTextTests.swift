@@ -2,7 +2,7 @@ import BelfryCore
 import BelfryStore
 import Testing
 
-@testable import belfry
+@testable import BelfryCommands
 
 /// The text of each payload of a log entry.
 @Suite struct LogTextTests {

@@ -5,8 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import BelfryCommands
 @testable import BelfryScheduler
-@testable import belfry
 
 /// A month of ticks and random responses in a real store, which is opened again for each step.
 @Suite struct MonthOnDisk {

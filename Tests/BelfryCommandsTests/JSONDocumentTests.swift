@@ -2,7 +2,7 @@ import BelfryCore
 import BelfryStore
 import Testing
 
-@testable import belfry
+@testable import BelfryCommands
 
 /// The documents of `--json`.
 @Suite struct JSONDocumentTests {

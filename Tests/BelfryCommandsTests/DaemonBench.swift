@@ -5,8 +5,8 @@ import Glibc
 import Synchronization
 import TestSupport
 
+@testable import BelfryCommands
 @testable import BelfryScheduler
-@testable import belfry
 
 /// A daemon with a manual clock. Its hooks record their notifications, and its commands are real and use the same
 /// clock.

@@ -1,0 +1,46 @@
+import ArgumentParser
+import Dispatch
+import Git
+import Glibc
+
+/// One process of the command line tool.
+public enum Invocation {
+  /// The number of file descriptors that Dispatch opens for the first task, plus one spare.
+  private static let descriptorsOfDispatch = 5
+
+  /// Runs the command in the process's arguments, and ends the process with the command's exit status.
+  ///
+  /// Call it on the main thread. Synchronous commands run on this thread; no second thread is started for them.
+  public static func run() -> Never {
+    // A hook that does not read, or a closed pipe, is an error to handle; it must not end the process.
+    signal(SIGPIPE, SIG_IGN)
+    #if compiler(>=6.3) && compiler(<6.4)
+      ThreadPool.install()
+    #endif
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    do {
+      try Belfry.checkHelp(arguments)
+      var command = try Belfry.parseAsRoot(arguments)
+      guard let parsed = command as? any AsyncParsableCommand else {
+        try command.run()
+        exit(0)
+      }
+      // Dispatch aborts the process if no file descriptor is left for it.
+      try Descriptors.ensure(Invocation.descriptorsOfDispatch)
+      // Sound: the task below is the only user of the command from here on; this thread does not touch it again.
+      nonisolated(unsafe) let transferred = parsed
+      Task.detached {
+        var asynchronous = transferred
+        do {
+          try await asynchronous.run()
+          exit(0)
+        } catch {
+          exit(Belfry.report(error, arguments: arguments))
+        }
+      }
+      dispatchMain()
+    } catch {
+      exit(Belfry.report(error, arguments: arguments))
+    }
+  }
+}

@@ -1,0 +1,3 @@
+import BelfryCommands
+
+Invocation.run()
