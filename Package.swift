@@ -71,7 +71,8 @@ let package = Package(
       linkerSettings: [
         // The second library belongs to FoundationEssentials, which Crypto imports.
         .unsafeFlags(["-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims"]),
-        .unsafeFlags(["-Xlinker", "-s"], .when(configuration: .release)),
+        .unsafeFlags(
+          ["-Xlinker", "-s", "-Xlinker", "--no-export-dynamic"], .when(configuration: .release)),
       ]),
     .testTarget(
       name: "BelfryCoreTests", dependencies: ["BelfryCore", "TestSupport"],
