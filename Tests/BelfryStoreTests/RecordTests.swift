@@ -121,6 +121,34 @@ import Testing
     }
   }
 
+  @Test(
+    "Unknown keys with any characters stay where they are",
+    arguments: ["a/b", "/", "", "a~b", "~1", "a/", "cleared/x"])
+  func unusualUnknownKeys(_ key: String) throws {
+    let id = TestIdentifier.make()
+    let text = """
+      {"format": 1, "id": "\(id)", "title": "Tea", "\(key)": 1,
+       "schedule": {"kind": "daily", "start": "2026-11-20", "times": ["08:00"], "\(key)": 2},
+       "progress": {"armed": "2026-11-20T22:41:00Z", "\(key)": {"\(key)": 3}}}
+      """
+    let alarm = try AlarmRecord.decode(Array(text.utf8), id: id, now: Instant(seconds: 0))
+    let encoded = AlarmRecord.encode(alarm)
+    let json = try JSON(parsing: encoded)
+    #expect(json[key] == 1)
+    #expect(json["schedule"]?[key] == 2)
+    #expect(json["progress"]?[key]?[key] == 3)
+    #expect(try AlarmRecord.decode(encoded, id: id, now: Instant(seconds: 0)) == alarm)
+    let settings = try SettingsFile.decode(
+      Array(
+        """
+        {"format": 1, "\(key)": 7,
+         "stamps": {"\(key)": "2026-11-20T22:41:00.000Z-0000-laptopaaaaaaaaaaaaaaaaaaaa"}}
+        """.utf8))
+    #expect(settings.stamps.count == 1)
+    #expect(try SettingsFile.decode(SettingsFile.encode(settings)) == settings)
+    #expect(try JSON(parsing: SettingsFile.encode(settings))[key] == 7)
+  }
+
   @Test func unknownKeysAreKept() throws {
     let extended = text.replacing(
       "\"enabled\": true,",

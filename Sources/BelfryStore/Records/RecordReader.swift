@@ -105,9 +105,10 @@ struct RecordReader {
     }
   }
 
-  /// Returns the members that are left over, as canonical JSON by their path.
+  /// Returns the members that are left over, as canonical JSON by their path. A key in a path is escaped.
   func remaining(under path: String = "") -> [String: String] {
-    Dictionary(uniqueKeysWithValues: members.map { (path + $0.key, $0.value.line) })
+    Dictionary(
+      uniqueKeysWithValues: members.map { (path + JSON.escaped(key: $0.key), $0.value.line) })
   }
 
   /// The keys of the members that are left over, sorted.
@@ -187,16 +188,28 @@ extension JSON {
     self = value
   }
 
+  /// Returns a key as a part of a path: `/` separates the parts, as in a JSON pointer (RFC 6901).
+  static func escaped(key: String) -> String {
+    key.replacing("~", with: "~0").replacing("/", with: "~1")
+  }
+
+  /// Returns the key of a part of a path.
+  static func key(escaped: String) -> String {
+    escaped.replacing("~1", with: "/").replacing("~0", with: "~")
+  }
+
   /// Returns the object with unknown members added at their paths (`key`, `object/key`, `object/object/key`).
   func adding(_ extras: [String: String]) -> JSON {
     guard !extras.isEmpty, var members = object else { return self }
     for (path, text) in extras {
       guard let value = JSON(fragment: text) else { continue }
-      let parts = path.split(separator: "/", maxSplits: 1).map(String.init)
+      let parts = path.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        .map(String.init)
+      let key = JSON.key(escaped: parts[0])
       if parts.count == 2 {
-        members[parts[0]] = JSON.object(members[parts[0]]?.object ?? [:]).adding([parts[1]: text])
+        members[key] = JSON.object(members[key]?.object ?? [:]).adding([parts[1]: text])
       } else {
-        members[path] = value
+        members[key] = value
       }
     }
     return .object(members)

@@ -26,7 +26,7 @@ public enum SettingsFile {
     var record = SettingsRecord()
     if var stamps = try reader.nested("stamps") {
       for key in stamps.keys {
-        record.stamps[key] = try stamps.required(key, \.stamp, "a stamp")
+        record.stamps[JSON.escaped(key: key)] = try stamps.required(key, \.stamp, "a stamp")
       }
     }
     record.values = reader.remaining()
@@ -43,7 +43,10 @@ public enum SettingsFile {
       "stamps": record.stamps.isEmpty
         ? nil
         : .object(
-          Dictionary(uniqueKeysWithValues: record.stamps.map { ($0.key, JSON($0.value)) })),
+          Dictionary(
+            uniqueKeysWithValues: record.stamps.map {
+              (JSON.key(escaped: $0.key), JSON($0.value))
+            })),
     ]).adding(record.values).document
   }
 
