@@ -41,7 +41,9 @@ struct Belfry: ParsableCommand {
       CommandGroup(name: "PARTNERS", subcommands: [PartnerCommand.self]),
       CommandGroup(
         name: "SETTINGS",
-        subcommands: [SettingsCommand.self, TierCommand.self, Sounds.self, Catalog.self]),
+        subcommands: [
+          SettingsCommand.self, CalendarCommand.self, TierCommand.self, Sounds.self, Catalog.self,
+        ]),
       CommandGroup(name: "MAINTENANCE", subcommands: [Doctor.self, Export.self, Import.self]),
     ])
 

@@ -25,27 +25,30 @@ public struct CalendarDocument {
     return start.starts(with: "BEGIN:VCALENDAR".utf8)
   }
 
-  private static let recordProperty = "X-BELFRY-RECORD"
-
   // MARK: Writing
 
   /// Returns an iCalendar document of the alarms that are not deleted.
   ///
+  /// - Parameter timelines: the alarms, with their zones, working days and holidays.
   /// - Returns: The document, and a remark for each setting that iCalendar cannot represent.
   /// - Throws: `ExchangeError` if libical rejects the document.
-  public func write(_ alarms: [Alarm]) throws(ExchangeError) -> (bytes: [UInt8], remarks: [Remark])
-  {
+  public func write(
+    _ timelines: [Timeline]
+  ) throws(ExchangeError) -> (bytes: [UInt8], remarks: [Remark]) {
     var calendar = CalendarComponent("VCALENDAR")
     calendar.add("VERSION", "2.0")
     calendar.add("PRODID", "-//Belfry//belfry export//EN")
     var remarks: [Remark] = []
-    let alarms = alarms.filter { !$0.isDeleted }.sorted { $0.id < $1.id }
-    for name in Set(alarms.map(\.zone.text)).sorted() where name != Alarm.Zone.floating.text {
+    let timelines = timelines.filter { !$0.alarm.isDeleted }.sorted { $0.alarm.id < $1.alarm.id }
+    let zones = Set(timelines.map(\.alarm.zone.text))
+    for name in zones.sorted() where name != Alarm.Zone.floating.text {
       if let zone = library.timeZone(name) { calendar.components.append(zone) }
     }
-    for alarm in alarms {
-      calendar.components += events(alarm)
-      remarks += losses(alarm).map { Remark(title: alarm.title, $0) }
+    for timeline in timelines {
+      let events = CalendarEvents(timeline, library).components()
+      calendar.components += events
+      let losses = events.isEmpty ? ["a schedule without occurrences"] : losses(timeline.alarm)
+      remarks += losses.map { Remark(title: timeline.alarm.title, $0) }
     }
     return (try library.document(calendar), remarks)
   }
@@ -53,6 +56,9 @@ public struct CalendarDocument {
   /// Returns the settings of an alarm that iCalendar cannot represent, as noun phrases.
   private func losses(_ alarm: Alarm) -> [String] {
     var losses: [String] = []
+    if case .afterDone(let period, _) = alarm.schedule.recurrence {
+      losses.append("the repetition \(period.words) after done (only the next date is written)")
+    }
     if alarm.delivery.persistent { losses.append("persistent ringing") }
     if alarm.delivery.strict { losses.append("the strict setting") }
     if let plan = alarm.delivery.followUps { losses.append("follow-ups after \(plan)") }
@@ -65,67 +71,6 @@ public struct CalendarDocument {
     return losses
   }
 
-  private func events(_ alarm: Alarm) -> [CalendarComponent] {
-    let rules = CalendarRule.rules(for: alarm.schedule.recurrence)
-    var events: [CalendarComponent] = []
-    for rule in rules {
-      for time in alarm.schedule.times {
-        guard let first = firstDay(of: rule, alarm.schedule.recurrence) else { continue }
-        events.append(event(alarm, rule, CivilDateTime(first, time), number: events.count))
-      }
-    }
-    return events
-  }
-
-  /// Returns the first day of a recurrence that a rule covers; nil if there is none.
-  private func firstDay(of rule: CalendarRule, _ recurrence: Recurrence) -> CivilDate? {
-    var day = recurrence.first(onOrAfter: CivilDate(dayNumber: Int(Int32.min) / 8))
-    // With an interval of months, a month of a given length may never occur. 100 years are enough to tell.
-    let end = day.map { $0.year + 100 }
-    while let current = day, let end, current.year < end {
-      if rule.covers(current) { return current }
-      day = recurrence.first(onOrAfter: current.adding(days: 1))
-    }
-    return nil
-  }
-
-  private func event(
-    _ alarm: Alarm, _ rule: CalendarRule, _ start: CivilDateTime, number: Int
-  ) -> CalendarComponent {
-    var event = CalendarComponent("VEVENT")
-    event.add("UID", "\(alarm.id)-\(number)@belfry")
-    event.add("DTSTAMP", CalendarTime.utc(alarm.latestStamp?.time ?? alarm.progress.armed))
-    let zone = alarm.zone == .floating ? [:] : ["TZID": alarm.zone.text]
-    event.add("DTSTART", CalendarTime.text(start), zone)
-    if let text = rule.text { event.add("RRULE", text) }
-    let skipped = alarm.progress.occurrences
-      .filter {
-        $0.value.state == .skipped && $0.key.time == start.time && rule.covers($0.key.date)
-      }
-      .map { CalendarTime.text($0.key) }.sorted()
-    if !skipped.isEmpty { event.add("EXDATE", skipped.joined(separator: ","), zone) }
-    event.add("SUMMARY", library.escaped(alarm.title))
-    if let note = alarm.note { event.add("DESCRIPTION", library.escaped(note)) }
-    event.add(CalendarDocument.recordProperty, library.escaped(definition(alarm)))
-    if alarm.enabled {
-      var reminder = CalendarComponent("VALARM")
-      reminder.add("ACTION", "DISPLAY")
-      reminder.add("DESCRIPTION", library.escaped(alarm.title))
-      reminder.add("TRIGGER", "PT0S")
-      event.components.append(reminder)
-    }
-    return event
-  }
-
-  /// Returns the alarm's record without its progress, on one line.
-  private func definition(_ alarm: Alarm) -> String {
-    let plain = Alarm(
-      id: alarm.id, title: alarm.title, note: alarm.note, enabled: alarm.enabled,
-      schedule: alarm.schedule, zone: alarm.zone, delivery: alarm.delivery,
-      progress: Progress(armed: Instant(seconds: 0)))
-    return (try? JSON(parsing: AlarmRecord.encode(plain)))?.line ?? "{}"
-  }
-
   // MARK: Reading
 
   /// Reads alarms from the events and to-dos of a document.
@@ -134,22 +79,24 @@ public struct CalendarDocument {
   ///   - bytes: the document.
   ///   - now: the current time. Items without a future occurrence are left out.
   ///   - zones: the known time zones. An item in an unknown zone becomes a floating alarm.
+  ///   - calendar: the working days and holidays of the store.
   /// - Returns: The alarms, and a remark for each item that was left out.
   /// - Throws: `ExchangeError` if the document is not valid.
   public func read(
-    _ bytes: [UInt8], now: Instant, zones: ZoneLibrary
+    _ bytes: [UInt8], now: Instant, zones: ZoneLibrary, calendar: WorkCalendar = .standard
   ) throws(ExchangeError) -> (alarms: [ForeignAlarm], leftOut: [Remark]) {
     var alarms: [Identifier: ForeignAlarm] = [:]
     var order: [Identifier] = []
     var leftOut: [Remark] = []
-    let calendars = try library.read(bytes)
-    let complete = completeAlarms(calendars.flatMap(\.components))
-    for calendar in calendars {
-      for item in calendar.components where item.name == "VEVENT" || item.name == "VTODO" {
+    let documents = try library.read(bytes)
+    let exported = ExportedAlarms(
+      documents.flatMap(\.components), library: library, zones: zones, calendar: calendar)
+    for document in documents {
+      for item in document.components where item.name == "VEVENT" || item.name == "VTODO" {
         do throws(CalendarRule.Unsupported) {
           let alarm: ForeignAlarm
-          if let native = nativeAlarm(item), complete.contains(native.id) {
-            alarm = native
+          if let known = exported.alarm(item) {
+            alarm = known
           } else {
             alarm = try CalendarItem(item, library).alarm(now: now, zones: zones)
           }
@@ -168,49 +115,6 @@ public struct CalendarDocument {
       }
     }
     return (order.compactMap { alarms[$0] }, leftOut)
-  }
-
-  /// Returns the exported alarms all of whose events are unchanged. Other events are imported one by one.
-  private func completeAlarms(_ items: [CalendarComponent]) -> Set<Identifier> {
-    var counts: [Identifier: Int] = [:]
-    var alarms: [Identifier: ForeignAlarm] = [:]
-    for item in items {
-      guard let native = nativeAlarm(item) else { continue }
-      counts[native.id, default: 0] += 1
-      alarms[native.id] = native
-    }
-    return Set(
-      alarms.values.filter { foreign in
-        let rules = CalendarRule.rules(for: foreign.schedule.recurrence)
-        let days = rules.count { firstDay(of: $0, foreign.schedule.recurrence) != nil }
-        return counts[foreign.id] == days * foreign.schedule.times.count
-      }.map(\.id))
-  }
-
-  /// Returns the alarm of an event that Belfry has exported; nil if the event is of another origin or was changed.
-  private func nativeAlarm(_ item: CalendarComponent) -> ForeignAlarm? {
-    guard let property = item.first(CalendarDocument.recordProperty) else { return nil }
-    let bytes = Array(library.text(property.value).utf8)
-    guard let id = (try? JSON(parsing: bytes))?["id"]?.identifier,
-      let alarm = try? AlarmRecord.decode(bytes, id: id, now: Instant(seconds: 0)),
-      let uid = item.first("UID")?.value,
-      let written = events(alarm).first(where: { $0.first("UID")?.value == uid })
-    else { return nil }
-    for name in ["DTSTART", "SUMMARY", "DESCRIPTION"]
-    where written.first(name)?.value != item.first(name)?.value {
-      return nil
-    }
-    // Another program may reorder the parts of a rule.
-    func parts(_ item: CalendarComponent) -> Set<Substring> {
-      Set(item.first("RRULE")?.value.split(separator: ";") ?? [])
-    }
-    guard parts(written) == parts(item) else { return nil }
-    var result = ForeignAlarm(
-      id: id, title: alarm.title, note: alarm.note, schedule: alarm.schedule, zone: alarm.zone)
-    result.enabled = alarm.enabled
-    result.delivery = alarm.delivery
-    result.skipped = item.all("EXDATE").flatMap { CalendarTime.list($0.value) }
-    return result
   }
 }
 

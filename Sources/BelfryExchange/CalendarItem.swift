@@ -44,17 +44,20 @@ struct CalendarItem {
     }
     let offsets = offsets(isWholeDay: begin.isDate, &losses)
     let schedule: Schedule
+    var skipped: [CivilDateTime] = []
     if let rule = rules.first {
       let reading = try CalendarRule.read(rule.value, start: start)
       losses += reading.losses
-      if let last = lastDay(reading, from: start) {
-        let rules = zone == .floating ? zones.local : zones.zone(named: zone.text) ?? zones.local
-        guard rules.instant(of: CivilDateTime(minuteNumber: last.dayNumber * 1440 + 1439)) > now
-        else { throw Unsupported("it ended on \(last)") }
-        losses.append("the end date \(last) (delete the alarm then)")
-      }
+      let rules = zone == .floating ? zones.local : zones.zone(named: zone.text) ?? zones.local
       let times = reading.times ?? [start.time]
-      schedule = try shifted(reading.recurrence, times: times, by: offsets, &losses)
+      var plain = try shifted(reading.recurrence, times: times, by: offsets, &losses)
+      if let last = lastMoment(reading, from: start, times, rules) {
+        let until = CivilDateTime(minuteNumber: last.minuteNumber + (offsets.last ?? 0))
+        guard rules.instant(of: until) > now else { throw Unsupported("it ended on \(last.date)") }
+        plain = try CalendarItem.schedule(
+          plain.recurrence, plain.times, Schedule.Limits(until: until))
+      }
+      (schedule, skipped) = try excepting(plain)
     } else {
       let moment = CivilDateTime(minuteNumber: start.minuteNumber + (offsets.first ?? 0))
       if offsets.count > 1 { losses.append("all reminders but the first") }
@@ -68,11 +71,7 @@ struct CalendarItem {
     var alarm = ForeignAlarm(
       id: Identifier(naming: item.first("UID")?.value ?? "\(title) \(property.value)"),
       title: title, note: note, schedule: schedule, zone: zone)
-    let shift = schedule.times.count == 1 ? schedule.times[0] : nil
-    alarm.skipped = item.all("EXDATE").flatMap { CalendarTime.list($0.value) }.compactMap { civil in
-      let moment = CivilDateTime(civil.date, shift ?? civil.time)
-      return schedule.contains(moment) ? moment : nil
-    }
+    alarm.skipped = skipped
     alarm.losses = losses
     return alarm
   }
@@ -166,29 +165,56 @@ struct CalendarItem {
   }
 
   private static func schedule(
-    _ recurrence: Recurrence, _ times: [CivilTime]
+    _ recurrence: Recurrence, _ times: [CivilTime], _ limits: Schedule.Limits = .none
   ) throws(Unsupported) -> Schedule {
     do {
-      return try Schedule(recurrence, times: times)
+      return try Schedule(recurrence, times: times, limits: limits)
     } catch {
       throw Unsupported(error.reason)
     }
   }
 
-  /// Returns the last day of a series; nil if it has no end.
-  private func lastDay(
-    _ reading: CalendarRule.Reading, from start: CivilDateTime
-  ) -> CivilDate? {
-    if let until = reading.until { return CalendarTime.read(until)?.civil.date }
-    guard let count = reading.count else { return nil }
-    let days = (max(1, count) - 1) / max(1, reading.times?.count ?? 1)
-    guard days < 100_000 else { return nil }
-    var day = reading.recurrence.first(onOrAfter: start.date)
-    for _ in 0..<days {
-      day = day.flatMap { reading.recurrence.first(onOrAfter: $0.adding(days: 1)) }
-    }
-    return day
+  /// Returns a schedule without the item's exceptions, and those that leave other times of their dates.
+  private func excepting(
+    _ schedule: Schedule
+  ) throws(Unsupported) -> (schedule: Schedule, skipped: [CivilDateTime]) {
+    let occurrences = Occurrences(schedule, in: .standard)
+    let only = schedule.times.count == 1 ? schedule.times[0] : nil
+    let omitted = item.all("EXDATE").flatMap { CalendarTime.list($0.value) }
+      .map { CivilDateTime($0.date, only ?? $0.time) }.filter(occurrences.contains)
+    let dates = Dictionary(grouping: Set(omitted), by: \.date)
+    let whole = dates.filter { $0.value.count == schedule.times.count }.map(\.key)
+    var limits = schedule.limits
+    limits.exceptions = whole
+    return (
+      try CalendarItem.schedule(schedule.recurrence, schedule.times, limits),
+      omitted.filter { !whole.contains($0.date) }
+    )
   }
+
+  /// Returns the last possible occurrence of a series; nil if it has no end.
+  private func lastMoment(
+    _ reading: CalendarRule.Reading, from start: CivilDateTime, _ times: [CivilTime],
+    _ zone: TimeZoneRules
+  ) -> CivilDateTime? {
+    if let text = reading.until, let until = CalendarTime.read(text) {
+      if until.isDate { return Schedule.Limits.end(of: until.civil.date) }
+      return until.isUTC
+        ? zone.civil(at: TimeZoneRules.utc.instant(of: until.civil)) : until.civil
+    }
+    guard let count = reading.count, count < CalendarItem.maxCount,
+      let schedule = try? Schedule(reading.recurrence, times: times)
+    else { return nil }
+    let occurrences = Occurrences(schedule, in: .standard)
+    var last = occurrences.first(onOrAfter: start)
+    for _ in 1..<max(2, count) where count > 1 {
+      last = last.flatMap { occurrences.next(after: $0) }
+    }
+    return last
+  }
+
+  /// The maximum number of occurrences of a series with an end. A series with more has no end for practical purposes.
+  private static let maxCount = 100_000
 }
 
 extension Recurrence {
@@ -219,7 +245,11 @@ extension Recurrence {
       let isEarlierMonth = result.contains(.last)
       guard !isEarlierMonth || result == [.last] else { return nil }
       return .monthly(result, moved(cadence))
-    case .annual(let month, let day, let cadence):
+    case .annual(let months, let monthDays, let cadence):
+      guard months.count == 1, monthDays.count == 1, case .day(let day) = monthDays[0] else {
+        return nil
+      }
+      let month = months[0]
       // The shifted date must be the same in leap years and common years.
       let dates = [2000, 2001].map { year in
         CivilDate(year: year, month: month, day: day).adding(days: days)
@@ -227,8 +257,8 @@ extension Recurrence {
       guard (month, day) != (2, 29), dates[0].year == 2000, dates[0].month == dates[1].month,
         dates[0].day == dates[1].day
       else { return nil }
-      return .annual(month: dates[0].month, day: dates[0].day, moved(cadence))
-    case .monthlyWeekday: return nil
+      return .annual(months: [dates[0].month], [.day(dates[0].day)], moved(cadence))
+    case .afterDone: return nil
     }
   }
 }

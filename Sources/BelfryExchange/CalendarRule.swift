@@ -11,76 +11,22 @@ import BelfryCore
 struct CalendarRule: Hashable {
   /// The rule: `FREQ=MONTHLY;INTERVAL=1;BYMONTHDAY=15`; nil for a single occurrence.
   let text: String?
-  /// The months that the rule covers; nil for all.
+  /// The months that the rule covers; nil for all months of its recurrence.
   let months: [Int]?
+  /// The recurrence of which the rule covers the dates in its months.
+  let recurrence: Recurrence
 
-  init(_ text: String?, months: [Int]? = nil) {
+  init(_ text: String?, months: [Int]? = nil, covering recurrence: Recurrence) {
     self.text = text
     self.months = months
+    self.recurrence = recurrence
   }
 
   /// Returns true if the rule covers the month of a date.
   func covers(_ date: CivilDate) -> Bool { months?.contains(date.month) ?? true }
 
-  // MARK: From a schedule
-
-  /// Returns the rules that together cover each day of a recurrence once.
-  static func rules(for recurrence: Recurrence) -> [CalendarRule] {
-    func interval(_ count: Int) -> String { count == 1 ? "" : ";INTERVAL=\(count)" }
-    let every = interval(recurrence.cadence?.interval ?? 1)
-    switch recurrence {
-    case .once: return [CalendarRule(nil)]
-    case .daily: return [CalendarRule("FREQ=DAILY\(every)")]
-    case .days(let count, let cadence):
-      return [CalendarRule("FREQ=DAILY\(interval(count * cadence.interval))")]
-    case .weekly(let days, _):
-      let names = days.map(name).joined(separator: ",")
-      return [CalendarRule("FREQ=WEEKLY\(every);BYDAY=\(names)")]
-    case .monthlyWeekday(let ordinal, let weekday, _):
-      return [CalendarRule("FREQ=MONTHLY\(every);BYDAY=\(ordinal.rawValue)\(name(weekday))")]
-    case .annual(let month, let day, _):
-      // Belfry's February 29 is the last day of February in every year.
-      let number = month == 2 && day == 29 ? -1 : day
-      return [CalendarRule("FREQ=YEARLY\(every);BYMONTH=\(month);BYMONTHDAY=\(number)")]
-    case .monthly(let days, _): return monthly(days, every)
-    }
-  }
-
-  private static func monthly(_ days: [Recurrence.MonthDay], _ every: String) -> [CalendarRule] {
-    let start = "FREQ=MONTHLY\(every)"
-    if days == [.last] { return [CalendarRule("\(start);BYMONTHDAY=-1")] }
-    // Belfry's day 31 is the last day of every month.
-    let numbers = Set(
-      days.map { day in
-        switch day {
-        case .day(let number): number
-        case .last: 31
-        }
-      }
-    ).sorted()
-    func list(_ numbers: [Int]) -> String { numbers.map(String.init).joined(separator: ",") }
-    guard let largest = numbers.last, largest > 28 else {
-      return [CalendarRule("\(start);BYMONTHDAY=\(list(numbers))")]
-    }
-    if numbers.count == 1 {
-      return [CalendarRule("\(start);BYMONTHDAY=\(list(Array(28...largest)));BYSETPOS=-1")]
-    }
-    func rule(_ months: [Int], _ numbers: [Int]) -> CalendarRule {
-      CalendarRule(
-        "\(start);BYMONTH=\(list(months));BYMONTHDAY=\(list(numbers))", months: months)
-    }
-    let short = numbers.filter { $0 <= 28 }
-    return [
-      rule([1, 3, 5, 7, 8, 10, 12], numbers),
-      rule([4, 6, 9, 11], Set(numbers.map { min($0, 30) }).sorted()),
-      // In common years 28 and -1 are the same day, and 29 does not exist.
-      rule([2], short + [short.contains(28) ? 29 : -1]),
-    ]
-  }
-
-  private static let names = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
-
-  private static func name(_ weekday: Weekday) -> String { names[weekday.rawValue] }
+  /// The names of the weekdays from Monday to Sunday.
+  static let names = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 
   // MARK: To a schedule
 
@@ -189,9 +135,7 @@ struct CalendarRule: Hashable {
     switch parts["FREQ"] {
     case "DAILY": return try daily(selection, cadence)
     case "WEEKLY": return try weekly(selection, weekStart: parts["WKST"], start, cadence)
-    case "MONTHLY":
-      if selection.months != nil { throw Unsupported("its monthly rule is limited to some months") }
-      return try monthly(selection, start, cadence, &losses)
+    case "MONTHLY": return try monthly(selection, start, cadence, &losses)
     case "YEARLY": return try yearly(selection, start, cadence, &losses)
     case let other?: throw Unsupported("Belfry does not support \(other.lowercased()) rules")
     case nil: throw Unsupported("its recurrence rule has no FREQ")
@@ -263,60 +207,133 @@ struct CalendarRule: Hashable {
     _ selection: DaySelection, _ start: CivilDateTime, _ cadence: Recurrence.Cadence,
     _ losses: inout [String]
   ) throws(Unsupported) -> Recurrence {
-    let positions = selection.positions
-    if let days = selection.weekdays {
-      guard selection.monthDays == nil, days.count == 1, let only = days.first,
-        let number = only.number ?? positions?.first, positions?.count ?? 1 == 1,
-        let ordinal = Recurrence.Ordinal(rawValue: number)
-      else { throw Unsupported("Belfry does not support its weekdays of a month") }
-      return .monthlyWeekday(ordinal, only.day, cadence)
-    }
-    let numbers = selection.monthDays ?? [start.date.day]
-    if let positions {
-      // Belfry exports a clamped day as the last existing day from 28 up to that day.
-      guard positions == [-1], let largest = numbers.max(), numbers.sorted() == Array(28...largest)
-      else {
-        let list = positions.map(String.init).joined(separator: ",")
-        throw Unsupported("Belfry does not support BYSETPOS=\(list)")
+    if let months = selection.months {
+      guard cadence.interval == 1 else {
+        throw Unsupported("its monthly rule combines an interval with months")
       }
-      return .monthly([.day(largest)], cadence)
+      let days = try monthDays(selection, start, &losses)
+      return .annual(months: months, days, cadence)
     }
-    let all = try numbers.map { number throws(Unsupported) -> Recurrence.MonthDay in
-      if number == -1 { return .last }
-      guard (1...31).contains(number) else {
-        throw Unsupported("Belfry does not support days counted from the end of the month")
+    if let days = selection.weekdays, selection.monthDays == nil, selection.positions == nil,
+      days.allSatisfy({ $0.number == nil })
+    {
+      guard cadence.interval == 1 else {
+        throw Unsupported("Belfry does not support its weekdays of a month")
       }
-      return .day(number)
+      return .weekly(days.map(\.day), cadence)
     }
-    if let largest = numbers.max(), largest > 28 {
-      losses.append("the omission of months without a day \(largest) (it rings on their last day)")
-    }
-    return .monthly(all, cadence)
+    return .monthly(try monthDays(selection, start, &losses), cadence)
   }
 
   private static func yearly(
     _ selection: DaySelection, _ start: CivilDateTime, _ cadence: Recurrence.Cadence,
     _ losses: inout [String]
   ) throws(Unsupported) -> Recurrence {
-    let months = selection.months?.sorted() ?? [start.date.month]
+    if selection.weekdays != nil || selection.positions != nil || selection.monthDays != nil,
+      selection.months == nil
+    {
+      // Without months, these parts count in the whole year.
+      guard selection.positions == nil, selection.weekdays == nil else {
+        throw Unsupported("Belfry does not support its weekdays of a year")
+      }
+      return .annual(
+        months: Array(1...12), try monthDays(selection, start, &losses), cadence)
+    }
+    let months = Set(selection.months ?? [start.date.month]).sorted()
     guard let first = months.first else { throw Unsupported("its recurrence rule has no month") }
-    if months.count == 1, selection.weekdays == nil, selection.positions == nil {
-      let numbers = selection.monthDays ?? [start.date.day]
-      guard numbers.count == 1, let day = numbers.first, day > 0 || (first == 2 && day == -1) else {
-        throw Unsupported("Belfry does not support several days of a year")
-      }
-      if first == 2, day == 29 {
-        losses.append("the omission of common years (it rings on February 28)")
-      }
-      return .annual(month: first, day: day == -1 ? 29 : day, cadence)
-    }
     // Evenly spaced months are a monthly recurrence with an interval.
-    let distances = Set(
-      zip(months, months.dropFirst() + [first + 12]).map { $1 - $0 })
-    guard cadence.interval == 1, distances.count == 1, let distance = distances.first else {
-      throw Unsupported("its months are not evenly spaced")
+    let distances = Set(zip(months, months.dropFirst() + [first + 12]).map { $1 - $0 })
+    if months.count > 1, cadence.interval == 1, distances.count == 1,
+      let distance = distances.first, months.contains(start.date.month)
+    {
+      return .monthly(
+        try monthDays(selection, start, &losses), .init(interval: distance, start: start.date))
     }
-    return try monthly(
-      selection, start, Recurrence.Cadence(interval: distance, start: start.date), &losses)
+    if months.count > 1, selection.positions != nil {
+      throw Unsupported("Belfry does not support positions in several months of a year")
+    }
+    if months == [2], selection.monthDays ?? [start.date.day] == [-1] {
+      return .annual(months: months, [.day(29)], cadence)
+    }
+    if months == [2], selection.monthDays ?? [start.date.day] == [29], selection.weekdays == nil {
+      losses.append("the omission of common years (it rings on February 28)")
+      return .annual(months: months, [.day(29)], cadence)
+    }
+    return .annual(months: months, try monthDays(selection, start, &losses), cadence)
+  }
+
+  /// Returns the days of a month that a rule selects.
+  private static func monthDays(
+    _ selection: DaySelection, _ start: CivilDateTime, _ losses: inout [String]
+  ) throws(Unsupported) -> [Recurrence.MonthDay] {
+    if let days = selection.weekdays { return try weekdays(days, selection) }
+    let numbers = selection.monthDays ?? [start.date.day]
+    if let positions = selection.positions {
+      let ascending = numbers.sorted()
+      // Belfry exports a clamped day as the last existing day from 28 up to that day, or the first one of -31 to -28.
+      if positions == [-1], let largest = ascending.last, largest > 28,
+        ascending == Array(28...largest)
+      {
+        return [.day(largest)]
+      }
+      if positions == [1], let smallest = ascending.first, smallest < -28,
+        ascending == Array(smallest...(-28))
+      {
+        return [.fromEnd(-smallest)]
+      }
+      throw unsupported(positions)
+    }
+    if let largest = numbers.max(), largest > 28 {
+      losses.append("the omission of months without a day \(largest) (it rings on their last day)")
+    }
+    return try numbers.map { number throws(Unsupported) in
+      try checked(number > 0 ? .day(number) : .fromEnd(-number))
+    }
+  }
+
+  /// Returns the days of a month that a rule selects by weekday.
+  private static func weekdays(
+    _ days: [NumberedDay], _ selection: DaySelection
+  ) throws(Unsupported) -> [Recurrence.MonthDay] {
+    let plain = Set(days.compactMap { $0.number == nil ? $0.day : nil })
+    if plain.isEmpty, selection.positions == nil, selection.monthDays == nil {
+      return try days.map { day throws(Unsupported) in
+        try checked(.weekday(day.number ?? 0, day.day))
+      }
+    }
+    guard plain.count == days.count else { throw Unsupported("its weekdays are ambiguous") }
+    if let positions = selection.positions, selection.monthDays == nil {
+      return try positions.map { position throws(Unsupported) in
+        switch plain.count {
+        case 1: return try checked(.weekday(position, days[0].day))
+        case Weekday.allCases.count:
+          return try checked(position > 0 ? .day(position) : .fromEnd(-position))
+        case _ where plain == WorkCalendar.defaultWorkdays:
+          return try checked(.workday(position))
+        default: throw unsupported(positions)
+        }
+      }
+    }
+    // The first Monday is the Monday from the 1st to the 7th.
+    if let numbers = selection.monthDays?.sorted(), selection.positions == nil, plain.count == 1,
+      let first = numbers.first, numbers == Array(first...(first + 6))
+    {
+      if first > 0, first % 7 == 1 { return [try checked(.weekday(first / 7 + 1, days[0].day))] }
+      if first < 0, first % 7 == 0 { return [try checked(.weekday(first / 7, days[0].day))] }
+    }
+    throw Unsupported("Belfry does not support its weekdays of a month")
+  }
+
+  private static func unsupported(_ positions: [Int]) -> Unsupported {
+    Unsupported(
+      "Belfry does not support BYSETPOS=\(positions.map(String.init).joined(separator: ","))")
+  }
+
+  /// Returns a day that a month can have.
+  private static func checked(
+    _ day: Recurrence.MonthDay
+  ) throws(Unsupported) -> Recurrence.MonthDay {
+    guard day.isValid else { throw Unsupported("no month has such a day: \(day)") }
+    return day
   }
 }

@@ -5,7 +5,7 @@ import BelfryStore
 ///
 /// ```
 /// {"belfry": "export", "format": 1,
-///  "alarms": [record …], "devices": [record …], "log": [record …], "settings": record}
+///  "alarms": [record …], "devices": [record …], "log": [record …], "calendars": [record …], "settings": record}
 /// ```
 ///
 /// Each record has the content of its file, unknown keys included, and is on a line of its own. The records are in the
@@ -44,6 +44,10 @@ public enum ExportDocument {
     }
     allProblems += badEntries
     parts.append(("log", log.sorted { $0.path < $1.path }.map(\.bytes)))
+
+    let (calendars, badCalendars) = store.calendars.all()
+    if !calendars.isEmpty { parts.append(("calendars", calendars.map(CalendarRecord.encode))) }
+    allProblems += badCalendars
 
     try output(Array("{\n\"belfry\": \"export\",\n\"format\": \(RecordFormat.current)".utf8))
     for part in parts {
@@ -109,6 +113,15 @@ public enum ExportDocument {
         }
       }
     }
+    for record in json["calendars"]?.array ?? [] {
+      guard let name = record["name"]?.string, HolidayCalendar.isName(name) else {
+        throw ExchangeError("'calendars': 'name' is not the name of a calendar")
+      }
+      files[CalendarRecord.path(name)] = try read("'calendars', \(name)") {
+        () throws(RecordError) in
+        ((), CalendarRecord.encode(try CalendarRecord.decode(record.document, name: name)))
+      }.1
+    }
     if let settings = json["settings"] {
       files[SettingsFile.path] = try read("'settings'") { () throws(RecordError) in
         (SettingsFile.path, SettingsFile.encode(try SettingsFile.decode(settings.document)))
@@ -117,9 +130,9 @@ public enum ExportDocument {
     return files
   }
 
-  private static func read(
-    _ location: String, _ body: () throws(RecordError) -> (String, [UInt8])
-  ) throws(ExchangeError) -> (String, [UInt8]) {
+  private static func read<Key>(
+    _ location: String, _ body: () throws(RecordError) -> (Key, [UInt8])
+  ) throws(ExchangeError) -> (Key, [UInt8]) {
     do throws(RecordError) {
       return try body()
     } catch {

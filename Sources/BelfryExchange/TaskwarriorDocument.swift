@@ -46,16 +46,16 @@ public enum TaskwarriorDocument {
     guard let recurrence = recurrence(period, start.date) else {
       throw CalendarRule.Unsupported("Belfry does not support its period '\(period)'")
     }
-    var losses: [String] = []
+    var limits = Schedule.Limits.none
     if let text = task["until"]?.string, let until = instant(text) {
       if until < now {
         throw CalendarRule.Unsupported("it ended on \(zone.civil(at: until).date)")
       }
-      losses.append("the end date \(zone.civil(at: until).date) (delete the alarm then)")
+      limits.until = zone.civil(at: until)
     }
     let schedule: Schedule
     do {
-      schedule = try Schedule(recurrence, times: [start.time])
+      schedule = try Schedule(recurrence, times: [start.time], limits: limits)
     } catch {
       throw CalendarRule.Unsupported(error.reason)
     }
@@ -65,11 +65,9 @@ public enum TaskwarriorDocument {
     let labels = (project + tags).joined(separator: " ")
     let note = ([labels].filter { !$0.isEmpty } + annotations).joined(separator: "\n")
     let texts = ForeignAlarm.texts(task["description"]?.string ?? "", note.isEmpty ? nil : note)
-    var alarm = ForeignAlarm(
+    return ForeignAlarm(
       id: Identifier(naming: task["uuid"]?.string ?? text), title: texts.title, note: texts.note,
       schedule: schedule, zone: .floating)
-    alarm.losses = losses
-    return alarm
   }
 
   /// Parses `20261127T080000Z`; nil for any other text.
@@ -85,7 +83,7 @@ public enum TaskwarriorDocument {
     }
     func monthly(_ count: Int) -> Recurrence { .monthly([.day(start.day)], cadence(count)) }
     func annual(_ count: Int) -> Recurrence {
-      .annual(month: start.month, day: start.day, cadence(count))
+      .annual(months: [start.month], [.day(start.day)], cadence(count))
     }
     func weekly(_ count: Int) -> Recurrence { .weekly([start.weekday], cadence(count)) }
     func days(_ count: Int) -> Recurrence {

@@ -135,7 +135,7 @@ enum PartnerMessage: Hashable, Sendable {
       guard let schedule = try? ScheduleRecord.decode(given), let zone = json["zone"]?.string,
         ZoneLibrary.isName(zone)
       else { return nil }
-      if case .once = schedule.recurrence { return nil }
+      guard PartnerRequest.Repetition.allows(schedule) else { return nil }
       repeats = PartnerRequest.Repetition(schedule: schedule, zone: zone)
     }
     return PartnerRequest(

@@ -55,12 +55,14 @@ public struct CommitMessage: Hashable, Sendable {
   static let final = "Final"
   /// The action of a change to the settings.
   static let settings = "settings"
+  /// The action of a change to a holiday calendar.
+  static let calendar = "calendar"
   /// The action of adopting another device.
   static let adoption = "adopted"
 
   /// Returns true if a user can take an action, and undo it.
   static func isUndoable(_ action: String) -> Bool {
-    if action == settings || action == adoption { return true }
+    if [settings, calendar, adoption].contains(action) { return true }
     return switch LogEntry.Action(rawValue: action) {
     case .created, .edited, .enabled, .disabled, .deleted, .paused, .resumed, .stopped, .snoozed,
       .done, .skipped,

@@ -77,7 +77,8 @@ extension Store {
   /// Returns the timeline of an alarm for this device at the current time.
   public func timeline(_ alarm: Alarm) -> Timeline {
     Timeline(
-      alarm, zone: zone(of: alarm), at: context.now, deviceContext: deviceContext(of: alarm),
+      alarm, zone: zone(of: alarm), calendar: workCalendar(of: alarm), at: context.now,
+      deviceContext: deviceContext(of: alarm),
       otherZones: otherZones(of: alarm),
       local: alarm.partner?.quiet == nil ? nil : context.zones.local)
   }

@@ -21,13 +21,17 @@ public final class Store: Sendable {
   let adoptionFailure: (any Error)?
   /// The cache of the devices' time zones.
   let deviceZones: DeviceZones
+  /// The cache of the working days and holidays.
+  let workCalendarCache: WorkCalendarCache
 
   init(
     path: String, context: StoreContext, device: Identifier, local: LocalState,
     adoptionFailure: (any Error)? = nil, presenceCache: PresenceCache = PresenceCache(),
-    deviceZones: DeviceZones = DeviceZones()
+    deviceZones: DeviceZones = DeviceZones(),
+    workCalendarCache: WorkCalendarCache = WorkCalendarCache()
   ) {
     self.deviceZones = deviceZones
+    self.workCalendarCache = workCalendarCache
     self.presenceCache = presenceCache
     self.path = path
     self.context = context
@@ -40,7 +44,8 @@ public final class Store: Sendable {
   public func with(_ context: StoreContext) -> Store {
     Store(
       path: path, context: context, device: device, local: local, adoptionFailure: adoptionFailure,
-      presenceCache: presenceCache, deviceZones: deviceZones)
+      presenceCache: presenceCache, deviceZones: deviceZones,
+      workCalendarCache: workCalendarCache)
   }
 
   /// The origin of an opened store.
@@ -245,7 +250,10 @@ public final class Store: Sendable {
   static let attributesPath = ".gitattributes"
 
   /// The content of `.gitattributes`: records are merged by Belfry's rules, and line endings are never converted.
-  static let attributes = Array(
+  static let attributes = earlierAttributes + Array("calendars/*.json merge=belfry\n".utf8)
+
+  /// The content of `.gitattributes` in a store without holiday calendars that version 0.1 made.
+  static let earlierAttributes = Array(
     """
     * -text
     alarms/*.json merge=belfry
@@ -254,6 +262,11 @@ public final class Store: Sendable {
     settings.json merge=belfry
 
     """.utf8)
+
+  /// Returns the content of `.gitattributes` in the work tree, or nil if it is missing.
+  func attributesInWorkTree() throws(FileError) -> [UInt8]? {
+    try DurableFile.read("\(path)/\(Store.attributesPath)", limit: SettingsFile.largest)?.bytes
+  }
 
   /// Opens the git repository.
   func repository() throws(GitError) -> Repository {

@@ -179,6 +179,9 @@ final class StoreWriter {
     store.local.pokeDaemon()
     // An error is ignored: the next command then compares the settings with the branch once more.
     if transaction.written[SettingsFile.path] != nil { try? store.settleSettings() }
+    if transaction.written.keys.contains(where: { $0.hasPrefix(CalendarRecord.folder) }) {
+      try? store.calendars.settle()
+    }
     return result
   }
 

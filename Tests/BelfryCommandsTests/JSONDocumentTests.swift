@@ -1,5 +1,6 @@
 import BelfryCore
 import BelfryStore
+import TestSupport
 import Testing
 
 @testable import BelfryCommands
@@ -53,10 +54,13 @@ import Testing
         Recurrence.Cadence(interval: 2, start: CivilDate(year: 2026, month: 12, day: 1))),
       .monthly(
         [.day(5), .last], Recurrence.Cadence(start: CivilDate(year: 2026, month: 12, day: 1))),
-      .monthlyWeekday(
-        .last, .friday, Recurrence.Cadence(start: CivilDate(year: 2026, month: 12, day: 1))),
+      .monthly(
+        [.weekday(-1, .friday)],
+        Recurrence.Cadence(start: CivilDate(year: 2026, month: 12, day: 1))),
+      .afterDone(Period(90, .day), .init(start: CivilDate(year: 2026, month: 12, day: 1))),
       .annual(
-        month: 2, day: 29, Recurrence.Cadence(start: CivilDate(year: 2026, month: 12, day: 1))),
+        months: [2], [.day(29)], Recurrence.Cadence(start: CivilDate(year: 2026, month: 12, day: 1))
+      ),
       .days(10, Recurrence.Cadence(start: CivilDate(year: 2026, month: 12, day: 1))),
     ])
   func schedule(_ recurrence: Recurrence) throws {
@@ -65,6 +69,18 @@ import Testing
     #expect(
       try DocumentEncoder.document(ScheduleDocument(schedule))
         == ScheduleRecord.encode(schedule).document)
+  }
+
+  @Test(
+    "A document has the same random schedule as a record", arguments: 0..<20 as Range<UInt64>)
+  func randomSchedules(batch: UInt64) throws {
+    for seed in (batch * 25)..<((batch + 1) * 25) {
+      var generator = SeededGenerator(seed: seed)
+      let schedule = try Schedule.random(&generator)
+      #expect(
+        try DocumentEncoder.document(ScheduleDocument(schedule))
+          == ScheduleRecord.encode(schedule).document, "seed \(seed)")
+    }
   }
 
   @Test("Each setting has one name, in commands and in documents", arguments: Setting.allCases)

@@ -31,6 +31,7 @@ import Testing
           by: random.one(in: 2) ? nil : random.pick(devices))
       }.sorted { ($0.at, $0.until, $0.by?.text ?? "") < ($1.at, $1.until, $1.by?.text ?? "") }
         .reduce(into: []) { if $0.last != $1 { $0.append($1) } },
+      completed: random.one(in: 2) ? nil : date("2026-11-23").adding(days: random.int(0...2)),
       exhausted: random.one(in: 2), by: random.one(in: 2) ? nil : random.pick(devices))
   }
 
@@ -69,8 +70,21 @@ import Testing
       alarm.pause = Pause(from: civil("2026-11-25T12:00"), until: civil(until))
     }
     if random.one(in: 2) {
-      alarm.schedule = try schedule(
-        .daily(.init(interval: random.int(1...2), start: date("2026-11-20"))), "09:00")
+      alarm.schedule = try random.pick([
+        schedule(.daily(.init(interval: random.int(1...2), start: date("2026-11-20"))), "09:00"),
+        schedule(
+          .daily(.init(start: date("2026-11-20"))), "09:00",
+          limits: .init(
+            until: random.pick([nil, civil("2026-12-01T09:00")]),
+            exceptions: random.pick([[], [date("2026-11-23")]]),
+            onHoliday: random.pick([nil, .skip, .before]))),
+        schedule(
+          .afterDone(
+            Period(random.int(1...2), .day),
+            .init(
+              start: date("2026-11-23"), completionsAfter: random.pick([nil, date("2026-11-22")]))),
+          "09:00"),
+      ])
     }
     if random.one(in: 2) {
       alarm.cascade = cascade(&random)
@@ -96,6 +110,7 @@ import Testing
       guard alarm.progress.floor.map({ occurrence > $0 }) ?? true else { continue }
       alarm.progress.occurrences[occurrence] = self.occurrence(&random)
     }
+    alarm.progress.completed = random.pick([nil, date("2026-11-21"), date("2026-11-23")])
     alarm.progress.generation = random.one(in: 4) ? 1 : 0
     alarm.mergeState.extras =
       random.one(in: 2) ? [:] : ["colour": random.pick(["\"red\"", "\"blue\""])]
@@ -146,6 +161,24 @@ import Testing
       return record
     }
     expectLaws(versions, seed: seed, SettingsRecord.join)
+  }
+
+  @Test(arguments: 0..<1024 as Range<UInt64>)
+  func holidayCalendarsFollowTheLaws(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let versions = (0..<3).map { _ in
+      var calendar = HolidayCalendar(name: "de-BE")
+      for year in 2026...2028 where random.one(in: 2) {
+        let days = ["01-01", "12-25"].filter { _ in random.one(in: 2) }
+        calendar.years[year] = HolidayCalendar.Year(
+          Dictionary(
+            uniqueKeysWithValues: days.map { (date("\(year)-\($0)"), random.pick(["a", "b"])) }),
+          stamp: random.one(in: 2) ? nil : stamp(&random))
+      }
+      calendar.extras = random.one(in: 2) ? [:] : ["kind": random.pick(["\"a\"", "\"b\""])]
+      return calendar
+    }
+    expectLaws(versions, seed: seed, HolidayCalendar.join)
   }
 
   @Test(arguments: 0..<1024 as Range<UInt64>)

@@ -41,8 +41,8 @@ import Testing
     let recurrence: Recurrence = random.pick([
       .daily(cadence), .weekly([.monday, .friday], cadence), .weekly([.sunday], cadence),
       .monthly([.day(31)], cadence), .monthly([.day(1), .day(15), .last], cadence),
-      .monthlyWeekday(.last, .friday, cadence),
-      .annual(month: 2, day: 29, .init(start: day)), .days(random.int(2...40), cadence),
+      .monthly([.weekday(-1, .friday)], cadence),
+      .annual(months: [2], [.day(29)], .init(start: day)), .days(random.int(2...40), cadence),
       .once(CivilDate(year: 2026, month: random.int(2...12), day: 3)),
     ])
     var times = ["0\(random.int(0...9)):15"]
@@ -213,7 +213,7 @@ import Testing
 extension Timeline {
   /// Returns the next occurrence of the schedule, whatever its outcome.
   fileprivate func nextScheduled(after moment: Instant) -> Occurrence? {
-    alarm.schedule.next(after: zone.civil(at: moment)).map {
+    scheduled.next(after: zone.civil(at: moment)).map {
       Occurrence(civil: $0, at: zone.instant(of: $0))
     }
   }

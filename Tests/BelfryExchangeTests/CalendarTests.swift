@@ -19,6 +19,10 @@ private func alarm(
     delivery: Alarm.Delivery(), at: now, device: TestIdentifier.make())
 }
 
+private func timeline(_ alarm: Alarm, _ calendar: WorkCalendar = .standard) -> Timeline {
+  Timeline(alarm, zone: .utc, calendar: calendar)
+}
+
 private func read(_ text: String, zones: ZoneLibrary = utc) throws -> (
   alarms: [ForeignAlarm], leftOut: [Remark]
 ) {
@@ -28,8 +32,8 @@ private func read(_ text: String, zones: ZoneLibrary = utc) throws -> (
     zones: zones)
 }
 
-/// Returns the days to which libical expands the rules of a document.
-private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDate] {
+/// Returns the occurrences to which libical expands a rule.
+private func expanded(_ rule: String, from start: CivilDateTime) throws -> [CivilDateTime] {
   let handle = try #require(dlopen("libical.so.3", RTLD_NOW))
   typealias Expand =
     @convention(c) (
@@ -37,18 +41,23 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     ) -> Int32
   let expand = unsafeBitCast(
     try #require(dlsym(handle, "icalrecur_expand_recurrence")), to: Expand.self)
-  var days: [CivilDate] = []
+  var times = [time_t](repeating: 0, count: 3000)
+  _ = expand(rule, start.minuteNumber * 60, Int32(times.count), &times)
+  return times.filter { $0 != 0 }.map { CivilDateTime(minuteNumber: $0 / 60) }
+}
+
+/// Returns the occurrences of a document up to a date, in order.
+private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDateTime] {
+  var result: [CivilDateTime] = []
   for event in try CalendarLibrary().read(bytes).flatMap({ $0.components("VEVENT") }) {
     let start = try #require(event.first("DTSTART").flatMap { CalendarTime.read($0.value) }).civil
-    guard let rule = event.first("RRULE") else {
-      days.append(start.date)
-      continue
+    func list(_ name: String) -> [CivilDateTime] {
+      event.all(name).flatMap { CalendarTime.list($0.value) }
     }
-    var times = [time_t](repeating: 0, count: 3000)
-    _ = expand(rule.value, start.minuteNumber * 60, Int32(times.count), &times)
-    days += times.filter { $0 != 0 }.map { CivilDateTime(minuteNumber: $0 / 60).date }
+    let rule = try event.first("RRULE").map { try expanded($0.value, from: start) } ?? [start]
+    result += rule.filter { !list("EXDATE").contains($0) } + list("RDATE")
   }
-  return days.filter { $0 <= end }.sorted()
+  return result.filter { $0.date <= end }.sorted()
 }
 
 /// Tests of exporting alarms to iCalendar.
@@ -73,25 +82,24 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
       }
       recurrence = .monthly(days + (seed % 4 == 0 ? [.last] : []), cadence)
     case 3:
-      recurrence = .monthlyWeekday(
-        [.first, .second, .third, .fourth, .last][number(0...4)],
-        Weekday.allCases[number(0...6)], cadence)
+      recurrence = .monthly(
+        [.weekday([1, 2, 3, 4, -1][number(0...4)], Weekday.allCases[number(0...6)])], cadence)
     case 4:
       recurrence =
         seed % 12 < 6
-        ? .annual(month: 2, day: 29, cadence)
-        : .annual(month: number(1...12), day: number(1...28), cadence)
+        ? .annual(months: [2], [.day(29)], cadence)
+        : .annual(months: [number(1...12)], [.day(number(1...28))], cadence)
     default: recurrence = .days(number(1...40), cadence)
     }
     let alarm = try alarm(recurrence)
     let end = CivilDate(year: start.year + 5, month: 12, day: 31)
-    var days: [CivilDate] = []
-    var day = alarm.schedule.recurrence.first(onOrAfter: start)
+    var days: [CivilDateTime] = []
+    var day = alarm.schedule.recurrence.first(onOrAfter: start, in: .standard)
     while let current = day, current <= end {
-      days.append(current)
-      day = alarm.schedule.recurrence.first(onOrAfter: current.adding(days: 1))
+      days.append(CivilDateTime(current, alarm.schedule.times[0]))
+      day = alarm.schedule.recurrence.first(onOrAfter: current.adding(days: 1), in: .standard)
     }
-    let document = try CalendarDocument().write([alarm]).bytes
+    let document = try CalendarDocument().write([timeline(alarm)]).bytes
     #expect(try expanded(document, until: end) == days, "\(alarm.schedule.summary), seed \(seed)")
 
     // The document imports to the same schedule and identifier.
@@ -100,11 +108,59 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     #expect(back.alarms.map(\.id) == [alarm.id])
   }
 
+  /// Compares every kind of schedule, with ends, exceptions, working days and holidays, with libical's expansion.
+  @Test(arguments: 0..<40 as Range<UInt64>)
+  func randomSchedulesExpandToTheSameOccurrencesInLibical(_ batch: UInt64) throws {
+    for seed in (batch * 25)..<((batch + 1) * 25) {
+      var generator = SeededGenerator(seed: seed)
+      var alarm = try alarm(.daily(.init(start: CivilDate(year: 2026, month: 1, day: 1))))
+      alarm.schedule = try Schedule.random(&generator)
+      let timeline = timeline(alarm, .random(&generator))
+      let start = alarm.schedule.recurrence.cadence?.start ?? CivilDate(dayNumber: 20_000)
+      let end = start.adding(days: 2000)
+      var expected: [CivilDateTime] = []
+      var last = CivilDateTime(start.adding(days: -40), .midnight)
+      while let next = timeline.scheduled.next(after: last), next.date <= end {
+        expected.append(next)
+        last = next
+      }
+      let document = try CalendarDocument().write([timeline]).bytes
+      // A date that rules of two kinds contain occurs twice.
+      #expect(
+        Set(try expanded(document, until: end)) == Set(expected),
+        "\(alarm.schedule.summary), seed \(seed)")
+
+      let back = try CalendarDocument().read(
+        document, now: Instant(seconds: 0), zones: utc, calendar: timeline.calendar)
+      #expect(back.leftOut.isEmpty)
+      let isEmpty = timeline.scheduled.next(after: CivilDateTime(.earliest, .midnight)) == nil
+      if !isEmpty || !back.alarms.isEmpty {
+        #expect(back.alarms.map(\.schedule) == [alarm.schedule], "seed \(seed)")
+      }
+    }
+  }
+
+  @Test("The next date of a schedule that follows completions is exported")
+  func completions() throws {
+    var filter = try alarm(
+      .afterDone(Period(90, .day), .init(start: CivilDate(year: 2026, month: 11, day: 20))))
+    let done = try #require(CivilDateTime("2026-11-20T09:00"))
+    filter.progress.occurrences[done] = OccurrenceRecord(
+      .done, completed: CivilDate(year: 2026, month: 11, day: 23))
+    let (bytes, remarks) = try CalendarDocument().write([timeline(filter)])
+    #expect(String(decoding: bytes, as: UTF8.self).contains("DTSTART:20270221T090000"))
+    #expect(remarks.contains { $0.reason.contains("90 days after done") })
+    let back = try CalendarDocument().read(bytes, now: now, zones: utc).alarms
+    #expect(
+      back.first?.schedule.recurrence
+        == .afterDone(Period(90, .day), .init(start: CivilDate(year: 2027, month: 2, day: 21))))
+  }
+
   @Test func unsupportedPropertiesAreReportedOnExport() throws {
     var odd = try alarm(.daily(Recurrence.Cadence(start: CivilDate(year: 2026, month: 11, day: 1))))
     odd.delivery = Alarm.Delivery(persistent: true, sound: "pulse", strict: true)
     odd.enabled = false
-    let (bytes, remarks) = try CalendarDocument().write([odd])
+    let (bytes, remarks) = try CalendarDocument().write([timeline(odd)])
     #expect(remarks.count == 4)
     #expect(!String(decoding: bytes, as: UTF8.self).contains("VALARM"))
     let back = try CalendarDocument().read(bytes, now: now, zones: utc).alarms
@@ -116,7 +172,8 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     let pills = try alarm(
       .daily(Recurrence.Cadence(start: CivilDate(year: 2026, month: 11, day: 1))),
       times: ["08:30", "21:00"])
-    let text = String(decoding: try CalendarDocument().write([pills]).bytes, as: UTF8.self)
+    let text = String(
+      decoding: try CalendarDocument().write([timeline(pills)]).bytes, as: UTF8.self)
     let moved = text.replacing("DTSTART:20261101T083000", with: "DTSTART:20261101T071500")
     let back = try CalendarDocument().read(Array(moved.utf8), now: now, zones: utc).alarms
     #expect(back.flatMap(\.schedule.times).map(\.description).sorted() == ["07:15", "21:00"])
@@ -130,7 +187,7 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
       zone: .named("Europe/Berlin"))
     let civil = try #require(CivilDateTime("2026-12-01T21:30"))
     one.progress.occurrences[civil] = OccurrenceRecord(.skipped)
-    let bytes = try CalendarDocument().write([one]).bytes
+    let bytes = try CalendarDocument().write([timeline(one)]).bytes
     let text = String(decoding: bytes, as: UTF8.self)
     #expect(text.contains("BEGIN:VTIMEZONE"))
     #expect(text.contains("TZID:Europe/Berlin"))
@@ -164,6 +221,39 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
       "every 3 months on the 15th at 09:00, from 2026-01-15"
     ),
     ("DTSTART:20260315T090000\nRRULE:FREQ=YEARLY", "annual on 15 Mar at 09:00"),
+    ("DTSTART:20261130T090000\nRRULE:FREQ=MONTHLY;BYDAY=5MO", "monthly on the fifth mon at 09:00"),
+    (
+      "DTSTART:20261130T090000\nRRULE:FREQ=MONTHLY;BYDAY=MO;BYMONTHDAY=8,9,10,11,12,13,14",
+      "monthly on the second mon at 09:00"
+    ),
+    (
+      "DTSTART:20261130T090000\nRRULE:FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=1,-1",
+      "monthly on the first workday, the last workday at 09:00"
+    ),
+    (
+      "DTSTART:20261126T090000\nRRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=4TH",
+      "annual on the fourth thu of Nov at 09:00"
+    ),
+    (
+      "DTSTART:20261130T090000\nRRULE:FREQ=MONTHLY;BYMONTHDAY=-3",
+      "monthly on the third-to-last day at 09:00"
+    ),
+    (
+      "DTSTART:20261130T090000\nRRULE:FREQ=MONTHLY;BYMONTH=3,6,11;BYMONTHDAY=10",
+      "annual on 10 Mar, 10 Jun, 10 Nov at 09:00"
+    ),
+    (
+      "DTSTART:20261130T090000\nRRULE:FREQ=WEEKLY;UNTIL=20270331T215959Z",
+      "weekly on mon at 09:00, until 2027-03-31T21:59"
+    ),
+    (
+      "DTSTART:20261130T090000\nRRULE:FREQ=WEEKLY;UNTIL=20270331",
+      "weekly on mon at 09:00, until 2027-03-31"
+    ),
+    (
+      "DTSTART:20261130T090000\nRRULE:FREQ=WEEKLY;COUNT=3\nEXDATE:20261207T090000",
+      "weekly on mon at 09:00, until 2026-12-14T09:00, except 2026-12-07"
+    ),
     ("DTSTART:20261130T090000\nRRULE:FREQ=DAILY;BYHOUR=8,20;BYMINUTE=30", "daily at 08:30, 20:30"),
     ("DTSTART;VALUE=DATE:20261224", "once on 2026-12-24 at 09:00"),
     ("DUE:20261224T180000\nPRIORITY:1", "once on 2026-12-24 at 18:00"),
@@ -205,7 +295,10 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     ("DTSTART:20201130T090000Z\nRRULE:FREQ=DAILY;UNTIL=20211130T090000Z", "ended"),
     ("DTSTART:20201130T090000Z\nRRULE:FREQ=DAILY;COUNT=5", "ended on 2020-12-04"),
     ("DTSTART:20261125T090000\nRRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,WE;WKST=SU", "weeks begin"),
-    ("DTSTART:20261130T090000\nRRULE:FREQ=MONTHLY;BYDAY=5MO", "weekdays"),
+    ("DTSTART:20261130T090000\nRRULE:FREQ=MONTHLY;BYDAY=6MO", "no month has such a day"),
+    ("DTSTART:20261130T090000\nRRULE:FREQ=YEARLY;BYDAY=20MO", "weekdays of a year"),
+    ("DTSTART:20261130T090000\nRRULE:FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13", "weekdays of a month"),
+    ("DTSTART:20261130T090000\nRRULE:FREQ=MONTHLY;BYDAY=MO,WE;BYSETPOS=1", "BYSETPOS"),
     ("DTSTART:20261130T090000\nRRULE:FREQ=YEARLY;BYWEEKNO=3", "BYWEEKNO"),
     ("DTSTART:20261130T090000\nSTATUS:CANCELLED", "cancelled"),
     ("DTSTART:20261130T090000\nRECURRENCE-ID:20261130T090000", "one occurrence"),
@@ -234,12 +327,11 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
   @Test(arguments: 0..<200)
   func damagedDocumentsDoNotCrash(_ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    let document = try CalendarDocument().write([
-      try alarm(
-        .monthly(
-          [.day(30), .day(31)], Recurrence.Cadence(start: CivilDate(year: 2026, month: 1, day: 1))),
-        note: "note", zone: .named("Europe/Berlin"))
-    ]).bytes
+    let damaged = try alarm(
+      .monthly(
+        [.day(30), .day(31)], Recurrence.Cadence(start: CivilDate(year: 2026, month: 1, day: 1))),
+      note: "note", zone: .named("Europe/Berlin"))
+    let document = try CalendarDocument().write([timeline(damaged)]).bytes
     var bytes = document
     for _ in 0..<Int.random(in: 1...20, using: &generator) {
       let place = Int.random(in: 0..<bytes.count, using: &generator)

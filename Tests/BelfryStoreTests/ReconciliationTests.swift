@@ -13,9 +13,10 @@ import Testing
     (.branch, []),
     (.alarms([]), [.alarms]),
     (.settings, [.settings]),
-    (.records, [.alarms, .settings]),
-    (.all, [.alarms, .settings, .devices]),
-    (.evaluation, [.incomingCommits, .alarms, .settings, .timeZone]),
+    (.calendars, [.calendars]),
+    (.records, [.alarms, .settings, .calendars]),
+    (.all, [.alarms, .settings, .calendars, .devices]),
+    (.evaluation, [.incomingCommits, .alarms, .settings, .calendars, .timeZone]),
   ]
 
   @Test(
@@ -33,7 +34,7 @@ import Testing
     #expect(
       ReconcileStage.allCases == [
         .mergeConflicts, .interruptedWrite, .movedBranch, .incomingCommits, .droppedRecords,
-        .unusableFiles, .alarms, .settings, .devices, .timeZone, .missingRecords,
+        .unusableFiles, .alarms, .settings, .calendars, .devices, .timeZone, .missingRecords,
         .uncommittedRecords, .futureOutcomes, .lostAnswers,
       ])
     #expect(ReconcileStage.allCases == ReconcileStage.allCases.sorted())
@@ -44,6 +45,8 @@ import Testing
   private func disturbed() async throws -> StoreFixture {
     let fixture = try await StoreFixture("Tea", "Milk", "Bread")
     try fixture.store.set(.grace, to: .seconds(3600))
+    _ = try fixture.store.calendars.importing(
+      [CivilDate(year: 2026, month: 12, day: 25): "Christmas"], into: "de-BE")
     let tea = try fixture.alarm("Tea")
     let milk = try fixture.alarm("Milk")
     let bread = try fixture.alarm("Bread")
@@ -55,13 +58,16 @@ import Testing
     try fixture.edit(fixture.file(bread), "\"Bread\"", "\"Rye\"")
     try fixture.edit(fixture.store.path + "/settings.json", "3600", "7200")
     try fixture.edit(
+      "\(fixture.store.path)/\(CalendarRecord.path("de-BE"))", "Christmas", "Christmas Day")
+    try fixture.edit(
       "\(fixture.store.path)/\(DeviceRecord.path(fixture.store.device))", "laptop", "desk")
     return fixture
   }
 
   private static let subjects = [
     "Finish an interrupted write", "Restore records that another program removed",
-    "Edited by hand: Rye", "Edited by hand: settings", "Edited by hand: devices",
+    "Edited by hand: Rye", "Edited by hand: settings", "Edited by hand: holidays",
+    "Edited by hand: devices",
   ]
 
   @Test("Everything is recovered in the order of the stages")
@@ -73,6 +79,9 @@ import Testing
     #expect(
       try fixture.store.overview().summaries.map(\.title).sorted() == ["Coffee", "Milk", "Rye"])
     #expect(try fixture.store.settings().settings.grace == 7200)
+    #expect(
+      fixture.store.calendars.all().calendars.map(\.holidays)
+        == [[CivilDate(year: 2026, month: 12, day: 25): "Christmas Day"]])
     #expect(fixture.store.devices.own.name == "desk")
     #expect(try await fixture.status().isEmpty)
     #expect(fixture.store.local.readSeen() == (try fixture.head()))
@@ -81,7 +90,7 @@ import Testing
     #expect(try fixture.head() == settled, "A second reconciliation finds nothing.")
   }
 
-  @Test("A crash after any step leaves the rest to the next write", arguments: 1...5)
+  @Test("A crash after any step leaves the rest to the next write", arguments: 1...6)
   func crash(after count: Int) async throws {
     let fixture = try await disturbed()
     let head = try fixture.head()

@@ -30,7 +30,7 @@ import Testing
         "floor": "2026-11-20T09:00",
         "occurrences": {
           "2026-11-23T09:00": { "followUps": 1, "revision": 0, "since": "2026-11-23T08:03:10Z", "state": "pending" },
-          "2026-11-27T09:00": { "revision": 2, "since": "2026-11-26T08:03:10Z", "snoozes": 3, "state": "snoozed", "until": "2026-11-27T10:00:00Z" },
+          "2026-11-27T09:00": { "revision": 2, "since": "2026-11-26T08:03:10Z", "completed": "2026-11-26", "snoozes": 3, "state": "snoozed", "until": "2026-11-27T10:00:00Z" },
           "2026-11-30T09:00": { "revision": 0, "schedule": "2026-11-20T22:41:00.000Z-0000-laptopaaaaaaaaaaaaaaaaaaaa", "state": "skipped" }
         }
       },
@@ -47,6 +47,9 @@ import Testing
     "{ \"kind\": \"monthly\", \"days\": [31, \"last\"], \"interval\": 1, \"start\": \"2026-11-20\", \"times\": [\"09:00\"] }",
     "{ \"kind\": \"monthly-weekday\", \"ordinal\": \"last\", \"weekday\": \"fri\", \"interval\": 1, \"start\": \"2026-11-20\", \"times\": [\"09:00\"] }",
     "{ \"kind\": \"annual\", \"date\": \"02-29\", \"interval\": 1, \"start\": \"2026-11-20\", \"times\": [\"09:00\"] }",
+    "{ \"kind\": \"monthly\", \"days\": [\"last-2\", \"first mon\", \"23rd workday\"], \"until\": \"2027-06-30\", \"except\": [\"2026-12-24\"], \"onHoliday\": \"before\", \"interval\": 1, \"start\": \"2026-11-20\", \"times\": [\"09:00\"] }",
+    "{ \"kind\": \"annual\", \"months\": [3, 11], \"days\": [\"fourth thu\"], \"interval\": 1, \"start\": \"2026-11-20\", \"times\": [\"09:00\"] }",
+    "{ \"kind\": \"after-done\", \"after\": \"90d\", \"completionsAfter\": \"2026-11-22\", \"start\": \"2026-11-23\", \"times\": [\"09:00\"] }",
     "{ \"kind\": \"days\", \"count\": 90, \"interval\": 1, \"start\": \"2026-11-20\", \"times\": [\"09:00\"] }",
   ]
 
@@ -131,7 +134,9 @@ import Testing
       }
       records += 1
       // A record can be used in every operation on records.
-      #expect(try AlarmRecord.decode(AlarmRecord.encode(alarm), id: id, now: moments[0]) == alarm)
+      #expect(
+        try AlarmRecord.decode(AlarmRecord.encode(alarm), id: id, now: moments[0]) == alarm,
+        "\(String(decoding: bytes, as: UTF8.self))")
       let joined = Alarm.join(alarm, good)
       #expect(joined == Alarm.join(good, alarm))
       for now in moments {

@@ -26,7 +26,7 @@ import Testing
     (["add", "x", "--once", "2020-01-01T10:00"], 2, "no future occurrence"),
     (["add", "x", "--at", "25:00"], 2, "'25:00' is not a time of day"),
     (["add", "x", "--weekly", "moonday"], 2, "'moonday' is not a weekday"),
-    (["add", "x", "--monthly", "fifth mon"], 2, "'fifth mon'"),
+    (["add", "x", "--monthly", "sixth mon"], 2, "'sixth mon'"),
     (["add", "x", "--monthly", "32"], 2, "'32'"),
     (["add", "x", "--annual", "02-30"], 2, "'02-30'"),
     (["add", "x", "--zone", "Mars/Base"], 2, "no time zone 'Mars/Base'"),

@@ -85,7 +85,7 @@ final class Fleet {
     let first = devices[0]
     try first.store(at: time).set(.tier, to: .word("plus"))
     for _ in 0..<2 {
-      steady.append(try add(on: first, title: "steady \(steady.count)"))
+      steady.append(try add(on: first, title: "steady \(steady.count)", isSteady: true))
     }
   }
 
@@ -218,7 +218,7 @@ final class Fleet {
       guard let alarm = try store.alarm(id), alarm.enabled, !alarm.isDeleted else { continue }
       let view = store.timeline(alarm)
       let limit = CivilDateTime(minuteNumber: view.zone.civil(at: now).minuteNumber)
-      guard let civil = alarm.schedule.last(onOrBefore: limit), alarm.pause?.covers(civil) != true
+      guard let civil = view.scheduled.last(onOrBefore: limit), alarm.pause?.covers(civil) != true
       else { continue }
       let due = view.zone.instant(of: civil)
       guard due > lastLook, due <= now, due > alarm.progress.armed, now.seconds(since: due) < 40_000
@@ -369,17 +369,17 @@ final class Fleet {
 
   // MARK: People
 
-  private func add(on device: SimulatedDevice, title: String) throws -> Identifier {
+  /// Adds an alarm.
+  ///
+  /// - Parameter isSteady: true for an alarm whose occurrences follow from its rule alone.
+  private func add(
+    on device: SimulatedDevice, title: String, isSteady: Bool = false
+  ) throws -> Identifier {
     let store = try device.store(at: time)
-    let start = TimeZoneRules.utc.civil(at: time).date
-    let recurrence: Recurrence = random.pick([
-      .daily(.init(start: start)), .daily(.init(interval: 2, start: start)),
-      .weekly([.monday, .thursday, .saturday], .init(start: start)),
-    ])
-    let times = random.pick([["02:30"], ["09:00"], ["07:15", "21:45"], ["23:59"]])
+    let schedule = try schedule(isSteady: isSteady)
     let alarm = Alarm.created(
       id: store.context.makeIdentifier(), title: title, note: nil,
-      schedule: try Schedule(recurrence, times: times.compactMap { CivilTime($0) }),
+      schedule: schedule,
       zone: random.pick([.floating, .named("Europe/Berlin"), .named("America/New_York")]),
       delivery: .init(persistent: random.one(in: 3), strict: random.one(in: 4)),
       at: device.now(time), device: store.device)
@@ -391,6 +391,48 @@ final class Fleet {
     alarms.append(alarm.id)
     note("device\(device.index) added \(title) \(alarm.schedule.summary) \(alarm.zone.text)")
     return alarm.id
+  }
+
+  private func schedule(isSteady: Bool) throws -> Schedule {
+    let start = TimeZoneRules.utc.civil(at: time).date
+    let cadence = Recurrence.Cadence(start: start)
+    let times = random.pick([["02:30"], ["09:00"], ["07:15", "21:45"], ["23:59"]])
+      .compactMap { CivilTime($0) }
+    if isSteady || random.one(in: 2) {
+      let recurrence: Recurrence = random.pick([
+        .daily(cadence), .daily(.init(interval: 2, start: start)),
+        .weekly([.monday, .thursday, .saturday], cadence),
+      ])
+      return try Schedule(recurrence, times: times)
+    }
+    if random.one(in: 2) {
+      return try Schedule(
+        .afterDone(Period(random.int(1...9), .day), .init(start: start.adding(days: 1))),
+        times: [times[0]])
+    }
+    let limits = Schedule.Limits(
+      until: random.one(in: 3)
+        ? Schedule.Limits.end(of: start.adding(days: random.int(5...30))) : nil,
+      exceptions: (0..<random.int(0...3)).map { _ in start.adding(days: random.int(1...20)) },
+      onHoliday: random.pick([nil, .skip, .before, .after]))
+    return try Schedule(
+      random.pick([.daily(cadence), .monthly([.workday(1), .workday(-2), .day(15)], cadence)]),
+      times: times, limits: limits)
+  }
+
+  /// Imports or removes holidays.
+  private func changeHolidays(on device: SimulatedDevice, _ store: Store) throws {
+    let name = random.pick(["de-BE", "school"])
+    if random.one(in: 5) {
+      _ = try store.calendars.removing(name)
+      note("device\(device.index) removed the holidays \(name)")
+      return
+    }
+    let first = TimeZoneRules.utc.civil(at: time).date
+    let days = (0...random.int(0...4)).map { _ in first.adding(days: random.int(0...25)) }
+    _ = try store.calendars.importing(
+      Dictionary(days.map { ($0, "Holiday") }, uniquingKeysWith: { $1 }), into: name)
+    note("device\(device.index) imported the holidays \(name) \(days.sorted())")
   }
 
   private func act(on device: SimulatedDevice) throws {
@@ -406,7 +448,10 @@ final class Fleet {
     case 4 where !steady.contains(id):
       let time = CivilTime(hour: random.int(0...23), minute: random.int(0...59))!
       try edit(id, store, device) { alarm in
-        alarm.schedule = (try? Schedule(alarm.schedule.recurrence, times: [time])) ?? alarm.schedule
+        alarm.schedule =
+          (try? Schedule(
+            alarm.schedule.recurrence, times: [time], limits: alarm.schedule.limits))
+          ?? alarm.schedule
       }
     case 5 where !steady.contains(id):
       try edit(id, store, device) { $0.enabled.toggle() }
@@ -420,6 +465,7 @@ final class Fleet {
       }
       note("device\(device.index) deleted \(id.short)")
     case 7: try undo(store, device)
+    case 9 where random.one(in: 2): try changeHolidays(on: device, store)
     case 8: try pause(id, store, device)
     default: try answer(id, store, device)
     }
@@ -500,7 +546,7 @@ final class Fleet {
       note("device\(device.index) undid \(undone.subject)")
     } catch let error as StoreError {
       switch error {
-      case .nothingToUndo, .notUndone, .settingChangedSince: break
+      case .nothingToUndo, .notUndone, .settingChangedSince, .calendarChangedSince: break
       default: throw error
       }
     }
@@ -592,7 +638,8 @@ final class Fleet {
     let from = TimeZoneRules.utc.civil(at: began.adding(seconds: 86_400))
     let to = TimeZoneRules.utc.civil(at: time.adding(seconds: -3 * 86_400))
     var civil = from
-    while let next = alarm.schedule.next(after: civil), next < to {
+    let scheduled = Occurrences(alarm.schedule, in: .standard)
+    while let next = scheduled.next(after: civil), next < to {
       civil = next
       if !known.contains(civil) {
         throw Violation("\(alarm.title) of \(civil) was neither heard, nor answered, nor missed")

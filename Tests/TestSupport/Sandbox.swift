@@ -90,6 +90,15 @@ public final class Sandbox: Sendable {
     _ arguments: String..., now: String? = "2026-11-20T22:41:00Z", zone: String = "UTC",
     store: String? = nil, device: String = "laptop", environment: [String: String] = [:]
   ) async throws -> Output {
+    try await belfry(
+      arguments, now: now, zone: zone, store: store, device: device, environment: environment)
+  }
+
+  /// Runs belfry with a list of arguments.
+  public func belfry(
+    _ arguments: [String], now: String? = "2026-11-20T22:41:00Z", zone: String = "UTC",
+    store: String? = nil, device: String = "laptop", environment: [String: String] = [:]
+  ) async throws -> Output {
     var variables = environment
     variables["TZ"] = zone
     variables["BELFRY_DEVICE"] = device

@@ -15,6 +15,8 @@ struct Add: ParsableCommand {
         belfry add "Close the books" --monthly last --at 17:00
         belfry add "Team call" --monthly "first mon" --at 10:00 --zone Europe/Berlin
         belfry add "Renew passport" --annual 03-01 --at 10:00 --warn 30d,7d --on laptop
+        belfry add "Rent" --monthly "last workday" --at 09:00 --ends 2027-12-31
+        belfry add "Water filter" --after-done 90d --at 18:00
       """)
 
   @Argument(help: "The title, at most 200 characters.")
@@ -38,7 +40,7 @@ struct Add: ParsableCommand {
     let requestedZone = try schedule.zone(zones)
     let now = context.storeContext.now
     // Invalid options are reported before the first command creates a store.
-    _ = try self.schedule.schedule(changing: nil, now: zones.local.civil(at: now))
+    _ = try self.schedule.schedule(.init(now: zones.local.civil(at: now)))
     _ = try delivery.changed(Alarm.Delivery())
     let store = try context.open()
     let settings = try context.settings(store)
@@ -46,7 +48,8 @@ struct Add: ParsableCommand {
     let localZone = zones.zone(named: zones.local.name).map { Alarm.Zone.named($0.name) }
     let zone = requestedZone ?? (settings.fixedZone ? localZone : nil) ?? .floating
     let rules = zone == .floating ? zones.local : zones.zone(named: zone.text) ?? zones.local
-    let schedule = try self.schedule.schedule(changing: nil, now: rules.civil(at: now))
+    let schedule = try self.schedule.schedule(
+      .init(now: rules.civil(at: now), calendar: store.calendars.workCalendar))
     let alarm = Alarm.created(
       id: context.storeContext.makeIdentifier(), title: title, note: note, schedule: schedule,
       zone: zone,

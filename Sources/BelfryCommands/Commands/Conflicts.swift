@@ -140,7 +140,7 @@ struct Explain: AsyncParsableCommand {
     let civil = try occurrence.map { try CivilDateTime(occurrence: $0) }
     let explanation = try await store.history.explain(
       context.find(alarm, in: store).id, occurrence: civil)
-    if let civil, !explanation.alarm.schedule.contains(civil),
+    if let civil, !store.timeline(explanation.alarm).scheduled.contains(civil),
       explanation.occurrences.allSatisfy(\.parts.isEmpty)
     {
       throw CommandError(

@@ -53,7 +53,9 @@ struct Edit: ParsableCommand {
       if schedule.changesSchedule {
         let zone = store.zone(of: after)
         after.schedule = try schedule.schedule(
-          changing: before.schedule, now: zone.civil(at: context.storeContext.now))
+          .init(
+            now: zone.civil(at: context.storeContext.now), calendar: store.calendars.workCalendar,
+            earlier: before.schedule, completed: before.completed(in: zone)))
       }
       return try AlarmEdit(store).edited(before, after)
     }

@@ -50,7 +50,7 @@ struct Export: ParsableCommand {
     } else {
       let all = try store.allAlarms()
       problems = all.problems
-      (document, remarks) = try CalendarDocument().write(all.alarms)
+      (document, remarks) = try CalendarDocument().write(all.alarms.map(store.timeline))
     }
     context.warnings.warn(about: problems)
     for remark in remarks {
@@ -92,14 +92,15 @@ struct Import: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let bytes = try read()
+    let bytes = try InputFile.read(file, limit: ExportDocument.largest)
     if format == .ical || (format == nil && CalendarDocument.matches(bytes)) {
       guard bytes.count <= CalendarDocument.largest else {
-        throw ExchangeFailure.tooLarge(file)
+        throw InputFile.tooLarge(file)
       }
       let store = try context.open(welcome: false)
       let (alarms, leftOut) = try CalendarDocument().read(
-        bytes, now: context.storeContext.now, zones: context.storeContext.zones)
+        bytes, now: context.storeContext.now, zones: context.storeContext.zones,
+        calendar: store.calendars.workCalendar)
       return try add(alarms, leftOut, to: store, context)
     }
     let json: JSON
@@ -124,28 +125,6 @@ struct Import: ParsableCommand {
     let (alarms, leftOut) = TaskwarriorDocument.read(
       json, now: context.storeContext.now, zone: context.storeContext.zones.local)
     try add(alarms, leftOut, to: store, context)
-  }
-
-  private func read() throws -> [UInt8] {
-    if file == "-" {
-      var bytes: [UInt8] = []
-      var buffer = [UInt8](repeating: 0, count: 1 << 16)
-      while true {
-        let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
-        if count < 0, errno == EINTR { continue }
-        guard count >= 0 else { throw FileError("read", "standard input") }
-        if count == 0 { return bytes }
-        bytes += buffer[..<count]
-        guard bytes.count <= ExportDocument.largest else { throw ExchangeFailure.tooLarge(file) }
-      }
-    }
-    let path = CommandEnvironment.absolute(file)
-    guard let content = try DurableFile.read(path, limit: ExportDocument.largest) else {
-      throw CommandError(
-        .failed, "there is no file \(Printable.text(file)).",
-        hint: "Name a file, or - for standard input.")
-    }
-    return content.bytes
   }
 
   // MARK: Exports
@@ -242,15 +221,5 @@ extension ForeignAlarm {
   /// Returns true if the alarm's definition differs from that of an alarm in the store.
   fileprivate func differs(from alarm: Alarm) -> Bool {
     title != alarm.title || note != alarm.note || schedule != alarm.schedule || zone != alarm.zone
-  }
-}
-
-/// Errors of imports.
-enum ExchangeFailure {
-  /// Returns the error for a document that exceeds the size limit of its format.
-  static func tooLarge(_ file: String) -> CommandError {
-    CommandError(
-      .failed, "\(Printable.text(file)) is too large.",
-      hint: "The limits are 16 MB for a calendar and 1 GB for an export.")
   }
 }

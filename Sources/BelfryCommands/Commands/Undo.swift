@@ -31,7 +31,8 @@ struct Undo: ParsableCommand {
         UndoDocument(
           undone: undone.subject,
           alarms: undone.alarms.map { output.document($0, try store.status($0)) },
-          settings: undone.settings.map(\.name), devices: undone.devices.map(\.text)))
+          settings: undone.settings.map(\.name), calendars: undone.calendars,
+          devices: undone.devices.map(\.text)))
     }
     let alarm = undone.alarms.count == 1 ? undone.alarms[0] : nil
     let state = try alarm.map { try self.state($0, undone, store, output) } ?? ""

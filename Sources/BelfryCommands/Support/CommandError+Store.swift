@@ -174,6 +174,12 @@ extension CommandError {
         "\(Printable.text(subject)): it was not undone, as \(setting.name) was changed since.",
         "To undo the change before it: belfry undo --skip 1"
       )
+    case .calendarChangedSince(let subject, let name):
+      return (
+        .notPossible,
+        "\(Printable.text(subject)): it was not undone, as the holidays \(name) were changed since.",
+        "To undo the change before it: belfry undo --skip 1"
+      )
     case .alarmLimit(let tier, let limit):
       return (.tierLimit, Paywall.limit(tier, limit), Paywall.offer)
     case .gitNotFound:

@@ -29,37 +29,75 @@ struct ScheduleText {
       }, cadence)
   }
 
-  /// Returns the recurrence on the days of `5,15,last`, or on the weekday of `first mon`.
+  /// Returns the recurrence on the days of `5,last,first mon,third workday`.
   func monthly(
     _ text: String, of option: String, _ cadence: Recurrence.Cadence
   ) throws -> Recurrence {
-    let parts = text.split(separator: " ").map(String.init)
-    if parts.count == 2 {
-      guard let ordinal = Recurrence.Ordinal(parts[0]), let weekday = Weekday(parts[1]) else {
-        throw invalid(
-          option, text, "a weekday of the month, such as \"first mon\" or \"last fri\"")
-      }
-      return .monthlyWeekday(ordinal, weekday, cadence)
-    }
-    let days = try list(text).map { word -> Recurrence.MonthDay in
-      if word == "last" { return .last }
-      guard let day = Int(word), (1...31).contains(day) else {
-        throw invalid(option, word, "a day of the month: 1 to 31, or last")
-      }
-      return .day(day)
-    }
-    return .monthly(days, cadence)
+    .monthly(try monthDays(text, of: option), cadence)
   }
 
-  /// Returns the recurrence on the month and day of `03-15`.
+  /// Returns the recurrence on the month and day of `03-15`, or on a day of some months such as `fourth thu of nov`.
   func annual(
     _ text: String, of option: String, _ cadence: Recurrence.Cadence
   ) throws -> Recurrence {
-    guard let date = ScheduleRecord.monthAndDay(text) else {
-      throw invalid(option, text, "a month and a day, such as 03-15")
+    if let range = text.firstRange(of: " of ") {
+      let names = text[range.upperBound...].split(separator: ",")
+      let months = names.compactMap { CivilDate.month(named: String($0)) }
+      if months.count == names.count {
+        let days = try monthDays(String(text[..<range.lowerBound]), of: option)
+        return .annual(months: months, days, cadence)
+      }
     }
-    return .annual(month: date.month, day: date.day, cadence)
+    guard let date = ScheduleRecord.monthAndDay(text) else {
+      throw invalid(option, text, "a month and a day, such as 03-15 or \"fourth thu of nov\"")
+    }
+    return .annual(months: [date.month], [.day(date.day)], cadence)
   }
+
+  private func monthDays(_ text: String, of option: String) throws -> [Recurrence.MonthDay] {
+    try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
+      guard let day = Recurrence.MonthDay(String(word)) else {
+        throw invalid(
+          option, word.trimmingPrefix { $0 == " " }.description,
+          "a day of the month: 1 to 31, last, last-2, \"first mon\", \"last-1 fri\" or \"last workday\""
+        )
+      }
+      return day
+    }
+  }
+
+  /// Returns the dates of `2026-12-24,2026-12-31`; none for `none`.
+  func dates(_ text: String, of option: String) throws -> [CivilDate] {
+    if text == ScheduleText.none { return [] }
+    return try list(text).map { word in
+      guard let date = CivilDate(word) else {
+        throw invalid(option, word, "a date, such as 2026-12-24")
+      }
+      return date
+    }
+  }
+
+  /// Returns the latest possible occurrence of a schedule that ends on a date, or at a time; nil for `none`.
+  func end(_ text: String, of option: String) throws -> CivilDateTime? {
+    if text == ScheduleText.none { return nil }
+    guard
+      let end = CivilDate(text).map(Schedule.Limits.end)
+        ?? CivilDateTime(text.replacing(" ", with: "T"))
+    else { throw invalid(option, text, "a date, such as 2027-06-30, or none") }
+    return end
+  }
+
+  /// Returns a rule for holidays; nil for `none`.
+  func holidayRule(_ text: String, of option: String) throws -> Schedule.HolidayRule? {
+    if text == ScheduleText.none { return nil }
+    guard let rule = Schedule.HolidayRule(rawValue: text.lowercased()) else {
+      throw invalid(option, text, "skip, before, after or none")
+    }
+    return rule
+  }
+
+  /// The value that removes a limit.
+  private static let none = "none"
 
   /// Returns the error for a value that is not valid.
   func invalid(_ option: String, _ text: String, _ expected: String) -> CommandError {
@@ -72,6 +110,20 @@ struct ScheduleText {
     text.split(separator: ",", omittingEmptySubsequences: false)
       .map { $0.filter { $0 != " " }.lowercased() }
   }
+}
+
+extension CivilDate {
+  /// Returns the number of a month by the first three or more letters of its English name; nil for any other text.
+  static func month(named text: String) -> Int? {
+    let name = text.filter { $0 != " " }.lowercased()
+    guard name.count >= 3 else { return nil }
+    return longMonthNames.firstIndex { $0.lowercased().hasPrefix(name) }.map { $0 + 1 }
+  }
+
+  private static let longMonthNames = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+  ]
 }
 
 extension CivilDateTime {

@@ -183,7 +183,17 @@ public struct Alarm: Hashable, Sendable {
 extension Schedule {
   /// Text that is equal for two schedules if and only if the schedules are equal.
   var canonicalText: String {
-    guard let cadence = recurrence.cadence else { return summary }
-    return "\(summary); every \(cadence.interval) from \(cadence.start)"
+    var text = summary
+    if let cadence = recurrence.cadence {
+      text += "; every \(cadence.interval) from \(cadence.start)"
+    }
+    if case .afterDone(_, let origin) = recurrence, let ignored = origin.completionsAfter {
+      text += "; completions after \(ignored)"
+    }
+    // The summary shortens a long list.
+    if !limits.exceptions.isEmpty {
+      text += "; except " + limits.exceptions.map(\.description).joined(separator: ",")
+    }
+    return text
   }
 }

@@ -13,6 +13,8 @@ public struct Progress: Hashable, Sendable {
   public var floor: CivilDateTime?
   /// The records of the occurrences above the floor. An occurrence without a record is open.
   public var occurrences: [CivilDateTime: OccurrenceRecord]
+  /// The latest date of completion in the dropped records of a schedule that follows completions; nil if there is none.
+  public var completed: CivilDate?
   /// The number of corrections after a wrong clock. In a join, the progress with the higher generation wins as a whole.
   public var generation: Int
   /// The time at which a rehearsal of the cascade was last requested; nil if there was none.
@@ -21,9 +23,10 @@ public struct Progress: Hashable, Sendable {
   /// Creates progress from the parts of its record.
   public init(
     armed: Instant, cleared: Instant? = nil, floor: CivilDateTime? = nil,
-    occurrences: [CivilDateTime: OccurrenceRecord] = [:], generation: Int = 0,
-    rehearsal: Instant? = nil
+    occurrences: [CivilDateTime: OccurrenceRecord] = [:], completed: CivilDate? = nil,
+    generation: Int = 0, rehearsal: Instant? = nil
   ) {
+    self.completed = completed
     self.rehearsal = rehearsal
     self.generation = generation
     self.armed = armed
@@ -46,6 +49,7 @@ extension Progress {
   /// 2. A record with an implausible time is removed if its occurrence lies in the future, or if the clock alone
   ///    settled it.
   /// 3. Any other record with an implausible time stays, with `now` as its time. A snooze ends now.
+  /// 4. A date of completion is at most the present date, or that of the skipped occurrence.
   ///
   /// - Parameters:
   ///   - now: the present time.
@@ -62,6 +66,7 @@ extension Progress {
     if armed.isImplausible(at: now) { result.armed = past }
     if cleared?.isImplausible(at: now) == true { result.cleared = nil }
     if rehearsal?.isImplausible(at: now) == true { result.rehearsal = nil }
+    if let completed, completed > limit.date.adding(days: 1) { result.completed = limit.date }
     for (occurrence, record) in occurrences where record.since?.isImplausible(at: now) == true {
       if occurrence > limit || record.isSettledByClock {
         result.occurrences[occurrence] = nil
@@ -70,6 +75,13 @@ extension Progress {
         if record.state == .snoozed { result.occurrences[occurrence]?.snooze.until = now }
         result.occurrences[occurrence]?.snooze.history.removeAll { $0.at.isImplausible(at: now) }
         if record.revived != nil { result.occurrences[occurrence]?.revived = now }
+      }
+    }
+    // A date of completion postpones the next occurrence.
+    for (occurrence, record) in result.occurrences {
+      let latest = max(limit.date, occurrence.date)
+      if let completed = record.completed, completed > latest.adding(days: 1) {
+        result.occurrences[occurrence]?.completed = latest
       }
     }
     // An exhausted cascade implies that the occurrence was due. If it lies in the future, the clock was wrong.
@@ -110,6 +122,9 @@ public struct OccurrenceRecord: Hashable, Sendable {
   /// For an occurrence that was skipped ahead of its time: the stamp of the schedule to which it belonged. The skip
   /// applies only under that schedule.
   public var schedule: Stamp?
+  /// For an occurrence that a user did or skipped, of a schedule that follows completions: the date from which the
+  /// next period counts, in the alarm's civil time.
+  public var completed: CivilDate?
   /// True if every step of the cascade rang without an answer.
   public var exhausted: Bool
   /// For a stopped occurrence of an alarm with a cascade: the device on which it was stopped, which also sends the
@@ -170,8 +185,9 @@ public struct OccurrenceRecord: Hashable, Sendable {
     _ state: State, revision: Int = 0, since: Instant? = nil, until: Instant? = nil,
     snoozes: Int = 0, followUps: Int = 0, auto: Bool = false, dismissed: Bool = false,
     revived: Instant? = nil, schedule: Stamp? = nil, snoozeHistory: [CascadeRun.Snooze] = [],
-    exhausted: Bool = false, by: Identifier? = nil
+    completed: CivilDate? = nil, exhausted: Bool = false, by: Identifier? = nil
   ) {
+    self.completed = completed
     snooze = Snooze(until: until, count: snoozes, history: snoozeHistory)
     self.exhausted = exhausted
     self.by = by
@@ -207,5 +223,6 @@ public struct OccurrenceRecord: Hashable, Sendable {
     dismissed = false
     revived = nil
     schedule = nil
+    completed = nil
   }
 }

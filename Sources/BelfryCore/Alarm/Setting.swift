@@ -1,7 +1,8 @@
 /// A setting with its name, its permitted values and its scope.
 public enum Setting: String, CaseIterable, Sendable {
   /// A setting of the whole store. The raw value is the name and the key in records.
-  case tier, snoozeEnabled, snooze, followUps, grace, ringTimeout, fixedZone, skipBreaksStreak
+  case tier, snoozeEnabled, snooze, followUps, grace, ringTimeout, fixedZone, skipBreaksStreak,
+    workdays
   /// A setting of one device; see `isLocal`.
   case slideToStop, sound, soundRising, reducedMotion
 
@@ -30,6 +31,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case .ringTimeout: \.[seconds: \.ringTimeout]
     case .fixedZone: \.[flag: \.fixedZone]
     case .skipBreaksStreak: \.[flag: \.skipBreaksStreak]
+    case .workdays: \.workdaysValue
     case .slideToStop: \.[flag: \.slideToStop]
     case .sound: \.soundValue
     case .soundRising: \.[flag: \.soundRising]
@@ -45,6 +47,8 @@ public enum Setting: String, CaseIterable, Sendable {
     case seconds(Int64)
     /// The follow-up times.
     case plan(FollowUpPlan)
+    /// One or more weekdays.
+    case weekdays(Set<Weekday>)
     /// A name, such as that of a tier or a sound.
     case word(String)
   }
@@ -55,6 +59,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case .flag: "on or off"
     case .seconds: "a length of time up to a year, such as 90s, 10m, 1h or 1d"
     case .plan: "times after the stop, ascending, such as 30m,1h,90m, or none"
+    case .weekdays: "one or more weekdays, such as mon,tue,wed,thu,fri"
     case .word:
       self == .tier ? "free, plus or premium" : "the name of a sound: see 'belfry sounds'"
     }
@@ -71,14 +76,23 @@ public enum Setting: String, CaseIterable, Sendable {
       }
     case .seconds: Span.parse(text).map { .seconds($0) }
     case .plan: FollowUpPlan(text).map { .plan($0) }
+    case .weekdays: Setting.weekdays(text).map { .weekdays($0) }
     case .word: admits(.word(text)) ? .word(text) : nil
     }
+  }
+
+  /// Returns the weekdays of `mon,fri`; nil for any other text.
+  private static func weekdays(_ text: String) -> Set<Weekday>? {
+    let words = text.split(separator: ",", omittingEmptySubsequences: false)
+    let days = words.compactMap { Weekday($0.filter { $0 != " " }) }
+    return days.count == words.count && !days.isEmpty ? Set(days) : nil
   }
 
   /// Returns true if the setting permits a value.
   public func admits(_ value: Value) -> Bool {
     switch (value, Settings()[keyPath: self.value]) {
     case (.flag, .flag), (.plan, .plan): true
+    case (.weekdays(let days), .weekdays): !days.isEmpty
     case (.seconds(let seconds), .seconds): (1...31_622_400).contains(seconds)
     case (.word(let word), .word):
       self == .tier
@@ -100,6 +114,7 @@ extension Setting.Value: CustomStringConvertible {
     case .flag(let flag): flag ? "on" : "off"
     case .seconds(let seconds): Span.code(seconds)
     case .plan(let plan): plan.description
+    case .weekdays(let days): days.sorted().map(\.abbreviation).joined(separator: ",")
     case .word(let word): word
     }
   }
@@ -119,6 +134,11 @@ extension Settings {
   fileprivate var followUpsValue: Setting.Value {
     get { .plan(followUps) }
     set { if case .plan(let plan) = newValue { followUps = plan } }
+  }
+
+  fileprivate var workdaysValue: Setting.Value {
+    get { .weekdays(workdays) }
+    set { if case .weekdays(let days) = newValue { workdays = days } }
   }
 
   fileprivate subscript(flag path: WritableKeyPath<Settings, Bool>) -> Setting.Value {

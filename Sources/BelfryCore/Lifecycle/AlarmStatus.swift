@@ -298,7 +298,7 @@ extension Timeline {
   /// returns all that were not dismissed.
   private func missed(at now: Instant) -> [CivilDateTime] {
     let missed = occurrences(in: .missed)
-      .filter { record(of: $0)?.dismissed == false }
+      .filter { record(of: $0)?.dismissed == false && !isCompleted($0) }
     if missed.isEmpty || alarm.delivery.strict { return missed }
     let answered = alarm.progress.occurrences.keys.filter { civil in
       guard let record = record(of: civil), occurrence(civil).at <= now else { return false }

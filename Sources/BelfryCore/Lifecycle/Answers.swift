@@ -132,9 +132,10 @@ extension Timeline {
     }
     if status.missed.contains(civil) { return .missed }
     let floor = alarm.progress.floor
-    guard alarm.schedule.contains(civil), occurrence(civil).at > now,
-      floor.map({ civil > $0 }) ?? true
+    guard scheduled.contains(civil), occurrence(civil).at > now, floor.map({ civil > $0 }) ?? true
     else { return .unknown }
+    // An answer to a later occurrence would drop the earlier ones, which are the same obligation.
+    if alarm.schedule.followsCompletion, next(after: now)?.civil != civil { return .unknown }
     return .upcoming
   }
 
@@ -210,13 +211,16 @@ extension Timeline {
       action = .stopped
     case .stop:
       record.move(to: .done, at: now)
+      record.completed = completion(of: answer, to: civil, at: now)
       action = .done
     case .done(let moment, _):
       record.move(to: .done, at: moment ?? now)
+      record.completed = completion(of: answer, to: civil, at: now)
       action = .done
       effective = moment
     case .skip:
       record.move(to: .skipped, at: now)
+      record.completed = completion(of: answer, to: civil, at: now)
       // A skip ahead of time applies only under the present schedule.
       if occurrence(civil).at > now { record.schedule = alarm.mergeState.stamps[.schedule] }
       action = .skipped

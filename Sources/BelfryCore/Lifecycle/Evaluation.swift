@@ -50,7 +50,7 @@ extension Timeline {
   ///    no longer than the grace period.
   /// 2. An occurrence that has rung for the ring timeout is missed, unless the alarm is persistent.
   /// 3. Older unanswered occurrences are missed. Older pending ones are done, marked `auto`, unless the alarm is
-  ///    strict. On the free tier, every pending occurrence is done.
+  ///    strict or follows completions. On the free tier, every pending occurrence is done.
   /// 4. The remaining pending occurrences send their follow-ups, or ring again if the alarm is strict. Of several
   ///    overdue follow-ups, only the latest is sent.
   /// 5. Occurrences that come due in a pause are skipped.

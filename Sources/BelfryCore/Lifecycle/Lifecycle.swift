@@ -60,8 +60,11 @@ extension Timeline {
     return stale.state == .open ? stale : OccurrenceRecord(.open, revision: stale.revision + 1)
   }
 
-  /// Settles the occurrences before another one. Unanswered ones are missed; pending ones are done, unless the alarm is
-  /// strict.
+  /// True if a pending occurrence stays pending when the next one fires.
+  private var keepsPending: Bool { alarm.delivery.strict || alarm.schedule.followsCompletion }
+
+  /// Settles the occurrences before another one. Unanswered ones are missed; pending ones are done, unless they stay
+  /// pending.
   ///
   /// If very many were missed, only the latest get their own records and log entries.
   func supersede(before current: Occurrence, now: Instant, in transition: inout Transition) {
@@ -76,7 +79,7 @@ extension Timeline {
     for civil in Set(recent).sorted() where surplus.first.map({ civil > $0 }) ?? true {
       settle(civil, as: .missed, now: now, in: &transition)
     }
-    if alarm.delivery.strict { return }
+    if keepsPending { return }
     for civil in older(occurrences(in: .pending))
     where surplus.first.map({ civil > $0 }) ?? true {
       settle(civil, as: .done, auto: true, now: now, in: &transition)
@@ -95,7 +98,7 @@ extension Timeline {
     let earlier = LogPayload.EarlierOccurrences(count: civils.count - 1, first: oldest)
     transition.events.append(
       Event(.missed, newest, payload: civils.count > 1 ? .earlier(earlier) : nil))
-    transition.alarm.progress.raiseFloor(to: newest)
+    transition.alarm.raiseFloor(to: newest, zone)
   }
 
   /// Settles the occurrences with unsettled records, up to and including another one.
@@ -107,7 +110,7 @@ extension Timeline {
     for civil in transition.alarm.progress.occurrences.keys.sorted() where civil <= last {
       switch view.record(of: civil)?.state {
       case .pending:
-        let isDone = !alarm.delivery.strict
+        let isDone = !keepsPending
         settle(civil, as: isDone ? .done : .missed, auto: isDone, now: now, in: &transition)
       case nil where !reopened.contains(civil): break
       case .snoozed, nil: settle(civil, as: .missed, now: now, in: &transition)
@@ -139,7 +142,7 @@ extension Timeline {
         Event(
           .skipped, newest, auto: true,
           payload: .skippedByPause(surplus.count > 1 ? earlier : nil)))
-      transition.alarm.progress.raiseFloor(to: newest)
+      transition.alarm.raiseFloor(to: newest, zone)
     }
     for civil in occurrences.prefix(Timeline.maxOccurrences).reversed() {
       var record = writableRecord(of: civil)
@@ -171,7 +174,11 @@ extension Timeline {
   public func completingPending(at now: Instant) -> Transition {
     var transition = Transition(alarm: alarm, events: [])
     for civil in occurrences(in: .pending) {
+      let stopped = record(of: civil)?.since ?? now
       settle(civil, as: .done, auto: true, now: now, in: &transition)
+      // A stop on the free tier is a completion.
+      transition.alarm.progress.occurrences[civil]?.completed = completion(
+        of: .done(at: stopped), to: civil, at: now)
     }
     return transition
   }
@@ -200,7 +207,7 @@ extension Timeline {
       .dropLast(Timeline.maxWaiting)
     if let last = waiting.last {
       settleAll(upTo: last, at: now, in: &transition)
-      transition.alarm.progress.raiseFloor(to: last)
+      transition.alarm.raiseFloor(to: last, zone)
     }
     let alarm = transition.alarm
     let view = with(alarm)
@@ -223,14 +230,18 @@ extension Timeline {
       $0.civil <= floor && view.record(of: $0.civil) == nil
     }
     if isOpen || view.reopened(at: now).contains(where: { $0 <= floor }) { return }
-    transition.alarm.progress.raiseFloor(to: floor)
+    transition.alarm.raiseFloor(to: floor, zone)
   }
 }
 
-extension Progress {
-  /// Drops the records up to and including an occurrence. All of these occurrences must be settled.
-  fileprivate mutating func raiseFloor(to floor: CivilDateTime) {
-    self.floor = max(floor, self.floor ?? floor)
-    occurrences = occurrences.filter { $0.key > floor }
+extension Alarm {
+  /// Drops the records up to and including an occurrence, except for the latest completion. All of these occurrences
+  /// must be settled.
+  fileprivate mutating func raiseFloor(to floor: CivilDateTime, _ zone: TimeZoneRules) {
+    let kept = progress.occurrences.filter { $0.key > floor }
+    progress.occurrences = progress.occurrences.filter { $0.key <= floor }
+    progress.completed = completed(in: zone)
+    progress.floor = max(floor, progress.floor ?? floor)
+    progress.occurrences = kept
   }
 }

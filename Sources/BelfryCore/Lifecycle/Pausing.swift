@@ -35,7 +35,7 @@ extension Timeline {
     guard let pause = alarm.pause, zone.civil(at: now) < pause.until else { return nil }
     let end = zone.instant(of: pause.until)
     let before = max(zone.civil(at: now), CivilDateTime(minuteNumber: pause.from.minuteNumber - 1))
-    guard let civil = alarm.schedule.next(after: before), pause.covers(civil) else { return end }
+    guard let civil = scheduled.next(after: before), pause.covers(civil) else { return end }
     return min(end, zone.instant(of: civil))
   }
 
@@ -78,7 +78,7 @@ extension Timeline {
   /// Returns true if the only occurrence of a one-time alarm lies in a pause, so that it would never ring.
   public func comesOnlyOnce(within pause: Pause) -> Bool {
     guard case .once = alarm.schedule.recurrence else { return false }
-    return alarm.schedule.next(after: CivilDateTime(minuteNumber: pause.from.minuteNumber - 1))
+    return scheduled.next(after: CivilDateTime(minuteNumber: pause.from.minuteNumber - 1))
       .map(pause.covers) ?? false
   }
 

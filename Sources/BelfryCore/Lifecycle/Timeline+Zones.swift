@@ -66,7 +66,7 @@ extension Timeline {
     let missed = Array(
       recent.filter { $0 < current.civil && record(of: $0) == nil && !isPaused($0) })
     let waiting = missed + occurrences(in: .pending).filter { $0 < current.civil }
-    let next = waiting.compactMap { alarm.schedule.next(after: $0).map(dueEverywhere) }
+    let next = waiting.compactMap { scheduled.next(after: $0).map(dueEverywhere) }
       .filter { $0 > now }.min()
     return (missed.reversed(), next)
   }

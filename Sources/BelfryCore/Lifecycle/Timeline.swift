@@ -4,6 +4,13 @@ public struct Timeline: Sendable {
   public let alarm: Alarm
   /// The zone of the alarm's civil times.
   public let zone: TimeZoneRules
+  /// The working days and holidays of the store.
+  public let calendar: WorkCalendar
+  /// The civil times of the schedule, settled or not.
+  public let scheduled: Occurrences
+  /// The date of the latest completion of a schedule that follows completions; nil for any other schedule, or if there
+  /// was none.
+  let completedUpTo: CivilDate?
   /// This device and its knowledge of the others; nil for a device that rings for everything that is due.
   public let deviceContext: DeviceContext?
   /// The zones of other devices that ring for the alarm by their own wall clocks.
@@ -21,22 +28,24 @@ public struct Timeline: Sendable {
 
   /// Creates a timeline that takes every recorded time as plausible.
   public init(
-    _ alarm: Alarm, zone: TimeZoneRules, deviceContext: DeviceContext? = nil,
-    otherZones: [TimeZoneRules] = [],
+    _ alarm: Alarm, zone: TimeZoneRules, calendar: WorkCalendar = .standard,
+    deviceContext: DeviceContext? = nil, otherZones: [TimeZoneRules] = [],
     local: TimeZoneRules? = nil
   ) {
     self.init(
-      alarm, zone: zone, deviceContext: deviceContext, otherZones: otherZones, local: local,
-      clock: nil,
-      isCorrected: false)
+      alarm, zone: zone, calendar: calendar, deviceContext: deviceContext, otherZones: otherZones,
+      local: local, clock: nil, isCorrected: false)
   }
 
   private init(
-    _ alarm: Alarm, zone: TimeZoneRules, deviceContext: DeviceContext?, otherZones: [TimeZoneRules],
-    local: TimeZoneRules?, clock: Instant?, isCorrected: Bool
+    _ alarm: Alarm, zone: TimeZoneRules, calendar: WorkCalendar, deviceContext: DeviceContext?,
+    otherZones: [TimeZoneRules], local: TimeZoneRules?, clock: Instant?, isCorrected: Bool
   ) {
     self.alarm = alarm
     self.zone = zone
+    self.calendar = calendar
+    completedUpTo = alarm.schedule.followsCompletion ? alarm.completed(in: zone) : nil
+    scheduled = Occurrences(alarm.schedule, in: calendar, completed: completedUpTo)
     self.local = local
     self.deviceContext = deviceContext
     self.otherZones = otherZones
@@ -53,15 +62,16 @@ public struct Timeline: Sendable {
 
   /// Creates a timeline as seen at a time, without the effects of a wrong clock.
   public init(
-    _ alarm: Alarm, zone: TimeZoneRules, at now: Instant, deviceContext: DeviceContext? = nil,
-    otherZones: [TimeZoneRules] = [], local: TimeZoneRules? = nil
+    _ alarm: Alarm, zone: TimeZoneRules, calendar: WorkCalendar = .standard, at now: Instant,
+    deviceContext: DeviceContext? = nil, otherZones: [TimeZoneRules] = [],
+    local: TimeZoneRules? = nil
   ) {
     var alarm = alarm
     let corrected = alarm.progress.corrected(at: now, in: zone)
     if let corrected { alarm.progress = corrected }
     self.init(
-      alarm, zone: zone, deviceContext: deviceContext, otherZones: otherZones, local: local,
-      clock: now,
+      alarm, zone: zone, calendar: calendar, deviceContext: deviceContext, otherZones: otherZones,
+      local: local, clock: now,
       isCorrected: corrected.map { $0.generation <= Timeline.maxCorrections } ?? false)
   }
 
@@ -72,9 +82,8 @@ public struct Timeline: Sendable {
   /// Returns the timeline of another version of the alarm.
   func with(_ alarm: Alarm) -> Timeline {
     Timeline(
-      alarm, zone: zone, deviceContext: deviceContext, otherZones: otherZones, local: local,
-      clock: clock,
-      isCorrected: isCorrected)
+      alarm, zone: zone, calendar: calendar, deviceContext: deviceContext, otherZones: otherZones,
+      local: local, clock: clock, isCorrected: isCorrected)
   }
 
   /// A nominal firing with its instant.
@@ -107,13 +116,16 @@ public struct Timeline: Sendable {
 
   /// Returns the occurrences strictly after a moment that will fire, in order. Occurrences that are skipped, paused or
   /// already settled are left out.
+  ///
+  /// Of a schedule that follows completions, the later occurrences are those that follow if each is done on its day.
   public func upcoming(after moment: Instant) -> some Sequence<Occurrence> {
     let from = max(moment, alarm.progress.armed)
     // Start at the floor instead of stepping to it: it may be far ahead.
     var last = max(zone.civil(at: from), alarm.progress.floor ?? zone.civil(at: from))
+    var scheduled = self.scheduled
     return AnySequence(
       sequence(state: ()) { _ -> Occurrence? in
-        while let civil = alarm.schedule.next(after: last) {
+        while let civil = scheduled.next(after: last) {
           last = civil
           if let pause = alarm.pause, pause.covers(civil) {
             // Continue at the end of the pause instead of stepping to it: a pause may last for years.
@@ -124,11 +136,15 @@ public struct Timeline: Sendable {
           var occurrence = self.occurrence(civil)
           if occurrence.at <= from { continue }
           // Occurrences that a clock change moves to one instant fire once, identified by the last one.
-          while let following = alarm.schedule.next(after: last),
+          while let following = scheduled.next(after: last),
             case let other = self.occurrence(following), other.at == occurrence.at
           {
             last = following
             if !isSettledAhead(following) { occurrence = other }
+          }
+          if alarm.schedule.followsCompletion {
+            scheduled = Occurrences(
+              alarm.schedule, in: calendar, completed: occurrence.civil.date)
           }
           return occurrence
         }
@@ -147,10 +163,11 @@ public struct Timeline: Sendable {
     return record.state.isSettled || record.state == .pending
   }
 
-  /// Returns true if a record applies. A skip ahead of time applies only under the schedule for which it was made,
+  /// Returns true if a record applies. An unanswered occurrence counts until a later completion. A skip ahead of time applies only under the schedule for which it was made,
   /// unless its time had passed when the schedule changed.
   private func applies(_ record: OccurrenceRecord, _ civil: CivilDateTime) -> Bool {
     if isPremature(record, civil) { return false }
+    if record.state.isSettled ? isDueAgain(record, civil) : isCompleted(civil) { return false }
     guard record.state == .skipped, let made = record.schedule else { return true }
     return made == alarm.mergeState.stamps[.schedule]
       || occurrence(civil).at <= alarm.progress.armed
@@ -161,7 +178,9 @@ public struct Timeline: Sendable {
   /// Returns the occurrences that are due up to a moment, newest first: those above the floor, later than `armed` and
   /// within the horizon.
   ///
-  /// Occurrences that a clock change moves to one instant fire once, identified by the later one.
+  /// Occurrences that a clock change moves to one instant fire once, identified by the later one. Of a schedule that
+  /// follows completions, an occurrence without a record is left out if a later one is due: it is the same obligation,
+  /// a day earlier.
   func due(at moment: Instant) -> some Sequence<Occurrence> {
     let oldest = max(alarm.progress.armed, moment.adding(seconds: -Timeline.horizon))
     var before = CivilDateTime(
@@ -169,12 +188,15 @@ public struct Timeline: Sendable {
     var previous: Instant?
     return AnySequence(
       sequence(state: ()) { _ -> Occurrence? in
-        while let civil = alarm.schedule.last(onOrBefore: before) {
+        while let civil = scheduled.last(onOrBefore: before) {
           before = CivilDateTime(minuteNumber: civil.minuteNumber - 1)
           if let floor = alarm.progress.floor, civil <= floor { return nil }
           let occurrence = self.occurrence(civil)
           if occurrence.at > moment || occurrence.at == previous { continue }
           if occurrence.at <= oldest { return nil }
+          if alarm.schedule.followsCompletion, previous != nil, record(of: civil) == nil {
+            continue
+          }
           previous = occurrence.at
           return occurrence
         }
@@ -231,6 +253,7 @@ public struct Timeline: Sendable {
       guard record.state == .open, record.revision > 0, let since = record.since else {
         return false
       }
+      if isCompleted(civil) { return false }
       // Disabling ended it again.
       if let cleared = alarm.progress.cleared, since <= cleared { return false }
       return occurrence(civil).at <= min(since, moment)

@@ -114,8 +114,8 @@ extension Timeline {
 
   /// Applies rule 3 of `undoing`.
   private func revive(_ before: Alarm, acted: Instant, now: Instant, in result: inout Alarm) {
-    let old = Timeline(before, zone: zone)
-    let ended = Timeline(result, zone: zone)
+    let old = Timeline(before, zone: zone, calendar: calendar)
+    let ended = Timeline(result, zone: zone, calendar: calendar)
     let floor = alarm.progress.floor
     for civil in old.occurrences(in: .pending) + old.occurrences(in: .snoozed)
     where floor.map({ civil > $0 }) ?? true && ended.record(of: civil) == nil {

@@ -47,7 +47,7 @@ extension Progress {
   /// Joins two versions of an alarm's progress.
   ///
   /// 1. The version with the higher `generation` wins as a whole: it was corrected after a wrong clock.
-  /// 2. `armed`, `cleared`, `floor` and `rehearsal` are maxima.
+  /// 2. `armed`, `cleared`, `floor`, `completed` and `rehearsal` are maxima.
   /// 3. Records of occurrences above the floor are joined one by one: see `OccurrenceRecord.join`. Occurrences at or
   ///    below it are settled, and their records are dropped.
   public static func join(_ a: Progress, _ b: Progress) -> Progress {
@@ -58,6 +58,7 @@ extension Progress {
       floor: floor,
       occurrences: a.occurrences.merging(b.occurrences, uniquingKeysWith: OccurrenceRecord.join)
         .filter { civil, _ in floor.map { civil > $0 } ?? true },
+      completed: [a.completed, b.completed].compactMap { $0 }.max(),
       generation: a.generation,
       rehearsal: [a.rehearsal, b.rehearsal].compactMap { $0 }.max())
   }
@@ -69,7 +70,8 @@ extension OccurrenceRecord {
   /// 1. The record with the higher `revision` wins as a whole.
   /// 2. Otherwise the record with the higher rank wins: `open < missed < snoozed < pending < skipped < done`.
   /// 3. Between equal ranks: the earliest `since` with its `by`, the latest `until` and `revived`, the latest
-  ///    `schedule`, the union of the snoozes, a user's action over `auto`, and dismissed over not dismissed.
+  ///    `schedule`, the earliest `completed`, the union of the snoozes, a user's action over `auto`, and dismissed over
+  ///    not dismissed.
   /// 4. Between equal revisions, whatever the ranks: the highest counts, and exhausted over not exhausted.
   public static func join(_ a: OccurrenceRecord, _ b: OccurrenceRecord) -> OccurrenceRecord {
     if a.revision != b.revision { return a.revision > b.revision ? a : b }
@@ -81,6 +83,7 @@ extension OccurrenceRecord {
         by: CascadeRun.precedes)
       result.snooze.until = [a.snooze.until, b.snooze.until].compactMap { $0 }.max()
       result.schedule = [a.schedule, b.schedule].compactMap { $0 }.max()
+      result.completed = [a.completed, b.completed].compactMap { $0 }.min()
       result.auto = a.auto && b.auto
       result.dismissed = a.dismissed || b.dismissed
       result.revived = [a.revived, b.revived].compactMap { $0 }.max()

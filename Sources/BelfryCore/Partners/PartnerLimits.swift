@@ -155,7 +155,7 @@ extension PartnerLimits {
     if let repeats = request.repeats {
       guard let rules = zone(repeats.zone) else { return .refused(.unknownZone(repeats.zone)) }
       let civil = rules.civil(at: request.at)
-      guard repeats.schedule.contains(civil), rules.instant(of: civil) == request.at else {
+      guard repeats.occurrences.contains(civil), rules.instant(of: civil) == request.at else {
         return .refused(.neverComes)
       }
     }

@@ -10,10 +10,9 @@ extension PartnerRequest {
     guard let rules = zone(repeats.zone) else { return [] }
     var civil = CivilDateTime(
       minuteNumber: rules.civil(at: max(at, start)).minuteNumber - 1)
+    let scheduled = repeats.occurrences
     var moments: [Instant] = []
-    while moments.count < PartnerRequest.maxMomentCount,
-      let next = repeats.schedule.next(after: civil)
-    {
+    while moments.count < PartnerRequest.maxMomentCount, let next = scheduled.next(after: civil) {
       civil = next
       moments.append(rules.instant(of: civil))
     }

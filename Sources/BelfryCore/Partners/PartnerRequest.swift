@@ -70,6 +70,15 @@ public struct PartnerRequest: Hashable, Sendable {
     /// The IANA name of the schedule's time zone.
     public let zone: String
 
+    /// True if a request can have a schedule: it repeats, and its occurrences are the same in every store.
+    public static func allows(_ schedule: Schedule) -> Bool {
+      if case .once = schedule.recurrence { return false }
+      return !schedule.usesCalendar && !schedule.followsCompletion
+    }
+
+    /// The occurrences.
+    public var occurrences: Occurrences { Occurrences(schedule, in: .standard) }
+
     /// Creates a repetition.
     public init(schedule: Schedule, zone: String) {
       self.schedule = schedule

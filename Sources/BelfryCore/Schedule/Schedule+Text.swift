@@ -1,7 +1,7 @@
 // The text of schedules. Lists, warnings and commit messages share this wording.
 
 extension Schedule {
-  /// A short label of the rule: `weekly`, `every 2 weeks`, `monthly`, `once`.
+  /// A short label of the rule: `weekly`, `every 2 weeks`, `monthly`, `once`, `90 days after done`.
   public var badge: String {
     func every(_ interval: Int, _ adjective: String, _ unit: String) -> String {
       interval == 1 ? adjective : "every \(interval) \(unit)s"
@@ -10,38 +10,40 @@ extension Schedule {
     case .once: "once"
     case .daily(let cadence): every(cadence.interval, "daily", "day")
     case .weekly(_, let cadence): every(cadence.interval, "weekly", "week")
-    case .monthly(_, let cadence), .monthlyWeekday(_, _, let cadence):
-      every(cadence.interval, "monthly", "month")
+    case .monthly(_, let cadence): every(cadence.interval, "monthly", "month")
     case .annual(_, _, let cadence): every(cadence.interval, "annual", "year")
     case .days(let count, let cadence): every(count * cadence.interval, "daily", "day")
+    case .afterDone(let period, _): "\(period.words) after done"
     }
   }
 
-  /// The whole rule as text: `weekly on mon, fri at 09:00`.
+  /// The whole rule as text: `weekly on mon, fri at 09:00, until 2027-06-30`.
   public var summary: String {
     let at = regularTimes ?? (" at " + times.map(\.description).joined(separator: ", "))
     let on: String =
       switch recurrence {
       case .once(let date): " on \(date)"
-      case .daily, .days: ""
+      case .daily, .days, .afterDone: ""
       case .weekly(let days, _): " on " + days.map(\.abbreviation).joined(separator: ", ")
-      case .monthly(let days, _):
-        " on "
-          + days.map { day in
-            switch day {
-            case .day(let number): "the \(number)\(Schedule.suffix(number))"
-            case .last: "the last day"
-            }
-          }.joined(separator: ", ")
-      case .monthlyWeekday(let ordinal, let weekday, _):
-        " on the \(ordinal) \(weekday.abbreviation)"
-      case .annual(let month, let day, _): " on \(day) \(CivilDate.monthNames[month - 1])"
+      case .monthly(let days, _): " on " + days.map(\.words).joined(separator: ", ")
+      case .annual(let months, let days, _): " on " + Schedule.words(days, of: months)
       }
     var text = badge + on + at
     if let cadence = recurrence.cadence, cadence.interval > 1 || isCountedFromStart {
       text += ", from \(cadence.start)"
     }
-    return text
+    if case .afterDone(_, let origin) = recurrence { text += ", first on \(origin.start)" }
+    return text + limits.words
+  }
+
+  /// The days of months as text: `24 Dec`, `15 Mar, 15 Jun`, `the first mon of Nov`.
+  private static func words(_ days: [Recurrence.MonthDay], of months: [Int]) -> String {
+    months.flatMap { month in
+      let name = CivilDate.monthNames[month - 1]
+      return days.map { day in
+        if case .day(let number) = day { "\(number) \(name)" } else { "\(day.words) of \(name)" }
+      }
+    }.joined(separator: ", ")
   }
 
   /// The text of many times at a constant distance, ` every 15 min from 00:00 to 23:45`; nil for few or irregular
@@ -58,17 +60,55 @@ extension Schedule {
   private static let minTimesForInterval = 7
 
   private var isCountedFromStart: Bool {
-    if case .days(let count, _) = recurrence { return count > 1 }
-    return false
+    switch recurrence {
+    case .days(let count, _): count > 1
+    case .once, .daily, .weekly, .monthly, .annual, .afterDone: false
+    }
+  }
+}
+
+extension Schedule.Limits {
+  /// The limits as text after a rule: `, until 2027-06-30, except 2026-12-24, 2026-12-31, not on holidays`.
+  fileprivate var words: String {
+    var text = ""
+    if let until {
+      text += ", until " + (until == Self.end(of: until.date) ? "\(until.date)" : "\(until)")
+    }
+    if !exceptions.isEmpty {
+      let shown = exceptions.prefix(Self.maxShownExceptions).map(\.description)
+      let rest = exceptions.count - shown.count
+      text +=
+        ", except " + shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more dates" : "")
+    }
+    switch onHoliday {
+    case .skip: text += ", not on holidays"
+    case .before: text += ", before a holiday"
+    case .after: text += ", after a holiday"
+    case nil: break
+    }
+    return text
   }
 
-  private static func suffix(_ number: Int) -> String {
-    switch (number % 10, number) {
-    case (_, 11...13): "th"
-    case (1, _): "st"
-    case (2, _): "nd"
-    case (3, _): "rd"
-    default: "th"
+  private static let maxShownExceptions = 6
+}
+
+extension Recurrence.MonthDay {
+  /// The day as text in a sentence: `the 15th`, `the last day`, `the second-to-last fri`, `the third workday`.
+  var words: String {
+    func place(_ ordinal: Int) -> String {
+      switch ordinal {
+      case 1...Self.ordinals.count: Self.ordinals[ordinal - 1]
+      case 0...: EnglishNumber.ordinal(ordinal)
+      case -1: "last"
+      case -Self.ordinals.count..<0: "\(Self.ordinals[-ordinal - 1])-to-last"
+      default: "\(EnglishNumber.ordinal(-ordinal))-to-last"
+      }
+    }
+    return switch self {
+    case .day(let number): "the \(EnglishNumber.ordinal(number))"
+    case .fromEnd(let number): "the \(place(-number)) day"
+    case .weekday(let ordinal, let weekday): "the \(place(ordinal)) \(weekday.abbreviation)"
+    case .workday(let ordinal): "the \(place(ordinal)) workday"
     }
   }
 }

@@ -1,60 +1,90 @@
 /// A recurrence rule over civil dates with one or more times of day.
 ///
-/// Each occurrence is computed from the rule, never from the previous occurrence, so that clamping to short months and
-/// leap years does not cause drift.
+/// The occurrences of a schedule are in `Occurrences`, which also needs the store's working days and holidays.
 public struct Schedule: Hashable, Sendable {
   /// The rule for the dates. Its lists are in ascending order, without duplicates.
   public let recurrence: Recurrence
   /// One or more times of day, in ascending order without duplicates.
   public let times: [CivilTime]
+  /// The limits of the rule: its end, the omitted dates, and the treatment of holidays.
+  public let limits: Limits
+
+  /// The limits of a rule.
+  public struct Limits: Hashable, Sendable {
+    /// The latest possible occurrence; nil for no end.
+    public var until: CivilDateTime?
+    /// The dates without an occurrence, in ascending order without duplicates. They apply after a move from a holiday.
+    public var exceptions: [CivilDate]
+    /// The treatment of an occurrence on a holiday; nil to ignore holidays.
+    public var onHoliday: HolidayRule?
+
+    /// No limits.
+    public static let none = Limits()
+
+    /// Creates limits from their parts.
+    public init(
+      until: CivilDateTime? = nil, exceptions: [CivilDate] = [], onHoliday: HolidayRule? = nil
+    ) {
+      self.until = until
+      self.exceptions = exceptions
+      self.onHoliday = onHoliday
+    }
+
+    /// The maximum number of exceptions.
+    public static let maxExceptions = 1_000
+
+    /// The latest possible occurrence on the last day of a rule.
+    public static func end(of date: CivilDate) -> CivilDateTime { CivilDateTime(date, endOfDay) }
+
+    static let endOfDay = CivilTime(minuteOfDay: 1439)
+  }
+
+  /// The treatment of an occurrence on a holiday.
+  public enum HolidayRule: String, CaseIterable, Sendable {
+    /// The occurrence is left out.
+    case skip
+    /// The occurrence moves to the nearest working day before the holiday.
+    case before
+    /// The occurrence moves to the nearest working day after the holiday.
+    case after
+  }
 
   /// Creates a schedule from its parts, in any order and with duplicates.
   ///
   /// - Throws: `ScheduleError` if the parts do not form a schedule.
-  public init(_ recurrence: Recurrence, times: [CivilTime]) throws(ScheduleError) {
+  public init(
+    _ recurrence: Recurrence, times: [CivilTime], limits: Limits = .none
+  ) throws(ScheduleError) {
     guard !times.isEmpty else { throw .noTimes }
     guard times.count <= Schedule.maxTimes else { throw .tooManyTimes(times.count) }
     try recurrence.validate()
     self.recurrence = recurrence.normalized
     self.times = Set(times).sorted()
-    if case .once = recurrence, self.times.count > 1 { throw .onceAtSeveralTimes }
+    self.limits = Limits(
+      until: limits.until, exceptions: Set(limits.exceptions).sorted(),
+      onHoliday: limits.onHoliday)
+    switch recurrence {
+    case .once:
+      if self.times.count > 1 { throw .onceAtSeveralTimes }
+      if limits != .none { throw .onceWithLimits }
+    case .afterDone:
+      if self.times.count > 1 { throw .afterDoneAtSeveralTimes }
+    case .daily, .weekly, .monthly, .annual, .days: break
+    }
+    if self.limits.exceptions.count > Limits.maxExceptions {
+      throw .tooManyExceptions(self.limits.exceptions.count)
+    }
   }
 
   /// The maximum number of times of day: one per minute.
   public static let maxTimes = 1_440
 
-  /// Returns the first occurrence after another one; nil if there is none.
-  public func next(after occurrence: CivilDateTime) -> CivilDateTime? {
-    let following = times.prefixLength { $0 <= occurrence.time }
-    if following < times.count, recurrence.contains(occurrence.date) {
-      return CivilDateTime(occurrence.date, times[following])
-    }
-    return recurrence.first(onOrAfter: occurrence.date.adding(days: 1)).map {
-      CivilDateTime($0, times[0])
-    }
-  }
+  /// True if the occurrences depend on the store's working days and holidays.
+  public var usesCalendar: Bool { recurrence.usesCalendar || limits.onHoliday != nil }
 
-  /// Returns the first occurrence at or after a civil time; nil if there is none.
-  public func first(onOrAfter time: CivilDateTime) -> CivilDateTime? {
-    next(after: CivilDateTime(minuteNumber: time.minuteNumber - 1))
-  }
-
-  /// Returns the last occurrence at or before a civil time; nil if there is none.
-  public func last(onOrBefore time: CivilDateTime) -> CivilDateTime? {
-    let count = times.prefixLength { $0 <= time.time }
-    if count > 0, recurrence.contains(time.date) {
-      return CivilDateTime(time.date, times[count - 1])
-    }
-    return recurrence.last(onOrBefore: time.date.adding(days: -1)).map {
-      CivilDateTime($0, times[times.count - 1])
-    }
-  }
-
-  /// Returns true if a civil time is an occurrence of the schedule.
-  public func contains(_ occurrence: CivilDateTime) -> Bool {
-    let index = times.prefixLength { $0 < occurrence.time }
-    return index < times.count && times[index] == occurrence.time
-      && recurrence.contains(occurrence.date)
+  /// True if the next occurrence depends on the date of the latest completion.
+  public var followsCompletion: Bool {
+    if case .afterDone = recurrence { true } else { false }
   }
 }
 
@@ -66,12 +96,18 @@ public enum ScheduleError: Error, Equatable, Sendable {
   case tooManyTimes(Int)
   /// A one-time schedule has more than one time of day.
   case onceAtSeveralTimes
-  /// The list of weekdays or of month days is empty.
+  /// A one-time schedule has an end, exceptions or a treatment of holidays.
+  case onceWithLimits
+  /// A schedule that follows completions has more than one time of day.
+  case afterDoneAtSeveralTimes
+  /// The list of weekdays, of months or of month days is empty.
   case noDays
-  /// A day of a month is not in 1…31.
+  /// A day of a month is not in 1…31, or a position is not one that a month can have.
   case dayOutOfRange(Int)
   /// A date exists in no year.
   case noSuchDate(month: Int, day: Int)
   /// An interval or a number of days is not in 1…`Recurrence.longest`.
   case intervalOutOfRange(Int)
+  /// There are more exceptions than `Schedule.Limits.maxExceptions`.
+  case tooManyExceptions(Int)
 }

@@ -5,6 +5,10 @@
 public struct CivilDate: Hashable, Comparable, Sendable {
   /// The years that records can contain. Four digits make dates sortable as text.
   public static let years = 1...9999
+  /// The first date that a record can contain.
+  public static let earliest = CivilDate(year: 1, month: 1, day: 1)
+  /// The last date that a record can contain.
+  public static let latest = CivilDate(year: 9999, month: 12, day: 31)
 
   /// The number of days since 1970-01-01; negative before that date.
   public var dayNumber: Int

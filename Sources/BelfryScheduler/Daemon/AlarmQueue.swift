@@ -44,6 +44,8 @@ struct AlarmQueue {
 
   private var entries: [Identifier: Entry] = [:]
   private(set) var settings = Settings()
+  /// The working days and holidays at the last check.
+  private var calendar = WorkCalendar.standard
 
   /// The number of armed alarms.
   var count: Int { entries.values.count { $0.isArmed } }
@@ -79,6 +81,15 @@ struct AlarmQueue {
   /// Reads the settings. Invalid or unreadable settings are ignored.
   mutating func readSettings(_ store: Store) {
     if let (settings, problem) = try? store.settings(), problem == nil { self.settings = settings }
+  }
+
+  /// Returns the alarms whose occurrences may differ because the working days or holidays have changed since the last
+  /// check.
+  mutating func readCalendars(_ store: Store) -> Set<Identifier> {
+    let calendar = store.calendars.workCalendar
+    if calendar == self.calendar { return [] }
+    self.calendar = calendar
+    return identifiers
   }
 
   /// Reads changed records. A missing or invalid record does not replace the known one: only a tombstone deletes an

@@ -152,9 +152,12 @@ struct DaemonLoop {
       if !presence.isAway { alarms.readSettings(present) }
       evaluate(alarms.identifiers)
       settle(after: DaemonLoop.editDelay)
+    case .calendars:
+      evaluate(alarms.readCalendars(present))
+      settle(after: DaemonLoop.editDelay)
     case .everything, .poke:
       deliveries.flushSoon(at: context.now)
-      evaluate(alarms.read(nil, present))
+      evaluate(alarms.readCalendars(present).union(alarms.read(nil, present)))
       syncs.recordBranch(situation)
     case .zone:
       updateContext(rereadingZones: true)
@@ -263,7 +266,7 @@ struct DaemonLoop {
   private mutating func startRound(evaluatesAll: Bool = false) {
     updateContext(rereadingZones: true)
     branch.retry()
-    let changed = alarms.read(nil, present)
+    let changed = alarms.readCalendars(present).union(alarms.read(nil, present))
     let hasNewZones = rounds.start(context)
     guard hasNewZones || evaluatesAll else { return evaluate(changed) }
     evaluate(alarms.identifiers)

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryStore
 import CLinux
 import Git
 import Glibc
@@ -16,6 +17,8 @@ final class WakeSource: Sendable {
     case alarms(Set<Identifier>)
     /// The settings were written.
     case settings
+    /// A holiday calendar was written.
+    case calendars
     /// A reference of the checked-out branch may have moved.
     case branch
     /// There are changes that were not reported individually.
@@ -53,7 +56,7 @@ final class WakeSource: Sendable {
   }
 
   private enum Folder: Equatable {
-    case root, alarms, system
+    case root, alarms, calendars, system
     case branch(path: String)
   }
   /// The paths of the folders to watch, besides those of the branch.
@@ -75,7 +78,9 @@ final class WakeSource: Sendable {
     self.localTime = localTime
     folders =
       [
-        (store, .root), (store + "/alarms", .alarms), (DurableFile.parent(of: localTime), .system),
+        (store, .root), (store + "/alarms", .alarms),
+        ("\(store)/\(CalendarRecord.folder)", .calendars),
+        (DurableFile.parent(of: localTime), .system),
       ]
     (pokes, signals, pipeFailure) = try WakeSource.pipe(poke)
     timer = timerfd_create(CLOCK_REALTIME, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
@@ -254,7 +259,9 @@ final class WakeSource: Sendable {
       case .alarms:
         if name.hasSuffix(".json"), let id = Identifier(name.dropLast(5)) { alarms.insert(id) }
       case .root where name == "settings.json": wakes.insert(.settings)
-      case .root where name == "alarms": wakes.insert(.everything)
+      case .root where name == "alarms" || name == CalendarRecord.folder:
+        wakes.insert(.everything)
+      case .calendars: if name.hasSuffix(".json") { wakes.insert(.calendars) }
       case .branch(let path) where isBranchFile(name, in: path): wakes.insert(.branch)
       case .system where name == localTime.split(separator: "/").last.map(String.init) ?? "":
         wakes.insert(.zone)

@@ -15,7 +15,9 @@ struct AlarmIndexCache: StorePart {
   }
 
   /// A text that changes with the inputs of the alarm index other than the records.
-  var fingerprint: String { "\(context.zones.fingerprint) \(store.settingsSignature ?? "-")" }
+  var fingerprint: String {
+    "\(context.zones.fingerprint) \(store.settingsSignature ?? "-") \(store.calendars.signature)"
+  }
 
   /// Returns the row and the summary of an alarm whose file matches its blob.
   func row(

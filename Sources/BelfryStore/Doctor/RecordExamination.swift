@@ -19,6 +19,7 @@ public struct RecordExamination: Sendable {
     let summaries = view.summaries()
     var findings: [Finding] = view.problems.map { .record($0) }
     if let problem = try store.settings().problem { findings.append(.record(problem)) }
+    findings += store.calendars.all().problems.map { .record($0) }
     let (devices, badDevices) = store.devices.all()
     findings += badDevices.map { .record($0) }
     let changes = try await WorkTreeChanges(store)

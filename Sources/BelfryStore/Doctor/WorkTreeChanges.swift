@@ -59,7 +59,8 @@ struct DroppedRecords {
     let outcome = try await GitCommand.run(
       [
         "log", "--diff-filter=D", "--raw", "--no-abbrev", "--no-renames", "--format=", "-m",
-        head.description, "--", "alarms", "log", "devices", SettingsFile.path,
+        head.description, "--", "alarms", "log", "devices", CalendarRecord.folder,
+        SettingsFile.path,
       ], in: store.path)
     let tree = try repository.commit(head).tree
     for line in outcome.output.split(separator: "\n") {
@@ -90,6 +91,7 @@ extension Store {
     }
     let root = [SettingsFile.path, Store.attributesPath]
       .filter { access("\(path)/\($0)", F_OK) == 0 }
-    return root + below("alarms", depth: 0) + below("devices", depth: 0) + below("log", depth: 3)
+    return root + ["alarms", "devices", CalendarRecord.folder].flatMap { below($0, depth: 0) }
+      + below("log", depth: 3)
   }
 }

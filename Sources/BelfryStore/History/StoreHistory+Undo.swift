@@ -11,6 +11,8 @@ public struct Undone: Sendable {
   public var alarms: [Alarm]
   /// The settings that have their earlier values again.
   public var settings: [Setting]
+  /// The names of the holiday calendars that have their earlier holidays again.
+  public var calendars: [String] = []
   /// The occurrence that the action applied to; nil if it applied to none.
   public var occurrence: CivilDateTime?
   /// The devices that this device no longer replaces.
@@ -47,6 +49,7 @@ extension StoreHistory {
       var files: [String: [UInt8]?] = [:]
       try revertAlarms(action, changed, repository, &undone, &files)
       try revertSettings(action, changed, repository, &undone, &files)
+      try revertCalendars(action, changed, repository, &undone, &files)
       undone.devices = try store.devices.revertAdoption(action, changed, repository, &files)
       guard !files.isEmpty else { throw StoreError.nothingToUndo }
       var trailers: [(key: String, value: String)] = [
@@ -142,6 +145,31 @@ extension StoreHistory {
       for entry in store.entries(events, of: restored) {
         files[LogRecord.path(entry)] = LogRecord.encode(entry)
       }
+    }
+  }
+
+  private func revertCalendars(
+    _ action: Commit, _ changed: [ChangedFile], _ repository: Repository, _ undone: inout Undone,
+    _ files: inout [String: [UInt8]?]
+  ) throws {
+    for file in changed {
+      guard case .calendar(let name)? = RecordPath(file.path), let blob = file.after else {
+        continue
+      }
+      func version(_ blob: ObjectID) throws -> HolidayCalendar {
+        let bytes = try repository.blob(blob, limit: CalendarRecord.largest)
+        return try read(action, file.path) { () throws(RecordError) in
+          try CalendarRecord.decode(bytes, name: name)
+        }
+      }
+      let after = try version(blob)
+      let before = try file.before.map(version) ?? HolidayCalendar(name: name)
+      guard
+        let restored = try store.calendars.read(name)?.undoing(
+          after, before: before, at: context.now, device: device)
+      else { throw StoreError.calendarChangedSince(subject: undone.subject, name: name) }
+      files[file.path] = CalendarRecord.encode(restored)
+      undone.calendars.append(name)
     }
   }
 

@@ -44,6 +44,14 @@ extension LocalState {
       path: folder + "/settings", format: .text, exclusion: .storeLock, isDurable: false)
   }
 
+  /// The signature of the holiday calendars when they were last committed, `calendars`.
+  ///
+  /// Written by the holder of the store's lock. Without it, the next command that evaluates reads them again.
+  var calendars: LocalFile<String?> {
+    LocalFile(
+      path: folder + "/calendars", format: .text, exclusion: .storeLock, isDurable: false)
+  }
+
   /// The commit at which Belfry left the branch, `seen`.
   ///
   /// Written by the holder of the store's lock. Without it, a branch that was moved back isn't restored.

@@ -60,6 +60,8 @@ public enum StoreError: Error, Sendable {
   case notUndone(subject: String, title: String, UndoError)
   /// A setting has changed since the action that should be undone.
   case settingChangedSince(subject: String, Setting)
+  /// A holiday calendar has changed since the action to undo.
+  case calendarChangedSince(subject: String, name: String)
   /// The store has as many alarms as its tier allows.
   case alarmLimit(tier: Settings.Tier, limit: Int)
 

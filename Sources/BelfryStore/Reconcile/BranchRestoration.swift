@@ -74,6 +74,12 @@ struct BranchRestoration {
       }
       let isEdited = !new.keysEditedByHand(since: old).isEmpty
       return isEdited ? nil : SettingsFile.encode(SettingsRecord.join(new, old))
+    case .calendar(let name):
+      guard let old = try? CalendarRecord.decode(seen, name: name),
+        let new = try? CalendarRecord.decode(now, name: name),
+        new.yearsEditedByHand(since: old).isEmpty
+      else { return nil }
+      return CalendarRecord.encode(HolidayCalendar.join(new, old))
     case .log: return seen
     case .device, .attributes: return nil
     }

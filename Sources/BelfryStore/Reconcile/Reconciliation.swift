@@ -34,6 +34,8 @@ enum ReconcileStage: Int, CaseIterable, Comparable {
   case alarms
   /// `SettingsHandEditImport`: commits hand edits of the settings.
   case settings
+  /// `CalendarHandEditImport`: commits hand edits of the holiday calendars, and restores missing ones.
+  case calendars
   /// `DeviceHandEditImport`: commits hand edits of the devices' records.
   case devices
   /// `TimeZoneUpdate`: commits a changed zone of this device.
@@ -60,11 +62,14 @@ enum ReconcileScope {
   case alarms([Identifier])
   /// The branch and the settings.
   case settings
-  /// The branch, all alarms and the settings.
+  /// The branch and the holiday calendars.
+  case calendars
+  /// The branch, all alarms, the settings and the holiday calendars.
   case records
-  /// The branch and all records of alarms, settings and devices.
+  /// The branch and all records of alarms, settings, holiday calendars and devices.
   case all
-  /// The branch, incoming commits, all alarms, the settings, and this device's zone, for the evaluation of a tick.
+  /// The branch, incoming commits, all alarms, the settings, the holiday calendars, and this device's zone, for the
+  /// evaluation of a tick.
   case evaluation
 
   /// The steps, in the order of their stages, except `mergeConflicts`, which opens every reconciliation.
@@ -74,12 +79,18 @@ enum ReconcileScope {
     case .branch: branch
     case .alarms(let ids): branch + [HandEditImport(.alarms(ids))]
     case .settings: branch + [SettingsHandEditImport()]
-    case .records: branch + [HandEditImport(.unsettled), SettingsHandEditImport()]
+    case .calendars: branch + [CalendarHandEditImport()]
+    case .records:
+      branch + [HandEditImport(.unsettled), SettingsHandEditImport(), CalendarHandEditImport()]
     case .all:
-      branch + [HandEditImport(.unsettled), SettingsHandEditImport(), DeviceHandEditImport()]
+      branch + [
+        HandEditImport(.unsettled), SettingsHandEditImport(), CalendarHandEditImport(),
+        DeviceHandEditImport(),
+      ]
     case .evaluation:
       branch + [
-        IncomingMerge(), HandEditImport(.unsettled), SettingsHandEditImport(), TimeZoneUpdate(),
+        IncomingMerge(), HandEditImport(.unsettled), SettingsHandEditImport(),
+        CalendarHandEditImport(), TimeZoneUpdate(),
       ]
     }
   }

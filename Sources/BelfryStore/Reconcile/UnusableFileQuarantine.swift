@@ -25,7 +25,7 @@ struct UnusableFileQuarantine: ReconcileStep {
 
   func run(_ writer: StoreWriter) throws {
     let store = writer.store
-    for folder in ["alarms", "devices", "log"] {
+    for folder in ["alarms", "devices", CalendarRecord.folder, "log"] {
       var status = stat()
       guard lstat("\(store.path)/\(folder)", &status) == 0, status.st_mode & S_IFMT != S_IFDIR
       else { continue }

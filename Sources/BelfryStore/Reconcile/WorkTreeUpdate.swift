@@ -157,6 +157,7 @@ private struct MovedRecords {
     return switch (new, old) {
     case (.alarm(let new), .alarm(let old)): !new.fieldsEditedByHand(since: old).isEmpty
     case (.settings(let new), .settings(let old)): !new.keysEditedByHand(since: old).isEmpty
+    case (.calendar(let new), .calendar(let old)): !new.yearsEditedByHand(since: old).isEmpty
     default: false
     }
   }
@@ -167,6 +168,7 @@ private struct MovedRecords {
     switch kind {
     case .alarm(let id): path = AlarmRecord.path(id)
     case .settings: path = SettingsFile.path
+    case .calendar(let name): path = CalendarRecord.path(name)
     case .log, .device, .attributes: return
     }
     try DurableFile.write(
@@ -179,6 +181,10 @@ private struct MovedRecords {
     }
     try HandEditImport(.alarms(alarms.sorted())).run(writer)
     if edits[.settings] != nil { try SettingsHandEditImport().run(writer) }
+    let hasCalendars = edits.keys.contains { kind in
+      if case .calendar = kind { true } else { false }
+    }
+    if hasCalendars { try CalendarHandEditImport().run(writer) }
   }
 
   // MARK: From an unknown commit
@@ -206,10 +212,11 @@ private struct MovedRecords {
     let untracked = store.recordFiles().filter { path in
       switch RecordPath(path) {
       case .log, .device: !tracked.contains(path)
-      case .alarm, .settings, .attributes, nil: false
+      case .alarm, .settings, .calendar, .attributes, nil: false
       }
     }
     try UncommittedRecordImport(untracked).run(writer)
     try SettingsHandEditImport(isBranchUnknown: true).run(writer)
+    try CalendarHandEditImport(isBranchUnknown: true).run(writer)
   }
 }

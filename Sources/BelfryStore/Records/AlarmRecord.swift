@@ -9,7 +9,7 @@ import BelfryCore
 /// | `title`, `note`, `enabled`, `schedule`, `zone`, `delivery`, `pause`, `cascade`, `partner` | the definition | each by its stamp |
 /// | `cascadeZone` | the time zone that all devices of a cascade use, recorded by its first device: an IANA name, or `UTC-08:00` | by its stamp; doesn't override a deletion |
 /// | `stamps` | the last edit of each field | with its field |
-/// | `progress` | `armed`, `cleared`, `floor`, `rehearsal`, `occurrences`; `generation` | maxima; occurrences by revision and rank; a higher generation replaces all |
+/// | `progress` | `armed`, `cleared`, `floor`, `completed`, `rehearsal`, `occurrences`; `generation` | maxima; occurrences by revision and rank; a higher generation replaces all |
 /// | `deleted` | the stamps that a deletion had seen | the maximum of each |
 /// | any other key | preserved | the greater text |
 public enum AlarmRecord {
@@ -128,6 +128,7 @@ public enum AlarmRecord {
       armed: try nested.required("armed", \.instant, "an instant"),
       cleared: try nested.optional("cleared", \.instant, "an instant"),
       floor: try nested.optional("floor", \.occurrence, "a date and time"),
+      completed: try nested.optional("completed", \.date, "a date"),
       generation: try nested.optional("generation", \.count, "a count") ?? 0,
       rehearsal: try nested.optional("rehearsal", \.instant, "an instant"))
     if var records = try nested.nested("occurrences") {
@@ -159,6 +160,7 @@ public enum AlarmRecord {
       revived: try reader.optional("revived", \.instant, "an instant"),
       schedule: try reader.optional("schedule", \.stamp, "a stamp"),
       snoozeHistory: try reader.optional("naps", CascadeRecord.snoozes, "a list of snoozes") ?? [],
+      completed: try reader.optional("completed", \.date, "a date"),
       exhausted: try reader.optional("exhausted", \.bool, "true or false") ?? false,
       by: try reader.optional("by", \.identifier, "an identifier"))
   }
@@ -197,6 +199,7 @@ public enum AlarmRecord {
       "progress": .object(omittingNil: [
         "armed": JSON(alarm.progress.armed), "cleared": alarm.progress.cleared.map { JSON($0) },
         "floor": alarm.progress.floor.map { JSON($0) },
+        "completed": alarm.progress.completed.map { JSON($0) },
         "rehearsal": alarm.progress.rehearsal.map { JSON($0) },
         "generation": alarm.progress.generation == 0
           ? nil : .integer(Int64(alarm.progress.generation)),
@@ -227,6 +230,7 @@ public enum AlarmRecord {
       "schedule": record.schedule.map { JSON($0) },
       "naps": record.snooze.history.isEmpty
         ? nil : .array(record.snooze.history.map(CascadeRecord.encode)),
+      "completed": record.completed.map { JSON($0) },
       "exhausted": record.exhausted ? true : nil, "by": record.by.map { JSON($0) },
     ])
   }

@@ -8,6 +8,8 @@ public enum RecordPath: Hashable, Sendable {
   case log(String)
   /// `devices/<id>.json`
   case device(Identifier)
+  /// `calendars/<name>.json`
+  case calendar(String)
   /// `settings.json`
   case settings
   /// `.gitattributes`
@@ -19,6 +21,7 @@ public enum RecordPath: Hashable, Sendable {
     case .alarm: AlarmRecord.largest
     case .log: LogRecord.largest
     case .device: DeviceRecord.largest
+    case .calendar: CalendarRecord.largest
     case .settings, .attributes: SettingsFile.largest
     }
   }
@@ -36,6 +39,10 @@ public enum RecordPath: Hashable, Sendable {
         case "devices": self = .device(id)
         default: return nil
         }
+      } else if parts.count == 2, parts[0] == CalendarRecord.folder, parts[1].hasSuffix(".json"),
+        HolidayCalendar.isName(parts[1].dropLast(5))
+      {
+        self = .calendar(String(parts[1].dropLast(5)))
       } else if parts.count == 5, parts[0] == "log",
         CivilDate(parts[1...3].joined(separator: "-")) != nil,
         LogRecord.identifier(fileName: parts[4]) != nil
@@ -53,6 +60,7 @@ enum RecordValue {
   case alarm(Alarm)
   case log(LogEntry)
   case device(Device)
+  case calendar(HolidayCalendar)
   case settings(SettingsRecord)
   case attributes
 }
@@ -79,9 +87,12 @@ extension RecordPath {
       let device = try DeviceRecord.decode(bytes)
       guard device.id == id else { throw RecordError("'id' is not the file's name") }
       return .device(device)
+    case .calendar(let name): return .calendar(try CalendarRecord.decode(bytes, name: name))
     case .settings: return .settings(try SettingsFile.decode(bytes))
     case .attributes:
-      guard bytes == Store.attributes else { throw RecordError("it differs from Belfry's own") }
+      guard bytes == Store.attributes || bytes == Store.earlierAttributes else {
+        throw RecordError("it differs from Belfry's own")
+      }
       return .attributes
     }
   }

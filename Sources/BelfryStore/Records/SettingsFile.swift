@@ -8,6 +8,7 @@ import BelfryCore
 /// | `snoozeEnabled`, `fixedZone`, `skipBreaksStreak` | true or false |
 /// | `snooze`, `grace`, `ringTimeout` | seconds |
 /// | `followUps` | ascending seconds after the stop |
+/// | `workdays` | `["mon", "tue", "wed", "thu", "fri"]` |
 /// | `stamps` | the last edit of each key |
 ///
 /// Each key merges by its stamp. Unknown keys are preserved. A device's own settings (`slideToStop`, `sound`) are in
@@ -63,6 +64,7 @@ public enum SettingsFile {
       case (.flag, .bool(let flag)?): .flag(flag)
       case (.seconds, .integer(let seconds)?): .seconds(seconds)
       case (.plan, let json?): json.plan.map { .plan($0) }
+      case (.weekdays, let json?): json.weekdays.map { .weekdays($0) }
       case (.word, .string(let word)?): .word(word)
       default: nil
       }
@@ -109,12 +111,20 @@ extension Setting {
     case .flag: "true or false"
     case .seconds: "a number of seconds up to a year"
     case .plan: "a list of ascending seconds"
+    case .weekdays: "a list of weekdays"
     case .word: self == .tier ? "free, plus or premium" : "the name of a sound"
     }
   }
 }
 
 extension JSON {
+  /// The weekdays of a list; nil for any other value.
+  fileprivate var weekdays: Set<Weekday>? {
+    guard let list = array else { return nil }
+    let days = list.compactMap { $0.string.flatMap { Weekday($0) } }
+    return days.count == list.count ? Set(days) : nil
+  }
+
   /// Creates the JSON form of a setting's value, as in records and command output.
   public init(_ value: Setting.Value) {
     self =
@@ -122,6 +132,7 @@ extension JSON {
       case .flag(let flag): .bool(flag)
       case .seconds(let seconds): .integer(seconds)
       case .plan(let plan): JSON(plan)
+      case .weekdays(let days): .array(days.sorted().map { .string($0.abbreviation) })
       case .word(let word): .string(word)
       }
   }

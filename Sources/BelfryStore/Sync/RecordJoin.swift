@@ -5,8 +5,8 @@ import Git
 /// git.
 ///
 /// 1. Only one side has the record: it stays, because a missing file never means a deletion.
-/// 2. Both sides have it: the rules of its kind apply (`Alarm.join`, `SettingsRecord.join`, `Device.join`,
-///    `LogEntry.join`).
+/// 2. Both sides have it: the rules of its kind apply (`Alarm.join`, `SettingsRecord.join`, `HolidayCalendar.join`,
+///    `Device.join`, `LogEntry.join`).
 /// 3. A side is not valid: it loses against a valid side, and counts as missing otherwise.
 /// 4. A value that was edited by hand and committed without a stamp wins over the value that it replaced.
 struct RecordJoin {
@@ -68,6 +68,8 @@ struct RecordJoin {
       let joined = SettingsRecord.join(one, two)
       decisions = MergeDecision.all(one, two, joined: joined, base: before)
       return SettingsFile.encode(joined)
+    case (.calendar(let one), .calendar(let two)):
+      return CalendarRecord.encode(HolidayCalendar.join(one, two))
     case (.device(let one), .device(let two)): return DeviceRecord.encode(Device.join(one, two))
     case (.log(let one), .log(let two)): return LogRecord.encode(LogEntry.join(one, two))
     default: return a.bytes.lexicographicallyPrecedes(b.bytes) ? b.bytes : a.bytes

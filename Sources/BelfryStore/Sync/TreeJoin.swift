@@ -109,7 +109,7 @@ struct TreeJoin {
   private static func isFolder(_ path: String) -> Bool {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     switch parts.first {
-    case "alarms", "devices": return parts.count == 1
+    case "alarms", "devices", Substring(CalendarRecord.folder): return parts.count == 1
     case "log":
       // Limits the folders to valid dates.
       return parts.count <= 4

@@ -212,7 +212,7 @@ struct PartnerSend: AsyncParsableCommand {
     case ("daily", 1): recurrence = .daily(cadence)
     case ("weekly", 1): recurrence = .weekly([today.weekday], cadence)
     case ("monthly", 1): recurrence = .monthly([.day(today.day)], cadence)
-    case ("annual", 1): recurrence = .annual(month: today.month, day: today.day, cadence)
+    case ("annual", 1): recurrence = .annual(months: [today.month], [.day(today.day)], cadence)
     case ("weekly", 2): recurrence = try text.weekly(cycle[1], of: "--repeat weekly", cadence)
     case ("annual", 2): recurrence = try text.annual(cycle[1], of: "--repeat annual", cadence)
     case ("monthly", 2...3):
@@ -225,7 +225,13 @@ struct PartnerSend: AsyncParsableCommand {
     }
     let schedule = try Schedule(recurrence, times: text.times(at, of: "--at"))
     var civil = rules.civil(at: now)
-    while let next = schedule.next(after: civil) {
+    guard PartnerRequest.Repetition.allows(schedule) else {
+      throw CommandError(
+        .usage, "--repeat: '\(Printable.text(cycle.joined(separator: " ")))' counts workdays.",
+        hint: "Your partner's working days and holidays may differ. Name days or weekdays.")
+    }
+    let occurrences = Occurrences(schedule, in: .standard)
+    while let next = occurrences.next(after: civil) {
       civil = next
       let moment = rules.instant(of: next)
       if moment > now, rules.civil(at: moment) == next {

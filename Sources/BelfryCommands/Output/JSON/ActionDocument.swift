@@ -55,6 +55,8 @@ struct UndoDocument: JSONDocument {
   let alarms: [AlarmDocument]
   /// The names of the changed settings.
   let settings: [String]
+  /// The names of the changed holiday calendars.
+  let calendars: [String]
   /// The ids of the devices that this device no longer replaces.
   let devices: [String]
 }

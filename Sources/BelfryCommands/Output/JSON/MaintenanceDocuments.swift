@@ -1,3 +1,4 @@
+import BelfryCore
 import BelfryExchange
 
 /// The result of an import: the document of `import`.
@@ -21,6 +22,29 @@ struct ImportDocument: JSONDocument {
     self.imported = imported
     self.unchanged = unchanged
     self.leftOut = leftOut.map { LeftOut(title: $0.title, reason: $0.reason) }
+  }
+}
+
+/// A holiday calendar: the document of `calendar show`, `import` and `remove`, and an element of `calendar list`.
+struct HolidayCalendarDocument: JSONDocument {
+  /// The name.
+  let name: String
+  /// The holidays, ascending; empty for a removed calendar.
+  let holidays: [Holiday]
+
+  /// A holiday.
+  struct Holiday: Encodable {
+    /// The date, such as `2026-12-25`.
+    let date: String
+    /// The name.
+    let name: String
+  }
+
+  init(_ calendar: HolidayCalendar) {
+    name = calendar.name
+    holidays = calendar.holidays.sorted { $0.key < $1.key }.map {
+      Holiday(date: $0.key.description, name: $0.value)
+    }
   }
 }
 

@@ -1,16 +1,19 @@
 import BelfryCore
+import BelfryStore
 
-/// A schedule, in the documents of alarms and of partners' requests.
+/// A schedule, in the documents of alarms and of partners' requests. `ScheduleRecord` has the same keys.
 struct ScheduleDocument: Encodable {
-  /// The kind: `once`, `daily`, `weekly`, `monthly`, `monthly-weekday`, `annual` or `days`.
+  /// The kind: `once`, `daily`, `weekly`, `monthly`, `monthly-weekday`, `annual`, `days` or
+  /// `after-done`.
   let kind: String
   /// The times of day, such as `09:00`, ascending.
   let times: [String]
-  /// The date from which cycles are counted; absent for `once`.
-  let start: String?
-  /// The number of days, weeks, months or years in a cycle, or for `days` a factor of `days`; absent for `once`.
+  /// The date from which cycles are counted, or for `after-done` the first date; absent for `once`.
+  private(set) var start: String?
+  /// The number of days, weeks, months or years in a cycle, or for `days` a factor of `days`; absent for `once` and
+  /// `after-done`.
   let interval: Int?
-  /// For `once` a date, for `annual` a month and day such as `03-15`.
+  /// For `once` a date; for `annual` with one date a month and day such as `03-15`.
   private(set) var date: String?
   /// The days of a cycle.
   private(set) var days: Days?
@@ -18,12 +21,24 @@ struct ScheduleDocument: Encodable {
   private(set) var ordinal: String?
   /// For `monthly-weekday`: the weekday, such as `mon`.
   private(set) var weekday: String?
+  /// For `annual` with several dates: the months, such as `[3, 11]`.
+  private(set) var months: [Int]?
+  /// For `after-done`: the period, such as `90d`, `2w`, `6mo` or `1y`.
+  private(set) var after: String?
+  /// For `after-done`: the date up to which completions are ignored; absent to count all.
+  private(set) var completionsAfter: String?
+  /// The latest possible occurrence, or the last day; absent for no end.
+  let until: String?
+  /// The dates without an occurrence, ascending; absent for none.
+  let except: [String]?
+  /// `skip`, `before` or `after`; absent to ignore holidays.
+  let onHoliday: String?
 
   /// The days of a cycle, by the kind of the schedule.
   enum Days: Encodable {
     /// For `weekly`: the weekdays, such as `["mon", "fri"]`.
     case weekdays([String])
-    /// For `monthly`: the days of the month, such as `[5, 15]` or `["last"]`.
+    /// For `monthly` and `annual`: the days of the month, such as `[5, "last", "first mon", "third workday"]`.
     case monthDays([Recurrence.MonthDay])
     /// For `days`: the number of days in a cycle.
     case count(Int)
@@ -35,9 +50,10 @@ struct ScheduleDocument: Encodable {
       case .monthDays(let days):
         var container = encoder.unkeyedContainer()
         for day in days {
-          switch day {
-          case .day(let number): try container.encode(number)
-          case .last: try container.encode("last")
+          if case .day(let number) = day {
+            try container.encode(number)
+          } else {
+            try container.encode(day.description)
           }
         }
       }
@@ -45,22 +61,30 @@ struct ScheduleDocument: Encodable {
   }
 
   init(_ schedule: Schedule) {
-    switch schedule.recurrence {
-    case .once(let day): (kind, date) = ("once", day.description)
-    case .daily: kind = "daily"
-    case .weekly(let weekdays, _):
-      (kind, days) = ("weekly", .weekdays(weekdays.map(\.abbreviation)))
-    case .monthly(let monthDays, _): (kind, days) = ("monthly", .monthDays(monthDays))
-    case .monthlyWeekday(let position, let day, _):
-      (kind, ordinal, weekday) = ("monthly-weekday", "\(position)", day.abbreviation)
-    case .annual(let month, let day, _):
-      // 2000 is a leap year, so 29 February is valid.
-      let civil = CivilDate(year: 2000, month: month, day: day)
-      (kind, date) = ("annual", String(civil.description.dropFirst(5)))
-    case .days(let count, _): (kind, days) = ("days", .count(count))
-    }
+    kind = ScheduleRecord.kind(of: schedule.recurrence)
     times = schedule.times.map(\.description)
     start = schedule.recurrence.cadence?.start.description
     interval = schedule.recurrence.cadence?.interval
+    until = schedule.limits.untilText
+    let exceptions = schedule.limits.exceptions
+    except = exceptions.isEmpty ? nil : exceptions.map(\.description)
+    onHoliday = schedule.limits.onHoliday?.rawValue
+    switch schedule.recurrence {
+    case .once(let day): date = day.description
+    case .daily: break
+    case .weekly(let weekdays, _): days = .weekdays(weekdays.map(\.abbreviation))
+    case .monthly(let monthDays, _):
+      let only = schedule.recurrence.weekdayOfMonth
+      (ordinal, weekday) = (only?.ordinal, only?.weekday)
+      if only == nil { days = .monthDays(monthDays) }
+    case .annual(let months, let monthDays, _):
+      date = schedule.recurrence.annualDate
+      if date == nil { (self.months, days) = (months, .monthDays(monthDays)) }
+    case .days(let count, _): days = .count(count)
+    case .afterDone(let period, let origin):
+      after = period.description
+      start = origin.start.description
+      completionsAfter = origin.completionsAfter?.description
+    }
   }
 }

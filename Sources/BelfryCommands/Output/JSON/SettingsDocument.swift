@@ -20,6 +20,8 @@ struct SettingsDocument: JSONDocument {
   private(set) var fixedZone: Bool?
   /// True if a skipped occurrence ends a streak.
   private(set) var skipBreaksStreak: Bool?
+  /// The weekdays on which people work, such as `["mon", "fri"]`.
+  private(set) var workdays: [String]?
   /// True if a key must be held to stop an alarm on this device.
   private(set) var slideToStop: Bool?
   /// The sound of this device, or `none`.
@@ -65,6 +67,7 @@ struct SettingsDocument: JSONDocument {
     case .ringTimeout: ringTimeout = value.seconds
     case .fixedZone: fixedZone = value.flag
     case .skipBreaksStreak: skipBreaksStreak = value.flag
+    case .workdays: workdays = value.weekdays
     case .slideToStop: slideToStop = value.flag
     case .sound: sound = value.name
     case .soundRising: soundRising = value.flag
@@ -77,6 +80,9 @@ extension Setting.Value {
   fileprivate var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
   fileprivate var seconds: Int64? { if case .seconds(let seconds) = self { seconds } else { nil } }
   fileprivate var name: String? { if case .word(let name) = self { name } else { nil } }
+  fileprivate var weekdays: [String]? {
+    if case .weekdays(let days) = self { days.sorted().map(\.abbreviation) } else { nil }
+  }
   fileprivate var followUps: [Int64]? {
     if case .plan(let plan) = self { plan.seconds } else { nil }
   }

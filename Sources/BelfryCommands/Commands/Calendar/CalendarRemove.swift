@@ -1,0 +1,42 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+struct CalendarRemove: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove a holiday calendar on all devices.")
+
+  @Argument(help: "The calendar.")
+  var name: String
+
+  @Flag(help: "Do not ask for confirmation.")
+  var yes = false
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: CalendarCommand
+
+  func run() throws {
+    let context = try common.context(parent.root)
+    let store = try context.open()
+    let calendar = try CalendarCommand.find(name, in: store)
+    let dependent = try store.allAlarms().alarms.count { !$0.isDeleted && $0.schedule.usesCalendar }
+    let consequence =
+      dependent == 0
+      ? "No alarm depends on holidays."
+      : "\(dependent) alarm\(dependent == 1 ? "" : "s") will ring on its \(calendar.holidays.count) holidays like on other days."
+    if !yes {
+      guard Style.canAsk else {
+        throw CommandError(
+          .usage, "removing \(calendar.name) needs a confirmation. \(consequence)",
+          hint: "Add --yes.")
+      }
+      Console.prompt("Remove \(calendar.name)? \(consequence)")
+      guard Console.confirmed() else {
+        throw CommandError(.failed, "nothing was removed.", hint: "Answer y to remove it.")
+      }
+    }
+    let removed = try store.calendars.removing(calendar.name).calendar
+    if common.json { return try Console.write(HolidayCalendarDocument(removed)) }
+    Console.line("Removed \(calendar.name). \(consequence)")
+  }
+}

@@ -1,0 +1,117 @@
+/// The occurrences of a schedule, in a calendar of working days and holidays.
+///
+/// Each occurrence is computed from the rule, never from the previous occurrence, so that clamping to short months and
+/// leap years does not cause drift. A schedule that follows completions has its next occurrence a period after the
+/// latest completion; until it is done, it recurs every day.
+public struct Occurrences: Sendable {
+  private let recurrence: Recurrence
+  private let times: [CivilTime]
+  private let limits: Schedule.Limits
+  private let calendar: WorkCalendar
+
+  /// Creates the occurrences of a schedule.
+  ///
+  /// - Parameter completed: The date of the latest completion, for a schedule that follows completions; nil if there
+  ///   was none.
+  public init(_ schedule: Schedule, in calendar: WorkCalendar, completed: CivilDate? = nil) {
+    times = schedule.times
+    limits = schedule.limits
+    self.calendar = calendar
+    if case .afterDone(let period, let origin) = schedule.recurrence {
+      let counting = completed.flatMap { date in
+        origin.completionsAfter.map { date > $0 } ?? true ? date : nil
+      }
+      recurrence = .daily(.init(start: counting?.adding(period) ?? origin.start))
+    } else {
+      recurrence = schedule.recurrence
+    }
+  }
+
+  /// Returns the first occurrence after another civil time; nil if there is none.
+  public func next(after moment: CivilDateTime) -> CivilDateTime? {
+    let following = times.prefixLength { $0 <= moment.time }
+    if following < times.count, isDate(moment.date) {
+      return limited(CivilDateTime(moment.date, times[following]))
+    }
+    return firstDate(onOrAfter: moment.date.adding(days: 1)).flatMap {
+      limited(CivilDateTime($0, times[0]))
+    }
+  }
+
+  /// Returns the first occurrence at or after a civil time; nil if there is none.
+  public func first(onOrAfter moment: CivilDateTime) -> CivilDateTime? {
+    next(after: CivilDateTime(minuteNumber: moment.minuteNumber - 1))
+  }
+
+  /// Returns the last occurrence at or before a civil time; nil if there is none.
+  public func last(onOrBefore moment: CivilDateTime) -> CivilDateTime? {
+    let moment = min(moment, limits.until ?? moment)
+    let count = times.prefixLength { $0 <= moment.time }
+    if count > 0, isDate(moment.date) { return CivilDateTime(moment.date, times[count - 1]) }
+    return lastDate(onOrBefore: moment.date.adding(days: -1)).map {
+      CivilDateTime($0, times[times.count - 1])
+    }
+  }
+
+  /// Returns true if a civil time is an occurrence.
+  public func contains(_ moment: CivilDateTime) -> Bool {
+    times.containsSorted(moment.time) && limited(moment) != nil && isDate(moment.date)
+  }
+
+  private func limited(_ occurrence: CivilDateTime) -> CivilDateTime? {
+    limits.until.map { occurrence <= $0 } ?? true ? occurrence : nil
+  }
+
+  // MARK: Dates
+
+  /// The direction in which occurrences on holidays move; nil if none moves.
+  private var step: Int? {
+    switch limits.onHoliday {
+    case .before where !calendar.holidays.isEmpty: -1
+    case .after where !calendar.holidays.isEmpty: 1
+    case .before, .after, .skip, nil: nil
+    }
+  }
+
+  private func isDate(_ date: CivilDate) -> Bool { firstDate(onOrAfter: date) == date }
+
+  private func isOmitted(_ date: CivilDate) -> Bool {
+    limits.exceptions.containsSorted(date)
+      || (limits.onHoliday == .skip && calendar.isHoliday(date))
+  }
+
+  private func firstDate(onOrAfter date: CivilDate) -> CivilDate? {
+    func rule(_ date: CivilDate) -> CivilDate? { recurrence.first(onOrAfter: date, in: calendar) }
+    guard let step else {
+      var day = rule(date)
+      while let omitted = day, isOmitted(omitted) { day = rule(omitted.adding(days: 1)) }
+      return day
+    }
+    // Moved dates are not always in the order of the rule's: a holiday on Friday can move past a Saturday.
+    var earliest: CivilDate?
+    var day = rule(date.adding(days: -WorkCalendar.maxShift))
+    while let unmoved = day, unmoved <= earliest?.adding(days: WorkCalendar.maxShift) ?? unmoved {
+      let moved = calendar.workday(besideHoliday: unmoved, step: step)
+      if moved >= date, !isOmitted(moved) { earliest = min(earliest ?? moved, moved) }
+      day = rule(unmoved.adding(days: 1))
+    }
+    return earliest
+  }
+
+  private func lastDate(onOrBefore date: CivilDate) -> CivilDate? {
+    func rule(_ date: CivilDate) -> CivilDate? { recurrence.last(onOrBefore: date, in: calendar) }
+    guard let step else {
+      var day = rule(date)
+      while let omitted = day, isOmitted(omitted) { day = rule(omitted.adding(days: -1)) }
+      return day
+    }
+    var latest: CivilDate?
+    var day = rule(date.adding(days: WorkCalendar.maxShift))
+    while let unmoved = day, unmoved >= latest?.adding(days: -WorkCalendar.maxShift) ?? unmoved {
+      let moved = calendar.workday(besideHoliday: unmoved, step: step)
+      if moved <= date, !isOmitted(moved) { latest = max(latest ?? moved, moved) }
+      day = rule(unmoved.adding(days: -1))
+    }
+    return latest
+  }
+}

@@ -1,0 +1,160 @@
+import BelfryCore
+import BelfryStore
+
+/// The events of one alarm in an iCalendar document: one for each of its rules and times of day.
+struct CalendarEvents {
+  /// The property with the complete definition of an alarm.
+  static let recordProperty = "X-BELFRY-RECORD"
+
+  private let timeline: Timeline
+  private let library: CalendarLibrary
+  private var alarm: Alarm { timeline.alarm }
+  private let schedule: Schedule
+  private let rules: [CalendarRule]
+  /// The working days without the holidays. The rules do not know holidays, so they are listed as exceptions.
+  private let weekdays: WorkCalendar
+
+  init(_ timeline: Timeline, _ library: CalendarLibrary) {
+    self.timeline = timeline
+    self.library = library
+    schedule = timeline.continuedSchedule
+    weekdays = WorkCalendar(workdays: timeline.calendar.workdays)
+    rules = CalendarRule.rules(for: schedule.recurrence, workdays: weekdays.workdays)
+  }
+
+  /// Returns the events; none if the schedule has no occurrence at all.
+  func components() -> [CalendarComponent] {
+    let moves = HolidayMoves(timeline, rules, weekdays)
+    var events: [CalendarComponent] = []
+    for rule in rules {
+      guard let first = firstDay(of: rule) else { continue }
+      for time in schedule.times {
+        let start = CivilDateTime(first, time)
+        // iCalendar has no series that ends before it starts.
+        if let until = schedule.limits.until, until < start { continue }
+        events.append(event(rule, start, number: events.count, moves))
+      }
+    }
+    return events
+  }
+
+  /// Returns the first date that a rule covers; nil if there is none.
+  private func firstDay(of rule: CalendarRule) -> CivilDate? {
+    var day = rule.recurrence.first(onOrAfter: .earliest, in: weekdays)
+    // With an interval of months, a month of a given length may never occur. 100 years are enough to tell.
+    let end = day.map { $0.year + 100 }
+    while let current = day, let end, current.year < end {
+      if rule.covers(current) { return current }
+      day = rule.recurrence.first(onOrAfter: current.adding(days: 1), in: weekdays)
+    }
+    return nil
+  }
+
+  private func event(
+    _ rule: CalendarRule, _ start: CivilDateTime, number: Int, _ moves: HolidayMoves
+  ) -> CalendarComponent {
+    var event = CalendarComponent("VEVENT")
+    event.add("UID", "\(alarm.id)-\(number)@belfry")
+    event.add("DTSTAMP", CalendarTime.utc(alarm.latestStamp?.time ?? alarm.progress.armed))
+    let zone = alarm.zone == .floating ? [:] : ["TZID": alarm.zone.text]
+    event.add("DTSTART", CalendarTime.text(start), zone)
+    if let text = rule.text { event.add("RRULE", text + end) }
+    func add(_ name: String, _ moments: [CivilDateTime]) {
+      let texts = Set(moments).sorted().map(CalendarTime.text)
+      if !texts.isEmpty { event.add(name, texts.joined(separator: ","), zone) }
+    }
+    let skipped = alarm.progress.occurrences
+      .filter {
+        $0.value.state == .skipped && $0.key.time == start.time && rule.covers($0.key.date)
+      }.map(\.key)
+    let omitted = schedule.limits.exceptions + moves.omitted(from: rule)
+    add("EXDATE", skipped + omitted.map { CivilDateTime($0, start.time) })
+    if rule == rules.first { add("RDATE", moves.added.map { CivilDateTime($0, start.time) }) }
+    event.add("SUMMARY", library.escaped(alarm.title))
+    if let note = alarm.note { event.add("DESCRIPTION", library.escaped(note)) }
+    event.add(CalendarEvents.recordProperty, library.escaped(definition))
+    if alarm.enabled {
+      var reminder = CalendarComponent("VALARM")
+      reminder.add("ACTION", "DISPLAY")
+      reminder.add("DESCRIPTION", library.escaped(alarm.title))
+      reminder.add("TRIGGER", "PT0S")
+      event.components.append(reminder)
+    }
+    return event
+  }
+
+  /// The end of a rule: `;UNTIL=20270630T215900Z`, in UTC if the events have a time zone.
+  private var end: String {
+    guard let until = schedule.limits.until else { return "" }
+    let text =
+      alarm.zone == .floating
+      ? CalendarTime.text(until) : CalendarTime.utc(timeline.zone.instant(of: until))
+    return ";UNTIL=\(text)"
+  }
+
+  /// The alarm's record without its progress, on one line.
+  private var definition: String {
+    let plain = Alarm(
+      id: alarm.id, title: alarm.title, note: alarm.note, enabled: alarm.enabled,
+      schedule: schedule, zone: alarm.zone, delivery: alarm.delivery,
+      progress: Progress(armed: Instant(seconds: 0)))
+    return (try? JSON(parsing: AlarmRecord.encode(plain)))?.line ?? "{}"
+  }
+}
+
+/// The effect of the known holidays on an alarm's dates.
+private struct HolidayMoves {
+  /// The dates that no rule covers.
+  let added: [CivilDate]
+  private let actual: Set<CivilDate>
+  private let window: ClosedRange<CivilDate>?
+  private let weekdays: WorkCalendar
+
+  init(_ timeline: Timeline, _ rules: [CalendarRule], _ weekdays: WorkCalendar) {
+    self.weekdays = weekdays
+    let schedule = timeline.alarm.schedule
+    let holidays = timeline.calendar.holidays
+    guard schedule.usesCalendar, let first = holidays.first, let last = holidays.last else {
+      (added, actual, window) = ([], [], nil)
+      return
+    }
+    // A holiday changes the working days of its month, and moves an occurrence by at most a month.
+    let begin = first.adding(days: -31)
+    let end = min(last.adding(days: 31), schedule.limits.until?.date ?? .latest)
+    guard begin <= end else {
+      (added, actual, window) = ([], [], nil)
+      return
+    }
+    let window = begin...end
+    var dates: Set<CivilDate> = []
+    var moment = Schedule.Limits.end(of: window.lowerBound.adding(days: -1))
+    while let next = timeline.scheduled.next(after: moment), next.date <= window.upperBound {
+      dates.insert(next.date)
+      moment = Schedule.Limits.end(of: next.date)
+    }
+    actual = dates
+    self.window = window
+    let covered = rules.reduce(into: Set<CivilDate>()) { dates, rule in
+      dates.formUnion(HolidayMoves.dates(of: rule, in: window, weekdays))
+    }
+    added = dates.subtracting(covered).sorted()
+  }
+
+  /// Returns the dates of a rule on which the alarm does not ring.
+  func omitted(from rule: CalendarRule) -> [CivilDate] {
+    guard let window else { return [] }
+    return HolidayMoves.dates(of: rule, in: window, weekdays).filter { !actual.contains($0) }
+  }
+
+  private static func dates(
+    of rule: CalendarRule, in window: ClosedRange<CivilDate>, _ weekdays: WorkCalendar
+  ) -> [CivilDate] {
+    var dates: [CivilDate] = []
+    var day = rule.recurrence.first(onOrAfter: window.lowerBound, in: weekdays)
+    while let date = day, date <= window.upperBound {
+      if rule.covers(date) { dates.append(date) }
+      day = rule.recurrence.first(onOrAfter: date.adding(days: 1), in: weekdays)
+    }
+    return dates
+  }
+}
