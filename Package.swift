@@ -45,6 +45,7 @@ let package = Package(
       name: "Git", dependencies: ["CLibgit2", "CLinux", "CZlib", subprocess, system, crypto],
       swiftSettings: testable),
     .target(name: "BelfryCore", swiftSettings: testable),
+    .target(name: "BelfryInput", dependencies: ["BelfryCore"], swiftSettings: testable),
     .target(
       name: "BelfryStore", dependencies: ["BelfryCore", "Git", "CJansson", "CLinux"],
       swiftSettings: testable),
@@ -61,7 +62,8 @@ let package = Package(
     .target(
       name: "BelfryCommands",
       dependencies: [
-        "BelfryCore", "BelfryStore", "BelfryExchange", "BelfryPartners", "BelfryScheduler", "Git",
+        "BelfryCore", "BelfryInput", "BelfryStore", "BelfryExchange", "BelfryPartners",
+        "BelfryScheduler", "Git",
         "CLinux", argumentParser, logging, subprocess, system,
       ],
       swiftSettings: testable),
@@ -77,6 +79,9 @@ let package = Package(
     .testTarget(
       name: "BelfryCoreTests", dependencies: ["BelfryCore", "TestSupport"],
       swiftSettings: unoptimized),
+    .testTarget(
+      name: "BelfryInputTests", dependencies: ["BelfryInput", "BelfryCore", "TestSupport"],
+      exclude: ["Phrases"], swiftSettings: unoptimized),
     .testTarget(
       name: "GitTests", dependencies: ["Git", "TestSupport"], swiftSettings: unoptimized),
     .testTarget(

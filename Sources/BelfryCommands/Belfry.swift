@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryInput
 
 /// The root command, `belfry VERB [ALARM] …`.
 struct Belfry: ParsableCommand {
@@ -8,13 +9,15 @@ struct Belfry: ParsableCommand {
     discussion: """
       ALARM is an id prefix, a title, or a unique part of a title.
       Times are wall-clock times: 09:00 is nine o'clock wherever the device is, unless --zone names a time zone.
+      A schedule is written as in "every other tue 7pm": see 'belfry help when'.
       """,
     version: "0.1.0",
     groupedSubcommands: [
       CommandGroup(
         name: "ALARMS",
         subcommands: [
-          Add.self, List.self, Next.self, Show.self, Edit.self, Enable.self, Disable.self,
+          Add.self, At.self, In.self, When.self, List.self, Next.self, Show.self, Edit.self,
+          Enable.self, Disable.self,
           PauseCommand.self, Resume.self, Delete.self,
         ]),
       CommandGroup(
@@ -95,9 +98,12 @@ struct Belfry: ParsableCommand {
 
   /// Returns the error for an unknown command, with the most similar listed command if one is similar enough.
   private static func unknownCommand(_ unknown: String) -> CommandError {
-    let nearest = listedNames.min { distance($0, unknown) < distance($1, unknown) }
+    let nearest = listedNames.min {
+      EditDistance.between($0, unknown) < EditDistance.between($1, unknown)
+    }
     let guess =
-      nearest.flatMap { distance($0, unknown) <= 2 ? "Did you mean '\($0)'? " : nil } ?? ""
+      nearest.flatMap { EditDistance.between($0, unknown) <= 2 ? "Did you mean '\($0)'? " : nil }
+      ?? ""
     return CommandError(
       .usage, "'\(Printable.text(unknown))' is not a belfry command.",
       hint: "\(guess)See 'belfry --help'.")
@@ -128,22 +134,5 @@ struct Belfry: ParsableCommand {
       command = next
     }
     return path.isEmpty ? "--help" : (["help"] + path).joined(separator: " ")
-  }
-
-  /// Returns the Levenshtein distance of two words.
-  ///
-  /// - Complexity: O(*m* · *n*), with *m* and *n* the lengths of the words.
-  private static func distance(_ a: String, _ b: String) -> Int {
-    var row = Array(0...b.count)
-    for (i, x) in a.enumerated() {
-      var previous = row[0]
-      row[0] = i + 1
-      for (j, y) in b.enumerated() {
-        let replaced = previous + (x == y ? 0 : 1)
-        previous = row[j + 1]
-        row[j + 1] = min(replaced, row[j] + 1, row[j + 1] + 1)
-      }
-    }
-    return row[b.count]
   }
 }

@@ -24,7 +24,7 @@ import Testing
     (["lst"], 2, "Did you mean 'list'?"),
     (["add", "x", "--once", "2026-02-30T10:00"], 2, "2026-02-30T10:00"),
     (["add", "x", "--once", "2020-01-01T10:00"], 2, "no future occurrence"),
-    (["add", "x", "--at", "25:00"], 2, "'25:00' is not a time of day"),
+    (["add", "x", "--at", "25:00"], 2, "there is no time of day '25:00'"),
     (["add", "x", "--weekly", "moonday"], 2, "'moonday' is not a weekday"),
     (["add", "x", "--monthly", "sixth mon"], 2, "'sixth mon'"),
     (["add", "x", "--monthly", "32"], 2, "'32'"),
@@ -35,7 +35,7 @@ import Testing
     (["add", "x", "--daily", "--weekly", "mon"], 2, "cannot be combined"),
     (["add", "   "], 2, "title has no visible characters"),
     (["add", "a\u{1B}b"], 2, "U+001B"),
-    (["add"], 2, "Missing expected argument"),
+    (["add"], 2, "the title and the schedule are missing"),
     (["add", "x", "--colour", "red"], 2, "--colour"),
     (["show", "nothing"], 3, "no alarm 'nothing'"),
     (["show", "t"], 3, "could be any of 2 alarms"),
@@ -78,7 +78,7 @@ import Testing
     #expect(output.status == 1)
     #expect(output.err.contains("is not a Belfry store"))
     _ = try await sandbox.git("init", "-q", in: folder)
-    #expect(try await sandbox.belfry("add", "x", store: folder).status == 1)
+    #expect(try await sandbox.belfry("add", "x", "--daily", store: folder).status == 1)
     #expect(try await sandbox.run("/bin/ls", ["-A", folder]).out == ".git\nletter\n")
   }
 

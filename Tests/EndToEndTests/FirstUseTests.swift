@@ -176,7 +176,6 @@ import Testing
     (
       ["--daily", "--start", "2026-12-01", "--at", "09:00,12:00,17:00"], "2026-12-01T09:00", "daily"
     ),
-    ([], "2026-11-27T22:41", "weekly"),
   ])
   func scheduleOptionsSetNextOccurrence(_ options: [String], _ next: String, _ kind: String)
     async throws

@@ -92,7 +92,7 @@ import Testing
         ["--daily", "--times", "2", "--ends", "2027-01-01"],
         "--ends and --times cannot be combined."
       ),
-      (["--after-done", "9q"], "--after-done: '9q' is not a period"),
+      (["--after-done", "9x"], "--after-done: '9x' is not a number of days"),
       (["--after-done", "90d", "--times", "3"], "--times cannot be combined with --after-done."),
       (["--after-done", "90d", "--every", "2"], "--after-done cannot be combined with --every."),
       (["--after-done", "90d", "--at", "09:00,10:00"], "exactly one time of day"),
@@ -101,8 +101,11 @@ import Testing
       (["--daily", "--ends", "2020-01-01"], "has no future occurrence"),
       (["--daily", "--except", "someday"], "--except: 'someday' is not a date"),
       (["--daily", "--on-holiday", "never"], "--on-holiday: 'never' is not skip, before, after"),
-      (["--monthly", "24th workday"], "'24th workday' is not a day of the month"),
-      (["--annual", "fourth thu of november,foo"], "is not a month and a day"),
+      (["--monthly", "24th workday"], "no month has the day '24th workday'"),
+      (
+        ["--annual", "fourth thu of november,foo"],
+        "--annual: 'foo' in 'fourth thu of november,foo' is not understood"
+      ),
       (["--once", "2026-12-24T18:00", "--ends", "2027-01-01"], "a one-time alarm has no end"),
     ])
   func refusals(_ options: [String], _ words: String) async throws {

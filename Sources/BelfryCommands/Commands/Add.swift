@@ -1,6 +1,6 @@
 import ArgumentParser
 import BelfryCore
-import BelfryScheduler
+import BelfryInput
 import BelfryStore
 
 struct Add: ParsableCommand {
@@ -8,19 +8,23 @@ struct Add: ParsableCommand {
     commandName: "add",
     abstract: "Add an alarm.",
     discussion: """
-      Without a schedule option, the alarm rings weekly on today's weekday; without --at, at the current minute.
+      The words after the title are the schedule. Without a time, the alarm rings at the current time of day. Without \
+      a schedule, a form asks for it on a terminal. To try a schedule: belfry when "every other tue 7pm"
 
-        belfry add "Rent reminder" --weekly mon,fri --at 09:00 --note "Pay landlord"
-        belfry add "Take pills" --daily --at 09:00,21:00 --persistent
-        belfry add "Close the books" --monthly last --at 17:00
-        belfry add "Team call" --monthly "first mon" --at 10:00 --zone Europe/Berlin
+        belfry add "Rent" every last workday at 9am --note "Pay landlord"
+        belfry add "Take pills" every day at 9:00 and 21:00 --persistent
+        belfry add "Bins" every other tuesday 7pm except 2026-12-29
+        belfry add "Dentist" 24 dec 18:00
+        belfry add "Water filter" 90 days after done at 18:00
+        belfry add "Team call" every mon 10am berlin time
         belfry add "Renew passport" --annual 03-01 --at 10:00 --warn 30d,7d --on laptop
-        belfry add "Rent" --monthly "last workday" --at 09:00 --ends 2027-12-31
-        belfry add "Water filter" --after-done 90d --at 18:00
       """)
 
   @Argument(help: "The title, at most 200 characters.")
-  var title: String
+  var title: String?
+
+  @Argument(help: "The schedule, such as: every other tue 7pm")
+  var phrase: [String] = []
 
   @OptionGroup var schedule: ScheduleOptions
   @OptionGroup var delivery: DeliveryOptions
@@ -34,74 +38,70 @@ struct Add: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let title = try AlarmText.title(self.title)
-    let note = try self.note.flatMap { try AlarmText.note($0) }
-    let zones = context.storeContext.zones
-    let requestedZone = try schedule.zone(zones)
-    let now = context.storeContext.now
-    // Invalid options are reported before the first command creates a store.
-    _ = try self.schedule.schedule(.init(now: zones.local.civil(at: now)))
-    _ = try delivery.changed(Alarm.Delivery())
-    let store = try context.open()
-    let settings = try context.settings(store)
-    // With the setting fixedZone, a new alarm keeps the time zone of this device.
-    let localZone = zones.zone(named: zones.local.name).map { Alarm.Zone.named($0.name) }
-    let zone = requestedZone ?? (settings.fixedZone ? localZone : nil) ?? .floating
-    let rules = zone == .floating ? zones.local : zones.zone(named: zone.text) ?? zones.local
-    let schedule = try self.schedule.schedule(
-      .init(now: rules.civil(at: now), calendar: store.calendars.workCalendar))
-    let alarm = Alarm.created(
-      id: context.storeContext.makeIdentifier(), title: title, note: note, schedule: schedule,
-      zone: zone,
-      delivery: try delivery.changed(Alarm.Delivery(), devices: DeviceDirectory(store)), at: now,
-      device: store.device)
-    let status = store.timeline(alarm).status(at: now, settings: settings, ledger: DeliveryLedger())
-    guard let next = status.next else {
-      throw CommandError(
-        .usage, "\(schedule.summary) has no future occurrence.", hint: "Use a time in the future.")
+    let parser = InputParser(context)
+    var words = phrase
+    var title = title
+    var note = note
+    var persistent: Bool?
+    if title == nil || (words.isEmpty && !schedule.namesDates) {
+      guard Style.canAsk, !common.json else {
+        // Another error comes first.
+        _ = try title.map { try AlarmText.title($0) }
+        _ = try schedule.zone(parser)
+        _ = try schedule.at.map { try parser.times($0, of: "--at") }
+        throw missing
+      }
+      let answers = try AlarmForm(parser, title: title, note: note, isComplete: namesSchedule)
+        .fill()
+      title = answers.title
+      note = answers.note
+      if let schedule = answers.schedule { words = [schedule] }
+      persistent = answers.persistent
     }
-    let likely = try store.likely(titled: alarm.title, comingAt: next.at)
-    let event = Event(.created, payload: .schedule(schedule))
-    try store.add(
-      Store.Change(
-        alarms: [alarm], entries: store.entries([event], of: alarm),
-        message: CommitMessage(event, of: alarm, device: store.device)))
-    try warn(store, alarm, next, likely)
-    delivery.warn(settings.tier)
-
-    let output = AlarmOutput(
-      store: store, style: context.style,
-      batteryWarnings: BatteryWarnings(context, store, alarm, status))
-    if common.json { return try Console.write(output.document(alarm, status)) }
-    Console.line(
-      "Added \(Printable.text(title)) (\(alarm.id.short)): \(output.next(alarm, status)).")
-    context.show(output.batteryWarnings[alarm.id], isStill: motion.noAnimation)
+    guard let title else { throw missing }
+    let draft: ScheduleDraft?
+    do {
+      draft = try schedule.phrase(words, parser)
+    } catch let error as CommandError {
+      throw error.with(hints: titleHint(title, words, parser).map { [$0] } ?? error.hints)
+    }
+    var delivery = delivery
+    if let persistent { delivery.persistent = delivery.persistent ?? persistent }
+    let options = schedule
+    try AlarmCreation(
+      title: title, note: note, zone: try options.zone(parser, phrase: draft), delivery: delivery,
+      isStill: motion.noAnimation, json: common.json,
+      schedule: { try options.schedule(.init(parser: $0, phrase: words)) }
+    ).run(context, parser)
   }
 
-  /// Warns if another alarm has the same title and schedule, or rings at the same minute. Neither is an error.
-  private func warn(
-    _ store: Store, _ alarm: Alarm, _ next: Timeline.Occurrence, _ summaries: [AlarmSummary]
-  ) throws {
-    for summary in summaries where summary.title == alarm.title {
-      if let other = try store.alarm(summary.id), other.schedule.hasSameTimes(as: alarm.schedule) {
-        CommandDiagnostic.warn(
-          "there is another \(Printable.text(summary.title)) with this schedule: \(summary.id.short)."
-        )
-        return
-      }
+  private var namesSchedule: Bool { !phrase.isEmpty || schedule.namesDates }
+
+  private var missing: CommandError {
+    let shown = Printable.text(title ?? "Rent")
+    return CommandError(
+      .usage,
+      title == nil
+        ? "the title and the schedule are missing." : "\(shown) has no schedule: on which days?",
+      hint: """
+        Write it after the title: belfry add \(ShellWord.quoted(shown)) every mon,fri at 9am, or daily at 8:00, \
+        or 24 dec 18:00, or last workday 9am.
+        """)
+  }
+
+  /// Returns the hint to quote the title if the schedule starts later: `belfry add Pay rent every mon`.
+  private func titleHint(_ title: String, _ words: [String], _ parser: InputParser) -> String? {
+    for start in words.indices.dropFirst() {
+      let rest = words[start...].joined(separator: " ")
+      guard (try? Input.schedule(rest, in: parser.context)) != nil else { continue }
+      let whole = ([title] + words[..<start]).joined(separator: " ")
+      return "Quote a title of several words: belfry add \(ShellWord.quoted(whole)) \(rest)"
     }
-    let same = summaries.filter { $0.status.next?.at == next.at }
-    guard let first = same.first else { return }
-    let more = same.count > 1 ? " and \(same.count - 1) more" : ""
-    CommandDiagnostic.warn(
-      "\(Printable.text(first.title))\(more) \(same.count > 1 ? "ring" : "rings") at the same minute: \(next.civil.spoken)."
-    )
+    return nil
   }
 }
 
-extension Schedule {
-  /// Returns true if two schedules have the same occurrences. The start counts only where it changes them.
-  fileprivate func hasSameTimes(as other: Schedule) -> Bool {
-    summary == other.summary
-  }
+extension ScheduleOptions {
+  /// True if an option names the dates of the schedule.
+  var namesDates: Bool { schedule != nil || !givenCycles.isEmpty }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryInput
 import BelfryStore
 import Git
 
@@ -128,7 +129,7 @@ struct Explain: AsyncParsableCommand {
 
   @Argument(help: "The alarm.") var alarm: String
 
-  @Argument(help: "One occurrence, such as 2026-11-23T09:00.")
+  @Argument(help: "One occurrence: a date, or 2026-11-23T09:00.")
   var occurrence: String?
 
   @OptionGroup var common: CommonOptions
@@ -137,9 +138,9 @@ struct Explain: AsyncParsableCommand {
   func run() async throws {
     let context = try common.context(root)
     let store = try context.open()
-    let civil = try occurrence.map { try CivilDateTime(occurrence: $0) }
-    let explanation = try await store.history.explain(
-      context.find(alarm, in: store).id, occurrence: civil)
+    let id = try context.find(alarm, in: store).id
+    let civil = try occurrence.map { try InputParser(context).occurrence($0, of: id, in: store) }
+    let explanation = try await store.history.explain(id, occurrence: civil)
     if let civil, !store.timeline(explanation.alarm).scheduled.contains(civil),
       explanation.occurrences.allSatisfy(\.parts.isEmpty)
     {

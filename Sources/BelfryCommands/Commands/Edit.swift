@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryInput
 import BelfryStore
 
 struct Edit: ParsableCommand {
@@ -11,6 +12,7 @@ struct Edit: ParsableCommand {
 
         belfry edit rent --title "Pay the rent" --at 11:30
         belfry edit rent --monthly 1 --note ""
+        belfry edit bins --schedule "every other tue 7pm"
       """)
 
   @Argument(help: "The alarm.")
@@ -33,7 +35,8 @@ struct Edit: ParsableCommand {
     let context = try common.context(root)
     let title = try self.title.map { try AlarmText.title($0) }
     let note = try self.note.map { try AlarmText.note($0) }
-    let zone = try schedule.zone(context.storeContext.zones)
+    let parser = InputParser(context)
+    let zone = try schedule.zone(parser, phrase: schedule.phrase([], parser))
     guard
       title != nil || note != nil || zone != nil || schedule.changesSchedule
         || delivery.isGiven
@@ -54,7 +57,7 @@ struct Edit: ParsableCommand {
         let zone = store.zone(of: after)
         after.schedule = try schedule.schedule(
           .init(
-            now: zone.civil(at: context.storeContext.now), calendar: store.calendars.workCalendar,
+            parser: parser.with(zone: zone, calendar: store.calendars.workCalendar),
             earlier: before.schedule, completed: before.completed(in: zone)))
       }
       return try AlarmEdit(store).edited(before, after)

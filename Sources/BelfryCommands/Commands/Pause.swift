@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryInput
 import BelfryScheduler
 import BelfryStore
 
@@ -35,7 +36,8 @@ struct PauseCommand: ParsableCommand {
   }
 
   func run() throws {
-    let end = try CivilDateTime(until: until ?? "")
+    let parser = InputParser(try common.context(root))
+    let end = try parser.moment(until ?? "", of: "--until").civil(.future, in: parser.context)
     let pausing = try Pausing(
       common, root,
       unchanged: all
@@ -168,23 +170,6 @@ private struct Pausing {
         alarm.pause.map {
           "Paused \(title) until \(output.when($0.until, zone: alarm.zone.text)): \(next)."
         } ?? "Resumed \(title): \(next).")
-    }
-  }
-}
-
-extension CivilDateTime {
-  /// Creates the end of a period from an option `--until`. A date means its midnight.
-  ///
-  /// - Throws: `CommandError` if the text is neither a date nor a date with a time.
-  init(until text: String) throws {
-    if let civil = CivilDateTime(text) {
-      self = civil
-    } else if let date = CivilDate(text) {
-      self.init(date, .midnight)
-    } else {
-      throw CommandError(
-        .usage, "--until: '\(Printable.text(text))' is not a date.",
-        hint: "Write it as 2026-12-15 or 2026-12-15T12:00.")
     }
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryInput
 import BelfryStore
 
 struct Skip: ParsableCommand {
@@ -37,7 +38,7 @@ struct Skip: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let extent = try self.extent()
+    let extent = try self.extent(InputParser(context))
     let answering = try Answering(options, context)
     if !yes, !common.json, Style.canAsk {
       let preview = try answering.preview(.skip(extent))
@@ -65,9 +66,9 @@ struct Skip: ParsableCommand {
     }
   }
 
-  private func extent() throws -> Answer.Skip {
+  private func extent(_ parser: InputParser) throws -> Answer.Skip {
     guard let until else { return .count(count ?? 1) }
-    return .until(try CivilDateTime(until: until))
+    return .until(try parser.moment(until, of: "--until").civil(.future, in: parser.context))
   }
 
   /// Returns the question before a skip: `Skip Rent reminder for Mon 23 Nov 2026? Next occurrence: Fri 27 Nov 2026.`

@@ -54,6 +54,14 @@ enum Console {
     _ = Array("\(text) ".utf8).withUnsafeBytes { send($0, to: STDERR_FILENO) }
   }
 
+  /// Writes a question to standard error, and returns the next line of standard input; nil if there is none.
+  static func answer(to question: String) -> String? {
+    _ = Array("\(wrapped(question, for: STDERR_FILENO)) ".utf8).withUnsafeBytes {
+      send($0, to: STDERR_FILENO)
+    }
+    return readLine()
+  }
+
   /// Returns true if the next line of standard input is `y` or `yes`.
   static func confirmed() -> Bool {
     readLine().map { ["y", "yes"].contains($0.lowercased()) } ?? false

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryInput
 import BelfryStore
 
 /// The options of all commands that respond to an occurrence.
@@ -8,12 +9,37 @@ struct AnswerOptions: ParsableArguments {
   var alarm: String
 
   @Option(
-    help: "The occurrence, such as 2026-11-23T09:00 (default: the current one).")
+    help: "The occurrence: a date, or 2026-11-23T09:00 (default: the current one).")
   var occurrence: String?
+}
 
-  /// Returns the occurrence that the option names; nil for the current one.
-  func civil() throws -> CivilDateTime? {
-    try occurrence.map { try CivilDateTime(occurrence: $0) }
+extension InputParser {
+  /// Returns the occurrence of an alarm that an option names. A date is enough if the alarm occurs once on it.
+  ///
+  /// - Throws: `CommandError` if the text is not a date or time, or the date has no occurrence, or several.
+  func occurrence(_ text: String, of timeline: Timeline, option: String) throws -> CivilDateTime {
+    let local = with(zone: timeline.zone, calendar: timeline.calendar)
+    let moment = try local.moment(text, of: option)
+    guard case .date(let date) = moment else { return moment.civil(.past, in: local.context) }
+    let occurrences = timeline.occurrences(on: date)
+    if occurrences.count == 1 { return occurrences[0] }
+    let title = Printable.text(timeline.alarm.title)
+    if occurrences.isEmpty {
+      throw CommandError(
+        .usage, "\(option): \(title) has no occurrence on \(date.spoken).",
+        hint: "See 'belfry next \(timeline.alarm.id.short)'.")
+    }
+    throw CommandError(
+      .usage, "\(option): \(title) has \(occurrences.count) occurrences on \(date.spoken).",
+      hint: "Name one: \(occurrences.prefix(4).map(\.description).joined(separator: ", ")).")
+  }
+}
+
+extension InputParser {
+  /// Returns the occurrence of an alarm that the option `--occurrence` names.
+  func occurrence(_ text: String, of id: Identifier, in store: Store) throws -> CivilDateTime {
+    guard let alarm = try store.alarm(id) else { throw StoreError.noSuchAlarm(id.text) }
+    return try occurrence(text, of: store.timeline(alarm), option: "--occurrence")
   }
 }
 
@@ -26,11 +52,14 @@ struct Answering {
   let settings: Settings
 
   init(_ options: AnswerOptions, _ context: CommandContext) throws {
-    let occurrence = try options.civil()
+    let parser = InputParser(context)
+    // An invalid option is reported before the first command creates a store.
+    if let occurrence = options.occurrence { _ = try parser.moment(occurrence, of: "--occurrence") }
     let store = try context.open()
+    let summary = try StoreSession(context).findRinging(options.alarm, in: store)
     self.init(
-      try StoreSession(context).findRinging(options.alarm, in: store), occurrence, in: store,
-      settings: try context.settings(store), context)
+      summary, try options.occurrence.map { try parser.occurrence($0, of: summary.id, in: store) },
+      in: store, settings: try context.settings(store), context)
   }
 
   init(

@@ -113,6 +113,12 @@ struct CommandContext {
     try StoreSession(self).find(name, in: store)
   }
 
+  /// The working days and holidays of the store; nil if there is no store or it cannot be read.
+  var workCalendar: WorkCalendar? {
+    guard let store = try? Store.existing(storePath, context: storeContext) else { return nil }
+    return store.calendars.workCalendar
+  }
+
   // MARK: Settings
 
   /// Returns the shared settings with this device's own, and prints warnings about invalid files.

@@ -1,16 +1,23 @@
 import ArgumentParser
 import BelfryCore
+import BelfryInput
 import BelfryStore
 
 /// The schedule options of `add` and `edit`.
 struct ScheduleOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Once: 2026-12-24T18:00, or a date with --at.", valueName: "when"))
+  @Option(
+    help: ArgumentHelp(
+      "The schedule as a phrase: \"every other tue 7pm\". See 'belfry help when'.",
+      valueName: "phrase"))
+  var schedule: String?
+
+  @Option(help: ArgumentHelp("Once: \"tomorrow 18:00\", or a date with --at.", valueName: "when"))
   var once: String?
 
   @Flag(help: "Every day.")
   var daily = false
 
-  @Option(help: ArgumentHelp("Every week: mon,fri.", valueName: "days"))
+  @Option(help: ArgumentHelp("Every week: mon,fri or mon-fri.", valueName: "days"))
   var weekly: String?
 
   @Option(
@@ -19,7 +26,7 @@ struct ScheduleOptions: ParsableArguments {
   var monthly: String?
 
   @Option(
-    help: ArgumentHelp("Every year: 03-15 or \"fourth thu of nov\".", valueName: "date"))
+    help: ArgumentHelp("Every year: 03-15, \"24 dec\", \"fourth thu of nov\".", valueName: "date"))
   var annual: String?
 
   @Option(help: ArgumentHelp("Every n days, counted from --start.", valueName: "n"))
@@ -36,7 +43,7 @@ struct ScheduleOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The first day to count from (default: today).", valueName: "date"))
   var start: String?
 
-  @Option(help: ArgumentHelp("Times of day: 09:00 or 09:00,12:00,17:00.", valueName: "times"))
+  @Option(help: ArgumentHelp("Times of day: 9:00 or 9am,12:00,5pm.", valueName: "times"))
   var at: String?
 
   @Option(help: ArgumentHelp("The last day; none for no end.", valueName: "date"))
@@ -47,7 +54,7 @@ struct ScheduleOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "No occurrence on these: 2026-12-24,2026-12-31; or none.", valueName: "dates"))
+      "No occurrence on these: \"24 dec, 31 dec\"; or none.", valueName: "dates"))
   var except: String?
 
   @Option(
@@ -56,49 +63,101 @@ struct ScheduleOptions: ParsableArguments {
   var onHoliday: String?
 
   @Option(
-    help: ArgumentHelp("Europe/Berlin, or floating: the device's zone.", valueName: "zone"))
+    help: ArgumentHelp("berlin or Europe/Berlin; floating: the device's zone.", valueName: "zone"))
   var zone: String?
 
-  // MARK: Parsing
+  /// The value that removes a limit.
+  private static let none = "none"
 
-  private var text: ScheduleText { ScheduleText(command: "add") }
-
-  /// Returns the zone that the option names, or nil if none is given.
-  func zone(_ zones: ZoneLibrary) throws -> Alarm.Zone? {
-    guard let zone else { return nil }
-    if zone == Alarm.Zone.floating.text { return .floating }
-    guard zones.zone(named: zone) != nil else {
-      throw CommandError(
-        .usage, "there is no time zone '\(Printable.text(zone))'.",
-        hint: "Use a name such as Europe/Berlin, or 'floating'; see 'timedatectl list-timezones'.")
-    }
-    return .named(zone)
+  /// True if any option changes the schedule.
+  var changesSchedule: Bool {
+    schedule != nil || givenCycles.count > 0 || every != nil || start != nil || at != nil
+      || ends != nil || times != nil || except != nil || onHoliday != nil
   }
+
+  /// The options that name a cycle.
+  var givenCycles: [String] {
+    [
+      once.map { _ in "--once" }, daily ? "--daily" : nil, weekly.map { _ in "--weekly" },
+      monthly.map { _ in "--monthly" }, annual.map { _ in "--annual" }, days.map { _ in "--days" },
+      afterDone.map { _ in "--after-done" },
+    ].compactMap { $0 }
+  }
+
+  // MARK: Zone
+
+  /// Returns the zone that the option or the phrase names, or nil if none is given.
+  func zone(_ parser: InputParser, phrase: ScheduleDraft? = nil) throws -> Alarm.Zone? {
+    if let zone {
+      if let name = phrase?.zone {
+        throw CommandError(
+          .usage, "the schedule names the zone \(name), so --zone is not allowed.",
+          hint: "Leave one of them out.")
+      }
+      if zone == Alarm.Zone.floating.text { return .floating }
+      return .named(try parser.zone(zone, of: "--zone"))
+    }
+    return (phrase?.zone).map { .named($0) }
+  }
+
+  // MARK: Phrases
+
+  /// Returns the parts of the phrase that `--schedule` or the words after the title give; nil without a phrase.
+  ///
+  /// - Throws: `CommandError` if it is not understood, or is combined with an option for the same part.
+  func phrase(_ words: [String], _ parser: InputParser) throws -> ScheduleDraft? {
+    if schedule != nil, !words.isEmpty {
+      throw CommandError(
+        .usage, "the schedule is given twice: with --schedule, and after the title.",
+        hint: "Leave one of them out.")
+    }
+    guard let text = schedule ?? (words.isEmpty ? nil : words.joined(separator: " ")) else {
+      return nil
+    }
+    let draft = try parser.schedule(text, of: schedule == nil ? nil : "--schedule")
+    let doubled: [(option: String, isGiven: Bool)] = [
+      (givenCycles.first ?? "", !givenCycles.isEmpty && draft.rule != nil),
+      ("--every", every != nil), ("--at", at != nil && draft.times != nil),
+      ("--start", start != nil && draft.start != nil),
+      ("--ends", ends != nil && draft.end != nil), ("--times", times != nil && draft.end != nil),
+      ("--except", except != nil && draft.exceptions != nil),
+      ("--on-holiday", onHoliday != nil && draft.onHoliday != nil),
+    ]
+    if let option = doubled.first(where: \.isGiven)?.option {
+      throw CommandError(
+        .usage, "\(option) cannot be combined with the schedule '\(Printable.text(text))'.",
+        hint: "Write it into the schedule, or leave it out.")
+    }
+    return draft
+  }
+
+  // MARK: The schedule
 
   /// The facts that a schedule depends on.
   struct Circumstances {
-    /// The current wall-clock time in the zone of the alarm.
-    let now: CivilDateTime
-    /// The working days and holidays of the store.
-    var calendar = WorkCalendar.standard
+    /// The parser, in the zone and the calendar of the alarm.
+    let parser: InputParser
+    /// The words of the schedule after the title.
+    var phrase: [String] = []
     /// The schedule to change; nil to create one.
     var earlier: Schedule?
     /// The date of the latest completion of the alarm to change; nil if there was none.
     var completed: CivilDate?
+
+    var now: CivilDateTime { parser.context.now }
   }
 
   /// Returns the schedule that the options describe.
   ///
   /// - Throws: `CommandError` or `ScheduleError` if the options are not valid.
   func schedule(_ given: Circumstances) throws -> Schedule {
-    let cycles = [
-      once.map { _ in "--once" }, daily ? "--daily" : nil, weekly.map { _ in "--weekly" },
-      monthly.map { _ in "--monthly" }, annual.map { _ in "--annual" }, days.map { _ in "--days" },
-      afterDone.map { _ in "--after-done" },
-    ].compactMap { $0 }
+    let cycles = givenCycles
     if cycles.count > 1 {
       throw CommandError(
         .usage, "\(cycles[0]) and \(cycles[1]) cannot be combined.", hint: "Choose one cycle.")
+    }
+    if let phrase = try phrase(given.phrase, given.parser) {
+      return try schedule(phrase, given)
     }
     let earlier = given.earlier
     if let once {
@@ -107,9 +166,9 @@ struct ScheduleOptions: ParsableArguments {
           .usage, "--once cannot be combined with --every or --start.",
           hint: "Give only the date and time.")
       }
-      return try limited(onceSchedule(once, earlier: earlier, today: given.now), given)
+      return try limited(onceSchedule(once, given), given)
     }
-    let times = try self.times(of: given)
+    let times = try timesOfDay(given) ?? earlier?.times ?? [given.now.time]
     let schedule =
       if cycles.isEmpty, let earlier {
         try Schedule(recounted(earlier.recurrence, given), times: times, limits: earlier.limits)
@@ -119,22 +178,36 @@ struct ScheduleOptions: ParsableArguments {
     return try limited(schedule, given)
   }
 
+  /// Returns the schedule of a phrase, completed by the options and the earlier schedule.
+  private func schedule(_ phrase: ScheduleDraft, _ given: Circumstances) throws -> Schedule {
+    var draft = phrase
+    draft.times = try draft.times ?? timesOfDay(given) ?? given.earlier?.times
+    draft.start = try draft.start ?? startDate(given)
+    if draft.rule == nil, !givenCycles.isEmpty {
+      let schedule = try Schedule(
+        recurrence(given), times: draft.times ?? [given.now.time], limits: .none)
+      draft.rule = .complete(schedule.recurrence)
+    } else if draft.rule == nil, let earlier = given.earlier {
+      draft.rule = .complete(earlier.recurrence)
+    }
+    return try limited(
+      draft.schedule(in: given.parser.context, completed: given.completed), given)
+  }
+
   private func recurrence(_ given: Circumstances) throws -> Recurrence {
-    let today = given.now.date
+    let parser = given.parser
     if let afterDone { return try recurrence(after: afterDone, given) }
-    let cadence = try cadence(earlier: nil, today: today)
+    let cadence = try cadence(earlier: nil, given)
     if daily { return .daily(cadence) }
-    if let monthly { return try text.monthly(monthly, of: "--monthly", cadence) }
-    if let annual { return try text.annual(annual, of: "--annual", cadence) }
+    if let monthly { return .monthly(try parser.monthDays(monthly, of: "--monthly"), cadence) }
+    if let annual { return try parser.annual(annual, of: "--annual", cadence) }
     if let days { return .days(days, cadence) }
-    if let weekly { return try text.weekly(weekly, of: "--weekly", cadence) }
-    return .weekly([today.weekday], cadence)
+    if let weekly { return .weekly(try parser.weekdays(weekly, of: "--weekly"), cadence) }
+    return .weekly([given.now.date.weekday], cadence)
   }
 
   private func recurrence(after words: String, _ given: Circumstances) throws -> Recurrence {
-    guard let period = Period(words) else {
-      throw text.invalid("--after-done", words, "a period, such as 90d, 2w, 6mo or 1y")
-    }
+    let period = try given.parser.period(words, of: "--after-done")
     if every != nil {
       throw CommandError(
         .usage, "--after-done cannot be combined with --every.", hint: "Write a longer period.")
@@ -142,16 +215,21 @@ struct ScheduleOptions: ParsableArguments {
     if start == nil, case .afterDone(_, let origin)? = given.earlier?.recurrence {
       return .afterDone(period, origin)
     }
-    let first = try startDate() ?? given.now.date.adding(period)
+    let first = try startDate(given) ?? given.now.date.adding(period)
     return .afterDone(period, .init(start: first, completionsAfter: given.completed))
   }
+
+  // MARK: Limits
 
   /// Returns a schedule with the limits of the options.
   private func limited(_ schedule: Schedule, _ given: Circumstances) throws -> Schedule {
     var limits = schedule.limits
-    if let except { limits.exceptions = try text.dates(except, of: "--except") }
-    if let onHoliday { limits.onHoliday = try text.holidayRule(onHoliday, of: "--on-holiday") }
-    if let ends { limits.until = try text.end(ends, of: "--ends") }
+    if let except { limits.exceptions = try exceptions(except, given) }
+    if let onHoliday { limits.onHoliday = try holidayRule(onHoliday) }
+    if let ends {
+      limits.until =
+        ends == Self.none ? nil : try given.parser.read(ends, .end, "--ends", Input.end)
+    }
     guard let count = times else {
       return try Schedule(schedule.recurrence, times: schedule.times, limits: limits)
     }
@@ -164,14 +242,14 @@ struct ScheduleOptions: ParsableArguments {
         .usage, "--times cannot be combined with --after-done.",
         hint: "Its dates are not known in advance. Use --ends DATE.")
     }
-    guard (1...Self.maxTimes).contains(count) else {
+    guard (1...ScheduleDraft.maxCount).contains(count) else {
       throw CommandError(
-        .usage, "--times: \(count) is not a number from 1 to \(Self.maxTimes).",
+        .usage, "--times: \(count) is not a number from 1 to \(ScheduleDraft.maxCount).",
         hint: "Leave the option out for no end.")
     }
     limits.until = nil
     let endless = try Schedule(schedule.recurrence, times: schedule.times, limits: limits)
-    let occurrences = Occurrences(endless, in: given.calendar)
+    let occurrences = Occurrences(endless, in: given.parser.context.calendar)
     var last = given.now
     for _ in 0..<count {
       guard let next = occurrences.next(after: last) else { break }
@@ -181,57 +259,55 @@ struct ScheduleOptions: ParsableArguments {
     return try Schedule(schedule.recurrence, times: schedule.times, limits: limits)
   }
 
-  private static let maxTimes = 10_000
-
-  /// True if any option changes the schedule.
-  var changesSchedule: Bool {
-    once != nil || daily || weekly != nil || monthly != nil || annual != nil || days != nil
-      || afterDone != nil || every != nil || start != nil || at != nil || ends != nil
-      || times != nil || except != nil || onHoliday != nil
-  }
-
-  private func onceSchedule(
-    _ once: String, earlier: Schedule?, today: CivilDateTime
-  ) throws -> Schedule {
-    let text = once.replacing(" ", with: "T")
-    if let moment = CivilDateTime(text) {
-      if at != nil {
-        throw CommandError(
-          .usage, "--once already names a time, so --at is not allowed.",
-          hint: "Write --once \(moment.date) --at TIME, or --once \(moment).")
-      }
-      return try Schedule(.once(moment.date), times: [moment.time])
+  private func exceptions(_ text: String, _ given: Circumstances) throws -> [CivilDate] {
+    if text == Self.none { return [] }
+    return try given.parser.read(text, .dates, "--except") { (text, context) throws(InputError) in
+      try Input.dates(text, in: context)
     }
-    guard let date = CivilDate(text) else {
-      throw self.text.invalid(
-        "--once", once, "a date and time, such as 2026-12-24T18:00")
+  }
+
+  private func holidayRule(_ text: String) throws -> Schedule.HolidayRule? {
+    if text == Self.none { return nil }
+    guard let rule = Schedule.HolidayRule(rawValue: text.lowercased()) else {
+      throw CommandError(
+        .usage, "--on-holiday: '\(Printable.text(text))' is not skip, before, after or none.",
+        hint: "See 'belfry help add'.")
     }
-    return try Schedule(.once(date), times: try timesOfDay() ?? earlier?.times ?? [today.time])
+    return rule
   }
 
-  private func timesOfDay() throws -> [CivilTime]? {
-    try at.map { try text.times($0, of: "--at") }
-  }
+  // MARK: Parts
 
-  private func times(of given: Circumstances) throws -> [CivilTime] {
-    try timesOfDay() ?? given.earlier?.times ?? [given.now.time]
-  }
-
-  private func startDate() throws -> CivilDate? {
-    try start.map { start in
-      guard let date = CivilDate(start) else {
-        throw text.invalid("--start", start, "a date, such as 2026-12-01")
-      }
-      return date
+  private func onceSchedule(_ once: String, _ given: Circumstances) throws -> Schedule {
+    let parser = given.parser
+    let moment = try parser.moment(once, of: "--once")
+    if case .date(let date) = moment {
+      let times = try timesOfDay(given) ?? given.earlier?.times ?? [given.now.time]
+      return try Schedule(.once(date), times: times)
     }
+    let civil = moment.civil(.future, in: parser.context)
+    if at != nil {
+      throw CommandError(
+        .usage, "--once already names a time, so --at is not allowed.",
+        hint: "Write --once \(civil.date) --at TIME, or --once \(civil).")
+    }
+    return try Schedule(.once(civil.date), times: [civil.time])
+  }
+
+  private func timesOfDay(_ given: Circumstances) throws -> [CivilTime]? {
+    try at.map { try given.parser.times($0, of: "--at") }
+  }
+
+  private func startDate(_ given: Circumstances) throws -> CivilDate? {
+    try start.map { try given.parser.date($0, of: "--start") }
   }
 
   private func cadence(
-    earlier: Recurrence.Cadence?, today: CivilDate
+    earlier: Recurrence.Cadence?, _ given: Circumstances
   ) throws -> Recurrence.Cadence {
-    var cadence = earlier ?? Recurrence.Cadence(start: today)
+    var cadence = earlier ?? Recurrence.Cadence(start: given.now.date)
     if let every { cadence.interval = every }
-    if let date = try startDate() { cadence.start = date }
+    if let date = try startDate(given) { cadence.start = date }
     return cadence
   }
 
@@ -240,7 +316,7 @@ struct ScheduleOptions: ParsableArguments {
     _ recurrence: Recurrence, _ given: Circumstances
   ) throws -> Recurrence {
     if case .afterDone(let period, _) = recurrence, every == nil {
-      guard let first = try startDate() else { return recurrence }
+      guard let first = try startDate(given) else { return recurrence }
       return .afterDone(period, .init(start: first, completionsAfter: given.completed))
     }
     guard let earlier = recurrence.cadence else {
@@ -251,14 +327,23 @@ struct ScheduleOptions: ParsableArguments {
       }
       return recurrence
     }
-    let cadence = try cadence(earlier: earlier, today: given.now.date)
-    return switch recurrence {
-    case .once, .afterDone: recurrence
-    case .daily: .daily(cadence)
-    case .weekly(let days, _): .weekly(days, cadence)
-    case .monthly(let days, _): .monthly(days, cadence)
-    case .annual(let months, let days, _): .annual(months: months, days, cadence)
-    case .days(let count, _): .days(count, cadence)
+    return recurrence.with(try cadence(earlier: earlier, given))
+  }
+}
+
+extension InputParser {
+  /// Returns the recurrence of `03-15`, `24 dec`, `fourth thu of nov` or `10 of mar,jun`.
+  func annual(
+    _ text: String, of option: String, _ cadence: Recurrence.Cadence
+  ) throws -> Recurrence {
+    let draft = try read(text, .yearDay, option) { (text, context) throws(InputError) in
+      try Input.schedule("yearly on \(text)", in: context)
     }
+    guard case .annual(let months?, let days?, 1)? = draft.rule, draft.parts == [.rule] else {
+      throw InputErrorText(
+        .notUnderstood(text, suggestion: nil), text, .yearDay, option
+      ).commandError
+    }
+    return .annual(months: months, days, cadence)
   }
 }

@@ -149,9 +149,9 @@ extension Recurrence.MonthDay: CustomStringConvertible {
 }
 
 /// Ordinal numbers in English.
-enum EnglishNumber {
+public enum EnglishNumber {
   /// Returns an ordinal number in digits: `1st`, `22nd`, `13th`.
-  static func ordinal(_ number: Int) -> String {
+  public static func ordinal(_ number: Int) -> String {
     let suffix =
       switch (number % 10, number % 100) {
       case (_, 11...13): "th"

@@ -18,31 +18,46 @@ extension Schedule {
   }
 
   /// The whole rule as text: `weekly on mon, fri at 09:00, until 2027-06-30`.
-  public var summary: String {
+  public var summary: String { text(isComplete: false) }
+
+  /// The whole rule with every detail, as a phrase that the input parser reads back as the same schedule. The omission of
+  /// completions before the start of an `afterDone` rule has no words.
+  public var phrase: String { text(isComplete: true) }
+
+  private func text(isComplete: Bool) -> String {
     let at = regularTimes ?? (" at " + times.map(\.description).joined(separator: ", "))
     let on: String =
       switch recurrence {
       case .once(let date): " on \(date)"
       case .daily, .days, .afterDone: ""
       case .weekly(let days, _): " on " + days.map(\.abbreviation).joined(separator: ", ")
-      case .monthly(let days, _): " on " + days.map(\.words).joined(separator: ", ")
+      case .monthly(let days, _): " on " + Schedule.words(days)
       case .annual(let months, let days, _): " on " + Schedule.words(days, of: months)
       }
     var text = badge + on + at
-    if let cadence = recurrence.cadence, cadence.interval > 1 || isCountedFromStart {
+    if let cadence = recurrence.cadence,
+      isComplete || cadence.interval > 1 || isCountedFromStart
+    {
       text += ", from \(cadence.start)"
     }
     if case .afterDone(_, let origin) = recurrence { text += ", first on \(origin.start)" }
-    return text + limits.words
+    return text + limits.words(isComplete: isComplete)
   }
 
-  /// The days of months as text: `24 Dec`, `15 Mar, 15 Jun`, `the first mon of Nov`.
+  /// The days of months as text: `24 Dec`, `15 Mar, 15 Jun`, `the first mon, the last day of Mar, Nov`.
   private static func words(_ days: [Recurrence.MonthDay], of months: [Int]) -> String {
-    months.flatMap { month in
-      let name = CivilDate.monthNames[month - 1]
-      return days.map { day in
-        if case .day(let number) = day { "\(number) \(name)" } else { "\(day.words) of \(name)" }
-      }
+    let names = months.map { CivilDate.monthNames[$0 - 1] }
+    if days.count == 1, case .day(let number) = days[0] {
+      return names.map { "\(number) \($0)" }.joined(separator: ", ")
+    }
+    return words(days) + " of " + names.joined(separator: ", ")
+  }
+
+  /// The days of a month as text: `the 1st, the 15th`. Beside other days, a number has a noun: `the 1st day, the last fri`.
+  private static func words(_ days: [Recurrence.MonthDay]) -> String {
+    let isNumeric = days.allSatisfy { if case .day = $0 { true } else { false } }
+    return days.map { day in
+      if case .day = day, !isNumeric { "\(day.words) day" } else { day.words }
     }.joined(separator: ", ")
   }
 
@@ -69,13 +84,14 @@ extension Schedule {
 
 extension Schedule.Limits {
   /// The limits as text after a rule: `, until 2027-06-30, except 2026-12-24, 2026-12-31, not on holidays`.
-  fileprivate var words: String {
+  fileprivate func words(isComplete: Bool) -> String {
     var text = ""
     if let until {
       text += ", until " + (until == Self.end(of: until.date) ? "\(until.date)" : "\(until)")
     }
     if !exceptions.isEmpty {
-      let shown = exceptions.prefix(Self.maxShownExceptions).map(\.description)
+      let shown = exceptions.prefix(isComplete ? exceptions.count : Self.maxShownExceptions)
+        .map(\.description)
       let rest = exceptions.count - shown.count
       text +=
         ", except " + shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more dates" : "")

@@ -89,6 +89,36 @@ public final class ZoneLibrary: Sendable {
     return zone
   }
 
+  /// The names of the system's zones: those of `zone1970.tab` first, one for each history of clocks, then those of
+  /// `zone.tab`, then the aliases of `tzdata.zi`.
+  public var names: [String] {
+    var names: [String] = []
+    var known: Set<String> = []
+    func add(_ name: Substring) {
+      if known.insert(String(name)).inserted { names.append(String(name)) }
+    }
+    for (file, column) in [("zone1970.tab", 2), ("zone.tab", 2)] {
+      for line in lines(of: file) where !line.hasPrefix("#") {
+        let fields = line.split(separator: "\t")
+        if fields.count > column { add(fields[column]) }
+      }
+    }
+    for line in lines(of: "tzdata.zi") {
+      let fields = line.split(separator: " ")
+      if fields.count >= 3, fields[0] == "L" { add(fields[2]) }
+      if fields.count >= 2, fields[0] == "Z" { add(fields[1]) }
+    }
+    add("UTC")
+    return names
+  }
+
+  private func lines(of file: String) -> [Substring] {
+    guard let content = try? DurableFile.read("\(folder)/\(file)", limit: 1 << 20) else {
+      return []
+    }
+    return String(decoding: content.bytes, as: UTF8.self).split(separator: "\n")
+  }
+
   /// Returns the zone of an alarm's civil times. If the system doesn't know it, returns the local zone, because
   /// ringing at a wrong time is better than not at all.
   public func zone(of alarm: Alarm) -> TimeZoneRules {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryInput
 import BelfryPartners
 import BelfryScheduler
 import BelfryStore
@@ -145,16 +146,12 @@ struct PartnerSend: AsyncParsableCommand {
     let zones = session.context.storeContext.zones
     var rules = zones.local
     if let zone {
-      guard let named = zones.zone(named: zone) else {
-        throw CommandError(
-          .usage, "there is no time zone '\(Printable.text(zone))'.",
-          hint: "Use a name such as Europe/Berlin; see 'timedatectl list-timezones'.")
-      }
-      rules = named
+      let name = try InputParser(session.context).zone(zone, of: "--zone")
+      rules = zones.zone(named: name) ?? rules
     }
     if let delay {
-      guard at == nil, cycle.isEmpty, zone == nil, let seconds = Span.parse(delay), seconds >= 60
-      else {
+      let seconds = try InputParser(session.context).length(delay, of: "--in")
+      guard at == nil, cycle.isEmpty, zone == nil, seconds >= 60 else {
         throw CommandError(
           .usage, "--in takes a time of at least one minute and no other time option.",
           hint: "Write --in 20m, or name the time: --at 16:45")
@@ -166,26 +163,18 @@ struct PartnerSend: AsyncParsableCommand {
     guard let at else {
       throw CommandError(.usage, "the time is missing.", hint: "Add --at 16:45 or --in 20m.")
     }
-    if !cycle.isEmpty { return try repeated(at, rules, zones, now) }
-    let moment: Instant
-    if let instant = MomentText.instant(at) {
-      guard instant.milliseconds.isMultiple(of: 60_000) else {
-        throw CommandError(
-          .usage, "--at: '\(Printable.text(at))' has seconds, but alarms ring at whole minutes.",
-          hint: "Leave the seconds out, or write 00.")
-      }
-      moment = instant
-    } else if let civil = CivilDateTime(at.replacing(" ", with: "T")) {
-      moment = rules.instant(of: civil)
-    } else if let time = CivilTime(at) {
-      let today = rules.civil(at: now).date
-      let first = rules.instant(of: CivilDateTime(today, time))
-      moment =
-        first > now ? first : rules.instant(of: CivilDateTime(today.adding(days: 1), time))
-    } else {
+    if !cycle.isEmpty { return try repeated(at, rules, session) }
+    let parser = InputParser(session.context).with(zone: rules, calendar: .standard)
+    let named = try parser.moment(at, of: "--at")
+    let moment = named.instant(.future, in: parser.context)
+    if case .date(let date) = named {
       throw CommandError(
-        .usage, "--at: '\(Printable.text(at))' is not a time.",
-        hint: "Write it as 16:45, 2026-12-24T16:45 or 2026-12-24T16:45+01:00.")
+        .usage, "--at: \(date.spoken) has no time.", hint: "Write it as '\(date) 16:45'.")
+    }
+    guard moment.milliseconds.isMultiple(of: 60_000) else {
+      throw CommandError(
+        .usage, "--at: '\(Printable.text(at))' has seconds, but alarms ring at whole minutes.",
+        hint: "Leave the seconds out, or write 00.")
     }
     guard moment > now else {
       throw CommandError(
@@ -195,35 +184,26 @@ struct PartnerSend: AsyncParsableCommand {
   }
 
   private func repeated(
-    _ at: String, _ rules: TimeZoneRules, _ zones: ZoneLibrary, _ now: Instant
+    _ at: String, _ rules: TimeZoneRules, _ session: PartnerSession
   ) throws -> (at: Instant, repeats: PartnerRequest.Repetition?) {
-    guard zones.zone(named: rules.name) != nil else {
+    let now = session.now
+    guard session.context.storeContext.zones.zone(named: rules.name) != nil else {
       throw CommandError(
         .usage, "this system's time zone has no name that the partner's device would know.",
         hint: "Name it: --zone Europe/Berlin")
     }
     // The cycle may be one quoted argument or several.
     let cycle = cycle.flatMap { $0.split(separator: " ").map(String.init) }
-    let text = ScheduleText(command: "partner send")
-    let today = rules.civil(at: now).date
-    let cadence = Recurrence.Cadence(start: today)
-    let recurrence: Recurrence
-    switch (cycle.first ?? "", cycle.count) {
-    case ("daily", 1): recurrence = .daily(cadence)
-    case ("weekly", 1): recurrence = .weekly([today.weekday], cadence)
-    case ("monthly", 1): recurrence = .monthly([.day(today.day)], cadence)
-    case ("annual", 1): recurrence = .annual(months: [today.month], [.day(today.day)], cadence)
-    case ("weekly", 2): recurrence = try text.weekly(cycle[1], of: "--repeat weekly", cadence)
-    case ("annual", 2): recurrence = try text.annual(cycle[1], of: "--repeat annual", cadence)
-    case ("monthly", 2...3):
-      recurrence = try text.monthly(
-        cycle.dropFirst().joined(separator: " "), of: "--repeat monthly", cadence)
-    default:
+    let words = cycle.joined(separator: " ")
+    let parser = InputParser(session.context).with(zone: rules, calendar: .standard)
+    var draft = try parser.schedule(words, of: "--repeat")
+    guard draft.parts == [.rule] else {
       throw CommandError(
-        .usage, "--repeat: '\(Printable.text(cycle.joined(separator: " ")))' is not a cycle.",
-        hint: "Write daily, weekly [mon,fri], monthly [15], or annual [12-24].")
+        .usage, "--repeat: '\(Printable.text(words))' is not a cycle.",
+        hint: "Write daily, weekly mon,fri, 'last fri of the month', or yearly on 24 dec.")
     }
-    let schedule = try Schedule(recurrence, times: text.times(at, of: "--at"))
+    draft.times = try parser.times(at, of: "--at")
+    let schedule = try draft.schedule(in: parser.context)
     var civil = rules.civil(at: now)
     guard PartnerRequest.Repetition.allows(schedule) else {
       throw CommandError(

@@ -1,12 +1,12 @@
 import BelfryCore
 
 /// A parser of moments with an offset from UTC.
-enum MomentText {
+public enum InstantText {
   /// Returns the moment that a text in RFC 3339 format names, or nil for any other text.
   ///
   /// Also accepts forms of ISO 8601: without seconds (`2026-12-24T16:45Z`), with a space instead of the `T`, with an
   /// offset without its colon or its minutes (`+0200`, `+02`).
-  static func instant(_ text: String) -> Instant? {
+  public static func instant(_ text: String) -> Instant? {
     var rest = text.replacing(" ", with: "T")[...]
     guard rest.utf8.count >= 17, rest.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
     var result = String(rest.prefix(16))

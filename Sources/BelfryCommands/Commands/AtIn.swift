@@ -1,0 +1,135 @@
+import ArgumentParser
+import BelfryCore
+import BelfryInput
+import BelfryStore
+
+struct At: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "at",
+    abstract: "Add an alarm that rings once, at a time.",
+    discussion: """
+        belfry at 16:45 "Call mum"
+        belfry at tomorrow 9am Dentist
+        belfry at "24 dec 18:00" Presents --persistent
+      """)
+
+  @Argument(help: "The date and time, then the title.")
+  var words: [String]
+
+  @OptionGroup var options: OneTimeOptions
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func run() throws {
+    let context = try common.context(root)
+    let parser = InputParser(context)
+    let parts = words.flatMap { $0.split(separator: " ").map(String.init) }
+    let found = try parser.read(parts.joined(separator: " "), .moment, nil) {
+      (text, context) throws(InputError) in
+      try Input.leadingMoment(text.split(separator: " ").map(String.init), in: context)
+    }
+    guard let found else {
+      // The error names the words that are not a time.
+      _ = try parser.moment(words.first ?? "", of: nil)
+      throw CommandError(.usage, "the time is missing.", hint: "belfry at 16:45 \"Call mum\"")
+    }
+    if case .date(let date) = found.moment {
+      throw CommandError(
+        .usage, "the time is missing: \(date.spoken), but when?",
+        hint: "belfry at \(date) 9am TITLE")
+    }
+    try options.add(
+      found.moment, OneTimeOptions.title(words, after: found.count), context, parser, common)
+  }
+}
+
+struct In: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "in",
+    abstract: "Add an alarm that rings once, after a time.",
+    discussion: """
+        belfry in 20m Tea
+        belfry in 1h30m "Take the bread out"
+        belfry in 3 days "Water the plants"
+      """)
+
+  @Argument(help: "The length of time, then the title.")
+  var words: [String]
+
+  @OptionGroup var options: OneTimeOptions
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func run() throws {
+    let context = try common.context(root)
+    let parser = InputParser(context)
+    let parts = words.flatMap { $0.split(separator: " ").map(String.init) }
+    for count in stride(from: min(parts.count, Self.maxWords), through: 1, by: -1) {
+      let text = parts[..<count].joined(separator: " ")
+      // A number alone would be minutes, but `belfry in 3 Tea` is more likely a mistake.
+      guard !text.allSatisfy(\.isNumber),
+        let seconds = try? Input.length(text, in: parser.context)
+      else { continue }
+      let title = OneTimeOptions.title(words, after: count)
+      // Whole days keep the time of day across a clock change.
+      if let period = try? Input.period(text, in: parser.context) {
+        let now = parser.context.now
+        let civil = CivilDateTime(now.date.adding(period), now.time)
+        return try options.add(.civil(civil), title, context, parser, common)
+      }
+      return try options.add(.delay(seconds), title, context, parser, common)
+    }
+    let text = words.first ?? ""
+    let isNumber = !text.isEmpty && text.allSatisfy(\.isNumber)
+    if !isNumber { _ = try parser.length(text, of: nil) }
+    throw CommandError(
+      .usage, "'\(Printable.text(text))' has no unit.",
+      hint: "Write minutes or hours: belfry in \(text)m TITLE")
+  }
+
+  private static let maxWords = 6
+}
+
+/// The options of a one-time alarm, and its creation.
+struct OneTimeOptions: ParsableArguments {
+  @OptionGroup var delivery: DeliveryOptions
+
+  @Option(help: "A note, at most 2,000 characters.")
+  var note: String?
+
+  @OptionGroup var motion: MotionOptions
+
+  /// Returns the title: the arguments behind a number of words, which may be parts of the first arguments.
+  static func title(_ arguments: [String], after count: Int) -> String {
+    var left = count
+    var rest: [String] = []
+    for argument in arguments {
+      let words = argument.split(separator: " ")
+      if left >= words.count {
+        left -= words.count
+      } else if left > 0 {
+        rest.append(words.dropFirst(left).joined(separator: " "))
+        left = 0
+      } else {
+        rest.append(argument)
+      }
+    }
+    return rest.joined(separator: " ")
+  }
+
+  /// Adds the alarm.
+  func add(
+    _ moment: Moment, _ title: String, _ context: CommandContext, _ parser: InputParser,
+    _ common: CommonOptions
+  ) throws {
+    guard !title.isEmpty else {
+      throw CommandError(
+        .usage, "the title is missing.", hint: "Write it after the time: belfry in 20m Tea")
+    }
+    let civil = moment.civil(.future, in: parser.context)
+    try AlarmCreation(
+      title: title, note: note, delivery: delivery, isStill: motion.noAnimation, json: common.json,
+      schedule: { _ in try Schedule(.once(civil.date), times: [civil.time]) }
+    ).run(context, parser)
+  }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import BelfryCore
+import BelfryInput
+import BelfryStore
+
+struct When: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "when",
+    abstract: "Show how a schedule is understood, and its next dates.",
+    discussion: """
+      Stores nothing. The same words work in 'belfry add TITLE …' and in --schedule.
+
+      Days         every day; mon-fri; weekends; every other tue; every 2 weeks on mon,thu
+      Months       every 15th; 1st and 15th of the month; last day of the month; every 3 months on the 5th
+      Workdays     every workday; last workday; third workday of the month; last workday of the quarter
+      Weekdays     first mon of the month; last fri of june; second-to-last fri of the month
+      Years        every 24 dec; 4th thu of nov; 10 of mar,jun,sep,dec
+      Once         tomorrow 18:00; friday 9am; 24 dec 18:00; in 20m; in 3 days at 9am
+      After done   90 days after done at 18:00
+      Times        at 9am and 21:00; noon; every 2h from 9 to 17; every 20 min
+      Limits       from 1 dec; until june; 10 times; for 3 weeks; except 24 dec - 2 jan; except holidays
+      Zone         berlin time; in new york; Europe/Berlin
+      Others       a line of cron (0 9 * * 1-5), OnCalendar of systemd (Mon..Fri 09:00), RRULE (FREQ=DAILY)
+      """)
+
+  @Argument(help: "The schedule.")
+  var phrase: [String]
+
+  @Option(help: "The number of dates (default: 5).")
+  var count = 5
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func validate() throws {
+    guard (1...1000).contains(count) else {
+      throw ValidationError("--count is a number from 1 to 1000.")
+    }
+  }
+
+  func run() throws {
+    let context = try common.context(root)
+    var parser = InputParser(context)
+    if let calendar = context.workCalendar {
+      parser = parser.with(zone: parser.context.zone, calendar: calendar)
+    }
+    let text = phrase.joined(separator: " ")
+    let draft = try parser.schedule(text)
+    if let zone = draft.zone.flatMap({ context.storeContext.zones.zone(named: $0) }) {
+      parser = parser.with(zone: zone, calendar: parser.context.calendar)
+    }
+    let schedule = try draft.schedule(in: parser.context)
+    let occurrences = Occurrences(schedule, in: parser.context.calendar)
+    var next: [CivilDateTime] = []
+    while next.count < count, let civil = occurrences.next(after: next.last ?? parser.context.now) {
+      next.append(civil)
+    }
+    guard !next.isEmpty else {
+      throw CommandError(
+        .usage, "\(schedule.summary) has no future occurrence.", hint: "Use a time in the future.")
+    }
+    let understood = schedule.summary + (draft.zone.map { ", \($0) time" } ?? "")
+    if common.json {
+      return try Console.write(WhenDocument(understood: understood, next: next, zone: draft.zone))
+    }
+    Console.line(understood.capitalizedFirst)
+    for civil in next { Console.line("  \(civil.spoken)") }
+    if schedule.followsCompletion {
+      Console.line("Then \(schedule.badge). Until it is done, it recurs every day.")
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import BelfryCore
+import BelfryInput
+
+/// The message for an input that is not understood.
+struct InputErrorText {
+  private let error: InputError
+  private let text: String
+  private let kind: InputParser.Kind
+  private let option: String?
+
+  init(_ error: InputError, _ text: String, _ kind: InputParser.Kind, _ option: String?) {
+    self.error = error
+    self.text = text
+    self.kind = kind
+    self.option = option
+  }
+
+  /// The error for the user.
+  var commandError: CommandError {
+    CommandError(
+      .usage, (option.map { "\($0): " } ?? "") + message, hints: [hint].compactMap { $0 },
+      source: error)
+  }
+
+  // MARK: The message
+
+  private func quoted(_ text: String) -> String { "'\(Printable.text(text))'" }
+
+  private var message: String {
+    switch error {
+    case .empty: "\(kind.name) is missing."
+    case .notUnderstood(let word, _):
+      word == text || isPlainValue
+        ? "\(quoted(text)) is not \(kind.name)."
+        : "\(quoted(word)) in \(quoted(text)) is not understood."
+    case .missing(let part, let word):
+      word.isEmpty ? "\(name(part)) is missing." : "\(name(part)) is missing after \(quoted(word))."
+    case .ambiguous(let words, let readings):
+      "\(quoted(words)) can mean \(readings.joined(separator: " or "))."
+    case .noSuchDate(let words):
+      kind == .monthDays
+        ? "no month has the day \(quoted(words))." : "there is no date \(quoted(words))."
+    case .noSuchTime(let words): "there is no time of day \(quoted(words))."
+    case .hasSeconds(let words):
+      "\(quoted(words)) has seconds, but alarms ring at whole minutes."
+    case .repeated(let part): "\(quoted(text)) has more than one \(noun(part))."
+    case .severalRules: "\(quoted(text)) has rules that one alarm cannot combine."
+    case .unsupported(let reason): "\(quoted(text)): \(describe(reason))."
+    case .unevenInterval(let minutes):
+      "every \(Span.length(Int64(minutes) * 60)) does not fit into a day."
+    case .emptyWindow(let from, let to): "the window ends at \(to), before it starts at \(from)."
+    case .timesPerDay(let said, let given):
+      "\(quoted(text)) names \(said) times a day, but \(given == 1 ? "one time" : "\(given) times")."
+    case .unknownZone(let name, _): "there is no time zone \(quoted(name))."
+    case .outOfRange(let words): "\(quoted(words)) is out of range."
+    case .foreign(let format, let reason):
+      "\(quoted(text)) is \(format.name), but Belfry cannot follow it: \(reason)."
+    }
+  }
+
+  /// True if the value has no words of its own, so that the whole value is wrong.
+  private var isPlainValue: Bool {
+    switch kind {
+    case .time, .date, .length, .period, .moment, .zone, .end: true
+    case .dates, .weekdays, .monthDays, .yearDay, .schedule: false
+    }
+  }
+
+  private func describe(_ reason: InputError.Unsupported) -> String {
+    switch reason {
+    case .unequalDates: "one alarm cannot have different days in different months"
+    case .quarterPositions: "one alarm cannot count from the start and the end of a quarter"
+    case .omittedWeekdays: "only a daily or weekly alarm can leave out weekdays"
+    case .combination: "one alarm cannot combine these rules"
+    case .partOfDay: "this part of the day has no fixed time"
+    case .tooManyDates:
+      "an alarm can leave out at most \(Schedule.Limits.maxExceptions) dates"
+    }
+  }
+
+  private func name(_ part: InputError.Part) -> String {
+    switch part {
+    case .end: "an end"
+    case .exceptions: "a date"
+    case .holidays: "a rule for holidays"
+    case .count: "a number"
+    default: "a \(part.rawValue)"
+    }
+  }
+
+  private func noun(_ part: InputError.Part) -> String {
+    switch part {
+    case .time: "list of times"
+    case .exceptions: "list of exceptions"
+    case .holidays: "rule for holidays"
+    default: part.rawValue
+    }
+  }
+
+  // MARK: The hint
+
+  private var hint: String? {
+    switch error {
+    case .notUnderstood(_, let suggestion):
+      (suggestion.map { "Did you mean '\($0)'? " } ?? "") + kind.example
+    case .ambiguous(let words, let readings):
+      readings.first.map { "Write \($0) instead of \(quoted(words)), for example." }
+    case .severalRules: "Add one alarm for each rule. See 'belfry help when'."
+    case .repeated(.time): "For other times on other days, add another alarm."
+    case .unevenInterval: "Add a window: every 5h from 8:00 to 18:00."
+    case .unsupported(.partOfDay): "Write a time: tomorrow 8:00."
+    case .timesPerDay: "Name each time: twice a day at 9:00 and 21:00."
+    case .unknownZone(_, let suggestions):
+      suggestions.isEmpty
+        ? "Use a name such as Europe/Berlin or berlin, or 'floating'; see 'timedatectl list-timezones'."
+        : "Did you mean \(suggestions.joined(separator: " or "))?"
+    case .foreign: "Write the schedule as a phrase, or add several alarms."
+    default: kind.example
+    }
+  }
+}
+
+extension InputError.Format {
+  fileprivate var name: String {
+    switch self {
+    case .cron: "a line of cron"
+    case .onCalendar: "a calendar event of systemd"
+    case .rrule: "a rule of iCalendar"
+    }
+  }
+}
+
+extension InputParser.Kind {
+  /// The name of a value in a sentence.
+  fileprivate var name: String {
+    switch self {
+    case .time: "a time of day"
+    case .date, .dates, .end: "a date"
+    case .moment: "a date or time"
+    case .length: "a length of time"
+    case .period: "a number of days, weeks, months or years"
+    case .weekdays: "a weekday"
+    case .monthDays: "a day of the month"
+    case .yearDay: "a date of a year"
+    case .zone: "a time zone"
+    case .schedule: "a schedule"
+    }
+  }
+
+  /// Examples of a value.
+  fileprivate var example: String {
+    switch self {
+    case .time: "Write it as 9:00, 9am, 21.30 or noon."
+    case .date: "Write it as 2026-12-24, 24 Dec, tomorrow, friday or 'in 3 days'."
+    case .dates: "Write them as 2026-12-24, 31 Dec, '24 Dec - 2 Jan', or none."
+    case .end: "Write it as 2027-06-30, 30 Jun or june, or none."
+    case .moment: "Write it as 18:00, tomorrow, 'friday 9am', '24 Dec 18:00' or 'in 20m'."
+    case .length: "Write it as 90s, 10m, 1h30m, '2 days' or 1w, up to a year."
+    case .period: "Write it as 90d, 2w, 6mo or 1y."
+    case .weekdays: "Write them as mon,fri, mon-fri, weekdays or weekends."
+    case .monthDays:
+      "Write them as 15, '1,15', last, last-2, 'first mon', 'last-1 fri' or 'last workday'."
+    case .yearDay: "Write it as 03-15, '24 dec' or 'fourth thu of nov'."
+    case .zone: "Write it as Europe/Berlin or berlin."
+    case .schedule:
+      "Examples: 'every other tue 7pm', 'last workday 9am', 'tomorrow 18:00'. See 'belfry help when'."
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+
+/// The creation of an alarm, and the report about it.
+struct AlarmCreation {
+  let title: String
+  var note: String?
+  /// The zone of the options; nil for the default zone.
+  var zone: Alarm.Zone?
+  let delivery: DeliveryOptions
+  var isStill = false
+  let json: Bool
+  /// Returns the schedule, from a parser in the alarm's zone and the store's calendar.
+  let schedule: (InputParser) throws -> Schedule
+
+  /// Adds the alarm to the store, which is created if there is none.
+  func run(_ context: CommandContext, _ parser: InputParser) throws {
+    let title = try AlarmText.title(title)
+    let note = try note.flatMap { try AlarmText.note($0) }
+    let zones = context.storeContext.zones
+    let now = context.storeContext.now
+    // Invalid options are reported before the first command creates a store.
+    _ = try schedule(parser)
+    _ = try delivery.changed(Alarm.Delivery())
+    let store = try context.open()
+    let settings = try context.settings(store)
+    // With the setting fixedZone, a new alarm keeps the time zone of this device.
+    let localZone = zones.zone(named: zones.local.name).map { Alarm.Zone.named($0.name) }
+    let zone = zone ?? (settings.fixedZone ? localZone : nil) ?? .floating
+    let rules = zone == .floating ? zones.local : zones.zone(named: zone.text) ?? zones.local
+    let schedule = try schedule(
+      parser.with(zone: rules, calendar: store.calendars.workCalendar))
+    let alarm = Alarm.created(
+      id: context.storeContext.makeIdentifier(), title: title, note: note, schedule: schedule,
+      zone: zone,
+      delivery: try delivery.changed(Alarm.Delivery(), devices: DeviceDirectory(store)), at: now,
+      device: store.device)
+    let status = store.timeline(alarm).status(at: now, settings: settings, ledger: DeliveryLedger())
+    guard let next = status.next else {
+      throw CommandError(
+        .usage, "\(schedule.summary) has no future occurrence.", hint: "Use a time in the future.")
+    }
+    let likely = try store.likely(titled: alarm.title, comingAt: next.at)
+    let event = Event(.created, payload: .schedule(schedule))
+    try store.add(
+      Store.Change(
+        alarms: [alarm], entries: store.entries([event], of: alarm),
+        message: CommitMessage(event, of: alarm, device: store.device)))
+    try warn(store, alarm, next, likely)
+    delivery.warn(settings.tier)
+
+    let output = AlarmOutput(
+      store: store, style: context.style,
+      batteryWarnings: BatteryWarnings(context, store, alarm, status))
+    if json { return try Console.write(output.document(alarm, status)) }
+    Console.line(
+      "Added \(Printable.text(title)) (\(alarm.id.short)), \(schedule.summary): \(output.next(alarm, status))."
+    )
+    context.show(output.batteryWarnings[alarm.id], isStill: isStill)
+  }
+
+  /// Warns if another alarm has the same title and schedule, or rings at the same minute. Neither is an error.
+  private func warn(
+    _ store: Store, _ alarm: Alarm, _ next: Timeline.Occurrence, _ summaries: [AlarmSummary]
+  ) throws {
+    for summary in summaries where summary.title == alarm.title {
+      if let other = try store.alarm(summary.id), other.schedule.hasSameTimes(as: alarm.schedule) {
+        CommandDiagnostic.warn(
+          "there is another \(Printable.text(summary.title)) with this schedule: \(summary.id.short)."
+        )
+        return
+      }
+    }
+    let same = summaries.filter { $0.status.next?.at == next.at }
+    guard let first = same.first else { return }
+    let more = same.count > 1 ? " and \(same.count - 1) more" : ""
+    CommandDiagnostic.warn(
+      "\(Printable.text(first.title))\(more) \(same.count > 1 ? "ring" : "rings") at the same minute: \(next.civil.spoken)."
+    )
+  }
+}
+
+extension Schedule {
+  /// Returns true if two schedules have the same occurrences. The start counts only where it changes them.
+  fileprivate func hasSameTimes(as other: Schedule) -> Bool {
+    summary == other.summary
+  }
+}

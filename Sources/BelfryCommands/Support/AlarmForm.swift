@@ -1,0 +1,127 @@
+import BelfryCore
+import BelfryInput
+
+/// The form in which `add` asks for an alarm on a terminal.
+///
+/// Each question shows its preset in brackets; Return accepts it. The schedule may be any phrase, so that days and times
+/// are asked only if the phrase lacks them.
+struct AlarmForm {
+  /// The answers.
+  struct Answers {
+    var title: String
+    /// The schedule as a phrase; nil if the command line names it.
+    var schedule: String?
+    var note: String?
+    var persistent: Bool?
+  }
+
+  private let parser: InputParser
+  private let title: String?
+  private let note: String?
+  /// True if the command line names the schedule.
+  private let isComplete: Bool
+
+  init(_ parser: InputParser, title: String?, note: String?, isComplete: Bool) {
+    self.parser = parser
+    self.title = title
+    self.note = note
+    self.isComplete = isComplete
+  }
+
+  /// Asks the questions.
+  ///
+  /// - Throws: `CommandError` if standard input ends, or the user declines.
+  func fill() throws -> Answers {
+    Console.error("A new alarm. Press Return for what is in brackets, Control-C to cancel.")
+    var answers = Answers(title: "")
+    answers.title = try title ?? ask("Title") { try AlarmText.title($0) }
+    if !isComplete {
+      answers.schedule = try schedule()
+      let draft = try parser.schedule(answers.schedule ?? "")
+      show(try draft.schedule(in: parser.context))
+    }
+    answers.note = try note ?? ask("Note", preset: "none") { $0 == "none" ? "" : $0 }
+    answers.persistent = try ask("Ring until answered? y or n", preset: "n") { text in
+      guard let answer = ["y": true, "yes": true, "n": false, "no": false][text.lowercased()] else {
+        throw CommandError(.usage, "'\(Printable.text(text))' is neither y nor n.")
+      }
+      return answer
+    }
+    return answers
+  }
+
+  private func schedule() throws -> String {
+    let today = parser.context.today.weekday.abbreviation
+    let cycle = try ask(
+      "Repeat: once, daily, weekly, monthly, yearly, or a phrase", preset: "weekly"
+    ) { text in
+      if text.lowercased() != "once" { _ = try parser.schedule(text) }
+      return text
+    }
+    var phrase = cycle
+    switch cycle.lowercased() {
+    case "once":
+      phrase = try ask("Date", preset: "tomorrow") { text in
+        _ = try parser.date(text, of: "the date")
+        return text
+      }
+    case "weekly":
+      phrase = try ask("Days", preset: today) { text in
+        _ = try parser.weekdays(text, of: "the days")
+        return "weekly on \(text)"
+      }
+    case "monthly":
+      phrase = try ask("Days of the month", preset: "\(parser.context.today.day)") { text in
+        _ = try parser.monthDays(text, of: "the days")
+        return "monthly on \(text)"
+      }
+    case "yearly":
+      let (_, month, day) = parser.context.today.components
+      phrase = try ask("Date", preset: "\(day) \(CivilDate.monthNames[month - 1])") { text in
+        _ = try parser.schedule("yearly on \(text)")
+        return "yearly on \(text)"
+      }
+    default: break
+    }
+    if try parser.schedule(phrase).times == nil, !isDelay(phrase) {
+      phrase += try ask("Time", preset: parser.context.now.time.description) { text in
+        _ = try parser.times(text, of: "the time")
+        return " at \(text)"
+      }
+    }
+    return phrase
+  }
+
+  private func isDelay(_ phrase: String) -> Bool {
+    if case .later? = try? parser.schedule(phrase).rule { true } else { false }
+  }
+
+  private func show(_ schedule: Schedule) {
+    let occurrences = Occurrences(schedule, in: parser.context.calendar)
+    Console.error("  \(schedule.summary.capitalizedFirst)")
+    var civil = parser.context.now
+    for _ in 0..<3 {
+      guard let next = occurrences.next(after: civil) else { return }
+      Console.error("  \(next.spoken)")
+      civil = next
+    }
+  }
+
+  /// Returns the answer to a question. Asks again while it is not valid.
+  private func ask<Value>(
+    _ question: String, preset: String? = nil, _ read: (String) throws -> Value
+  ) throws -> Value {
+    while true {
+      let shown = preset.map { "\(question) [\(Printable.text($0))]:" } ?? "\(question):"
+      guard let line = Console.answer(to: shown) else {
+        throw CommandError(.failed, "no alarm was added.", hint: "Answer the questions to add one.")
+      }
+      let text = String(line.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+      do {
+        return try read(text.isEmpty ? preset ?? "" : text)
+      } catch {
+        CommandError(error).report()
+      }
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import BelfryCore
+
+/// The parser of everything that people type as a time, a date, a length or a schedule.
+public enum Input {
+  // MARK: Times and dates
+
+  /// Returns a time of day: `9am`, `9:30pm`, `9`, `0900`, `21.30`, `noon`, `18:00`.
+  public static func time(_ text: String, in context: InputContext) throws(InputError) -> CivilTime
+  {
+    let times = try times(text, in: context)
+    guard times.count == 1 else { throw .repeated(.time) }
+    return times[0]
+  }
+
+  /// Returns the times of day of a list: `9am, 12 and 17:00`.
+  public static func times(
+    _ text: String, in context: InputContext
+  ) throws(InputError) -> [CivilTime] {
+    var reader = try reader(text, context)
+    _ = reader.accept("at")
+    guard let times = try reader.times(.any) else { throw reader.notUnderstood }
+    try reader.finish()
+    return times.map(\.time)
+  }
+
+  /// Returns the weekdays of a list: `mon-fri`, `mo,fr`, `weekends`, `workdays`.
+  public static func weekdays(
+    _ text: String, in context: InputContext
+  ) throws(InputError) -> [Weekday] {
+    var reader = try reader(text, context)
+    if reader.acceptWorkday() {
+      try reader.finish()
+      return context.calendar.workdays.sorted()
+    }
+    guard let reading = try reader.weekdays() else { throw reader.notUnderstood }
+    try reader.finish()
+    return reading.days
+  }
+
+  /// Returns the days of a month: `5, last`, `first mon`, `last workday`.
+  public static func monthDays(
+    _ text: String, in context: InputContext
+  ) throws(InputError) -> [Recurrence.MonthDay] {
+    var reader = try reader(text, context)
+    guard let reading = try reader.monthDays(bareNumbers: true) else { throw reader.notUnderstood }
+    try reader.finish()
+    return reading.days
+  }
+
+  /// Returns a date: `tomorrow`, `next fri`, `24 Dec`, `24.12.`, `2026-12-24`, `in 3 days`.
+  public static func date(_ text: String, in context: InputContext) throws(InputError) -> CivilDate
+  {
+    var reader = try reader(text, context)
+    _ = reader.accept("on")
+    guard let date = try reader.date() else { throw reader.notUnderstood }
+    try reader.finish()
+    return reader.resolved(date)
+  }
+
+  /// Returns the dates of a list: `24 Dec, 31 Dec`, `2026-12-24 - 2027-01-02`.
+  ///
+  /// - Parameter first: The date from which dates without a year are searched; nil for today.
+  public static func dates(
+    _ text: String, in context: InputContext, from first: CivilDate? = nil
+  ) throws(InputError) -> [CivilDate] {
+    var draft = ScheduleDraft()
+    draft.start = first
+    var reader = ScheduleReader(try reader("except " + text, context), draft)
+    let read = try reader.read()
+    guard let dates = read.exceptions, read.rule == nil, read.onHoliday == nil else {
+      throw .missing(.date, after: text)
+    }
+    return dates
+  }
+
+  /// Returns the latest possible occurrence of a schedule that ends on a date: `2027-06-30`, `june`, `30 Jun`.
+  public static func end(_ text: String, in context: InputContext) throws(InputError)
+    -> CivilDateTime
+  {
+    var reader = try reader(text, context)
+    _ = reader.accept("on")
+    let end = try reader.end()
+    try reader.finish()
+    return end
+  }
+
+  /// Returns a length of time in seconds: `90` (minutes), `20m`, `1h30m`, `10 min`, `2 days`.
+  public static func length(_ text: String, in context: InputContext) throws(InputError) -> Int64 {
+    var reader = try reader(text, context)
+    _ = reader.accept("for", "in")
+    guard let length = try reader.length() else { throw reader.notUnderstood }
+    try reader.finish()
+    return length
+  }
+
+  /// Returns a number of days, weeks, months or years: `90d`, `2 weeks`, `6mo`, `a year`.
+  public static func period(_ text: String, in context: InputContext) throws(InputError) -> Period {
+    var reader = try reader(text, context)
+    guard let period = try reader.period() else { throw reader.notUnderstood }
+    try reader.finish()
+    return period
+  }
+
+  /// Returns the name of a time zone: `berlin` is `Europe/Berlin`.
+  public static func zone(_ text: String, in context: InputContext) throws(InputError) -> String {
+    try context.zoneNames.name(text)
+  }
+
+  // MARK: Schedules
+
+  /// Returns the parts of a schedule: `every other tue 7pm except 2026-12-29`, a line of cron, or the text of
+  /// `OnCalendar` or `RRULE`.
+  public static func schedule(
+    _ text: String, in context: InputContext
+  ) throws(InputError) -> ScheduleDraft {
+    if let draft = try CronLine.schedule(text) { return draft }
+    if let draft = try OnCalendarText.schedule(text, in: context) { return draft }
+    let draft = try phrase(text, in: context)
+    guard let name = draft.zone, let zone = context.zoneNames.rules(name) else { return draft }
+    // The dates are those in the zone of the phrase.
+    return try phrase(text, in: context.with(zone: zone))
+  }
+
+  private static func phrase(
+    _ text: String, in context: InputContext
+  ) throws(InputError) -> ScheduleDraft {
+    var reader = ScheduleReader(try reader(text, context), ScheduleDraft())
+    return try reader.read()
+  }
+
+  static func reader(_ text: String, _ context: InputContext) throws(InputError) -> InputReader {
+    let reader = InputReader(text, context)
+    if reader.isAtEnd { throw .empty }
+    return reader
+  }
+}

@@ -1,0 +1,115 @@
+import BelfryCore
+
+extension InputReader {
+  /// Returns the window of an interval, `9 to 17` or `9-17`; nil for none.
+  ///
+  /// - Parameter isMarked: `from` or `between` precedes it.
+  mutating func timeRange(
+    isMarked: Bool
+  ) throws(InputError) -> (CivilTime, CivilTime)? {
+    let start = position
+    if let (from, to) = try joinedRange() { return (from, to) }
+    guard let from = try time(isMarked ? .any : .distinct) else {
+      position = start
+      return nil
+    }
+    // `9am until 30 june` is not a window.
+    let separators = isMarked ? ["to", "-", "until", "till", "and", "through"] : ["to", "-"]
+    guard accept(anyOf: separators), let to = try? time(isMarked ? .any : .distinct) else {
+      position = start
+      return nil
+    }
+    return try window(from, to)
+  }
+
+  private mutating func joinedRange() throws(InputError) -> (CivilTime, CivilTime)? {
+    let parts = word.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
+    var first = InputReader(parts[0], context)
+    var last = InputReader(parts[1], context)
+    // `12-24` is not a window, because there is no 24:00.
+    guard let from = try? first.time(.any), first.isAtEnd, let to = try? last.time(.any),
+      last.isAtEnd
+    else { return nil }
+    advance()
+    return try window(from, to)
+  }
+
+  private func window(
+    _ from: TimeReading, _ to: TimeReading
+  ) throws(InputError) -> (CivilTime, CivilTime) {
+    // `9 to 5` may mean 17:00.
+    if to.isBareHour, to.time <= from.time { throw to.ambiguity }
+    return (from.time, to.time)
+  }
+
+  /// Returns the latest possible occurrence of a schedule that ends on a date. A month or a year includes its last day.
+  mutating func end() throws(InputError) -> CivilDateTime {
+    if let moment = civilDateTime() { return moment }
+    let date: CivilDate
+    if let month = Vocabulary.month(word), Vocabulary.ordinal(peek(1)) == nil,
+      peek(1).utf8.count > 2 || Vocabulary.number(peek(1)) == nil
+    {
+      advance()
+      _ = accept(",")
+      if let year = year() {
+        date = endOfMonth(month, year: year)
+      } else {
+        let end = endOfMonth(month, year: context.today.year)
+        date = end < context.today ? endOfMonth(month, year: context.today.year + 1) : end
+      }
+    } else if let year = year() {
+      date = endOfMonth(12, year: year)
+    } else if let reading = try self.date() {
+      date = resolved(reading)
+    } else {
+      throw missing(.date)
+    }
+    return Schedule.Limits.end(of: date)
+  }
+
+  /// Returns a date that a schedule leaves out. A weekday alone is not a date.
+  mutating func exceptionDate() throws(InputError) -> DateReading? {
+    let start = position
+    guard let date = try date() else { return nil }
+    if case .weekday(_, afterToday: false) = date, tokens[start].text != "this" {
+      position = start
+      return nil
+    }
+    return date
+  }
+
+  /// Returns true if the next words are a date or a weekday that a schedule can leave out.
+  func isException() throws(InputError) -> Bool {
+    var reader = self
+    if ["holidays", "holiday"].contains(reader.word) { return true }
+    if try reader.exceptionDate() != nil {
+      // A time may follow in the next clause, but not a second rule.
+      return true
+    }
+    return try reader.weekdays() != nil
+  }
+
+  /// Returns a time zone: `berlin time`, `in new york`, `Europe/Berlin`, `zone utc`; nil for none.
+  mutating func zone() throws(InputError) -> String? {
+    let start = position
+    let isNamed = accept("zone", "timezone", "time zone")
+    let isIn = !isNamed && accept("in")
+    // The name may have up to three words.
+    for count in stride(from: 3, through: 1, by: -1) where position + count <= tokens.count {
+      let name = tokens[position..<position + count].map(\.source).joined(separator: " ")
+      let isMarked = isNamed || isIn || name.contains("/") || peek(count) == "time"
+      guard isMarked, tokens[position..<position + count].allSatisfy({ $0.text != "time" }),
+        let zone = try? context.zoneNames.name(name)
+      else { continue }
+      advance(count)
+      _ = accept("time")
+      return zone
+    }
+    guard isNamed || peek(1) == "time" || word.contains("/") else {
+      position = start
+      return nil
+    }
+    return try context.zoneNames.name(tokens[position].source)
+  }
+}

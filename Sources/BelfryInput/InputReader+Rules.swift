@@ -1,0 +1,362 @@
+import BelfryCore
+
+/// A rule that was read.
+struct RuleReading {
+  let rule: ScheduleDraft.Rule
+  /// True for `every workday`, which leaves out holidays.
+  var isOnWorkdays = false
+
+  init(_ rule: ScheduleDraft.Rule, isOnWorkdays: Bool = false) {
+    self.rule = rule
+    self.isOnWorkdays = isOnWorkdays
+  }
+}
+
+extension InputReader {
+  /// Returns the rule of a schedule: `every 2 weeks on mon`, `last workday of the month`, `weekdays`; nil for none.
+  mutating func rule() throws(InputError) -> RuleReading? {
+    if let period = try afterDone() { return RuleReading(.afterDone(period)) }
+    if let named = try namedRule() { return named }
+    _ = accept("on")
+    if accept("every", "each") {
+      guard let rule = try everyRule() else { throw missing(.day) }
+      return rule
+    }
+    return try plainRule()
+  }
+
+  // MARK: After completion
+
+  /// Reads `90 days after done`.
+  private mutating func afterDone() throws(InputError) -> Period? {
+    try attempt { (reader) throws(InputError) in
+      let isFirst = reader.accept("again")
+      _ = reader.accept("every")
+      if reader.accept("after") {
+        guard let period = try reader.period(), isFirst || reader.acceptCompletion() else {
+          return nil
+        }
+        return period
+      }
+      guard let period = try reader.period(), reader.accept("after"), reader.acceptCompletion()
+      else { return nil }
+      return period
+    }
+  }
+
+  private mutating func acceptCompletion() -> Bool {
+    accept(
+      "done", "it is done", "it was done", "it's done", "being done", "completion",
+      "each completion", "the last completion", "doing it", "completed", "i did it")
+  }
+
+  // MARK: Adjectives
+
+  private mutating func namedRule() throws(InputError) -> RuleReading? {
+    if accept("daily", "everyday", "nightly") { return RuleReading(.daily(1)) }
+    if accept("bimonthly", "bi-monthly", "biannual", "biannually") {
+      let word = tokens[position - 1]
+      throw .ambiguous(
+        word.source,
+        readings: word.text.contains("month")
+          ? ["every 2 months", "1st and 15th of every month"]
+          : ["every 6 months", "every 2 years"])
+    }
+    if accept("weekly", "once a week") { return RuleReading(try weekly(1)) }
+    if accept("biweekly", "bi-weekly", "fortnightly", "every fortnight") {
+      return RuleReading(try weekly(2))
+    }
+    if accept("monthly", "once a month") { return RuleReading(try monthly(1)) }
+    if accept("quarterly", "once a quarter") { return RuleReading(try quarterly()) }
+    if accept("yearly", "annually", "annual", "once a year") { return RuleReading(try annual(1)) }
+    return nil
+  }
+
+  /// Reads the weekdays behind `weekly` or `every 2 weeks`.
+  private mutating func weekly(_ interval: Int) throws(InputError) -> ScheduleDraft.Rule {
+    let days: [Weekday]? = try attempt { (reader) throws(InputError) in
+      _ = reader.accept("on")
+      return try reader.weekdays()?.days
+    }
+    return .weekly(days, interval)
+  }
+
+  /// Reads the days behind `monthly` or `every 2 months`.
+  private mutating func monthly(_ interval: Int) throws(InputError) -> ScheduleDraft.Rule {
+    let days: [Recurrence.MonthDay]? = try attempt { (reader) throws(InputError) in
+      _ = reader.accept("on")
+      return try reader.monthDays(bareNumbers: true)?.days
+    }
+    return .monthly(days, interval)
+  }
+
+  /// Reads the days behind `quarterly` or `every quarter`. Only the days at its end make it a calendar quarter.
+  private mutating func quarterly() throws(InputError) -> ScheduleDraft.Rule {
+    let days: [Recurrence.MonthDay]? = try attempt { (reader) throws(InputError) in
+      _ = reader.accept("on")
+      return try reader.monthDays(bareNumbers: true)?.days
+    }
+    guard let days else { return .monthly(nil, 3) }
+    let isAtEnd = days.allSatisfy { !$0.isFromStart }
+    return isAtEnd || days == [.day(1)] ? try ofQuarter(days) : .monthly(days, 3)
+  }
+
+  /// Reads the dates behind `yearly` or `every 2 years`.
+  private mutating func annual(_ interval: Int) throws(InputError) -> ScheduleDraft.Rule {
+    let rule: ScheduleDraft.Rule? = try attempt { (reader) throws(InputError) in
+      _ = reader.accept("on", "in")
+      if let date = try reader.monthAndDay() {
+        return .annual([date.month], [.day(date.day)], interval)
+      }
+      return try reader.daysOfYear(interval)
+    }
+    return rule ?? .annual(nil, nil, interval)
+  }
+
+  /// Reads a month and a day as in records: `03-15`.
+  private mutating func monthAndDay() throws(InputError) -> DateText.Parts? {
+    let fields = word.split(separator: "-", omittingEmptySubsequences: false)
+    guard fields.count == 2, fields.allSatisfy({ $0.utf8.count == 2 }),
+      let month = Vocabulary.number(String(fields[0])),
+      let day = Vocabulary.number(String(fields[1]))
+    else { return nil }
+    let parts = DateText.Parts(day: day, month: month, year: nil)
+    guard DateText.isDate(parts) else { throw .noSuchDate(word) }
+    advance()
+    return parts
+  }
+
+  // MARK: Every …
+
+  private mutating func everyRule() throws(InputError) -> RuleReading? {
+    _ = accept("single")
+    let start = position
+    if let rule = try intervalRule() { return rule }
+    position = start
+    if let rule = try daysOfYear(1) { return RuleReading(rule) }
+    if let rule = try daysOfMonth(bareNumbers: false) { return RuleReading(rule) }
+    position = start
+    return try weekdayRule(interval: 1)
+  }
+
+  /// Reads `day`, `2 weeks on mon`, `other tue`, `3rd month on the 15th`.
+  private mutating func intervalRule() throws(InputError) -> RuleReading? {
+    let start = position
+    var interval = 1
+    var isOrdinal = false
+    if accept("other", "alternate", "alternating") {
+      interval = 2
+    } else if let number = Vocabulary.number(word), word != "a" {
+      interval = number
+      advance()
+    } else if let ordinal = Vocabulary.ordinal(word) {
+      interval = ordinal
+      isOrdinal = true
+      advance()
+    } else if let (count, unit) = try joinedQuantity() {
+      return try rule(of: unit, count)
+    }
+    guard (1...Recurrence.longest).contains(interval) else {
+      throw .outOfRange(source(from: start))
+    }
+    if acceptWorkday() {
+      // `every 3rd workday` is a day of the month.
+      if isOrdinal || interval > 1 { return nil }
+      return RuleReading(.weekly(context.calendar.workdays.sorted(), 1), isOnWorkdays: true)
+    }
+    if let unit = Vocabulary.unit(word), word.count > 2 {
+      advance()
+      // `every 1st day of the month`
+      if isOrdinal, unit == .day, accept("of") { return nil }
+      return try rule(of: unit, interval)
+    }
+    guard Vocabulary.weekday(word) != nil else { return nil }
+    return try weekdayRule(interval: interval, isOrdinal: isOrdinal, from: start)
+  }
+
+  /// Reads a number with its unit in one word: `2w`.
+  private mutating func joinedQuantity() throws(InputError) -> (Int, Vocabulary.Unit)? {
+    guard word.first?.isNumber == true else { return nil }
+    return try quantity().map { ($0.count, $0.unit) }
+  }
+
+  private mutating func rule(
+    of unit: Vocabulary.Unit, _ interval: Int
+  ) throws(InputError) -> RuleReading? {
+    guard (1...Recurrence.longest / 4).contains(interval) || unit == .day && interval > 0 else {
+      throw .outOfRange(source(from: position - 1))
+    }
+    switch unit {
+    case .minute, .hour: return nil
+    case .day: return RuleReading(interval == 1 ? .daily(1) : .days(interval, 1))
+    case .workday: return nil
+    case .week: return RuleReading(try weekly(interval))
+    case .month: return RuleReading(try monthly(interval))
+    case .quarter:
+      if interval == 1 { return RuleReading(try quarterly()) }
+      return RuleReading(try monthly(interval * 3))
+    case .year: return RuleReading(try annual(interval))
+    }
+  }
+
+  /// Reads weekdays behind `every`, `every other` or `every 2nd`.
+  ///
+  /// - Throws: `InputError.ambiguous` for `every 3rd fri`, which may mean a week of the month or every third week.
+  private mutating func weekdayRule(
+    interval: Int, isOrdinal: Bool = false, from start: Int = 0
+  ) throws(InputError) -> RuleReading? {
+    guard let reading = try weekdays() else { return nil }
+    if isOrdinal {
+      // `every 2nd fri of the month`
+      let isOfMonth: Bool? = try attempt { (reader) throws(InputError) in
+        try reader.ofMonths([.day(1)]) == nil ? nil : true
+      }
+      if isOfMonth == true || interval == 1 || interval > Recurrence.MonthDay.maxWeekdays {
+        return nil
+      }
+      if interval > 2, let day = reading.days.first {
+        let ordinal = EnglishNumber.ordinal(interval)
+        throw .ambiguous(
+          "every " + source(from: start),
+          readings: [
+            "\(ordinal) \(day.abbreviation) of every month",
+            "every \(interval) weeks on \(day.abbreviation)",
+          ])
+      }
+    }
+    return RuleReading(.weekly(reading.days, interval))
+  }
+
+  // MARK: Without every
+
+  private mutating func plainRule() throws(InputError) -> RuleReading? {
+    let start = position
+    if acceptWorkdays() {
+      return RuleReading(.weekly(context.calendar.workdays.sorted(), 1), isOnWorkdays: true)
+    }
+    // One weekday in the singular is a date, unless a cycle follows.
+    if let reading = try weekdays(), !reading.isSingle {
+      return RuleReading(.weekly(reading.days, 1))
+    }
+    position = start
+    if let rule = try daysOfMonth(bareNumbers: false) { return RuleReading(rule) }
+    position = start
+    return try monthsWithDays(1).map { RuleReading($0) }
+  }
+
+  private mutating func acceptWorkdays() -> Bool {
+    accept("workdays", "working days", "business days")
+  }
+
+  // MARK: Days of months
+
+  /// Reads days of a month, with the months or the quarter to which they belong.
+  private mutating func daysOfMonth(bareNumbers: Bool) throws(InputError) -> ScheduleDraft.Rule? {
+    let isAfterEvery = position > 0 && ["every", "each", "single"].contains(peek(-1))
+    return try attempt { (reader) throws(InputError) in
+      guard let reading = try reader.monthDays(bareNumbers: bareNumbers) else { return nil }
+      if let rule = try reader.ofMonths(reading.days) {
+        // `24th of december` is a date.
+        if case .annual(let months?, _, _) = rule, months.count == 1, reading.isNumeric,
+          reading.days.count == 1, !isAfterEvery
+        {
+          return nil
+        }
+        return rule
+      }
+      // `24th dec` is a date; `the 24th` may be one.
+      if Vocabulary.month(reader.word) != nil { return nil }
+      if reading.isNumeric, reading.days.count == 1, !isAfterEvery { return nil }
+      return .monthly(reading.days, 1)
+    }
+  }
+
+  /// Reads `of the month`, `of every 2 months`, `of mar and jun`, `of the quarter`; nil if it is absent.
+  private mutating func ofMonths(
+    _ days: [Recurrence.MonthDay]
+  ) throws(InputError) -> ScheduleDraft.Rule? {
+    try attempt { (reader) throws(InputError) in
+      let hasPreposition = reader.accept("of", "in")
+      if reader.accept("the month", "each month", "every month", "a month", "months", "month") {
+        return .monthly(days, 1)
+      }
+      if reader.accept("monthly") { return .monthly(days, 1) }
+      if reader.accept("every other month", "every second month") { return .monthly(days, 2) }
+      if reader.accept("the quarter", "each quarter", "every quarter", "a quarter", "quarter") {
+        return try reader.ofQuarter(days)
+      }
+      guard hasPreposition else { return nil }
+      if reader.accept("every"), let number = Vocabulary.number(reader.word),
+        reader.peek(1) == "months"
+      {
+        reader.advance(2)
+        return .monthly(days, number)
+      }
+      _ = reader.accept("every", "each")
+      guard let months = try reader.months() else { return nil }
+      return .annual(months, days, 1)
+    }
+  }
+
+  /// Returns the rule for days of the calendar's quarters: from the start in their first month, from the end in their
+  /// last one.
+  private func ofQuarter(
+    _ days: [Recurrence.MonthDay]
+  ) throws(InputError) -> ScheduleDraft.Rule {
+    if days.allSatisfy(\.isFromStart) { return .annual([1, 4, 7, 10], days, 1) }
+    if days.allSatisfy({ !$0.isFromStart }) { return .annual([3, 6, 9, 12], days, 1) }
+    throw .unsupported(.quarterPositions)
+  }
+
+  /// Reads dates of a year, or months with days: `24 dec`, `dec 24 and jun 24`, `december on the 24th`.
+  private mutating func daysOfYear(_ interval: Int) throws(InputError) -> ScheduleDraft.Rule? {
+    let rule: ScheduleDraft.Rule? = try attempt { (reader) throws(InputError) in
+      guard let reading = try reader.monthDays(bareNumbers: true),
+        case .annual(let months?, let days, 1)? = try reader.ofMonths(reading.days)
+      else { return nil }
+      // `24th of december` may be the first date of a list.
+      if months.count == 1, reading.isNumeric, reading.days.count == 1 { return nil }
+      return .annual(months, days, interval)
+    }
+    if let rule { return rule }
+    let dates: [DateReading]? = try attempt { (reader) throws(InputError) in
+      try reader.list { (reader) throws(InputError) in
+        guard let date = try reader.date(), case .dayOfYear = date else { return nil }
+        return date
+      }
+    }
+    if let dates {
+      var months: [Int] = []
+      var days: Set<Int> = []
+      for case .dayOfYear(let month, let day) in dates {
+        months.append(month)
+        days.insert(day)
+      }
+      guard let day = days.first, days.count == 1 else { throw .unsupported(.unequalDates) }
+      return .annual(months, [.day(day)], interval)
+    }
+    return try monthsWithDays(interval)
+  }
+
+  /// Reads months with their days: `december on the 24th`.
+  private mutating func monthsWithDays(
+    _ interval: Int
+  ) throws(InputError) -> ScheduleDraft.Rule? {
+    try attempt { (reader) throws(InputError) in
+      guard let months = try reader.months(), reader.accept("on") else { return nil }
+      guard let days = try reader.monthDays(bareNumbers: true)?.days else { return nil }
+      return .annual(months, days, interval)
+    }
+  }
+}
+
+extension Recurrence.MonthDay {
+  /// True if the day is counted from the start of the month.
+  var isFromStart: Bool {
+    switch self {
+    case .day: true
+    case .fromEnd: false
+    case .weekday(let ordinal, _), .workday(let ordinal): ordinal > 0
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import BelfryCore
+
+/// A cursor over the words of an input.
+///
+/// Words are in lower case. Commas and semicolons are words of their own; every kind of dash is `-`.
+struct InputReader {
+  /// A word of the input.
+  struct Token {
+    /// The word in lower case.
+    let text: String
+    /// The word as it was typed.
+    let source: String
+  }
+
+  let context: InputContext
+  let tokens: [Token]
+  /// The number of words that were read.
+  var position = 0
+
+  init(_ text: String, _ context: InputContext) {
+    self.context = context
+    tokens = InputReader.tokens(text)
+  }
+
+  private static func tokens(_ text: String) -> [Token] {
+    var tokens: [Token] = []
+    for part in text.split(whereSeparator: \.isWhitespace) {
+      var word = ""
+      func finish() {
+        if !word.isEmpty { tokens.append(Token(text: normalized(word), source: word)) }
+        word = ""
+      }
+      for character in part {
+        if character == "," || character == ";" {
+          finish()
+          tokens.append(Token(text: ",", source: String(character)))
+        } else {
+          word.append(character)
+        }
+      }
+      finish()
+    }
+    return tokens
+  }
+
+  /// Returns a word in lower case, with plain dashes, and without the full stop of an abbreviation.
+  private static func normalized(_ word: String) -> String {
+    var text = word.lowercased().replacing("–", with: "-").replacing("—", with: "-")
+      .replacing("−", with: "-").replacing("’", with: "'")
+    if text.hasSuffix("."), text.first?.isLetter == true { text.removeLast() }
+    return text
+  }
+
+  // MARK: Looking
+
+  /// True if no word is left.
+  var isAtEnd: Bool { position >= tokens.count }
+
+  /// The next word; empty at the end.
+  var word: String { peek(0) }
+
+  /// Returns the word some words ahead; empty behind the end.
+  func peek(_ distance: Int) -> String {
+    position + distance < tokens.count ? tokens[position + distance].text : ""
+  }
+
+  /// Returns the words from a position to the present one, as they were typed.
+  func source(from start: Int) -> String {
+    var text = ""
+    for token in tokens[start..<max(start, position)] {
+      if !text.isEmpty, token.text != "," { text += " " }
+      text += token.source
+    }
+    return text
+  }
+
+  /// The words that are left, as they were typed.
+  var rest: String {
+    var reader = self
+    reader.position = tokens.count
+    return reader.source(from: position)
+  }
+
+  // MARK: Reading
+
+  /// Moves past some words.
+  mutating func advance(_ count: Int = 1) { position += count }
+
+  /// Moves past one of several texts, each with one or more words. Returns false if none is next.
+  mutating func accept(_ texts: String...) -> Bool { accept(anyOf: texts) }
+
+  /// Moves past one of several texts, each with one or more words. Returns false if none is next.
+  mutating func accept(anyOf texts: [String]) -> Bool {
+    for text in texts {
+      let words = text.split(separator: " ")
+      if words.indices.allSatisfy({ peek($0) == words[$0] }) {
+        advance(words.count)
+        return true
+      }
+    }
+    return false
+  }
+
+  /// Moves past the words between the elements of a list.
+  mutating func acceptSeparator() -> Bool {
+    let start = position
+    _ = accept(",")
+    _ = accept("and", "&")
+    return position > start
+  }
+
+  /// Returns what a function reads. If it reads nothing, the position does not change.
+  mutating func attempt<Value>(
+    _ read: (inout InputReader) throws(InputError) -> Value?
+  ) throws(InputError) -> Value? {
+    var reader = self
+    guard let value = try read(&reader) else { return nil }
+    self = reader
+    return value
+  }
+
+  /// Returns the elements of a list that a function reads, or nil if there is none. Separators are commas and `and`.
+  mutating func list<Element>(
+    _ read: (inout InputReader) throws(InputError) -> Element?
+  ) throws(InputError) -> [Element]? {
+    guard let first = try attempt(read) else { return nil }
+    var elements = [first]
+    while true {
+      let next: Element? = try attempt { (reader) throws(InputError) in
+        reader.acceptSeparator() ? try read(&reader) : nil
+      }
+      guard let next else { return elements }
+      elements.append(next)
+    }
+  }
+
+  // MARK: Errors
+
+  /// The error for the next word.
+  var notUnderstood: InputError {
+    guard !isAtEnd else { return .empty }
+    let token = tokens[position]
+    return .notUnderstood(
+      token.source, suggestion: EditDistance.nearest(to: token.text, in: Vocabulary.suggestions))
+  }
+
+  /// Throws the error for the next word unless the input is at its end.
+  func finish() throws(InputError) {
+    if !isAtEnd { throw notUnderstood }
+  }
+
+  /// The error for something that must follow the words just read.
+  func missing(_ part: InputError.Part) -> InputError {
+    if isPartOfDay { return .unsupported(.partOfDay) }
+    return isAtEnd
+      ? .missing(part, after: position > 0 ? tokens[position - 1].source : "") : notUnderstood
+  }
+
+  /// True if the next word is a part of the day without a fixed time: `morning`.
+  var isPartOfDay: Bool { ["morning", "afternoon", "evening", "night"].contains(word) }
+}

@@ -1,0 +1,190 @@
+import BelfryCore
+
+/// The parts of a schedule that an input names. What it leaves out comes from the context.
+public struct ScheduleDraft: Hashable, Sendable {
+  /// The rule for the dates; nil if the input has none.
+  public var rule: Rule?
+  /// The times of day; nil if the input has none.
+  public var times: [CivilTime]?
+  /// The date from which cycles are counted.
+  public var start: CivilDate?
+  /// The end of the schedule.
+  public var end: End?
+  /// The dates without an occurrence.
+  public var exceptions: [CivilDate]?
+  /// The treatment of holidays.
+  public var onHoliday: Schedule.HolidayRule?
+  /// The name of the time zone.
+  public var zone: String?
+
+  /// A rule whose days may be left out: `every 2 weeks`.
+  public enum Rule: Hashable, Sendable {
+    /// One date.
+    case once(CivilDate)
+    /// One time, a number of seconds from now.
+    case later(Int64)
+    /// Every N-th day.
+    case daily(Int)
+    /// Some weekdays of every N-th week; nil for the weekday of the start.
+    case weekly([Weekday]?, Int)
+    /// Some days of every N-th month; nil for the day of the start.
+    case monthly([Recurrence.MonthDay]?, Int)
+    /// Some days of some months of every N-th year; nil for the date of the start.
+    case annual([Int]?, [Recurrence.MonthDay]?, Int)
+    /// Every (count × N)-th day.
+    case days(Int, Int)
+    /// A period after each completion.
+    case afterDone(Period)
+    /// A complete rule, from a text of another program.
+    case complete(Recurrence)
+  }
+
+  /// The end of a schedule.
+  public enum End: Hashable, Sendable {
+    /// The latest possible occurrence.
+    case until(CivilDateTime)
+    /// The number of occurrences.
+    case count(Int)
+    /// The length of time from the first day on.
+    case lasting(Period)
+  }
+
+  /// The maximum number of occurrences in `End.count`.
+  public static let maxCount = 10_000
+
+  /// Creates a draft without any part.
+  public init() {}
+
+  /// The parts that the input names.
+  public var parts: [InputError.Part] {
+    let parts: [(InputError.Part, Bool)] = [
+      (.rule, rule != nil), (.time, times != nil), (.start, start != nil), (.end, end != nil),
+      (.exceptions, exceptions != nil), (.holidays, onHoliday != nil), (.zone, zone != nil),
+    ]
+    return parts.filter(\.1).map(\.0)
+  }
+
+  // MARK: To a schedule
+
+  /// Returns the schedule. Without a time it has the current time of day.
+  ///
+  /// - Parameter completed: The date of the latest completion, which an `afterDone` rule ignores; nil if there was none.
+  /// - Throws: `ScheduleError` if the parts do not form a schedule.
+  public func schedule(
+    in context: InputContext, completed: CivilDate? = nil
+  ) throws -> Schedule {
+    var schedule: Schedule
+    let given = Schedule.Limits(exceptions: exceptions ?? [], onHoliday: onHoliday)
+    switch rule {
+    case .later(let seconds):
+      let moment = context.soon(after: seconds)
+      return try Schedule(.once(moment.date), times: [moment.time], limits: given)
+    case .once, .daily, .weekly, .monthly, .annual, .days, .afterDone, .complete, nil:
+      schedule = try Schedule(
+        recurrence(in: context, completed), times: times ?? [context.now.time], limits: given)
+    }
+    guard let until = try latest(of: schedule, in: context) else { return schedule }
+    var limits = given
+    limits.until = until
+    schedule = try Schedule(schedule.recurrence, times: schedule.times, limits: limits)
+    return schedule
+  }
+
+  /// Returns the latest possible occurrence; nil for no end.
+  private func latest(
+    of schedule: Schedule, in context: InputContext
+  ) throws -> CivilDateTime? {
+    switch end {
+    case nil: return nil
+    case .until(let until): return until
+    case .lasting(let period):
+      let next = Occurrences(schedule, in: context.calendar).next(after: context.now)
+      let first = start ?? next?.date ?? context.today
+      return Schedule.Limits.end(of: first.adding(period).adding(days: -1))
+    case .count(let count):
+      let occurrences = Occurrences(schedule, in: context.calendar)
+      var last = context.now
+      for _ in 0..<min(count, ScheduleDraft.maxCount) {
+        guard let next = occurrences.next(after: last) else { break }
+        last = next
+      }
+      return last
+    }
+  }
+
+  private func recurrence(
+    in context: InputContext, _ completed: CivilDate?
+  ) throws -> Recurrence {
+    let first = start ?? context.today
+    func cadence(_ interval: Int) -> Recurrence.Cadence { .init(interval: interval, start: first) }
+    switch rule {
+    case nil, .later: return .once(nextDate(in: context))
+    case .once(let date): return .once(date)
+    case .complete(let recurrence): return recurrence
+    case .daily(let interval): return .daily(cadence(interval))
+    case .days(let count, let interval): return .days(count, cadence(interval))
+    case .weekly(nil, let interval): return .weekly([first.weekday], cadence(interval))
+    case .monthly(nil, let interval): return .monthly([.day(first.day)], cadence(interval))
+    case .annual(nil, nil, let interval):
+      return .annual(months: [first.month], [.day(first.day)], cadence(interval))
+    case .annual(nil, let days?, let interval):
+      return try anchored(.annual(months: [first.month], days, cadence(interval)), in: context)
+    case .annual(let months?, let days, let interval):
+      return try anchored(
+        .annual(months: months, days ?? [.day(first.day)], cadence(interval)), in: context)
+    case .weekly(let days?, let interval):
+      return try anchored(.weekly(days, cadence(interval)), in: context)
+    case .monthly(let days?, let interval):
+      return try anchored(.monthly(days, cadence(interval)), in: context)
+    case .afterDone(let period):
+      return .afterDone(
+        period,
+        .init(start: start ?? context.today.adding(period), completionsAfter: completed))
+    }
+  }
+
+  /// Returns the next date on which the time of day is in the future.
+  private func nextDate(in context: InputContext) -> CivilDate {
+    let isLater = (times ?? []).contains { $0 > context.now.time }
+    return isLater ? context.today : context.today.adding(days: 1)
+  }
+
+  /// Returns a rule whose intervals are counted from its next date, unless the input names the start.
+  ///
+  /// The next date of `every other tuesday` is always the next Tuesday.
+  private func anchored(_ recurrence: Recurrence, in context: InputContext) throws -> Recurrence {
+    guard start == nil, let cadence = recurrence.cadence, cadence.interval > 1 else {
+      return recurrence
+    }
+    let plain = try Schedule(
+      recurrence.with(.init(start: cadence.start)), times: times ?? [context.now.time])
+    guard let next = Occurrences(plain, in: context.calendar).next(after: context.now) else {
+      return recurrence
+    }
+    return recurrence.with(.init(interval: cadence.interval, start: next.date))
+  }
+}
+
+extension Recurrence {
+  /// Returns the rule with another interval and start. A rule without them is unchanged.
+  public func with(_ cadence: Cadence) -> Recurrence {
+    switch self {
+    case .once, .afterDone: self
+    case .daily: .daily(cadence)
+    case .weekly(let days, _): .weekly(days, cadence)
+    case .monthly(let days, _): .monthly(days, cadence)
+    case .annual(let months, let days, _): .annual(months: months, days, cadence)
+    case .days(let count, _): .days(count, cadence)
+    }
+  }
+}
+
+extension InputContext {
+  /// Returns the civil time a number of seconds from now, rounded up to a whole minute.
+  func soon(after seconds: Int64) -> CivilDateTime {
+    let moment = instant.adding(seconds: seconds)
+    let rest = moment.milliseconds % 60_000
+    return zone.civil(
+      at: rest == 0 ? moment : Instant(milliseconds: moment.milliseconds + 60_000 - rest))
+  }
+}
