@@ -72,6 +72,8 @@ struct CalendarEvents {
     if rule == rules.first { add("RDATE", moves.added.map { CivilDateTime($0, start.time) }) }
     event.add("SUMMARY", library.escaped(alarm.title))
     if let note = alarm.note { event.add("DESCRIPTION", library.escaped(note)) }
+    let tags = alarm.tags.sorted().map { library.escaped($0.text) }
+    if !tags.isEmpty { event.add("CATEGORIES", tags.joined(separator: ",")) }
     event.add(CalendarEvents.recordProperty, library.escaped(definition))
     if alarm.enabled {
       var reminder = CalendarComponent("VALARM")
@@ -95,7 +97,7 @@ struct CalendarEvents {
   /// The alarm's record without its progress, on one line.
   private var definition: String {
     let plain = Alarm(
-      id: alarm.id, title: alarm.title, note: alarm.note, enabled: alarm.enabled,
+      id: alarm.id, title: alarm.title, note: alarm.note, tags: alarm.tags, enabled: alarm.enabled,
       schedule: schedule, zone: alarm.zone, delivery: alarm.delivery,
       progress: Progress(armed: Instant(seconds: 0)))
     return (try? JSON(parsing: AlarmRecord.encode(plain)))?.line ?? "{}"

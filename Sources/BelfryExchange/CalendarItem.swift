@@ -72,6 +72,8 @@ struct CalendarItem {
       id: Identifier(naming: item.first("UID")?.value ?? "\(title) \(property.value)"),
       title: title, note: note, schedule: schedule, zone: zone)
     alarm.skipped = skipped
+    let labels = item.all("CATEGORIES").flatMap { library.texts($0.value) }
+    losses += alarm.addTags(labels).map { "the category \($0)" }
     alarm.losses = losses
     return alarm
   }

@@ -170,6 +170,23 @@ struct CalendarLibrary {
     return result
   }
 
+  /// Returns the elements of a list of texts, separated by commas, without escapes.
+  func texts(_ value: String) -> [String] {
+    var elements: [String] = []
+    var element = ""
+    var isEscaped = false
+    for character in value {
+      if character == ",", !isEscaped {
+        elements.append(element)
+        element = ""
+        continue
+      }
+      element.append(character)
+      isEscaped = character == "\\" && !isEscaped
+    }
+    return (elements + [element]).map(text).filter { !$0.isEmpty }
+  }
+
   // MARK: Writing
 
   /// Returns a text with the escapes of a property value.

@@ -30,6 +30,8 @@ public struct ForeignAlarm: Sendable {
   public var title: String
   /// The note; nil for none.
   public var note: String?
+  /// The tags.
+  public var tags: Set<Tag> = []
   /// True if the alarm is enabled.
   public var enabled = true
   /// The schedule.
@@ -49,6 +51,20 @@ public struct ForeignAlarm: Sendable {
     self.note = note
     self.schedule = schedule
     self.zone = zone
+  }
+
+  /// Adds the tags of another program's labels, and returns the labels that cannot be tags.
+  ///
+  /// White space in a label becomes a hyphen.
+  mutating func addTags(_ labels: [String]) -> [String] {
+    labels.filter { label in
+      let words = label.split(whereSeparator: \.isWhitespace).joined(separator: "-")
+      guard let tag = try? Tag(words), tags.count < Tag.maxCount || tags.contains(tag) else {
+        return true
+      }
+      tags.insert(tag)
+      return false
+    }
   }
 
   /// Returns a valid title and note for any text.

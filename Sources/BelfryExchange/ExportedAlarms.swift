@@ -46,6 +46,11 @@ struct ExportedAlarms {
     where written.first(name)?.value != item.first(name)?.value {
       return nil
     }
+    // Another program may reorder the categories, and write one property for each.
+    func categories(_ item: CalendarComponent) -> Set<String> {
+      Set(item.all("CATEGORIES").flatMap { library.texts($0.value) })
+    }
+    guard categories(written) == categories(item) else { return nil }
     // Another program may reorder the parts of a rule, and their elements.
     func parts(_ item: CalendarComponent) -> Set<[Substring]> {
       let parts = item.first("RRULE")?.value.split(separator: ";") ?? []
@@ -54,6 +59,7 @@ struct ExportedAlarms {
     guard parts(written) == parts(item) else { return nil }
     var result = ForeignAlarm(
       id: id, title: alarm.title, note: alarm.note, schedule: alarm.schedule, zone: alarm.zone)
+    result.tags = alarm.tags
     result.enabled = alarm.enabled
     result.delivery = alarm.delivery
     result.skipped = item.all("EXDATE").flatMap { CalendarTime.list($0.value) }

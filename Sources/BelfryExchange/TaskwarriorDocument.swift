@@ -59,15 +59,17 @@ public enum TaskwarriorDocument {
     } catch {
       throw CalendarRule.Unsupported(error.reason)
     }
-    let tags = task["tags"]?.array?.compactMap(\.string).map { "+\($0)" } ?? []
+    var result = ForeignAlarm(
+      id: Identifier(naming: task["uuid"]?.string ?? text), title: "", note: nil,
+      schedule: schedule, zone: .floating)
+    let others = result.addTags(task["tags"]?.array?.compactMap(\.string) ?? []).map { "+\($0)" }
     let project = task["project"]?.string.map { ["project:\($0)"] } ?? []
     let annotations = task["annotations"]?.array?.compactMap { $0["description"]?.string } ?? []
-    let labels = (project + tags).joined(separator: " ")
+    let labels = (project + others).joined(separator: " ")
     let note = ([labels].filter { !$0.isEmpty } + annotations).joined(separator: "\n")
     let texts = ForeignAlarm.texts(task["description"]?.string ?? "", note.isEmpty ? nil : note)
-    return ForeignAlarm(
-      id: Identifier(naming: task["uuid"]?.string ?? text), title: texts.title, note: texts.note,
-      schedule: schedule, zone: .floating)
+    (result.title, result.note) = (texts.title, texts.note)
+    return result
   }
 
   /// Parses `20261127T080000Z`; nil for any other text.

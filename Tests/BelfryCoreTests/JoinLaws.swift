@@ -60,6 +60,10 @@ import Testing
     var alarm = try rent()
     alarm.title = random.pick(["Rent", "Pay rent", "Miete"])
     alarm.note = random.pick([nil, "a", "b"])
+    for tag in try ["home", "pills", "work"].map({ try Tag($0) }) {
+      if random.one(in: 2) { alarm.tags.insert(tag) }
+      if !random.one(in: 3) { alarm.mergeState.tagStamps[tag] = stamp(&random) }
+    }
     alarm.enabled = random.one(in: 2)
     alarm.zone = random.pick([.floating, .named("Europe/Berlin")])
     alarm.delivery.persistent = random.one(in: 2)
@@ -272,7 +276,19 @@ import Testing
     #expect(Alarm.join(deleted, progressed).isDeleted)
   }
 
-  @Test func case5_unknownKeysAreKept() throws {
+  @Test func case5_tagsJoinSeparately() throws {
+    let (home, pills) = (try Tag("home"), try Tag("pills"))
+    let base = edited(try rent(), after: 0, by: laptop) { $0.tags = [home] }
+    let ours = edited(base, after: 30, by: laptop) { $0.tags = [home, pills] }
+    let theirs = edited(base, after: 60, by: server) { $0.tags = [] }
+    #expect(Alarm.join(ours, theirs).tags == [pills])
+    // Between equal stamps, the addition wins.
+    var removed = ours
+    removed.tags = []
+    #expect(Alarm.join(ours, removed).tags == ours.tags)
+  }
+
+  @Test func case6_unknownKeysAreKept() throws {
     var (a, b) = (try rent(), try rent())
     a.mergeState.extras = ["colour": "\"red\""]
     b.mergeState.extras = ["icon": "\"bell\""]

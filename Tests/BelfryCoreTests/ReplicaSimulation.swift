@@ -27,6 +27,9 @@ import Testing
       log += entries
       return entries
     }
+    let tags = try ["home", "pills"].map { try Tag($0) }
+    /// The latest edit of each tag, which must win.
+    var tagEdits: [Tag: (stamp: Stamp, isPresent: Bool)] = [:]
     var confirmed: Set<CivilDateTime> = []
     var skipped: Set<CivilDateTime> = []
     var now = instant("2026-11-23T08:50:00Z")
@@ -71,6 +74,17 @@ import Testing
         let events = last.entries.map { Event(undoing: $0, in: restored) }
         _ = note(Transition(alarm: restored, events: events), at: now)
       }
+      if random.one(in: 4) {
+        let tag = random.pick(tags)
+        let before = device.alarm
+        device.alarm.tags.formSymmetricDifference([tag])
+        device.alarm = device.alarm.stamped(
+          against: before, at: now, device: [laptop, server, TestIdentifier.make()][index])
+        let stamp = try #require(device.alarm.mergeState.tagStamps[tag])
+        if tagEdits[tag].map({ stamp > $0.stamp }) ?? true {
+          tagEdits[tag] = (stamp, device.alarm.tags.contains(tag))
+        }
+      }
       devices[index] = device
       if random.one(in: 3) {
         let (a, b) = (random.int(0...2), random.int(0...2))
@@ -82,6 +96,10 @@ import Testing
     let all = devices.map(\.alarm)
     let joined = Alarm.join(Alarm.join(all[0], all[1]), all[2])
     #expect(joined == Alarm.join(all[2], Alarm.join(all[1], all[0])), "seed \(seed)")
+    for (tag, edit) in tagEdits {
+      #expect(joined.tags.contains(tag) == edit.isPresent, "seed \(seed): \(tag)")
+      #expect(joined.mergeState.tagStamps[tag] == edit.stamp, "seed \(seed): \(tag)")
+    }
     // The logs of all devices agree with the joined record.
     let story = Statistics(log)
     for (civil, record) in joined.progress.occurrences {

@@ -370,6 +370,7 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     let (alarms, leftOut) = TaskwarriorDocument.read(json, now: now, zone: .utc)
     #expect(alarms.map(\.schedule.summary) == (summary.map { [$0] } ?? []))
     #expect(leftOut.count == (summary == nil ? 1 : 0))
-    #expect(alarms.first?.note ?? "project:home +bills" == "project:home +bills")
+    #expect(alarms.first?.note ?? "project:home" == "project:home")
+    #expect(alarms.first?.tags.text ?? "bills" == "bills")
   }
 }

@@ -49,7 +49,9 @@ import Testing
         validUntil: status.validUntil),
       AlarmSummary(
         id: id, title: title ?? "Alarm \(number) ❤️",
-        note: number.isMultiple(of: 3) ? "a note" : nil, badge: "daily", zone: "floating",
+        note: number.isMultiple(of: 3) ? "a note" : nil,
+        tags: number.isMultiple(of: 4) ? Set(["home", "薬"].compactMap { try? Tag($0) }) : [],
+        badge: "daily", zone: "floating",
         isDeleted: number.isMultiple(of: 5), status: status)
     )
   }
@@ -182,8 +184,8 @@ import Testing
 
   @Test func anIndexOfAnotherVersionIsIgnored() {
     let whole = bytes(nil, 0..<5)
-    #expect(String(decoding: whole[..<8], as: UTF8.self) == "BlCard05")
-    for version in ["04", "06", "99"] {
+    #expect(String(decoding: whole[..<8], as: UTF8.self) == "BlCard06")
+    for version in ["05", "07", "99"] {
       var other = whole
       other.replaceSubrange(6..<8, with: version.utf8)
       AlarmIndexLayout.set(

@@ -35,7 +35,8 @@ import Testing
         }
       },
       "schedule": { "days": ["mon", "fri"], "interval": 2, "kind": "weekly", "start": "2026-11-20", "times": ["09:00", "21:30"] },
-      "stamps": { "schedule": "2026-11-20T22:41:00.000Z-0000-laptopaaaaaaaaaaaaaaaaaaaa", "title": "2026-11-20T22:41:00.000Z-0001-laptopaaaaaaaaaaaaaaaaaaaa" },
+      "stamps": { "schedule": "2026-11-20T22:41:00.000Z-0000-laptopaaaaaaaaaaaaaaaaaaaa", "tags": "2026-11-20T22:41:00.000Z-0000-laptopaaaaaaaaaaaaaaaaaaaa", "tags.home": "2026-11-20T22:41:00.000Z-0000-laptopaaaaaaaaaaaaaaaaaaaa", "tags.old": "2026-11-20T22:41:00.000Z-0000-laptopaaaaaaaaaaaaaaaaaaaa", "title": "2026-11-20T22:41:00.000Z-0001-laptopaaaaaaaaaaaaaaaaaaaa" },
+      "tags": [ "home", "pills" ],
       "title": "Rent reminder",
       "zone": "Europe/Berlin"
     }

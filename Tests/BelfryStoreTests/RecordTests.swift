@@ -76,6 +76,56 @@ import Testing
     }
   }
 
+  @Test func tagsRoundTrip() throws {
+    let stamp = "2026-11-20T22:41:00.000Z-0000-laptopaaaaaaaaaaaaaaaaaaaa"
+    let tagged = text.replacing(
+      "    \"title\": \"2026",
+      with: """
+            "tags": "\(stamp)",
+            "tags.home": "\(stamp)",
+            "tags.old": "\(stamp)",
+            "title": "2026
+        """
+    ).replacing(
+      "  \"title\": \"Rent",
+      with: """
+          "tags": [
+            "home",
+            "pills"
+          ],
+          "title": "Rent
+        """)
+    let alarm = try decode(tagged)
+    let (home, old) = (try Tag("home"), try Tag("old"))
+    #expect(alarm.tags == [home, try Tag("pills")])
+    #expect(
+      alarm.mergeState.tagStamps == [
+        home: try #require(Stamp(stamp)), old: try #require(Stamp(stamp)),
+      ])
+    #expect(String(decoding: AlarmRecord.encode(alarm), as: UTF8.self) == tagged)
+    // A hand edit may use upper case.
+    #expect(
+      try decode(tagged.replacing("\"home\",", with: "\"Home\", \"HOME\",")).tags == alarm.tags)
+    for (wrong, reason) in [
+      (
+        tagged.replacing("\"home\",", with: "\"my home\","),
+        "an element of 'tags' is not a tag: it contains U+0020; tags consist of letters, digits, '-', '_' and '.'"
+      ),
+      (tagged.replacing("\"home\",", with: "7,"), "'tags' is not a list of strings"),
+      (
+        tagged.replacing("\"tags.old\": \"\(stamp)\"", with: "\"tags.old\": \"soon\""),
+        "'stamps.tags.old' is not a stamp"
+      ),
+    ] {
+      #expect { try decode(wrong) } throws: { ($0 as? RecordError)?.reason == reason }
+    }
+    // The stamp of a text that is not a tag is an unknown key.
+    let unknown = tagged.replacing("tags.old", with: "tags.Old")
+    #expect(
+      String(decoding: AlarmRecord.encode(try decode(unknown)), as: UTF8.self).contains(
+        "\"tags.Old\""))
+  }
+
   @Test func cascadesRoundTrip() throws {
     var alarm = try decode(text)
     let one = try #require(Identifier("laptopaaaaaaaaaaaaaaaaaaaa"))

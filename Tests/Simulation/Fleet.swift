@@ -441,10 +441,13 @@ final class Fleet {
     guard !known.isEmpty else { return }
     let id = random.pick(known)
     let title = "title \(random.int(0...99))"
-    switch random.int(0...19) {
+    switch random.int(0...21) {
     case 0 where alarms.count < 6: _ = try add(on: device, title: title)
     case 1, 2: try edit(id, store, device) { $0.title = title }
     case 3: try edit(id, store, device) { $0.note = title }
+    case 20, 21:
+      let tag = try Tag(random.pick(["home", "pills", "work"]))
+      try edit(id, store, device) { $0.tags.formSymmetricDifference([tag]) }
     case 4 where !steady.contains(id):
       let time = CivilTime(hour: random.int(0...23), minute: random.int(0...59))!
       try edit(id, store, device) { alarm in

@@ -8,6 +8,7 @@ struct Ledger {
   private var alarms: Set<Identifier> = []
   private var entries: Set<Identifier> = []
   private var edits: [Key: (stamp: Stamp, text: String)] = [:]
+  private var tagEdits: [TagKey: (stamp: Stamp, isPresent: Bool)] = [:]
   /// The occurrences that a user has confirmed, with their revision at that time.
   private var done: [OccurrenceID: Int] = [:]
   private var skipped: Set<OccurrenceID> = []
@@ -18,6 +19,11 @@ struct Ledger {
     let field: Alarm.Field
   }
 
+  private struct TagKey: Hashable {
+    let alarm: Identifier
+    let tag: Tag
+  }
+
   mutating func acknowledge(_ change: Store.Change) {
     alarms.formUnion(change.alarms.map(\.id))
     entries.formUnion(change.entries.map(\.id))
@@ -26,6 +32,15 @@ struct Ledger {
   /// Records an edited field: the latest stamp must win.
   mutating func edited(_ alarm: Alarm, _ field: Alarm.Field) {
     guard let stamp = alarm.mergeState.stamps[field] else { return }
+    // Each tag is an edit of its own.
+    if field == .tags {
+      for (tag, stamp) in alarm.mergeState.tagStamps {
+        let key = TagKey(alarm: alarm.id, tag: tag)
+        if let known = tagEdits[key], known.stamp > stamp { continue }
+        tagEdits[key] = (stamp, alarm.tags.contains(tag))
+      }
+      return
+    }
     let key = Key(alarm: alarm.id, field: field)
     if let known = edits[key], known.stamp > stamp { return }
     edits[key] = (stamp, alarm.text(of: field))
@@ -73,6 +88,12 @@ struct Ledger {
           "the edit of \(key.field) of \(key.alarm.short) to \(edit.text) was lost: it is \(alarm.text(of: key.field))"
         )
       }
+    }
+    for (key, edit) in tagEdits {
+      guard let alarm = end.alarms[key.alarm], let stamp = alarm.mergeState.tagStamps[key.tag],
+        stamp > edit.stamp
+          || (stamp == edit.stamp && alarm.tags.contains(key.tag) == edit.isPresent)
+      else { throw Violation("the edit of the tag \(key.tag) of \(key.alarm.short) was lost") }
     }
   }
 

@@ -15,7 +15,7 @@ struct Add: ParsableCommand {
         belfry add "Take pills" every day at 9:00 and 21:00 --persistent
         belfry add "Bins" every other tuesday 7pm except 2026-12-29
         belfry add "Dentist" 24 dec 18:00
-        belfry add "Water filter" 90 days after done at 18:00
+        belfry add "Water filter" 90 days after done at 18:00 --tag home
         belfry add "Team call" every mon 10am berlin time
         belfry add "Renew passport" --annual 03-01 --at 10:00 --warn 30d,7d --on laptop
       """)
@@ -32,6 +32,7 @@ struct Add: ParsableCommand {
   @Option(help: "A note, at most 2,000 characters.")
   var note: String?
 
+  @OptionGroup var tagging: TagOptions
   @OptionGroup var motion: MotionOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
@@ -65,11 +66,13 @@ struct Add: ParsableCommand {
     } catch let error as CommandError {
       throw error.with(hints: titleHint(title, words, parser).map { [$0] } ?? error.hints)
     }
+    let tags = try tagging.changed([])
     var delivery = delivery
     if let persistent { delivery.persistent = delivery.persistent ?? persistent }
     let options = schedule
     try AlarmCreation(
-      title: title, note: note, zone: try options.zone(parser, phrase: draft), delivery: delivery,
+      title: title, note: note, tags: tags, zone: try options.zone(parser, phrase: draft),
+      delivery: delivery,
       isStill: motion.noAnimation, json: common.json,
       schedule: { try options.schedule(.init(parser: $0, phrase: words)) }
     ).run(context, parser)

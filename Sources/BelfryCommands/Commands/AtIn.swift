@@ -93,6 +93,7 @@ struct In: ParsableCommand {
 /// The options of a one-time alarm, and its creation.
 struct OneTimeOptions: ParsableArguments {
   @OptionGroup var delivery: DeliveryOptions
+  @OptionGroup var tagging: TagOptions
 
   @Option(help: "A note, at most 2,000 characters.")
   var note: String?
@@ -128,7 +129,8 @@ struct OneTimeOptions: ParsableArguments {
     }
     let civil = moment.civil(.future, in: parser.context)
     try AlarmCreation(
-      title: title, note: note, delivery: delivery, isStill: motion.noAnimation, json: common.json,
+      title: title, note: note, tags: try tagging.changed([]), delivery: delivery,
+      isStill: motion.noAnimation, json: common.json,
       schedule: { _ in try Schedule(.once(civil.date), times: [civil.time]) }
     ).run(context, parser)
   }

@@ -13,6 +13,7 @@ struct Edit: ParsableCommand {
         belfry edit rent --title "Pay the rent" --at 11:30
         belfry edit rent --monthly 1 --note ""
         belfry edit bins --schedule "every other tue 7pm"
+        belfry edit rent --tag +home,-work
       """)
 
   @Argument(help: "The alarm.")
@@ -23,6 +24,7 @@ struct Edit: ParsableCommand {
 
   @OptionGroup var schedule: ScheduleOptions
   @OptionGroup var delivery: DeliveryOptions
+  @OptionGroup var tagging: TagOptions
 
   @Option(help: "The new note; an empty one removes the note.")
   var note: String?
@@ -39,12 +41,14 @@ struct Edit: ParsableCommand {
     let zone = try schedule.zone(parser, phrase: schedule.phrase([], parser))
     guard
       title != nil || note != nil || zone != nil || schedule.changesSchedule
-        || delivery.isGiven
+        || delivery.isGiven || tagging.isGiven
     else {
       throw CommandError(
         .usage, "there is nothing to change.",
         hint: "Name the options to change: see 'belfry help edit'.")
     }
+    // An invalid option is reported before the alarm is looked up.
+    _ = try tagging.changed([])
     let store = try context.open()
     let summary = try context.find(alarm, in: store)
     let (result, fields) = try store.update(summary.id) { before in
@@ -52,6 +56,7 @@ struct Edit: ParsableCommand {
       if let title { after.title = title }
       if let note { after.note = note }
       if let zone { after.zone = zone }
+      after.tags = try tagging.changed(after.tags)
       after.delivery = try delivery.changed(after.delivery, devices: DeviceDirectory(store))
       if schedule.changesSchedule {
         let zone = store.zone(of: after)

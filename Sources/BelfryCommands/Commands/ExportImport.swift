@@ -192,8 +192,8 @@ struct Import: ParsableCommand {
     var events: [(event: Event, alarm: Alarm)] = []
     for item in imported {
       var alarm = Alarm.created(
-        id: item.id, title: item.title, note: item.note, schedule: item.schedule, zone: item.zone,
-        delivery: item.delivery, at: store.context.now, device: store.device)
+        id: item.id, title: item.title, note: item.note, tags: item.tags, schedule: item.schedule,
+        zone: item.zone, delivery: item.delivery, at: store.context.now, device: store.device)
       alarm.enabled = item.enabled
       events.append((Event(.created, payload: .schedule(item.schedule)), alarm))
       let zone = store.context.zones.zone(of: alarm)
@@ -220,6 +220,7 @@ struct Import: ParsableCommand {
 extension ForeignAlarm {
   /// Returns true if the alarm's definition differs from that of an alarm in the store.
   fileprivate func differs(from alarm: Alarm) -> Bool {
-    title != alarm.title || note != alarm.note || schedule != alarm.schedule || zone != alarm.zone
+    title != alarm.title || note != alarm.note || tags != alarm.tags || schedule != alarm.schedule
+      || zone != alarm.zone
   }
 }

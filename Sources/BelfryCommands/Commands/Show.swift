@@ -40,6 +40,7 @@ struct Show: ParsableCommand {
         alarm.delivery.persistent ? "rings until answered" : "rings until the ring timeout"
       ),
     ]
+    if !alarm.tags.isEmpty { rows.insert(("tags", alarm.tags.text), at: 1) }
     if alarm.delivery.strict {
       rows.append(("strict", "rings again until it is done; never completed by itself"))
     }

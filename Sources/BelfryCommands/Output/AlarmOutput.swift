@@ -39,7 +39,7 @@ struct AlarmOutput: Sendable {
     return civil.date == zones.local.civil(at: now).date ? "\(civil.time)" : civil.spoken
   }
 
-  /// Appends a card: title and badge, state and command, next occurrence and countdown, identifier and note.
+  /// Appends a card: title and badge, state and command, next occurrence and countdown, identifier, tags and note.
   func append(_ summary: AlarmSummary, to text: inout String) {
     let status = summary.status
     let muted = status.state == .disabled || status.state == .finished
@@ -59,6 +59,7 @@ struct AlarmOutput: Sendable {
         [Piece(when + ","), Piece(" " + Span.until(next.at.seconds(since: now)))], to: &text)
     }
     var last = summary.id.short
+    for tag in summary.tags.sorted() { last += "  +\(tag)" }
     if let note = summary.note?.split(separator: "\n").first {
       last += "  " + Printable.text(String(note).replacing("\t", with: " "))
     }

@@ -6,6 +6,7 @@ import BelfryStore
 struct AlarmCreation {
   let title: String
   var note: String?
+  var tags: Set<Tag> = []
   /// The zone of the options; nil for the default zone.
   var zone: Alarm.Zone?
   let delivery: DeliveryOptions
@@ -32,8 +33,8 @@ struct AlarmCreation {
     let schedule = try schedule(
       parser.with(zone: rules, calendar: store.calendars.workCalendar))
     let alarm = Alarm.created(
-      id: context.storeContext.makeIdentifier(), title: title, note: note, schedule: schedule,
-      zone: zone,
+      id: context.storeContext.makeIdentifier(), title: title, note: note, tags: tags,
+      schedule: schedule, zone: zone,
       delivery: try delivery.changed(Alarm.Delivery(), devices: DeviceDirectory(store)), at: now,
       device: store.device)
     let status = store.timeline(alarm).status(at: now, settings: settings, ledger: DeliveryLedger())

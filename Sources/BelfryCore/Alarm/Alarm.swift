@@ -8,6 +8,8 @@ public struct Alarm: Hashable, Sendable {
   public var title: String
   /// The note, up to 2,000 characters; nil if there is none.
   public var note: String?
+  /// The tags.
+  public var tags: Set<Tag>
   /// True if the alarm is enabled. A disabled alarm never fires.
   public var enabled: Bool
   /// The recurrence rule and the times of day, in civil time.
@@ -36,12 +38,12 @@ public struct Alarm: Hashable, Sendable {
   /// The definition fields, named as in records.
   public enum Field: String, CaseIterable, Comparable, Sendable {
     /// The property of the same name.
-    case cascade, cascadeZone, delivery, enabled, note, partner, pause, schedule, title, zone
+    case cascade, cascadeZone, delivery, enabled, note, partner, pause, schedule, tags, title, zone
 
     /// True for a field that most alarms never set. It has no stamp until then.
     var isOptional: Bool {
       switch self {
-      case .pause, .cascade, .cascadeZone, .partner: true
+      case .pause, .cascade, .cascadeZone, .partner, .tags: true
       case .delivery, .enabled, .note, .schedule, .title, .zone: false
       }
     }
@@ -107,7 +109,8 @@ public struct Alarm: Hashable, Sendable {
 
   /// Creates an alarm from the parts of its record.
   public init(
-    id: Identifier, title: String, note: String? = nil, enabled: Bool = true, schedule: Schedule,
+    id: Identifier, title: String, note: String? = nil, tags: Set<Tag> = [], enabled: Bool = true,
+    schedule: Schedule,
     zone: Zone = .floating, delivery: Delivery = Delivery(), pause: Pause? = nil,
     cascade: Cascade? = nil, cascadeZone: String? = nil, partner: PartnerOrigin? = nil,
     progress: Progress, mergeState: MergeState = MergeState()
@@ -115,6 +118,7 @@ public struct Alarm: Hashable, Sendable {
     self.id = id
     self.title = title
     self.note = note
+    self.tags = tags
     self.enabled = enabled
     self.schedule = schedule
     self.zone = zone
@@ -134,7 +138,7 @@ public struct Alarm: Hashable, Sendable {
 
   /// The latest stamp in the record, which the stamp of the next edit must exceed; nil if there is none.
   public var latestStamp: Stamp? {
-    ([mergeState.latestStamp].compactMap { $0 }
+    ([mergeState.latestStamp].compactMap { $0 } + Array(mergeState.tagStamps.values)
       + (cascade?.registers.values.compactMap(\.stamp) ?? []))
       .max()
   }
@@ -147,6 +151,7 @@ public struct Alarm: Hashable, Sendable {
     switch field {
     case .title: title
     case .note: note ?? ""
+    case .tags: tags.text
     case .enabled: enabled ? "enabled" : "disabled"
     case .schedule: schedule.canonicalText
     case .zone: zone.text
@@ -167,6 +172,7 @@ public struct Alarm: Hashable, Sendable {
     switch field {
     case .title: title = other.title
     case .note: note = other.note
+    case .tags: tags = other.tags
     case .enabled: enabled = other.enabled
     case .schedule: schedule = other.schedule
     case .zone: zone = other.zone

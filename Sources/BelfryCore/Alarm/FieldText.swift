@@ -42,7 +42,7 @@ extension Alarm {
     switch field {
     case .delivery: delivery.fieldText
     case .cascade: cascade?.plan.fieldText ?? ""
-    case .title, .note, .enabled, .schedule, .zone, .pause, .cascadeZone, .partner:
+    case .title, .note, .tags, .enabled, .schedule, .zone, .pause, .cascadeZone, .partner:
       FieldText(text(of: field))
     }
   }

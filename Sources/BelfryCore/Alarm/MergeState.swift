@@ -3,6 +3,10 @@ extension Alarm {
   public struct MergeState: Hashable, Sendable {
     /// The stamp of each field's last edit. A field without a stamp is older than any with one.
     public var stamps: [Field: Stamp]
+    /// The stamp of the last addition or removal of each tag that was ever edited.
+    ///
+    /// The latest of them is also in `stamps`, so that the edit of a tag overrides a deletion that had not seen it.
+    public var tagStamps: [Tag: Stamp]
     /// The stamps that the deletion had seen; nil if the alarm was never deleted.
     ///
     /// The definition stays in the record. A concurrent edit that the deletion had not seen can restore the whole
@@ -13,9 +17,11 @@ extension Alarm {
 
     /// Creates the state from the parts of a record.
     public init(
-      stamps: [Field: Stamp] = [:], deletion: [Field: Stamp]? = nil, extras: [String: String] = [:]
+      stamps: [Field: Stamp] = [:], tagStamps: [Tag: Stamp] = [:], deletion: [Field: Stamp]? = nil,
+      extras: [String: String] = [:]
     ) {
       self.stamps = stamps
+      self.tagStamps = tagStamps
       self.deletion = deletion
       self.extras = extras
     }

@@ -2,16 +2,17 @@
 extension Alarm {
   /// Returns a new, enabled alarm that is armed from `now`: nothing fires retroactively.
   public static func created(
-    id: Identifier, title: String, note: String?, schedule: Schedule, zone: Zone,
-    delivery: Delivery, at now: Instant, device: Identifier
+    id: Identifier, title: String, note: String?, tags: Set<Tag> = [], schedule: Schedule,
+    zone: Zone, delivery: Delivery, at now: Instant, device: Identifier
   ) -> Alarm {
     let stamp = Stamp(time: now, device: device)
+    let fields = Field.allCases.filter { !$0.isOptional } + (tags.isEmpty ? [] : [.tags])
     return Alarm(
-      id: id, title: title, note: note, schedule: schedule, zone: zone, delivery: delivery,
-      progress: Progress(armed: now),
+      id: id, title: title, note: note, tags: tags, schedule: schedule, zone: zone,
+      delivery: delivery, progress: Progress(armed: now),
       mergeState: MergeState(
-        stamps: Dictionary(
-          uniqueKeysWithValues: Field.allCases.filter { !$0.isOptional }.map { ($0, stamp) })))
+        stamps: Dictionary(uniqueKeysWithValues: fields.map { ($0, stamp) }),
+        tagStamps: Dictionary(uniqueKeysWithValues: tags.map { ($0, stamp) })))
   }
 
   /// Returns the fields with different values, in ascending order.
@@ -30,6 +31,7 @@ extension Alarm {
       if field == .cascade, let cascade {
         return !cascade.partsEdited(since: earlier?.cascade).isEmpty
       }
+      if field == .tags { return !tagsEditedByHand(since: earlier).isEmpty }
       guard let stamp = mergeState.stamps[field] else {
         return !field.isOptional || text(of: field) != earlier?.text(of: field) ?? ""
       }
@@ -50,6 +52,7 @@ extension Alarm {
     let stamp = Stamp.next(
       after: [latestStamp, earlier?.latestStamp].compactMap { $0 }.max(), now: now, device: device)
     for field in edited { alarm.mergeState.stamps[field] = stamp }
+    for tag in tagsEditedByHand(since: earlier) { alarm.mergeState.tagStamps[tag] = stamp }
     if edited.contains(.cascade) {
       // A due occurrence follows the cascade as it was before the edit.
       alarm.cascade = (alarm.cascade ?? Cascade()).stamped(
@@ -75,6 +78,9 @@ extension Alarm {
       let (stamp, earlier) = (mergeState.stamps[field], base.mergeState.stamps[field])
       guard stamp == nil || stamp == earlier else { continue }
       result.mergeState.stamps[field] = Stamp.first(after: earlier, of: id)
+    }
+    for tag in tagsEditedByHand(since: base) {
+      result.mergeState.tagStamps[tag] = Stamp.first(after: base.mergeState.tagStamps[tag], of: id)
     }
     if cascade != nil || base.cascade != nil {
       result.cascade = (cascade ?? Cascade()).stamped(

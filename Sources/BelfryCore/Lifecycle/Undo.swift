@@ -50,14 +50,22 @@ extension Timeline {
     let fields = after.changedFields(from: before)
     // Compare values, because the undo of a later action has stamped the field again.
     for field in fields
-    where field != .cascade && alarm.text(of: field) != after.text(of: field) {
+    where field != .cascade && field != .tags && alarm.text(of: field) != after.text(of: field) {
       throw .changedSince(.field(field))
+    }
+    // Later edits of other tags stay.
+    let tags = after.changedTags(from: before)
+    if tags.contains(where: { alarm.tags.contains($0) != after.tags.contains($0) }) {
+      throw .changedSince(.field(.tags))
     }
     var stamped = fields
     if after.isDeleted, !before.isDeleted, stamped.isEmpty { stamped = [.enabled] }
     let stamp = Stamp.next(after: alarm.latestStamp, now: now, device: device)
     for field in stamped {
-      if field == .cascade {
+      if field == .tags {
+        result.take(tags, from: before)
+        for tag in tags { result.mergeState.tagStamps[tag] = stamp }
+      } else if field == .cascade {
         // Later edits of other parts of the cascade stay.
         guard
           let cascade = (alarm.cascade ?? Cascade()).undoing(after.cascade, before: before.cascade)

@@ -16,18 +16,24 @@ extension Alarm {
   ///    disabled, and afterwards those that are not later than `progress.cleared`.
   /// 4. **Deletion**: for each field, the later of the stamps that the two deletions had seen. The alarm is deleted as
   ///    long as no field has a later stamp (`isDeleted`): an edit that the deletion had not seen restores the alarm.
-  /// 5. **Unknown keys**: all are kept. Between two values, the greater text wins.
+  /// 5. **Tags**, one by one: the later addition or removal wins. A tag without a stamp is older than any with one.
+  ///    Between equal stamps, the addition wins.
+  /// 6. **Unknown keys**: all are kept. Between two values, the greater text wins.
   public static func join(_ a: Alarm, _ b: Alarm) -> Alarm {
     var result = a
     result.mergeState = MergeState.joiningDeletionAndExtras(a.mergeState, b.mergeState)
-    for field in Field.allCases where field != .cascade && wins(field, b, over: a) {
+    for field in Field.allCases
+    where field != .cascade && field != .tags && wins(field, b, over: a) {
       result.take(field, from: b)
       result.mergeState.stamps[field] = b.mergeState.stamps[field]
     }
     result.cascade = [a.cascade, b.cascade].compactMap { $0 }.reduce(nil) { joined, cascade in
       joined.map { Cascade.join($0, cascade) } ?? cascade
     }
-    result.mergeState.stamps[.cascade] = [a, b].compactMap { $0.mergeState.stamps[.cascade] }.max()
+    (result.tags, result.mergeState.tagStamps) = joinedTags(a, b)
+    for field in [Field.cascade, .tags] {
+      result.mergeState.stamps[field] = [a, b].compactMap { $0.mergeState.stamps[field] }.max()
+    }
     result.progress = Progress.join(a.progress, b.progress)
     return result
   }

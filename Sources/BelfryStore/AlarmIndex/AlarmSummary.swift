@@ -8,6 +8,8 @@ public struct AlarmSummary: Hashable, Sendable {
   public let title: String
   /// The note; nil if there is none.
   public let note: String?
+  /// The tags.
+  public let tags: Set<Tag>
   /// The schedule in short: `weekly`, `every 2 weeks`.
   public let badge: String
   /// The name of the time zone of the alarm's times, or `floating`.
@@ -19,12 +21,13 @@ public struct AlarmSummary: Hashable, Sendable {
 
   /// Creates a summary from its parts.
   public init(
-    id: Identifier, title: String, note: String?, badge: String, zone: String, isDeleted: Bool,
-    status: AlarmStatus
+    id: Identifier, title: String, note: String?, tags: Set<Tag> = [], badge: String, zone: String,
+    isDeleted: Bool, status: AlarmStatus
   ) {
     self.id = id
     self.title = title
     self.note = note
+    self.tags = tags
     self.badge = badge
     self.zone = zone
     self.isDeleted = isDeleted
@@ -34,7 +37,8 @@ public struct AlarmSummary: Hashable, Sendable {
   /// Creates the summary of an alarm with a status.
   public init(_ alarm: Alarm, status: AlarmStatus) {
     self.init(
-      id: alarm.id, title: alarm.title, note: alarm.note, badge: alarm.schedule.badge,
-      zone: alarm.shownZone, isDeleted: alarm.isDeleted, status: status)
+      id: alarm.id, title: alarm.title, note: alarm.note, tags: alarm.tags,
+      badge: alarm.schedule.badge, zone: alarm.shownZone, isDeleted: alarm.isDeleted, status: status
+    )
   }
 }

@@ -19,6 +19,8 @@ enum AlarmSummaryWriter {
     let status = summary.status
     text(summary.title)
     optional(summary.note, text)
+    number(Int64(summary.tags.count))
+    for tag in summary.tags.sorted() { text(tag.text) }
     text(summary.badge)
     text(summary.zone)
     bytes.append(summary.isDeleted ? 1 : 0)
@@ -98,11 +100,22 @@ struct AlarmSummaryReader {
     return result
   }
 
+  private mutating func tags() -> Set<Tag>? {
+    guard let count = number(), (0...10_000).contains(count) else { return nil }
+    var result: Set<Tag> = []
+    for _ in 0..<count {
+      guard let tag = text().flatMap({ try? Tag($0) }) else { return nil }
+      result.insert(tag)
+    }
+    return result
+  }
+
   /// Returns the summary of an alarm.
   mutating func summary(_ id: Identifier) -> AlarmSummary? {
     guard let title = text(), let hasNote = byte() else { return nil }
     let note = hasNote == 1 ? text() : nil
-    guard let badge = text(), let zone = text(), let deleted = byte(), let state = byte(),
+    guard let tags = tags(), let badge = text(), let zone = text(), let deleted = byte(),
+      let state = byte(),
       Int(state) < AlarmStatus.State.allCases.count, let validUntil = instant(),
       let hasNext = byte()
     else { return nil }
@@ -134,7 +147,7 @@ struct AlarmSummaryReader {
     guard let isPaused = byte() else { return nil }
     if isPaused == 1 { status.pausedUntil = civil() }
     return AlarmSummary(
-      id: id, title: title, note: note, badge: badge, zone: zone, isDeleted: deleted == 1,
-      status: status)
+      id: id, title: title, note: note, tags: tags, badge: badge, zone: zone,
+      isDeleted: deleted == 1, status: status)
   }
 }

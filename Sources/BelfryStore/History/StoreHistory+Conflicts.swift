@@ -140,6 +140,8 @@ extension StoreHistory {
       "\(alarm.text(of: field)) \(alarm.mergeState.stamps[field]?.description ?? "")"
     case (.alarm(let alarm)?, .cascade(let part)):
       alarm.cascade?.registers[part].map { "\($0.value.text) \($0.stamp?.description ?? "")" }
+    case (.alarm(let alarm)?, .tag(let tag)):
+      "\(alarm.tags.contains(tag)) \(alarm.mergeState.tagStamps[tag]?.description ?? "")"
     case (.alarm(let alarm)?, .deletion):
       "\(alarm.isDeleted) \(alarm.latestStamp?.description ?? "")"
     case (.alarm(let alarm)?, .occurrence(let civil)):
@@ -160,6 +162,8 @@ extension StoreHistory {
     return switch decision.subject {
     case .field(let field): alarm.text(of: field) == decision.discarded
     case .cascade(let part): alarm.cascade?.value(of: part).text == decision.discarded
+    case .tag(let tag):
+      MergeDecision.tagText(alarm.tags.contains(tag)).plain == decision.discarded
     case .deletion: alarm.isDeleted == (decision.rule == .unseenEdit)
     case .occurrence(let civil):
       alarm.progress.occurrences[civil]?.state.rawValue == decision.discarded
@@ -195,6 +199,10 @@ extension StoreHistory {
       return Transition(
         alarm: alarm.taking([part], from: other, at: context.now, device: device),
         events: [Event(.edited, payload: .restoredPart(part))])
+    case .tag(let tag):
+      return Transition(
+        alarm: alarm.taking([tag], from: other, at: context.now, device: device),
+        events: [Event(.edited, payload: .fields([.tags]))])
     case .deletion where other.isDeleted:
       return Transition(alarm: alarm.deleted(), events: [Event(.deleted)])
     case .deletion:

@@ -43,6 +43,17 @@ extension StoreHistory {
       decisions.first { $0.subject == subject && $0.kept == value }
     }
 
+    /// Returns the commit's decision about a tag, if the kept value is still current.
+    func tagDecision(keptIn alarm: Alarm) -> MergeDecision? {
+      decisions.first {
+        if case .tag(let tag) = $0.subject {
+          MergeDecision.tagText(alarm.tags.contains(tag)) == $0.keptText
+        } else {
+          false
+        }
+      }
+    }
+
     /// Returns the commit's decision about a part of the cascade, if the kept value is still current.
     func cascadeDecision(keptIn alarm: Alarm) -> MergeDecision? {
       decisions.first {
@@ -133,6 +144,7 @@ extension StoreHistory {
       origin: origin.map { SetAside.Origin($0.commit) },
       decision: versions.lazy.compactMap { version in
         if field == .cascade { return version.cascadeDecision(keptIn: alarm) }
+        if field == .tags { return version.tagDecision(keptIn: alarm) }
         return version.decision(.field(field), keeping: alarm.text(of: field))
       }.first)
   }

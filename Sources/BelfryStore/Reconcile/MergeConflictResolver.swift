@@ -95,7 +95,7 @@ public struct MergeConflictResolver {
     case (.alarm(let current)?, .alarm(let a)?, .alarm(let b)?, .alarm(let result)?):
       // The value is compared with the side that has the same stamp.
       let edited = Alarm.Field.allCases.filter { field in
-        if field == .cascade { return false }
+        if field == .cascade || field == .tags { return false }
         let sides = [a, b].filter {
           $0.mergeState.stamps[field] == current.mergeState.stamps[field]
         }
@@ -110,10 +110,21 @@ public struct MergeConflictResolver {
           .filter { found == nil || $0?.stamp == found?.stamp }
         return !sides.contains { $0?.value == found?.value }
       }
+      let tags = [a, b, current].reduce(into: Set<Tag>()) { tags, version in
+        tags.formUnion(version.tags)
+        tags.formUnion(version.mergeState.tagStamps.keys)
+      }.filter { tag in
+        let stamp = current.mergeState.tagStamps[tag]
+        let sides = [a, b].filter { stamp == nil || $0.mergeState.tagStamps[tag] == stamp }
+        return !sides.contains { $0.tags.contains(tag) == current.tags.contains(tag) }
+      }
       var merged =
         edited.isEmpty ? result : result.taking(edited, from: current, at: now, device: device)
       if !parts.isEmpty {
         merged = merged.taking(Array(parts), from: current, at: now, device: device)
+      }
+      if !tags.isEmpty {
+        merged = merged.taking(tags.sorted(), from: current, at: now, device: device)
       }
       return AlarmRecord.encode(merged)
     case (.settings(let current)?, .settings(let a)?, .settings(let b)?, .settings(var result)?):

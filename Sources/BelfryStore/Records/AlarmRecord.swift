@@ -8,7 +8,8 @@ import BelfryCore
 /// | `id` | the file's name | – |
 /// | `title`, `note`, `enabled`, `schedule`, `zone`, `delivery`, `pause`, `cascade`, `partner` | the definition | each by its stamp |
 /// | `cascadeZone` | the time zone that all devices of a cascade use, recorded by its first device: an IANA name, or `UTC-08:00` | by its stamp; doesn't override a deletion |
-/// | `stamps` | the last edit of each field | with its field |
+/// | `tags` | the tags, sorted | each by its stamp; between equal stamps, present |
+/// | `stamps` | the last edit of each field, and of each tag: `tags.home`; a removed tag keeps its stamp | with its field or tag |
 /// | `progress` | `armed`, `cleared`, `floor`, `completed`, `rehearsal`, `occurrences`; `generation` | maxima; occurrences by revision and rank; a higher generation replaces all |
 /// | `deleted` | the stamps that a deletion had seen | the maximum of each |
 /// | any other key | preserved | the greater text |
@@ -37,6 +38,7 @@ public enum AlarmRecord {
     }
     let title = try reader.text("title", required: true, AlarmText.title) ?? ""
     let note = try reader.text("note", required: false) { try AlarmText.note($0) } ?? nil
+    let tags = try decodeTags(&reader)
     let enabled = try reader.optional("enabled", \.bool, "true or false") ?? true
     let zone = try reader.optional("zone", zone, "floating or the name of a time zone")
     var extras: [String: String] = [:]
@@ -52,15 +54,18 @@ public enum AlarmRecord {
     let schedule = try ScheduleRecord.decode(&scheduleReader)
     extras.merge(scheduleReader.remaining(under: "schedule/")) { $1 }
     let progress = try decodeProgress(&reader, now: now, &extras)
-    let stamps = try decodeStamps("stamps", &reader, &extras)
-    let deletion = try decodeStamps("deleted", &reader, &extras)
+    var tagStamps: [Tag: Stamp]? = [:]
+    let stamps = try decodeStamps("stamps", &reader, &extras, ofTags: &tagStamps)
+    var none: [Tag: Stamp]?
+    let deletion = try decodeStamps("deleted", &reader, &extras, ofTags: &none)
     extras.merge(reader.remaining()) { $1 }
     return Alarm(
-      id: id, title: title, note: note, enabled: enabled, schedule: schedule,
+      id: id, title: title, note: note, tags: tags, enabled: enabled, schedule: schedule,
       zone: zone ?? .floating, delivery: delivery, pause: pause, cascade: cascade,
       cascadeZone: cascadeZone, partner: partner,
       progress: progress,
-      mergeState: Alarm.MergeState(stamps: stamps ?? [:], deletion: deletion, extras: extras))
+      mergeState: Alarm.MergeState(
+        stamps: stamps ?? [:], tagStamps: tagStamps ?? [:], deletion: deletion, extras: extras))
   }
 
   /// Returns a zone if the name is well-formed. The system may not know it, which is checked at use.
@@ -165,13 +170,45 @@ public enum AlarmRecord {
       by: try reader.optional("by", \.identifier, "an identifier"))
   }
 
+  /// The maximum number of tags. A merge can exceed the limit of a single edit.
+  private static let maxTags = 8 * Tag.maxCount
+
+  private static func decodeTags(_ reader: inout RecordReader) throws(RecordError) -> Set<Tag> {
+    let list = try reader.optional("tags", \.array, "a list of tags") ?? []
+    if list.count > maxTags {
+      throw reader.error("'tags' has \(list.count) elements; the maximum is \(maxTags)", at: "tags")
+    }
+    var tags: Set<Tag> = []
+    for element in list {
+      guard let text = element.string else {
+        throw reader.error("'tags' is not a list of strings", at: "tags")
+      }
+      do {
+        tags.insert(try Tag(text))
+      } catch {
+        throw reader.error("an element of 'tags' is not a tag: \(error.reason)", at: "tags")
+      }
+    }
+    return tags
+  }
+
+  /// The beginning of the keys of tags in `stamps`.
+  private static let tagPrefix = "tags."
+
+  /// Returns the stamps of the fields, and adds those of tags to `tagStamps` unless it is nil.
   private static func decodeStamps(
-    _ key: String, _ reader: inout RecordReader, _ extras: inout [String: String]
+    _ key: String, _ reader: inout RecordReader, _ extras: inout [String: String],
+    ofTags tagStamps: inout [Tag: Stamp]?
   ) throws(RecordError) -> [Alarm.Field: Stamp]? {
     guard var nested = try reader.nested(key) else { return nil }
     var stamps: [Alarm.Field: Stamp] = [:]
     for field in Alarm.Field.allCases {
       stamps[field] = try nested.optional(field.rawValue, \.stamp, "a stamp")
+    }
+    for key in tagStamps == nil ? [] : nested.keys where key.hasPrefix(tagPrefix) {
+      let text = String(key.dropFirst(tagPrefix.count))
+      guard let tag = try? Tag(text), Array(tag.text.utf8) == Array(text.utf8) else { continue }
+      tagStamps?[tag] = try nested.required(key, \.stamp, "a stamp")
     }
     extras.merge(nested.remaining(under: "\(key)/")) { $1 }
     return stamps
@@ -183,7 +220,9 @@ public enum AlarmRecord {
   public static func encode(_ alarm: Alarm) -> [UInt8] {
     JSON.object(omittingNil: [
       "format": .integer(RecordFormat.current), "id": JSON(alarm.id), "title": .string(alarm.title),
-      "note": alarm.note.map { .string($0) }, "enabled": .bool(alarm.enabled),
+      "note": alarm.note.map { .string($0) },
+      "tags": alarm.tags.isEmpty ? nil : .array(alarm.tags.sorted().map { JSON($0) }),
+      "enabled": .bool(alarm.enabled),
       "schedule": ScheduleRecord.encode(alarm.schedule), "zone": .string(alarm.zone.text),
       "delivery": .object(omittingNil: [
         "persistent": .bool(alarm.delivery.persistent),
@@ -211,12 +250,16 @@ public enum AlarmRecord {
                 ($0.key.description, encode($0.value))
               })),
       ]),
-      "stamps": encode(alarm.mergeState.stamps), "deleted": alarm.mergeState.deletion.map(encode),
+      "stamps": encode(alarm.mergeState.stamps, alarm.mergeState.tagStamps),
+      "deleted": alarm.mergeState.deletion.map { encode($0, [:]) },
     ]).adding(alarm.mergeState.extras).document
   }
 
-  private static func encode(_ stamps: [Alarm.Field: Stamp]) -> JSON {
-    .object(Dictionary(uniqueKeysWithValues: stamps.map { ($0.key.rawValue, JSON($0.value)) }))
+  private static func encode(_ stamps: [Alarm.Field: Stamp], _ tags: [Tag: Stamp]) -> JSON {
+    .object(
+      Dictionary(
+        uniqueKeysWithValues: stamps.map { ($0.key.rawValue, JSON($0.value)) }
+          + tags.map { (tagPrefix + $0.key.text, JSON($0.value)) }))
   }
 
   private static func encode(_ record: OccurrenceRecord) -> JSON {
@@ -270,7 +313,29 @@ extension AlarmTextError {
   }
 }
 
+extension TagError {
+  /// The reason as a clause about the tag, without a period.
+  public var reason: String {
+    switch self {
+    case .empty: "it has no characters"
+    case .tooLong(let count): "it has \(count) characters; the maximum is \(Tag.maxLength)"
+    case .invalidStart(let scalar):
+      "it starts with \(scalar.shown); tags start with a letter, a digit or '_'"
+    case .invalidCharacter(let scalar):
+      "it contains \(scalar.shown); tags consist of letters, digits, '-', '_' and '.'"
+    }
+  }
+}
+
 extension Unicode.Scalar {
+  /// The character in quotation marks; the code point of one that is not visible.
+  fileprivate var shown: String {
+    let isVisible =
+      !AlarmText.isControl(self) && !isHidden && !properties.isWhitespace
+      && !properties.isDefaultIgnorableCodePoint
+    return isVisible ? "'\(self)'" : codePoint
+  }
+
   /// The code point in the form `U+001B`.
   fileprivate var codePoint: String {
     let digits = String(value, radix: 16, uppercase: true)

@@ -9,6 +9,8 @@ public struct MergeDecision: Hashable, Sendable {
     case field(Alarm.Field)
     /// A part of the cascade. Each part merges separately.
     case cascade(Cascade.Part)
+    /// A tag. Each tag merges separately.
+    case tag(Tag)
     /// The deletion of an alarm.
     case deletion
     /// The outcome of an occurrence.
@@ -16,16 +18,19 @@ public struct MergeDecision: Hashable, Sendable {
     /// The setting with the given key.
     case setting(String)
 
-    /// The name in commits and documents: `title`, `cascade.every`, `deleted`, `2026-11-23T09:00`, `snooze`.
+    /// The name in commits and documents: `title`, `cascade.every`, `tags.home`, `deleted`, `2026-11-23T09:00`, `snooze`.
     public var name: String {
       switch self {
       case .field(let field): field.rawValue
       case .cascade(let part): part.name
+      case .tag(let tag): Subject.tagPrefix + tag.text
       case .deletion: "deleted"
       case .occurrence(let civil): civil.description
       case .setting(let key): key
       }
     }
+
+    private static let tagPrefix = "tags."
 
     /// The name for display: `title`, `cascade.device Watch`.
     public var fieldText: FieldText {
@@ -42,6 +47,10 @@ public struct MergeDecision: Hashable, Sendable {
         self = .field(field)
       } else if let part = Cascade.Part(name: name) {
         self = .cascade(part)
+      } else if name.hasPrefix(Subject.tagPrefix),
+        let tag = try? Tag(String(name.dropFirst(Subject.tagPrefix.count)))
+      {
+        self = .tag(tag)
       } else if let civil = CivilDateTime(name) {
         self = .occurrence(civil)
       } else {
@@ -143,7 +152,8 @@ extension MergeDecision {
   ///   - joined: The merged alarm.
   ///   - base: The common version; nil if there is none.
   static func all(_ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?) -> [MergeDecision] {
-    fields(a, b, joined: joined, base: base) + cascades(a, b, joined: joined, base: base)
+    fields(a, b, joined: joined, base: base) + tags(a, b, joined: joined, base: base)
+      + cascades(a, b, joined: joined, base: base)
       + occurrences(a, b, joined: joined, base: base)
       + [deletion(a, b, joined: joined, base: base)].compactMap { $0 }
   }
@@ -151,8 +161,10 @@ extension MergeDecision {
   private static func fields(
     _ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?
   ) -> [MergeDecision] {
-    // The first device of a cascade records `cascadeZone`, so nobody edits it. `cascades` compares cascades.
-    Alarm.Field.allCases.filter { $0 != .cascadeZone && $0 != .cascade }.compactMap { field in
+    // The first device of a cascade records `cascadeZone`, so nobody edits it. `cascades` compares cascades, and `tags`
+    // compares tags.
+    let fields = Alarm.Field.allCases.filter { ![.cascadeZone, .cascade, .tags].contains($0) }
+    return fields.compactMap { field in
       let (one, two, before) = (a.text(of: field), b.text(of: field), base?.text(of: field))
       guard one != two, before != one, before != two else { return nil }
       let isFirstKept = joined.text(of: field) == one
@@ -166,6 +178,27 @@ extension MergeDecision {
           ? .greaterText : .laterEdit)
     }
   }
+
+  /// Returns the conflicting edits of tags: both sides have edited a tag, and only one of them has it.
+  private static func tags(
+    _ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?
+  ) -> [MergeDecision] {
+    a.changedTags(from: b).compactMap { tag in
+      let stamps = (a.mergeState.tagStamps[tag], b.mergeState.tagStamps[tag])
+      let before = base?.mergeState.tagStamps[tag]
+      guard let one = stamps.0, let two = stamps.1, one != before, two != before else { return nil }
+      let isKept = joined.tags.contains(tag)
+      let isFirstKept = isKept == a.tags.contains(tag)
+      return MergeDecision(
+        alarm: a.id, title: joined.title, subject: .tag(tag), keptText: tagText(isKept),
+        discardedText: tagText(!isKept), keptStamp: isFirstKept ? one : two,
+        discardedStamp: isFirstKept ? two : one, isFirstKept: isFirstKept,
+        rule: one == two ? .greaterText : .laterEdit)
+    }
+  }
+
+  /// Returns the value of a tag: `present` or `removed`.
+  static func tagText(_ isPresent: Bool) -> FieldText { isPresent ? "present" : "removed" }
 
   /// Returns the conflicting edits of the cascade. A different position of a target is no conflict.
   private static func cascades(

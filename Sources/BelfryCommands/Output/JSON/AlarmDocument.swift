@@ -9,6 +9,8 @@ struct AlarmDocument: JSONDocument {
   let title: String
   /// The note.
   let note: String?
+  /// The tags, sorted; absent for none.
+  let tags: [String]?
   /// False if the alarm is disabled or deleted.
   let enabled: Bool
   /// The delivery options.
@@ -153,6 +155,7 @@ extension AlarmDocument {
     id = alarm.id.text
     title = alarm.title
     note = alarm.note
+    tags = alarm.tags.isEmpty ? nil : alarm.tags.sorted().map(\.text)
     enabled = alarm.enabled
     delivery = Delivery(alarm.delivery)
     pause = alarm.pause.map { Pause(from: $0.from.description, until: $0.until.description) }

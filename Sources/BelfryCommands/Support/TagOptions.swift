@@ -1,0 +1,49 @@
+import ArgumentParser
+import BelfryCore
+import BelfryStore
+
+/// The option `--tag` of `add` and `edit`.
+struct TagOptions: ParsableArguments {
+  // A value can start with a hyphen: --tag -home.
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Tags: home,pills; +home,-pills to change some; or none.", valueName: "tags")
+  )
+  var tag: [String] = []
+
+  /// True if the option is given.
+  var isGiven: Bool { !tag.isEmpty }
+
+  /// Returns an alarm's tags after the edit.
+  ///
+  /// - Throws: `CommandError` if a value is not valid.
+  func changed(_ tags: Set<Tag>) throws -> Set<Tag> {
+    guard isGiven else { return tags }
+    do throws(TagEditError) {
+      return try TagEdit(tag.joined(separator: ",")).applied(to: tags)
+    } catch {
+      throw CommandError(
+        .usage, "--tag: \(TagOptions.text(of: error)).", hint: TagOptions.hint(error))
+    }
+  }
+
+  private static func text(of error: TagEditError) -> String {
+    switch error {
+    case .invalid(let word, .empty) where word.isEmpty: "a tag is empty"
+    case .invalid(let word, let error): "'\(Printable.text(word))' is not a tag: \(error.reason)"
+    case .mixed: "some tags have + or -, and some do not"
+    case .contradiction(let tag): "'\(tag)' is added and removed"
+    case .tooMany(let count):
+      "the alarm would have \(count) tags; the maximum is \(Tag.maxCount)"
+    }
+  }
+
+  private static func hint(_ error: TagEditError) -> String {
+    switch error {
+    case .mixed:
+      "Write all tags, such as home,pills, or only changes, such as +home,-pills."
+    case .contradiction: "Name each tag once."
+    case .invalid, .tooMany: "Write tags such as home,pills. Nothing was changed."
+    }
+  }
+}
