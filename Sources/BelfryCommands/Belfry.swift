@@ -7,7 +7,8 @@ struct Belfry: ParsableCommand {
     commandName: "belfry",
     abstract: "Manage recurring alarms as files in a git repository.",
     discussion: """
-      ALARM is an id prefix, a title, or a unique part of a title.
+      ALARM is a title, or the start of an id or of a word of the title. Many commands take several alarms, and words
+      that select them: +tag, a state such as pending, due:week.
       Times are wall-clock times: 09:00 is nine o'clock wherever the device is, unless --zone names a time zone.
       A schedule is written as in "every other tue 7pm": see 'belfry help when'.
       """,

@@ -10,6 +10,7 @@ struct Dismiss: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func run() throws {
-    try Answering(options, common.context(root)).giveAndShow(.dismiss, json: common.json)
+    try Responding(options, for: .dismiss, common.context(root)).giveAndShow(
+      .dismiss, json: common.json)
   }
 }

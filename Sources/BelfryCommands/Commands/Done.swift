@@ -11,6 +11,8 @@ struct Done: ParsableCommand {
       Applies to the occurrence that is ringing, snoozed, pending or missed.
 
         belfry done rent
+        belfry done                        # the alarm that rings, or the only pending one
+        belfry done +morning               # all open alarms with the tag
         belfry done rent --at 08:15        # done earlier: at the last 08:15
         belfry done rent --early           # mark the next occurrence as done ahead of time
       """)
@@ -37,15 +39,16 @@ struct Done: ParsableCommand {
         .usage, "--at: '\(Printable.text(at))' has no time.",
         hint: "Write it as '\(Printable.text(at)) 18:00'.")
     }
-    let answering = try Answering(options, context)
+    let answering = try Responding(options, for: .done, context)
     if let at, case .time? = named, let moment, !isToday(moment, context.storeContext) {
       // A time of day later than now is more likely a mistake than a time of yesterday, unless the alarm rang before.
-      let preview = try answering.preview(.done(at: moment, early: early))
-      let zone = answering.store.timeline(preview.alarm).zone
-      if let occurrence = preview.events.last?.occurrence, moment < zone.instant(of: occurrence) {
-        throw CommandError(
-          .usage, "--at: \(Printable.text(at)) is still to come today.",
-          hint: "For yesterday, write 'yesterday \(Printable.text(at))'.")
+      for preview in try answering.preview(.done(at: moment, early: early)) {
+        let zone = context.storeContext.zones.zone(of: preview.alarm)
+        if let occurrence = preview.events.last?.occurrence, moment < zone.instant(of: occurrence) {
+          throw CommandError(
+            .usage, "--at: \(Printable.text(at)) is still to come today.",
+            hint: "For yesterday, write 'yesterday \(Printable.text(at))'.")
+        }
       }
     }
     try answering.giveAndShow(.done(at: moment, early: early), json: common.json)

@@ -5,7 +5,17 @@ import BelfryStore
 struct List: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List all alarms, ringing ones first.")
+    abstract: "List all alarms, ringing ones first.",
+    discussion: """
+      Words select alarms: a tag, a state, the time when they ring next, or a part of the title or note.
+
+        belfry list +home pending
+        belfry list due:week
+        belfry list rent
+      """)
+
+  @Argument(help: "+tag, a state, due:today, due:week, due:DATE, or text.")
+  var words: [String] = []
 
   @OptionGroup var motion: MotionOptions
   @OptionGroup var common: CommonOptions
@@ -15,7 +25,8 @@ struct List: ParsableCommand {
     let context = try common.context(root)
     let store = try context.open()
     context.warnings.warnAboutDaemon(of: store)
-    let summaries = AlarmOrder.sorted(try context.overview(store))
+    let filter = try AlarmFilter(words, InputParser(context))
+    let summaries = AlarmOrder.sorted(try context.overview(store).filter { filter.matches($0) })
     let output = AlarmOutput(
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, summaries.map { ($0.id, $0.status) }))
@@ -28,7 +39,9 @@ struct List: ParsableCommand {
         })
     }
     if summaries.isEmpty {
-      return Console.write(output.empty)
+      return words.isEmpty
+        ? Console.write(output.empty)
+        : Console.line("No alarm matches '\(Printable.text(words.joined(separator: " ")))'.")
     }
     let parts = Chunks.map(summaries.count) { range in
       var text = ""

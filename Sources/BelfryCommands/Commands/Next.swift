@@ -5,10 +5,10 @@ import BelfryStore
 struct Next: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "next",
-    abstract: "Show the next occurrences of all alarms, or of one.")
+    abstract: "Show the next occurrences of all alarms, or of some.")
 
-  @Argument(help: "The alarm (default: all).")
-  var alarm: String?
+  @Argument(help: "Alarms, or +tag, a state, due:week (default: all).")
+  var words: [String] = []
 
   @Option(name: .shortAndLong, help: "The number of occurrences.")
   var count = 10
@@ -28,7 +28,7 @@ struct Next: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let store = try context.open()
-    let summaries = try alarm.map { [try context.find($0, in: store)] } ?? context.overview(store)
+    let summaries = try AlarmSelection.listed(words, in: store, context)
     let items = try upcoming(summaries, store, after: context.storeContext.now)
     let output = AlarmOutput(store: store, style: context.style)
     if common.json {

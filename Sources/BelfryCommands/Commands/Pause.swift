@@ -13,13 +13,14 @@ struct PauseCommand: ParsableCommand {
       are already ringing or pending continue, except in a cascade: all its devices fall silent and the occurrence is
       skipped.
 
-        belfry pause pills --until 2026-12-28
-        belfry pause --all --until 2027-01-04    # longer pauses stay as they are
+        belfry pause pills --until friday
+        belfry pause +work --until monday
+        belfry pause --all --until "4 jan"       # longer pauses stay as they are
         belfry resume --all                      # end all pauses early
       """)
 
-  @Argument(help: "The alarm.")
-  var alarm: String?
+  @Argument(help: "Alarms, or +tag, a state or due:week.")
+  var words: [String] = []
 
   @Flag(help: "All enabled alarms.")
   var all = false
@@ -31,7 +32,7 @@ struct PauseCommand: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func validate() throws {
-    try Pausing.validate(alarm, all: all)
+    try Pausing.validate(words, all: all)
     if until == nil { throw ValidationError("Set the end of the pause: --until 2026-12-28.") }
   }
 
@@ -42,8 +43,9 @@ struct PauseCommand: ParsableCommand {
       common, root,
       unchanged: all
         ? "Nothing changed: every enabled alarm is already paused for at least as long."
-        : "Nothing changed: the alarm is already paused until then.")
-    try pausing.run(alarm) { timeline, now in
+        : "Nothing changed: \(words.count == 1 ? "the alarm is" : "they are") already paused until then."
+    )
+    try pausing.run(words) { timeline, now in
       let here = timeline.zone.civil(at: now)
       guard here < end else {
         throw CommandError(
@@ -62,8 +64,8 @@ struct Resume: ParsableCommand {
     commandName: "resume",
     abstract: "End the pause of an alarm, or of all alarms.")
 
-  @Argument(help: "The alarm.")
-  var alarm: String?
+  @Argument(help: "Alarms, or +tag, a state or due:week.")
+  var words: [String] = []
 
   @Flag(help: "All paused alarms.")
   var all = false
@@ -71,11 +73,11 @@ struct Resume: ParsableCommand {
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
-  func validate() throws { try Pausing.validate(alarm, all: all) }
+  func validate() throws { try Pausing.validate(words, all: all) }
 
   func run() throws {
     let unchanged = "Nothing changed: \(all ? "no alarm is" : "the alarm is not") paused."
-    try Pausing(common, root, unchanged: unchanged).run(alarm) { _, _ in nil }
+    try Pausing(common, root, unchanged: unchanged).run(words) { _, _ in nil }
   }
 }
 
@@ -92,8 +94,10 @@ private struct Pausing {
     self.unchanged = unchanged
   }
 
-  static func validate(_ alarm: String?, all: Bool) throws {
-    if (alarm == nil) != all { throw ValidationError("Name an alarm, or use --all.") }
+  static func validate(_ words: [String], all: Bool) throws {
+    if words.isEmpty != all {
+      throw ValidationError("Name alarms, select some such as +work, or use --all.")
+    }
   }
 
   /// Sets the pause of one alarm, or of all enabled alarms, in one commit.
@@ -101,14 +105,23 @@ private struct Pausing {
   /// An alarm whose only occurrence is during the pause is not paused.
   ///
   /// - Parameters:
-  ///   - name: the alarm; nil for all.
+  ///   - words: the alarms, or a filter; empty for all.
   ///   - pause: returns the new pause of an alarm; nil for none.
   /// - Throws: `CommandError` if the one alarm would never ring.
   func run(
-    _ name: String?, _ pause: (Timeline, Instant) throws -> BelfryCore.Pause?
+    _ words: [String], _ pause: (Timeline, Instant) throws -> BelfryCore.Pause?
   ) throws {
     let store = try context.open()
-    let summaries = try name.map { [try context.find($0, in: store)] } ?? context.overview(store)
+    let summaries = try AlarmSelection.listed(words, in: store, context)
+    let isNamed =
+      try !words.isEmpty
+      && AlarmSelection.split(words, InputParser(context), StoreSession(context), store).filters
+        .isEmpty
+    if !words.isEmpty, summaries.isEmpty {
+      throw CommandError(
+        .noSuchAlarm, "no alarm matches '\(Printable.text(words.joined(separator: " ")))'.",
+        hint: "See 'belfry list'.")
+    }
     let settings = try store.settings().settings
     let ledger = store.ledger.read()
     var unpausable: [Alarm] = []
@@ -116,7 +129,7 @@ private struct Pausing {
       unpausable = []
       var changed: [Alarm] = []
       var events: [(Event, Alarm)] = []
-      for alarm in alarms where name != nil || alarm.enabled {
+      for alarm in alarms where isNamed || alarm.enabled {
         let timeline = store.timeline(alarm)
         let wanted = try pause(timeline, context.storeContext.now)
         if wanted == alarm.pause { continue }
@@ -142,7 +155,7 @@ private struct Pausing {
         Store.Change(alarms: changed, entries: store.entries(events), message: message), changed
       )
     }
-    try show(changed, unpausable, isOne: name != nil, store)
+    try show(changed, unpausable, isOne: isNamed && summaries.count == 1, store)
   }
 
   private func show(

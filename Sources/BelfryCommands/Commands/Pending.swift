@@ -7,6 +7,9 @@ struct Pending: ParsableCommand {
     commandName: "pending",
     abstract: "List stopped occurrences that are not confirmed as done.")
 
+  @Argument(help: "Alarms, or +tag, due:week (default: all).")
+  var words: [String] = []
+
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
@@ -14,7 +17,7 @@ struct Pending: ParsableCommand {
     let context = try common.context(root)
     let store = try context.open()
     let output = AlarmOutput(store: store, style: context.style)
-    let items = try context.overview(store)
+    let items = try AlarmSelection.listed(words, in: store, context)
       .flatMap { summary in summary.status.pending.map { (summary: summary, pending: $0) } }
       .sorted { ($0.pending.since, $0.summary.id) < ($1.pending.since, $1.summary.id) }
     if common.json {

@@ -10,6 +10,7 @@ struct Skip: ParsableCommand {
     discussion: """
       Skips the occurrence that is ringing, snoozed or pending; otherwise the next one.
 
+        belfry skip              # the alarm that rings
         belfry skip filter
         belfry skip pills --count 3
         belfry skip pills --until 2026-12-15     # rings again on that day
@@ -39,7 +40,11 @@ struct Skip: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let extent = try self.extent(InputParser(context))
-    let answering = try Answering(options, context)
+    let answering: Answering
+    switch try Responding(options, for: .skip, context) {
+    case .one(let one): answering = one
+    case .several(let several): return try skip(extent, several)
+    }
     if !yes, !common.json, Style.canAsk {
       let preview = try answering.preview(.skip(extent))
       Console.prompt(question(preview, answering))
@@ -64,6 +69,21 @@ struct Skip: ParsableCommand {
         "\(Printable.text(transition.alarm.title)) is skipped\(skipped.count > 1 ? " up to" : " for") \(when). To undo: belfry undo"
       )
     }
+  }
+
+  /// Skips occurrences of several alarms.
+  private func skip(_ extent: Answer.Skip, _ answering: BulkAnswering) throws {
+    if !yes, !common.json, Style.canAsk {
+      let occurrences = try answering.preview(.skip(extent)).flatMap { preview in
+        preview.events.filter { $0.action == .skipped }.compactMap(\.occurrence)
+          .map { "\(Printable.text(preview.alarm.title)), \($0.spoken)" }
+      }
+      Console.prompt("Skip \(occurrences.joined(separator: "; "))?")
+      guard Console.confirmed() else {
+        throw CommandError(.failed, "nothing was skipped.", hint: "Answer y to skip them.")
+      }
+    }
+    try answering.giveAndShow(.skip(extent), json: common.json)
   }
 
   private func extent(_ parser: InputParser) throws -> Answer.Skip {

@@ -1,35 +1,92 @@
 import ArgumentParser
 import BelfryCore
+import BelfryInput
+import BelfryStore
 
 struct Snooze: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "snooze",
     abstract: "Silence a ringing alarm, which rings again later.",
     discussion: """
-      The length is a time such as 10m, 1h, 1d or 1w. The default is the setting snooze (9 minutes).
+      Behind the alarms: a length of time, or until and a time. The default is the setting snooze (9 minutes).
 
+        belfry snooze            # the alarm that rings
         belfry snooze rent 1h
+        belfry snooze rent until 18:00
+        belfry snooze --all 20m
       """)
 
-  @OptionGroup var options: AnswerOptions
+  @Argument(help: "The alarms, then the length or 'until' and a time.")
+  var words: [String] = []
 
-  @Argument(help: "The length of the snooze (default: snooze).")
-  var length: String?
+  @Flag(help: "All ringing alarms.")
+  var all = false
+
+  @Option(
+    help: "The occurrence: a date, or 2026-11-23T09:00 (default: the current one).")
+  var occurrence: String?
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
   func run() throws {
-    let seconds = try length.map { text in
-      guard let seconds = Span.parse(text) else {
-        throw CommandError(
-          .usage, "'\(Printable.text(text))' is not a length of time.",
-          hint: "Write it as 90s, 10m, 1h, 1d or 1w, up to a year.")
-      }
-      return seconds
+    let context = try common.context(root)
+    let parser = InputParser(context)
+    let (names, seconds) = try SnoozeWords(words, parser).read()
+    var options = AnswerOptions()
+    options.alarms = names
+    options.all = all
+    options.occurrence = occurrence
+    let answering: Responding
+    do {
+      answering = try Responding(options, for: .snooze, context)
+    } catch StoreError.noSuchAlarm(let name)
+      where seconds == nil && name == names.last
+      && names.count > 1
+    {
+      // The last word is more likely a wrong length than an alarm.
+      _ = try parser.length(name, of: nil)
+      throw StoreError.noSuchAlarm(name)
     }
-    let answering = try Answering(options, common.context(root))
     try answering.giveAndShow(
       .snooze(seconds: seconds ?? answering.settings.snooze), json: common.json)
+  }
+}
+
+/// The arguments of `snooze`: names of alarms, then a length or the end.
+private struct SnoozeWords {
+  private let words: [String]
+  private let parser: InputParser
+
+  init(_ words: [String], _ parser: InputParser) {
+    self.words = words.flatMap { word in
+      // `snooze rent "until 18:00"`
+      word.hasPrefix("until ") ? word.split(separator: " ").map(String.init) : [word]
+    }
+    self.parser = parser
+  }
+
+  /// Returns the names, and the length in seconds; nil for the default length.
+  ///
+  /// - Throws: `CommandError` if the end is not a time in the future.
+  func read() throws -> (names: [String], seconds: Int64?) {
+    if let index = words.firstIndex(where: { $0.lowercased() == "until" }) {
+      let text = words[(index + 1)...].joined(separator: " ")
+      let end = try parser.moment(text, of: "until").instant(.future, in: parser.context)
+      let seconds = end.seconds(since: parser.context.instant)
+      guard seconds > 0 else {
+        throw CommandError(
+          .usage, "'\(Printable.text(text))' has passed.", hint: "Name a time in the future.")
+      }
+      return (Array(words[..<index]), seconds)
+    }
+    // The longest end of the words that is a length.
+    for start in words.indices {
+      let text = words[start...].joined(separator: " ")
+      if let seconds = try? Input.length(text, in: parser.context) {
+        return (Array(words[..<start]), seconds)
+      }
+    }
+    return (words, nil)
   }
 }

@@ -7,6 +7,10 @@ struct Stop: ParsableCommand {
     discussion: """
       On the tiers plus and premium, a stopped occurrence is pending: follow-ups ask about it until it is done.
       On the free tier, stopping an occurrence marks it as done.
+
+        belfry stop              # the alarm that rings
+        belfry stop tea pills
+        belfry stop --all
       """)
 
   @OptionGroup var options: AnswerOptions
@@ -14,6 +18,7 @@ struct Stop: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func run() throws {
-    try Answering(options, common.context(root)).giveAndShow(.stop, json: common.json)
+    try Responding(options, for: .stop, common.context(root)).giveAndShow(
+      .stop, json: common.json)
   }
 }

@@ -6,7 +6,11 @@ struct Unskip: ParsableCommand {
     commandName: "unskip",
     abstract: "Restore the first skipped future occurrence, or all.")
 
-  @OptionGroup var options: AnswerOptions
+  @Argument(help: "The alarm.")
+  var alarm: String
+
+  @Option(help: "The occurrence: a date, or 2026-11-23T09:00 (default: the first one).")
+  var occurrence: String?
 
   @Flag(help: "Restore all skipped future occurrences.")
   var all = false
@@ -15,7 +19,7 @@ struct Unskip: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func run() throws {
-    let answering = try Answering(options, common.context(root))
+    let answering = try Answering(alarm, occurrence, common.context(root))
     let (transition, status) = try answering.give(.unskip(all: all))
     guard let event = transition.events.last else { return }
     let output = answering.output

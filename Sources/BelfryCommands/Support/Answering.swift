@@ -5,12 +5,71 @@ import BelfryStore
 
 /// The options of all commands that respond to an occurrence.
 struct AnswerOptions: ParsableArguments {
-  @Argument(help: "The alarm.")
-  var alarm: String
+  @Argument(help: "The alarms, or +tag, a state or due:… (default: the one that rings).")
+  var alarms: [String] = []
+
+  @Flag(help: "All alarms to which the command applies.")
+  var all = false
 
   @Option(
     help: "The occurrence: a date, or 2026-11-23T09:00 (default: the current one).")
   var occurrence: String?
+}
+
+/// The answering of one alarm, or of several.
+enum Responding {
+  case one(Answering)
+  case several(BulkAnswering)
+
+  /// Selects the alarms of the options.
+  ///
+  /// - Throws: `CommandError` if no alarm is selected, it is not clear which one, or several have one `--occurrence`.
+  init(_ options: AnswerOptions, for verb: AlarmSelection.Verb, _ context: CommandContext) throws {
+    let parser = InputParser(context)
+    // An invalid option is reported before the first command creates a store.
+    if let occurrence = options.occurrence { _ = try parser.moment(occurrence, of: "--occurrence") }
+    let store = try context.open()
+    let selection = try AlarmSelection(
+      options.alarms, all: options.all, for: verb, in: store, context)
+    if selection.isBulk {
+      if options.occurrence != nil {
+        throw CommandError(
+          .usage, "--occurrence needs one alarm.", hint: "Name the alarm of the occurrence.")
+      }
+      self = .several(try BulkAnswering(selection, in: store, context))
+    } else {
+      let summary = selection.summaries[0]
+      self = .one(
+        Answering(
+          summary,
+          try options.occurrence.map { try parser.occurrence($0, of: summary.id, in: store) },
+          in: store, settings: try context.settings(store), context))
+    }
+  }
+
+  /// The settings of the store.
+  var settings: Settings {
+    switch self {
+    case .one(let answering): answering.settings
+    case .several(let answering): answering.settings
+    }
+  }
+
+  /// Returns the results that an answer would have, without recording them.
+  func preview(_ answer: Answer) throws -> [Transition] {
+    switch self {
+    case .one(let answering): [try answering.preview(answer)]
+    case .several(let answering): try answering.preview(answer)
+    }
+  }
+
+  /// Records an answer and prints the result.
+  func giveAndShow(_ answer: Answer, json: Bool) throws {
+    switch self {
+    case .one(let answering): try answering.giveAndShow(answer, json: json)
+    case .several(let answering): try answering.giveAndShow(answer, json: json)
+    }
+  }
 }
 
 extension InputParser {
@@ -51,14 +110,13 @@ struct Answering {
   let occurrence: CivilDateTime?
   let settings: Settings
 
-  init(_ options: AnswerOptions, _ context: CommandContext) throws {
+  /// Creates the answering of one alarm by its name.
+  init(_ name: String, _ occurrence: String?, _ context: CommandContext) throws {
     let parser = InputParser(context)
-    // An invalid option is reported before the first command creates a store.
-    if let occurrence = options.occurrence { _ = try parser.moment(occurrence, of: "--occurrence") }
     let store = try context.open()
-    let summary = try StoreSession(context).findRinging(options.alarm, in: store)
+    let summary = try StoreSession(context).findRinging(name, in: store)
     self.init(
-      summary, try options.occurrence.map { try parser.occurrence($0, of: summary.id, in: store) },
+      summary, try occurrence.map { try parser.occurrence($0, of: summary.id, in: store) },
       in: store, settings: try context.settings(store), context)
   }
 
@@ -66,11 +124,20 @@ struct Answering {
     _ summary: AlarmSummary, _ occurrence: CivilDateTime?, in store: Store, settings: Settings,
     _ context: CommandContext
   ) {
+    self.init(
+      summary, occurrence, in: store, settings: settings,
+      AlarmOutput(store: store, style: context.style))
+  }
+
+  init(
+    _ summary: AlarmSummary, _ occurrence: CivilDateTime?, in store: Store, settings: Settings,
+    _ output: AlarmOutput
+  ) {
     self.store = store
     self.summary = summary
     self.occurrence = occurrence
     self.settings = settings
-    output = AlarmOutput(store: store, style: context.style)
+    self.output = output
   }
 
   /// Returns the result that an answer would have, without recording it.

@@ -56,28 +56,57 @@ struct StoreSession {
     return overview.summaries
   }
 
-  /// Returns the alarm that a text names: by an identifier prefix, a title, or a part of one.
+  /// Returns the alarm that a text names: by its title, the beginning of its identifier, or of a word of its title. For
+  /// any other part of a title, asks on a terminal.
   ///
-  /// - Throws: `StoreError` if no alarm matches, or several.
+  /// - Throws: `StoreError` if no alarm matches, `CommandError` if several match, or only by a part of a word.
   func find(_ name: String, in store: Store) throws -> AlarmSummary {
-    let (summary, problems) = try store.resolve(name)
-    context.warnings.warn(about: problems)
-    return summary
+    try find(name, in: store) { _ in nil }
   }
 
   /// Returns the alarm that a text names. If several match, returns the only one of them that is ringing.
   func findRinging(_ name: String, in store: Store) throws -> AlarmSummary {
-    do {
-      return try find(name, in: store)
-    } catch let error as StoreError {
-      guard case .ambiguousAlarm(_, let matches) = error else { throw error }
-      let ids = Set(matches.map(\.id))
-      let ringing = try store.overview().summaries.filter {
-        ids.contains($0.id) && $0.status.state == .ringing
-      }
-      guard ringing.count == 1, let summary = ringing.first else { throw error }
-      return summary
+    try find(name, in: store) { matches in
+      let ringing = matches.filter { $0.status.state == .ringing }
+      return ringing.count == 1 ? ringing.first : nil
     }
+  }
+
+  /// Returns the alarms that several texts name, without duplicates. Several words may be one title: `done pay rent`.
+  func findAll(
+    _ names: [String], in store: Store, _ find: (String) throws -> AlarmSummary
+  ) throws -> [AlarmSummary] {
+    let title = names.joined(separator: " ")
+    if names.count > 1, let matches = try? store.alarms(named: title), matches.rule == .whole {
+      return [try find(title)]
+    }
+    var found: [AlarmSummary] = []
+    for name in names {
+      let summary = try find(name)
+      if !found.contains(where: { $0.id == summary.id }) { found.append(summary) }
+    }
+    return found
+  }
+
+  private func find(
+    _ name: String, in store: Store, _ prefer: ([AlarmSummary]) -> AlarmSummary?
+  ) throws -> AlarmSummary {
+    let matches = try store.alarms(named: name)
+    context.warnings.warn(about: matches.problems)
+    let output = AlarmOutput(store: store, style: context.style)
+    guard matches.summaries.count == 1, let summary = matches.summaries.first else {
+      if let preferred = prefer(matches.summaries) { return preferred }
+      throw AmbiguousName(name, matches.summaries, output).error
+    }
+    if matches.rule < .part { return summary }
+    let shown = "'\(Printable.text(name))' is a part of \(Printable.text(summary.title))"
+    if Style.canAsk, !context.isQuiet {
+      Console.prompt("\(shown) (\(summary.id.short)). Use this alarm?")
+      if Console.confirmed() { return summary }
+    }
+    throw CommandError(
+      .noSuchAlarm, "\(shown), but not the start of a word.",
+      hint: "Use the start of a word, or the identifier: \(summary.id.short).")
   }
 
   /// Audits the records once a day, and packs objects if there are many. A failure is only a warning.

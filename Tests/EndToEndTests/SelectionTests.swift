@@ -1,0 +1,167 @@
+import TestSupport
+import Testing
+
+/// Tests of the alarms that commands select: by name, by filter, all, or the only one.
+@Suite struct SelectionTests {
+  private static let before = "2026-11-23T09:00:00Z"
+  /// Tea, Pills and Pay rent ring; Zebra is due at 18:00.
+  private static let now = "2026-11-23T11:00:30Z"
+
+  private func sandbox(tick: Bool = true) async throws -> Sandbox {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    for (title, schedule, tags) in [
+      ("Tea", "daily at 11:00", "home"), ("Pills", "daily at 11:00", "home,med"),
+      ("Pay rent", "every mon 11:00", "none"), ("Zebra", "daily 18:00", "med"),
+    ] {
+      let add = try await sandbox.belfry(
+        "add", title, schedule, "--tag", tags, now: SelectionTests.before)
+      #expect(add.status == 0, "\(add.err)")
+    }
+    if tick { _ = try await sandbox.belfry("tick", now: SelectionTests.now) }
+    return sandbox
+  }
+
+  private func states(_ sandbox: Sandbox) async throws -> [String: String] {
+    let list = try await sandbox.belfry("list", "--json", now: SelectionTests.now)
+    return Dictionary(
+      uniqueKeysWithValues: list.array.compactMap { alarm in
+        (alarm["title"] as? String).flatMap { title in
+          (alarm["state"] as? String).map { (title, $0) }
+        }
+      })
+  }
+
+  @Test("Without a name, the choices are listed if several alarms ring")
+  func severalRing() async throws {
+    let sandbox = try await sandbox()
+    let head = try await sandbox.git("rev-parse", "HEAD").out
+    for verb in ["stop", "done", "snooze"] {
+      let output = try await sandbox.belfry(verb, now: SelectionTests.now)
+      #expect(output.status == 3)
+      for title in ["Tea", "Pills", "Pay rent"] { #expect(output.err.contains(title)) }
+      #expect(output.err.contains("Mon 23 Nov 2026, 11:00"))
+    }
+    #expect(try await sandbox.git("rev-parse", "HEAD").out == head)
+  }
+
+  @Test("Without a name, the only alarm that rings is meant, else the only pending one")
+  func onlyOne() async throws {
+    let sandbox = try await sandbox()
+    _ = try await sandbox.belfry("done", "tea", "pills", now: SelectionTests.now)
+    let stop = try await sandbox.belfry("stop", now: SelectionTests.now)
+    #expect(stop.out.hasPrefix("Stopped Pay rent"), "\(stop.err)")
+    let done = try await sandbox.belfry("done", now: SelectionTests.now)
+    #expect(done.out.hasPrefix("Done: Pay rent"), "\(done.err)")
+    let nothing = try await sandbox.belfry("done", now: SelectionTests.now)
+    #expect(nothing.status == 4)
+    #expect(nothing.err.contains("Next: Zebra, Mon 23 Nov 2026, 18:00."), "\(nothing.err)")
+  }
+
+  @Test("Several names, --all and filters are one commit")
+  func bulk() async throws {
+    let sandbox = try await sandbox()
+    let stop = try await sandbox.belfry("stop", "tea", "rent", now: SelectionTests.now)
+    #expect(stop.out.contains("Stopped Tea") && stop.out.contains("Stopped Pay rent"))
+    #expect(try await sandbox.git("log", "-1", "--format=%s").out == "Stopped: 2 alarms\n")
+    let done = try await sandbox.belfry("done", "+home", "--json", now: SelectionTests.now)
+    #expect(Set(done.array.compactMap { $0["title"] as? String }) == ["Tea", "Pills"])
+    #expect(
+      try await states(sandbox)
+        == ["Tea": "active", "Pills": "active", "Pay rent": "pending", "Zebra": "active"])
+    let all = try await sandbox.belfry("done", "--all", now: SelectionTests.now)
+    #expect(all.out.hasPrefix("Done: Pay rent"))
+    let undo = try await sandbox.belfry("undo", now: SelectionTests.now)
+    #expect(undo.status == 0)
+    _ = try await sandbox.belfry("undo", now: SelectionTests.now)
+    #expect(try await states(sandbox)["Tea"] == "pending")
+    #expect(try await states(sandbox)["Pills"] == "ringing")
+  }
+
+  @Test("If one of several alarms cannot take the answer, none does")
+  func allOrNothing() async throws {
+    let sandbox = try await sandbox()
+    let stop = try await sandbox.belfry("stop", "tea", "zebra", now: SelectionTests.now)
+    #expect(stop.status == 4)
+    #expect(stop.err.contains("Zebra is not ringing"))
+    #expect(try await states(sandbox)["Tea"] == "ringing")
+  }
+
+  @Test(
+    "A name matches as the whole title, the start of an identifier, or the start of a word",
+    arguments: [
+      ("tea", "Tea"), ("PAY", "Pay rent"), ("rent", "Pay rent"), ("pay rent", "Pay rent"),
+      ("zeb", "Zebra"),
+    ])
+  func names(_ name: String, _ title: String) async throws {
+    let sandbox = try await sandbox(tick: false)
+    let show = try await sandbox.belfry("show", name, "--json", now: SelectionTests.before)
+    #expect(show.object["title"] as? String == title, "\(show.err)")
+  }
+
+  @Test("A part of a word is refused without a terminal")
+  func partOfWord() async throws {
+    let sandbox = try await sandbox()
+    let done = try await sandbox.belfry("done", "ent", now: SelectionTests.now)
+    #expect(done.status == 3)
+    #expect(done.err.contains("'ent' is a part of Pay rent, but not the start of a word."))
+    let all = try await sandbox.belfry("done", "all", now: SelectionTests.now)
+    #expect(all.status == 2)
+    #expect(all.err.contains("use --all"))
+  }
+
+  @Test("What tells alarms of one name apart is shown")
+  func ambiguous() async throws {
+    let sandbox = try await sandbox(tick: false)
+    _ = try await sandbox.belfry("add", "Tea", "every sun 15:00", now: SelectionTests.before)
+    let show = try await sandbox.belfry("show", "tea", now: SelectionTests.before)
+    #expect(show.status == 3)
+    #expect(show.err.contains("daily, Mon 23 Nov 2026, 11:00"), "\(show.err)")
+    #expect(show.err.contains("weekly, Sun 29 Nov 2026, 15:00"), "\(show.err)")
+  }
+
+  @Test(
+    "Filter words of listings",
+    arguments: [
+      (["+home"], ["Pills", "Tea"]), (["+home", "+med"], ["Pills"]),
+      (["ringing"], ["Pay rent", "Pills", "Tea"]),
+      (["active"], ["Zebra"]), (["due:today"], ["Pay rent", "Pills", "Tea", "Zebra"]),
+      (["due:tomorrow"], ["Pills", "Tea"]), (["+med", "active"], ["Zebra"]),
+      (["ent"], ["Pay rent"]),
+      (["due:2026-11-30"], ["Pay rent"]), (["+nothing"], []), (["enabled", "zeb"], ["Zebra"]),
+    ])
+  func filters(_ words: [String], _ titles: [String]) async throws {
+    let sandbox = try await sandbox()
+    let list = try await sandbox.belfry(["list", "--json"] + words, now: SelectionTests.now)
+    #expect(list.status == 0, "\(list.err)")
+    #expect(list.array.compactMap { $0["title"] as? String }.sorted() == titles)
+  }
+
+  @Test("A snooze takes a length or an end behind the names")
+  func snooze() async throws {
+    let sandbox = try await sandbox()
+    for (words, until) in [
+      (["tea", "until", "18:00"], "18:00"), (["pills", "1h30m"], "12:30"),
+      (["rent", "10", "min"], "11:10"),
+    ] {
+      let output = try await sandbox.belfry(["snooze"] + words, now: SelectionTests.now)
+      #expect(output.out.contains("it rings again at \(until)"), "\(output.out)\(output.err)")
+    }
+    let past = try await sandbox.belfry(
+      "snooze", "tea", "until", "2020-01-01", now: SelectionTests.now)
+    #expect(past.status == 2)
+  }
+
+  @Test("A pause applies to the alarms of a filter")
+  func pause() async throws {
+    let sandbox = try await sandbox(tick: false)
+    let pause = try await sandbox.belfry(
+      "pause", "+med", "--until", "friday", now: SelectionTests.before)
+    #expect(pause.status == 0, "\(pause.err)")
+    #expect(
+      try await states(sandbox)
+        == ["Tea": "ringing", "Pills": "paused", "Pay rent": "ringing", "Zebra": "paused"])
+    let none = try await sandbox.belfry("pause", "+x", "--until", "friday")
+    #expect(none.status == 3)
+  }
+}
