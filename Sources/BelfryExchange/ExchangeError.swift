@@ -31,7 +31,7 @@ public struct ForeignAlarm: Sendable {
   /// The note; nil for none.
   public var note: String?
   /// The tags.
-  public var tags: Set<Tag> = []
+  public var tags: Set<AlarmTag> = []
   /// True if the alarm is enabled.
   public var enabled = true
   /// The schedule.
@@ -59,7 +59,8 @@ public struct ForeignAlarm: Sendable {
   mutating func addTags(_ labels: [String]) -> [String] {
     labels.filter { label in
       let words = label.split(whereSeparator: \.isWhitespace).joined(separator: "-")
-      guard let tag = try? Tag(words), tags.count < Tag.maxCount || tags.contains(tag) else {
+      guard let tag = try? AlarmTag(words), tags.count < AlarmTag.maxCount || tags.contains(tag)
+      else {
         return true
       }
       tags.insert(tag)

@@ -60,7 +60,7 @@ import Testing
     var alarm = try rent()
     alarm.title = random.pick(["Rent", "Pay rent", "Miete"])
     alarm.note = random.pick([nil, "a", "b"])
-    for tag in try ["home", "pills", "work"].map({ try Tag($0) }) {
+    for tag in try ["home", "pills", "work"].map({ try AlarmTag($0) }) {
       if random.one(in: 2) { alarm.tags.insert(tag) }
       if !random.one(in: 3) { alarm.mergeState.tagStamps[tag] = stamp(&random) }
     }
@@ -277,7 +277,7 @@ import Testing
   }
 
   @Test func case5_tagsJoinSeparately() throws {
-    let (home, pills) = (try Tag("home"), try Tag("pills"))
+    let (home, pills) = (try AlarmTag("home"), try AlarmTag("pills"))
     let base = edited(try rent(), after: 0, by: laptop) { $0.tags = [home] }
     let ours = edited(base, after: 30, by: laptop) { $0.tags = [home, pills] }
     let theirs = edited(base, after: 60, by: server) { $0.tags = [] }

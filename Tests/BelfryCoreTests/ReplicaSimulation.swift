@@ -27,9 +27,9 @@ import Testing
       log += entries
       return entries
     }
-    let tags = try ["home", "pills"].map { try Tag($0) }
+    let tags = try ["home", "pills"].map { try AlarmTag($0) }
     /// The latest edit of each tag, which must win.
-    var tagEdits: [Tag: (stamp: Stamp, isPresent: Bool)] = [:]
+    var tagEdits: [AlarmTag: (stamp: Stamp, isPresent: Bool)] = [:]
     var confirmed: Set<CivilDateTime> = []
     var skipped: Set<CivilDateTime> = []
     var now = instant("2026-11-23T08:50:00Z")

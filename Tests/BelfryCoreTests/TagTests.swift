@@ -6,10 +6,10 @@ import Testing
 /// The text of tags, edits of tags, and their stamps.
 @Suite struct TagTests {
   private let origin = instant("2026-11-20T22:41:00Z")
-  private let (home, pills, work): (Tag, Tag, Tag)
+  private let (home, pills, work): (AlarmTag, AlarmTag, AlarmTag)
 
   init() throws {
-    (home, pills, work) = (try Tag("home"), try Tag("pills"), try Tag("work"))
+    (home, pills, work) = (try AlarmTag("home"), try AlarmTag("pills"), try AlarmTag("work"))
   }
 
   @Test(arguments: [
@@ -18,9 +18,9 @@ import Testing
     ("हिन्दी", "हिन्दी"), (String(repeating: "x", count: 32), String(repeating: "x", count: 32)),
   ])
   func aTagIsNormalized(_ text: String, _ expected: String) throws {
-    let tag = try Tag(text)
+    let tag = try AlarmTag(text)
     #expect(Array(tag.text.unicodeScalars) == Array(expected.unicodeScalars))
-    #expect(try Tag(tag.text) == tag)
+    #expect(try AlarmTag(tag.text) == tag)
   }
 
   @Test(arguments: [
@@ -31,7 +31,7 @@ import Testing
     ("❤️", .invalidStart("❤")), (String(repeating: "x", count: 33), .tooLong(33)),
   ])
   func anotherTextIsRefused(_ text: String, _ error: TagError) {
-    #expect(throws: error) { try Tag(text) }
+    #expect(throws: error) { try AlarmTag(text) }
   }
 
   @Test func normalizationIsStable() {
@@ -41,8 +41,9 @@ import Testing
         Unicode.Scalar(UInt32(random.int(0...0x2FFFF)))
       }
       let text = String(String.UnicodeScalarView(scalars))
-      guard let tag = try? Tag(text) else { continue }
-      #expect((try? Tag(tag.text))?.text.utf8.elementsEqual(tag.text.utf8) == true, "\(scalars)")
+      guard let tag = try? AlarmTag(text) else { continue }
+      #expect(
+        (try? AlarmTag(tag.text))?.text.utf8.elementsEqual(tag.text.utf8) == true, "\(scalars)")
     }
   }
 
@@ -60,7 +61,7 @@ import Testing
   }
 
   @Test func theNumberOfTagsIsLimited() throws {
-    let many = try (0..<Tag.maxCount).map { try Tag("t\($0)") }
+    let many = try (0..<AlarmTag.maxCount).map { try AlarmTag("t\($0)") }
     #expect(throws: TagEditError.tooMany(33)) {
       try TagEdit.change(adding: [home], removing: []).applied(to: Set(many))
     }
@@ -72,7 +73,7 @@ import Testing
   // MARK: Stamps
 
   private func edited(
-    _ alarm: Alarm, after seconds: Int64, by device: Identifier, _ tags: Set<Tag>
+    _ alarm: Alarm, after seconds: Int64, by device: Identifier, _ tags: Set<AlarmTag>
   ) -> Alarm {
     var result = alarm
     result.tags = tags
@@ -118,7 +119,7 @@ import Testing
   @Test func aHandEditOfOneTagKeepsTheStampsOfOthers() throws {
     let base = edited(try rent(), after: 0, by: laptop, [home, pills])
     let after = edited(base, after: 60, by: server, [home, work])
-    let first = Stamp(time: origin, device: laptop)
+    let first = try #require(base.mergeState.tagStamps[home])
     let second = Stamp(time: origin.adding(seconds: 60), device: server)
     #expect(after.mergeState.tagStamps == [home: first, pills: second, work: second])
     #expect(after.fieldsEditedByHand(since: base).isEmpty)

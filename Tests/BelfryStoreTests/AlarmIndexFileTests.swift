@@ -50,7 +50,7 @@ import Testing
       AlarmSummary(
         id: id, title: title ?? "Alarm \(number) ❤️",
         note: number.isMultiple(of: 3) ? "a note" : nil,
-        tags: number.isMultiple(of: 4) ? Set(["home", "薬"].compactMap { try? Tag($0) }) : [],
+        tags: number.isMultiple(of: 4) ? Set(["home", "薬"].compactMap { try? AlarmTag($0) }) : [],
         badge: "daily", zone: "floating",
         isDeleted: number.isMultiple(of: 5), status: status)
     )

@@ -96,8 +96,8 @@ import Testing
           "title": "Rent
         """)
     let alarm = try decode(tagged)
-    let (home, old) = (try Tag("home"), try Tag("old"))
-    #expect(alarm.tags == [home, try Tag("pills")])
+    let (home, old) = (try AlarmTag("home"), try AlarmTag("old"))
+    #expect(alarm.tags == [home, try AlarmTag("pills")])
     #expect(
       alarm.mergeState.tagStamps == [
         home: try #require(Stamp(stamp)), old: try #require(Stamp(stamp)),

@@ -123,7 +123,9 @@ import Testing
     let other = sandbox.root + "/other"
     for (format, name) in [("json", "all.json"), ("ical", "all.ics")] {
       let export = try await sandbox.belfry("export", "--format", format)
-      #expect(format == "json" || export.out.contains("CATEGORIES:bills,home\r\n"), "\(export.out)")
+      #expect(
+        format == "json" || export.out.contains("CATEGORIES:bills\r\nCATEGORIES:home\r\n"),
+        "\(export.out)")
       try sandbox.write(export.out, to: "\(sandbox.root)/\(name)")
       let store = other + name
       let imported = try await sandbox.belfry(
@@ -135,13 +137,13 @@ import Testing
     try sandbox.write(
       [
         "BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//test//test//EN", "BEGIN:VEVENT", "UID:1",
-        "DTSTART:20261201T090000", "SUMMARY:Rent", "CATEGORIES:Work\\, at home,My Bills",
+        "DTSTART:20261201T090000", "SUMMARY:Rent", "CATEGORIES:Q&A,My Bills",
         "CATEGORIES:Rot", "END:VEVENT", "END:VCALENDAR", "",
       ].joined(separator: "\r\n"), to: sandbox.root + "/other.ics")
     let store = sandbox.root + "/third"
     let imported = try await sandbox.belfry(
       "import", sandbox.root + "/other.ics", store: store, device: "desk")
-    #expect(imported.err.contains("not imported: the category Work, at home."), "\(imported.err)")
+    #expect(imported.err.contains("not imported: the category Q&A."), "\(imported.err)")
     #expect(try await tags(sandbox, store: store) == ["my-bills", "rot"])
   }
 }

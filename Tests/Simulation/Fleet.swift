@@ -446,7 +446,7 @@ final class Fleet {
     case 1, 2: try edit(id, store, device) { $0.title = title }
     case 3: try edit(id, store, device) { $0.note = title }
     case 20, 21:
-      let tag = try Tag(random.pick(["home", "pills", "work"]))
+      let tag = try AlarmTag(random.pick(["home", "pills", "work"]))
       try edit(id, store, device) { $0.tags.formSymmetricDifference([tag]) }
     case 4 where !steady.contains(id):
       let time = CivilTime(hour: random.int(0...23), minute: random.int(0...59))!

@@ -21,7 +21,7 @@ struct Ledger {
 
   private struct TagKey: Hashable {
     let alarm: Identifier
-    let tag: Tag
+    let tag: AlarmTag
   }
 
   mutating func acknowledge(_ change: Store.Change) {

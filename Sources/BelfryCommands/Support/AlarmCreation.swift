@@ -6,7 +6,7 @@ import BelfryStore
 struct AlarmCreation {
   let title: String
   var note: String?
-  var tags: Set<Tag> = []
+  var tags: Set<AlarmTag> = []
   /// The zone of the options; nil for the default zone.
   var zone: Alarm.Zone?
   let delivery: DeliveryOptions

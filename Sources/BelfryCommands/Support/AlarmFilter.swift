@@ -16,7 +16,7 @@ import BelfryStore
 struct AlarmFilter {
   /// One word.
   enum Term: Hashable {
-    case tag(Tag)
+    case tag(AlarmTag)
     case state(AlarmStatus.State)
     case enabled
     case skipped
@@ -44,7 +44,7 @@ struct AlarmFilter {
   static func term(_ word: String, _ parser: InputParser) throws -> Term? {
     if word.hasPrefix("+"), word.count > 1 {
       do throws(TagError) {
-        return .tag(try Tag(String(word.dropFirst())))
+        return .tag(try AlarmTag(String(word.dropFirst())))
       } catch {
         throw CommandError(
           .usage, "'\(Printable.text(word))' is not a tag: \(error.reason).",

@@ -17,7 +17,7 @@ struct TagOptions: ParsableArguments {
   /// Returns an alarm's tags after the edit.
   ///
   /// - Throws: `CommandError` if a value is not valid.
-  func changed(_ tags: Set<Tag>) throws -> Set<Tag> {
+  func changed(_ tags: Set<AlarmTag>) throws -> Set<AlarmTag> {
     guard isGiven else { return tags }
     do throws(TagEditError) {
       return try TagEdit(tag.joined(separator: ",")).applied(to: tags)
@@ -34,7 +34,7 @@ struct TagOptions: ParsableArguments {
     case .mixed: "some tags have + or -, and some do not"
     case .contradiction(let tag): "'\(tag)' is added and removed"
     case .tooMany(let count):
-      "the alarm would have \(count) tags; the maximum is \(Tag.maxCount)"
+      "the alarm would have \(count) tags; the maximum is \(AlarmTag.maxCount)"
     }
   }
 

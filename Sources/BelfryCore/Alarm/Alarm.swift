@@ -9,7 +9,7 @@ public struct Alarm: Hashable, Sendable {
   /// The note, up to 2,000 characters; nil if there is none.
   public var note: String?
   /// The tags.
-  public var tags: Set<Tag>
+  public var tags: Set<AlarmTag>
   /// True if the alarm is enabled. A disabled alarm never fires.
   public var enabled: Bool
   /// The recurrence rule and the times of day, in civil time.
@@ -109,7 +109,8 @@ public struct Alarm: Hashable, Sendable {
 
   /// Creates an alarm from the parts of its record.
   public init(
-    id: Identifier, title: String, note: String? = nil, tags: Set<Tag> = [], enabled: Bool = true,
+    id: Identifier, title: String, note: String? = nil, tags: Set<AlarmTag> = [],
+    enabled: Bool = true,
     schedule: Schedule,
     zone: Zone = .floating, delivery: Delivery = Delivery(), pause: Pause? = nil,
     cascade: Cascade? = nil, cascadeZone: String? = nil, partner: PartnerOrigin? = nil,

@@ -6,7 +6,7 @@ extension Alarm {
     /// The stamp of the last addition or removal of each tag that was ever edited.
     ///
     /// The latest of them is also in `stamps`, so that the edit of a tag overrides a deletion that had not seen it.
-    public var tagStamps: [Tag: Stamp]
+    public var tagStamps: [AlarmTag: Stamp]
     /// The stamps that the deletion had seen; nil if the alarm was never deleted.
     ///
     /// The definition stays in the record. A concurrent edit that the deletion had not seen can restore the whole
@@ -17,7 +17,8 @@ extension Alarm {
 
     /// Creates the state from the parts of a record.
     public init(
-      stamps: [Field: Stamp] = [:], tagStamps: [Tag: Stamp] = [:], deletion: [Field: Stamp]? = nil,
+      stamps: [Field: Stamp] = [:], tagStamps: [AlarmTag: Stamp] = [:],
+      deletion: [Field: Stamp]? = nil,
       extras: [String: String] = [:]
     ) {
       self.stamps = stamps

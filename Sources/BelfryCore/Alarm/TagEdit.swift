@@ -1,9 +1,9 @@
 /// An edit of an alarm's tags, as a user writes it: `home,pills`, `+home,-pills` or `none`.
 public enum TagEdit: Hashable, Sendable {
   /// The alarm has exactly these tags.
-  case replace(Set<Tag>)
+  case replace(Set<AlarmTag>)
   /// Some tags are added, and some removed.
-  case change(adding: Set<Tag>, removing: Set<Tag>)
+  case change(adding: Set<AlarmTag>, removing: Set<AlarmTag>)
 
   /// The text that removes all tags.
   public static let none = "none"
@@ -19,12 +19,12 @@ public enum TagEdit: Hashable, Sendable {
       self = .replace([])
       return
     }
-    var (plain, added, removed): (Set<Tag>, Set<Tag>, Set<Tag>) = ([], [], [])
+    var (plain, added, removed): (Set<AlarmTag>, Set<AlarmTag>, Set<AlarmTag>) = ([], [], [])
     for word in words {
       let name = word.hasPrefix("+") || word.hasPrefix("-") ? String(word.dropFirst()) : word
-      let tag: Tag
+      let tag: AlarmTag
       do throws(TagError) {
-        tag = try Tag(name)
+        tag = try AlarmTag(name)
       } catch {
         throw .invalid(name, error)
       }
@@ -53,14 +53,14 @@ public enum TagEdit: Hashable, Sendable {
 
   /// Returns the tags after the edit.
   ///
-  /// - Throws: `TagEditError` if the edit adds a tag beyond the limit of `Tag.maxCount`.
-  public func applied(to tags: Set<Tag>) throws(TagEditError) -> Set<Tag> {
+  /// - Throws: `TagEditError` if the edit adds a tag beyond the limit of `AlarmTag.maxCount`.
+  public func applied(to tags: Set<AlarmTag>) throws(TagEditError) -> Set<AlarmTag> {
     let result =
       switch self {
       case .replace(let new): new
       case .change(let adding, let removing): tags.union(adding).subtracting(removing)
       }
-    if result.count > Tag.maxCount, !result.isSubset(of: tags) { throw .tooMany(result.count) }
+    if result.count > AlarmTag.maxCount, !result.isSubset(of: tags) { throw .tooMany(result.count) }
     return result
   }
 }
@@ -72,7 +72,7 @@ public enum TagEditError: Error, Equatable, Sendable {
   /// Some of the tags have `+` or `-`, and some do not.
   case mixed
   /// The tag is added and removed.
-  case contradiction(Tag)
-  /// The alarm would have the given number of tags, more than `Tag.maxCount`.
+  case contradiction(AlarmTag)
+  /// The alarm would have the given number of tags, more than `AlarmTag.maxCount`.
   case tooMany(Int)
 }

@@ -2,7 +2,7 @@
 extension Alarm {
   /// Returns a new, enabled alarm that is armed from `now`: nothing fires retroactively.
   public static func created(
-    id: Identifier, title: String, note: String?, tags: Set<Tag> = [], schedule: Schedule,
+    id: Identifier, title: String, note: String?, tags: Set<AlarmTag> = [], schedule: Schedule,
     zone: Zone, delivery: Delivery, at now: Instant, device: Identifier
   ) -> Alarm {
     let stamp = Stamp(time: now, device: device)

@@ -9,7 +9,7 @@ public struct AlarmSummary: Hashable, Sendable {
   /// The note; nil if there is none.
   public let note: String?
   /// The tags.
-  public let tags: Set<Tag>
+  public let tags: Set<AlarmTag>
   /// The schedule in short: `weekly`, `every 2 weeks`.
   public let badge: String
   /// The name of the time zone of the alarm's times, or `floating`.
@@ -21,7 +21,8 @@ public struct AlarmSummary: Hashable, Sendable {
 
   /// Creates a summary from its parts.
   public init(
-    id: Identifier, title: String, note: String?, tags: Set<Tag> = [], badge: String, zone: String,
+    id: Identifier, title: String, note: String?, tags: Set<AlarmTag> = [], badge: String,
+    zone: String,
     isDeleted: Bool, status: AlarmStatus
   ) {
     self.id = id

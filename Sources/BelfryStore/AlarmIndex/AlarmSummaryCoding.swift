@@ -100,11 +100,11 @@ struct AlarmSummaryReader {
     return result
   }
 
-  private mutating func tags() -> Set<Tag>? {
+  private mutating func tags() -> Set<AlarmTag>? {
     guard let count = number(), (0...10_000).contains(count) else { return nil }
-    var result: Set<Tag> = []
+    var result: Set<AlarmTag> = []
     for _ in 0..<count {
-      guard let tag = text().flatMap({ try? Tag($0) }) else { return nil }
+      guard let tag = text().flatMap({ try? AlarmTag($0) }) else { return nil }
       result.insert(tag)
     }
     return result

@@ -110,7 +110,7 @@ public struct MergeConflictResolver {
           .filter { found == nil || $0?.stamp == found?.stamp }
         return !sides.contains { $0?.value == found?.value }
       }
-      let tags = [a, b, current].reduce(into: Set<Tag>()) { tags, version in
+      let tags = [a, b, current].reduce(into: Set<AlarmTag>()) { tags, version in
         tags.formUnion(version.tags)
         tags.formUnion(version.mergeState.tagStamps.keys)
       }.filter { tag in

@@ -54,9 +54,9 @@ public enum AlarmRecord {
     let schedule = try ScheduleRecord.decode(&scheduleReader)
     extras.merge(scheduleReader.remaining(under: "schedule/")) { $1 }
     let progress = try decodeProgress(&reader, now: now, &extras)
-    var tagStamps: [Tag: Stamp]? = [:]
+    var tagStamps: [AlarmTag: Stamp]? = [:]
     let stamps = try decodeStamps("stamps", &reader, &extras, ofTags: &tagStamps)
-    var none: [Tag: Stamp]?
+    var none: [AlarmTag: Stamp]?
     let deletion = try decodeStamps("deleted", &reader, &extras, ofTags: &none)
     extras.merge(reader.remaining()) { $1 }
     return Alarm(
@@ -171,20 +171,21 @@ public enum AlarmRecord {
   }
 
   /// The maximum number of tags. A merge can exceed the limit of a single edit.
-  private static let maxTags = 8 * Tag.maxCount
+  private static let maxTags = 8 * AlarmTag.maxCount
 
-  private static func decodeTags(_ reader: inout RecordReader) throws(RecordError) -> Set<Tag> {
+  private static func decodeTags(_ reader: inout RecordReader) throws(RecordError) -> Set<AlarmTag>
+  {
     let list = try reader.optional("tags", \.array, "a list of tags") ?? []
     if list.count > maxTags {
       throw reader.error("'tags' has \(list.count) elements; the maximum is \(maxTags)", at: "tags")
     }
-    var tags: Set<Tag> = []
+    var tags: Set<AlarmTag> = []
     for element in list {
       guard let text = element.string else {
         throw reader.error("'tags' is not a list of strings", at: "tags")
       }
       do {
-        tags.insert(try Tag(text))
+        tags.insert(try AlarmTag(text))
       } catch {
         throw reader.error("an element of 'tags' is not a tag: \(error.reason)", at: "tags")
       }
@@ -198,7 +199,7 @@ public enum AlarmRecord {
   /// Returns the stamps of the fields, and adds those of tags to `tagStamps` unless it is nil.
   private static func decodeStamps(
     _ key: String, _ reader: inout RecordReader, _ extras: inout [String: String],
-    ofTags tagStamps: inout [Tag: Stamp]?
+    ofTags tagStamps: inout [AlarmTag: Stamp]?
   ) throws(RecordError) -> [Alarm.Field: Stamp]? {
     guard var nested = try reader.nested(key) else { return nil }
     var stamps: [Alarm.Field: Stamp] = [:]
@@ -207,7 +208,9 @@ public enum AlarmRecord {
     }
     for key in tagStamps == nil ? [] : nested.keys where key.hasPrefix(tagPrefix) {
       let text = String(key.dropFirst(tagPrefix.count))
-      guard let tag = try? Tag(text), Array(tag.text.utf8) == Array(text.utf8) else { continue }
+      guard let tag = try? AlarmTag(text), Array(tag.text.utf8) == Array(text.utf8) else {
+        continue
+      }
       tagStamps?[tag] = try nested.required(key, \.stamp, "a stamp")
     }
     extras.merge(nested.remaining(under: "\(key)/")) { $1 }
@@ -255,7 +258,7 @@ public enum AlarmRecord {
     ]).adding(alarm.mergeState.extras).document
   }
 
-  private static func encode(_ stamps: [Alarm.Field: Stamp], _ tags: [Tag: Stamp]) -> JSON {
+  private static func encode(_ stamps: [Alarm.Field: Stamp], _ tags: [AlarmTag: Stamp]) -> JSON {
     .object(
       Dictionary(
         uniqueKeysWithValues: stamps.map { ($0.key.rawValue, JSON($0.value)) }
@@ -318,7 +321,7 @@ extension TagError {
   public var reason: String {
     switch self {
     case .empty: "it has no characters"
-    case .tooLong(let count): "it has \(count) characters; the maximum is \(Tag.maxLength)"
+    case .tooLong(let count): "it has \(count) characters; the maximum is \(AlarmTag.maxLength)"
     case .invalidStart(let scalar):
       "it starts with \(scalar.shown); tags start with a letter, a digit or '_'"
     case .invalidCharacter(let scalar):

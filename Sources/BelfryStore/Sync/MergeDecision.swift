@@ -10,7 +10,7 @@ public struct MergeDecision: Hashable, Sendable {
     /// A part of the cascade. Each part merges separately.
     case cascade(Cascade.Part)
     /// A tag. Each tag merges separately.
-    case tag(Tag)
+    case tag(AlarmTag)
     /// The deletion of an alarm.
     case deletion
     /// The outcome of an occurrence.
@@ -48,7 +48,7 @@ public struct MergeDecision: Hashable, Sendable {
       } else if let part = Cascade.Part(name: name) {
         self = .cascade(part)
       } else if name.hasPrefix(Subject.tagPrefix),
-        let tag = try? Tag(String(name.dropFirst(Subject.tagPrefix.count)))
+        let tag = try? AlarmTag(String(name.dropFirst(Subject.tagPrefix.count)))
       {
         self = .tag(tag)
       } else if let civil = CivilDateTime(name) {

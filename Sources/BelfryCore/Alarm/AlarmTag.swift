@@ -4,7 +4,7 @@
 ///
 /// A tag has 1 to 32 characters: letters and digits of any script, `-`, `_` and `.`. It starts with a letter, a digit or
 /// `_`. Tags are compared case-insensitively: the text is in lower case and in Unicode normalization form C.
-public struct Tag: Hashable, Comparable, Sendable, CustomStringConvertible {
+public struct AlarmTag: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The normalized text.
   public let text: String
 
@@ -17,15 +17,15 @@ public struct Tag: Hashable, Comparable, Sendable, CustomStringConvertible {
   ///
   /// - Throws: `TagError` if the text is not a tag.
   public init(_ text: String) throws(TagError) {
-    let normalized = Tag.composed(Tag.composed(text).lowercased())
+    let normalized = AlarmTag.composed(AlarmTag.composed(text).lowercased())
     guard let first = normalized.unicodeScalars.first else { throw .empty }
-    guard Tag.isStart(first) else { throw .invalidStart(first) }
-    if let scalar = normalized.unicodeScalars.first(where: { !Tag.isAllowed($0) }) {
+    guard AlarmTag.isStart(first) else { throw .invalidStart(first) }
+    if let scalar = normalized.unicodeScalars.first(where: { !AlarmTag.isAllowed($0) }) {
       throw .invalidCharacter(scalar)
     }
     // One character can consist of many scalars. This check also bounds the size in bytes.
-    guard normalized.count <= Tag.maxLength,
-      normalized.unicodeScalars.count <= Tag.maxLength * 4
+    guard normalized.count <= AlarmTag.maxLength,
+      normalized.unicodeScalars.count <= AlarmTag.maxLength * 4
     else { throw .tooLong(normalized.count) }
     self.text = normalized
   }
@@ -34,7 +34,7 @@ public struct Tag: Hashable, Comparable, Sendable, CustomStringConvertible {
   public var description: String { text }
 
   /// Returns true if the text of `a` sorts before that of `b`.
-  public static func < (a: Tag, b: Tag) -> Bool { a.text < b.text }
+  public static func < (a: AlarmTag, b: AlarmTag) -> Bool { a.text < b.text }
 
   /// Returns a text in Unicode normalization form C.
   private static func composed(_ text: String) -> String {
@@ -69,7 +69,7 @@ public struct Tag: Hashable, Comparable, Sendable, CustomStringConvertible {
 public enum TagError: Error, Equatable, Sendable {
   /// The text is empty.
   case empty
-  /// The tag has the given number of characters, more than `Tag.maxLength`.
+  /// The tag has the given number of characters, more than `AlarmTag.maxLength`.
   case tooLong(Int)
   /// The tag starts with the given character, which is no letter, digit or `_`.
   case invalidStart(Unicode.Scalar)
@@ -85,7 +85,7 @@ extension Alarm {
   /// Returns the tags that were added or removed since an earlier version without a new stamp, in ascending order.
   ///
   /// - Parameter earlier: the earlier version; nil if there is none.
-  func tagsEditedByHand(since earlier: Alarm?) -> [Tag] {
+  func tagsEditedByHand(since earlier: Alarm?) -> [AlarmTag] {
     let old = earlier?.mergeState.tagStamps ?? [:]
     return tags.symmetricDifference(earlier?.tags ?? []).filter { tag in
       let stamp = mergeState.tagStamps[tag]
@@ -94,12 +94,12 @@ extension Alarm {
   }
 
   /// Returns the tags whose presence differs between two versions, in ascending order.
-  public func changedTags(from other: Alarm) -> [Tag] {
+  public func changedTags(from other: Alarm) -> [AlarmTag] {
     tags.symmetricDifference(other.tags).sorted()
   }
 
   /// Copies the presence of some tags, but not their stamps, from another version of the alarm.
-  mutating func take(_ tags: some Sequence<Tag>, from other: Alarm) {
+  mutating func take(_ tags: some Sequence<AlarmTag>, from other: Alarm) {
     for tag in tags {
       if other.tags.contains(tag) { self.tags.insert(tag) } else { self.tags.remove(tag) }
     }
@@ -109,7 +109,7 @@ extension Alarm {
   ///
   /// Each of the tags gets a new stamp, even if its presence is the same.
   public func taking(
-    _ tags: [Tag], from other: Alarm, at now: Instant, device: Identifier
+    _ tags: [AlarmTag], from other: Alarm, at now: Instant, device: Identifier
   ) -> Alarm {
     var result = self
     result.take(tags, from: other)
@@ -125,7 +125,7 @@ extension Alarm {
   /// Between equal stamps, the tag is present if it is in one version.
   static func joinedTags(
     _ a: Alarm, _ b: Alarm
-  ) -> (tags: Set<Tag>, stamps: [Tag: Stamp]) {
+  ) -> (tags: Set<AlarmTag>, stamps: [AlarmTag: Stamp]) {
     let (ours, theirs) = (a.mergeState.tagStamps, b.mergeState.tagStamps)
     let tags = a.tags.union(b.tags).filter { tag in
       switch (ours[tag], theirs[tag]) {
@@ -139,7 +139,7 @@ extension Alarm {
   }
 }
 
-extension Set<Tag> {
+extension Set<AlarmTag> {
   /// The tags in ascending order, separated by commas: `home, pills`.
   public var text: String { sorted().map(\.text).joined(separator: ", ") }
 }
