@@ -1,7 +1,7 @@
 import BelfryCore
 import BelfryStore
 
-/// The events of one alarm in an iCalendar document: one for each of its rules and times of day.
+/// The events of one alarm in an iCalendar document: one for each of its rules and groups of times of day.
 struct CalendarEvents {
   /// The property with the complete definition of an alarm.
   static let recordProperty = "X-BELFRY-RECORD"
@@ -28,14 +28,38 @@ struct CalendarEvents {
     var events: [CalendarComponent] = []
     for rule in rules {
       guard let first = firstDay(of: rule) else { continue }
-      for time in schedule.times {
-        let start = CivilDateTime(first, time)
+      for times in groups(of: rule) {
         // iCalendar has no series that ends before it starts.
+        let start = CivilDateTime(first, times.times[0])
         if let until = schedule.limits.until, until < start { continue }
-        events.append(event(rule, start, number: events.count, moves))
+        events.append(event(rule, first, times, number: events.count, moves))
       }
     }
     return events
+  }
+
+  /// Times of day that one event can have.
+  private struct TimeGroup {
+    /// The times, in ascending order.
+    let times: [CivilTime]
+    /// The parts of the rule with the times: `;BYHOUR=9,11;BYMINUTE=0`; empty for a single time.
+    let text: String
+  }
+
+  /// Returns the times of day in groups. The times of a window are few groups of hours with the same minutes.
+  private func groups(of rule: CalendarRule) -> [TimeGroup] {
+    // A position would count the times of a day, too.
+    guard schedule.window != nil, let text = rule.text, !text.contains("BYSETPOS") else {
+      return schedule.times.map { TimeGroup(times: [$0], text: "") }
+    }
+    let hours = Dictionary(grouping: schedule.times, by: \.hour)
+    let groups = Dictionary(grouping: hours.keys) { hours[$0]?.map(\.minute) ?? [] }
+    func list(_ numbers: [Int]) -> String { numbers.map(String.init).joined(separator: ",") }
+    return groups.map { minutes, hoursOfGroup in
+      TimeGroup(
+        times: hoursOfGroup.flatMap { hours[$0] ?? [] }.sorted(),
+        text: ";BYHOUR=\(list(hoursOfGroup.sorted()));BYMINUTE=\(list(minutes))")
+    }.sorted { $0.times[0] < $1.times[0] }
   }
 
   /// Returns the first date that a rule covers; nil if there is none.
@@ -51,25 +75,27 @@ struct CalendarEvents {
   }
 
   private func event(
-    _ rule: CalendarRule, _ start: CivilDateTime, number: Int, _ moves: HolidayMoves
+    _ rule: CalendarRule, _ first: CivilDate, _ group: TimeGroup, number: Int,
+    _ moves: HolidayMoves
   ) -> CalendarComponent {
     var event = CalendarComponent("VEVENT")
     event.add("UID", "\(alarm.id)-\(number)@belfry")
     event.add("DTSTAMP", CalendarTime.utc(alarm.latestStamp?.time ?? alarm.progress.armed))
     let zone = alarm.zone == .floating ? [:] : ["TZID": alarm.zone.text]
-    event.add("DTSTART", CalendarTime.text(start), zone)
-    if let text = rule.text { event.add("RRULE", text + end) }
-    func add(_ name: String, _ moments: [CivilDateTime]) {
-      let texts = Set(moments).sorted().map(CalendarTime.text)
+    event.add("DTSTART", CalendarTime.text(CivilDateTime(first, group.times[0])), zone)
+    if let text = rule.text { event.add("RRULE", text + group.text + end) }
+    func add(_ name: String, _ dates: [CivilDate], and moments: [CivilDateTime] = []) {
+      let all = dates.flatMap { date in group.times.map { CivilDateTime(date, $0) } } + moments
+      let texts = Set(all).sorted().map(CalendarTime.text)
       if !texts.isEmpty { event.add(name, texts.joined(separator: ","), zone) }
     }
     let skipped = alarm.progress.occurrences
       .filter {
-        $0.value.state == .skipped && $0.key.time == start.time && rule.covers($0.key.date)
+        $0.value.state == .skipped && group.times.contains($0.key.time)
+          && rule.covers($0.key.date)
       }.map(\.key)
-    let omitted = schedule.limits.exceptions + moves.omitted(from: rule)
-    add("EXDATE", skipped + omitted.map { CivilDateTime($0, start.time) })
-    if rule == rules.first { add("RDATE", moves.added.map { CivilDateTime($0, start.time) }) }
+    add("EXDATE", schedule.limits.exceptions + moves.omitted(from: rule), and: skipped)
+    if rule == rules.first { add("RDATE", moves.added) }
     event.add("SUMMARY", library.escaped(alarm.title))
     if let note = alarm.note { event.add("DESCRIPTION", library.escaped(note)) }
     let tags = alarm.tags.sorted().map { library.escaped($0.text) }

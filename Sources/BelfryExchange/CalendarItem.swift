@@ -58,6 +58,12 @@ struct CalendarItem {
           plain.recurrence, plain.times, Schedule.Limits(until: until))
       }
       (schedule, skipped) = try excepting(plain)
+      // The series begins in the course of its first day.
+      if reading.times != nil, offsets == [0] {
+        let earlier = schedule.times.filter { $0 < start.time }
+        skipped += earlier.map { CivilDateTime(start.date, $0) }
+          .filter(Occurrences(schedule, in: .standard).contains)
+      }
     } else {
       let moment = CivilDateTime(minuteNumber: start.minuteNumber + (offsets.first ?? 0))
       if offsets.count > 1 { losses.append("all reminders but the first") }

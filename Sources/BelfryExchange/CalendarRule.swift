@@ -63,10 +63,17 @@ struct CalendarRule: Hashable {
     }
     try parts.checkSupport()
     var losses: [String] = []
-    let recurrence = try recurrence(
-      parts, start, Recurrence.Cadence(interval: interval, start: start.date), &losses)
+    let period = period(parts["FREQ"], interval)
+    let cadence = Recurrence.Cadence(interval: period == nil ? interval : 1, start: start.date)
+    let recurrence = try recurrence(parts, start, cadence, &losses)
+    let times =
+      if let period {
+        try times(every: period, parts, start.time)
+      } else {
+        try times(parts, start.time)
+      }
     return Reading(
-      recurrence: recurrence, times: try times(parts, start.time), until: parts["UNTIL"],
+      recurrence: recurrence, times: times, until: parts["UNTIL"],
       count: parts["COUNT"].flatMap { Int($0) }, losses: losses)
   }
 
@@ -133,7 +140,7 @@ struct CalendarRule: Hashable {
   ) throws(Unsupported) -> Recurrence {
     let selection = try DaySelection(parts)
     switch parts["FREQ"] {
-    case "DAILY": return try daily(selection, cadence)
+    case "DAILY", "HOURLY", "MINUTELY": return try daily(selection, cadence)
     case "WEEKLY": return try weekly(selection, weekStart: parts["WKST"], start, cadence)
     case "MONTHLY": return try monthly(selection, start, cadence, &losses)
     case "YEARLY": return try yearly(selection, start, cadence, &losses)
@@ -152,6 +159,34 @@ struct CalendarRule: Hashable {
     return (hours ?? [start.hour]).flatMap { hour in
       (minutes ?? [start.minute]).compactMap { CivilTime(hour: hour, minute: $0) }
     }
+  }
+
+  /// Returns the distance of an hourly or minutely rule in minutes; nil for any other rule.
+  private static func period(_ frequency: String?, _ interval: Int) -> Int? {
+    switch frequency {
+    case "HOURLY": interval * 60
+    case "MINUTELY": interval
+    default: nil
+    }
+  }
+
+  /// Returns the times of day of an hourly or minutely rule, which must be the same on each day.
+  private static func times(
+    every period: Int, _ parts: Parts, _ start: CivilTime
+  ) throws(Unsupported) -> [CivilTime] {
+    guard 1440 % period == 0 else {
+      throw Unsupported("its times of day differ from day to day")
+    }
+    let hours = try parts.numbers("BYHOUR")
+    let minutes = try parts.numbers("BYMINUTE")
+    var times = stride(from: start.minuteOfDay % period, to: 1440, by: period).compactMap {
+      CivilTime(hour: $0 / 60, minute: $0 % 60)
+    }
+    times = times.filter { hours?.contains($0.hour) ?? true }
+    guard let minutes else { return times }
+    // The minutes of an hourly rule are its times within the hour; those of a minutely rule limit it.
+    if parts["FREQ"] == "MINUTELY" { return times.filter { minutes.contains($0.minute) } }
+    return times.flatMap { time in minutes.compactMap { CivilTime(hour: time.hour, minute: $0) } }
   }
 
   private typealias NumberedDay = (number: Int?, day: Weekday)

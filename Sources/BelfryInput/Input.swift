@@ -12,15 +12,51 @@ public enum Input {
     return times[0]
   }
 
-  /// Returns the times of day of a list: `9am, 12 and 17:00`.
+  /// Returns the times of day of a list: `9am, 12 and 17:00`, with windows such as `9-17/2h` and `/20m`.
   public static func times(
     _ text: String, in context: InputContext
   ) throws(InputError) -> [CivilTime] {
+    let elements = text.split(separator: ",").map(String.init)
+    if elements.contains(where: { $0.contains("/") }) {
+      var times: [CivilTime] = []
+      for element in elements {
+        times +=
+          element.contains("/")
+          ? try window(element, in: context) : try self.times(element, in: context)
+      }
+      return times
+    }
     var reader = try reader(text, context)
     _ = reader.accept("at")
     guard let times = try reader.times(.any) else { throw reader.notUnderstood }
     try reader.finish()
     return times.map(\.time)
+  }
+
+  /// Returns the times of a window: `9-17/2h`, or `/20m` for the whole day.
+  private static func window(
+    _ text: String, in context: InputContext
+  ) throws(InputError) -> [CivilTime] {
+    let parts = text.filter { $0 != " " }.split(separator: "/", omittingEmptySubsequences: false)
+      .map(String.init)
+    guard parts.count == 2 else { throw .notUnderstood(text, suggestion: nil) }
+    let seconds = try length(parts[1], in: context)
+    let ends: (CivilTime, CivilTime)
+    if parts[0].isEmpty {
+      ends = (.midnight, CivilTime(hour: 23, minute: 59) ?? .midnight)
+    } else {
+      var reader = try reader(parts[0], context)
+      guard let range = try reader.timeRange(isMarked: true), reader.isAtEnd else {
+        throw .notUnderstood(text, suggestion: nil)
+      }
+      ends = range
+    }
+    guard ends.0 < ends.1 else { throw .emptyWindow(ends.0, ends.1) }
+    guard seconds % 60 == 0,
+      let window = TimeWindow(
+        from: ends.0, to: ends.1, interval: Int(seconds / 60))
+    else { throw .outOfRange(parts[1]) }
+    return window.times
   }
 
   /// Returns the weekdays of a list: `mon-fri`, `mo,fr`, `weekends`, `workdays`.

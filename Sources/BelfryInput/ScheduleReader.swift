@@ -406,12 +406,10 @@ struct ScheduleReader {
   ) throws(InputError) -> [CivilTime] {
     guard let window else {
       guard 1440 % step == 0 else { throw .unevenInterval(minutes: step) }
-      return stride(from: 0, to: 1440, by: step).compactMap {
-        CivilTime(hour: $0 / 60, minute: $0 % 60)
-      }
+      let end = CivilTime(hour: 23, minute: 59) ?? .midnight
+      return TimeWindow(from: .midnight, to: end, interval: step)?.times ?? []
     }
     guard window.from < window.to else { throw .emptyWindow(window.from, window.to) }
-    return stride(from: window.from.minuteOfDay, through: window.to.minuteOfDay, by: step)
-      .compactMap { CivilTime(hour: $0 / 60, minute: $0 % 60) }
+    return TimeWindow(from: window.from, to: window.to, interval: step)?.times ?? []
   }
 }

@@ -110,6 +110,43 @@ func occurrences(
     #expect(once.next(after: civil("2026-12-24T18:00")) == nil)
   }
 
+  @Test(arguments: [
+    ("09:00-17:00/2h", ["09:00", "11:00", "13:00", "15:00", "17:00"]),
+    ("09:00-17:00/3h", ["09:00", "12:00", "15:00"]),
+    ("9:30-10:30/30m", ["09:30", "10:00", "10:30"]),
+    ("09:00-09:00/1h", ["09:00"]), ("/8h", ["00:00", "08:00", "16:00"]),
+  ])
+  func aWindowHasTimesAtADistance(_ text: String, _ times: [String]) throws {
+    let window = try #require(TimeWindow(text))
+    #expect(window.times.map(\.description) == times)
+    #expect(TimeWindow(window.description) == window)
+  }
+
+  @Test(arguments: [
+    "", "09:00", "09:00-17:00", "17:00-09:00/2h", "09:00-17:00/", "09:00-17:00/2", "09:00-/2h",
+    "09:00-17:00/90s", "09:00-17:00/0h", "09:00-17:00/2d", "09:00-25:00/2h", "a-b/1h",
+    "09:00-12:00-17:00/1h", "/1h/2h",
+  ])
+  func anotherTextIsNoWindow(_ text: String) {
+    #expect(TimeWindow(text) == nil)
+  }
+
+  @Test func manyTimesAreShownAsAWindow() throws {
+    let cadence = Recurrence.Cadence(start: date("2026-11-20"))
+    func schedule(_ window: String) throws -> Schedule {
+      try Schedule(.daily(cadence), times: try #require(TimeWindow(window)).times)
+    }
+    #expect(try schedule("09:00-17:00/2h").summary == "daily every 2 h from 09:00 to 17:00")
+    #expect(try schedule("/20m").summary == "daily every 20 min from 00:00 to 23:40")
+    #expect(try schedule("08:00-20:00/90m").summary == "daily every 1 h 30 min from 08:00 to 20:00")
+    #expect(try schedule("09:00-15:00/2h").summary == "daily at 09:00, 11:00, 13:00, 15:00")
+    #expect(try schedule("09:00-17:00/2h").window?.description == "09:00-17:00/2h")
+    #expect(try schedule("09:00-15:00/2h").window == nil)
+    let irregular = try Schedule(
+      .daily(cadence), times: try #require(TimeWindow("09:00-17:00/2h")).times + [.midnight])
+    #expect(irregular.window == nil)
+  }
+
   @Test func invalidSchedulesAreRefused() {
     let cadence = Recurrence.Cadence(start: date("2026-11-20"))
     #expect(throws: ScheduleError.noTimes) { try Schedule(.daily(cadence), times: []) }

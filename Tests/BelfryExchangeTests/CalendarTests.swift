@@ -41,7 +41,7 @@ private func expanded(_ rule: String, from start: CivilDateTime) throws -> [Civi
     ) -> Int32
   let expand = unsafeBitCast(
     try #require(dlsym(handle, "icalrecur_expand_recurrence")), to: Expand.self)
-  var times = [time_t](repeating: 0, count: 3000)
+  var times = [time_t](repeating: 0, count: 60_000)
   _ = expand(rule, start.minuteNumber * 60, Int32(times.count), &times)
   return times.filter { $0 != 0 }.map { CivilDateTime(minuteNumber: $0 / 60) }
 }
@@ -255,6 +255,18 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
       "weekly on mon at 09:00, until 2026-12-14T09:00, except 2026-12-07"
     ),
     ("DTSTART:20261130T090000\nRRULE:FREQ=DAILY;BYHOUR=8,20;BYMINUTE=30", "daily at 08:30, 20:30"),
+    (
+      "DTSTART:20261130T090000\nRRULE:FREQ=HOURLY;INTERVAL=2;BYHOUR=9,11,13,15,17",
+      "daily every 2 h from 09:00 to 17:00"
+    ),
+    (
+      "DTSTART:20261130T090500\nRRULE:FREQ=MINUTELY;INTERVAL=20;BYDAY=MO,FR",
+      "weekly on mon, fri every 20 min from 00:05 to 23:45"
+    ),
+    (
+      "DTSTART:20261130T090000\nRRULE:FREQ=HOURLY;INTERVAL=6;BYMINUTE=0,30",
+      "daily at 03:00, 03:30, 09:00, 09:30, 15:00, 15:30, 21:00, 21:30"
+    ),
     ("DTSTART;VALUE=DATE:20261224", "once on 2026-12-24 at 09:00"),
     ("DUE:20261224T180000\nPRIORITY:1", "once on 2026-12-24 at 18:00"),
     // A VALARM half an hour before the event, also across midnight.
@@ -290,7 +302,8 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
   }
 
   @Test(arguments: [
-    ("DTSTART:20261130T090000Z\nRRULE:FREQ=HOURLY", "hourly"),
+    ("DTSTART:20261130T090000Z\nRRULE:FREQ=HOURLY;INTERVAL=5", "differ from day to day"),
+    ("DTSTART:20261130T090000Z\nRRULE:FREQ=HOURLY;BYMONTH=3", "limited to some days"),
     ("DTSTART:20201130T090000Z", "over"),
     ("DTSTART:20201130T090000Z\nRRULE:FREQ=DAILY;UNTIL=20211130T090000Z", "ended"),
     ("DTSTART:20201130T090000Z\nRRULE:FREQ=DAILY;COUNT=5", "ended on 2020-12-04"),

@@ -19,6 +19,13 @@ extension Schedule {
       }
     var times = [CivilTime(hour: random.int(0...23), minute: random.int(0...59))!]
     guard case .once = recurrence else {
+      if random.one(in: 10) {
+        let from = CivilTime(hour: random.int(6...12), minute: random.int(0...59))!
+        let to = CivilTime(hour: random.int(13...19), minute: random.int(0...59))!
+        let window = TimeWindow(
+          from: from, to: to, interval: random.pick([30, 60, 90, 120, 180]))!
+        return try Schedule(recurrence, times: window.times, limits: .random(&random, start))
+      }
       if random.one(in: 2) {
         times.append(CivilTime(hour: random.int(0...23), minute: random.int(0...59))!)
       }

@@ -150,7 +150,7 @@ extension InputParser.Kind {
   /// Examples of a value.
   fileprivate var example: String {
     switch self {
-    case .time: "Write it as 9:00, 9am, 21.30 or noon."
+    case .time: "Write it as 9:00, 9am, 21.30, noon, or every two hours: 9:00-17:00/2h."
     case .date: "Write it as 2026-12-24, 24 Dec, tomorrow, friday or 'in 3 days'."
     case .dates: "Write them as 2026-12-24, 31 Dec, '24 Dec - 2 Jan', or none."
     case .end: "Write it as 2027-06-30, 30 Jun or june, or none."

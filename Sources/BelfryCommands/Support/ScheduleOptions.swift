@@ -43,7 +43,8 @@ struct ScheduleOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The first day to count from (default: today).", valueName: "date"))
   var start: String?
 
-  @Option(help: ArgumentHelp("Times of day: 9:00 or 9am,12:00,5pm.", valueName: "times"))
+  @Option(
+    help: ArgumentHelp("Times of day: 9am,12:00; every 2 h: 9:00-17:00/2h.", valueName: "times"))
   var at: String?
 
   @Option(help: ArgumentHelp("The last day; none for no end.", valueName: "date"))

@@ -105,6 +105,13 @@ public struct AlarmStatus: Hashable, Sendable {
   }
 }
 
+extension AlarmStatus {
+  /// True if the alarm has no occurrence ahead and none that needs an answer: it was done, skipped or dismissed.
+  ///
+  /// A missed occurrence needs an answer, and a skip that is ahead can be undone.
+  public var isFinished: Bool { state == .finished && skipped.isEmpty }
+}
+
 /// The ringing state of an open occurrence on this device.
 enum Ringing: Equatable {
   /// Due and not yet delivered on this device: it has to ring now.
@@ -162,7 +169,7 @@ extension Timeline {
     let next = self.next(after: now)
     var status = AlarmStatus(
       state: next == nil ? .finished : .active, next: next,
-      pending: pending(at: now, settings: settings, ledger: ledger),
+      pending: pending(at: now, before: next, settings: settings, ledger: ledger),
       missed: missed(at: now),
       skipped: skippedAhead(at: now), pausedUntil: pausedUntil(at: now),
       validUntil: next?.at ?? .distantFuture)
@@ -267,15 +274,18 @@ extension Timeline {
   }
 
   private func pending(
-    at now: Instant, settings: Settings, ledger: DeliveryLedger
+    at now: Instant, before next: Occurrence?, settings: Settings, ledger: DeliveryLedger
   ) -> [AlarmStatus.Pending] {
     occurrences(in: .pending).compactMap { civil in
       guard let record = record(of: civil) else { return nil }
       let outlook = followUps(
         of: civil, record, at: now, settings: settings, ledger: ledger)
+      // When the next occurrence fires, the pending one is completed and sends no further follow-up.
+      let isCompleted = !keepsPending && next.map { $0.at <= outlook.next ?? $0.at } ?? false
       return AlarmStatus.Pending(
         occurrence: civil, since: record.since ?? occurrence(civil).at,
-        followUpsSent: outlook.sent, nextFollowUp: outlook.overdue?.due ?? outlook.next)
+        followUpsSent: outlook.sent,
+        nextFollowUp: outlook.overdue?.due ?? (isCompleted ? nil : outlook.next))
     }
   }
 

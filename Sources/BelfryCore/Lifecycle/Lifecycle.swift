@@ -61,7 +61,7 @@ extension Timeline {
   }
 
   /// True if a pending occurrence stays pending when the next one fires.
-  private var keepsPending: Bool { alarm.delivery.strict || alarm.schedule.followsCompletion }
+  var keepsPending: Bool { alarm.delivery.strict || alarm.schedule.followsCompletion }
 
   /// Settles the occurrences before another one. Unanswered ones are missed; pending ones are done, unless they stay
   /// pending.

@@ -25,7 +25,9 @@ extension Schedule {
   public var phrase: String { text(isComplete: true) }
 
   private func text(isComplete: Bool) -> String {
-    let at = regularTimes ?? (" at " + times.map(\.description).joined(separator: ", "))
+    let at =
+      window.map { " \($0.summary)" }
+      ?? (" at " + times.map(\.description).joined(separator: ", "))
     let on: String =
       switch recurrence {
       case .once(let date): " on \(date)"
@@ -60,19 +62,6 @@ extension Schedule {
       if case .day = day, !isNumeric { "\(day.words) day" } else { day.words }
     }.joined(separator: ", ")
   }
-
-  /// The text of many times at a constant distance, ` every 15 min from 00:00 to 23:45`; nil for few or irregular
-  /// times.
-  private var regularTimes: String? {
-    let minutes = times.map { Int64($0.minuteOfDay) }
-    let steps = Set(zip(minutes.dropFirst(), minutes).map { $0 - $1 })
-    guard times.count >= Schedule.minTimesForInterval, steps.count == 1, let step = steps.first
-    else { return nil }
-    return " every \(Span.length(step * 60)) from \(times[0]) to \(times[times.count - 1])"
-  }
-
-  /// The minimum number of times that are shown as an interval.
-  private static let minTimesForInterval = 7
 
   private var isCountedFromStart: Bool {
     switch recurrence {
