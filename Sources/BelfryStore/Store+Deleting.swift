@@ -30,24 +30,26 @@ extension Store {
   ///
   /// - Parameters:
   ///   - ids: The alarms.
-  ///   - reason: The reason, for the log and the commit.
+  ///   - reason: The reason, for the log and the commit; nil for a deletion by the user.
   ///   - isFinal: True if `belfry undo` must not restore the alarms.
-  /// - Returns: The alarms that existed.
+  ///   - condition: Returns true for the alarms to delete, as they are under the store's lock.
+  /// - Returns: The alarms that were deleted.
   public func delete(
-    _ ids: [Identifier], reason: LogPayload.DeletionReason, isFinal: Bool = false
+    _ ids: [Identifier], reason: LogPayload.DeletionReason?, isFinal: Bool = false,
+    where condition: (Alarm) throws -> Bool = { _ in true }
   ) throws -> [Alarm] {
     let reader = alarmReader()
     guard try ids.contains(where: { try reader.alarm($0)?.isDeleted == false }) else { return [] }
     return try update(ids) { alarms in
-      let deleted = alarms.map { $0.deleted() }
+      let deleted = try alarms.filter(condition).map { $0.deleted() }
       guard let first = deleted.first else { return (nil, []) }
-      let event = Event(.deleted, payload: .deletion(reason))
+      let event = Event(.deleted, payload: reason.map { .deletion($0) })
       var message = CommitMessage(event, of: first, device: device)
       if deleted.count > 1 {
         message = CommitMessage(
           "Deleted: \(deleted.count) alarms",
           trailers: [("Action", LogEntry.Action.deleted.rawValue)]
-            + CommitMessage.facts(of: .deletion(reason)), device: device)
+            + (event.payload.map(CommitMessage.facts) ?? []), device: device)
       }
       if isFinal { message.trailers.append((CommitMessage.final, "true")) }
       return (

@@ -50,14 +50,15 @@ extension Store {
         message: CommitMessage(event, of: alarm, device: device)))
   }
 
-  /// Commits new alarms.
+  /// Commits new alarms. Finished alarms do not count for the limit.
   ///
   /// - Throws: `StoreError.alarmLimit` if the tier doesn't allow as many alarms.
   public func add(_ change: Change) throws {
     try write(reconciling: .branch) { writer in
       let tier = try settings().settings.tier
       if let limit = tier.alarmLimit {
-        let count = try AlarmIndex(self).summaries().count { !$0.isDeleted }
+        let count = try AlarmIndex(self).summaries()
+          .count { !$0.isDeleted && !$0.status.isFinished }
         if count + change.alarms.count > limit {
           throw StoreError.alarmLimit(tier: tier, limit: limit)
         }

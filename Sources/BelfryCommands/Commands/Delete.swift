@@ -6,10 +6,18 @@ struct Delete: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
     abstract: "Delete an alarm on all devices.",
-    discussion: "Other devices delete the alarm with their next sync. Its log entries are kept.")
+    discussion: """
+      Other devices delete the alarm with their next sync. Its log entries are kept.
+
+        belfry delete rent
+        belfry delete --finished        # the alarms of 'belfry list --finished'
+      """)
 
   @Argument(help: "The alarm.")
-  var alarm: String
+  var alarm: String?
+
+  @Flag(help: "Delete all finished alarms.")
+  var finished = false
 
   @Flag(help: "Do not ask for confirmation.")
   var yes = false
@@ -17,17 +25,19 @@ struct Delete: ParsableCommand {
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
+  func validate() throws {
+    if (alarm == nil) != finished {
+      throw ValidationError("name an alarm, or give --finished.")
+    }
+  }
+
   func run() throws {
     let context = try common.context(root)
     let store = try context.open()
+    guard let alarm else { return try deleteFinished(context, store) }
     let summary = try context.find(alarm, in: store)
     let title = Printable.text(summary.title)
-    if !yes, Style.canAsk {
-      Console.prompt("Delete \(title) (\(summary.id.short), \(summary.badge))?")
-      guard Console.confirmed() else {
-        throw CommandError(.failed, "nothing was deleted.", hint: "Answer y to delete it.")
-      }
-    }
+    try confirm("Delete \(title) (\(summary.id.short), \(summary.badge))?")
     guard let deleted = try store.delete(summary.id) else {
       throw StoreError.noSuchAlarm(summary.id.text)
     }
@@ -37,6 +47,57 @@ struct Delete: ParsableCommand {
         output.document(deleted, AlarmStatus(state: .disabled), event: Event(.deleted)))
     } else {
       Console.line("Deleted \(title). Its history stays: belfry log \(summary.id.short)")
+    }
+  }
+
+  /// Deletes the finished alarms in one commit.
+  private func deleteFinished(_ context: CommandContext, _ store: Store) throws {
+    let finished = try context.overview(store).filter(\.status.isFinished)
+    let output = AlarmOutput(store: store, style: context.style)
+    if !finished.isEmpty {
+      if !yes, !Style.canAsk {
+        throw CommandError(
+          .usage, "--finished would delete \(Delete.count(finished.count)).",
+          hint: "To delete them without a question, add --yes. To list them: belfry list --finished"
+        )
+      }
+      try confirm("Delete \(Delete.count(finished.count))?", titles: finished.map(\.title))
+    }
+    // An alarm may have been edited since.
+    let deleted = try store.delete(finished.map(\.id), reason: nil) { alarm in
+      try store.status(alarm).isFinished
+    }
+    if common.json {
+      return try Console.write(
+        deleted.map {
+          output.document($0, AlarmStatus(state: .disabled), event: Event(.deleted))
+        })
+    }
+    Console.line(
+      deleted.isEmpty
+        ? "No alarm is finished."
+        : "Deleted \(Delete.count(deleted.count)). To restore: belfry undo")
+  }
+
+  private static func count(_ alarms: Int) -> String {
+    "\(alarms) finished alarm\(alarms == 1 ? "" : "s")"
+  }
+
+  /// The maximum number of titles in a question.
+  private static let maxTitles = 20
+
+  /// Asks the user on a terminal, unless `--yes` is given.
+  ///
+  /// - Throws: `CommandError` if the user declines.
+  private func confirm(_ question: String, titles: [String] = []) throws {
+    guard !yes, Style.canAsk else { return }
+    for title in titles.prefix(Delete.maxTitles) { Console.error("  \(Printable.text(title))") }
+    if titles.count > Delete.maxTitles {
+      Console.error("  and \(titles.count - Delete.maxTitles) more")
+    }
+    Console.prompt(question)
+    guard Console.confirmed() else {
+      throw CommandError(.failed, "nothing was deleted.", hint: "Answer y to delete.")
     }
   }
 }

@@ -5,9 +5,10 @@ import BelfryStore
 struct List: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List all alarms, ringing ones first.",
+    abstract: "List the alarms, ringing ones first.",
     discussion: """
-      Words select alarms: a tag, a state, the time when they ring next, or a part of the title or note.
+      Finished alarms, which have no further occurrence and need no answer, are left out. Words select alarms: a tag, a
+      state, the time when they ring next, or a part of the title or note.
 
         belfry list +home pending
         belfry list due:week
@@ -17,6 +18,9 @@ struct List: ParsableCommand {
   @Argument(help: "+tag, a state, due:today, due:week, due:DATE, or text.")
   var words: [String] = []
 
+  @Flag(help: "List only the finished alarms.")
+  var finished = false
+
   @OptionGroup var motion: MotionOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
@@ -25,8 +29,12 @@ struct List: ParsableCommand {
     let context = try common.context(root)
     let store = try context.open()
     context.warnings.warnAboutDaemon(of: store)
+    let all = try context.overview(store)
     let filter = try AlarmFilter(words, InputParser(context))
-    let summaries = AlarmOrder.sorted(try context.overview(store).filter { filter.matches($0) })
+    // A filter for finished alarms lists them, too.
+    let finished = finished || filter.terms.contains(.state(.finished))
+    let summaries = AlarmOrder.sorted(
+      all.filter { $0.status.isFinished == finished && filter.matches($0) })
     let output = AlarmOutput(
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, summaries.map { ($0.id, $0.status) }))
@@ -40,7 +48,7 @@ struct List: ParsableCommand {
     }
     if summaries.isEmpty {
       return words.isEmpty
-        ? Console.write(output.empty)
+        ? Console.write(all.isEmpty ? output.empty : output.empty(finished: finished))
         : Console.line("No alarm matches '\(Printable.text(words.joined(separator: " ")))'.")
     }
     let parts = Chunks.map(summaries.count) { range in

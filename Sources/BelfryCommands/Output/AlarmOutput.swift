@@ -229,6 +229,15 @@ struct AlarmOutput: Sendable {
 
   // MARK: Documents
 
+  /// Returns the text of a list without alarms, although there are others.
+  ///
+  /// - Parameter finished: true for the list of the finished alarms.
+  func empty(finished: Bool) -> String {
+    finished
+      ? "No alarm is finished.\n"
+      : "All alarms are finished. To list them: belfry list --finished\n"
+  }
+
   /// Returns the document of an alarm.
   func document(_ alarm: Alarm, _ status: AlarmStatus) -> AlarmDocument {
     AlarmDocument(

@@ -2,7 +2,7 @@ import BelfryCore
 import BelfryStore
 
 /// An action on an alarm: the document of `stop`, `done`, `snooze`, `skip`, `unskip`, `dismiss`, `enable`, `disable` and
-/// `delete`.
+/// `delete`, and an element of `delete --finished`.
 struct ActionDocument: JSONDocument {
   /// The id of the alarm.
   let alarm: String
