@@ -63,6 +63,9 @@ public struct CalendarDocument {
     if alarm.delivery.strict { losses.append("the strict setting") }
     if let plan = alarm.delivery.followUps { losses.append("follow-ups after \(plan)") }
     if let sound = alarm.delivery.sound { losses.append("the sound \(sound)") }
+    for name in [alarm.delivery.run, alarm.delivery.runDone].compactMap({ $0 }) {
+      losses.append("the action \(name)")
+    }
     if !alarm.enabled { losses.append("the disabled state (its events have no reminder)") }
     let states = Set(alarm.progress.occurrences.values.map(\.state)).subtracting([.open, .skipped])
     if !states.isEmpty {

@@ -28,7 +28,7 @@ import Testing
           isLate: true,
           step: Notification.CascadeStep(
             number: 2, firstDevice: uncertainty == nil ? nil : "laptop", uncertainty: uncertainty),
-          actions: [.stop, .done, .snooze, .skip]))
+          actions: [.stop, .done, .snooze, .skip], run: ActionName("light")))
     } + [
       .firing(plain, Notification.Firing(isLate: false)),
       .followUp(

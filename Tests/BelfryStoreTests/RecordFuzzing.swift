@@ -18,7 +18,7 @@ import Testing
           { "message": "Room 412", "order": 2000000, "phone": "+442079460958" }
         ]
       },
-      "delivery": { "followUps": [1800, 3600], "persistent": true, "sound": "bell", "strict": true },
+      "delivery": { "followUps": [1800, 3600], "persistent": true, "run": "light", "runDone": "tell", "sound": "bell", "strict": true },
       "deleted": { "title": "2026-11-20T22:41:00.000Z-0000-laptopaaaaaaaaaaaaaaaaaaaa" },
       "enabled": true,
       "format": 1,

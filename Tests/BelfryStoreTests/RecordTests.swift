@@ -65,10 +65,13 @@ import Testing
       from: CivilDateTime("2026-12-20T08:15")!, until: CivilDateTime("2027-01-04T00:00")!)
     alarm.delivery.warnings = WarningPlan("7d,1d")
     alarm.delivery.devices = [two, one]
+    alarm.delivery.run = ActionName("light")
+    alarm.delivery.runDone = ActionName("tell me")
     let written = String(decoding: AlarmRecord.encode(alarm), as: UTF8.self)
     #expect(try decode(written) == alarm)
     #expect(written.contains("\"from\": \"2026-12-20T08:15\""))
     for wrong in [
+      written.replacing("\"light\"", with: "\"../light\""),
       written.replacing("604800", with: "1"), written.replacing("2027-01-04T00:00", with: "soon"),
       written.replacing("\"serveraaaaaaaaaaaaaaaaaaaa\"", with: "7"),
     ] {

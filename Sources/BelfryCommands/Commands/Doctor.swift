@@ -143,7 +143,7 @@ enum Examination: String, ExpressibleByArgument {
       case .records: try await limited(RecordExamination(store).records(), context)
       case .log: limited(try RecordExamination(store).log(), context)
       case .time: limited(try RecordExamination(store).time(), context)
-      case .hooks: hooks(context)
+      case .hooks: hooks(context) + actions(store, context)
       case .notifications: await notifications(context)
       case .scheduler: await scheduler(store, context) + deliveries(store, context)
       case .battery: [await battery(context)]
@@ -211,6 +211,21 @@ enum Examination: String, ExpressibleByArgument {
           remedy: "Copy hooks/deliver to libexec/belfry/hooks, next to the folder of the binary."))
     }
     return result
+  }
+
+  /// Returns a note for each action of an alarm that cannot run on this device.
+  private func actions(_ store: Store, _ context: CommandContext) -> [Diagnosis] {
+    guard let check = ActionCheck(context, store) else { return [] }
+    let alarms = ((try? store.allAlarms())?.alarms ?? []).filter { !$0.isDeleted }
+    let problems = alarms.sorted { $0.id < $1.id }.flatMap { alarm in
+      check.problems(of: alarm).map { (alarm, $0) }
+    }
+    return problems.map { alarm, problem in
+      Diagnosis(
+        "actions", .note,
+        "\(alarm.title) cannot run the action \(problem.name): \(ActionText.text(problem)).",
+        remedy: ActionText.remedy(problem))
+    }
   }
 
   private func notifications(_ context: CommandContext) async -> [Diagnosis] {

@@ -69,9 +69,11 @@ struct Edit: ParsableCommand {
     }
     if delivery.isGiven { delivery.warn(try context.settings(store).tier) }
     let status = try store.status(result)
-    let output = AlarmOutput(
+    var output = AlarmOutput(
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, result, status))
+    output.actions = ActionCheck(context, store)
+    output.actions?.warn(about: result)
     if common.json { return try Console.write(output.document(result, status)) }
     let newTitle = Printable.text(result.title)
     let change =

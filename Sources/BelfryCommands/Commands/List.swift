@@ -41,6 +41,8 @@ struct List: ParsableCommand {
     SilentDeviceWarning.print(store)
     if common.json {
       let alarms = try store.alarms(summaries)
+      var output = output
+      output.actions = ActionCheck(context, store)
       return try Console.write(
         summaries.compactMap { summary in
           alarms[summary.id].map { output.document($0, summary.status) }

@@ -234,6 +234,7 @@ struct RingLoop {
     let answering = Answering(summary, summary.status.current, in: store, settings: settings, later)
     do {
       let (transition, status) = try answering.give(answer)
+      answering.runAction(transition)
       return answering.messages(transition, status)
     } catch let refusal as CommandError {
       message = refusal.message

@@ -27,9 +27,11 @@ struct Show: ParsableCommand {
     let summary = try context.find(self.alarm, in: store)
     guard let alarm = try store.alarm(summary.id) else { throw StoreError.noSuchAlarm(self.alarm) }
     let status = try store.status(alarm)
-    let output = AlarmOutput(
+    var output = AlarmOutput(
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, alarm, status))
+    output.actions = ActionCheck(context, store)
+    output.actions?.warn(about: alarm)
     if common.json { return try Console.write(output.document(alarm, status)) }
     Console.write(output.summary(AlarmSummary(alarm, status: status)))
     var rows = [
@@ -49,6 +51,8 @@ struct Show: ParsableCommand {
     }
     if let sound = alarm.delivery.sound { rows.append(("sound", sound)) }
     if let warnings = alarm.delivery.warnings { rows.append(("warnings", warnings.description)) }
+    if let run = alarm.delivery.run { rows.append(("runs", run.text)) }
+    if let run = alarm.delivery.runDone { rows.append(("when done", "runs \(run)")) }
     let names = store.deviceNames()
     let devices = alarm.delivery.devices.map { names[$0] ?? $0.short }.sorted()
     rows.append(

@@ -65,6 +65,7 @@ struct TickCommand: AsyncParsableCommand {
     if let failure = report.failures.first {
       throw CommandError("the firings could not be recorded", causedBy: failure)
     }
+    for (alarm, event) in report.answered { await DoneAction(context).run(alarm, event) }
     if wake, let next = report.nextWake { try await ServiceManager(context).systemd.wake(at: next) }
     if ring, !common.json { try await RingLoop(context).runIfRinging() }
     await StoreSession(context).upkeep(store)

@@ -8,6 +8,8 @@ struct AlarmOutput: Sendable {
   let style: Style
   /// The battery warnings to show below alarms.
   let batteryWarnings: BatteryWarnings
+  /// The check of the alarms' actions on this device; nil to check none.
+  var actions: ActionCheck?
 
   init(
     now: Instant, zones: ZoneLibrary, style: Style,
@@ -227,8 +229,6 @@ struct AlarmOutput: Sendable {
       + "More: belfry help add\n"
   }
 
-  // MARK: Documents
-
   /// Returns the text of a list without alarms, although there are others.
   ///
   /// - Parameter finished: true for the list of the finished alarms.
@@ -238,10 +238,13 @@ struct AlarmOutput: Sendable {
       : "All alarms are finished. To list them: belfry list --finished\n"
   }
 
+  // MARK: Documents
+
   /// Returns the document of an alarm.
   func document(_ alarm: Alarm, _ status: AlarmStatus) -> AlarmDocument {
     AlarmDocument(
-      alarm, status, batteryWarning: batteryWarnings[alarm.id], now: now, zones: zones)
+      alarm, status, batteryWarning: batteryWarnings[alarm.id],
+      actionProblems: actions?.problems(of: alarm) ?? [], now: now, zones: zones)
   }
 
   /// Returns the document of an action.

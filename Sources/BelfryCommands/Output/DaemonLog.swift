@@ -48,6 +48,11 @@ struct DaemonLog {
       return (
         .warning, list("a channel failed, another delivered: \(name(notification)):", reasons)
       )
+    case .actionEnded(let notification, let action, let failure):
+      let action = "the action \(Printable.text(action.text))"
+      return failure.map {
+        (.warning, list("\(action) failed: \(name(notification)):", [ActionText.text($0)]))
+      } ?? (.info, "ran \(action): \(name(notification)).")
     case .answered(let notification, let answer, let failure):
       let title = Printable.text(notification.title)
       if let failure {

@@ -51,9 +51,11 @@ struct AlarmCreation {
     try warn(store, alarm, next, likely)
     delivery.warn(settings.tier)
 
-    let output = AlarmOutput(
+    var output = AlarmOutput(
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, alarm, status))
+    output.actions = ActionCheck(context, store)
+    output.actions?.warn(about: alarm)
     if json { return try Console.write(output.document(alarm, status)) }
     Console.line(
       "Added \(Printable.text(title)) (\(alarm.id.short)), \(schedule.summary): \(output.next(alarm, status))."

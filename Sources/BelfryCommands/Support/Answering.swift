@@ -109,6 +109,7 @@ struct Answering {
   let summary: AlarmSummary
   let occurrence: CivilDateTime?
   let settings: Settings
+  private let action: DoneAction
 
   /// Creates the answering of one alarm by its name.
   init(_ name: String, _ occurrence: String?, _ context: CommandContext) throws {
@@ -124,20 +125,12 @@ struct Answering {
     _ summary: AlarmSummary, _ occurrence: CivilDateTime?, in store: Store, settings: Settings,
     _ context: CommandContext
   ) {
-    self.init(
-      summary, occurrence, in: store, settings: settings,
-      AlarmOutput(store: store, style: context.style))
-  }
-
-  init(
-    _ summary: AlarmSummary, _ occurrence: CivilDateTime?, in store: Store, settings: Settings,
-    _ output: AlarmOutput
-  ) {
     self.store = store
     self.summary = summary
     self.occurrence = occurrence
     self.settings = settings
-    self.output = output
+    output = AlarmOutput(store: store, style: context.style)
+    action = DoneAction(context)
   }
 
   /// Returns the result that an answer would have, without recording it.
@@ -162,51 +155,19 @@ struct Answering {
     let (transition, status) = try give(answer)
     guard let event = transition.events.last else { return }
     if json {
-      return try Console.write(output.document(transition.alarm, status, event: event))
+      try Console.write(output.document(transition.alarm, status, event: event))
+    } else {
+      for line in messages(transition, status) { Console.line(line) }
     }
-    for line in messages(transition, status) { Console.line(line) }
+    runAction(transition)
   }
+
+  /// Runs the alarm's action if the answer has marked an occurrence as done.
+  func runAction(_ transition: Transition) { action.run(transition.alarm, transition.events) }
 
   /// Returns the messages for the result of an answer.
   func messages(_ transition: Transition, _ status: AlarmStatus) -> [String] {
-    guard let event = transition.events.last else { return [] }
-    let title = Printable.text(transition.alarm.title)
-    let zone = transition.alarm.zone.text
-    let when = event.occurrence.map { " (\(output.when($0, zone: zone)))" } ?? ""
-    let next = output.next(transition.alarm, status)
-    switch event.action {
-    case .snoozed:
-      let until = status.snooze.map { output.when($0.until) } ?? "later"
-      let sooner = status.next.flatMap { next in
-        status.snooze.flatMap { $0.until >= next.at ? output.when(next.civil, zone: zone) : nil }
-      }
-      // The next occurrence replaces a snoozed one.
-      return ["Snoozed \(title)\(when): it rings again at \(until)."]
-        + (sooner.map { ["The next occurrence comes first and replaces it: \($0)."] } ?? [])
-    case .stopped:
-      let asks =
-        status.pending.last?.nextFollowUp.map { ", asks again at \(output.when($0))" } ?? ""
-      return ["Stopped \(title)\(when): pending until 'belfry done'\(asks); \(next)."]
-    case .dismissed:
-      let count = transition.events.count { $0.action == .dismissed }
-      return ["Dismissed \(title)\(count > 1 ? " (\(count) missed)" : when); \(next)."]
-    case .skipped:
-      let count = transition.events.count { $0.action == .skipped }
-      let skipped = count > 1 ? "Skipped \(count)" : "Skipped"
-      return [
-        status.next.map { "\(skipped): next is \(output.when($0.civil, zone: zone))." }
-          ?? "\(skipped): it has no further occurrence."
-      ]
-    default:
-      let at = event.effective.map { " at \(output.when($0))" } ?? ""
-      let rest = status.pending.last.map {
-        "Still pending: \(output.when($0.occurrence, zone: zone))."
-      }
-      let partner = transition.alarm.partner.map {
-        "\(Printable.text($0.name)) is notified: ❤️ Got it."
-      }
-      return ["Done: \(title)\(when)\(at); \(next)."] + [rest, partner].compactMap { $0 }
-    }
+    AnswerText(output).messages(transition, status)
   }
 
   private func transition(_ answer: Answer, _ alarm: Alarm) throws -> Transition {

@@ -8,12 +8,14 @@ struct BulkAnswering {
   let output: AlarmOutput
   let summaries: [AlarmSummary]
   let settings: Settings
+  private let action: DoneAction
 
   init(_ selection: AlarmSelection, in store: Store, _ context: CommandContext) throws {
     self.store = store
     summaries = selection.summaries
     settings = try context.settings(store)
     output = AlarmOutput(store: store, style: context.style)
+    action = DoneAction(context)
   }
 
   /// Returns the results that an answer would have, without recording them.
@@ -51,6 +53,7 @@ struct BulkAnswering {
   /// Records an answer to all alarms, and prints the results.
   func giveAndShow(_ answer: Answer, json: Bool) throws {
     let transitions = try give(answer)
+    defer { for transition in transitions { action.run(transition.alarm, transition.events) } }
     if json {
       return try Console.write(
         transitions.compactMap { transition -> ActionDocument? in
@@ -59,10 +62,8 @@ struct BulkAnswering {
         })
     }
     for transition in transitions {
-      let answering = Answering(
-        AlarmSummary(transition.alarm, status: try store.status(transition.alarm)), nil, in: store,
-        settings: settings, output)
-      for line in answering.messages(transition, try store.status(transition.alarm)) {
+      let status = try store.status(transition.alarm)
+      for line in AnswerText(output).messages(transition, status) {
         // The message about a skip does not name the alarm.
         let isSkip = transition.events.last?.action == .skipped
         Console.line(isSkip ? "\(Printable.text(transition.alarm.title)): \(line)" : line)

@@ -191,20 +191,32 @@ struct CommandContext {
   func hooks(
     activeDeliveries: ActiveDeliveries = ActiveDeliveries { _ in }, registry: String? = nil
   ) -> HookDelivery {
-    // Without a home folder the user has no own hooks. The alarm still rings.
-    let own = ownHooks
+    let text = NotificationText(zones: storeContext.zones)
+    return HookDelivery(
+      // Without a home folder the user has no own hooks. The alarm still rings.
+      own: ownHooks, shipped: environment.shippedHooks.map { $0 + "/deliver" },
+      variables: hookVariables,
+      terminals: Terminals(
+        user: geteuid(), folder: environment["BELFRY_TERMINALS"] ?? Terminals.systemFolder),
+      activeDeliveries: activeDeliveries, registryFolder: registry, actions: actions,
+      render: text.render)
+  }
+
+  /// The environment variables of all hooks and actions.
+  private var hookVariables: [String: String] {
     var variables = [
       "BELFRY_STORE": storePath, "BELFRY_SOUND": ownSettings.sound,
       CommandContext.backgroundVariable: "1",
     ]
     if let executable = environment.executable { variables["BELFRY_COMMAND"] = executable }
-    let text = NotificationText(zones: storeContext.zones)
-    return HookDelivery(
-      own: own, shipped: environment.shippedHooks.map { $0 + "/deliver" }, variables: variables,
-      terminals: Terminals(
-        user: geteuid(), folder: environment["BELFRY_TERMINALS"] ?? Terminals.systemFolder),
-      activeDeliveries: activeDeliveries, registryFolder: registry,
-      render: text.render)
+    return variables
+  }
+
+  /// The folder of the user's actions; nil without a home folder.
+  var actions: ActionFolder? {
+    (try? environment.configuration).map {
+      ActionFolder(path: $0 + "/actions", variables: hookVariables)
+    }
   }
 
   // MARK: Calls

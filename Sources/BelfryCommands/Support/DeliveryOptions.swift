@@ -31,10 +31,18 @@ struct DeliveryOptions: ParsableArguments {
       "The devices that ring, by name: laptop,server; or all.", valueName: "devices"))
   var on: String?
 
+  @Option(
+    name: .customLong("run"),
+    help: ArgumentHelp("An action to run when it fires; or none.", valueName: "name"))
+  var runAction: String?
+
+  @Option(help: ArgumentHelp("An action to run when it is done; or none.", valueName: "name"))
+  var runDone: String?
+
   /// True if any option is given.
   var isGiven: Bool {
     persistent != nil || strict != nil || followUps != nil || sound != nil || warn != nil
-      || on != nil
+      || on != nil || runAction != nil || runDone != nil
   }
 
   /// Prints a warning if the tier ignores one of the options.
@@ -43,6 +51,19 @@ struct DeliveryOptions: ParsableArguments {
     CommandDiagnostic.warn(
       "on the tier free, Stop means Done, so no alarm asks or rings again.",
       hints: ["Change the tier: belfry tier plus"])
+  }
+
+  /// Returns the action that an option names; nil for `none`.
+  private static func action(_ text: String, of option: String) throws -> ActionName? {
+    if text == "none" { return nil }
+    guard let name = ActionName(text) else {
+      throw CommandError(
+        .usage, "\(option): '\(Printable.text(text))' is not the name of an action.",
+        hint:
+          "Name an executable in the folder 'actions' of Belfry's configuration, without its folder; or none."
+      )
+    }
+    return name
   }
 
   /// Returns the delivery settings with the options applied.
@@ -95,6 +116,8 @@ struct DeliveryOptions: ParsableArguments {
         on == "all"
         ? [] : Set(try on.split(separator: ",").map { try devices.find(String($0)) })
     }
+    if let runAction { delivery.run = try DeliveryOptions.action(runAction, of: "--run") }
+    if let runDone { delivery.runDone = try DeliveryOptions.action(runDone, of: "--run-done") }
     return delivery
   }
 }

@@ -82,6 +82,10 @@ public struct Alarm: Hashable, Sendable {
     public var warnings: WarningPlan?
     /// The devices that ring for the alarm; empty for all devices.
     public var devices: Set<Identifier>
+    /// The action that each ringing device runs when the alarm fires; nil for none.
+    public var run: ActionName?
+    /// The action that the device runs on which an occurrence is marked as done; nil for none.
+    public var runDone: ActionName?
 
     /// Returns true if a device rings for the alarm.
     ///
@@ -96,8 +100,11 @@ public struct Alarm: Hashable, Sendable {
     /// Creates delivery options. The defaults are those of a new alarm.
     public init(
       persistent: Bool = false, sound: String? = nil, strict: Bool = false,
-      followUps: FollowUpPlan? = nil, warnings: WarningPlan? = nil, devices: Set<Identifier> = []
+      followUps: FollowUpPlan? = nil, warnings: WarningPlan? = nil, devices: Set<Identifier> = [],
+      run: ActionName? = nil, runDone: ActionName? = nil
     ) {
+      self.run = run
+      self.runDone = runDone
       self.warnings = warnings
       self.devices = devices
       self.persistent = persistent

@@ -56,6 +56,8 @@ extension Alarm.Delivery {
     if strict { text += ", strict" }
     if let followUps { text += ", follow-ups \(followUps)" }
     if let warnings { text += ", warnings \(warnings)" }
+    if let run { text += ", runs \(run)" }
+    if let runDone { text += ", runs \(runDone) when done" }
     var result = FieldText(text)
     for (index, device) in devices.sorted(by: { $0.text < $1.text }).enumerated() {
       result.append(index == 0 ? ", on " : " ")

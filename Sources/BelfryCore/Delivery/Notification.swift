@@ -55,9 +55,14 @@ public enum Notification: Hashable, Sendable {
     public let step: CascadeStep?
     /// The possible answers, in order of display.
     public let actions: [Action]
+    /// The action to run; nil for none.
+    public let run: ActionName?
 
     /// Creates the circumstances of a firing.
-    public init(isLate: Bool, step: CascadeStep? = nil, actions: [Action] = []) {
+    public init(
+      isLate: Bool, step: CascadeStep? = nil, actions: [Action] = [], run: ActionName? = nil
+    ) {
+      self.run = run
       self.isLate = isLate
       self.step = step
       self.actions = actions

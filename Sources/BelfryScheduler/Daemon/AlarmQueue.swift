@@ -146,7 +146,8 @@ struct AlarmQueue {
       entries[id]?.isArmed = alarm.enabled && !alarm.isDeleted
       let timeline = store.timeline(alarm)
       let evaluation = timeline.evaluate(at: now, settings: settings, ledger: ledger)
-      result.pendingDeliveries += planner.pendingDeliveries(evaluation, of: alarm)
+      result.pendingDeliveries += planner.pendingDeliveries(
+        evaluation, of: alarm, ledger: ledger)
       if evaluation.needsCommit { result.needsCommit = true }
       result.callouts += evaluation.callouts
       // A time that has passed would wake the daemon in a busy loop.

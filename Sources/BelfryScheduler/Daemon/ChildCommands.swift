@@ -46,7 +46,8 @@ struct ChildCommands: Sendable {
     }
   }
 
-  private static func diagnostics(_ output: String) -> [CommandDiagnostic] {
+  /// Returns the diagnostics in a command's standard error.
+  static func diagnostics(_ output: String) -> [CommandDiagnostic] {
     output.split(separator: "\n").compactMap { CommandDiagnostic(line: String($0)) }
   }
 }

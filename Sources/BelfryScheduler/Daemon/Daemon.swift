@@ -11,6 +11,8 @@ public enum DaemonLogEvent: Sendable {
   case delivered(Notification, DeliveryOutcome)
   /// A channel failed while another one delivered, with the reasons.
   case channelFailed(Notification, [String])
+  /// The action of a firing has ended, with the reason if it failed.
+  case actionEnded(Notification, ActionName, ActionFolder.Failure?)
   /// The user answered a notification; `failure` is the reason if the answer could not be recorded.
   case answered(Notification, DeliveredAnswer, failure: String?)
   /// A task failed and is retried. Repeated failures are not logged.

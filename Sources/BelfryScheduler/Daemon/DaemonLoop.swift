@@ -48,7 +48,8 @@ struct DaemonLoop {
     deliveries = DeliveryDriver(
       channels: dependencies.hooks(activeDeliveries),
       recorder: AnswerRecorder(
-        command: dependencies.command, store: store.path, variables: dependencies.variables),
+        command: dependencies.command, store: store.path, variables: dependencies.variables,
+        warn: { [log = dependencies.log] in log(.warned($0)) }),
       tasks: tasks,
       writer: LedgerWriter(willAccess: willAccessLedger) { send(.diskRecovered) },
       log: dependencies.log)
@@ -181,6 +182,8 @@ struct DaemonLoop {
     case .channelFailed(let pending, let reasons):
       dependencies.log(.channelFailed(pending.notification, reasons))
     case .ended(let pending): process(.ended(pending.id))
+    case .actionEnded(let pending, let action, let failure):
+      dependencies.log(.actionEnded(pending.notification, action, failure))
     }
   }
 

@@ -1,7 +1,8 @@
 import BelfryCore
 import Synchronization
 
-/// The deliveries in progress in this process: running channels, visible notifications, playing sounds.
+/// The deliveries in progress in this process: running channels, visible notifications, playing sounds; and the running
+/// actions.
 public final class ActiveDeliveries: Sendable {
   /// A change of a delivery after its outcome.
   public enum Change: Sendable {
@@ -13,10 +14,13 @@ public final class ActiveDeliveries: Sendable {
     case channelFailed(PendingDelivery, [String])
     /// The last channel has ended.
     case ended(PendingDelivery)
+    /// The action of a firing has ended, with the reason if it failed.
+    case actionEnded(PendingDelivery, ActionName, ActionFolder.Failure?)
   }
 
   private struct State {
     var active: [Int: ActiveDelivery] = [:]
+    var actions: [Int: Task<Void, Never>] = [:]
     var lastNumber = 0
     var isClosed = false
   }
@@ -51,6 +55,27 @@ public final class ActiveDeliveries: Sendable {
     delivery.start(evenIfOver: true) { await work(delivery) }
   }
 
+  /// Runs the action of a firing. It continues after an answer, unlike the channels.
+  func begin(
+    _ action: ActionName, of pending: PendingDelivery, in folder: ActionFolder,
+    _ rendered: RenderedNotification
+  ) {
+    state.withLock { state in
+      if state.isClosed { return }
+      state.lastNumber += 1
+      let number = state.lastNumber
+      state.actions[number] = Task.detached {
+        let failure = await folder.run(
+          action, input: rendered.document, variables: rendered.variables)
+        self.report(.actionEnded(pending, action, failure))
+        self.state.withLock { $0.actions[number] = nil }
+      }
+    }
+  }
+
+  /// True if an action runs.
+  var runsActions: Bool { state.withLock { !$0.actions.isEmpty } }
+
   private func end(_ number: Int) {
     let ended: PendingDelivery? = state.withLock { state in
       guard let ended = state.active.removeValue(forKey: number)?.pending else { return nil }
@@ -75,17 +100,25 @@ public final class ActiveDeliveries: Sendable {
     for delivery in active where isUnwanted(delivery.pending.id) { delivery.withdraw() }
   }
 
-  /// Ends all deliveries and waits until they have ended. A delivery that starts later ends at once.
+  /// Ends all deliveries and actions, and waits until they have ended. A delivery that starts later ends at once.
   public func close() async {
-    state.withLock { $0.isClosed = true }
+    let actions = state.withLock { state in
+      state.isClosed = true
+      return Array(state.actions.values)
+    }
+    for action in actions { action.cancel() }
     withdraw { _ in true }
     await idle()
   }
 
-  /// Waits until no delivery is in progress.
+  /// Waits until no delivery is in progress, and no action runs.
   public func idle() async {
     while let delivery = active.first {
       await delivery.wait()
+      await Task.yield()
+    }
+    while let action = state.withLock({ $0.actions.values.first }) {
+      await action.value
       await Task.yield()
     }
   }

@@ -11,6 +11,7 @@ public struct AnswerRecorder: Sendable {
   /// The path of the store's folder.
   public let store: String
   private let variables: @Sendable () -> [String: String]
+  private let warn: @Sendable ([CommandDiagnostic]) -> Void
 
   /// Creates a recorder.
   ///
@@ -18,9 +19,12 @@ public struct AnswerRecorder: Sendable {
   ///   - command: the path of the `belfry` binary.
   ///   - store: the path of the store's folder.
   ///   - variables: returns additional environment variables for the commands.
+  ///   - warn: receives the warnings of a command that succeeded, such as a failed action.
   public init(
-    command: String, store: String, variables: @escaping @Sendable () -> [String: String]
+    command: String, store: String, variables: @escaping @Sendable () -> [String: String],
+    warn: @escaping @Sendable ([CommandDiagnostic]) -> Void = { _ in }
   ) {
+    self.warn = warn
     self.command = command
     self.store = store
     self.variables = variables
@@ -50,14 +54,20 @@ public struct AnswerRecorder: Sendable {
         }
       }
       let outcome = await TimedProcess.run(
-        .path(FilePath(command)), arguments(answer, alarm, occurrence), variables: variables(),
+        .path(FilePath(command)), arguments(answer, alarm, occurrence),
+        variables: variables().merging([CommandDiagnostic.variable: "json"]) { $1 },
         seconds: AnswerRecorder.timeout)
       switch outcome {
       // 3: the alarm is gone. 4: the occurrence has been answered already.
-      case .ended(0, _, _), .ended(3, _, _), .ended(4, _, _): return nil
+      case .ended(0, _, let error):
+        let warnings = ChildCommands.diagnostics(error)
+        if !warnings.isEmpty { warn(warnings) }
+        return nil
+      case .ended(3, _, _), .ended(4, _, _): return nil
       case .ended(let status, _, let error):
         reason =
-          error.split(separator: "\n").first.map(String.init)
+          ChildCommands.diagnostics(error).last { $0.isError }?.message
+          ?? error.split(separator: "\n").first.map(String.init)
           ?? "the command exited with status \(status)"
       case .timedOut: reason = "the command timed out after \(AnswerRecorder.timeout) s"
       case .failed(let message): reason = message

@@ -124,7 +124,9 @@ public final class DeliveryHelper: Sendable {
 
     /// True after the last delivery has ended and is recorded, or cannot be.
     var isFinished: Bool {
-      guard hasEndOfInput, responding == 0, engine.phases.isEmpty else { return false }
+      guard hasEndOfInput, responding == 0, engine.phases.isEmpty, !active.runsActions else {
+        return false
+      }
       if engine.isSettled, !helper.writer.hasUnwritten { return true }
       return finishingSince.map { ContinuousClock.now > $0 + DeliveryHelper.absenceTimeout }
         ?? false
@@ -159,7 +161,7 @@ public final class DeliveryHelper: Sendable {
       case .gaveUp(let pending): process(.gaveUp(pending.id))
       case .ended(let pending): process(.ended(pending.id))
       // The helper has no log; `belfry doctor` finds hooks that cannot work.
-      case .channelFailed: break
+      case .channelFailed, .actionEnded: break
       }
     }
 

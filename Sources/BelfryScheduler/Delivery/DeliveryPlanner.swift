@@ -7,12 +7,17 @@ struct DeliveryPlanner {
   let settings: Settings
 
   /// Returns the deliveries that an evaluation wants now, in the order in which they are due.
-  func pendingDeliveries(_ evaluation: Evaluation, of alarm: Alarm) -> [PendingDelivery] {
+  ///
+  /// - Parameter ledger: the ledger of the evaluation.
+  func pendingDeliveries(
+    _ evaluation: Evaluation, of alarm: Alarm, ledger: DeliveryLedger
+  ) -> [PendingDelivery] {
     var result: [PendingDelivery] = []
     for firing in evaluation.firings {
       let step = cascadeStep(firing, of: alarm)
       let circumstances = Notification.Firing(
-        isLate: firing.late, step: step, actions: actions(of: alarm))
+        isLate: firing.late, step: step, actions: actions(of: alarm),
+        run: action(firing, of: alarm, ledger))
       result.append(
         PendingDelivery(
           due: firing.due,
@@ -68,6 +73,22 @@ struct DeliveryPlanner {
     if settings.snoozeEnabled { actions.append(.snooze) }
     if case .once = alarm.schedule.recurrence {} else { actions.append(.skip) }
     return actions
+  }
+
+  /// Returns the action that a firing runs; nil for none.
+  ///
+  /// An action runs at the time of the occurrence, not again after a snooze, on a later step of a cascade or with a
+  /// strict alarm's follow-up. If no channel delivered, it has run with the first attempt. If the process died before it
+  /// recorded an outcome, the action runs again.
+  private func action(
+    _ firing: Evaluation.Firing, of alarm: Alarm, _ ledger: DeliveryLedger
+  ) -> ActionName? {
+    guard let name = alarm.delivery.run, firing.step == 0,
+      firing.due == store.timeline(alarm).zone.instant(of: firing.occurrence)
+    else { return nil }
+    let id = OccurrenceID(alarm: alarm.id, occurrence: firing.occurrence)
+    let entry = ledger.entry(.occurrence(id, .firing), due: firing.due)
+    return entry?.state == .undelivered ? nil : name
   }
 
   /// Returns the cascade step of a firing; nil if the device rings at the alarm's time.

@@ -31,6 +31,8 @@ public struct HookDelivery: NotificationDelivery {
   public let leaseOwner: LeaseOwner
   /// The registry of running hooks; nil to register none.
   public let registry: HookRegistry?
+  /// The user's actions; nil if there is no folder for them.
+  private let actions: ActionFolder?
   private let render: @Sendable (Notification) -> RenderedNotification
   /// Sounds start one after the other. Visible notifications do not wait for them.
   private let soundLimiter: RateLimiter
@@ -40,17 +42,19 @@ public struct HookDelivery: NotificationDelivery {
   /// - Parameters:
   ///   - registryFolder: the folder of the registry of running hooks; nil to register none.
   ///   - soundWait: the time that a sound waits for the previous one to start.
+  ///   - actions: the user's actions; nil to run none.
   ///   - render: makes the text of a notification.
   public init(
     own: String?, shipped: [String], variables: [String: String] = [:], timeout: Int = 30,
     terminals: Terminals? = nil, activeDeliveries: ActiveDeliveries = ActiveDeliveries { _ in },
     leaseOwner: LeaseOwner = .thisProcess, registryFolder: String? = nil,
-    soundWait: Duration = .seconds(5),
+    soundWait: Duration = .seconds(5), actions: ActionFolder? = nil,
     render: @escaping @Sendable (Notification) -> RenderedNotification
   ) {
     soundLimiter = RateLimiter(timeout: soundWait, spacing: .milliseconds(300))
     registry = registryFolder.map { HookRegistry(folder: $0, leaseOwner: leaseOwner) }
     self.own = own
+    self.actions = actions
     self.shipped = shipped
     self.variables = variables
     self.timeout = timeout
@@ -67,6 +71,10 @@ public struct HookDelivery: NotificationDelivery {
   public func deliver(_ pending: PendingDelivery, snooze: Int64) async -> DeliveryOutcome {
     let first = FirstOutcome()
     let rendered = render(pending.notification)
+    // An action neither delivers the notification nor delays it.
+    if case .firing(_, let firing) = pending.notification, let action = firing.run, let actions {
+      activeDeliveries.begin(action, of: pending, in: actions, rendered)
+    }
     // All channels start at once, so that one that hangs does not delay another.
     activeDeliveries.begin(pending) { active in
       let run = HookRun(

@@ -37,7 +37,8 @@ extension Notification {
           isLate: json["late"]?.bool ?? false,
           step: json["step"].flatMap(CascadeStep.init(json:)),
           actions: (json["actions"]?.array ?? []).compactMap(\.string).compactMap(
-            Action.init(rawValue:))))
+            Action.init(rawValue:)),
+          run: json["run"]?.string.flatMap { ActionName($0) }))
     case "followUp":
       guard let followUp = FollowUp(json: json, of: content.id.occurrence) else { return nil }
       self = .followUp(content, followUp)
@@ -67,6 +68,7 @@ extension Notification {
       members["late"] = .bool(firing.isLate)
       members["step"] = firing.step?.json
       members["actions"] = .array(firing.actions.map { .string($0.rawValue) })
+      members["run"] = firing.run.map { JSON($0) }
     case .followUp(_, let followUp):
       members["kind"] = "followUp"
       members.merge(followUp.members) { $1 }

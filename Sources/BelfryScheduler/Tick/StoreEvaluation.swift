@@ -26,7 +26,7 @@ struct StoreEvaluation: Sendable {
       let timeline = store.timeline(alarm)
       let evaluation = timeline.evaluate(at: store.context.now, settings: settings, ledger: ledger)
       wakes[alarm.id] = evaluation.nextWake
-      pendingDeliveries += planner.pendingDeliveries(evaluation, of: alarm)
+      pendingDeliveries += planner.pendingDeliveries(evaluation, of: alarm, ledger: ledger)
       callouts += evaluation.callouts
       if evaluation.needsCommit { add(evaluation, timeline) }
     }

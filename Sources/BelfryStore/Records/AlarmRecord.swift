@@ -85,7 +85,9 @@ public enum AlarmRecord {
       strict: try nested.optional("strict", \.bool, "true or false") ?? false,
       followUps: try nested.optional("followUps", \.plan, "a list of ascending seconds"),
       warnings: try nested.optional("warnings", \.warnings, "a list of descending seconds"),
-      devices: try nested.optional("devices", \.devices, "a list of devices") ?? [])
+      devices: try nested.optional("devices", \.devices, "a list of devices") ?? [],
+      run: try nested.optional("run", \.actionName, "the name of an action"),
+      runDone: try nested.optional("runDone", \.actionName, "the name of an action"))
     extras.merge(nested.remaining(under: "delivery/")) { $1 }
     return delivery
   }
@@ -235,6 +237,8 @@ public enum AlarmRecord {
         "warnings": alarm.delivery.warnings.map { JSON($0) },
         "devices": alarm.delivery.devices.isEmpty
           ? nil : .array(alarm.delivery.devices.sorted().map { JSON($0) }),
+        "run": alarm.delivery.run.map { JSON($0) },
+        "runDone": alarm.delivery.runDone.map { JSON($0) },
       ]), "pause": alarm.pause.map { .object(["from": JSON($0.from), "until": JSON($0.until)]) },
       "cascade": alarm.cascade.map(CascadeRecord.encode),
       "cascadeZone": alarm.cascadeZone.map { .string($0) }, "partner": alarm.partner.map(encode),

@@ -143,6 +143,9 @@ extension JSON {
   /// The name of a sound, valid by the same rules as the `sound` setting; nil for any other value.
   var sound: String? { string.flatMap { Setting.sound.admits(.word($0)) ? $0 : nil } }
 
+  /// The name of an action; nil for any other value.
+  var actionName: ActionName? { string.flatMap { ActionName($0) } }
+
   /// The follow-ups in ascending seconds after the stop; nil for any other value.
   var plan: FollowUpPlan? {
     guard let list = array else { return nil }

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryScheduler
 import BelfryStore
 
 /// An alarm: the document of `add`, `edit` and `show`, and an element of `list`, `pause`, `resume` and `undo`.
@@ -15,6 +16,8 @@ struct AlarmDocument: JSONDocument {
   let enabled: Bool
   /// The delivery options.
   let delivery: Delivery
+  /// The actions of the alarm that cannot run on this device, if there are any.
+  let actionProblems: [ActionProblem]?
   /// The pause, if one is set.
   let pause: Pause?
   /// The cascade, if the alarm has one.
@@ -66,6 +69,20 @@ extension AlarmDocument {
     let warnings: [Int64]?
     /// The ids of the devices that ring, if not all do.
     let devices: [String]?
+    /// The name of the action that runs when the alarm fires.
+    let run: String?
+    /// The name of the action that runs when an occurrence is marked as done.
+    let runDone: String?
+  }
+
+  /// An action that cannot run on this device.
+  struct ActionProblem: Encodable {
+    /// The name of the action.
+    let name: String
+    /// The path of its file.
+    let path: String
+    /// The reason: `missing`, `notAFile`, `notExecutable`, `foreign`, `writableByOthers` or `unreadable`.
+    let reason: String
   }
 
   /// A period in which occurrences are skipped.
@@ -149,8 +166,8 @@ extension AlarmDocument {
 
 extension AlarmDocument {
   init(
-    _ alarm: Alarm, _ status: AlarmStatus, batteryWarning: BatteryWarning?, now: Instant,
-    zones: ZoneLibrary
+    _ alarm: Alarm, _ status: AlarmStatus, batteryWarning: BatteryWarning?,
+    actionProblems: [ActionFolder.Problem] = [], now: Instant, zones: ZoneLibrary
   ) {
     id = alarm.id.text
     title = alarm.title
@@ -158,6 +175,8 @@ extension AlarmDocument {
     tags = alarm.tags.isEmpty ? nil : alarm.tags.sorted().map(\.text)
     enabled = alarm.enabled
     delivery = Delivery(alarm.delivery)
+    self.actionProblems =
+      actionProblems.isEmpty ? nil : actionProblems.map(ActionProblem.init)
     pause = alarm.pause.map { Pause(from: $0.from.description, until: $0.until.description) }
     cascade = alarm.cascade.map { CascadePlan($0.plan) }
     cascadeZone = alarm.cascade?.plan.isActive == true ? alarm.cascadeZone : nil
@@ -192,6 +211,24 @@ extension AlarmDocument.Delivery {
     followUps = delivery.followUps?.seconds
     warnings = delivery.warnings?.seconds
     devices = delivery.devices.isEmpty ? nil : delivery.devices.sorted().map(\.text)
+    run = delivery.run?.text
+    runDone = delivery.runDone?.text
+  }
+}
+
+extension AlarmDocument.ActionProblem {
+  init(_ problem: ActionFolder.Problem) {
+    name = problem.name.text
+    path = problem.path
+    reason =
+      switch problem.fault {
+      case .missing: "missing"
+      case .notAFile: "notAFile"
+      case .notExecutable: "notExecutable"
+      case .foreign: "foreign"
+      case .writableByOthers: "writableByOthers"
+      case .unreadable: "unreadable"
+      }
   }
 }
 

@@ -1,0 +1,51 @@
+import BelfryCore
+import BelfryStore
+
+/// The result of an answer as text.
+struct AnswerText {
+  private let output: AlarmOutput
+
+  init(_ output: AlarmOutput) { self.output = output }
+
+  /// Returns the messages for the result of an answer.
+  func messages(_ transition: Transition, _ status: AlarmStatus) -> [String] {
+    guard let event = transition.events.last else { return [] }
+    let title = Printable.text(transition.alarm.title)
+    let zone = transition.alarm.zone.text
+    let when = event.occurrence.map { " (\(output.when($0, zone: zone)))" } ?? ""
+    let next = output.next(transition.alarm, status)
+    switch event.action {
+    case .snoozed:
+      let until = status.snooze.map { output.when($0.until) } ?? "later"
+      let sooner = status.next.flatMap { next in
+        status.snooze.flatMap { $0.until >= next.at ? output.when(next.civil, zone: zone) : nil }
+      }
+      // The next occurrence replaces a snoozed one.
+      return ["Snoozed \(title)\(when): it rings again at \(until)."]
+        + (sooner.map { ["The next occurrence comes first and replaces it: \($0)."] } ?? [])
+    case .stopped:
+      let asks =
+        status.pending.last?.nextFollowUp.map { ", asks again at \(output.when($0))" } ?? ""
+      return ["Stopped \(title)\(when): pending until 'belfry done'\(asks); \(next)."]
+    case .dismissed:
+      let count = transition.events.count { $0.action == .dismissed }
+      return ["Dismissed \(title)\(count > 1 ? " (\(count) missed)" : when); \(next)."]
+    case .skipped:
+      let count = transition.events.count { $0.action == .skipped }
+      let skipped = count > 1 ? "Skipped \(count)" : "Skipped"
+      return [
+        status.next.map { "\(skipped): next is \(output.when($0.civil, zone: zone))." }
+          ?? "\(skipped): it has no further occurrence."
+      ]
+    default:
+      let at = event.effective.map { " at \(output.when($0))" } ?? ""
+      let rest = status.pending.last.map {
+        "Still pending: \(output.when($0.occurrence, zone: zone))."
+      }
+      let partner = transition.alarm.partner.map {
+        "\(Printable.text($0.name)) is notified: ❤️ Got it."
+      }
+      return ["Done: \(title)\(when)\(at); \(next)."] + [rest, partner].compactMap { $0 }
+    }
+  }
+}
