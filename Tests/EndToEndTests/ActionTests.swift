@@ -96,7 +96,7 @@ import Testing
     #expect(input?["doneAt"] as? String == "2026-11-23T09:02:00Z")
     #expect(input?["tags"] as? [String] == ["home"])
     // Skip and undo run nothing.
-    _ = try await sandbox.belfry("skip", "lamp", "--yes", now: "2026-11-23T09:03:00Z")
+    _ = try await sandbox.belfry("skip", "--yes", "lamp", "--yes", now: "2026-11-23T09:03:00Z")
     _ = try await sandbox.belfry("undo", now: "2026-11-23T09:04:00Z")
     #expect(lines("tell", sandbox).count == 1)
     // An answer to a notification is another way to mark it as done.

@@ -112,7 +112,9 @@ import Testing
       (sandbox.store, "skip", "2026-11-23T09:01:00Z"), (server, "done", "2026-11-23T09:02:00Z"),
     ] {
       _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:00Z", store: store)
-      #expect(try await sandbox.belfry(verb, "rent", now: now, store: store).status == 0)
+      let yes = verb == "skip" ? ["--yes"] : []
+      #expect(
+        try await sandbox.belfry([verb, "rent"] + yes, now: now, store: store).status == 0)
     }
     try await sync(sandbox, server, at: "2026-11-23T09:03:00Z")
     let item = try #require(
@@ -138,7 +140,7 @@ import Testing
     for store in [sandbox.store, server] {
       _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:10Z", store: store)
     }
-    _ = try await sandbox.belfry("skip", "rent", now: "2026-11-23T09:01:00Z")
+    _ = try await sandbox.belfry("skip", "--yes", "rent", now: "2026-11-23T09:01:00Z")
     _ = try await sandbox.belfry("snooze", "rent", "1h", now: "2026-11-23T09:02:00Z", store: server)
     try await sync(sandbox, server, at: "2026-11-23T09:03:00Z")
     let undo = try await sandbox.belfry("undo", now: "2026-11-23T09:04:00Z")
@@ -149,7 +151,7 @@ import Testing
 
   @Test func discardedDeletionIsRestored() async throws {
     let (sandbox, server) = try await twoDevices()
-    _ = try await sandbox.belfry("delete", "rent", "--yes", now: "2026-11-20T23:00:00Z")
+    _ = try await sandbox.belfry("delete", "--yes", "rent", "--yes", now: "2026-11-20T23:00:00Z")
     _ = try await sandbox.belfry(
       "edit", "rent", "--note", "needed", now: "2026-11-20T23:01:00Z", store: server)
     try await sync(sandbox, server, at: "2026-11-20T23:02:00Z")

@@ -93,7 +93,7 @@ import Testing
     #expect(third.err.contains("any number of alarms"))
     #expect(third.err.contains("belfry tier plus"))
     #expect(try await sandbox.belfry("list", "--json").array.count == 2)
-    #expect(try await sandbox.belfry("delete", "One").status == 0)
+    #expect(try await sandbox.belfry("delete", "--yes", "One").status == 0)
     #expect(try await sandbox.belfry("add", "Three", "--daily", "--at", "11:00").status == 0)
     #expect(try await sandbox.belfry("add", "Four", "--daily", "--at", "12:00").status == 5)
     _ = try await sandbox.belfry("tier", "plus")
@@ -134,7 +134,9 @@ import Testing
 
   @Test("A missed occurrence is shown until it is done or skipped")
   func missedUntilDone() async throws {
-    for answer in [["done", "rent"], ["skip", "rent", "--occurrence", "2026-11-23T09:00"]] {
+    for answer in [
+      ["done", "rent"], ["skip", "--yes", "rent", "--occurrence", "2026-11-23T09:00"],
+    ] {
       let sandbox = try await rent()
       // The downtime is longer than the grace.
       _ = try await sandbox.belfry("tick", now: at("22:00:00"))
@@ -199,7 +201,7 @@ import Testing
     let stats = try await sandbox.belfry("stats", "rent", "--json", now: at("09:04:00"))
     #expect(stats.object["done"] as? Int == 0)
     _ = try await sandbox.belfry("stop", "rent", now: at("09:05:00"))
-    _ = try await sandbox.belfry("skip", "rent", now: at("09:06:00"))
+    _ = try await sandbox.belfry("skip", "--yes", "rent", now: at("09:06:00"))
     _ = try await sandbox.belfry("undo", now: at("09:07:00"))
     #expect(try await state(sandbox, at("09:08:00")) == "pending")
     _ = try await sandbox.belfry("undo", now: at("09:09:00"))
@@ -214,7 +216,7 @@ import Testing
     _ = try await sandbox.belfry("stop", "rent", now: at("09:01:00"))
     _ = try await sandbox.belfry("edit", "rent", "--title", "Other", now: at("09:02:00"))
     _ = try await sandbox.belfry("disable", "other", now: at("09:03:00"))
-    _ = try await sandbox.belfry("delete", "other", now: at("09:04:00"))
+    _ = try await sandbox.belfry("delete", "--yes", "other", now: at("09:04:00"))
     #expect(try await sandbox.belfry("list", "--json", now: at("09:05:00")).array.isEmpty)
     _ = try await sandbox.belfry("undo", now: at("09:05:00"))
     #expect(try await state(sandbox, at("09:06:00")) == "disabled")
@@ -316,8 +318,8 @@ import Testing
     for title in ["A1", "A2", "A3"] { _ = try await runCommand("edit", "A", "--title", title) }
     _ = try await runCommand("disable", "A")
     _ = try await runCommand("enable", "A")
-    _ = try await runCommand("skip", "A")
-    _ = try await runCommand("skip", "A")
+    _ = try await runCommand("skip", "--yes", "A")
+    _ = try await runCommand("skip", "--yes", "A")
     _ = try await runCommand("unskip", "A")
     for grace in ["1h", "2h"] { _ = try await runCommand("settings", "set", "grace", grace) }
     for words in ["Set grace to 2h", "Set grace to 1h", "Unskipped", "Skipped", "Skipped"] {

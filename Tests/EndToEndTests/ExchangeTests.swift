@@ -12,7 +12,7 @@ import Testing
     _ = try await sandbox.belfry(
       "add", "Books", "--monthly", "30,31", "--at", "17:00", "--persistent")
     _ = try await sandbox.belfry("add", "Gone", "--daily", now: "2026-11-20T22:42:00Z")
-    _ = try await sandbox.belfry("delete", "gone", "--yes", now: "2026-11-20T22:43:00Z")
+    _ = try await sandbox.belfry("delete", "--yes", "gone", "--yes", now: "2026-11-20T22:43:00Z")
     _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:00Z")
     _ = try await sandbox.belfry("stop", "rent", now: "2026-11-23T09:01:00Z")
     let id = try await sandbox.belfry("show", "books", "--json").object["id"] as? String

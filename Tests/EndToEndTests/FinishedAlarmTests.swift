@@ -87,7 +87,7 @@ import Testing
     _ = try await sandbox.belfry("done", "One", now: "2026-11-23T09:01:00Z")
     #expect(try await sandbox.belfry(more, now: "2026-11-23T09:02:00Z").status == 0)
     _ = try await sandbox.belfry("done", "Two", now: "2026-11-23T09:03:00Z")
-    _ = try await sandbox.belfry("delete", "Three", "--yes", now: "2026-11-23T09:04:00Z")
+    _ = try await sandbox.belfry("delete", "--yes", "Three", "--yes", now: "2026-11-23T09:04:00Z")
     let list = try await sandbox.belfry("list", now: "2026-11-23T09:05:00Z")
     #expect(list.out == "All alarms are finished. To list them: belfry list --finished\n")
   }

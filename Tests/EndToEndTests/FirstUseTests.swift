@@ -148,7 +148,8 @@ import Testing
     #expect(edit.object["title"] as? String == "Green tea")
     #expect(edit.object["nextOccurrence"] as? String == "2026-11-22T11:30")
     #expect((edit.object["schedule"] as? [String: Any])?["interval"] as? Int == 2)
-    #expect(try await sandbox.belfry("delete", "green", now: "2026-11-22T09:32:00Z").status == 0)
+    #expect(
+      try await sandbox.belfry("delete", "--yes", "green", now: "2026-11-22T09:32:00Z").status == 0)
     #expect(try await sandbox.belfry("list", "--json").out == "[]\n")
     #expect(try await sandbox.belfry("show", "green").status == 3)
     // The record stays as a tombstone, with its history.

@@ -110,12 +110,14 @@ import Testing
     let sandbox = try await sandbox()
     _ = try await run(sandbox, ["add", "Rent", "every 1st at 9am"])
     _ = try await run(sandbox, ["add", "Pills", "daily at 9am and 9pm"])
-    let skip = try await run(sandbox, ["skip", "rent", "--occurrence", "1 jan", "--yes", "--json"])
+    let skip = try await run(
+      sandbox, ["skip", "--yes", "rent", "--occurrence", "1 jan", "--yes", "--json"])
     #expect(skip.object["occurrence"] as? String == "2027-01-01T09:00", "\(skip.err)")
     let several = try await run(sandbox, ["skip", "pills", "--occurrence", "tomorrow", "--yes"])
     #expect(several.status == 2)
     #expect(several.err.contains("Name one: 2026-11-24T09:00, 2026-11-24T21:00."))
-    let none = try await run(sandbox, ["skip", "rent", "--occurrence", "tomorrow", "--yes"])
+    let none = try await run(
+      sandbox, ["skip", "--yes", "rent", "--occurrence", "tomorrow", "--yes"])
     #expect(none.status == 2)
     #expect(none.err.contains("Rent has no occurrence on Tue 24 Nov 2026"))
   }

@@ -60,7 +60,7 @@ import Testing
   func undoRevertsInterruptedAdd(point: Point) async throws {
     let sandbox = try await store()
     _ = try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:42:00Z")
-    _ = try await sandbox.belfry("delete", "milk", "--yes", now: "2026-11-20T22:43:00Z")
+    _ = try await sandbox.belfry("delete", "--yes", "milk", "--yes", now: "2026-11-20T22:43:00Z")
     try await interrupt(
       sandbox, at: point, now: "2026-11-20T22:44:00Z", "add", "Bread", "--daily")
     // A read shows the state that the next write completes.
@@ -154,7 +154,8 @@ import Testing
     try await interrupt(
       sandbox, at: .journal, now: "2026-11-20T22:43:00Z", "edit", "tea", "--title", "Coffee")
     #expect(try await titles(sandbox) == ["Coffee", "Milk"])
-    let delete = try await sandbox.belfry("delete", "coffee", "--yes", now: "2026-11-20T22:44:00Z")
+    let delete = try await sandbox.belfry(
+      "delete", "--yes", "coffee", "--yes", now: "2026-11-20T22:44:00Z")
     #expect(delete.status == 0, "\(delete.err)")
     #expect(try await titles(sandbox) == ["Milk"])
   }

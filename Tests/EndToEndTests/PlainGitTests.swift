@@ -38,7 +38,7 @@ import Testing
 
   @Test func committedRemovalIsRestoredAndDeletionIsNot() async throws {
     let sandbox = try await store()
-    _ = try await sandbox.belfry("delete", "rent", "--yes", now: "2026-11-20T22:43:00Z")
+    _ = try await sandbox.belfry("delete", "--yes", "rent", "--yes", now: "2026-11-20T22:43:00Z")
     _ = try await sandbox.git("rm", "-q", "-r", "alarms", "log")
     _ = try await sandbox.git("commit", "-qm", "Clean up")
     let add = try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:44:00Z")

@@ -165,3 +165,44 @@ import Testing
     #expect(none.status == 3)
   }
 }
+
+/// Tests of the confirmation of changes that take something away.
+@Suite struct ConfirmationTests {
+  @Test(
+    "Without a terminal and --yes, nothing changes, and the error names the alarm and the date",
+    arguments: [
+      (["delete", "tea"], "this would delete Tea ("),
+      (["skip", "tea"], "this would skip Tea on Sat 21 Nov 2026, 09:00."),
+      (
+        ["skip", "tea", "--count", "2"],
+        "this would skip 2 occurrences of Tea, Sat 21 Nov 2026, 09:00 to Sun 22 Nov 2026, 09:00."
+      ),
+      (["skip", "tea", "--json"], "this would skip Tea on"),
+      (["cascade", "remove", "tea", "1"], "this would remove laptop from the cascade of Tea."),
+    ])
+  func refused(_ arguments: [String], _ words: String) async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("tier", "premium")
+    _ = try await sandbox.belfry("add", "Tea", "daily 9am")
+    _ = try await sandbox.belfry("cascade", "add", "tea", "device", "laptop")
+    let head = try await sandbox.git("rev-parse", "HEAD").out
+    let output = try await sandbox.belfry(arguments)
+    #expect(output.status == 2)
+    #expect(output.out.isEmpty)
+    #expect(output.err.contains(words), "\(output.err)")
+    #expect(output.err.contains("add --yes"))
+    #expect(try await sandbox.git("rev-parse", "HEAD").out == head)
+  }
+
+  @Test("On a terminal, the question names the alarm and the date, and y confirms it")
+  func asked() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "daily 9am")
+    let no = try await sandbox.onTerminal("delete", "tea", input: "n\n")
+    #expect(no.status == 1)
+    #expect(no.out.contains("next on Sat 21 Nov 2026, 09:00) on all devices?"), "\(no.out)")
+    let yes = try await sandbox.onTerminal("delete", "tea", input: "y\n")
+    #expect(yes.status == 0, "\(yes.out)")
+    #expect(try await sandbox.belfry("list", "--json").array.isEmpty)
+  }
+}

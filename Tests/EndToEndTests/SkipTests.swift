@@ -25,7 +25,7 @@ import Testing
   @Test("Skip moves to the next occurrence and prints its date")
   func skipNextOccurrence() async throws {
     let sandbox = try await weekly()
-    let skip = try await sandbox.belfry("skip", "rent", now: "2026-11-21T08:00:00Z")
+    let skip = try await sandbox.belfry("skip", "--yes", "rent", now: "2026-11-21T08:00:00Z")
     #expect(skip.out == "Skipped: next is Fri 27 Nov 2026, 09:00.\n")
     #expect(try await next(sandbox, "2026-11-21T08:01:00Z") == "2026-11-27T09:00")
     let tick = try await sandbox.belfry("tick", "--json", now: "2026-11-23T09:00:00Z")
@@ -38,7 +38,7 @@ import Testing
   @Test("A skip is recorded in the completion log as skipped")
   func skipIsLogged() async throws {
     let sandbox = try await weekly()
-    _ = try await sandbox.belfry("skip", "rent", now: "2026-11-21T08:00:00Z")
+    _ = try await sandbox.belfry("skip", "--yes", "rent", now: "2026-11-21T08:00:00Z")
     let log = try await sandbox.belfry("log", "--json", now: "2026-11-21T08:01:00Z").array
     #expect(log.first?["action"] as? String == "skipped")
     #expect(log.first?["occurrence"] as? String == "2026-11-23T09:00")
@@ -50,7 +50,7 @@ import Testing
   @Test("A skipped occurrence appears in the history with the label Skipped")
   func skipInTheHistory() async throws {
     let sandbox = try await weekly()
-    _ = try await sandbox.belfry("skip", "rent", now: "2026-11-21T08:00:00Z")
+    _ = try await sandbox.belfry("skip", "--yes", "rent", now: "2026-11-21T08:00:00Z")
     let log = try await sandbox.belfry("log", "rent", now: "2026-11-21T08:01:00Z").out
     #expect(log.contains("Skipped: Rent reminder (2026-11-23 09:00)"))
     let stats = try await sandbox.belfry("stats", "rent", "--json", now: "2026-11-23T10:00:00Z")
@@ -62,7 +62,9 @@ import Testing
     let sandbox = try await weekly()
     func day(_ date: String, _ answer: String) async throws {
       _ = try await sandbox.belfry("tick", now: "\(date)T09:00:00Z")
-      #expect(try await sandbox.belfry(answer, "rent", now: "\(date)T09:01:00Z").status == 0)
+      let yes = answer == "skip" ? ["--yes"] : []
+      #expect(
+        try await sandbox.belfry([answer, "rent"] + yes, now: "\(date)T09:01:00Z").status == 0)
     }
     try await day("2026-11-23", "done")
     try await day("2026-11-27", "skip")
@@ -81,7 +83,7 @@ import Testing
   func skipIsFree() async throws {
     let sandbox = try await weekly()
     #expect(try await sandbox.belfry("tier", "--json").object["tier"] as? String == "free")
-    #expect(try await sandbox.belfry("skip", "rent").status == 0)
+    #expect(try await sandbox.belfry("skip", "--yes", "rent").status == 0)
   }
 
   @Test("The confirmation prompt shows the title, the date and the next occurrence")
@@ -103,7 +105,7 @@ import Testing
   @Test("Skipping a one-time alarm fails with a hint to delete it")
   func onceCannotBeSkipped() async throws {
     let sandbox = try await sandbox("--once", "2026-11-24T09:00")
-    let skip = try await sandbox.belfry("skip", "rent")
+    let skip = try await sandbox.belfry("skip", "--yes", "rent")
     #expect(skip.status == 4)
     #expect(skip.err.contains("belfry delete"))
   }
@@ -122,7 +124,7 @@ import Testing
       }
       let before = try await sandbox.belfry("list", "--json", now: "2026-11-23T09:02:00Z").array
       #expect(before.first?["state"] as? String == state)
-      let skip = try await sandbox.belfry("skip", "rent", now: "2026-11-23T09:03:00Z")
+      let skip = try await sandbox.belfry("skip", "--yes", "rent", now: "2026-11-23T09:03:00Z")
       #expect(skip.out == "Skipped: next is Fri 27 Nov 2026, 09:00.\n")
       // The skip cancels the snooze and the follow-ups.
       for time in ["09:31", "10:02", "10:31"] {
@@ -140,19 +142,19 @@ import Testing
     "Skips at the end of a month keep the original day for longer months")
   func monthEnds() async throws {
     let sandbox = try await sandbox("--monthly", "31", "--at", "09:00")
-    _ = try await sandbox.belfry("skip", "rent")
+    _ = try await sandbox.belfry("skip", "--yes", "rent")
     #expect(try await next(sandbox, "2026-11-21T00:00:00Z") == "2026-12-31T09:00")
     let january = "2027-02-01T00:00:00Z"
     #expect(try await next(sandbox, january) == "2027-02-28T09:00")
     _ = try await sandbox.belfry("tick", now: january)
     let skip = try await sandbox.belfry(
-      "skip", "rent", "--occurrence", "2027-02-28T09:00", now: january)
+      "skip", "--yes", "rent", "--occurrence", "2027-02-28T09:00", now: january)
     #expect(skip.out == "Skipped: next is Wed 31 Mar 2027, 09:00.\n")
     _ = try await sandbox.belfry(
-      "skip", "rent", "--occurrence", "2027-03-31T09:00", now: "2027-02-01T00:01:00Z")
+      "skip", "--yes", "rent", "--occurrence", "2027-03-31T09:00", now: "2027-02-01T00:01:00Z")
     #expect(try await next(sandbox, "2027-02-02T00:00:00Z") == "2027-04-30T09:00")
     _ = try await sandbox.belfry(
-      "skip", "rent", "--occurrence", "2027-04-30T09:00", now: "2027-02-01T00:02:00Z")
+      "skip", "--yes", "rent", "--occurrence", "2027-04-30T09:00", now: "2027-02-01T00:02:00Z")
     #expect(try await next(sandbox, "2027-02-02T00:00:00Z") == "2027-05-31T09:00")
   }
 
@@ -160,16 +162,16 @@ import Testing
   func annualAlarm() async throws {
     let sandbox = try await sandbox("--annual", "02-29", "--at", "09:00")
     #expect(try await next(sandbox, "2026-11-21T00:00:00Z") == "2027-02-28T09:00")
-    let skip = try await sandbox.belfry("skip", "rent")
+    let skip = try await sandbox.belfry("skip", "--yes", "rent")
     #expect(skip.out == "Skipped: next is Tue 29 Feb 2028, 09:00.\n")
-    _ = try await sandbox.belfry("skip", "rent", now: "2026-11-21T00:00:00Z")
+    _ = try await sandbox.belfry("skip", "--yes", "rent", now: "2026-11-21T00:00:00Z")
     #expect(try await next(sandbox, "2026-11-22T00:00:00Z") == "2029-02-28T09:00")
   }
 
   @Test("Skip with --count or --until skips several occurrences, and unskip reverts them")
   func severalOccurrences() async throws {
     let sandbox = try await weekly()
-    let three = try await sandbox.belfry("skip", "rent", "--count", "3", "--json")
+    let three = try await sandbox.belfry("skip", "--yes", "rent", "--count", "3", "--json")
     #expect(
       three.object["skipped"] as? [String] == [
         "2026-11-23T09:00", "2026-11-27T09:00", "2026-11-30T09:00",
@@ -177,7 +179,7 @@ import Testing
     #expect(try await next(sandbox, "2026-11-20T22:42:00Z") == "2026-12-04T09:00")
     // The alarm rings again on the given day.
     let until = try await sandbox.belfry(
-      "skip", "rent", "--until", "2026-12-11", now: "2026-11-20T22:43:00Z")
+      "skip", "--yes", "rent", "--until", "2026-12-11", now: "2026-11-20T22:43:00Z")
     #expect(until.out == "Skipped 2: next is Fri 11 Dec 2026, 09:00.\n")
     let first = try await sandbox.belfry("unskip", "rent", now: "2026-11-20T22:44:00Z")
     #expect(first.out.contains("next is Mon 23 Nov 2026, 09:00"))
@@ -185,7 +187,7 @@ import Testing
     #expect(try await next(sandbox, "2026-11-24T00:00:00Z") == "2026-11-27T09:00")
     #expect(try await sandbox.belfry("unskip", "rent", now: "2026-11-20T22:46:00Z").status == 4)
     let nothing = try await sandbox.belfry(
-      "skip", "rent", "--until", "2026-11-22", now: "2026-11-20T22:47:00Z")
+      "skip", "--yes", "rent", "--until", "2026-11-22", now: "2026-11-20T22:47:00Z")
     #expect(nothing.status == 4)
     // A reverted skip has no effect.
     _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:00Z")
@@ -198,8 +200,9 @@ import Testing
   func twoDevices() async throws {
     let sandbox = try await weekly()
     let server = try await sandbox.secondDevice()
-    _ = try await sandbox.belfry("skip", "rent", now: "2026-11-21T08:00:00Z")
-    _ = try await sandbox.belfry("skip", "rent", now: "2026-11-21T08:01:00Z", store: server)
+    _ = try await sandbox.belfry("skip", "--yes", "rent", now: "2026-11-21T08:00:00Z")
+    _ = try await sandbox.belfry(
+      "skip", "--yes", "rent", now: "2026-11-21T08:01:00Z", store: server)
     _ = try await sandbox.belfry("sync", now: "2026-11-21T08:02:00Z", store: server)
     _ = try await sandbox.belfry("sync", now: "2026-11-21T08:03:00Z")
     #expect(try await next(sandbox, "2026-11-21T08:04:00Z") == "2026-11-27T09:00")
@@ -211,7 +214,7 @@ import Testing
     "A past skip is not listed as upcoming, and a schedule change keeps it in the statistics")
   func pastSkip() async throws {
     let sandbox = try await sandbox("--daily", "--at", "09:00")
-    _ = try await sandbox.belfry("skip", "rent", now: "2026-11-20T23:00:00Z")
+    _ = try await sandbox.belfry("skip", "--yes", "rent", now: "2026-11-20T23:00:00Z")
     // An unrelated write updates the alarm index, which then contains the skip.
     _ = try await sandbox.belfry(
       "add", "T", "--daily", "--at", "20:00", now: "2026-11-20T23:01:00Z")
@@ -226,7 +229,7 @@ import Testing
   @Test("A schedule change reverts the upcoming skips")
   func scheduleChangeRevertsSkips() async throws {
     let sandbox = try await weekly()
-    _ = try await sandbox.belfry("skip", "rent", now: "2026-11-21T08:00:00Z")
+    _ = try await sandbox.belfry("skip", "--yes", "rent", now: "2026-11-21T08:00:00Z")
     _ = try await sandbox.belfry("edit", "rent", "--daily", now: "2026-11-21T08:01:00Z")
     #expect(try await next(sandbox, "2026-11-23T00:00:00Z") == "2026-11-23T09:00")
     let log = try await sandbox.belfry("log", "--json", now: "2026-11-21T08:02:00Z").array

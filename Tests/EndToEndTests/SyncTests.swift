@@ -101,7 +101,7 @@ import Testing
 
   @Test func deletionAgainstEditKeepsAlarm() async throws {
     let (sandbox, one, two, _) = try await pair()
-    _ = try await sandbox.belfry("delete", "rent", now: "2026-11-21T10:00:00Z", store: one)
+    _ = try await sandbox.belfry("delete", "--yes", "rent", now: "2026-11-21T10:00:00Z", store: one)
     _ = try await sandbox.belfry(
       "edit", "rent", "--at", "10:00", now: "2026-11-21T09:00:00Z", store: two, device: "server")
     _ = try await sandbox.belfry("sync", store: one)

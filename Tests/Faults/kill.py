@@ -109,11 +109,11 @@ class Scenario:
             return self.edit(kind, pick(editable), "--at", self.times())
         if kind == "delete":
             alarm = pick(own)
-            return Command(kind, ["delete", alarm], alarm, "present", False)
+            return Command(kind, ["delete", "--yes", alarm], alarm, "present", False)
         if kind in ("done", "stop", "snooze", "skip", "unskip"):
             fitting = [id for id in others if self.fits(listed[id], kind)]
             alarm = pick(fitting if fitting and self.chance.random() < 0.9 else others)
-            return Command(kind, [kind, alarm], alarm, None, None)
+            return Command(kind, [kind, alarm] + (["--yes"] if kind == "skip" else []), alarm, None, None)
         if kind == "undo":
             return Command(kind, ["undo", "--skip", str(self.chance.randrange(3))], None, None, None)
         return Command(kind, [kind], None, None, None)
@@ -413,7 +413,7 @@ class Scenario:
             target = self.chance.choice(present)
             kind = self.chance.choice(("add", "title", "skip", "delete", "undo", "undo"))
             words = {"add": ["add", f"Added {number}", "--daily"], "title": ["edit", target, "--title", f"Title {number}"],
-                     "undo": ["undo"]}.get(kind, [kind, target])
+                     "undo": ["undo"]}.get(kind, [kind, target, "--yes"])
             longest = max(0.050, SLACK * self.typical.get(kind, 0))
             outcome = device.run(*words, "--json", kill_after=self.chance.uniform(0.003, longest))
             if outcome.code not in (0, KILLED):

@@ -207,7 +207,7 @@ class Scenario:
             remount = ["mount", "-o", "remount,ro", folder]
             subprocess.run(remount, check=True)
             add = ["add", "One more", "--daily", "--at", "21:00"]
-            for words in (add, ["edit", "Kept 0", "--title", "Other"], ["delete", "Kept 1"]):
+            for words in (add, ["edit", "Kept 0", "--title", "Other"], ["delete", "--yes", "Kept 1"]):
                 self.writes(device, READ_ONLY, words, must_fail=True)
             self.rings(device, due)
             self.check(self.state(device) == before, "a store on a read-only disk has changed")

@@ -165,7 +165,7 @@ class Verbs:
         if kind == "import" and len(standing) > len(alarms) + MOST:
             kind = "delete"
         if kind == "delete" and standing:
-            return ["delete", pick(standing)]
+            return ["delete", "--yes", pick(standing)]
         if kind == "add" or not alarms:
             if len(alarms) < MOST:
                 return ["add", f"Alarm {number}", "--daily", "--at", self.times(), "--persistent"]
@@ -206,7 +206,7 @@ class Verbs:
             return ["remote", "remove", pick(names)] if names else None
         if kind in ("tick", "poke", "sync", "hooks install", "hooks uninstall", "calls off"):
             return kind.split()
-        return [kind, alarm]
+        return [kind, alarm] + (["--yes"] if kind == "skip" else [])
 
     def remotes(self, device):
         """Returns the remotes that were added while commands were killed."""
@@ -235,7 +235,7 @@ class Verbs:
             return ["cascade", "move", self.quiet, str(len(targets)), "1"] if len(targets) > 1 else None
         if kind in ("cascade on", "cascade off"):
             return ["cascade", kind.split()[1], self.quiet] if targets else None
-        return ["cascade", "remove", self.quiet, "1"] if targets else None
+        return ["cascade", "remove", "--yes", self.quiet, "1"] if targets else None
 
     def partner_words(self, device, kind):
         if kind == "partner sync":

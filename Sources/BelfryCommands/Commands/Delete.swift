@@ -37,7 +37,12 @@ struct Delete: ParsableCommand {
     guard let alarm else { return try deleteFinished(context, store) }
     let summary = try context.find(alarm, in: store)
     let title = Printable.text(summary.title)
-    try confirm("Delete \(title) (\(summary.id.short), \(summary.badge))?")
+    let next = summary.status.next.map {
+      ", next on \(AlarmOutput(store: store, style: context.style).when($0.civil, zone: summary.zone))"
+    }
+    let shown = "\(title) (\(summary.id.short), \(summary.badge)\(next ?? ""))"
+    try Confirmation(isGiven: yes, json: common.json).require(
+      "Delete \(shown) on all devices?", change: "delete \(shown) on all devices")
     guard let deleted = try store.delete(summary.id) else {
       throw StoreError.noSuchAlarm(summary.id.text)
     }
@@ -55,13 +60,12 @@ struct Delete: ParsableCommand {
     let finished = try context.overview(store).filter(\.status.isFinished)
     let output = AlarmOutput(store: store, style: context.style)
     if !finished.isEmpty {
-      if !yes, !Style.canAsk {
-        throw CommandError(
-          .usage, "--finished would delete \(Delete.count(finished.count)).",
-          hint: "To delete them without a question, add --yes. To list them: belfry list --finished"
-        )
-      }
-      try confirm("Delete \(Delete.count(finished.count))?", titles: finished.map(\.title))
+      let more = finished.count - Delete.maxTitles
+      try Confirmation(isGiven: yes, json: common.json).require(
+        "Delete \(Delete.count(finished.count)) on all devices?",
+        details: finished.prefix(Delete.maxTitles).map { Printable.text($0.title) }
+          + (more > 0 ? ["and \(more) more"] : []),
+        change: "delete \(Delete.count(finished.count)) on all devices")
     }
     // An alarm may have been edited since.
     let deleted = try store.delete(finished.map(\.id), reason: nil) { alarm in
@@ -85,19 +89,4 @@ struct Delete: ParsableCommand {
 
   /// The maximum number of titles in a question.
   private static let maxTitles = 20
-
-  /// Asks the user on a terminal, unless `--yes` is given.
-  ///
-  /// - Throws: `CommandError` if the user declines.
-  private func confirm(_ question: String, titles: [String] = []) throws {
-    guard !yes, Style.canAsk else { return }
-    for title in titles.prefix(Delete.maxTitles) { Console.error("  \(Printable.text(title))") }
-    if titles.count > Delete.maxTitles {
-      Console.error("  and \(titles.count - Delete.maxTitles) more")
-    }
-    Console.prompt(question)
-    guard Console.confirmed() else {
-      throw CommandError(.failed, "nothing was deleted.", hint: "Answer y to delete.")
-    }
-  }
 }

@@ -45,12 +45,10 @@ struct Skip: ParsableCommand {
     case .one(let one): answering = one
     case .several(let several): return try skip(extent, several)
     }
-    if !yes, !common.json, Style.canAsk {
+    if !yes {
       let preview = try answering.preview(.skip(extent))
-      Console.prompt(question(preview, answering))
-      guard Console.confirmed() else {
-        throw CommandError(.failed, "nothing was skipped.", hint: "Answer y to skip it.")
-      }
+      try confirmation.require(
+        question(preview, answering), change: Skip.change(answering.output, [preview]))
     }
     let (transition, status) = try answering.give(.skip(extent))
     let skipped = transition.events.filter { $0.action == .skipped }
@@ -71,17 +69,28 @@ struct Skip: ParsableCommand {
     }
   }
 
+  private var confirmation: Confirmation { Confirmation(isGiven: yes, json: common.json) }
+
+  /// Returns the change of some previews: `skip Rent on Mon 23 Nov 2026, 09:00; Tea on …`.
+  private static func change(_ output: AlarmOutput, _ previews: [Transition]) -> String {
+    let parts = previews.map { preview in
+      let skipped = preview.events.filter { $0.action == .skipped }.compactMap(\.occurrence)
+      let title = Printable.text(preview.alarm.title)
+      let zone = preview.alarm.zone.text
+      guard let first = skipped.first, let last = skipped.last, skipped.count > 1 else {
+        return "\(title) on \(skipped.first.map { output.when($0, zone: zone) } ?? "no date")"
+      }
+      let dates = "\(output.when(first, zone: zone)) to \(output.when(last, zone: zone))"
+      return "\(skipped.count) occurrences of \(title), \(dates)"
+    }
+    return "skip \(parts.joined(separator: "; "))"
+  }
+
   /// Skips occurrences of several alarms.
   private func skip(_ extent: Answer.Skip, _ answering: BulkAnswering) throws {
-    if !yes, !common.json, Style.canAsk {
-      let occurrences = try answering.preview(.skip(extent)).flatMap { preview in
-        preview.events.filter { $0.action == .skipped }.compactMap(\.occurrence)
-          .map { "\(Printable.text(preview.alarm.title)), \($0.spoken)" }
-      }
-      Console.prompt("Skip \(occurrences.joined(separator: "; "))?")
-      guard Console.confirmed() else {
-        throw CommandError(.failed, "nothing was skipped.", hint: "Answer y to skip them.")
-      }
+    if !yes {
+      let change = Skip.change(answering.output, try answering.preview(.skip(extent)))
+      try confirmation.require("\(change.capitalizedFirst)?", change: change)
     }
     try answering.giveAndShow(.skip(extent), json: common.json)
   }

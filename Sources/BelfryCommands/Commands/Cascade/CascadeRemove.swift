@@ -23,12 +23,13 @@ struct CascadeRemove: ParsableCommand {
     let plan = editing.plan(of: try editing.alarm)
     let target = plan.targets[try editing.target(step, in: plan)]
     let label = Printable.text(target.label(editing.names))
-    if !yes, Style.canAsk {
-      Console.prompt("Remove \(label) from the cascade of \(editing.title)?")
-      guard Console.confirmed() else {
-        throw CommandError(.failed, "nothing was removed.", hint: "Answer y to remove it.")
-      }
-    }
+    let left = plan.targets.count - 1
+    let rest =
+      left == 0
+      ? "No other step is left." : "\(left == 1 ? "One step is" : "\(left) steps are") left."
+    try Confirmation(isGiven: yes, json: common.json).require(
+      "Remove \(label) from the cascade of \(editing.title)? \(rest)",
+      change: "remove \(label) from the cascade of \(editing.title)")
     let (alarm, _) = try editing.change(.removed(target.loggable)) { plan in
       plan.targets.removeAll { $0.key == target.key }
     }

@@ -26,15 +26,12 @@ struct PartnerRemove: AsyncParsableCommand {
     let partner = try session.find(self.partner)
     let name = partner.name.isEmpty ? "the invitation" : Printable.text(partner.name)
     let set = partner.received.filter { !$0.isOver && $0.alarm != nil }
-    if !yes, Style.canAsk {
-      let count =
-        set.isEmpty
-        ? "" : " \(set.count == 1 ? "An alarm" : "\(set.count) alarms") of theirs will be deleted."
-      Console.prompt("Remove \(name)?\(count)")
-      guard Console.confirmed() else {
-        throw CommandError(.failed, "nothing was changed.", hint: "Answer y to remove.")
-      }
-    }
+    let count = set.count == 1 ? "an alarm" : "\(set.count) alarms"
+    try Confirmation(isGiven: yes, json: common.json).require(
+      "Remove \(name) and the keys?"
+        + (set.isEmpty ? "" : " \(count.capitalizedFirst) of theirs will be deleted."),
+      change: "remove \(name) and the keys" + (set.isEmpty ? "" : ", and delete \(count) of theirs")
+    )
     let cancelled = try session.change(partner.id) { partner in
       // The daemon may have accepted more during the prompt. The keys go last: a failed deletion can be repeated.
       let deleted = try session.store.delete(
