@@ -6,6 +6,9 @@ struct CalendarEvents {
   /// The property with the complete definition of an alarm.
   static let recordProperty = "X-BELFRY-RECORD"
 
+  /// The maximum number of dates in one property. libical drops those after the 500th.
+  private static let maxValues = 200
+
   private let timeline: Timeline
   private let library: CalendarLibrary
   private var alarm: Alarm { timeline.alarm }
@@ -87,7 +90,10 @@ struct CalendarEvents {
     func add(_ name: String, _ dates: [CivilDate], and moments: [CivilDateTime] = []) {
       let all = dates.flatMap { date in group.times.map { CivilDateTime(date, $0) } } + moments
       let texts = Set(all).sorted().map(CalendarTime.text)
-      if !texts.isEmpty { event.add(name, texts.joined(separator: ","), zone) }
+      for first in stride(from: 0, to: texts.count, by: CalendarEvents.maxValues) {
+        let part = texts[first..<min(texts.count, first + CalendarEvents.maxValues)]
+        event.add(name, part.joined(separator: ","), zone)
+      }
     }
     let skipped = alarm.progress.occurrences
       .filter {

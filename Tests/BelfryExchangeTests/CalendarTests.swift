@@ -41,7 +41,11 @@ private func expanded(_ rule: String, from start: CivilDateTime) throws -> [Civi
     ) -> Int32
   let expand = unsafeBitCast(
     try #require(dlsym(handle, "icalrecur_expand_recurrence")), to: Expand.self)
-  var times = [time_t](repeating: 0, count: 60_000)
+  // The number of occurrences on a day.
+  let perDay = rule.split(separator: ";").filter {
+    $0.hasPrefix("BYHOUR") || $0.hasPrefix("BYMINUTE")
+  }.map { $0.split(separator: ",").count }.reduce(1, *)
+  var times = [time_t](repeating: 0, count: 3000 * perDay)
   _ = expand(rule, start.minuteNumber * 60, Int32(times.count), &times)
   return times.filter { $0 != 0 }.map { CivilDateTime(minuteNumber: $0 / 60) }
 }
@@ -55,7 +59,8 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
       event.all(name).flatMap { CalendarTime.list($0.value) }
     }
     let rule = try event.first("RRULE").map { try expanded($0.value, from: start) } ?? [start]
-    result += rule.filter { !list("EXDATE").contains($0) } + list("RDATE")
+    let omitted = Set(list("EXDATE"))
+    result += rule.filter { !omitted.contains($0) } + list("RDATE")
   }
   return result.filter { $0.date <= end }.sorted()
 }

@@ -45,9 +45,10 @@ import Testing
     }
 
     /// Returns the listed alarms.
-    func list(now: String = PartnerTests.now, store: String? = nil) async throws -> [[String: Any]]
-    {
-      try await belfry(["list", "--json"], now: now, store: store).array
+    func list(
+      _ options: String..., now: String = PartnerTests.now, store: String? = nil
+    ) async throws -> [[String: Any]] {
+      try await belfry(["list", "--json"] + options, now: now, store: store).array
     }
   }
 
@@ -239,7 +240,8 @@ import Testing
     _ = try await alex.belfry(["sync"], now: later)
     _ = try await alex.belfry(["sync"], now: later, store: server)
     #expect(
-      try await alex.list(now: later, store: server).first?["state"] as? String == "finished")
+      try await alex.list("--finished", now: later, store: server).first?["state"] as? String
+        == "finished")
     _ = try await chris.partner("sync", now: later)
     #expect(try await chris.log(now: later).first?["state"] as? String == "acknowledged")
     // Both devices sent the same receipts, which do not count as faults.
