@@ -86,6 +86,39 @@ import Testing
   }
 
   @Test(
+    "A window leads to its times, and a pending occurrence announces no follow-up after the next one"
+  )
+  func window() async throws {
+    let sandbox = try await sandbox()
+    let add = try await sandbox.belfry(
+      "add", "Water", "--weekly", "mon", "--at", "09:00-17:00/2h", now: "2026-11-23T08:00:00Z")
+    #expect(add.out.contains("weekly on mon every 2 h from 09:00 to 17:00"), "\(add.out)\(add.err)")
+    let next = try await sandbox.belfry(
+      "next", "water", "--count", "6", "--json", now: "2026-11-23T08:00:00Z")
+    #expect(
+      next.array.compactMap { $0["occurrence"] as? String } == [
+        "2026-11-23T09:00", "2026-11-23T11:00", "2026-11-23T13:00", "2026-11-23T15:00",
+        "2026-11-23T17:00", "2026-11-30T09:00",
+      ])
+    // The record contains the times, so that an earlier version rings at each of them.
+    #expect(try sandbox.read(sandbox.alarmFile()).contains("\"13:00\""))
+    let stopped = try await sandbox.belfry(
+      "add", "Stretch", "--daily", "--at", "/20m", now: "2026-11-23T08:50:00Z")
+    #expect(stopped.status == 0, "\(stopped.err)")
+    _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:00Z")
+    for (title, followUp) in [("Stretch", nil), ("Water", "2026-11-23T09:31:00Z")] {
+      let stop = try await sandbox.belfry("stop", title, "--json", now: "2026-11-23T09:01:00Z")
+      let pending = stop.object["pending"] as? [String: Any]
+      #expect(pending?["nextFollowUp"] as? String == followUp, "\(stop.out)")
+    }
+    // The follow-up of a strict alarm comes nevertheless, because it stays pending.
+    _ = try await sandbox.belfry("edit", "Stretch", "--strict", now: "2026-11-23T09:02:00Z")
+    let show = try await sandbox.belfry("show", "Stretch", "--json", now: "2026-11-23T09:03:00Z")
+    let pending = show.object["pending"] as? [String: Any]
+    #expect(pending?["nextFollowUp"] as? String == "2026-11-23T09:31:00Z", "\(show.out)")
+  }
+
+  @Test(
     "Options that do not fit are refused with what to do",
     arguments: [
       (
