@@ -145,7 +145,7 @@ import Testing
       "cascade", "remove", "emea", "Watch", input: "n\n", after: "[y/N]",
       now: CascadeCommandTests.now)
     #expect(no.out.contains("Remove Watch from the cascade of EMEA Standup?"), "\(no.out)")
-    #expect(no.out.contains("nothing was removed"))
+    #expect(no.out.contains("nothing was changed"))
     let yes = try await sandbox.onTerminal(
       "cascade", "remove", "emea", "1", input: "y\n", after: "[y/N]", now: CascadeCommandTests.now)
     #expect(yes.out.contains("Removed Watch."), "\(yes.out)")

@@ -179,7 +179,7 @@ import Testing
     #expect(note.contains("by server") && note.contains("Edited: Rent"))
     let title = try #require(lines.first { $0.contains("title") })
     #expect(title.contains("by laptop") && title.contains("Created: Rent"))
-    #expect(try await sandbox.belfry("explain", "rent", "monday").status == 2)
+    #expect(try await sandbox.belfry("explain", "rent", "someday").status == 2)
     #expect(try await sandbox.belfry("explain", "nothing").status == 3)
   }
 

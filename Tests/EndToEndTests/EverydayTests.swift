@@ -541,7 +541,10 @@ import Testing
   func pauses() async throws {
     let sandbox = try await rent()
     let bare = try await sandbox.belfry("pause", now: at("08:00:00"))
-    #expect(bare.status == 2 && bare.err.contains("Name an alarm, or use --all."), "\(bare.err)")
+    #expect(
+      bare.status == 2
+        && bare.err.contains("Name alarms, select some such as +work, or use --all."), "\(bare.err)"
+    )
     let endless = try await sandbox.belfry("pause", "--all", now: at("08:00:00"))
     #expect(endless.status == 2 && endless.err.contains("--until"), "\(endless.err)")
     let idle = try await sandbox.belfry("resume", "rent", now: at("08:00:00"))

@@ -490,7 +490,7 @@ import Testing
       (["accept", "belfry://pair?v=1&k=AAAA"], 2, "truncated"),
       (["confirm", "000000"], 4, "there is no code to confirm"),
       (["send", "Alex", "Nap"], 2, "the time is missing"),
-      (["send", "Alex", "Nap", "--at", "25:00"], 2, "is not a time"),
+      (["send", "Alex", "Nap", "--at", "25:00"], 2, "there is no time of day"),
       (["send", "Alex", "Nap", "--at", "2020-01-01T00:00"], 2, "has passed"),
       (["send", "Alex", "Nap", "--at", "12:30", "--repeat", "hourly"], 2, "is not a cycle"),
       (

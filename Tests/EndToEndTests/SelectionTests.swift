@@ -178,13 +178,16 @@ import Testing
         "this would skip 2 occurrences of Tea, Sat 21 Nov 2026, 09:00 to Sun 22 Nov 2026, 09:00."
       ),
       (["skip", "tea", "--json"], "this would skip Tea on"),
-      (["cascade", "remove", "tea", "1"], "this would remove laptop from the cascade of Tea."),
+      (
+        ["cascade", "remove", "tea", "1"],
+        "this would remove (555) 123-4567 from the cascade of Tea."
+      ),
     ])
   func refused(_ arguments: [String], _ words: String) async throws {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("tier", "premium")
     _ = try await sandbox.belfry("add", "Tea", "daily 9am")
-    _ = try await sandbox.belfry("cascade", "add", "tea", "device", "laptop")
+    _ = try await sandbox.belfry("cascade", "add", "tea", "phone", "5551234567")
     let head = try await sandbox.git("rev-parse", "HEAD").out
     let output = try await sandbox.belfry(arguments)
     #expect(output.status == 2)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryCore
 import BelfryStore
+import Git
 
 struct List: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -51,7 +52,8 @@ struct List: ParsableCommand {
     if summaries.isEmpty {
       return words.isEmpty
         ? Console.write(all.isEmpty ? output.empty : output.empty(finished: finished))
-        : Console.line("No alarm matches '\(Printable.text(words.joined(separator: " ")))'.")
+        : Console.line(
+          "No alarm matches '\(Printable.text(URLMask.masked(words.joined(separator: " "))))'.")
     }
     let parts = Chunks.map(summaries.count) { range in
       var text = ""
