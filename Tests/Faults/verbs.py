@@ -15,7 +15,7 @@ from sandbox import KILLED, Clock, Device, Unusable, brief, mend
 
 # The verbs that are killed here, with the kinds of calls of each.
 COVERED = {
-    "add": ["add"], "edit": ["title", "note", "times"], "delete": ["delete"], "enable": ["enable"],
+    "add": ["add"], "at": ["at"], "in": ["in"], "edit": ["title", "note", "times"], "delete": ["delete"], "enable": ["enable"],
     "disable": ["disable"], "pause": ["pause", "pause all"], "resume": ["resume", "resume all"], "tick": ["tick"],
     "stop": ["stop"], "done": ["done"], "snooze": ["snooze"], "skip": ["skip"], "unskip": ["unskip"],
     "dismiss": ["dismiss"], "undo": ["undo"], "poke": ["poke"], "cascade on": ["cascade on"],
@@ -28,10 +28,11 @@ COVERED = {
     "remote add": ["remote add"], "remote remove": ["remote remove"], "sync": ["sync"], "clone": ["clone"],
     "device": ["owner", "gadget"], "conflicts restore": ["restore"], "hooks install": ["hooks install"],
     "hooks uninstall": ["hooks uninstall"], "doctor": ["repair"], "import": ["import"],
+    "calendar import": ["calendar import"], "calendar remove": ["calendar remove"],
 }
 # The verbs that write no persistent state.
 READING = {
-    "list", "next", "show", "pending", "log", "stats", "catalog", "explain", "export", "status", "ring",
+    "list", "next", "when", "show", "pending", "calendar list", "calendar show", "log", "stats", "catalog", "explain", "export", "status", "ring",
     "service status", "battery status", "battery predict", "cascade list", "cascade preview", "cascade status",
     "calls show", "partner list", "partner log", "partner keys export", "settings show",
     "settings get", "sounds list", "sounds play", "remote list", "conflicts list", "hooks status",
@@ -160,9 +161,9 @@ class Verbs:
         records = {id: json.loads(record) for id, record in device.records().items()}
         kept = {*self.probes.values(), self.quiet, self.rehearsed}
         standing = [id for id, record in sorted(records.items()) if id not in kept and not record.get("deleted")]
-        # An import runs once, which is not possible for every kind.
+        # One-time alarms do not suit every kind.
         alarms = [id for id in standing if "date" not in records[id]["schedule"]]
-        if kind == "import" and len(standing) > len(alarms) + MOST:
+        if kind in ("import", "at", "in") and len(standing) > len(alarms) + MOST:
             kind = "delete"
         if kind == "delete" and standing:
             return ["delete", "--yes", pick(standing)]
@@ -189,6 +190,9 @@ class Verbs:
             case "gadget": return ["device", "--kind", pick(["laptop", "phone", "tablet", "server"])]
             case "restore": return ["conflicts", "restore", "1"]
             case "repair": return ["doctor", "--repair"]
+            case "at": return ["at", f"2030-{1 + number % 12:02}-{1 + number % 28:02} 9:00", f"Once {number}"]
+            case "in": return ["in", f"{1 + number % 300} days", f"Once {number}"]
+            case "calendar import": return ["calendar", "import", f"holidays{number % 3}", self.calendar(number)]
             case "clone": return ["clone", str(self.remote), "--store", str(self.sandbox.data / "clone")]
             case "import": return ["import", self.calendar(number)]
             case "calls sip": return ["calls", "sip", "--server", f"host{number}.example", "--user", "me", "--password-file", place]
@@ -199,6 +203,11 @@ class Verbs:
             return self.cascade_words(device, kind, records.get(self.quiet, {}).get("cascade", {}))
         if kind.startswith("partner "):
             return self.partner_words(device, kind)
+        if kind == "calendar remove":
+            # A removed calendar stays as a record whose years have no holidays.
+            names = sorted(path.stem for path in (device.store / "calendars").glob("*.json")
+                           if any(year["holidays"] for year in json.loads(path.read_text())["years"].values()))
+            return ["calendar", "remove", "--yes", pick(names)] if names else None
         if kind.startswith("remote "):
             names = self.remotes(device)
             if kind == "remote add" and len(names) < 3:
