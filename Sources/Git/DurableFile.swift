@@ -335,9 +335,7 @@ public enum DurableFile {
     defer { closedir(stream) }
     var names: [String] = []
     while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { raw in
-        String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
-      }
+      let name = String(decoding: FolderEntry.name(entry), as: UTF8.self)
       if name != ".", name != ".." { names.append(name) }
     }
     return names

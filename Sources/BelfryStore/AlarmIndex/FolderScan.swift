@@ -87,18 +87,12 @@ struct FolderScan: Sendable {
     defer { closedir(stream) }
     var count = 0
     while let entry = readdir(stream) {
-      let length = Int(entry.pointee.d_reclen)
-      withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: UInt8.self, capacity: length) { bytes in
-          let size = strlen(UnsafeRawPointer(bytes).assumingMemoryBound(to: CChar.self))
-          let name = UnsafeBufferPointer(start: bytes, count: size)
-          guard name.suffix(5).elementsEqual(".json".utf8), name.first != UInt8(ascii: ".") else {
-            return
-          }
-          count += 1
-          each(Substring(decoding: name, as: UTF8.self))
-        }
+      let name = FolderEntry.name(entry)
+      guard name.suffix(5).elementsEqual(".json".utf8), name.first != UInt8(ascii: ".") else {
+        continue
       }
+      count += 1
+      each(Substring(decoding: name, as: UTF8.self))
     }
     return count
   }
