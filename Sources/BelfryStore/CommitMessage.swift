@@ -29,7 +29,7 @@ public struct CommitMessage: Hashable, Sendable {
   /// Creates the message of one event, such as `Done: Pay rent (2026-12-01 09:00)`.
   public init(_ event: Event, of alarm: Alarm, device: Identifier) {
     var trailers = [("Alarm", alarm.id.text)]
-    let label = event.auto ? "Completed by itself" : event.action.label
+    let label = event.auto ? "Completed automatically" : event.action.label
     var subject = "\(label): \(alarm.title)"
     if let occurrence = event.occurrence {
       subject += " (\(occurrence.date) \(occurrence.time))"

@@ -20,16 +20,16 @@ extension Store {
     return Overview(summaries: summaries.filter { !$0.isDeleted }, problems: problems)
   }
 
-  /// Returns the alarms that have a title, or whose next occurrence is at a given time, as of the last read.
+  /// Returns the alarms that have a title, as of the last read.
   ///
   /// The result can be outdated, so it is fit for a hint only.
   ///
   /// - Complexity: Independent of the number of files.
-  public func likely(titled title: String, comingAt moment: Instant) throws -> [AlarmSummary] {
+  public func likely(titled title: String) throws -> [AlarmSummary] {
     guard let file = alarmIndexCache.read() else {
-      return try overview().summaries.filter { $0.title == title || $0.status.next?.at == moment }
+      return try overview().summaries.filter { $0.title == title }
     }
-    return file.rows(titled: title, orChangingAt: moment).compactMap { file.summary($0) }
+    return file.rows(titled: title).compactMap { file.summary($0) }
       .filter { !$0.isDeleted }
   }
 

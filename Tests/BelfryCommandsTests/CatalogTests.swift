@@ -7,7 +7,7 @@ import Testing
 /// The rendering of every view in every state.
 @Suite struct CatalogTests {
   /// The approved rendering. `BELFRY_RECORD=1` records it again. Review the difference afterwards.
-  @Test(arguments: [40, 80, 120, 200])
+  @Test(arguments: [40, 60, 80, 120, 200])
   func theRenderingEqualsTheSnapshot(_ width: Int) throws {
     let text = CatalogTests.text(width, isColored: false)
     let file =
@@ -22,7 +22,7 @@ import Testing
     #expect(text == expected, "first: \(first.map { "\($0.0)\n\($0.1)" } ?? "the end")")
   }
 
-  @Test(arguments: [40, 50, 64, 80, 100, 133, 200])
+  @Test(arguments: [40, 50, 60, 64, 80, 100, 133, 200])
   func noLineIsWiderThanTheTerminal(_ width: Int) {
     for part in CatalogParts(Style(isColored: false, width: width)).all {
       // The frame of the firing screen.

@@ -92,7 +92,9 @@ final class DaemonBench: @unchecked Sendable {
         hooks: {
           HookDelivery(
             own: self.sandbox.hooks, shipped: [], timeout: self.hookTimeout, activeDeliveries: $0,
-            leaseOwner: leaseOwner, render: NotificationText(zones: self.context().zones).render)
+            leaseOwner: leaseOwner,
+            render: NotificationText(TimeText(now: self.context().now, zones: self.context().zones))
+              .render)
         },
         gauge: BatteryGauge(
           supplies: PowerSupplies(root: sandbox.power),

@@ -36,7 +36,7 @@ import Testing
     let delivery = HookDelivery(
       own: sandbox.root + "/own", shipped: [sandbox.root + "/shipped"], timeout: 600,
       activeDeliveries: activeDeliveries,
-      render: NotificationText(zones: ZoneLibrary(variable: "UTC")).render)
+      render: NotificationText(.utc).render)
     async let outcome = delivery.deliver(notification, snooze: 600)
     #expect(try await sandbox.waitForFile(sandbox.root + "/notify"))
     #expect(try await sandbox.waitForFile(sandbox.root + "/ring"))
@@ -60,7 +60,7 @@ import Testing
     let delivery = HookDelivery(
       own: sandbox.root + "/own", shipped: [], timeout: 600, activeDeliveries: activeDeliveries,
       soundWait: .seconds(3600),
-      render: NotificationText(zones: ZoneLibrary(variable: "UTC")).render)
+      render: NotificationText(.utc).render)
     // The first sound gives no output, so the second one stays queued.
     let second = HookDeliveryTests.firing("ebbjx53dsdxuce4rkkujxmt7fb", "Tea")
     #expect(

@@ -45,7 +45,7 @@ import Testing
     func deliver(_ delivery: PendingDelivery, snooze: Int64) async -> DeliveryOutcome {
       let notification = delivery.notification
       told.withLock {
-        $0.append(NotificationText(zones: ZoneLibrary(variable: "UTC")).headline(notification))
+        $0.append(NotificationText(.utc).headline(notification))
       }
       try? await react(notification)
       return .delivered(nil)

@@ -51,9 +51,27 @@ import Testing
         id: id, title: title ?? "Alarm \(number) ❤️",
         note: number.isMultiple(of: 3) ? "a note" : nil,
         tags: number.isMultiple(of: 4) ? Set(["home", "薬"].compactMap { try? AlarmTag($0) }) : [],
-        badge: "daily", zone: "floating",
-        isDeleted: number.isMultiple(of: 5), status: status)
+        badge: "daily", rule: rule(number),
+        zone: "floating", isDeleted: number.isMultiple(of: 5),
+        hasCascade: number.isMultiple(of: 7), partner: number.isMultiple(of: 3) ? "Alex" : nil,
+        status: status)
     )
+  }
+
+  /// A rule of each kind, with days of each kind.
+  private static func rule(_ number: Int) -> AlarmSummary.Rule {
+    let start = CivilDate(dayNumber: 20_000 + number)
+    let cadence = Recurrence.Cadence(interval: 1 + number % 3, start: start)
+    let days: [Recurrence.MonthDay] = [
+      .day(15), .fromEnd(3), .weekday(1, .monday), .weekday(-2, .sunday), .workday(-3),
+    ]
+    let rules: [Recurrence] = [
+      .once(start), .daily(cadence), .weekly([.monday, .sunday], cadence), .monthly(days, cadence),
+      .annual(months: [2, 12], days, cadence), .days(9_999, cadence),
+      .afterDone(Period(6, .month), Recurrence.Origin(start: start)),
+    ]
+    let times = (0..<(number % 3 + 1)).compactMap { CivilTime(hour: 8 * $0 + 1, minute: 59) }
+    return AlarmSummary.Rule(rules[number % rules.count], times: times)
   }
 
   private func bytes(
@@ -130,16 +148,15 @@ import Testing
     try expect(file, has: Array(0..<10))
   }
 
-  @Test func rowsAreFoundByTitleIdAndNextChange() throws {
+  @Test func rowsAreFoundByTitleAndId() throws {
     let file = try #require(read(bytes(nil, 0..<12)))
     #expect(file.rows(matching: Array("alarm 7".utf8)) == [7])
     #expect(file.rows(matching: Array("larm 1".utf8)) == [1, 10, 11])
     #expect(file.rows(matching: Array("nothing".utf8)) == [])
     let id = AlarmIndexFileTests.entry(3).row.id
     #expect(file.rows(matching: Array(id.text.utf8)) == [3])
-    let moment = AlarmIndexFileTests.entry(4).row.validUntil
-    #expect(file.rows(titled: "Alarm 9 ❤️", orChangingAt: moment) == [4, 9])
-    #expect(file.rows(titled: "alarm 9 ❤️", orChangingAt: .distantFuture) == [])
+    #expect(file.rows(titled: "Alarm 9 ❤️") == [9])
+    #expect(file.rows(titled: "alarm 9 ❤️") == [])
   }
 
   @Test func anIndexThatIsTruncatedAnywhereIsIgnored() {
@@ -176,7 +193,7 @@ import Testing
           _ = file.summary(index)
         }
         _ = file.rows(matching: Array("alarm".utf8))
-        _ = file.rows(titled: "Alarm 1", orChangingAt: .distantFuture)
+        _ = file.rows(titled: "Alarm 1")
         _ = bytes(file, [1], fingerprint: "other")
       }
     }
@@ -184,8 +201,8 @@ import Testing
 
   @Test func anIndexOfAnotherVersionIsIgnored() {
     let whole = bytes(nil, 0..<5)
-    #expect(String(decoding: whole[..<8], as: UTF8.self) == "BlCard06")
-    for version in ["05", "07", "99"] {
+    #expect(String(decoding: whole[..<8], as: UTF8.self) == "BlCard07")
+    for version in ["05", "06", "08", "99"] {
       var other = whole
       other.replaceSubrange(6..<8, with: version.utf8)
       AlarmIndexLayout.set(

@@ -105,7 +105,7 @@ import Testing
   func listedAlarm() async throws {
     let sandbox = try await laptop(34, drain: 8)
     let lines = try await list(sandbox).out.split(separator: "\n").map(String.init)
-    #expect(lines.first?.hasPrefix("Competition") == true)
+    #expect(lines.dropFirst().first?.contains("tomorrow 05:00  battery 0%") == true)
     #expect(
       Array(lines.suffix(3)) == [
         "  ▌ ⚠ Alarm at Risk", "  ▌ Estimated battery at alarm: 0%", "  ▌ Plug in now.",
@@ -190,8 +190,13 @@ import Testing
     #expect(batteryWarnings["School run"]?["risk"] as? String == "critical")
     #expect(batteryWarnings["Weekly review"]?["risk"] as? String == "critical")
     #expect(batteryWarnings["Tea"] == nil && batteryWarnings.count == 3)
-    let parts = try await list(sandbox).out.components(separatedBy: "\n\n")
+    let cards = try await sandbox.belfry("list", "--cards", now: BatteryTests.evening)
+    let parts = cards.out.components(separatedBy: "\n\n")
     #expect(parts.map { $0.contains("▌") } == [false, true, true, true], "\(parts)")
+    // The table marks each alarm, and shows the worst warning once.
+    let table = try await list(sandbox).out
+    #expect(table.components(separatedBy: "  battery ").count == 4, "\(table)")
+    #expect(table.components(separatedBy: "▌").count == 4)
   }
 
   // MARK: Low battery warnings
@@ -215,7 +220,7 @@ import Testing
     let sandbox = try await laptop(49, drain: 6)
     _ = try await sandbox.belfry(
       "add", "Later", "--daily", "--at", "08:00", now: "2026-11-23T12:00:00Z")
-    let list = try await sandbox.onTerminal("list", input: "", now: BatteryTests.evening)
+    let list = try await sandbox.onTerminal("list", "--cards", input: "", now: BatteryTests.evening)
     #expect(list.out.components(separatedBy: BatteryTests.red).count == 4, "\(list.out)")
     #expect(list.out.components(separatedBy: BatteryTests.orange).count == 4)
   }
@@ -319,7 +324,7 @@ import Testing
     for words in [
       "level     49%", "state     discharging",
       "drain     6.0% per hour, from the kernel's power reading", "source    the kernel: BAT0",
-      "13%  warning", "Tue 05:00  Competition", "100% │",
+      "13%  warning", "tomorrow 05:00  Competition", "100% │",
     ] {
       #expect(page.out.contains(words), "\(words): \(page.out)")
     }

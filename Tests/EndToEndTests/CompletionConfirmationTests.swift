@@ -48,7 +48,7 @@ import Testing
     let stop = try await sandbox.belfry("stop", "rent", now: at("09:00:10"))
     #expect(
       stop.out
-        == "Stopped Rent reminder (Mon 23 Nov 2026, 09:00): pending until 'belfry done', asks again at 09:30; next is Fri 27 Nov 2026, 09:00, in 3 days 23 h.\n"
+        == "Stopped Rent reminder (Mon 23 Nov 2026, 09:00): pending until 'belfry done', next follow-up at 09:30; next is Fri 27 Nov 2026, 09:00, in 3 days 23 h.\n"
     )
     let alarm = try await alarm(sandbox, at("09:01:00"))
     #expect(alarm["state"] as? String == "pending")
@@ -72,8 +72,8 @@ import Testing
   func listMarksPending() async throws {
     let sandbox = try await ringing()
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:10"))
-    let list = try await sandbox.belfry("list", now: at("09:01:00")).out
-    #expect(list.contains("Pending: Mon 23 Nov 2026, 09:00, asks again at 09:30"))
+    let list = try await sandbox.belfry("list", "--cards", now: at("09:01:00")).out
+    #expect(list.contains("Pending: Mon 23 Nov 2026, 09:00, next follow-up at 09:30"))
     let pending = try await sandbox.belfry("pending", now: at("09:01:00")).out
     #expect(pending.contains("Pending: Mon 23 Nov 2026, 09:00, stopped"))
     let json = try await sandbox.belfry("pending", "--json", now: at("09:01:00")).array
@@ -164,7 +164,7 @@ import Testing
   func listShowsDone() async throws {
     let sandbox = try await ringing()
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:10"))
-    let list = try await sandbox.belfry("list", now: at("09:01:00")).out
+    let list = try await sandbox.belfry("list", "--cards", now: at("09:01:00")).out
     let id = try #require(try await alarm(sandbox, at("09:01:00"))["id"] as? String)
     #expect(list.contains("if it is done: belfry done \(id.prefix(8))"))
     let done = try await sandbox.belfry("done", String(id.prefix(8)), now: at("09:20:00"))
@@ -260,7 +260,7 @@ import Testing
     let sandbox = try await ringing()
     _ = try await sandbox.belfry("stop", "rent", now: at("09:00:10"))
     let tier = try await sandbox.belfry("tier", "free", now: at("09:10:00"))
-    #expect(tier.out.contains("Completed by itself: Rent reminder, Mon 23 Nov 2026, 09:00."))
+    #expect(tier.out.contains("Completed automatically: Rent reminder, Mon 23 Nov 2026, 09:00."))
     #expect(try await actions(sandbox).last == "done auto")
     #expect(try await alarm(sandbox, at("09:11:00"))["state"] as? String == "active")
     // The tier and the completion are in one commit.

@@ -252,6 +252,7 @@ import Testing
     try expectNoSecret(refused, "sync")
     let doctor = try await sandbox.belfry("doctor", store: other)
     try expectNoSecret(doctor, "doctor")
-    #expect(doctor.out.contains("The URL of origin holds a password or a token"), "\(doctor.out)")
+    #expect(
+      doctor.out.contains("The URL of origin contains a password or a token"), "\(doctor.out)")
   }
 }

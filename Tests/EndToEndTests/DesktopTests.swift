@@ -177,7 +177,7 @@ import Testing
     let compact = out.out.filter { !$0.isWhitespace }
     // The notification times out.
     #expect(!compact.contains("\"timeout\":{\"type\":\"x\",\"data\":0}"), "\(compact)")
-    #expect(out.out.contains("Comes Mon 23 Nov 2026, 09:00."), "\(out.out)")
+    #expect(out.out.contains("Due Mon 23 Nov 2026, 09:00."), "\(out.out)")
     #expect(try await state(sandbox, "2026-11-23T08:51:00Z") == "active")
   }
 

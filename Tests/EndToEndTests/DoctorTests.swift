@@ -224,11 +224,11 @@ import Testing
     #expect(doctor.status == 1)
     for words in [
       "notify is not executable", "/nowhere/sh, which is not installed", "origin is not reachable",
-      "was written at 2026-11-20", "Tea was edited at 2026-11-20",
+      "was written on Fri 20 Nov 2026", "Tea was edited on Fri 20 Nov 2026",
     ] {
       #expect(doctor.out.contains(words), "\(words): \(doctor.out)")
     }
     let late = try await sandbox.belfry("doctor", now: "2026-11-21T22:45:00Z")
-    #expect(late.out.contains("The scheduler has not run since 2026-11-20"))
+    #expect(late.out.contains("The scheduler has not run since Fri 20 Nov 2026"))
   }
 }

@@ -122,7 +122,8 @@ import Testing
     let tick = try await sandbox.belfry("tick", "--json", now: at("09:30:00"))
     #expect((tick.object["missed"] as? [Any])?.count == 1)
     #expect(
-      try await sandbox.belfry("list", now: at("18:00:00")).out.contains("Missed: Mon 23 Nov"))
+      try await sandbox.belfry("list", "--cards", now: at("18:00:00")).out.contains(
+        "Missed: Mon 23 Nov"))
     #expect(try await state(sandbox, "2026-11-26T09:00:00Z") == "missed")
     let dismiss = try await sandbox.belfry("dismiss", "rent", now: at("18:00:00"))
     #expect(dismiss.out.hasPrefix("Dismissed Rent reminder (Mon 23 Nov 2026, 09:00)"))
@@ -357,7 +358,7 @@ import Testing
         "The next occurrence comes first and replaces it: Fri 27 Nov 2026, 09:00."))
     // The list shows the missed occurrence and the ringing one.
     _ = try await sandbox.belfry("tick", now: "2026-11-27T09:00:00Z")
-    let list = try await sandbox.belfry("list", now: "2026-11-27T09:01:00Z").out
+    let list = try await sandbox.belfry("list", "--cards", now: "2026-11-27T09:01:00Z").out
     #expect(list.contains("RINGING since Fri 27 Nov"))
     #expect(list.contains("Missed: Mon 23 Nov 2026, 09:00"))
   }

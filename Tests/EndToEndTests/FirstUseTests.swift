@@ -27,7 +27,7 @@ import Testing
     #expect(add.object["countdownSeconds"] as? Int == 209_940)
     #expect(add.object["note"] as? String == "Pay landlord")
 
-    let list = try await sandbox.belfry("list")
+    let list = try await sandbox.belfry("list", "--cards")
     #expect(
       list.out == """
         Rent reminder [weekly]
@@ -238,9 +238,19 @@ import Testing
     let same = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
     #expect(same.status == 0)
     #expect(same.err.contains("another Tea with this schedule"))
-    let minute = try await sandbox.belfry("add", "Coffee", "--weekly", "sat", "--at", "09:00")
-    #expect(minute.status == 0)
-    #expect(minute.err.contains("ring at the same minute"))
     #expect(try await sandbox.belfry("add", "Milk", "--daily", "--at", "10:00").err.isEmpty)
+  }
+
+  @Test("Alarms of the same minute are listed on request, and cause no warning")
+  func clashesAreListedOnRequest() async throws {
+    let sandbox = try await Sandbox.withTea()
+    let none = try await sandbox.belfry("list", "--clashes")
+    #expect(none.out == "No two alarms ring next at the same minute.\n")
+    let minute = try await sandbox.belfry("add", "Coffee", "--weekly", "sat", "--at", "09:00")
+    #expect(minute.err.isEmpty)
+    _ = try await sandbox.belfry("tier", "plus")
+    _ = try await sandbox.belfry("add", "Milk", "--daily", "--at", "10:00")
+    let list = try await sandbox.belfry("list", "--clashes", "--json")
+    #expect(list.array.map { $0["title"] as? String } == ["Coffee", "Tea"])
   }
 }

@@ -73,7 +73,7 @@ extension PartnerTests {
     // The machine was off at 22:59, so no tick ran.
     _ = try await alex.belfry(["tick"], now: "2026-11-07T03:00:00Z")
     #expect(alex.sandbox.rings.isEmpty)
-    let listed = try await alex.belfry(["list"], now: "2026-11-07T03:00:00Z")
+    let listed = try await alex.belfry(["list", "--cards"], now: "2026-11-07T03:00:00Z")
     #expect(listed.out.contains("Quiet hours until 06:00"), "\(listed.out)")
     _ = try await alex.belfry(["tick"], now: "2026-11-07T06:00:00Z")
     #expect(alex.sandbox.rings.count == 1, "\(alex.sandbox.rings)")
@@ -120,14 +120,14 @@ extension PartnerTests {
     #expect(try await alex.belfry(["sync"]).status == 0)
     let others = try await chris.partner("invite", "--remote", store)
     #expect(others.status == 2)
-    #expect(others.err.contains("is not a mailbox: it holds refs/heads/main"), "\(others.err)")
+    #expect(others.err.contains("is not a mailbox: it contains refs/heads/main"), "\(others.err)")
     // A repository with unrelated work, named by a manipulated invitation.
     let work = try await bare("work")
     let altered = try await link(work)
     _ = try await chris.sandbox.git("push", "-q", work, "HEAD:refs/heads/work")
     let taken = try await alex.partner("accept", "--yes", altered)
     #expect(taken.status == 2)
-    #expect(taken.err.contains("is not a mailbox: it holds refs/heads/work"), "\(taken.err)")
+    #expect(taken.err.contains("is not a mailbox: it contains refs/heads/work"), "\(taken.err)")
     #expect(try await mail(work, chris.sandbox) == ["refs/heads/work"])
     #expect(try await alex.partner("list", "--json").array.isEmpty)
   }
@@ -224,9 +224,9 @@ extension PartnerTests {
     let oddity =
       "invisible characters and words that mix look-alike letters of several scripts"
     #expect(sent.status == 0)
-    #expect(sent.err.contains("warning: the message holds \(oddity)"), "\(sent.err)")
+    #expect(sent.err.contains("warning: the message contains \(oddity)"), "\(sent.err)")
     let news = try await alex.partner("sync")
     #expect(news.out.contains("P\u{430}y\\u{ad} me"), "\(news.out)")
-    #expect(news.out.contains("warning: it holds \(oddity)"), "\(news.out)")
+    #expect(news.out.contains("warning: it contains \(oddity)"), "\(news.out)")
   }
 }

@@ -94,7 +94,7 @@ import Testing
     let pair = try await Pair(hooks: false)
     #expect(try await pair.git(command).status != 0)
     #expect(try await !pair.git("ls-files -u").out.isEmpty)
-    let list = try await pair.belfry(["list"])
+    let list = try await pair.belfry(["list", "--cards"])
     #expect(list.err.contains("Belfry merged both sides"), "\(list.err)")
     #expect(list.out.contains("Miete") && list.out.contains("IBAN"))
     #expect(try await pair.git("ls-files -u").out.isEmpty)
@@ -129,7 +129,7 @@ import Testing
     let name = (file as NSString).lastPathComponent
     let theirs = try await pair.git("show origin/main:alarms/\(name)")
     try pair.sandbox.write(theirs.out.replacing("Pay rent", with: "By hand"), to: file)
-    let list = try await pair.belfry(["list"])
+    let list = try await pair.belfry(["list", "--cards"])
     #expect(list.err.contains("merged both sides"), "\(list.err)")
     #expect(list.out.contains("By hand") && list.out.contains("IBAN"), "\(list.out)")
     #expect(try await pair.git("status --porcelain").out.isEmpty)

@@ -190,11 +190,11 @@ import Testing
     }
     #expect(
       try await summary("--at", "19:30")
-        == "weekly on tue at 19:30, until 2027-03-01, except 2026-12-29, after a holiday")
+        == "Tue 19:30, until 1 Mar 2027, except 29 Dec, after a holiday")
     #expect(
       try await summary("--weekly", "tue,fri", "--ends", "none", "--on-holiday", "none")
-        == "weekly on tue, fri at 19:30, except 2026-12-29")
-    #expect(try await summary("--except", "none") == "weekly on tue, fri at 19:30")
+        == "Tue, Fri 19:30, except 29 Dec")
+    #expect(try await summary("--except", "none") == "Tue, Fri 19:30")
   }
 
   @Test("Holiday calendars are listed, synced and removed")

@@ -53,7 +53,7 @@ import Testing
   func doneButton() async throws {
     let sandbox = try await pending()
     let (out, state) = try await press("Done", sandbox)
-    #expect(out.contains("Asked (1 of 3): Did you Rent reminder?"), "\(out)")
+    #expect(out.contains("Follow-up (1 of 3): Did you Rent reminder?"), "\(out)")
     #expect(state == "active", "\(out)")
     let log = try await sandbox.belfry("log", "--json", now: "2026-11-23T09:33:00Z").array
     #expect(log.contains { $0["action"] as? String == "done" })

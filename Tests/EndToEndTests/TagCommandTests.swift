@@ -22,7 +22,7 @@ import Testing
     let show = try await sandbox.belfry("show", "rent")
     #expect(show.out.contains("  tags        bills, home\n"), "\(show.out)")
     let list = try await sandbox.belfry("list")
-    #expect(list.out.contains("  +bills  +home"), "\(list.out)")
+    #expect(list.out.contains("  +bills +home"), "\(list.out)")
     let all = try await sandbox.belfry("list", "--json")
     #expect(all.array.first?["tags"] as? [String] == ["bills", "home"])
     for (value, expected) in [

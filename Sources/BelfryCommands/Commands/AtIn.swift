@@ -35,7 +35,7 @@ struct At: ParsableCommand {
     }
     if case .date(let date) = found.moment {
       throw CommandError(
-        .usage, "the time is missing: \(date.spoken), but when?",
+        .usage, "the time is missing: \(context.times.date(date)), but when?",
         hint: "belfry at \(date) 9am TITLE")
     }
     try options.add(

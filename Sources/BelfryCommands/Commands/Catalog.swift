@@ -26,7 +26,8 @@ struct Catalog: ParsableCommand {
   func run() throws {
     let terminal = Style(CommandEnvironment.processVariables())
     let style = Style(
-      isColored: color ?? terminal.isColored, width: width ?? terminal.width ?? 80)
+      isColored: color ?? terminal.isColored, width: width ?? terminal.width ?? 80,
+      timeFormat: terminal.timeFormat)
     let parts = CatalogParts(style).all
     if json {
       return try Console.write(parts.map { CatalogPartDocument(name: $0.name) })

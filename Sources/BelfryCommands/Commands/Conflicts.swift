@@ -45,12 +45,12 @@ struct ConflictsList: AsyncParsableCommand {
       let mark = item.isRestored ? " (restored)" : ""
       Console.line(
         "\(index + 1). \(Printable.text(decision.title)), \(subject(decision, names))\(mark)")
-      let zone = context.storeContext.zones.local
+      let times = context.times
       let kept = side(
-        decision.shown(decision.keptText, names), decision.keptStamp, item.kept, names, zone)
+        decision.shown(decision.keptText, names), decision.keptStamp, item.kept, names, times)
       let discarded = side(
         decision.shown(decision.discardedText, names), decision.discardedStamp, item.discarded,
-        names, zone)
+        names, times)
       Console.line("   kept       \(kept)")
       Console.line("   set aside  \(discarded)")
       Console.line(
@@ -62,7 +62,7 @@ struct ConflictsList: AsyncParsableCommand {
   /// Returns one side of a conflict: `"Pay rent" by laptop, Fri 20 Nov 2026, 23:00, commit 3a25f117`.
   private func side(
     _ value: String, _ stamp: Stamp?, _ origin: SetAside.Origin?, _ names: [Identifier: String],
-    _ zone: TimeZoneRules
+    _ times: TimeText
   ) -> String {
     let device = (stamp?.device ?? origin?.device).map { names[$0] ?? $0.short }
     let time = stamp?.time ?? origin?.time
@@ -71,7 +71,7 @@ struct ConflictsList: AsyncParsableCommand {
         "\"\(value)\""
           + (device.map { " by \(Printable.text($0))" } ?? "")
       ]
-      + [time.map { zone.civil(at: $0).spoken }, origin.map { "commit \($0.commit.short)" }]
+      + [time.map { times.full($0) }, origin.map { "commit \($0.commit.short)" }]
       .compactMap { $0 }
     return parts.joined(separator: ", ")
   }
@@ -146,29 +146,29 @@ struct Explain: AsyncParsableCommand {
     {
       throw CommandError(
         .notPossible,
-        "\(Printable.text(explanation.alarm.title)) has no occurrence at \(civil.spoken).",
+        "\(Printable.text(explanation.alarm.title)) has no occurrence at \(context.times.full(civil)).",
         hint: "See 'belfry next' and 'belfry log'.")
     }
     if common.json { return try Console.write(ExplanationDocument(explanation)) }
     let names = store.deviceNames()
     Console.line("\(Printable.text(explanation.alarm.title)) (\(explanation.alarm.id.short))")
-    let zone = context.storeContext.zones.local
-    for part in explanation.fields { show(part, label: part.name, names, zone) }
+    let times = context.times
+    for part in explanation.fields { show(part, label: part.name, names, times) }
     for (civil, parts) in explanation.occurrences {
-      Console.line("\(civil.spoken):")
+      Console.line("\(context.times.full(civil)):")
       if parts.isEmpty { Console.line("  open: nothing is recorded yet") }
-      for part in parts { show(part, label: part.value, names, zone) }
+      for part in parts { show(part, label: part.value, names, times) }
     }
   }
 
   private func show(
-    _ part: Explanation.Part, label: String, _ names: [Identifier: String], _ zone: TimeZoneRules
+    _ part: Explanation.Part, label: String, _ names: [Identifier: String], _ times: TimeText
   ) {
     let value =
       label == part.value ? "" : " \"\(Printable.text(part.text.text(names)))\""
     let device = (part.stamp?.device ?? part.origin?.device).map { names[$0] ?? $0.short }
     let by = device.map { " by \(Printable.text($0))" } ?? ""
-    let at = (part.stamp?.time ?? part.origin?.time).map { ", \(zone.civil(at: $0).spoken)" } ?? ""
+    let at = (part.stamp?.time ?? part.origin?.time).map { ", \(times.full($0))" } ?? ""
     let commit =
       part.origin.map { ", commit \($0.commit.short) (\(Printable.text($0.subject)))" } ?? ""
     Console.line("  \(label)\(value)\(by)\(at)\(commit)")

@@ -170,15 +170,17 @@ enum Examination: String, ExpressibleByArgument {
     if let mended = try Repair.repairLocalFolder(
       of: context.storePath, context: context.storeContext)
     {
-      Examination.write(DoctorText.diagnosis(mended))
+      Examination.write(DoctorText.diagnosis(mended, context.times))
     }
     // Opening also gives a clone without a device id one; a damaged store may not allow that.
     let opened = try? Store.open(context.storePath, context: context.storeContext).store
     guard
       let store = try opened ?? Store.existing(context.storePath, context: context.storeContext)
     else { return }
-    try await Repair(store) { Examination.write(DoctorText.diagnosis($0)) }.run()
-    if try await store.maintenance.pack() { Examination.write(DoctorText.diagnosis(.packed)) }
+    try await Repair(store) { Examination.write(DoctorText.diagnosis($0, context.times)) }.run()
+    if try await store.maintenance.pack() {
+      Examination.write(DoctorText.diagnosis(.packed, context.times))
+    }
   }
 
   // MARK: The environment
@@ -253,7 +255,7 @@ enum Examination: String, ExpressibleByArgument {
       else { return nil }
       return Diagnosis(
         "deliveries", .problem,
-        "\(alarm.title), \(id.occurrence.spoken), was not delivered on this device: \(entry.attempts) attempt\(entry.attempts == 1 ? "" : "s"), the last at \(context.storeContext.zones.text(entry.at)).",
+        "\(alarm.title), \(context.times.full(id.occurrence)), was not delivered on this device: \(entry.attempts) attempt\(entry.attempts == 1 ? "" : "s"), the last at \(context.times.moment(entry.at)).",
         remedy: "To see the reason: belfry tick")
     }
   }
@@ -261,7 +263,6 @@ enum Examination: String, ExpressibleByArgument {
   /// Returns how the scheduler runs: as a daemon, from a timer or from cron.
   private func scheduler(_ store: Store, _ context: CommandContext) async -> [Diagnosis] {
     let remedy = "belfry service install"
-    let zones = context.storeContext.zones
     switch DaemonHandle(store).state(probes: true) {
     case .running(let process):
       return [Diagnosis("tick", .fine, "The daemon runs: \(process).")]
@@ -293,11 +294,11 @@ enum Examination: String, ExpressibleByArgument {
       return [
         Diagnosis(
           "tick", .problem,
-          "The scheduler has not run since \(zones.text(last)), so nothing rings.",
+          "The scheduler has not run since \(context.times.moment(last)), so nothing rings.",
           remedy: remedy)
       ]
     }
-    return [Diagnosis("tick", .fine, "The last tick was at \(zones.text(last)).")]
+    return [Diagnosis("tick", .fine, "The last tick was at \(context.times.moment(last)).")]
   }
 
   /// Returns the level and drain of the battery, or the reason why nothing is predicted.
@@ -370,10 +371,9 @@ enum Examination: String, ExpressibleByArgument {
       result.append(
         Diagnosis(
           "remotes", .note,
-          "The URL of \(Printable.text(remote.name)) holds a password or a token, in plain text in .git/config.",
+          "The URL of \(Printable.text(remote.name)) contains a password or a token, in plain text in .git/config.",
           remedy: RemoteURLInput.credentialHint(remote)))
     }
-    let zones = context.storeContext.zones
     for remote in remotes {
       guard let waiting = store.sync.waiting(for: remote.name), waiting > 0 else { continue }
       result.append(
@@ -384,7 +384,7 @@ enum Examination: String, ExpressibleByArgument {
     }
     result.append(
       store.sync.last.map {
-        Diagnosis("sync", .fine, "The last sync was at \(zones.text($0)).")
+        Diagnosis("sync", .fine, "The last sync was at \(context.times.moment($0)).")
       } ?? Diagnosis("sync", .note, "This device has never synced.", remedy: "belfry sync"))
     return result
   }

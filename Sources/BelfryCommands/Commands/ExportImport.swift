@@ -182,7 +182,7 @@ struct Import: ParsableCommand {
       "\(verb) \(new.count) alarm\(new.count == 1 ? "" : "s"); \(unchanged) already in the store, \(leftOut.count) left out."
     )
     for alarm in new {
-      Console.line("  \(Printable.text(alarm.title)): \(alarm.schedule.summary)")
+      Console.line("  \(Printable.text(alarm.title)): \(context.times.schedule(alarm.schedule))")
     }
   }
 

@@ -6,8 +6,11 @@ import Git
 struct List: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List the alarms, ringing ones first.",
+    abstract: "List the alarms, those that need a response first.",
     discussion: """
+      Each alarm has one line: its state, title, schedule, next occurrence and badges. Times are this device's local times,
+      except in a schedule that names another time zone.
+
       Finished alarms, which have no further occurrence and need no answer, are left out. Words select alarms: a tag, a
       state, the time when they ring next, or a part of the title or note.
 
@@ -22,6 +25,12 @@ struct List: ParsableCommand {
   @Flag(help: "List only the finished alarms.")
   var finished = false
 
+  @Flag(help: "Show a card with all details of each alarm.")
+  var cards = false
+
+  @Flag(help: "List only alarms that ring next at the same minute as another.")
+  var clashes = false
+
   @OptionGroup var motion: MotionOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
@@ -34,11 +43,13 @@ struct List: ParsableCommand {
     let filter = try AlarmFilter(words, InputParser(context))
     // A filter for finished alarms lists them, too.
     let finished = finished || filter.terms.contains(.state(.finished))
-    let summaries = AlarmOrder.sorted(
-      all.filter { $0.status.isFinished == finished && filter.matches($0) })
+    let matching = all.filter { $0.status.isFinished == finished && filter.matches($0) }
+    let shown = clashes ? List.clashing(matching) : matching
     let output = AlarmOutput(
       store: store, style: context.style,
-      batteryWarnings: BatteryWarnings(context, store, summaries.map { ($0.id, $0.status) }))
+      batteryWarnings: BatteryWarnings(context, store, shown.map { ($0.id, $0.status) }))
+    let table = AlarmTable(output)
+    let summaries = table.sorted(shown)
     SilentDeviceWarning.print(store)
     if common.json {
       let alarms = try store.alarms(summaries)
@@ -50,10 +61,18 @@ struct List: ParsableCommand {
         })
     }
     if summaries.isEmpty {
+      if clashes { return Console.line("No two alarms ring next at the same minute.") }
       return words.isEmpty
         ? Console.write(all.isEmpty ? output.empty : output.empty(finished: finished))
         : Console.line(
           "No alarm matches '\(Printable.text(URLMask.masked(words.joined(separator: " "))))'.")
+    }
+    if !cards {
+      Console.write(table.text(summaries))
+      if let worst = output.batteryWarnings.worst {
+        Console.write(BatteryWarningText(worst, context.style).text)
+      }
+      return
     }
     let parts = Chunks.map(summaries.count) { range in
       var text = ""
@@ -65,36 +84,12 @@ struct List: ParsableCommand {
     }
     for part in parts { Console.write(part) }
   }
-}
 
-/// The order of the list: by state, the most urgent first, then by the next occurrence, title and id.
-private enum AlarmOrder {
-  static func sorted(_ summaries: [AlarmSummary]) -> [AlarmSummary] {
-    // Sorting small keys is faster than moving whole summaries.
-    let keys = summaries.enumerated().map { index, summary in
-      (
-        rank: rank(summary.status.state), next: summary.status.next?.at.milliseconds ?? .max,
-        index: index
-      )
-    }
-    return keys.sorted { a, b in
-      if a.rank != b.rank { return a.rank < b.rank }
-      if a.next != b.next { return a.next < b.next }
-      let (x, y) = (summaries[a.index], summaries[b.index])
-      return x.title != y.title ? x.title < y.title : x.id < y.id
-    }.map { summaries[$0.index] }
-  }
-
-  private static func rank(_ state: AlarmStatus.State) -> Int {
-    switch state {
-    case .ringing: 0
-    case .snoozed: 1
-    case .missed: 2
-    case .pending: 3
-    case .active: 4
-    case .paused: 5
-    case .disabled: 6
-    case .finished: 7
+  /// Returns the alarms whose next occurrence is at the same time as that of another.
+  private static func clashing(_ summaries: [AlarmSummary]) -> [AlarmSummary] {
+    let counts = Dictionary(grouping: summaries.compactMap { $0.status.next?.at }) { $0 }
+    return summaries.filter { summary in
+      summary.status.next.flatMap { counts[$0.at]?.count }.map { $0 > 1 } ?? false
     }
   }
 }

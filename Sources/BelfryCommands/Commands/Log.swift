@@ -8,14 +8,17 @@ struct Log: ParsableCommand {
     commandName: "log",
     abstract: "Show the log, newest entries first.",
     discussion: """
-      With --json, each entry has a 'payload' with the facts beyond the action: {"kind": "snooze", "until": …}.
+      Reports of several devices about the same event are one line, as is an action on several alarms. With --json, each \
+      entry is separate and has a 'payload' with the facts beyond the action: {"kind": "snooze", "until": …}.
       For the history of the files: belfry git -- log --stat
       """)
 
   @Argument(help: "The alarm; a deleted one by its id (default: all alarms).")
   var alarm: String?
 
-  @Option(name: .shortAndLong, help: "The maximum number of entries (default: all).")
+  @Option(
+    name: .shortAndLong,
+    help: "The maximum number of lines, or of entries with --json (default: all).")
   var count: Int?
 
   @OptionGroup var common: CommonOptions
@@ -29,9 +32,8 @@ struct Log: ParsableCommand {
     let context = try common.context(root)
     let store = try context.open()
     let wanted = try alarm.map { try identifier($0, context, store) }
-    let text = LogText(names: store.deviceNames(), zones: context.storeContext.zones)
-    let output = AlarmOutput(store: store, style: context.style)
-    let entries = store.history.log(of: wanted) { path, error in
+    let text = LogText(names: store.deviceNames(), times: context.times)
+    let log = store.history.log(of: wanted) { path, error in
       CommandDiagnostic.warn(
         "\(Printable.text(path)) is not valid: \(Printable.text(error.text)).")
     }
@@ -43,20 +45,24 @@ struct Log: ParsableCommand {
       Console.write(buffer)
       buffer = []
     }
-    if common.json { buffer.append(contentsOf: "[".utf8) }
-    for entry in entries {
-      if let count, shown == count { break }
-      if common.json {
+    let entries = NewestFirst(log)
+    if common.json {
+      buffer.append(contentsOf: "[".utf8)
+      for entry in entries.prefix(count ?? .max) {
         buffer.append(contentsOf: (shown == 0 ? "\n" : ",\n").utf8)
         buffer.append(contentsOf: text.json(entry).line.utf8)
-      } else {
-        buffer.append(contentsOf: (Console.fitted(text.line(entry, when: output.when)) + "\n").utf8)
+        shown += 1
+        flush(1 << 14)
       }
-      shown += 1
-      flush(1 << 14)
+      buffer.append(contentsOf: (shown == 0 ? "]\n" : "\n]\n").utf8)
+    } else {
+      for line in LogLines(entries).prefix(count ?? .max) {
+        buffer.append(contentsOf: (Console.fitted(text.line(line)) + "\n").utf8)
+        shown += 1
+        flush(1 << 14)
+      }
+      if shown == 0 { buffer.append(contentsOf: "No log entries.\n".utf8) }
     }
-    if common.json { buffer.append(contentsOf: (shown == 0 ? "]\n" : "\n]\n").utf8) }
-    if shown == 0, !common.json { buffer.append(contentsOf: "No log entries.\n".utf8) }
     flush(0)
   }
 

@@ -20,10 +20,7 @@ struct Next: ParsableCommand {
     if !(1...10_000).contains(count) { throw ValidationError("--count is 1 to 10000.") }
   }
 
-  private struct Item {
-    let alarm: Alarm
-    let occurrence: Timeline.Occurrence
-  }
+  private typealias Item = OccurrenceTable.Item
 
   func run() throws {
     let context = try common.context(root)
@@ -36,10 +33,7 @@ struct Next: ParsableCommand {
         items.map { NextDocument($0.alarm, $0.occurrence, zones: output.zones) })
     }
     if items.isEmpty { Console.line("No upcoming occurrences.") }
-    for item in items {
-      let when = output.when(item.occurrence.civil, zone: item.alarm.zone.text)
-      Console.line(context.style.fit("\(when)  \(Printable.text(item.alarm.title))"))
-    }
+    Console.write(OccurrenceTable(output).text(items))
   }
 
   /// Returns the first `count` occurrences of all alarms.

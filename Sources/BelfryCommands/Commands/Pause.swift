@@ -49,7 +49,8 @@ struct PauseCommand: ParsableCommand {
       let here = timeline.zone.civil(at: now)
       guard here < end else {
         throw CommandError(
-          .usage, "--until: \(end.spoken) has passed.", hint: "Use a date in the future.")
+          .usage, "--until: \(pausing.times.full(end)) has passed.",
+          hint: "Use a date in the future.")
       }
       // A running pause gets a new end; `--all` does not shorten the pause of one alarm.
       let current = timeline.alarm.pause.flatMap { $0.covers(here) ? $0 : nil }
@@ -93,6 +94,8 @@ private struct Pausing {
     json = common.json
     self.unchanged = unchanged
   }
+
+  var times: TimeText { context.times }
 
   static func validate(_ words: [String], all: Bool) throws {
     if words.isEmpty != all {

@@ -105,12 +105,12 @@ enum RemoteURLInput {
   /// Returns the URL for output, with credentials masked.
   static func shown(_ url: String) -> String { Printable.text(URLMask.masked(url: url)) }
 
-  /// Warns if the URL holds a password or a token, because git stores it in plain text.
+  /// Warns if the URL contains a password or a token, because git stores it in plain text.
   static func warnOfCredentials(_ remote: Remote) {
     guard URLMask.holdsCredentials(remote.url) else { return }
     let name = Printable.text(remote.name)
     CommandDiagnostic.warn(
-      "the URL of \(name) holds a password or a token, which is kept in plain text in .git/config.",
+      "the URL of \(name) contains a password or a token, which is kept in plain text in .git/config.",
       hints: [credentialHint(remote)])
   }
 

@@ -258,8 +258,9 @@ struct RingLoop {
       summary.zone == "floating" || summary.zone == output.zones.local.name
       ? "" : " \(summary.zone)"
     return FiringScreen(
-      title: summary.title, badge: summary.badge, note: summary.note, time: civil.time.description,
-      subtitle: "\(civil.date.spoken)\(zone)", position: position,
+      title: summary.title, badge: summary.badge, note: summary.note,
+      time: output.times.time(civil.time),
+      subtitle: "\(output.times.date(civil.date))\(zone)", position: position,
       snoozes: snoozes(summary, settings, output.now).map {
         "[\($0.key)] \(Span.exact($0.seconds))"
       },

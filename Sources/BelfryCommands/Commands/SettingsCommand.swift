@@ -145,5 +145,5 @@ private func change(
   let scope = setting.isLocal ? "on this device" : "on all devices after their next sync"
   Console.line("Set \(setting.name) to \(now) \(scope).")
   if let note = SettingsText.note(setting, now) { Console.line(note) }
-  SettingsText.printCompleted(completed)
+  SettingsText.printCompleted(completed, context.times)
 }

@@ -35,7 +35,7 @@ struct Show: ParsableCommand {
     if common.json { return try Console.write(output.document(alarm, status)) }
     Console.write(output.summary(AlarmSummary(alarm, status: status)))
     var rows = [
-      ("identifier", alarm.id.text), ("schedule", alarm.schedule.summary),
+      ("identifier", alarm.id.text), ("schedule", output.times.schedule(alarm.schedule)),
       ("zone", alarm.zone.text),
       (
         "delivery",
@@ -44,7 +44,7 @@ struct Show: ParsableCommand {
     ]
     if !alarm.tags.isEmpty { rows.insert(("tags", alarm.tags.text), at: 1) }
     if alarm.delivery.strict {
-      rows.append(("strict", "rings again until it is done; never completed by itself"))
+      rows.append(("strict", "rings again until it is done; never completed automatically"))
     }
     if let followUps = alarm.delivery.followUps {
       rows.append(("follow-ups", followUps.description))

@@ -107,7 +107,10 @@ struct Skip: ParsableCommand {
     let next = timeline.next(after: answering.store.context.now)?.civil
     // The date alone is unambiguous if there is one occurrence a day.
     let needsTime = preview.alarm.schedule.times.count > 1
-    func name(_ civil: CivilDateTime) -> String { needsTime ? civil.spoken : civil.date.spoken }
+    let times = answering.output.times
+    func name(_ civil: CivilDateTime) -> String {
+      needsTime ? times.full(civil) : times.date(civil.date)
+    }
     let title = Printable.text(preview.alarm.title)
     let outlook = next.map { "Next occurrence: \(name($0))." } ?? "There is no later occurrence."
     guard let first = skipped.first, let last = skipped.last, skipped.count > 1 else {

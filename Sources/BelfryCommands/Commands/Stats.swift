@@ -9,7 +9,7 @@ struct Stats: ParsableCommand {
     abstract: "Show streaks, counts and a calendar.",
     discussion: """
       A streak is a series of occurrences that were confirmed as done. A missed occurrence, or one that was completed
-      by itself, ends it. A skipped one does not, unless 'belfry settings set skipBreaksStreak on'.
+      automatically, ends it. A skipped one does not, unless 'belfry settings set skipBreaksStreak on'.
       """)
 
   @Argument(help: "The alarm (default: all).")
@@ -47,17 +47,16 @@ struct Stats: ParsableCommand {
       return alarm == nil ? try Console.write(list) : try Console.write(list[0])
     }
     if all.isEmpty { return Console.line("No alarms yet.") }
-    let today = store.context.zones.local.civil(at: store.context.now).date
     if alarm != nil {
       let (summary, statistics) = all[0]
       Console.write(
         StatsText.alarm(
           summary, statistics, lateness: try lateness(summary, statistics, store), output))
-      Console.write("\n" + HeatMap([statistics]).text(until: today, context.style))
+      Console.write("\n" + HeatMap([statistics]).text(output.times, context.style))
     } else {
       Console.write(StatsText.table(all, output))
       let days = HeatMap(all.map(\.statistics))
-      Console.write("\n" + days.text(until: today, context.style))
+      Console.write("\n" + days.text(output.times, context.style))
     }
   }
 

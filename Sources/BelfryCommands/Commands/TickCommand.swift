@@ -22,7 +22,7 @@ struct TickCommand: AsyncParsableCommand {
   @Flag(help: "Print only problems, for cron.")
   var quiet = false
 
-  @Flag(help: "Have systemd wake the machine for the next alarm.")
+  @Flag(help: "Wake the machine for the next alarm (needs systemd).")
   var wake = false
 
   @OptionGroup var common: CommonOptions
@@ -35,7 +35,7 @@ struct TickCommand: AsyncParsableCommand {
       .run(delivers: !settle)
     context.warnings.warn(about: report.problems)
     let output = AlarmOutput(store: store, style: context.style)
-    let text = NotificationText(zones: context.storeContext.zones)
+    let text = NotificationText(context.times)
     let batteryWarning =
       settle || DaemonHandle(store).process != nil ? nil : await checkBattery(context, store)
     if common.json {
@@ -100,7 +100,7 @@ struct TickCommand: AsyncParsableCommand {
     guard let (notification, outcome) = report.warning else { return nil }
     guard case .undelivered(let reasons) = outcome else { return notification }
     Console.error(
-      "\u{07}warning: the battery warning was not delivered: \(Printable.text(NotificationText(zones: context.storeContext.zones).headline(notification))), \(Printable.text(notification.title))."
+      "\u{07}warning: the battery warning was not delivered: \(Printable.text(NotificationText(context.times).headline(notification))), \(Printable.text(notification.title))."
     )
     for reason in reasons { Console.error("  \(Printable.text(reason))") }
     return nil
@@ -127,32 +127,32 @@ struct TickCommand: AsyncParsableCommand {
   }
 
   private func print(_ report: TickReport, _ output: AlarmOutput) {
-    let text = NotificationText(zones: output.zones)
+    let text = NotificationText(output.times)
     for (notification, _) in report.delivered {
       let title = Printable.text(notification.title)
       switch notification {
       case .firing(let content, let firing):
-        let occurrence = content.id.occurrence.spoken
+        let occurrence = output.times.full(content.id.occurrence)
         Console.line(
           "Fired: \(title), \(occurrence)\(firing.isLate ? " (late)" : ""). Answer: belfry done|stop|snooze|skip \(content.id.alarm.short)"
         )
       case .followUp(let content, let followUp):
         let last = followUp.isLast ? ", the last" : ""
         Console.line(
-          "Asked (\(followUp.number) of \(followUp.count)\(last)): \(Printable.text(text.headline(notification))) Answer: belfry done \(content.id.alarm.short)"
+          "Follow-up (\(followUp.number) of \(followUp.count)\(last)): \(Printable.text(text.headline(notification))) Answer: belfry done \(content.id.alarm.short)"
         )
       case .advanceWarning(let content):
-        Console.line("Advance warning: \(title), \(content.id.occurrence.spoken).")
+        Console.line("Advance warning: \(title), \(output.times.full(content.id.occurrence)).")
       case .rehearsal: Console.line("A test of the cascade: \(title).")
       case .missedSummary, .batteryWarning, .message: break
       }
     }
     for (alarm, event) in report.answered {
-      let when = event.occurrence.map { ", \($0.spoken)" } ?? ""
+      let when = event.occurrence.map { ", \(output.times.full($0))" } ?? ""
       Console.line("Answered: \(Printable.text(alarm.title))\(when): \(event.action.rawValue).")
     }
-    summarize("Missed", report.missed)
-    summarize("Completed by itself", report.autoCompleted)
+    summarize("Missed", report.missed, output.times)
+    summarize("Completed automatically", report.autoCompleted, output.times)
     if report.delivered.isEmpty, report.missed.isEmpty, report.autoCompleted.isEmpty {
       Console.line("Nothing is due.")
     }
@@ -160,17 +160,17 @@ struct TickCommand: AsyncParsableCommand {
   }
 
   /// Prints one line for each alarm, however many occurrences it has.
-  private func summarize(_ outcome: String, _ items: [TickReport.Item]) {
+  private func summarize(_ outcome: String, _ items: [TickReport.Item], _ times: TimeText) {
     for (_, group) in Dictionary(grouping: items, by: \.alarm).sorted(by: {
       $0.value[0].due < $1.value[0].due
     }) {
       let title = Printable.text(group[0].title)
-      let last = group[group.count - 1].occurrence.spoken
-      let more = MissedText.text(group[0].payload).map { ", \($0)" } ?? ""
+      let last = times.full(group[group.count - 1].occurrence)
+      let more = MissedText.text(group[0].payload, times).map { ", \($0)" } ?? ""
       Console.line(
         group.count == 1
           ? "\(outcome): \(title), \(last)\(more)."
-          : "\(outcome): \(title), \(group.count) times from \(group[0].occurrence.spoken) to \(last)\(more)."
+          : "\(outcome): \(title), \(group.count) times from \(times.full(group[0].occurrence)) to \(last)\(more)."
       )
     }
   }

@@ -41,6 +41,6 @@ struct TierCommand: ParsableCommand {
     let limit = tier.alarmLimit.map { "at most \($0) alarms" } ?? "any number of alarms"
     let state = tier.confirmsCompletion ? "pending" : "done"
     Console.line("The tier is \(tier.rawValue): \(limit), a stopped occurrence is \(state).")
-    SettingsText.printCompleted(completed)
+    SettingsText.printCompleted(completed, context.times)
   }
 }

@@ -24,7 +24,12 @@ struct Undo: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let store = try context.open()
-    let undone = try store.history.undo(skipping: skip)
+    let undone: Undone
+    do {
+      undone = try store.history.undo(skipping: skip)
+    } catch let error as StoreError {
+      throw CommandError(error, context.times)
+    }
     let output = AlarmOutput(store: store, style: context.style)
     if common.json {
       return try Console.write(

@@ -3,8 +3,8 @@ import BelfryStore
 
 /// Alarms as text and as documents.
 struct AlarmOutput: Sendable {
-  let now: Instant
-  let zones: ZoneLibrary
+  /// The formatter of times and dates.
+  let times: TimeText
   let style: Style
   /// The battery warnings to show below alarms.
   let batteryWarnings: BatteryWarnings
@@ -15,8 +15,7 @@ struct AlarmOutput: Sendable {
     now: Instant, zones: ZoneLibrary, style: Style,
     batteryWarnings: BatteryWarnings = BatteryWarnings()
   ) {
-    self.now = now
-    self.zones = zones
+    times = TimeText(now: now, zones: zones, format: style.timeFormat)
     self.style = style
     self.batteryWarnings = batteryWarnings
   }
@@ -27,19 +26,18 @@ struct AlarmOutput: Sendable {
       batteryWarnings: batteryWarnings)
   }
 
+  var now: Instant { times.now }
+  var zones: ZoneLibrary { times.zones }
+
   // MARK: Text
 
   /// Returns `Mon 23 Nov 2026, 09:00`, followed by the zone if it is not this device's.
   func when(_ occurrence: CivilDateTime, zone: String) -> String {
-    zone == Alarm.Zone.floating.text || zone == zones.local.name
-      ? occurrence.spoken : "\(occurrence.spoken) \(zone)"
+    times.full(occurrence, zone: zone)
   }
 
   /// Returns a moment on this device's wall clock, without the date if it is today.
-  func when(_ instant: Instant) -> String {
-    let civil = zones.local.civil(at: instant)
-    return civil.date == zones.local.civil(at: now).date ? "\(civil.time)" : civil.spoken
-  }
+  func when(_ instant: Instant) -> String { times.moment(instant) }
 
   /// Appends a card: title and badge, state and command, next occurrence and countdown, identifier, tags and note.
   func append(_ summary: AlarmSummary, to text: inout String) {
@@ -97,8 +95,10 @@ struct AlarmOutput: Sendable {
       [
         Piece(
           pending.nextFollowUp.map {
-            $0 > now ? "\(sent)asks again at \(when($0))" : "\(sent)follow-up due since \(when($0))"
-          } ?? (isFirst ? "no follow-ups" : "\(sent)none left"))
+            $0 > now
+              ? "\(sent)next follow-up \(times.at($0))"
+              : "\(sent)a follow-up is due since \(when($0))"
+          } ?? (isFirst ? "no follow-ups" : "\(sent)no follow-ups left"))
       ], to: &text)
     append([Piece("if it is done: belfry done \(summary.id.short)", .faint)], to: &text)
     return text
@@ -180,7 +180,7 @@ struct AlarmOutput: Sendable {
         [Piece(label, .yellow), Piece(status.snooze.map { " until \(when($0.until))" } ?? "")]
       ]
     case .pending:
-      let asks = status.pending.last?.nextFollowUp.map { " asks again at \(when($0))" }
+      let asks = status.pending.last?.nextFollowUp.map { " next follow-up \(times.at($0))" }
       return [
         [
           Piece("Pending:", .brightMagenta)

@@ -16,16 +16,16 @@ struct AnswerText {
     let next = output.next(transition.alarm, status)
     switch event.action {
     case .snoozed:
-      let until = status.snooze.map { output.when($0.until) } ?? "later"
+      let until = status.snooze.map { output.times.at($0.until) } ?? "later"
       let sooner = status.next.flatMap { next in
         status.snooze.flatMap { $0.until >= next.at ? output.when(next.civil, zone: zone) : nil }
       }
       // The next occurrence replaces a snoozed one.
-      return ["Snoozed \(title)\(when): it rings again at \(until)."]
+      return ["Snoozed \(title)\(when): it rings again \(until)."]
         + (sooner.map { ["The next occurrence comes first and replaces it: \($0)."] } ?? [])
     case .stopped:
       let asks =
-        status.pending.last?.nextFollowUp.map { ", asks again at \(output.when($0))" } ?? ""
+        status.pending.last?.nextFollowUp.map { ", next follow-up \(output.times.at($0))" } ?? ""
       return ["Stopped \(title)\(when): pending until 'belfry done'\(asks); \(next)."]
     case .dismissed:
       let count = transition.events.count { $0.action == .dismissed }

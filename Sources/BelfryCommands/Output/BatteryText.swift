@@ -98,8 +98,7 @@ struct BatteryText {
     var cells = percent.map { "\($0)%" } ?? ""
     cells = String(repeating: " ", count: max(0, 4 - cells.count)) + cells
     let painted = color.map { style.paint(label, $0) } ?? label
-    let civil = output.zones.local.civil(at: alarm.nextRinging.at)
-    let when = "\(civil.spoken.prefix(3)) \(civil.time)"
+    let when = output.times.relative(alarm.nextRinging.at)
     let rest = style.fit("\(when)  \(Printable.text(alarm.title))", indent: 18)
     let gap = String(repeating: " ", count: max(0, 9 - label.count))
     return "  \(cells)  \(painted)\(gap) \(rest)\n"
@@ -211,7 +210,7 @@ struct BatteryPlot {
 
   /// The line with the times at the start, now and at the end.
   private var labels: String {
-    func time(_ moment: Instant) -> String { "\(output.zones.local.civil(at: moment).time)" }
+    func time(_ moment: Instant) -> String { output.times.clock(moment) }
     var line = [Character](repeating: " ", count: columns)
     func put(_ label: String, at column: Int) {
       let first = max(0, min(column, columns - label.count))

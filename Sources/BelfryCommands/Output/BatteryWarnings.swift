@@ -38,6 +38,9 @@ struct BatteryWarnings: Sendable {
   }
 
   subscript(_ id: Identifier) -> BatteryWarning? { byAlarm[id] }
+
+  /// The warning with the lowest predicted level; nil if there is none.
+  var worst: BatteryWarning? { byAlarm.values.min { $0.predicted < $1.predicted } }
 }
 
 /// A battery warning as a card with a colored edge.

@@ -57,25 +57,27 @@ struct CascadeProgress {
       : style.paint("started", .faint)
   }
 
-  private var state: String {
+  private func state(_ times: TimeText) -> String {
     switch cascadeRun.standing(at: now) {
-    case .paused(let until): "is snoozed until \(clock(until))"
+    case .paused(let until): "is snoozed until \(clock(until, times))"
     case .exhausted: "rings; every step of the cascade has rung"
     case .ahead, .ringing, .resolved: "rings unanswered"
     }
   }
 
-  private func clock(_ moment: Instant) -> String {
+  private func clock(_ moment: Instant, _ times: TimeText) -> String {
     let seconds = moment.seconds % 60
-    return CascadeText.clock(zone.civil(at: moment), seconds: seconds == 0 ? nil : seconds)
+    return times.time(
+      zone.civil(at: moment).time, seconds: seconds == 0 ? nil : seconds, isPadded: false)
   }
 
   /// Returns a heading and one line for each step.
-  func text(_ style: Style) -> String {
+  func text(_ style: Style, _ times: TimeText) -> String {
     var text =
-      Console.fitted("\(Printable.text(alarm.title)), \(occurrence.spoken), \(state).") + "\n"
+      Console.fitted("\(Printable.text(alarm.title)), \(times.full(occurrence)), \(state(times)).")
+      + "\n"
     for turn in cascadeRun.turns {
-      let time = clock(turn.at)
+      let time = clock(turn.at, times)
       let pad = String(repeating: " ", count: max(0, 9 - time.utf8.count))
       text += "\(pad)\(time)  \(Printable.text(labels[turn.step]))  \(mark(turn, style))\n"
     }

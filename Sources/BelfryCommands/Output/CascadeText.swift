@@ -6,33 +6,28 @@ struct CascadeText {
   let alarm: Alarm
   let names: [Identifier: String]
   let devices: [Device]
+  let times: TimeText
   /// The time zone that all devices of the cascade use; nil while it is unknown.
   let zoneName: String?
 
   init(
-    _ alarm: Alarm, names: [Identifier: String], devices: [Device], zoneName: String? = nil
+    _ alarm: Alarm, names: [Identifier: String], devices: [Device], times: TimeText,
+    zoneName: String? = nil
   ) {
     self.zoneName = zoneName
     self.alarm = alarm
     self.names = names
     self.devices = devices
+    self.times = times
   }
 
   private var plan: Cascade.Plan { alarm.cascade?.plan ?? Cascade.Plan() }
 
-  /// Returns a time of day without a leading zero, such as `5:02`.
-  ///
-  /// - Parameter seconds: the seconds to append; nil to omit them.
-  static func clock(_ time: CivilDateTime, seconds: Int64? = nil) -> String {
-    var text = "\(time.time)"
-    if let seconds { text += seconds < 10 ? ":0\(seconds)" : ":\(seconds)" }
-    return text.hasPrefix("0") ? String(text.dropFirst()) : text
-  }
-
   /// Returns a moment as a time of day, with seconds unless the interval is whole minutes.
-  func clock(_ moment: Instant, _ zone: TimeZoneRules) -> String {
+  func clock(_ moment: Instant, _ zone: TimeZoneRules, _ times: TimeText) -> String {
     let isWhole = plan.interval % 60 == 0
-    return CascadeText.clock(zone.civil(at: moment), seconds: isWhole ? nil : moment.seconds % 60)
+    return times.time(
+      zone.civil(at: moment).time, seconds: isWhole ? nil : moment.seconds % 60, isPadded: false)
   }
 
   private var primary: String { plan.primary.flatMap { names[$0] } ?? "the first device" }
@@ -94,11 +89,11 @@ struct CascadeText {
     if plan.targets.isEmpty { return list }
     var text =
       Console.fitted(
-        "If nobody responds when \(title) rings on \(Printable.text(primary)), \(next.civil.spoken)\(zoneSuffix):"
+        "If nobody responds when \(title) rings on \(Printable.text(primary)), \(times.full(next.civil))\(zoneSuffix):"
       )
       + "\n"
     let lines = plan.preview(due: next.at).map { target, at in
-      (clock(at, zone), Printable.text(target.action(names)))
+      (clock(at, zone, times), Printable.text(target.action(names)))
     }
     let width = lines.map { $0.0.utf8.count }.max() ?? 0
     for (time, action) in lines {

@@ -11,6 +11,7 @@ struct CatalogParts {
 
   /// `aaaaaaaa…`
   private static let id = Identifier(high: 0, low: 0)
+  private static let sampleCadence = Recurrence.Cadence(start: CivilDate(dayNumber: 20_000))
   private let style: Style
   private let output: AlarmOutput
   /// Mon 23 Nov 2026, 09:30.
@@ -22,7 +23,9 @@ struct CatalogParts {
   }
 
   var all: [Part] {
-    summaries + badges + batteryWarnings + [pending, empty, paywall, battery] + pages + [settings]
+    summaries + badges + tables + batteryWarnings + [pending, empty, paywall, battery] + pages + [
+      settings
+    ]
       + screens + [
         statistics, table,
       ]
@@ -38,12 +41,15 @@ struct CatalogParts {
 
   private func summary(
     _ title: String, note: String? = "Pay landlord", badge: String = "weekly",
-    zone: String = "floating",
-    _ status: AlarmStatus
+    rule: Recurrence = .weekly([.monday, .friday], sampleCadence), zone: String = "floating",
+    hasCascade: Bool = false, partner: String? = nil, _ status: AlarmStatus
   ) -> AlarmSummary {
     AlarmSummary(
       id: CatalogParts.id,
-      title: title, note: note, badge: badge, zone: zone, isDeleted: false, status: status)
+      title: title, note: note, badge: badge,
+      rule: AlarmSummary.Rule(rule, times: [CivilTime(hour: 9, minute: 0) ?? .midnight]),
+      zone: zone,
+      isDeleted: false, hasCascade: hasCascade, partner: partner, status: status)
   }
 
   private var friday: Timeline.Occurrence {
@@ -121,6 +127,59 @@ struct CatalogParts {
             badge.capitalizedFirst, note: nil, badge: badge,
             AlarmStatus(state: .active, next: friday))))
     }
+  }
+
+  // MARK: Tables
+
+  private var tables: [Part] {
+    let monday = civil("2026-11-23T09:00")
+    func occurrence(_ text: String) -> Timeline.Occurrence {
+      let civil = civil(text)
+      return Timeline.Occurrence(civil: civil, at: output.zones.local.instant(of: civil))
+    }
+    func daily(_ title: String, _ next: String?, _ change: (inout AlarmStatus) -> Void = { _ in })
+      -> AlarmSummary
+    {
+      var status = AlarmStatus(state: .active, next: next.map(occurrence))
+      change(&status)
+      return summary(title, rule: .daily(CatalogParts.sampleCadence), status)
+    }
+    let alarms = [
+      summary("Rent reminder", AlarmStatus(state: .ringing, next: friday, current: monday)),
+      summary(
+        "Close the books", rule: .monthly([.fromEnd(1)], CatalogParts.sampleCadence),
+        AlarmStatus(state: .pending, next: friday, current: monday, pending: [waiting, waiting])),
+      daily("Stretch", "2026-11-24T09:00") {
+        $0.state = .snoozed
+        $0.snooze = .init(occurrence: monday, until: now.adding(seconds: 540), count: 1)
+      },
+      daily("Water the plants", "2026-11-24T09:00") {
+        $0.state = .missed
+        $0.missed = [monday, monday]
+        $0.current = monday
+      },
+      daily("Pills", "2026-11-23T21:00"),
+      daily("薬を飲む 💊", "2026-11-24T08:00"),
+      summary(
+        "EMEA standup and a title that is longer than its column",
+        rule: .weekly(
+          [.monday, .tuesday, .wednesday, .thursday, .friday], CatalogParts.sampleCadence),
+        zone: "America/New_York", hasCascade: true, partner: "Alex",
+        AlarmStatus(
+          state: .active,
+          next: Timeline.Occurrence(
+            civil: civil("2026-11-24T09:00"), at: occurrence("2026-11-24T14:00").at),
+          skipped: [civil("2026-11-25T09:00")])),
+      daily("Gym", "2026-11-27T07:00"),
+      daily("Taxes", "2027-01-04T08:00") {
+        $0.state = .paused
+        $0.pausedUntil = civil("2027-01-04T00:00")
+      },
+      daily("Old alarm", nil) { $0.state = .disabled },
+      daily("Dentist", nil) { $0.state = .finished },
+    ]
+    let table = AlarmTable(output)
+    return [Part(name: "list", text: table.text(table.sorted(alarms)))]
   }
 
   // MARK: The battery
@@ -278,12 +337,11 @@ struct CatalogParts {
   }
 
   private var statistics: Part {
-    let today = output.zones.local.civil(at: now).date
-    return Part(
+    Part(
       name: "statistics",
       text: StatsText.alarm(
         summary(AlarmStatus(state: .active)), sample, lateness: [-600, 120, 86_400], output)
-        + "\n" + HeatMap([sample]).text(until: today, style))
+        + "\n" + HeatMap([sample]).text(output.times, style))
   }
 
   private var table: Part {

@@ -97,7 +97,7 @@ struct DaemonLog {
 
   /// Returns the notification's headline, with its alarm and occurrence if it has them.
   private func name(_ notification: Notification) -> String {
-    let headline = NotificationText(zones: context.storeContext.zones).headline(notification)
+    let headline = NotificationText(context.times).headline(notification)
     let id = notification.content.map { " (\($0.id.alarm.short), \($0.id.occurrence))" }
     return Printable.text(headline) + (id ?? "")
   }

@@ -198,22 +198,22 @@ enum DoctorText {
     case .answerLost(let title, let civil, let outcome):
       return problem(
         "log",
-        "\(title), \(civil.spoken), is \(outcome.rawValue) in the log, but open in its record.",
+        "\(title), \(context.times.full(civil)), is \(outcome.rawValue) in the log, but open in its record.",
         repair)
 
     case .clock(let now):
       return Diagnosis(
-        "clock", .fine, "It is \(context.storeContext.zones.text(Instant(seconds: now.seconds))).")
+        "clock", .fine, "It is \(context.times.full(now)).")
     case .clockBehind(let latest, let path):
       return problem(
         "clock",
-        "\(path) was written at \(context.storeContext.zones.text(latest)), but it is \(context.storeContext.zones.text(context.storeContext.now)) here.",
+        "\(path) was written on \(context.times.full(latest)), but it is \(context.times.full(context.storeContext.now)) here.",
         "Correct the clock of the wrong device, then re-arm its alarms: belfry doctor --repair"
       )
     case .writtenAhead(let latest, let path):
       return note(
         "clock",
-        "\(path) was written at \(context.storeContext.zones.text(latest)), by a clock that was ahead."
+        "\(path) was written on \(context.times.full(latest)), by a clock that was ahead."
       )
     case .settledAhead(let title):
       return problem(
@@ -223,7 +223,7 @@ enum DoctorText {
     case .futureStamp(let title, let stamp):
       return problem(
         "clock",
-        "\(title) was edited at \(context.storeContext.zones.text(stamp.time)), by the clock of the device \(stamp.device.short).",
+        "\(title) was edited on \(context.times.full(stamp.time)), by the clock of the device \(stamp.device.short).",
         "Correct that clock.")
     case .zones(let local):
       return Diagnosis(
@@ -258,7 +258,7 @@ enum DoctorText {
     }
   }
 
-  static func diagnosis(_ mended: RepairedItem) -> Diagnosis {
+  static func diagnosis(_ mended: RepairedItem, _ times: TimeText) -> Diagnosis {
     let message: String
     switch mended {
     case .lock(let path): message = "Removed the lock \(path)."
@@ -279,7 +279,7 @@ enum DoctorText {
     case .committed(let paths): message = "\(list(paths)) committed."
     case .answers(let title, let civils):
       message =
-        "\(title): \(civils.map(\.spoken).joined(separator: "; ")) done, as recorded in the log."
+        "\(title): \(civils.map { times.full($0) }.joined(separator: "; ")) done, as recorded in the log."
     case .rearmed(let title):
       message = "Re-armed \(title): a clock that was ahead had ended future occurrences."
     case .packed: message = "Packed the loose objects."

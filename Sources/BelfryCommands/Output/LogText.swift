@@ -6,20 +6,67 @@ import BelfryStore
 struct LogText {
   /// The names of the devices.
   let names: [Identifier: String]
-  let zones: ZoneLibrary
+  let times: TimeText
+  private var zones: ZoneLibrary { times.zones }
 
-  /// Returns an entry as one line, with the names of its alarm and device made printable.
+  init(names: [Identifier: String], times: TimeText) {
+    self.names = names
+    self.times = times
+  }
+
+  /// Returns entries as one line, with the names of alarms and devices made printable.
   ///
-  /// - Parameter when: returns a moment as text.
-  func line(_ entry: LogEntry, when: (Instant) -> String) -> String {
-    let at = zones.local.civil(at: entry.at)
-    var text = "\(at.date.spoken), \(at.time)  \(entry.action.label)"
-    if entry.auto { text += " (by itself)" }
-    text += ": \(Printable.text(entry.title))"
-    if let occurrence = entry.occurrence { text += " (\(occurrence.date) \(occurrence.time))" }
-    if let details = self.text(entry) { text += ", \(Printable.text(details))" }
-    if let done = entry.effective { text += ", at \(when(done))" }
-    return text + "  \(Printable.text(names[entry.device] ?? entry.device.short))"
+  /// - Parameter entries: the reports of several devices about one event, or the entries of one action on several
+  ///   alarms or occurrences, the newest first.
+  func line(_ entries: [LogEntry]) -> String {
+    guard let entry = entries.first else { return "" }
+    var text = "\(times.full(entry.at))  \(entry.action.label)"
+    if entry.auto { text += " automatically" }
+    text += ": \(subject(entries))"
+    // The entries of one action can have different facts.
+    if let details = self.text(entry), entries.allSatisfy({ $0.payload == entry.payload }) {
+      text += ", \(Printable.text(details))"
+    }
+    if let done = entry.effective { text += ", \(times.at(done))" }
+    var devices: [String] = []
+    for entry in entries.reversed() {
+      let name = Printable.text(names[entry.device] ?? entry.device.short)
+      if !devices.contains(name) { devices.append(name) }
+    }
+    return text + "  \(devices.joined(separator: ", "))"
+  }
+
+  /// The maximum number of alarms and occurrences that a line names.
+  private static let maxNames = 3
+
+  /// Returns the alarms of entries with their occurrences: `Rent (09:00)`, `Pills, Rent and 10 more`.
+  private func subject(_ entries: [LogEntry]) -> String {
+    // The oldest entry is the first of an action.
+    var items: [(alarm: Identifier, title: String, occurrences: [String])] = []
+    for entry in entries.reversed() {
+      let occurrence = entry.occurrence.map { civil in
+        civil.date == zones.local.civil(at: entry.at).date
+          ? times.time(civil.time) : times.full(civil)
+      }
+      if let index = items.firstIndex(where: { $0.alarm == entry.alarm }) {
+        guard let occurrence, !items[index].occurrences.contains(occurrence) else { continue }
+        items[index].occurrences.append(occurrence)
+      } else {
+        items.append((entry.alarm, Printable.text(entry.title), occurrence.map { [$0] } ?? []))
+      }
+    }
+    return list(
+      items.map { item in
+        item.occurrences.isEmpty
+          ? item.title : "\(item.title) (\(list(item.occurrences, separator: "; ")))"
+      })
+  }
+
+  /// Returns `a, b, c and 3 more`.
+  private func list(_ names: [String], separator: String = ", ") -> String {
+    let shown = names.count > LogText.maxNames + 1 ? LogText.maxNames : names.count
+    let more = names.count > shown ? " and \(names.count - shown) more" : ""
+    return names.prefix(shown).joined(separator: separator) + more
   }
 
   /// Returns `{id, alarm, title, occurrence?, action, at, device, auto?, payload?, doneAt?}`. The payload has the form
@@ -40,7 +87,7 @@ struct LogText {
     guard let payload = entry.payload else { return nil }
     let device = names[entry.device] ?? entry.device.short
     switch payload {
-    case .schedule(let schedule): return schedule.summary
+    case .schedule(let schedule): return times.schedule(schedule)
     case .partnerRequest(let partner): return "requested by \(partner ?? "a partner")"
     case .fields(let fields): return fields.map(\.rawValue).joined(separator: ", ")
     case .restoredPart(let part): return part.name
@@ -50,14 +97,18 @@ struct LogText {
     case .deletion(.recalled(let partner)): return "recalled by \(partner)"
     case .deletion(.partnershipEnded(let partner)):
       return "the partnership with \(partner) has ended"
-    case .deletion(.partnerRemoved(let partner)): return "parted from \(partner)"
-    case .snooze(let until): return "until \(until)"
-    case .pause(let until): return "until \(until)"
+    case .deletion(.partnerRemoved(let partner)):
+      return "the partnership with \(partner) was ended here"
+    case .snooze(let until):
+      let civil = zones.local.civil(at: until)
+      let isSameDay = civil.date == zones.local.civil(at: entry.at).date
+      return "until \(isSameDay ? times.time(civil.time) : times.full(civil))"
+    case .pause(let until): return "until \(times.full(until))"
     case .followUp(let number, let count, let isUnanswered):
       return "\(number) of \(count)\(isUnanswered ? ", unanswered" : "")"
     case .skippedByPause(let earlier):
-      return "paused" + (earlier.map { ", \(MissedText.text($0))" } ?? "")
-    case .earlier, .exhaustedCascade: return MissedText.text(payload)
+      return "paused" + (earlier.map { ", \(MissedText.text($0, times))" } ?? "")
+    case .earlier, .exhaustedCascade: return MissedText.text(payload, times)
     case .unansweredSteps(1): return "the only step of the cascade was unanswered"
     case .unansweredSteps(let count): return "all \(count) steps of the cascade were unanswered"
     case .undone(let action): return action.rawValue

@@ -4,7 +4,10 @@ import BelfryStore
 
 /// The text of notifications, for hooks, terminals and the log.
 struct NotificationText {
-  let zones: ZoneLibrary
+  private let times: TimeText
+  var zones: ZoneLibrary { times.zones }
+
+  init(_ times: TimeText) { self.times = times }
 
   /// Returns a notification as hooks and terminals get it.
   func render(_ notification: Notification) -> RenderedNotification {
@@ -44,7 +47,7 @@ struct NotificationText {
       return "Stopped, not confirmed yet: \(time(of: content))."
         + (followUp.isLast ? "\nThis is the last reminder; it stays pending until it is done." : "")
     case .advanceWarning(let content):
-      return "Comes \(time(of: content))." + (content.note.map { "\n\($0)" } ?? "")
+      return "Due \(time(of: content))." + (content.note.map { "\n\($0)" } ?? "")
     case .rehearsal:
       return "This is a test of the cascade. Nothing is due, and no response is needed."
     case .message(let message): return message.body
@@ -58,14 +61,14 @@ struct NotificationText {
 
   private func body(_ summary: Notification.MissedSummary) -> String {
     guard !summary.others.isEmpty else {
-      return "Was due \(summary.first.id.occurrence.spoken)."
-        + (MissedText.text(summary.first.payload).map {
+      return "Was due \(times.full(summary.first.id.occurrence))."
+        + (MissedText.text(summary.first.payload, times).map {
           "\n\($0.prefix(1).uppercased() + $0.dropFirst())."
         } ?? "")
     }
     let lines = summary.items.prefix(NotificationText.maxMissedLines).map { item in
-      "\(item.title), \(item.id.occurrence.spoken)"
-        + (MissedText.text(item.payload).map { ": \($0)" } ?? "")
+      "\(item.title), \(times.full(item.id.occurrence))"
+        + (MissedText.text(item.payload, times).map { ": \($0)" } ?? "")
     }
     let rest = summary.items.count - lines.count
     return (lines + (rest > 0 ? ["and \(rest) more: belfry list"] : [])).joined(separator: "\n")
@@ -73,7 +76,7 @@ struct NotificationText {
 
   /// Returns the occurrence in words, with its zone if that is not the device's own.
   private func time(of content: Notification.Content) -> String {
-    content.id.occurrence.spoken + (content.zoneName.map { " \($0)" } ?? "")
+    times.full(content.id.occurrence) + (content.zoneName.map { " \($0)" } ?? "")
   }
 
   private func text(_ step: Notification.CascadeStep) -> String {
@@ -88,12 +91,11 @@ struct NotificationText {
 
   /// Returns the reason why the answers on other devices are unknown, as a clause.
   func text(_ uncertainty: Notification.Uncertainty) -> String {
-    func clock(_ time: Instant) -> String { "\(zones.local.civil(at: time).time)" }
     return switch uncertainty {
     case .noRemote: "this store has no remote"
     case .neverSynced: "this device has never synced"
-    case .remoteUnreachable(let since): "the remote cannot be reached since \(clock(since))"
-    case .notSynced(let since): "this device has not synced since \(clock(since))"
+    case .remoteUnreachable(let since): "the remote cannot be reached since \(times.clock(since))"
+    case .notSynced(let since): "this device has not synced since \(times.clock(since))"
     }
   }
 
@@ -217,7 +219,7 @@ struct NotificationText {
           .object(omittingNil: [
             "alarm": JSON($0.id.alarm), "title": .string($0.title),
             "occurrence": JSON($0.id.occurrence),
-            "detail": MissedText.text($0.payload).map { .string($0) },
+            "detail": MissedText.text($0.payload, times).map { .string($0) },
           ])
         })
     case .advanceWarning, .rehearsal, .message: break
@@ -234,7 +236,7 @@ struct NotificationText {
       "BELFRY_TITLE": notification.title, "BELFRY_NOTE": content?.note ?? "",
       "BELFRY_OCCURRENCE": subject.id?.occurrence.description ?? "",
       "BELFRY_DUE": zones.text(subject.at),
-      "BELFRY_WHEN": content.map(time(of:)) ?? subject.id?.occurrence.spoken ?? "",
+      "BELFRY_WHEN": content.map(time(of:)) ?? subject.id.map { times.full($0.occurrence) } ?? "",
       "BELFRY_HEADLINE": headline(notification), "BELFRY_BODY": body(notification),
       "BELFRY_ACTIONS": notification.actions.map(\.rawValue).joined(separator: " "),
     ]

@@ -17,6 +17,11 @@ struct PartnerText {
   /// Returns a moment on this device's wall clock, without the date if it is today.
   func when(_ instant: Instant) -> String { output.when(instant) }
 
+  /// Returns the date of a moment on this device's wall clock.
+  func date(_ instant: Instant) -> String {
+    output.times.date(zones.local.civil(at: instant).date)
+  }
+
   // MARK: Consent
 
   /// Returns a description of the rights that partners grant each other, shown before the user agrees.
@@ -34,7 +39,9 @@ struct PartnerText {
     ]
   }
 
-  private func hours(_ hours: QuietHours) -> String { "between \(hours.from) and \(hours.until)" }
+  private func hours(_ hours: QuietHours) -> String {
+    "between \(output.times.time(hours.from)) and \(output.times.time(hours.until))"
+  }
 
   // MARK: The list
 
@@ -81,7 +88,7 @@ struct PartnerText {
     case .confirmed: return "you have confirmed the code \(partner.code ?? ""); they have not yet"
     case .active:
       guard let until = partner.validUntil else { return "paired" }
-      let date = zones.local.civil(at: until).date.spoken
+      let date = date(until)
       if now >= until {
         return
           "expired on \(date). Re-pair with \(Printable.text(partner.name)): belfry partner invite"
@@ -112,7 +119,7 @@ struct PartnerText {
   /// `Wake up (16:45)`
   func summary(_ request: PartnerRequest) -> String {
     let message = Printable.text(request.message.replacing("\n", with: " "))
-    let every = request.repeats.map { ", \($0.schedule.summary) \($0.zone)" } ?? ""
+    let every = request.repeats.map { ", \(output.times.schedule($0.schedule)) \($0.zone)" } ?? ""
     return "\(message) (\(when(request.at))\(every))"
   }
 
@@ -208,7 +215,7 @@ struct PartnerText {
   }
 
   private func warning(of message: String) -> [String] {
-    PartnerText.oddity(of: message).map { ["  warning: it holds \($0)"] } ?? []
+    PartnerText.oddity(of: message).map { ["  warning: it contains \($0)"] } ?? []
   }
 
   /// Returns the headline and body of the notification for a news item, or nil if it needs none.
@@ -231,7 +238,7 @@ struct PartnerText {
       return (lines[0], lines.dropFirst().joined(separator: "\n"))
     case .scheduled(let request):
       return PartnerText.oddity(of: request.message).map {
-        ("A message from \(news.partner) holds \($0)", Printable.text(request.message))
+        ("A message from \(news.partner) contains \($0)", Printable.text(request.message))
       }
     case .fault: return nil
     }

@@ -32,10 +32,13 @@ enum SettingsText {
   }
 
   /// Prints the pending occurrences that a change of the tier has completed.
-  static func printCompleted(_ completed: [(alarm: Alarm, occurrence: CivilDateTime)]) {
+  static func printCompleted(
+    _ completed: [(alarm: Alarm, occurrence: CivilDateTime)], _ times: TimeText
+  ) {
     for item in completed {
       Console.line(
-        "Completed by itself: \(Printable.text(item.alarm.title)), \(item.occurrence.spoken).")
+        "Completed automatically: \(Printable.text(item.alarm.title)), \(times.full(item.occurrence))."
+      )
     }
   }
 

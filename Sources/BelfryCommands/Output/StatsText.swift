@@ -18,7 +18,7 @@ enum StatsText {
     row("streak", "\(statistics.streak), longest \(statistics.longestStreak)")
     row("last done", statistics.lastDone.map { output.when($0) } ?? "never")
     row("done", "\(statistics.count(.done))")
-    row("by itself", "\(statistics.count(.autoCompleted))")
+    row("automatic", "\(statistics.count(.autoCompleted))")
     row("skipped", "\(statistics.count(.skipped))")
     row("missed", "\(statistics.count(.missed))")
     if let latest = lateness.last, let median = Statistics.median(lateness) {
@@ -32,7 +32,7 @@ enum StatsText {
   }
 
   private static let columns = [
-    ("streak", 6), ("done", 5), ("missed", 6), ("skipped", 7), ("itself", 6), ("longest", 7),
+    ("streak", 6), ("done", 5), ("missed", 6), ("skipped", 7), ("auto", 6), ("longest", 7),
   ]
 
   /// Returns a table with a row for each alarm.
@@ -98,15 +98,17 @@ struct HeatMap {
   }
 
   /// Returns the weeks up to a day: as many as fit, at most a year.
-  func text(until today: CivilDate, _ style: Style) -> String {
+  func text(_ times: TimeText, _ style: Style) -> String {
+    let today = times.today
     let weeks = min(53, max(4, ((style.width ?? 80) - 4) / 2))
-    let monday = today.adding(days: -today.weekday.rawValue - 7 * (weeks - 1))
-    var text = header(from: monday, weeks: weeks, style)
+    let place = times.week.firstIndex(of: today.weekday) ?? 0
+    let start = today.adding(days: -place - 7 * (weeks - 1))
+    var text = header(from: start, weeks: weeks, style)
     for row in 0..<7 {
-      let name = row % 2 == 0 ? Weekday.allCases[row].abbreviation : ""
+      let name = row % 2 == 0 ? TimeText.name(times.week[row]) : ""
       text += name + String(repeating: " ", count: 4 - name.count)
       for week in 0..<weeks {
-        let day = monday.adding(days: week * 7 + row)
+        let day = start.adding(days: week * 7 + row)
         if day > today { break }
         if week > 0 { text += " " }
         if let outcome = days[day] {
@@ -121,11 +123,11 @@ struct HeatMap {
     return text + legend(style)
   }
 
-  private func header(from monday: CivilDate, weeks: Int, _ style: Style) -> String {
+  private func header(from start: CivilDate, weeks: Int, _ style: Style) -> String {
     var line = "    "
     for week in 0..<weeks {
       // The name of a month stands above the week of its first day.
-      let days = (0..<7).map { monday.adding(days: week * 7 + $0) }
+      let days = (0..<7).map { start.adding(days: week * 7 + $0) }
       guard let first = days.first(where: { $0.components.day == 1 }) else { continue }
       let place = 4 + week * 2
       if line.count > place || place + 3 > 4 + weeks * 2 { continue }
@@ -139,7 +141,7 @@ struct HeatMap {
     var text = "   "
     var used = 3
     for (outcome, name) in [
-      (Statistics.Outcome.done, "done"), (.autoCompleted, "by itself"), (.skipped, "skipped"),
+      (Statistics.Outcome.done, "done"), (.autoCompleted, "automatic"), (.skipped, "skipped"),
       (.missed, "missed"),
     ] {
       let mark = HeatMap.appearance(of: outcome)

@@ -1,13 +1,19 @@
+import BelfryCore
 import Glibc
 
-/// The capabilities of the terminal on standard output: colors and width.
+/// The form of text for people: colors, the width of the terminal, and the form of times.
 struct Style: Sendable {
   let isColored: Bool
   /// The width in columns; nil if standard output is not a terminal.
   let width: Int?
+  /// The form of times and dates.
+  let timeFormat: TimeFormat
 
-  /// Detects the capabilities. `NO_COLOR` and `TERM=dumb` disable colors.
-  init(_ environment: [String: String]) {
+  /// Detects the capabilities of the terminal on standard output. `NO_COLOR` and `TERM=dumb` disable colors.
+  ///
+  /// - Parameter clock: the setting of the clock.
+  init(_ environment: [String: String], clock: Settings.Clock = .auto) {
+    timeFormat = TimeFormat(environment: environment, clock: clock)
     let isTerminal = isatty(STDOUT_FILENO) == 1
     let isPlain =
       !(environment["NO_COLOR"] ?? "").isEmpty || ["", "dumb"].contains(environment["TERM"] ?? "")
@@ -23,7 +29,8 @@ struct Style: Sendable {
     return isKnown ? Int(size.ws_col) : 80
   }
 
-  init(isColored: Bool, width: Int?) {
+  init(isColored: Bool, width: Int?, timeFormat: TimeFormat = TimeFormat()) {
+    self.timeFormat = timeFormat
     self.isColored = isColored
     self.width = width
   }

@@ -38,17 +38,17 @@ struct AlarmCreation {
       delivery: try delivery.changed(Alarm.Delivery(), devices: DeviceDirectory(store)), at: now,
       device: store.device)
     let status = store.timeline(alarm).status(at: now, settings: settings, ledger: DeliveryLedger())
-    guard let next = status.next else {
+    guard status.next != nil else {
       throw CommandError(
         .usage, "\(schedule.summary) has no future occurrence.", hint: "Use a time in the future.")
     }
-    let likely = try store.likely(titled: alarm.title, comingAt: next.at)
+    let likely = try store.likely(titled: alarm.title)
     let event = Event(.created, payload: .schedule(schedule))
     try store.add(
       Store.Change(
         alarms: [alarm], entries: store.entries([event], of: alarm),
         message: CommitMessage(event, of: alarm, device: store.device)))
-    try warn(store, alarm, next, likely)
+    try warn(store, alarm, likely)
     delivery.warn(settings.tier)
 
     var output = AlarmOutput(
@@ -63,9 +63,9 @@ struct AlarmCreation {
     context.show(output.batteryWarnings[alarm.id], isStill: isStill)
   }
 
-  /// Warns if another alarm has the same title and schedule, or rings at the same minute. Neither is an error.
+  /// Warns if another alarm has the same title and schedule.
   private func warn(
-    _ store: Store, _ alarm: Alarm, _ next: Timeline.Occurrence, _ summaries: [AlarmSummary]
+    _ store: Store, _ alarm: Alarm, _ summaries: [AlarmSummary]
   ) throws {
     for summary in summaries where summary.title == alarm.title {
       if let other = try store.alarm(summary.id), other.schedule.hasSameTimes(as: alarm.schedule) {
@@ -75,12 +75,6 @@ struct AlarmCreation {
         return
       }
     }
-    let same = summaries.filter { $0.status.next?.at == next.at }
-    guard let first = same.first else { return }
-    let more = same.count > 1 ? " and \(same.count - 1) more" : ""
-    CommandDiagnostic.warn(
-      "\(Printable.text(first.title))\(more) \(same.count > 1 ? "ring" : "rings") at the same minute: \(next.civil.spoken)."
-    )
   }
 }
 

@@ -102,7 +102,7 @@ struct AlarmForm {
     var civil = parser.context.now
     for _ in 0..<3 {
       guard let next = occurrences.next(after: civil) else { return }
-      Console.error("  \(next.spoken)")
+      Console.error("  \(parser.formatter.full(next))")
       civil = next
     }
   }

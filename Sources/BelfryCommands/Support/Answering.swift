@@ -85,11 +85,12 @@ extension InputParser {
     let title = Printable.text(timeline.alarm.title)
     if occurrences.isEmpty {
       throw CommandError(
-        .usage, "\(option): \(title) has no occurrence on \(date.spoken).",
+        .usage, "\(option): \(title) has no occurrence on \(formatter.date(date)).",
         hint: "See 'belfry next \(timeline.alarm.id.short)'.")
     }
     throw CommandError(
-      .usage, "\(option): \(title) has \(occurrences.count) occurrences on \(date.spoken).",
+      .usage,
+      "\(option): \(title) has \(occurrences.count) occurrences on \(formatter.date(date)).",
       hint: "Name one: \(occurrences.prefix(4).map(\.description).joined(separator: ", ")).")
   }
 }
@@ -206,7 +207,7 @@ struct Refusal {
         hint: "To delete it: belfry delete \(id)")
     case .nothingBefore(let civil):
       CommandError(
-        .notPossible, "\(title) has no occurrence before \(civil.spoken).",
+        .notPossible, "\(title) has no occurrence before \(output.times.full(civil)).",
         hint: "See its occurrences: belfry next \(id)")
     case .tooMany:
       CommandError(
@@ -257,7 +258,7 @@ struct Refusal {
       case .ringing, .snoozed, .pending, .skipped, .missed: "is \(phase.rawValue)"
       case .skippedAhead: "is skipped"
       case .done: "is already done"
-      case .autoCompleted: "was completed by itself"
+      case .autoCompleted: "was completed automatically"
       case .unknown: "is not an occurrence, or was too long ago"
       }
     let hint =

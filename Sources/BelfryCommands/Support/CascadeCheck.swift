@@ -60,7 +60,7 @@ struct CascadeCheck {
 
   private func diagnosis(_ outlook: CascadeReadiness) -> Diagnosis {
     let title =
-      "\(Printable.text(outlook.alarm.title)), \(outlook.next.civil.spoken)\(outlook.zoneName.map { " \(Printable.text($0))" } ?? "")"
+      "\(Printable.text(outlook.alarm.title)), \(context.times.full(outlook.next.civil))\(outlook.zoneName.map { " \(Printable.text($0))" } ?? "")"
     let silent = outlook.members.filter { !$0.wouldRing }
     if outlook.live == 0 {
       return Diagnosis(
@@ -95,7 +95,7 @@ struct CascadeCheck {
       result.append(
         Diagnosis(
           "calls", .problem,
-          "\(path) holds a secret, but is open to others (mode 0\(String(mode, radix: 8))).",
+          "\(path) contains a secret, but is open to others (mode 0\(String(mode, radix: 8))).",
           remedy: "chmod 600 \(path), and change the secret if anyone else uses this machine"))
     }
     guard store.devices.callers.contains(store.device) else { return result }

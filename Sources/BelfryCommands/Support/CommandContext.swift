@@ -16,6 +16,10 @@ struct CommandContext {
   var storePath: String { environment.storePath }
   /// The terminal on standard output.
   var style: Style { environment.style }
+  /// The formatter of times and dates.
+  var times: TimeText {
+    TimeText(now: storeContext.now, zones: storeContext.zones, format: style.timeFormat)
+  }
 
   /// Creates the context from the process's environment.
   ///
@@ -146,7 +150,7 @@ struct CommandContext {
 
   /// The settings file of this device; nil without a home folder.
   var deviceSettings: DeviceSettings? {
-    (try? environment.configuration).map { DeviceSettings(path: $0 + "/settings.json") }
+    (try? environment.configuration).map { DeviceSettings(inConfiguration: $0) }
   }
 
   // MARK: The battery
@@ -191,7 +195,7 @@ struct CommandContext {
   func hooks(
     activeDeliveries: ActiveDeliveries = ActiveDeliveries { _ in }, registry: String? = nil
   ) -> HookDelivery {
-    let text = NotificationText(zones: storeContext.zones)
+    let text = NotificationText(times)
     return HookDelivery(
       // Without a home folder the user has no own hooks. The alarm still rings.
       own: ownHooks, shipped: environment.shippedHooks.map { $0 + "/deliver" },

@@ -20,7 +20,7 @@ struct CommandEnvironment: Sendable {
   /// - Throws: `CommandError` if `BELFRY_NOW` is not valid or there is no path for a store.
   init(store: String?) throws {
     variables = CommandEnvironment.processVariables()
-    style = Style(variables)
+    style = Style(variables, clock: CommandEnvironment.clock(variables))
     let given = [store, variables["BELFRY_STORE"]].compactMap { $0 }.first { !$0.isEmpty }
     storePath = CommandEnvironment.absolute(
       try given
@@ -57,6 +57,12 @@ struct CommandEnvironment: Sendable {
       pointer += 1
     }
     return variables
+  }
+
+  /// Returns this device's setting of the clock in text; `auto` if its settings file is missing or not valid.
+  private static func clock(_ variables: [String: String]) -> Settings.Clock {
+    guard let folder = try? folder("XDG_CONFIG_HOME", ".config", variables) else { return .auto }
+    return DeviceSettings(inConfiguration: folder + "/belfry").clock
   }
 
   // MARK: The clock

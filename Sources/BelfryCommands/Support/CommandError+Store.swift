@@ -9,13 +9,18 @@ extension CommandError {
   }
 
   /// Creates the error for an error of the store.
-  init(_ error: StoreError) {
-    let (kind, message, hint) = CommandError.parts(of: error)
+  init(_ error: StoreError) { self.init(error, formatter: nil) }
+
+  /// Creates the error for an error of the store, with its times in the form of a formatter.
+  init(_ error: StoreError, _ times: TimeText) { self.init(error, formatter: times) }
+
+  private init(_ error: StoreError, formatter times: TimeText?) {
+    let (kind, message, hint) = CommandError.parts(of: error, times)
     self.init(kind, message, hint: hint, source: error)
   }
 
   private static func parts(
-    of error: StoreError
+    of error: StoreError, _ times: TimeText?
   ) -> (kind: Kind, message: String, hint: String?) {
     switch error {
     case .noStore(let path):
@@ -139,7 +144,7 @@ extension CommandError {
       )
     case .tooLarge:
       return (
-        .failed, "the remote holds more data than any store, so it was not merged.",
+        .failed, "the remote contains more data than any store, so it was not merged.",
         "Check its content before you sync with it again."
       )
     case .pushRaceLost(let attempts):
@@ -165,7 +170,8 @@ extension CommandError {
       )
     case .notUndone(let subject, let title, let reason):
       return (
-        .notPossible, "\(Printable.text(subject)): it was not undone, as \(reason.text(title)).",
+        .notPossible,
+        "\(Printable.text(subject)): it was not undone, as \(reason.text(title, times)).",
         "To undo the change before it: belfry undo --skip 1"
       )
     case .settingChangedSince(let subject, let setting):
@@ -234,15 +240,16 @@ extension RecordError {
 
 extension UndoError {
   /// Returns the reason as a clause that follows "as".
-  fileprivate func text(_ title: String) -> String {
+  fileprivate func text(_ title: String, _ times: TimeText?) -> String {
     let title = Printable.text(title)
+    func name(_ civil: CivilDateTime) -> String { times?.full(civil) ?? "\(civil)" }
     return switch self {
     case .deletedSince: "\(title) was deleted since"
-    case .tooLongAgo(let civil): "\(title) of \(civil.spoken) was too long ago"
+    case .tooLongAgo(let civil): "\(title) of \(name(civil)) was too long ago"
     case .changedSince(.progress): "\(title) has had an occurrence since"
     case .changedSince(.field(let field)): "the \(field.rawValue) of \(title) was changed since"
     case .changedSince(.occurrence(let civil, let state)):
-      "\(title) of \(civil.spoken) is now \(state == .open ? "open" : state.rawValue)"
+      "\(title) of \(name(civil)) is now \(state == .open ? "open" : state.rawValue)"
     }
   }
 }

@@ -7,6 +7,19 @@ import Glibc
 struct DeviceSettings {
   let path: String
 
+  init(path: String) { self.path = path }
+
+  /// Creates the settings in Belfry's folder for configuration.
+  init(inConfiguration folder: String) { self.init(path: folder + "/settings.json") }
+
+  /// The clock of times in text; `auto` if the file is missing or not valid.
+  var clock: Settings.Clock {
+    // Most devices have no settings of their own.
+    guard access(path, F_OK) == 0 else { return .auto }
+    // An invalid file is reported when the settings are used.
+    return (try? applied(to: Settings()))?.clock ?? .auto
+  }
+
   /// Returns settings with this device's own applied.
   func applied(to settings: Settings) throws(RecordError) -> Settings {
     var settings = settings

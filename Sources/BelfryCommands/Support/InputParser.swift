@@ -13,12 +13,15 @@ final class InputParser {
   }
 
   let context: InputContext
+  /// The formatter of times in messages.
+  let formatter: TimeText
   private let canAsk: Bool
   /// The texts that replace ambiguous ones, by the user's choice.
   private var choices: [String: String] = [:]
 
-  init(_ context: InputContext, canAsk: Bool = Style.canAsk) {
+  init(_ context: InputContext, _ formatter: TimeText, canAsk: Bool = Style.canAsk) {
     self.context = context
+    self.formatter = formatter
     self.canAsk = canAsk
   }
 
@@ -35,7 +38,7 @@ final class InputParser {
       InputContext(
         instant: context.storeContext.now, zone: zone ?? zones.local, calendar: calendar,
         zoneNames: ZoneNames(load: { zones.names }, rules: { zones.zone(named: $0) })),
-      canAsk: Style.canAsk && !context.isQuiet)
+      context.times, canAsk: Style.canAsk && !context.isQuiet)
   }
 
   /// Returns a parser for another zone and calendar, which knows the user's choices.
@@ -43,7 +46,7 @@ final class InputParser {
     let parser = InputParser(
       InputContext(
         instant: context.instant, zone: zone, calendar: calendar, zoneNames: context.zoneNames),
-      canAsk: canAsk)
+      formatter, canAsk: canAsk)
     parser.choices = choices
     return parser
   }

@@ -39,7 +39,7 @@ enum MailboxURL {
     guard let other = try await partnerStore.otherReference(in: url) else { return }
     throw CommandError(
       .usage,
-      "\(RemoteURLInput.shown(url)) is not a mailbox: it holds \(Printable.text(other)), as a store does. A partner could read all of it.",
+      "\(RemoteURLInput.shown(url)) is not a mailbox: it contains \(Printable.text(other)), as a store does. A partner could read all of it.",
       hint: hint)
   }
 

@@ -32,7 +32,7 @@ struct PartnerCheck {
         result.append(
           Diagnosis(
             "partners", .note,
-            "The URL of the mailbox \(RemoteURLInput.shown(url)) holds a password or a token.",
+            "The URL of the mailbox \(RemoteURLInput.shown(url)) contains a password or a token.",
             remedy:
               "Re-pair with the URL without it and a credential helper: belfry partner invite --remote \(Printable.text(URLMask.stripped(url: url)))"
           ))
@@ -67,7 +67,7 @@ struct PartnerCheck {
     let name = Printable.text(partner.name)
     var result: [Diagnosis] = []
     if partner.phase == .active, let until = partner.validUntil {
-      let date = store.context.zones.local.civil(at: until).date.spoken
+      let date = text.date(until)
       let left = until.seconds(since: now)
       if left <= 0 {
         result.append(

@@ -4,7 +4,7 @@ public enum Setting: String, CaseIterable, Sendable {
   case tier, snoozeEnabled, snooze, followUps, grace, ringTimeout, fixedZone, skipBreaksStreak,
     workdays
   /// A setting of one device; see `isLocal`.
-  case slideToStop, sound, soundRising, reducedMotion
+  case slideToStop, sound, soundRising, reducedMotion, clock
 
   /// The name, on the command line and in JSON, such as `snoozeEnabled`.
   public var name: String { rawValue }
@@ -15,7 +15,7 @@ public enum Setting: String, CaseIterable, Sendable {
   /// True if the setting applies only to this device and is not synced.
   public var isLocal: Bool {
     switch self {
-    case .slideToStop, .sound, .soundRising, .reducedMotion: true
+    case .slideToStop, .sound, .soundRising, .reducedMotion, .clock: true
     default: false
     }
   }
@@ -36,6 +36,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case .sound: \.soundValue
     case .soundRising: \.[flag: \.soundRising]
     case .reducedMotion: \.[flag: \.reducedMotion]
+    case .clock: \.clockValue
     }
   }
 
@@ -49,7 +50,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case plan(FollowUpPlan)
     /// One or more weekdays.
     case weekdays(Set<Weekday>)
-    /// A name, such as that of a tier or a sound.
+    /// A name, such as that of a tier, a sound or a clock.
     case word(String)
   }
 
@@ -61,7 +62,11 @@ public enum Setting: String, CaseIterable, Sendable {
     case .plan: "times after the stop, ascending, such as 30m,1h,90m, or none"
     case .weekdays: "one or more weekdays, such as mon,tue,wed,thu,fri"
     case .word:
-      self == .tier ? "free, plus or premium" : "the name of a sound: see 'belfry sounds'"
+      switch self {
+      case .tier: "free, plus or premium"
+      case .clock: "12h, 24h or auto"
+      default: "the name of a sound: see 'belfry sounds'"
+      }
     }
   }
 
@@ -95,15 +100,21 @@ public enum Setting: String, CaseIterable, Sendable {
     case (.weekdays(let days), .weekdays): !days.isEmpty
     case (.seconds(let seconds), .seconds): (1...31_622_400).contains(seconds)
     case (.word(let word), .word):
-      self == .tier
-        ? Settings.Tier(rawValue: word) != nil
-        : (1...64).contains(word.utf8.count)
-          && word.utf8.allSatisfy {
-            $0 == UInt8(ascii: "-") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
-              || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-          }
+      switch self {
+      case .tier: Settings.Tier(rawValue: word) != nil
+      case .clock: Settings.Clock(rawValue: word) != nil
+      default: Setting.isSoundName(word)
+      }
     default: false
     }
+  }
+
+  private static func isSoundName(_ word: String) -> Bool {
+    (1...64).contains(word.utf8.count)
+      && word.utf8.allSatisfy {
+        $0 == UInt8(ascii: "-") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+      }
   }
 }
 
@@ -129,6 +140,13 @@ extension Settings {
   fileprivate var soundValue: Setting.Value {
     get { .word(sound) }
     set { if case .word(let word) = newValue { sound = word } }
+  }
+
+  fileprivate var clockValue: Setting.Value {
+    get { .word(clock.rawValue) }
+    set {
+      if case .word(let word) = newValue, let clock = Clock(rawValue: word) { self.clock = clock }
+    }
   }
 
   fileprivate var followUpsValue: Setting.Value {

@@ -13,6 +13,16 @@ public struct Settings: Hashable, Sendable {
     public var hasPartners: Bool { self == .premium }
   }
 
+  /// The clock of times in text.
+  public enum Clock: String, CaseIterable, Sendable {
+    /// The clock of the locale.
+    case auto
+    /// A clock of 12 hours: `9:00 PM`.
+    case twelveHour = "12h"
+    /// A clock of 24 hours: `21:00`.
+    case twentyFourHour = "24h"
+  }
+
   /// The tier of the store.
   public var tier: Tier
   /// True if a ringing alarm can be snoozed.
@@ -40,6 +50,8 @@ public struct Settings: Hashable, Sendable {
   public var soundRising: Bool
   /// This device: true if animations are disabled.
   public var reducedMotion: Bool
+  /// This device: the clock of times in text.
+  public var clock: Clock
 
   /// Creates settings. The defaults are those of a new store.
   public init(
@@ -48,8 +60,9 @@ public struct Settings: Hashable, Sendable {
     fixedZone: Bool = false, skipBreaksStreak: Bool = false,
     workdays: Set<Weekday> = WorkCalendar.defaultWorkdays, slideToStop: Bool = false,
     sound: String = "bell", soundRising: Bool = false,
-    reducedMotion: Bool = false
+    reducedMotion: Bool = false, clock: Clock = .auto
   ) {
+    self.clock = clock
     self.workdays = workdays
     self.reducedMotion = reducedMotion
     self.soundRising = soundRising

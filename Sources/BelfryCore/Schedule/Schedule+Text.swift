@@ -99,7 +99,7 @@ extension Schedule.Limits {
 
 extension Recurrence.MonthDay {
   /// The day as text in a sentence: `the 15th`, `the last day`, `the second-to-last fri`, `the third workday`.
-  var words: String {
+  public var words: String {
     func place(_ ordinal: Int) -> String {
       switch ordinal {
       case 1...Self.ordinals.count: Self.ordinals[ordinal - 1]

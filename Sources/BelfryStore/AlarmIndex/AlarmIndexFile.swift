@@ -189,12 +189,10 @@ struct AlarmIndexFile: Sendable {
     byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
   }
 
-  /// Returns the rows with exactly this title, and the rows whose status changes at an instant, their next
-  /// occurrence.
-  func rows(titled title: String, orChangingAt moment: Instant) -> [Int] {
+  /// Returns the rows with exactly this title.
+  func rows(titled title: String) -> [Int] {
     let wanted = Array(title.utf8)
     return (0..<count).filter { index in
-      if validUntil(index) == moment { return true }
       return titleRange(index).map { bytes[$0].elementsEqual(wanted) } ?? false
     }
   }

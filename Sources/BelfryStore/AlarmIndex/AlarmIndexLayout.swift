@@ -12,8 +12,8 @@ import Git
 /// The format is Belfry's own, because a list of 100,000 alarms must start with one read of one file and without
 /// parsing the rows. The file is a cache: a file of another version, or with another checksum, is rebuilt.
 enum AlarmIndexLayout {
-  /// The first eight bytes of a file: `BlCard06`. The digits are the version of the format.
-  static let magic: UInt64 = 0x3630_6472_6143_6c42
+  /// The first eight bytes of a file: `BlCard07`. The digits are the version of the format.
+  static let magic: UInt64 = 0x3730_6472_6143_6c42
 
   /// The offsets of the header's fields.
   enum Header {

@@ -22,8 +22,11 @@ enum AlarmSummaryWriter {
     number(Int64(summary.tags.count))
     for tag in summary.tags.sorted() { text(tag.text) }
     text(summary.badge)
+    RuleWriter.append(summary.rule, to: &bytes)
     text(summary.zone)
     bytes.append(summary.isDeleted ? 1 : 0)
+    bytes.append(summary.hasCascade ? 1 : 0)
+    optional(summary.partner, text)
     bytes.append(UInt8(AlarmStatus.State.allCases.firstIndex(of: status.state) ?? 0))
     number(status.validUntil.milliseconds)
     optional(status.next) {
@@ -63,13 +66,13 @@ struct AlarmSummaryReader {
     self.raw = raw
   }
 
-  private mutating func number() -> Int64? {
+  mutating func number() -> Int64? {
     guard position + 8 <= raw.count else { return nil }
     defer { position += 8 }
     return raw.loadUnaligned(fromByteOffset: position, as: Int64.self)
   }
 
-  private mutating func byte() -> UInt8? {
+  mutating func byte() -> UInt8? {
     guard position < raw.count else { return nil }
     defer { position += 1 }
     return raw[position]
@@ -114,8 +117,12 @@ struct AlarmSummaryReader {
   mutating func summary(_ id: Identifier) -> AlarmSummary? {
     guard let title = text(), let hasNote = byte() else { return nil }
     let note = hasNote == 1 ? text() : nil
-    guard let tags = tags(), let badge = text(), let zone = text(), let deleted = byte(),
-      let state = byte(),
+    guard let tags = tags(), let badge = text(), let rule = rule(), let zone = text(),
+      let deleted = byte(),
+      let hasCascade = byte(), let hasPartner = byte()
+    else { return nil }
+    let partner = hasPartner == 1 ? text() : nil
+    guard let state = byte(),
       Int(state) < AlarmStatus.State.allCases.count, let validUntil = instant(),
       let hasNext = byte()
     else { return nil }
@@ -147,7 +154,7 @@ struct AlarmSummaryReader {
     guard let isPaused = byte() else { return nil }
     if isPaused == 1 { status.pausedUntil = civil() }
     return AlarmSummary(
-      id: id, title: title, note: note, tags: tags, badge: badge, zone: zone,
-      isDeleted: deleted == 1, status: status)
+      id: id, title: title, note: note, tags: tags, badge: badge, rule: rule, zone: zone,
+      isDeleted: deleted == 1, hasCascade: hasCascade == 1, partner: partner, status: status)
   }
 }

@@ -152,7 +152,7 @@ extension StoreHistory {
   private func parts(_ civil: CivilDateTime, _ versions: [Version]) -> [Explanation.Part] {
     func state(_ alarm: Alarm?) -> String? {
       alarm?.progress.occurrences[civil].map {
-        $0.state.rawValue + ($0.auto ? " (by itself)" : "")
+        $0.state.rawValue + ($0.auto ? " (automatically)" : "")
       }
     }
     return versions.reversed().compactMap { version in

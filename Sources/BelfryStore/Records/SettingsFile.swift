@@ -112,7 +112,12 @@ extension Setting {
     case .seconds: "a number of seconds up to a year"
     case .plan: "a list of ascending seconds"
     case .weekdays: "a list of weekdays"
-    case .word: self == .tier ? "free, plus or premium" : "the name of a sound"
+    case .word:
+      switch self {
+      case .tier: "free, plus or premium"
+      case .clock: "12h, 24h or auto"
+      default: "the name of a sound"
+      }
     }
   }
 }

@@ -54,6 +54,8 @@ struct CalendarShow: ParsableCommand {
     if holidays.isEmpty {
       return Console.line("\(calendar.name) has no future holidays; see --all.")
     }
-    for (date, name) in holidays { Console.line("\(date.spoken)  \(Printable.text(name))") }
+    for (date, name) in holidays {
+      Console.line("\(context.times.date(date))  \(Printable.text(name))")
+    }
   }
 }

@@ -56,7 +56,8 @@ struct CascadeEditing {
 
   func text(_ alarm: Alarm) -> CascadeText {
     CascadeText(
-      alarm, names: names, devices: devices, zoneName: store.devices.cascadeZoneName(of: alarm))
+      alarm, names: names, devices: devices, times: context.times,
+      zoneName: store.devices.cascadeZoneName(of: alarm))
   }
 
   var alarm: Alarm {

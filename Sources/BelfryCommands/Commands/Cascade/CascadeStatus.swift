@@ -32,11 +32,11 @@ struct CascadeStatus: ParsableCommand {
         rounds.map { CascadeStatusDocument.progress($0.document) }
           + outlooks.map { .readiness(CascadeReadinessDocument($0, zones: zones)) })
     }
-    for round in rounds { Console.write(round.text(context.style)) }
+    for round in rounds { Console.write(round.text(context.style, context.times)) }
     if outlooks.isEmpty, rounds.isEmpty {
       Console.line(
         alarm == nil
-          ? "No coming alarm has a cascade: belfry help cascade"
+          ? "No upcoming alarm has a cascade: belfry help cascade"
           : reasonForNothing(alarms))
     }
     for (index, outlook) in outlooks.enumerated() {
@@ -77,17 +77,17 @@ struct CascadeStatus: ParsableCommand {
     let now = context.storeContext.now
     let zone = store.timeline(outlook.alarm).zone
     Console.line(
-      "\(Printable.text(outlook.alarm.title)), \(outlook.next.civil.spoken)\(outlook.zoneName.map { " \(Printable.text($0))" } ?? ""), \(Span.until(outlook.next.at.seconds(since: now)))"
+      "\(Printable.text(outlook.alarm.title)), \(context.times.full(outlook.next.civil))\(outlook.zoneName.map { " \(Printable.text($0))" } ?? ""), \(Span.until(outlook.next.at.seconds(since: now)))"
     )
     let width = outlook.members.map { TextWidth.of(label(of: $0)) }.max() ?? 0
     for member in outlook.members {
-      let time = CascadeText.clock(zone.civil(at: member.at))
+      let time = context.times.time(zone.civil(at: member.at).time, isPadded: false)
       let label = label(of: member)
       let gap = String(repeating: " ", count: width - TextWidth.of(label))
       let mark = member.wouldRing ? style.paint("rings", .green) : style.paint("silent", .red)
       let pad = member.wouldRing ? "   " : "  "
       Console.line(
-        String(repeating: " ", count: max(0, 7 - time.utf8.count))
+        String(repeating: " ", count: max(0, 8 - time.utf8.count))
           + "\(time)  \(label)\(gap)  \(mark)\(pad)\(Printable.text(member.reason))")
     }
   }

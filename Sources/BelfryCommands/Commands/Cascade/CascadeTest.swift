@@ -161,6 +161,6 @@ struct CascadeTest: AsyncParsableCommand {
 
 extension LogText {
   fileprivate init(_ editing: CascadeEditing) {
-    self.init(names: editing.names, zones: editing.context.storeContext.zones)
+    self.init(names: editing.names, times: editing.context.times)
   }
 }

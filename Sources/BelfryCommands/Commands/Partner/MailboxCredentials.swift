@@ -6,7 +6,7 @@ extension MailboxURL {
     guard URLMask.holdsCredentials(url) else { return }
     throw CommandError(
       .usage,
-      "\(RemoteURLInput.shown(url)) holds a password or a token, which the invitation would reveal.",
+      "\(RemoteURLInput.shown(url)) contains a password or a token, which the invitation would reveal.",
       hint:
         "Give it to a credential helper (git help credentials), and use the URL without it: --remote \(Printable.text(URLMask.stripped(url: url)))"
     )

@@ -97,7 +97,7 @@ struct PartnerSend: AsyncParsableCommand {
       !message.unicodeScalars.contains(where: { $0.isHidden && $0 != "\n" && $0 != "\t" })
     else {
       throw CommandError(
-        .usage, "the message is empty, or holds hidden characters.",
+        .usage, "the message is empty, or contains hidden characters.",
         hint: "Write a message of visible characters.")
     }
     guard message.count <= PartnerRequest.longestMessage else {
@@ -108,7 +108,7 @@ struct PartnerSend: AsyncParsableCommand {
     }
     try PartnerMessageText.checkScalars(of: message, maxLength: PartnerRequest.longestMessage)
     if let oddity = PartnerText.oddity(of: message) {
-      CommandDiagnostic.warn("the message holds \(oddity); the partner sees a warning.")
+      CommandDiagnostic.warn("the message contains \(oddity); the partner sees a warning.")
     }
     return message
   }
@@ -169,7 +169,8 @@ struct PartnerSend: AsyncParsableCommand {
     let moment = named.instant(.future, in: parser.context)
     if case .date(let date) = named {
       throw CommandError(
-        .usage, "--at: \(date.spoken) has no time.", hint: "Write it as '\(date) 16:45'.")
+        .usage, "--at: \(session.context.times.date(date)) has no time.",
+        hint: "Write it as '\(date) 16:45'.")
     }
     guard moment.milliseconds.isMultiple(of: 60_000) else {
       throw CommandError(

@@ -227,9 +227,11 @@ extension CascadePreviewDocument {
     _ text: CascadeText, of next: Timeline.Occurrence, in zone: TimeZoneRules
   ) -> [CascadePreviewDocument] {
     let plan = text.alarm.cascade?.plan ?? Cascade.Plan()
+    // A document does not depend on the locale.
+    let times = TimeText(now: text.times.now, zones: text.times.zones)
     return plan.preview(due: next.at).map { target, at in
       CascadePreviewDocument(
-        at: at.description, time: text.clock(at, zone), zone: text.zoneName,
+        at: at.description, time: text.clock(at, zone, times), zone: text.zoneName,
         action: target.action(text.names), target: CascadeDocument.Target(target, text))
     }
   }

@@ -30,6 +30,8 @@ struct SettingsDocument: JSONDocument {
   private(set) var soundRising: Bool?
   /// True if animations are disabled on this device.
   private(set) var reducedMotion: Bool?
+  /// The clock of times in text on this device: `auto`, `12h` or `24h`.
+  private(set) var clock: String?
   /// The channel that shows notifications; only for all settings.
   let notifications: Notifications?
   /// The names of the remotes; only for all settings.
@@ -72,6 +74,7 @@ struct SettingsDocument: JSONDocument {
     case .sound: sound = value.name
     case .soundRising: soundRising = value.flag
     case .reducedMotion: reducedMotion = value.flag
+    case .clock: clock = value.name
     }
   }
 }

@@ -112,7 +112,7 @@ extension TickDocument {
 
 extension TickDocument {
   init(_ report: TickReport, batteryWarning: Notification?, zones: ZoneLibrary) {
-    let text = NotificationText(zones: zones)
+    let text = NotificationText(TimeText(now: .distantFuture, zones: zones))
     func deliveries(_ isIncluded: (Notification) -> Bool) -> [Delivery] {
       report.delivered.filter { isIncluded($0.notification) }
         .compactMap { Delivery($0.notification, $0.outcome, text) }

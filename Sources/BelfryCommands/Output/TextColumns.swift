@@ -1,0 +1,106 @@
+/// The columns of a table, fitted to the width of a terminal.
+struct TextColumns: Sendable {
+  /// The limits of a column.
+  struct Column: Sendable {
+    /// The width up to which the column grows with its cells. A longer cell is cut on a terminal.
+    let limit: Int
+    /// True if the column is left out of a narrow table before any column is reduced.
+    let isOptional: Bool
+
+    init(limit: Int, isOptional: Bool = false) {
+      self.limit = limit
+      self.isOptional = isOptional
+    }
+  }
+
+  /// A reduction of a column to a width, if the table is too wide.
+  struct Reduction: Sendable {
+    /// The index of the column.
+    let column: Int
+    /// The width below which this step does not reduce the column.
+    let minimum: Int
+
+    init(_ column: Int, to minimum: Int) {
+      self.column = column
+      self.minimum = minimum
+    }
+  }
+
+  /// A cell with its color.
+  struct Cell: Sendable {
+    let text: String
+    let color: Style.Color?
+    /// Shorter texts for a narrow column, the longest first.
+    let shorter: [String]
+
+    init(_ text: String = "", _ color: Style.Color? = nil, shorter: [String] = []) {
+      self.text = text
+      self.color = color
+      self.shorter = shorter
+    }
+
+    /// Returns the longest text that fits into a number of columns, or a part of the shortest one.
+    fileprivate func text(in columns: Int) -> String {
+      if TextWidth.of(text) <= columns { return text }
+      let fitting = shorter.first { TextWidth.of($0) <= columns }
+      return fitting ?? TextWidth.cut(shorter.last ?? text, to: columns)
+    }
+  }
+
+  /// The space between two columns.
+  private static let gap = 2
+  /// The indentation of a row.
+  private static let indent = 2
+
+  /// The widths of the columns; 0 for a column that is left out.
+  private let widths: [Int]
+  private let style: Style
+
+  /// Fits columns to the terminal: leaves out optional columns, then takes the reductions in their order.
+  ///
+  /// - Parameter natural: the width of the widest cell of each column.
+  init(_ columns: [Column], natural: [Int], _ reductions: [Reduction], _ style: Style) {
+    self.style = style
+    var widths = zip(columns, natural).map { min($0.limit, $1) }
+    if let room = style.width {
+      func excess() -> Int {
+        let shown = widths.filter { $0 > 0 }
+        return TextColumns.indent + shown.reduce(0, +)
+          + TextColumns.gap * max(0, shown.count - 1) - room
+      }
+      for index in columns.indices where columns[index].isOptional && excess() > 0 {
+        widths[index] = 0
+      }
+      for step in reductions {
+        let width = widths[step.column]
+        if width > step.minimum {
+          widths[step.column] = max(step.minimum, width - max(0, excess()))
+        }
+      }
+    }
+    self.widths = widths
+  }
+
+  /// Appends a row. Without a terminal no cell is cut.
+  func append(_ cells: [Cell], to text: inout String) {
+    var column = TextColumns.indent
+    var used = 0
+    let last = widths.lastIndex { $0 > 0 }
+    for (index, cell) in cells.enumerated() where widths[index] > 0 {
+      var shown = cell.text
+      if let room = style.width {
+        let rest = room - column
+        // The last column may use the rest of the line.
+        shown = rest > 1 ? cell.text(in: index == last ? rest : min(widths[index], rest)) : ""
+      }
+      if !shown.isEmpty {
+        text += String(repeating: " ", count: column - used)
+        text += cell.color.map { style.paint(shown, $0) } ?? shown
+        used = column + TextWidth.of(shown)
+      }
+      // A cell beyond the limit of its column moves the rest of the row.
+      column = max(column + widths[index], used) + TextColumns.gap
+    }
+    text += "\n"
+  }
+}

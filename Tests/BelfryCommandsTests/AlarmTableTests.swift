@@ -1,0 +1,104 @@
+import BelfryCore
+import BelfryStore
+import Testing
+
+@testable import BelfryCommands
+
+/// The table of alarms: its groups, its columns and its size.
+@Suite struct AlarmTableTests {
+  private static let now = Instant(seconds: 1_795_426_200)
+
+  private func table(width: Int?) -> AlarmTable {
+    AlarmTable(
+      AlarmOutput(
+        now: Self.now, zones: ZoneLibrary(variable: "Europe/Berlin"),
+        style: Style(isColored: false, width: width)))
+  }
+
+  private func summary(
+    _ number: Int, title: String, hours: Int64?, state: AlarmStatus.State = .active
+  ) -> AlarmSummary {
+    let next = hours.map { hours in
+      let at = Self.now.adding(seconds: hours * 3600)
+      let civil = ZoneLibrary(variable: "Europe/Berlin").local.civil(at: at)
+      return Timeline.Occurrence(civil: civil, at: at)
+    }
+    return AlarmSummary(
+      id: Identifier(high: 0, low: UInt64(number)), title: title, note: nil, badge: "daily",
+      rule: AlarmSummary.Rule(
+        .daily(.init(start: CivilDate(dayNumber: 20_000))), times: [.midnight]),
+      zone: "floating", isDeleted: false, status: AlarmStatus(state: state, next: next))
+  }
+
+  @Test("The group follows from the date on this device's wall clock")
+  func groups() {
+    // It is Mon 23 Nov 2026, 10:30 in Berlin.
+    let table = table(width: nil)
+    let expected: [(Int64, AlarmTable.Group)] = [
+      (0, .today), (13, .today), (14, .tomorrow), (37, .tomorrow), (38, .week), (157, .week),
+      (158, .later), (9000, .later),
+    ]
+    for (hours, group) in expected {
+      #expect(table.group(summary(1, title: "A", hours: hours).status) == group, "\(hours)")
+      let paused = summary(1, title: "A", hours: hours, state: .paused)
+      #expect(table.group(paused.status) == group)
+    }
+    for state in [AlarmStatus.State.ringing, .snoozed, .missed, .pending] {
+      #expect(table.group(AlarmStatus(state: state)) == .now)
+    }
+    #expect(table.group(AlarmStatus(state: .disabled)) == .disabled)
+    #expect(table.group(AlarmStatus(state: .finished)) == .finished)
+  }
+
+  @Test("The most urgent alarms are first, then the next ones; disabled ones are last")
+  func order() {
+    let alarms = [
+      summary(1, title: "disabled", hours: nil, state: .disabled),
+      summary(2, title: "later", hours: 300), summary(3, title: "b", hours: 2),
+      summary(4, title: "a", hours: 2), summary(5, title: "paused", hours: 30, state: .paused),
+      summary(6, title: "pending", hours: 5, state: .pending),
+      summary(7, title: "ringing", hours: 900, state: .ringing),
+    ]
+    #expect(
+      table(width: nil).sorted(alarms).map(\.title) == [
+        "ringing", "pending", "a", "b", "paused", "later", "disabled",
+      ])
+  }
+
+  @Test("150 alarms have a line each and six headings", arguments: [nil, 60, 80, 120, 200])
+  func size(_ width: Int?) {
+    let titles = ["Rent", "薬を飲む 💊", "A title that is much longer than most titles are"]
+    let alarms = (0..<150).map { number in
+      summary(
+        number, title: "\(titles[number % 3]) \(number)",
+        hours: number < 5 ? nil : Int64(number - 9) * 2,
+        state: number < 5 ? .disabled : number < 10 ? .ringing : .active)
+    }
+    let table = table(width: width)
+    let lines = table.text(table.sorted(alarms)).split(separator: "\n")
+    #expect(lines.count == 156)
+    #expect(lines.count { !$0.hasPrefix(" ") } == 6)
+    #expect(lines.first == "Now (5)" && lines.contains("Disabled (5)"))
+    guard let width else { return }
+    #expect(lines.allSatisfy { TextWidth.of(String($0)) <= width })
+    // The column of the next occurrence begins at the same place in each line.
+    let places = lines.filter { $0.contains(" tomorrow 1") }.map { line in
+      TextWidth.of(
+        String(line[..<(line.firstRange(of: "tomorrow 1")?.lowerBound ?? line.endIndex)]))
+    }
+    #expect(places.count > 2 && Set(places).count == 1, "\(places)")
+  }
+
+  @Test("A narrow table shows as many whole badges as fit")
+  func badges() {
+    let columns = TextColumns(
+      [.init(limit: 10), .init(limit: 40)], natural: [5, 30], [.init(1, to: 10)],
+      Style(isColored: false, width: 24))
+    var text = ""
+    let badges = TextColumns.Cell("cascade, partner Alex, next", shorter: ["cascade …", "x …"])
+    columns.append([.init("Title"), badges], to: &text)
+    columns.append([.init("A longer title"), .init("b")], to: &text)
+    columns.append([.init(), .init("b")], to: &text)
+    #expect(text == "  Title  cascade …\n  A lo…  b\n         b\n")
+  }
+}
