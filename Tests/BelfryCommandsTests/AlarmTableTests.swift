@@ -101,4 +101,24 @@ import Testing
     columns.append([.init(), .init("b")], to: &text)
     #expect(text == "  Title  cascade …\n  A lo…  b\n         b\n")
   }
+
+  @Test("The card of a ringing alarm shows its older pending occurrences")
+  func olderPending() throws {
+    let civils = try ["2026-11-16T09:00", "2026-11-20T09:00", "2026-11-23T09:00"].map {
+      try #require(CivilDateTime($0))
+    }
+    let status = AlarmStatus(
+      state: .ringing, current: civils[2],
+      pending: civils.map { .init(occurrence: $0, since: Self.now) })
+    let alarm = summary(1, title: "Rent", hours: nil)
+    let card = AlarmOutput(
+      now: Self.now, zones: ZoneLibrary(variable: "UTC"),
+      style: Style(isColored: false, width: nil)
+    ).summary(
+      AlarmSummary(
+        id: alarm.id, title: "Rent", note: nil, badge: "daily", rule: alarm.rule, zone: "floating",
+        isDeleted: false, status: status))
+    #expect(card.contains("RINGING since Mon 23 Nov 2026, 09:00"))
+    #expect(card.contains("  Pending: Fri 20 Nov 2026, 09:00 and 1 more\n"), "\(card)")
+  }
 }

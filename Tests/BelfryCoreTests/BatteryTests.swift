@@ -46,10 +46,11 @@ import Testing
   }
 
   @Test(
-    "The risk is derived from the exact level, and the shown level is rounded down",
+    "The shown level is rounded down, and the risk is derived from it",
     arguments: [
-      (20.0, BatteryPrediction.Risk.warning, 20), (20.01, .safe, 20), (20.99, .safe, 20),
-      (5.01, .warning, 5), (5.99, .warning, 5), (4.99, .critical, 4), (0.2, .critical, 0),
+      (20.0, BatteryPrediction.Risk.warning, 20), (20.05, .warning, 20), (20.99, .warning, 20),
+      (21, .safe, 21), (5.01, .critical, 5), (5.99, .critical, 5), (6, .warning, 6),
+      (4.99, .critical, 4), (0.2, .critical, 0),
       (-3, .critical, 0), (99.99, .safe, 99),
     ])
   func thresholds(_ left: Double, _ risk: BatteryPrediction.Risk, _ shown: Int) {

@@ -43,7 +43,7 @@ import Testing
     arguments: [
       ("34", "8", "6", false, 0, "critical"), ("34", "8", "6", true, 34, "safe"),
       ("80", "3", "8", false, 56, "safe"), ("55", "6", "7", false, 13, "warning"),
-      ("45", "5", "8", false, 5, "critical"),
+      ("45", "5", "8", false, 5, "critical"), ("25.05", "5", "1", false, 20, "warning"),
     ])
   func prediction(
     _ level: String, _ drain: String, _ hours: String, _ charging: Bool, _ predicted: Int,
@@ -57,12 +57,14 @@ import Testing
     #expect(output.object["risk"] as? String == risk)
   }
 
-  @Test("An unknown drain counts as safe, and an invalid level is refused")
+  @Test("With an unknown drain the risk is unknown, and an invalid level is refused")
   func unknownPrediction() async throws {
     let sandbox = try Sandbox()
     let unknown = try await sandbox.belfry(
       "battery", "predict", "--level", "3", "--hours", "6", "--json")
-    #expect(unknown.object["risk"] as? String == "safe")
+    #expect(unknown.object["risk"] as? String == "unknown")
+    let text = try await sandbox.belfry("battery", "predict", "--level", "3", "--hours", "6")
+    #expect(text.out == "unknown: the drain is unknown, so nothing is predicted.\n")
     #expect(unknown.object["unknown"] as? String == "drain")
     #expect(unknown.object["predicted"] == nil)
     for wrong in [["--level", "101"], ["--level", "x"], ["--level", "nan"]] {

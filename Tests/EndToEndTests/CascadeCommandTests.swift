@@ -122,18 +122,25 @@ import Testing
       add.out.contains("1  (555) 123-4567  Calls with automated backup message"), "\(add.out)")
     // The warning appears at setup, before the first call is due.
     #expect(add.err.contains("no device of this store can place calls"))
+    // The owner of a device is part of the call's message.
+    #expect(add.err.contains("laptop has none. On each: belfry device --owner NAME"), "\(add.err)")
     let again = try await cascade(sandbox, "add", "emea", "phone", "+1 (555) 123-4567")
     #expect(again.status == 2)
     #expect(again.err.contains("is already in the cascade"))
     let other = try await cascade(sandbox, "add", "emea", "phone", "+44 20 7946 0958")
     #expect(other.out.contains("2  +44 207 946 0958"))
+    let owner = try await sandbox.belfry(
+      "device", "--owner", "Chris", now: CascadeCommandTests.now)
+    #expect(owner.status == 0, "\(owner.err)")
+    let third = try await cascade(sandbox, "add", "emea", "phone", "+44 20 7946 0959")
+    #expect(third.status == 0 && !third.err.contains("--owner"), "\(third.err)")
     for wrong in ["12", "911", "call me", "0301234567", "+999 1234567"] {
       let refused = try await cascade(sandbox, "add", "emea", "phone", wrong)
       #expect(refused.status == 2, "\(wrong)")
       #expect(refused.err.split(separator: "\n").count == 2, "\(refused.err)")
     }
     let list = try await cascade(sandbox, "list", "emea", "--json")
-    #expect((list.object["targets"] as? [Any])?.count == 2)
+    #expect((list.object["targets"] as? [Any])?.count == 3)
   }
 
   @Test("Removing a target asks for confirmation on a terminal")

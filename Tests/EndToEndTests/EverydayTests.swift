@@ -571,7 +571,8 @@ import Testing
 
   @Test(arguments: [
     ("d", "Done: Rent reminder", "active"), ("s", "Stopped Rent reminder", "pending"),
-    ("k", "Skipped: next is Fri 27 Nov 2026, 09:00.", "active"),
+    ("ky", "Skipped: next is Fri 27 Nov 2026, 09:00.", "active"),
+    ("knq", "keeps ringing: belfry ring", "ringing"),
     ("z", "Snoozed Rent reminder", "snoozed"), ("1", "it rings again at 10:0", "snoozed"),
     ("q", "keeps ringing: belfry ring", "ringing"), ("\u{1B}", "keeps ringing", "ringing"),
   ])
@@ -592,6 +593,24 @@ import Testing
     #expect(ring.out.contains("\u{1B}[?25h"))
     #expect(parts.last?.contains(words) == true, "\(ring.out)")
     #expect(try await self.state(sandbox, at("09:01:00")) == state)
+  }
+
+  @Test("The firing screen asks before a skip, and offers none for an alarm that rings once")
+  func firingScreenSkips() async throws {
+    let sandbox = try await rent()
+    _ = try await sandbox.belfry("tick", now: at("09:00:00"))
+    let asked = try await sandbox.onTerminal(
+      "ring", input: "kq", after: "leave it ringing", now: at("09:00:30"))
+    #expect(asked.out.contains("[k] skip"))
+    #expect(asked.out.contains("Skip this occurrence? [y] yes, [n] no"), "\(asked.out)")
+    _ = try await sandbox.belfry("done", "rent", now: at("09:01:00"))
+    _ = try await sandbox.belfry(
+      "add", "Dentist", "--once", "2026-11-23T10:00", now: at("09:02:00"))
+    _ = try await sandbox.belfry("tick", now: at("10:00:00"))
+    let once = try await sandbox.onTerminal(
+      "ring", "dentist", input: "kyq", after: "leave it ringing", now: at("10:00:30"))
+    #expect(once.out.contains("Dentist keeps ringing"), "\(once.out)")
+    #expect(!once.out.contains("[k] skip"), "\(once.out)")
   }
 
   @Test func firingScreenNeedsRingingAlarmAndTerminal() async throws {

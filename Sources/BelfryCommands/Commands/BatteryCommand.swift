@@ -71,8 +71,8 @@ struct BatteryPredict: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "predict", abstract: "Predict a battery level from a linear drain.",
     discussion: """
-      More than 20% is safe, more than 5% a warning, and 5% or less critical. A battery on a charger is safe. The \
-      predicted level is rounded down. Without --drain, nothing is predicted.
+      The predicted level is rounded down. More than 20% is safe, 20% or less a warning, and 5% or less critical. A \
+      battery on a charger is safe. Without --drain, the risk is unknown.
       """)
 
   @Option(help: ArgumentHelp("The level now, 0 to 100.", valueName: "percent"))
@@ -104,8 +104,8 @@ struct BatteryPredict: ParsableCommand {
     }
     switch (prediction.unknown, prediction.predicted) {
     case (.drain?, _):
-      Console.line("safe: the drain is unknown, so nothing is predicted.")
-    case (.time?, _): Console.line("safe: that time has passed, so nothing is predicted.")
+      Console.line("unknown: the drain is unknown, so nothing is predicted.")
+    case (.time?, _): Console.line("unknown: that time has passed, so nothing is predicted.")
     case (nil, let predicted?) where !charging:
       Console.line("\(prediction.risk.rawValue): \(predicted)% will be left.")
     default: Console.line("safe: it is charging.")

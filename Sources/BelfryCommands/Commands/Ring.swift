@@ -8,7 +8,7 @@ struct Ring: AsyncParsableCommand {
     commandName: "ring",
     abstract: "Show ringing alarms full screen and answer with a key.",
     discussion: """
-      Keys: s stop, d done, k skip, z snooze (1: an hour, 2: a day, 3: a week), q quit and leave it ringing.
+      Keys: s stop, d done, k skip (asks first), z snooze (1: an hour, 2: a day, 3: a week), q quit and leave it ringing.
       With 'belfry settings set slideToStop on', hold Space for three seconds to stop an alarm.
       """)
 
@@ -158,6 +158,7 @@ struct RingLoop {
     var held = heldSince.map { (key: $0, at: elapsed) }
     var lastCheck = elapsed
     var message: String?
+    var question: Question?
     while session.endingSignal == nil {
       let size = session.size
       var screen = screen(
@@ -177,7 +178,7 @@ struct RingLoop {
             held?.at = elapsed
             continue
           }
-          guard let answer = answer(key, settings) else { continue }
+          guard let answer = answer(key, summary, settings, &question, &message) else { continue }
           if let lines = try give(answer, summary, settings, &message) {
             return .answered(lines, key)
           }
@@ -209,10 +210,30 @@ struct RingLoop {
       }
   }
 
+  /// A question that the next key answers.
+  private enum Question {
+    /// Skip the occurrence?
+    case skip
+  }
+
+  /// Returns the answer of a key. The key that skips only asks; an alarm that rings once cannot be skipped.
+  private func answer(
+    _ key: Character, _ summary: AlarmSummary, _ settings: Settings, _ question: inout Question?,
+    _ message: inout String?
+  ) -> Answer? {
+    if question == .skip {
+      (question, message) = (nil, nil)
+      return key == "y" ? .skip() : nil
+    }
+    guard key == "k" else { return answer(key, settings) }
+    if summary.ringsOnce { return nil }
+    (question, message) = (.skip, "Skip this occurrence? [y] yes, [n] no")
+    return nil
+  }
+
   private func answer(_ key: Character, _ settings: Settings) -> Answer? {
     switch key {
     case "d": .done()
-    case "k": .skip()
     case "s": settings.slideToStop ? nil : .stop
     case "z": .snooze(seconds: settings.snooze)
     case "1": .snooze(seconds: 3600)
@@ -264,6 +285,14 @@ struct RingLoop {
       snoozes: snoozes(summary, settings, output.now).map {
         "[\($0.key)] \(Span.exact($0.seconds))"
       },
-      slideToStop: settings.slideToStop, progress: progress, message: message)
+      canSkip: !summary.ringsOnce, slideToStop: settings.slideToStop, progress: progress,
+      message: message)
+  }
+}
+
+extension AlarmSummary {
+  /// True if the alarm has a single occurrence.
+  fileprivate var ringsOnce: Bool {
+    if case .once = rule.recurrence { true } else { false }
   }
 }

@@ -12,11 +12,13 @@ struct Show: ParsableCommand {
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
-  /// Returns the row with the steps of the cascade; an empty array without a cascade.
+  /// Returns the row with the steps of the cascade, or the command that adds one.
   private func cascadeRows(
     _ alarm: Alarm, _ names: [Identifier: String]
   ) -> [(String, String)] {
-    guard let plan = alarm.cascade?.plan, !plan.targets.isEmpty else { return [] }
+    guard let plan = alarm.cascade?.plan, !plan.targets.isEmpty else {
+      return [("cascade", "none; to add a step: belfry cascade add \(alarm.id.short)")]
+    }
     let list = plan.targets.map { $0.label(names) }.joined(separator: " → ")
     return [("cascade", plan.isOn ? list : "off (\(list))")]
   }

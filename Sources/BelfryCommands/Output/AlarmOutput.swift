@@ -45,6 +45,10 @@ struct AlarmOutput: Sendable {
     let muted = status.state == .disabled || status.state == .finished
     title(summary, muted: muted, to: &text)
     for line in state(summary) { append(line, to: &text) }
+    let older = status.pending.map(\.occurrence).filter { $0 != status.current }
+    if status.state != .pending, !older.isEmpty {
+      append([Piece("Pending:", .brightMagenta)] + list(older, zone: summary.zone), to: &text)
+    }
     if status.state != .missed, !status.missed.isEmpty {
       append([Piece("Missed:", .red)] + list(status.missed, zone: summary.zone), to: &text)
     }

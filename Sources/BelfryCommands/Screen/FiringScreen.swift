@@ -15,6 +15,8 @@ struct FiringScreen {
   var isFromPartner = false
   /// The labels of the offered snoozes, such as `[z] 9 min`; empty if snoozing is disabled.
   var snoozes = ["[z] 9 min", "[1] 1 h", "[2] 1 day", "[3] 1 week"]
+  /// True if the occurrence can be skipped: a one-time alarm has no other.
+  var canSkip = true
   /// True if the alarm is stopped by holding a key.
   var slideToStop = false
   /// The completed share of the hold, 0…1.
@@ -104,8 +106,8 @@ struct FiringScreen {
     }
     add(
       (slideToStop ? [] : ["[s] stop"]) + [
-        isFromPartner ? "[d] ❤️ Got it" : "[d] done", "[k] skip",
-      ], .title)
+        isFromPartner ? "[d] ❤️ Got it" : "[d] done"
+      ] + (canSkip ? ["[k] skip"] : []), .title)
     if let first = snoozes.first { add(["snooze: \(first)"] + snoozes.dropFirst(), .more) }
     add(["[q] leave it ringing"], .more)
     return lines + [Line("", .blank)]

@@ -6,8 +6,8 @@
 ///                                          5 or less  critical: the machine may shut down first
 /// ```
 ///
-/// The risk follows from the level before rounding, and the displayed level is rounded down. Both favor a false alarm
-/// over a missed one. Unknown values cause no warning.
+/// The displayed level is rounded down, and the risk follows from it. Both favor a false alarm over a missed one. Unknown
+/// values cause no warning.
 public struct BatteryPrediction: Hashable, Sendable {
   /// The risk that the battery is empty at the moment, in ascending order.
   public enum Risk: String, Comparable, CaseIterable, Sendable {
@@ -70,8 +70,9 @@ public struct BatteryPrediction: Hashable, Sendable {
   private static let critical = 5.0
 
   private static func risk(of level: Double) -> Risk {
-    if level <= critical + tolerance { return .critical }
-    return level <= warning + tolerance ? .warning : .safe
+    let level = (level + tolerance).rounded(.down)
+    if level <= critical { return .critical }
+    return level <= warning ? .warning : .safe
   }
 
   /// The predicted level for display, rounded down to 0 to 100 percent; nil if unknown.

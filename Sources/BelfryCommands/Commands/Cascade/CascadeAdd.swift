@@ -77,7 +77,9 @@ struct CascadeAdd: ParsableCommand {
       let message = try message.map {
         try CascadeText.plain($0, longest: CascadeTarget.longestMessage, "--message")
       }
-      try CascadeEditing(alarm, common, parent.root).add(.phone(number, message: message))
+      let editing = try CascadeEditing(alarm, common, parent.root)
+      try editing.add(.phone(number, message: message))
+      editing.hintAtOwners()
     case (nil, _), (_, nil): try showChoices()
     }
   }
@@ -155,6 +157,17 @@ struct CascadeAdd: ParsableCommand {
 }
 
 extension CascadeEditing {
+  /// Prints how to name the owner of the devices on which calls are about an unanswered alarm. A call names its source.
+  fileprivate func hintAtOwners() {
+    let succeeded = DeviceDirectory(store).succeeded
+    let nameless = devices.filter { $0.owner == nil && !succeeded.contains($0.id) }
+      .map { Printable.text($0.name) }.sorted()
+    if nameless.isEmpty { return }
+    Console.error(
+      "hint: A call names the owner of the device that did not respond. \(nameless.joined(separator: ", ")) \(nameless.count == 1 ? "has" : "have") none. On each: belfry device --owner NAME"
+    )
+  }
+
   /// Appends a target. The first one turns the cascade on.
   func add(_ target: CascadeTarget) throws {
     let isFirst = try (alarm.cascade?.plan ?? Cascade.Plan()) == Cascade.Plan()

@@ -39,7 +39,7 @@ struct BatteryDocument: JSONDocument {
     let at: String
     /// The predicted level at that time, in whole percent, rounded down.
     let predicted: Int?
-    /// The risk: `safe`, `warning` or `critical`.
+    /// The risk: `safe`, `warning`, `critical`, or `unknown` if nothing is predicted.
     let risk: String
     /// The reason why nothing is predicted: `level`, `drain` or `time`.
     let unknown: String?
@@ -68,14 +68,14 @@ struct NoBatteryDocument: JSONDocument {
 struct BatteryPredictionDocument: JSONDocument {
   /// The predicted level, in whole percent, rounded down.
   let predicted: Int?
-  /// The risk: `safe`, `warning` or `critical`.
+  /// The risk: `safe`, `warning`, `critical`, or `unknown` if nothing is predicted.
   let risk: String
   /// The reason why nothing is predicted: `level`, `drain` or `time`.
   let unknown: String?
 
   init(_ prediction: BatteryPrediction) {
     predicted = prediction.predicted
-    risk = prediction.risk.rawValue
+    risk = prediction.unknown == nil ? prediction.risk.rawValue : "unknown"
     unknown = prediction.unknown?.rawValue
   }
 }
