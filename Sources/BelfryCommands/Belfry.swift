@@ -25,7 +25,7 @@ struct Belfry: ParsableCommand {
         name: "RESPONDING",
         subcommands: [
           Ring.self, Stop.self, Done.self, Snooze.self, Skip.self, Unskip.self, Pending.self,
-          Dismiss.self, Undo.self,
+          Dismiss.self, Undo.self, Why.self,
         ]),
       CommandGroup(
         name: "BACKGROUND SERVICE",

@@ -112,6 +112,12 @@ public final class Store: Sendable {
       path: path, context: context, device: known ?? presumedDevice(path, context), local: local)
   }
 
+  /// False for a clone that no command has changed yet: `device` is then the device that it most likely is.
+  public var hasIdentity: Bool {
+    let known = try? local.identity(machine: context.machine)
+    return known.flatMap { $0 } != nil
+  }
+
   /// Returns the device that a clone without an identity most likely is: the only device with this machine's name, so
   /// that the alarms of that device ring. Otherwise returns a new identifier.
   private static func presumedDevice(_ path: String, _ context: StoreContext) -> Identifier {

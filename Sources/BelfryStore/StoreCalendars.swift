@@ -32,6 +32,11 @@ public struct StoreCalendars: StorePart {
     return (calendars, problems)
   }
 
+  /// Returns the name of a holiday, from the first calendar that has it; nil if the date is none.
+  public func name(of holiday: CivilDate) -> String? {
+    all().calendars.lazy.compactMap { $0.holidays[holiday] }.first
+  }
+
   /// Returns the calendar with a name, or nil if the file is missing.
   ///
   /// - Throws: `RecordError` if the file is not valid.

@@ -6,7 +6,15 @@ import Glibc
 public struct StoreMaintenance: StorePart {
   let store: Store
 
-  /// Resolves the conflicts that a merge of git has left, if there are any. Every command calls it.
+  /// True if a merge of git has left conflicts.
+  public var hasMergeConflicts: Bool {
+    guard Repository.mayBeUnmerged(local.gitDirectory),
+      let conflicts = try? repository().conflicts()
+    else { return false }
+    return !conflicts.isEmpty
+  }
+
+  /// Resolves the conflicts that a merge of git has left, if there are any. Every command that writes calls it.
   ///
   /// - Throws: `StoreError`, `GitError`, `FileError`.
   public func resolveMergeConflicts() throws {

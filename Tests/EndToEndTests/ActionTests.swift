@@ -166,9 +166,10 @@ import Testing
     try write("light", sandbox)
     let show = try await sandbox.belfry("show", "lamp")
     #expect(
-      show.err.isEmpty && show.out.contains("  runs        light\n"), "\(show.out)\(show.err)")
+      show.otherErrors.isEmpty && show.out.contains("  runs        light\n"),
+      "\(show.out)\(show.err)")
     let none = try await sandbox.belfry("edit", "lamp", "--run", "none", "--json")
-    #expect((none.object["delivery"] as? [String: Any])?["run"] == nil && none.err.isEmpty)
+    #expect((none.object["delivery"] as? [String: Any])?["run"] == nil && none.otherErrors.isEmpty)
   }
 
   @Test(arguments: [

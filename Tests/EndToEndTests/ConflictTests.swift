@@ -146,7 +146,7 @@ import Testing
     let undo = try await sandbox.belfry("undo", now: "2026-11-23T09:04:00Z")
     #expect(undo.status == 0, "\(undo.err)")
     let list = try await sandbox.belfry("list", now: "2026-11-23T09:05:00Z")
-    #expect(list.out.contains("ringing  Rent"), "\(list.out)")
+    #expect(list.out.contains("due  Rent"), "\(list.out)")
   }
 
   @Test func discardedDeletionIsRestored() async throws {

@@ -128,9 +128,9 @@ import Testing
     let list = try await sandbox.belfry("list", "--json")
     #expect(list.status == 0)
     #expect(list.array.count == 2)
-    #expect(list.err.hasPrefix("warning: alarms/\(id ?? "").json is not valid: line 1"))
+    #expect(list.otherErrors.hasPrefix("warning: alarms/\(id ?? "").json is not valid: line 1"))
     #expect(list.err.contains("\nhint: Its last valid version stays armed"))
-    #expect(list.err.split(separator: "\n").count == 2)
+    #expect(list.otherErrors.split(separator: "\n").count == 2)
 
     let tick = try await sandbox.belfry("tick", "--json", now: "2026-11-21T09:00:00Z")
     #expect(tick.status == 0)
@@ -142,7 +142,7 @@ import Testing
     #expect(try sandbox.read(file) == "{ broken\n")
     // The hint recommends this command.
     _ = try await sandbox.git("checkout", "--", ".")
-    #expect(try await sandbox.belfry("list").err.isEmpty)
+    #expect(try await sandbox.belfry("list").otherErrors.isEmpty)
   }
 
   @Test func responseKeepsCorruptRecord() async throws {

@@ -41,7 +41,7 @@ import Testing
   func onboarding() async throws {
     let sandbox = try Sandbox()
     let first = try await sandbox.onTerminal("list", input: "\n\n\n", welcomed: false)
-    #expect(first.status == 0, "\(first.out)")
+    #expect(first.status == 1, "\(first.out)")
     let pages = ["Never Forget What Matters", "Weekly, Monthly, Annually", "Stay Notified"]
     var rest = first.out[...]
     for page in pages {
@@ -50,10 +50,11 @@ import Testing
     }
     // The page reports the user's hook on this machine.
     #expect(rest.contains("your own hook"))
-    #expect(rest.contains("No alarms yet."))
+    #expect(rest.contains("[i] install the service"))
+    #expect(rest.contains("there is no store"))
     let second = try await sandbox.onTerminal("list", input: "", welcomed: false)
     #expect(!second.out.contains(pages[0]))
-    #expect(second.out.contains("No alarms yet."))
+    #expect(second.out.contains("there is no store"))
   }
 
   @Test("The third onboarding page can send a test notification and can be skipped")
@@ -64,6 +65,20 @@ import Testing
     #expect(sandbox.rings.count == 1)
     let second = try await sandbox.onTerminal("list", input: "", welcomed: false)
     #expect(!second.out.contains("Stay Notified"))
+  }
+
+  @Test("The third onboarding page installs the service")
+  func onboardingInstallation() async throws {
+    let sandbox = try Sandbox()
+    let first = try await sandbox.onTerminal(
+      "list", input: "\n\ni\n", after: "Never Forget",
+      then: ("y\n\n", after: "Keep it running, from boot on?"), welcomed: false,
+      environment: try sandbox.systemd())
+    #expect(first.out.contains("Installed belfry.service."), "\(first.out)")
+    #expect(first.out.contains("The service keeps running while you are logged out."))
+    #expect(first.out.contains("No alarms yet."), "\(first.out)")
+    #expect(try sandbox.read(sandbox.root + "/calls").contains("enable --now belfry.service"))
+    #expect(FileManager.default.fileExists(atPath: sandbox.store))
   }
 
   @Test("Interrupted onboarding appears again, and never appears without a terminal")
@@ -600,7 +615,8 @@ import Testing
     let sandbox = try await rent()
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     let asked = try await sandbox.onTerminal(
-      "ring", input: "kq", after: "leave it ringing", now: at("09:00:30"))
+      "ring", input: "k", after: "leave it ringing", then: ("q", after: "Skip this occurrence?"),
+      now: at("09:00:30"))
     #expect(asked.out.contains("[k] skip"))
     #expect(asked.out.contains("Skip this occurrence? [y] yes, [n] no"), "\(asked.out)")
     _ = try await sandbox.belfry("done", "rent", now: at("09:01:00"))

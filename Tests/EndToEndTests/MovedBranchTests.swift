@@ -63,7 +63,7 @@ import Testing
     let (sandbox, server) = try await devices()
     try await move(sandbox, method, server: server)
     let list = try await sandbox.belfry("list", "--json", now: "2026-11-20T22:50:00Z")
-    #expect(list.err.isEmpty, "\(list.err)")
+    #expect(list.otherErrors.isEmpty, "\(list.err)")
     let next = Dictionary(
       uniqueKeysWithValues: list.array.map {
         ($0["title"] as? String ?? "", $0["nextOccurrence"] as? String ?? "")
@@ -188,7 +188,7 @@ import Testing
     try FileManager.default.removeItem(atPath: sandbox.store + "/.git/belfry/seen")
     let list = try await sandbox.belfry("list", "--json", now: "2026-11-20T22:50:00Z")
     #expect(list.array.count == 1)
-    #expect(list.err.isEmpty, "\(list.err)")
+    #expect(list.otherErrors.isEmpty, "\(list.err)")
     let output = try await sandbox.belfry(command, now: "2026-11-20T22:51:00Z")
     #expect(output.status == 0, "\(output.err)")
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)

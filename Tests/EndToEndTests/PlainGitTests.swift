@@ -122,7 +122,7 @@ import Testing
     #expect(list.array.compactMap { $0["title"] as? String } == ["Tea"])
     #expect(list.err.contains("an earlier commit is checked out"))
     #expect(list.err.contains("checkout main"))
-    #expect(list.err.split(separator: "\n").count == 2)
+    #expect(list.otherErrors.split(separator: "\n").count == 2)
     let add = try await sandbox.belfry("add", "Bread", "--daily")
     #expect(add.status == 1)
     #expect(add.err.contains("read-only"))

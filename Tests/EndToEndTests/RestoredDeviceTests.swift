@@ -38,8 +38,11 @@ import Testing
     let old = try #require(before)
     try await restore(sandbox, sandbox.store)
 
+    let first = try await sandbox.belfry("list", now: "2026-11-22T20:09:00Z")
+    #expect(first.err.contains("has no device identity yet"), "\(first.err)")
+    let evening = try await sandbox.belfry("tick", now: "2026-11-22T20:10:00Z")
+    #expect(evening.err.contains("belfry device adopt \(old.prefix(8))"), "\(evening.err)")
     let list = try await sandbox.belfry("list", now: "2026-11-22T20:10:00Z")
-    #expect(list.err.contains("belfry device adopt \(old.prefix(8))"), "\(list.err)")
     #expect(list.err.contains("so Pills rings here"), "\(list.err)")
     let doctor = try await findings(sandbox, "devices", now: "2026-11-22T20:10:00Z")
     #expect(doctor.first?.hasPrefix("problem: laptop (\(old.prefix(8)))") == true, "\(doctor)")

@@ -116,6 +116,39 @@ import Testing
     #expect(try sandbox.read(sandbox.root + "/table") == "0 5 * * * backup\n")
   }
 
+  @Test("install warns that the service ends at logout, and --linger keeps it running")
+  func lingering() async throws {
+    let sandbox = try Sandbox()
+    let path = try sandbox.systemd()
+    let plain = try await sandbox.belfry("service", "install", "--json", environment: path)
+    #expect(plain.status == 0, "\(plain.err)")
+    #expect(plain.object["lingers"] as? Bool == false)
+    #expect(plain.err.contains("the service stops when you log out"), "\(plain.err)")
+    #expect(plain.err.contains("belfry service install --linger"))
+    let silent = try await sandbox.belfry("service", "install", "--no-linger", environment: path)
+    #expect(silent.status == 0 && !silent.err.contains("log out"), "\(silent.err)")
+    #expect(try !sandbox.read(sandbox.root + "/calls").contains("enable-linger"))
+    let linger = try await sandbox.belfry("service", "install", "--linger", environment: path)
+    #expect(linger.status == 0, "\(linger.err)")
+    #expect(linger.err.contains("The service keeps running while you are logged out."))
+    let again = try await sandbox.belfry("service", "install", "--json", environment: path)
+    #expect(again.object["lingers"] as? Bool == true)
+    #expect(!again.err.contains("log out"), "\(again.err)")
+  }
+
+  @Test("If lingering cannot be enabled, the service is installed, and the error says what to do")
+  func refusedLingering() async throws {
+    let sandbox = try Sandbox()
+    let path = try sandbox.systemd(mayLinger: false)
+    let output = try await sandbox.belfry("service", "install", "--linger", environment: path)
+    #expect(output.status == 1)
+    #expect(output.err.contains("the service is installed"), "\(output.err)")
+    #expect(
+      output.err.contains("Access denied") && output.err.contains("sudo loginctl enable-linger"))
+    #expect(
+      FileManager.default.fileExists(atPath: sandbox.home + "/.config/systemd/user/belfry.service"))
+  }
+
   @Test(
     "An unreadable crontab is not replaced",
     arguments: [

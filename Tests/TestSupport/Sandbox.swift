@@ -62,6 +62,12 @@ public final class Sandbox: Sendable {
     /// Standard error.
     public let err: String
 
+    /// Standard error without the warning that no scheduler runs: most tests run none.
+    public var otherErrors: String {
+      err.split(separator: "\n", omittingEmptySubsequences: false)
+        .filter { !$0.hasPrefix("warning: the scheduler does not run, ") }.joined(separator: "\n")
+    }
+
     /// Throws unless the command succeeded, for the steps that prepare a test.
     public func expectSuccess() throws {
       if status != 0 { throw CommandFailure(status: status, message: err) }
@@ -111,10 +117,13 @@ public final class Sandbox: Sendable {
   ///
   /// - Parameters:
   ///   - after: the text that the terminal must show before the input is typed, or an empty string to type at once.
+  ///   - later: a second input, and the text before it.
   ///   - welcomed: true to skip the onboarding of a first command.
   public func onTerminal(
     _ arguments: String..., input: String, after: String = "",
-    now: String = "2026-11-20T22:41:00Z", welcomed: Bool = true
+    then later: (input: String, after: String)? = nil,
+    now: String = "2026-11-20T22:41:00Z", welcomed: Bool = true,
+    environment: [String: String] = [:]
   ) async throws -> Output {
     let folder = home + "/.local/state/belfry"
     if welcomed {
@@ -125,16 +134,53 @@ public final class Sandbox: Sendable {
     let command = ([Sandbox.binary] + arguments).map(quoted).joined(separator: " ")
     let shown = "\(root)/terminal-\(UUID().uuidString)"
     try write("", to: shown)
+    let inputs = [(input, after)] + (later.map { [($0.input, $0.after)] } ?? [])
+    let typing = inputs.map { input, after in
+      """
+      until grep -qF -- \(quoted(after)) '\(shown)' || [ -z \(quoted(after)) ]; do sleep 0.02; done
+      printf '%s' \(quoted(input))
+      """
+    }.joined(separator: "\n")
     let line = """
-      { until grep -qF -- \(quoted(after)) '\(shown)' || [ -z \(quoted(after)) ]; do sleep 0.02; done
-        printf '%s' \(quoted(input)); } |
+      { \(typing); } |
         script -qfec \(quoted("stty cols 80 rows 24; \(command)")) '\(shown)'
       """
     return try await run(
       "/bin/sh", ["-c", line],
       environment: [
         "TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": now, "TERM": "xterm-256color",
-      ])
+      ].merging(environment) { $1 })
+  }
+
+  // MARK: The background service
+
+  /// Creates programs that stand for a systemd whose user does not linger. They append their calls to the file `calls`.
+  ///
+  /// - Parameter mayLinger: false to refuse lingering.
+  /// - Returns: the environment variables with which belfry finds them.
+  public func systemd(mayLinger: Bool = true) throws -> [String: String] {
+    let folder = root + "/programs"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    func program(_ name: String, _ text: String) throws {
+      try write(
+        "#!/bin/sh\necho \(name) \"$@\" >> '\(root)/calls'\n\(text)\n", to: "\(folder)/\(name)",
+        mode: 0o755)
+    }
+    try program("systemctl", "exit 0")
+    try program("crontab", "echo 'no crontab for me' >&2; exit 1")
+    let linger =
+      mayLinger
+      ? "touch '\(root)/lingers'"
+      : "echo 'Could not enable linger: Access denied' >&2; exit 1"
+    try program(
+      "loginctl",
+      """
+      case $1 in
+      show-user) [ -e '\(root)/lingers' ] && echo yes || echo no;;
+      enable-linger) \(linger);;
+      esac
+      """)
+    return ["PATH": "\(folder):/usr/local/bin:/usr/bin:/bin", "XDG_RUNTIME_DIR": root]
   }
 
   // MARK: Power

@@ -28,7 +28,7 @@ struct BatteryStatus: ParsableCommand {
 
   func run() throws {
     let context = try common.context(parent.root)
-    let store = try context.open()
+    let store = try context.open(.reading)
     let text = BatteryText(
       now: context.storeContext.now, zones: context.storeContext.zones, context.style)
     switch context.battery {

@@ -62,7 +62,7 @@ struct CallsShow: ParsableCommand {
 
   func run() throws {
     let context = try common.context(parent.root)
-    let store = try context.open()
+    let store = try context.open(.reading)
     let own = store.devices.callers.contains(store.device)
     context.restrictCallsFile()
     let provider = try context.callProvider
@@ -218,12 +218,12 @@ struct CallsTest: AsyncParsableCommand {
   func run() async throws {
     let number = try CascadeText.phone(number)
     let context = try common.context(parent.root)
-    let store = try context.open()
     guard try context.callProvider != nil || context.ownHook("call") != nil else {
       throw CommandError(
         .notPossible, "this device cannot place calls yet.",
         hint: "To set it up: belfry help calls")
     }
+    let store = try context.open(.reading)
     let call = Notification.Call(
       .phone(number, message: nil), subject: nil,
       source: NotificationText.source(store.devices.own), isTest: true)
@@ -254,7 +254,7 @@ private struct CallSetup {
 
   init(_ common: CommonOptions, _ root: Belfry) throws {
     context = try common.context(root)
-    store = try context.open()
+    store = try context.open(.creating)
     json = common.json
   }
 

@@ -32,7 +32,7 @@ struct ConflictsList: AsyncParsableCommand {
 
   func run() async throws {
     let context = try common.context(parent.root)
-    let store = try context.open()
+    let store = try context.open(.reading)
     let items = try await store.history.conflicts(limit: all ? .max : defaultLimit)
     if common.json {
       return try Console.write(
@@ -96,7 +96,7 @@ struct ConflictsRestore: AsyncParsableCommand {
 
   func run() async throws {
     let context = try common.context(parent.root)
-    let store = try context.open()
+    let store = try context.open(.writing)
     let items = number > 0 ? try await store.history.conflicts(limit: number) : []
     guard number > 0, items.count >= number else {
       throw CommandError(
@@ -137,7 +137,7 @@ struct Explain: AsyncParsableCommand {
 
   func run() async throws {
     let context = try common.context(root)
-    let store = try context.open()
+    let store = try context.open(.reading)
     let id = try context.find(alarm, in: store).id
     let civil = try occurrence.map { try InputParser(context).occurrence($0, of: id, in: store) }
     let explanation = try await store.history.explain(id, occurrence: civil)

@@ -33,7 +33,7 @@ struct Delete: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let store = try context.open()
+    let store = try context.open(.writing)
     guard let alarm else { return try deleteFinished(context, store) }
     let summary = try context.find(alarm, in: store)
     let title = Printable.text(summary.title)

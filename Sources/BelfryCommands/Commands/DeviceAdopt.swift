@@ -25,7 +25,7 @@ struct DeviceAdopt: ParsableCommand {
 
   func run() throws {
     let context = try common.context(parent.root)
-    let store = try context.open()
+    let store = try context.open(.writing)
     let presence = store.devices.presence
     let old = try find(store, presence)
     if !force { try expectSilent(old, store, presence) }

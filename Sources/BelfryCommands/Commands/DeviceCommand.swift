@@ -45,9 +45,10 @@ struct DeviceCommand: ParsableCommand {
       return kind
     }
     let context = try common.context(root)
-    let store = try context.open()
+    let isReading = name == nil && kind == nil && owner == nil
+    let store = try context.open(isReading ? .reading : .creating)
     let device: Device
-    if name == nil, kind == nil, owner == nil {
+    if isReading {
       device = store.devices.own
     } else {
       device = try store.devices.describe { device in

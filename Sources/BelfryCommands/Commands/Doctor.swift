@@ -48,9 +48,7 @@ struct Doctor: AsyncParsableCommand {
       return await check.run(context)
     }
     guard try Store.existing(context.storePath, context: context.storeContext) != nil else {
-      throw CommandError(
-        .failed, "there is no store at \(Printable.text(context.storePath)).",
-        hint: "Create one: belfry list")
+      throw StoreError.noStore(path: context.storePath)
     }
     var all: [Diagnosis] = []
     let examinations = (repair ? [Examination.repair] : []) + Examination.checks

@@ -51,7 +51,7 @@ struct Edit: ParsableCommand {
     }
     // An invalid option is reported before the alarm is looked up.
     _ = try tagging.changed([])
-    let store = try context.open()
+    let store = try context.open(.writing)
     let summary = try context.find(alarm, in: store)
     let (result, fields) = try store.update(summary.id) { before in
       var after = before
@@ -76,6 +76,7 @@ struct Edit: ParsableCommand {
       batteryWarnings: BatteryWarnings(context, store, result, status))
     output.actions = ActionCheck(context, store)
     output.actions?.warn(about: result)
+    output.scheduler = context.checkScheduler(of: store)
     if common.json { return try Console.write(output.document(result, status)) }
     let newTitle = Printable.text(result.title)
     let change =

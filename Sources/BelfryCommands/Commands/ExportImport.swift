@@ -41,7 +41,7 @@ struct Export: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let store = try context.open(welcome: false)
+    let store = try context.open(.reading, welcome: false)
     var document: [UInt8] = []
     let problems: [RecordProblem]
     var remarks: [Remark] = []
@@ -97,7 +97,7 @@ struct Import: ParsableCommand {
       guard bytes.count <= CalendarDocument.largest else {
         throw InputFile.tooLarge(file)
       }
-      let store = try context.open(welcome: false)
+      let store = try context.open(.creating, welcome: false)
       let (alarms, leftOut) = try CalendarDocument().read(
         bytes, now: context.storeContext.now, zones: context.storeContext.zones,
         calendar: store.calendars.workCalendar)
@@ -121,7 +121,7 @@ struct Import: ParsableCommand {
         "\(Printable.text(file)) is neither an export, a calendar nor a taskwarrior export.",
         hint: "Import a belfry export, an iCalendar file or the output of 'task export'.")
     }
-    let store = try context.open(welcome: false)
+    let store = try context.open(.creating, welcome: false)
     let (alarms, leftOut) = TaskwarriorDocument.read(
       json, now: context.storeContext.now, zone: context.storeContext.zones.local)
     try add(alarms, leftOut, to: store, context)
@@ -137,7 +137,7 @@ struct Import: ParsableCommand {
       if common.json { return try print(imported: records.count, unchanged: 0, leftOut: []) }
       return Console.line("Would merge \(alarms) alarms and \(entries) log entries.")
     }
-    let store = try context.open(welcome: false)
+    let store = try context.open(.creating, welcome: false)
     let result = try store.take(
       records, subject: "Import \(alarms) alarms and \(entries) log entries")
     result.printWarnings()

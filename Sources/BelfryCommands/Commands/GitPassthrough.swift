@@ -17,7 +17,7 @@ struct GitPassthrough: ParsableCommand {
 
   func run() throws {
     if arguments.first == "--help" || arguments.first == "-h" { throw CleanExit.helpRequest(self) }
-    let store = try CommandContext(store: root.store).open(welcome: false)
+    let store = try CommandContext(store: root.store).open(.writing, welcome: false)
     for name in GitCommand.repositoryVariables { unsetenv(name) }
     let argv =
       ["git", "-C", store.path]

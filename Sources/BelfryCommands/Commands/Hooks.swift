@@ -50,7 +50,7 @@ struct HooksInstall: ParsableCommand {
 
   func run() throws {
     let context = try common.context(parent.root)
-    let results = try context.gitHooks(context.open()).install()
+    let results = try context.gitHooks(context.open(.writing)).install()
     try show([("merge driver", "installed")] + results, asJSON: common.json)
   }
 }
@@ -64,7 +64,7 @@ struct HooksUninstall: ParsableCommand {
 
   func run() throws {
     let context = try common.context(parent.root)
-    let results = try context.gitHooks(context.open()).uninstall()
+    let results = try context.gitHooks(context.open(.writing)).uninstall()
     try show([("merge driver", "removed")] + results, asJSON: common.json)
   }
 }
@@ -78,7 +78,7 @@ struct HooksStatus: ParsableCommand {
 
   func run() throws {
     let context = try common.context(parent.root)
-    let hooks = try context.gitHooks(context.open())
+    let hooks = try context.gitHooks(context.open(.reading))
     var results = [
       (hook: "merge driver", result: try hooks.hasDriver() ? "installed" : "missing")
     ]

@@ -37,8 +37,8 @@ struct List: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let store = try context.open()
-    context.warnings.warnAboutDaemon(of: store)
+    let store = try context.open(.reading)
+    let scheduler = context.checkScheduler(of: store)
     let all = try context.overview(store)
     let filter = try AlarmFilter(words, InputParser(context))
     // A filter for finished alarms lists them, too.
@@ -55,6 +55,7 @@ struct List: ParsableCommand {
       let alarms = try store.alarms(summaries)
       var output = output
       output.actions = ActionCheck(context, store)
+      output.scheduler = scheduler
       return try Console.write(
         summaries.compactMap { summary in
           alarms[summary.id].map { output.document($0, summary.status) }

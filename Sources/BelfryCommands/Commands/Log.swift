@@ -30,7 +30,7 @@ struct Log: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let store = try context.open()
+    let store = try context.open(.reading)
     let wanted = try alarm.map { try identifier($0, context, store) }
     let text = LogText(names: store.deviceNames(), times: context.times)
     let log = store.history.log(of: wanted) { path, error in

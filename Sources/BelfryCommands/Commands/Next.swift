@@ -24,13 +24,16 @@ struct Next: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let store = try context.open()
+    let store = try context.open(.reading)
     let summaries = try AlarmSelection.listed(words, in: store, context)
     let items = try upcoming(summaries, store, after: context.storeContext.now)
     let output = AlarmOutput(store: store, style: context.style)
+    let scheduler = context.checkScheduler(of: store)
     if common.json {
       return try Console.write(
-        items.map { NextDocument($0.alarm, $0.occurrence, zones: output.zones) })
+        items.map {
+          NextDocument($0.alarm, $0.occurrence, scheduler: scheduler, zones: output.zones)
+        })
     }
     if items.isEmpty { Console.line("No upcoming occurrences.") }
     Console.write(OccurrenceTable(output).text(items))

@@ -114,7 +114,7 @@ private struct Pausing {
   func run(
     _ words: [String], _ pause: (Timeline, Instant) throws -> BelfryCore.Pause?
   ) throws {
-    let store = try context.open()
+    let store = try context.open(.writing)
     let summaries = try AlarmSelection.listed(words, in: store, context)
     let isNamed =
       try !words.isEmpty

@@ -15,7 +15,7 @@ struct Pending: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let store = try context.open()
+    let store = try context.open(.reading)
     let output = AlarmOutput(store: store, style: context.style)
     let items = try AlarmSelection.listed(words, in: store, context)
       .flatMap { summary in summary.status.pending.map { (summary: summary, pending: $0) } }

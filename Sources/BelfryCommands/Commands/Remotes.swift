@@ -40,7 +40,7 @@ struct RemoteAdd: ParsableCommand {
         .usage, "'\(Printable.text(name))' cannot be a remote's name.",
         hint: "Use letters, digits, '.', '_' and '-'.")
     }
-    let store = try context.open()
+    let store = try context.open(.creating)
     let remote = Remote(name: name, url: RemoteURLInput.absolute(url))
     if MailboxURL.isMailbox(remote.url, store) {
       throw CommandError(
@@ -67,7 +67,7 @@ struct RemoteList: ParsableCommand {
   @ParentCommand var parent: RemoteCommand
 
   func run() throws {
-    let remotes = try common.context(parent.root).open().sync.remotes()
+    let remotes = try common.context(parent.root).open(.reading).sync.remotes()
     if common.json {
       return try Console.write(remotes.map(RemoteDocument.init))
     }
@@ -91,7 +91,7 @@ struct RemoteRemove: ParsableCommand {
   @ParentCommand var parent: RemoteCommand
 
   func run() throws {
-    try common.context(parent.root).open().sync.removeRemote(name)
+    try common.context(parent.root).open(.writing).sync.removeRemote(name)
     if common.json {
       try Console.write(RemovedRemoteDocument(name: name))
     } else {

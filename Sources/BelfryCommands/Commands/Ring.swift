@@ -22,7 +22,7 @@ struct Ring: AsyncParsableCommand {
 
   func run() async throws {
     let context = try CommandContext(store: self.store ?? root.store)
-    let store = try context.open(welcome: false)
+    let store = try context.open(.reading, welcome: false)
     let only = try alarm.map { try context.find($0, in: store).id }
     try await RingLoop(context, only: only).run()
   }
@@ -44,7 +44,7 @@ struct RingLoop {
 
   /// Returns the ringing alarms, sorted by title, and the reopened store.
   private func ringing() throws -> (store: Store, summaries: [AlarmSummary]) {
-    let store = try context.later(by: elapsed).open(welcome: false)
+    let store = try context.later(by: elapsed).open(.reading, welcome: false)
     let summaries = try store.overview().summaries.filter {
       $0.status.state == .ringing && (only == nil || $0.id == only)
     }
@@ -251,7 +251,7 @@ struct RingLoop {
     _ answer: Answer, _ summary: AlarmSummary, _ settings: Settings, _ message: inout String?
   ) throws -> [String]? {
     let later = context.later(by: elapsed)
-    let store = try later.open(welcome: false)
+    let store = try later.open(.writing, welcome: false)
     let answering = Answering(summary, summary.status.current, in: store, settings: settings, later)
     do {
       let (transition, status) = try answering.give(answer)

@@ -42,11 +42,10 @@ struct SettingsShow: ParsableCommand {
 
   func run() throws {
     let context = try common.context(parent.root)
-    let store = try context.open()
-    let settings = try context.settings(store)
+    let settings = try context.currentSettings()
     let hooks = context.hooks()
     let reach = Blocking.run { await hooks.reach() }
-    let remotes = try store.sync.remotes()
+    let remotes = try context.existing?.sync.remotes() ?? []
     if common.json {
       return try Console.write(
         SettingsDocument(
@@ -76,7 +75,7 @@ struct SettingsGet: ParsableCommand {
   func run() throws {
     let setting = try SettingsCommand.setting(name)
     let context = try common.context(parent.root)
-    let value = try context.settings(try context.open())[keyPath: setting.value]
+    let value = try context.currentSettings()[keyPath: setting.value]
     if common.json {
       try Console.write(SettingsDocument(setting, value))
     } else {
@@ -138,7 +137,7 @@ private func change(
     }
     try file.set(setting, to: value)
   } else {
-    completed = try context.open().set(setting, to: value)
+    completed = try context.open(.creating).set(setting, to: value)
   }
   let now = value ?? Settings()[keyPath: setting.value]
   if json { return try Console.write(SettingsDocument(setting, now)) }

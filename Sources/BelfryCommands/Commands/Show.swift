@@ -25,7 +25,7 @@ struct Show: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let store = try context.open()
+    let store = try context.open(.reading)
     let summary = try context.find(self.alarm, in: store)
     guard let alarm = try store.alarm(summary.id) else { throw StoreError.noSuchAlarm(self.alarm) }
     let status = try store.status(alarm)
@@ -34,6 +34,7 @@ struct Show: ParsableCommand {
       batteryWarnings: BatteryWarnings(context, store, alarm, status))
     output.actions = ActionCheck(context, store)
     output.actions?.warn(about: alarm)
+    output.scheduler = context.checkScheduler(of: store)
     if common.json { return try Console.write(output.document(alarm, status)) }
     Console.write(output.summary(AlarmSummary(alarm, status: status)))
     var rows = [

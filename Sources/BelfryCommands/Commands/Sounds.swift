@@ -28,7 +28,7 @@ struct SoundsList: ParsableCommand {
 
   func run() throws {
     let context = try common.context(parent.root)
-    let settings = try context.settings(try context.open())
+    let settings = try context.currentSettings()
     let chosen = Sound.chosen(settings.sound)?.name
     if common.json {
       return try Console.write(

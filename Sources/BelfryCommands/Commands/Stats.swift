@@ -20,7 +20,7 @@ struct Stats: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let store = try context.open()
+    let store = try context.open(.reading)
     let settings = try context.settings(store)
     let output = AlarmOutput(store: store, style: context.style)
     let summaries =

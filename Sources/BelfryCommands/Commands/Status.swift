@@ -14,7 +14,7 @@ struct Status: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let store = try context.open()
+    let store = try context.open(.reading)
     let status = try StoreStatus(of: store)
     context.warnings.warn(about: status.problems)
     if common.json { return try Console.write(StatusDocument(status)) }

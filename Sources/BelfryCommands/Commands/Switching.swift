@@ -39,7 +39,7 @@ struct Disable: ParsableCommand {
 private func setEnabled(
   _ enabled: Bool, _ name: String, _ context: CommandContext, json: Bool, isStill: Bool
 ) throws {
-  let store = try context.open()
+  let store = try context.open(.writing)
   let summary = try context.find(name, in: store)
   var cleared: [CivilDateTime] = []
   let (alarm, fields) = try store.update(summary.id) { before in
@@ -51,9 +51,10 @@ private func setEnabled(
     return (change, result)
   }
   let status = try store.status(alarm)
-  let output = AlarmOutput(
+  var output = AlarmOutput(
     store: store, style: context.style,
     batteryWarnings: BatteryWarnings(context, store, alarm, status))
+  if enabled { output.scheduler = context.checkScheduler(of: store) }
   if json {
     return try Console.write(
       output.document(alarm, status, event: Event(enabled ? .enabled : .disabled)))

@@ -32,7 +32,7 @@ struct SyncCommand: AsyncParsableCommand {
   func run() async throws {
     let context = try common.context(root)
     let line = TransferLine()
-    let store = try context.transferring(line).open(welcome: false, creates: false)
+    let store = try context.transferring(line).open(.writing, welcome: false)
     if mail, !dryRun, remotes.isEmpty, !PartnerStore(store).isEmpty {
       // Before the sync, so that it pushes the alarms that partners have set.
       let isAlone = try store.sync.remotes().isEmpty
@@ -63,7 +63,7 @@ struct SyncCommand: AsyncParsableCommand {
   /// - Parameter isAlone: true if the store has no remote; then a failure fails the command.
   private func checkMailboxes(_ context: CommandContext, isAlone: Bool) async throws {
     let report = try await Watchdog.limit {
-      try await PartnerSession(context, creates: false).round()
+      try await PartnerSession(context, .writing).round()
     }
     if !common.json { PartnerText(context).show(report.news) }
     for failure in report.failures {

@@ -21,13 +21,13 @@ struct TierCommand: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let store = try context.open()
-    guard let tier else { return try show(context.settings(store).tier, completed: [], context) }
+    guard let tier else { return try show(context.currentSettings().tier, completed: [], context) }
     guard let wanted = Settings.Tier(rawValue: tier.lowercased()) else {
       throw CommandError(
         .usage, "there is no tier '\(Printable.text(tier))'.",
         hint: "The tiers: free, plus and premium.")
     }
+    let store = try context.open(.creating)
     try show(wanted, completed: store.set(.tier, to: .word(wanted.rawValue)), context)
   }
 

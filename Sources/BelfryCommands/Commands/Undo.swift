@@ -23,7 +23,7 @@ struct Undo: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let store = try context.open()
+    let store = try context.open(.writing)
     let undone: Undone
     do {
       undone = try store.history.undo(skipping: skip)

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryScheduler
 import BelfryStore
 
 /// Alarms as text and as documents.
@@ -10,6 +11,8 @@ struct AlarmOutput: Sendable {
   let batteryWarnings: BatteryWarnings
   /// The check of the alarms' actions on this device; nil to check none.
   var actions: ActionCheck?
+  /// Whether alarms ring on this device, for documents; nil to leave it out.
+  var scheduler: SchedulerState?
 
   init(
     now: Instant, zones: ZoneLibrary, style: Style,
@@ -173,6 +176,17 @@ struct AlarmOutput: Sendable {
     let id = summary.id.short
     switch status.state {
     case .active: return []
+    case .ringing where status.isUndelivered:
+      return [
+        [
+          Piece("Due, not delivered", .red),
+          Piece(" on this device", .red), Piece(current.map { ", since \($0)" } ?? ""),
+        ],
+        [
+          Piece("if it is done: belfry done \(id);", .faint),
+          Piece(" reasons: belfry why \(id)", .faint),
+        ],
+      ]
     case .ringing:
       return [
         [Piece("RINGING", .red), Piece(current.map { " since \($0)" } ?? "")],
@@ -248,7 +262,8 @@ struct AlarmOutput: Sendable {
   func document(_ alarm: Alarm, _ status: AlarmStatus) -> AlarmDocument {
     AlarmDocument(
       alarm, status, batteryWarning: batteryWarnings[alarm.id],
-      actionProblems: actions?.problems(of: alarm) ?? [], now: now, zones: zones)
+      actionProblems: actions?.problems(of: alarm) ?? [], scheduler: scheduler, now: now,
+      zones: zones)
   }
 
   /// Returns the document of an action.
@@ -259,7 +274,7 @@ struct AlarmOutput: Sendable {
   ) -> ActionDocument {
     ActionDocument(
       alarm, status, event: event, skipped: skipped, batteryWarning: batteryWarnings[alarm.id],
-      zones: zones)
+      scheduler: scheduler, zones: zones)
   }
 
   /// Returns `next is Mon 23 Nov 2026, 09:00, in 2 days`, or the reason why there is no next occurrence.

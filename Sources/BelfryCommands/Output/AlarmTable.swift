@@ -149,7 +149,7 @@ struct AlarmTable: Sendable {
     return Row(
       group: group,
       cells: [
-        TextColumns.Cell(summary.id.short, .faint), state(status.state),
+        TextColumns.Cell(summary.id.short, .faint), state(status),
         TextColumns.Cell(Printable.text(summary.title), group == .now ? .bold : muted),
         TextColumns.Cell(schedule(summary), .faint),
         TextColumns.Cell(when(summary), muted),
@@ -157,8 +157,10 @@ struct AlarmTable: Sendable {
       ])
   }
 
-  private func state(_ state: AlarmStatus.State) -> TextColumns.Cell {
-    switch state {
+  private func state(_ status: AlarmStatus) -> TextColumns.Cell {
+    let state = status.state
+    return switch state {
+    case .ringing where status.isUndelivered: TextColumns.Cell("due", .red)
     case .active: TextColumns.Cell()
     case .ringing, .missed: TextColumns.Cell(state.rawValue, .red)
     case .snoozed, .paused: TextColumns.Cell(state.rawValue, .yellow)
@@ -201,6 +203,10 @@ struct AlarmTable: Sendable {
     let status = summary.status
     var badges: [String] = []
     var color: Style.Color? = .faint
+    if status.state == .ringing, status.isUndelivered {
+      badges.append("not delivered")
+      color = .red
+    }
     if let warning = output.batteryWarnings[summary.id] {
       badges.append("battery \(warning.predicted)%")
       color = warning.risk == .critical ? .red : .orange

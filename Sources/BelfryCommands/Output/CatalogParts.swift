@@ -264,13 +264,15 @@ struct CatalogParts {
     let pages = (1...WelcomePages.count).map { number in
       Part(
         name: "welcome \(number)",
-        text: WelcomePages.page(number, machine: reached, style) + WelcomePages.keys(number, style)
+        text: WelcomePages.page(number, machine: reached, style)
+          + WelcomePages.keys(number, machine: reached, style)
           + "\n")
     }
     return pages + [
       Part(
         name: "welcome 3, nothing is set up",
-        text: WelcomePages.page(3, machine: unreachable, style) + WelcomePages.keys(3, style)
+        text: WelcomePages.page(3, machine: unreachable, style)
+          + WelcomePages.keys(3, machine: unreachable, style)
           + "\n")
     ]
   }

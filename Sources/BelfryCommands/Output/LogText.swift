@@ -36,6 +36,14 @@ struct LogText {
     return text + "  \(devices.joined(separator: ", "))"
   }
 
+  /// Returns an entry without the alarm and the occurrence: `today 09:00  fired  laptop`.
+  func event(_ entry: LogEntry) -> String {
+    let details = text(entry).map { ", \(Printable.text($0))" } ?? ""
+    let device = Printable.text(names[entry.device] ?? entry.device.short)
+    return
+      "\(times.relative(entry.at))  \(entry.action.label)\(entry.auto ? " automatically" : "")\(details)  \(device)"
+  }
+
   /// The maximum number of alarms and occurrences that a line names.
   private static let maxNames = 3
 

@@ -43,7 +43,7 @@ enum WelcomePages {
     let scheduler =
       machine.isTicking
       ? "The scheduler runs, so alarms ring."
-      : "The scheduler does not run yet, so no alarm rings. Install it: belfry service install"
+      : "The scheduler does not run yet, so no alarm rings. Type i to install it now, or later: belfry service install"
     return [Printable.text(reach), scheduler]
   }
 
@@ -61,9 +61,10 @@ enum WelcomePages {
   }
 
   /// Returns the line with the keys that a page accepts.
-  static func keys(_ number: Int, _ style: Style) -> String {
+  static func keys(_ number: Int, machine: Machine, _ style: Style) -> String {
     if number < count { return "  [Enter] continue (\(number) of \(count)) " }
-    let keys = ["[Enter] get started", "[t] show a test notification", "[s] skip for now"]
+    let install = machine.isTicking ? [] : ["[i] install the service"]
+    let keys = ["[Enter] get started"] + install + ["[t] test notification", "[s] skip for now"]
     let line = "  " + keys.joined(separator: "   ") + " "
     return TextWidth.of(line) <= style.width ?? 80
       ? line : keys.map { "  \($0)" }.joined(separator: "\n") + " "

@@ -24,7 +24,7 @@ struct AlarmCreation {
     // Invalid options are reported before the first command creates a store.
     _ = try schedule(parser)
     _ = try delivery.changed(Alarm.Delivery())
-    let store = try context.open()
+    let store = try context.open(.creating)
     let settings = try context.settings(store)
     // With the setting fixedZone, a new alarm keeps the time zone of this device.
     let localZone = zones.zone(named: zones.local.name).map { Alarm.Zone.named($0.name) }
@@ -56,6 +56,7 @@ struct AlarmCreation {
       batteryWarnings: BatteryWarnings(context, store, alarm, status))
     output.actions = ActionCheck(context, store)
     output.actions?.warn(about: alarm)
+    output.scheduler = context.checkScheduler(of: store)
     if json { return try Console.write(output.document(alarm, status)) }
     Console.line(
       "Added \(Printable.text(title)) (\(alarm.id.short)), \(schedule.summary): \(output.next(alarm, status))."

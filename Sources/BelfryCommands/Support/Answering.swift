@@ -28,7 +28,7 @@ enum Responding {
     let parser = InputParser(context)
     // An invalid option is reported before the first command creates a store.
     if let occurrence = options.occurrence { _ = try parser.moment(occurrence, of: "--occurrence") }
-    let store = try context.open()
+    let store = try context.open(.writing)
     let selection = try AlarmSelection(
       options.alarms, all: options.all, for: verb, in: store, context)
     if selection.isBulk {
@@ -115,7 +115,7 @@ struct Answering {
   /// Creates the answering of one alarm by its name.
   init(_ name: String, _ occurrence: String?, _ context: CommandContext) throws {
     let parser = InputParser(context)
-    let store = try context.open()
+    let store = try context.open(.writing)
     let summary = try StoreSession(context).findRinging(name, in: store)
     self.init(
       summary, try occurrence.map { try parser.occurrence($0, of: summary.id, in: store) },

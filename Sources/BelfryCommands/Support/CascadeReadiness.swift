@@ -89,7 +89,7 @@ struct CascadeReadiness {
       names = devices.names
       heartbeats = store.deviceHeartbeats
       presence = store.devices.presence
-      isSchedulerRunning = DaemonHandle(store).state().isRunning || store.hasTickedLately
+      isSchedulerRunning = SchedulerState(store).isRunning
       hasRemote = store.sync.hasRemote
     }
 

@@ -98,14 +98,18 @@ struct CommandContext {
 
   // MARK: The store
 
-  /// Opens the store, and prints its warnings. If there is no store, creates one and reports that.
+  /// Opens the store, and prints its warnings.
   ///
   /// - Parameters:
+  ///   - use: what the command does with the store.
   ///   - welcome: show the welcome pages before a user's first command.
-  ///   - creates: create the store if there is none. Background processes never create one.
-  func open(welcome: Bool = true, creates: Bool = true) throws -> Store {
-    try StoreSession(self).open(welcome: welcome, creates: creates)
+  /// - Throws: `StoreError.noStore` if there is none, unless the command creates one; `CommandError`, `StoreError`.
+  func open(_ use: StoreUse, welcome: Bool = true) throws -> Store {
+    try StoreSession(self).open(use, welcome: welcome)
   }
+
+  /// The store, opened for reading; nil if there is none or it cannot be read.
+  var existing: Store? { try? Store.existing(storePath, context: storeContext) }
 
   /// Returns the alarms, and prints warnings about invalid records.
   func overview(_ store: Store) throws -> [AlarmSummary] { try StoreSession(self).overview(store) }
@@ -119,11 +123,26 @@ struct CommandContext {
 
   /// The working days and holidays of the store; nil if there is no store or it cannot be read.
   var workCalendar: WorkCalendar? {
-    guard let store = try? Store.existing(storePath, context: storeContext) else { return nil }
-    return store.calendars.workCalendar
+    existing?.calendars.workCalendar
+  }
+
+  /// Returns whether alarms ring on this device, and prints a warning if they do not.
+  func checkScheduler(of store: Store) -> SchedulerState {
+    let scheduler = SchedulerState(store)
+    warnings.warn(about: scheduler)
+    return scheduler
   }
 
   // MARK: Settings
+
+  /// Returns the settings of the store, or without a store this device's own ones and the defaults.
+  func currentSettings() throws -> Settings {
+    do {
+      return try settings(open(.reading))
+    } catch StoreError.noStore {
+      return try deviceSettings?.applied(to: Settings()) ?? Settings()
+    }
+  }
 
   /// Returns the shared settings with this device's own, and prints warnings about invalid files.
   func settings(_ store: Store) throws -> Settings {

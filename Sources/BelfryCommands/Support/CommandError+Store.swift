@@ -26,7 +26,7 @@ extension CommandError {
     case .noStore(let path):
       return (
         .failed, "there is no store at \(Printable.text(path)).",
-        "If it is on another disk, mount it. To create a new store: belfry list"
+        "Make one with your first alarm: belfry add Rent every friday 9am. Or copy that of another device: belfry clone URL. If it is on another disk, mount that."
       )
     case .notAStore(let path):
       return (

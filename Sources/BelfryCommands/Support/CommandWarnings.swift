@@ -9,6 +9,8 @@ import Synchronization
 /// A command may find the same problem several times. Each warning is printed once.
 final class CommandWarnings: Sendable {
   private let printed = Mutex<Set<[String]>>([])
+  /// True during an unfinished merge of git, whose conflicts make records invalid.
+  private let isMerging = Mutex(false)
 
   /// Prints a warning that was not printed yet.
   ///
@@ -48,12 +50,25 @@ final class CommandWarnings: Sendable {
     }
   }
 
-  /// Warns if the store's daemon does not respond.
-  func warnAboutDaemon(of store: Store) {
-    guard case .unresponsive(let process) = DaemonHandle(store).state() else { return }
+  /// Warns about a merge of git that the next change of the store finishes.
+  func warnAboutMerge() {
+    isMerging.withLock { $0 = true }
     warn(
-      "the daemon does not respond, so no alarm rings: \(Printable.text(process)).",
-      remedy: DaemonRemedy.restart)
+      "git has not finished a merge; the last valid version of each alarm is shown, and rings.",
+      remedy: "The scheduler and the next change merge both sides: belfry tick")
+  }
+
+  /// Warns if no alarm rings on this device.
+  func warn(about scheduler: SchedulerState) {
+    switch scheduler {
+    case .daemon, .ticks: break
+    case .unresponsive(let process):
+      warn(
+        "the daemon does not respond, so no alarm rings: \(Printable.text(process)).",
+        remedy: DaemonRemedy.restart)
+    case .absent:
+      warn("the scheduler does not run, so no alarm rings on this device: belfry service install")
+    }
   }
 
   /// The maximum number of problems to print. `belfry doctor` prints all.
@@ -61,6 +76,12 @@ final class CommandWarnings: Sendable {
 
   /// Warns about records that are not valid.
   func warn(about problems: [RecordProblem]) {
+    var problems = problems
+    if isMerging.withLock({ $0 }) {
+      problems.removeAll { problem in
+        if case .invalid(_, lastGood: true) = problem.kind { true } else { false }
+      }
+    }
     for problem in problems.prefix(CommandWarnings.maxProblems) {
       let path = Printable.text(problem.path)
       switch problem.kind {

@@ -12,14 +12,13 @@ struct PartnerSession: Sendable {
   let partnerStore: PartnerStore
   private let opened = ElapsedTime()
 
-  init(_ common: CommonOptions, _ root: Belfry) throws {
-    try self.init(common.context(root))
+  init(_ common: CommonOptions, _ root: Belfry, _ use: StoreUse = .writing) throws {
+    try self.init(common.context(root), use)
   }
 
-  /// - Parameter creates: create the store if there is none. Background commands pass false.
-  init(_ context: CommandContext, creates: Bool = true) throws {
+  init(_ context: CommandContext, _ use: StoreUse = .writing) throws {
     self.context = context
-    store = try context.open(creates: creates)
+    store = try context.open(use)
     settings = try context.settings(store)
     partnerStore = PartnerStore(store)
   }

@@ -1,29 +1,58 @@
 import BelfryCore
 import BelfryStore
 
-/// A command's use of its store: opening, finding alarms, and the upkeep after the command.
+/// What a command does with its store.
+enum StoreUse: Sendable {
+  /// Reads it. Creates no store, gives a clone no device identity, completes no merge of git, and changes no record.
+  case reading
+  /// Changes it.
+  case writing
+  /// Changes it, and creates it if there is none.
+  case creating
+}
+
+/// A command's access to its store: opening, finding alarms, and the upkeep after the command.
 struct StoreSession {
   private let context: CommandContext
 
   init(_ context: CommandContext) { self.context = context }
 
-  /// Opens the store, and prints its warnings. If there is no store, creates one and reports that.
+  /// Opens the store, and prints its warnings.
   ///
   /// - Parameters:
+  ///   - use: what the command does with the store.
   ///   - welcome: show the welcome pages before a user's first command.
-  ///   - creates: create the store if there is none. Background processes never create one.
-  func open(welcome: Bool, creates: Bool) throws -> Store {
+  func open(_ use: StoreUse, welcome: Bool) throws -> Store {
     if welcome, !context.isQuiet { try Welcome(context).showOnce() }
+    let store = use == .reading ? try openForReading() : try openForWriting(use)
+    context.warnings.warn(about: store)
+    return store
+  }
+
+  private func openForReading() throws -> Store {
+    guard let store = try Store.existing(context.storePath, context: context.storeContext) else {
+      throw StoreError.noStore(path: context.storePath)
+    }
+    if store.maintenance.hasMergeConflicts { context.warnings.warnAboutMerge() }
+    if !store.hasIdentity {
+      context.warnings.warn(
+        "this clone of the store has no device identity yet.",
+        remedy: "The scheduler and the first change give it one: belfry service install")
+    }
+    return store
+  }
+
+  private func openForWriting(_ use: StoreUse) throws -> Store {
+    // If the disk of the store is not mounted, a new store in its place would hide it.
     let isBackground = context.environment[CommandContext.backgroundVariable]?.isEmpty == false
     let (store, opening) = try Store.open(
-      context.storePath, context: context.storeContext, creates: creates && !isBackground)
+      context.storePath, context: context.storeContext, creates: use == .creating && !isBackground)
     announce(opening, store)
     do {
       try store.maintenance.resolveMergeConflicts()
     } catch {
       context.warnings.warn("a git merge could not be completed: \(CommandError.text(of: error))")
     }
-    context.warnings.warn(about: store)
     return store
   }
 

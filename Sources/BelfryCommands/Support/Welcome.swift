@@ -29,18 +29,24 @@ struct Welcome {
 
   /// Shows the pages. Returns false if standard input ended before the last one.
   private func show() -> Bool {
-    let machine = Blocking.run { [context] in await Welcome.machine(context) }
+    var machine = Blocking.run { [context] in await Welcome.machine(context) }
     for number in 1...WelcomePages.count {
       Console.write(WelcomePages.page(number, machine: machine, context.style))
       var isAnswered = false
       while !isAnswered {
-        Console.write(WelcomePages.keys(number, context.style))
+        Console.write(WelcomePages.keys(number, machine: machine, context.style))
         guard let answer = readLine()?.lowercased() else {
           Console.write("\n")
           return false
         }
-        isAnswered = number < WelcomePages.count || answer != "t"
-        if !isAnswered { test() }
+        let isLast = number == WelcomePages.count
+        switch answer {
+        case "t" where isLast: test()
+        case "i" where isLast && !machine.isTicking:
+          install()
+          machine = Blocking.run { [context] in await Welcome.machine(context) }
+        default: isAnswered = true
+        }
       }
       Console.write("\n")
     }
@@ -59,6 +65,21 @@ struct Welcome {
     case .withdrawn: break
     case .undelivered(let reasons):
       for reason in reasons { Console.line("  \(Printable.text(reason))") }
+    }
+  }
+
+  /// Installs the background service, and prints the reason if that fails: the user's command runs anyway.
+  private func install() {
+    Blocking.run { [context] in
+      do {
+        let installation = try ServiceInstallation(context)
+        let result = try await installation.run()
+        installation.report(result)
+        _ = try await installation.settleLingering(result)
+        try installation.expectCron(result)
+      } catch {
+        CommandError(error).warn()
+      }
     }
   }
 

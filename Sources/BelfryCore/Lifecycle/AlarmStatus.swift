@@ -37,6 +37,8 @@ public struct AlarmStatus: Hashable, Sendable {
   public var skipped: [CivilDateTime]
   /// The end of the current pause; nil if the alarm is not paused.
   public var pausedUntil: CivilDateTime?
+  /// True if the occurrence that rings was not delivered on this device yet, although it should be.
+  public var isUndelivered = false
   /// The time before which this status does not change unless the record or the delivery ledger changes.
   public var validUntil: Instant
 
@@ -127,6 +129,14 @@ enum Ringing: Equatable {
   /// Not answered in time.
   case missed
 
+  /// True if the occurrence is due on this device, and no channel has delivered it.
+  var isUndelivered: Bool {
+    switch self {
+    case .toRing, .undelivered: true
+    case .ringing, .waiting, .snoozed, .missed: false
+    }
+  }
+
   /// Creates the state of an occurrence that is due at a time.
   ///
   /// - Parameters:
@@ -178,7 +188,8 @@ extension Timeline {
     if status.state == .ringing { return status }
     if let again = ringingPending(at: now, settings: settings, ledger: ledger) {
       status.state = .ringing
-      status.current = again
+      status.current = again.civil
+      status.isUndelivered = again.ringing.isUndelivered
       status.validUntil = now
     } else if status.snooze != nil {
       status.state = .snoozed
@@ -233,6 +244,7 @@ extension Timeline {
     switch open.ringing {
     case .toRing, .ringing, .undelivered, .waiting:
       status.state = .ringing
+      status.isUndelivered = open.ringing.isUndelivered
       status.validUntil = now
     case .snoozed(let until):
       status.snooze = AlarmStatus.Snooze(
@@ -292,16 +304,18 @@ extension Timeline {
   /// Returns the latest pending occurrence of a strict alarm whose follow-up rings; nil if there is none.
   private func ringingPending(
     at now: Instant, settings: Settings, ledger: DeliveryLedger
-  ) -> CivilDateTime? {
-    occurrences(in: .pending).last { civil in
-      guard let record = record(of: civil) else { return false }
-      let followUp = ringingFollowUp(
-        of: civil, record, at: now, settings: settings, ledger: ledger)
-      switch followUp?.ringing {
-      case .toRing, .ringing, .undelivered, .waiting: return true
-      case .snoozed, .missed, nil: return false
+  ) -> (civil: CivilDateTime, ringing: Ringing)? {
+    for civil in occurrences(in: .pending).reversed() {
+      guard let record = record(of: civil),
+        let followUp = ringingFollowUp(
+          of: civil, record, at: now, settings: settings, ledger: ledger)
+      else { continue }
+      switch followUp.ringing {
+      case .toRing, .ringing, .undelivered, .waiting: return (civil, followUp.ringing)
+      case .snoozed, .missed: continue
       }
     }
+    return nil
   }
 
   /// Returns the missed occurrences that were not dismissed and follow the latest answered one. For a strict alarm,

@@ -63,7 +63,7 @@ struct CalendarImport: ParsableCommand {
       if common.json { return try Console.write(HolidayCalendarDocument(imported)) }
       return Console.line("Would import \(summary) into \(name).")
     }
-    let (calendar, isChanged) = try context.open(welcome: false).calendars.importing(
+    let (calendar, isChanged) = try context.open(.creating, welcome: false).calendars.importing(
       holidays, into: name)
     if common.json { return try Console.write(HolidayCalendarDocument(calendar)) }
     Console.line(

@@ -11,7 +11,7 @@ struct CalendarList: ParsableCommand {
 
   func run() throws {
     let context = try common.context(parent.root)
-    let store = try context.open()
+    let store = try context.open(.reading)
     let (all, problems) = store.calendars.all()
     context.warnings.warn(about: problems)
     let calendars = all.filter { !$0.isRemoved }
@@ -46,7 +46,7 @@ struct CalendarShow: ParsableCommand {
 
   func run() throws {
     let context = try common.context(parent.root)
-    let store = try context.open()
+    let store = try context.open(.reading)
     let calendar = try CalendarCommand.find(name, in: store)
     if common.json { return try Console.write(HolidayCalendarDocument(calendar)) }
     let today = context.storeContext.zones.local.civil(at: context.storeContext.now).date

@@ -17,7 +17,7 @@ struct CalendarRemove: ParsableCommand {
 
   func run() throws {
     let context = try common.context(parent.root)
-    let store = try context.open()
+    let store = try context.open(.writing)
     let calendar = try CalendarCommand.find(name, in: store)
     let dependent = try store.allAlarms().alarms.count { !$0.isDeleted && $0.schedule.usesCalendar }
     let consequence =

@@ -43,9 +43,11 @@ struct CascadeEditing {
   let names: [Identifier: String]
   let json: Bool
 
-  init(_ alarm: String, _ common: CommonOptions, _ root: Belfry) throws {
+  init(
+    _ alarm: String, _ common: CommonOptions, _ root: Belfry, _ use: StoreUse = .writing
+  ) throws {
     context = try common.context(root)
-    store = try context.open()
+    store = try context.open(use)
     summary = try context.find(alarm, in: store)
     devices = store.devices.all().devices
     names = devices.names

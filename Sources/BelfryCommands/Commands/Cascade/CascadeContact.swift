@@ -23,7 +23,7 @@ struct CascadeContact: AsyncParsableCommand {
     let opened = ElapsedTime()
     let context = try common.context(parent.root)
     context.restrictCallsFile()
-    let store = try context.open(welcome: false, creates: false)
+    let store = try context.open(.writing, welcome: false)
     guard let id = Identifier(alarm), let (subject, due) = subject(of: id),
       let wanted = target ?? context.environment[CallCommand.targetVariable]
     else { throw ValidationError("The daemon runs this command.") }

@@ -14,7 +14,7 @@ struct CascadeList: ParsableCommand {
   @ParentCommand var parent: CascadeCommand
 
   func run() throws {
-    let editing = try CascadeEditing(alarm, common, parent.root)
+    let editing = try CascadeEditing(alarm, common, parent.root, .reading)
     let alarm = try editing.alarm
     if common.json { return try Console.write(CascadeDocument(editing.text(alarm))) }
     Console.write(editing.text(alarm).list)
@@ -33,7 +33,7 @@ struct CascadePreview: ParsableCommand {
   @ParentCommand var parent: CascadeCommand
 
   func run() throws {
-    let editing = try CascadeEditing(alarm, common, parent.root)
+    let editing = try CascadeEditing(alarm, common, parent.root, .reading)
     let alarm = try editing.alarm
     let timeline = editing.store.timeline(alarm)
     let text = editing.text(alarm)

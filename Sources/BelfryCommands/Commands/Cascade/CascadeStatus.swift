@@ -19,7 +19,7 @@ struct CascadeStatus: ParsableCommand {
 
   func run() throws {
     let context = try common.context(parent.root)
-    let store = try context.open()
+    let store = try context.open(.reading)
     let summaries = try alarm.map { [try context.find($0, in: store)] } ?? context.overview(store)
     let reader = store.alarmReader()
     let alarms = try summaries.compactMap { try reader.alarm($0.id) }

@@ -22,7 +22,7 @@ struct PartnerAccept: AsyncParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() async throws {
-    let session = try PartnerSession(common, parent.root)
+    let session = try PartnerSession(common, parent.root, .creating)
     try session.requireTier()
     let invitation = try invitation()
     let text = PartnerText(session.context)

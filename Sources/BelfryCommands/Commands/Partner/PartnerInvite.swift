@@ -33,7 +33,7 @@ struct PartnerInvite: AsyncParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() async throws {
-    let session = try PartnerSession(common, parent.root)
+    let session = try PartnerSession(common, parent.root, .creating)
     try session.requireTier()
     let mailbox = try await mailbox(session)
     let name = try session.ownName(pairing.ownName)

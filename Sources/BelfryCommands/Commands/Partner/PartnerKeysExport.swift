@@ -16,7 +16,7 @@ struct PartnerKeysExport: ParsableCommand {
 
   func run() throws {
     let root = parent.parent.root
-    let session = try PartnerSession(CommandContext(store: store ?? root.store))
+    let session = try PartnerSession(CommandContext(store: store ?? root.store), .reading)
     let partners =
       try partner.map { [try session.find($0)] } ?? session.partners.filter { $0.phase == .active }
     guard partners.allSatisfy({ $0.phase == .active }), !partners.isEmpty else {

@@ -13,7 +13,8 @@ struct PartnerKeysImport: ParsableCommand {
   @ParentCommand var parent: PartnerKeys
 
   func run() throws {
-    let session = try PartnerSession(CommandContext(store: store ?? parent.parent.root.store))
+    let session = try PartnerSession(
+      CommandContext(store: store ?? parent.parent.root.store), .creating)
     try session.requireTier()
     var bytes: [UInt8] = []
     while bytes.count < 1 << 20, let line = readLine(strippingNewline: false) { bytes += line.utf8 }

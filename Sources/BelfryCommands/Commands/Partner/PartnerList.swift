@@ -10,7 +10,7 @@ struct PartnerList: ParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() throws {
-    let session = try PartnerSession(common, parent.root)
+    let session = try PartnerSession(common, parent.root, .reading)
     let text = PartnerText(session.context)
     let partners = session.partners.filter { $0.phase != .ended }
     if common.json {

@@ -19,7 +19,7 @@ struct PartnerLog: ParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() throws {
-    let session = try PartnerSession(common, parent.root)
+    let session = try PartnerSession(common, parent.root, .reading)
     let partners = try partner.map { [try known($0, session)] } ?? session.partners
     let text = PartnerText(session.context)
     var items: [PartnerLogLine] = partners.flatMap { partner in

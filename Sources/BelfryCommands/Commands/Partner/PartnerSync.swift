@@ -15,7 +15,7 @@ struct PartnerSync: AsyncParsableCommand {
   @ParentCommand var parent: PartnerCommand
 
   func run() async throws {
-    let session = try PartnerSession(common.context(parent.root), creates: false)
+    let session = try PartnerSession(common, parent.root)
     let report = try await Watchdog.limit { try await session.round() }
     let text = PartnerText(session.context)
     if common.json {

@@ -5,10 +5,8 @@ struct ServiceInstall: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "install", abstract: "Start the scheduler now and at every login.",
     discussion: """
-      A user service runs while you are logged in. To run it from boot, also while nobody is logged in (on a server),
-      enable lingering for your user:
-
-        sudo loginctl enable-linger "$USER"
+      A user service runs while you are logged in. With --linger it runs from boot on, also while nobody is logged in,
+      as on a server.
 
       --wake wakes the machine from sleep for alarms. systemd 254 and later allow this for users who are logged in.
       With an earlier version: sudo setcap cap_wake_alarm+ep PATH-OF-BELFRY
@@ -26,6 +24,9 @@ struct ServiceInstall: AsyncParsableCommand {
   @Flag(help: "Run the daemon and its hooks in a systemd sandbox.")
   var sandbox = false
 
+  @Flag(inversion: .prefixedNo, help: "Keep it running while you are logged out (default: ask).")
+  var linger: Bool?
+
   @Flag(help: "Show the units and the crontab line; install nothing.")
   var dryRun = false
 
@@ -34,44 +35,20 @@ struct ServiceInstall: AsyncParsableCommand {
 
   func run() async throws {
     let context = try common.context(parent.root)
-    // The service never creates a store.
-    if !dryRun { _ = try context.open(welcome: false) }
-    let manager = try ServiceManager(context)
-    let units = manager.units(timer ? .timer : .daemon, wakes: wake, isSandboxed: sandbox)
-    if dryRun { return try show(units) }
-    let method = try await manager.install(units)
-    let cronRuns = method == .cron ? manager.cronRuns : nil
+    var installation = try ServiceInstallation(
+      context, timer ? .timer : .daemon, wakes: wake, isSandboxed: sandbox)
+    installation.lingering = linger
+    if dryRun { return try show(installation.units) }
+    let result = try await installation.run()
+    if !common.json { installation.report(result) }
+    let lingers = try await installation.settleLingering(result)
     if common.json {
       try Console.write(
         ServiceInstallDocument(
-          installed: method.rawValue, form: units.form.rawValue, cronRuns: cronRuns))
-    } else {
-      await show(method, units, manager.systemd)
+          installed: result.method.rawValue, form: installation.units.form.rawValue,
+          cronRuns: result.cronRuns, lingers: lingers))
     }
-    guard cronRuns == false else { return }
-    throw CommandError(
-      .notPossible, "your crontab runs Belfry, but no cron process runs, so nothing rings.",
-      hint: CronProcess.remedy)
-  }
-
-  private func show(
-    _ method: ServiceManager.Method, _ units: ServiceUnits, _ systemd: SystemdService
-  ) async {
-    switch method {
-    case .systemd:
-      Console.line("Installed \(units.main). It runs now, and whenever you are logged in.")
-      if await systemd.lingers() != true {
-        Console.line(
-          "To run it also while you are logged out: sudo loginctl enable-linger \(systemd.user)")
-      }
-      Console.line("To see its log: journalctl --user -u \(units.files.last?.name ?? units.main)")
-    case .cron:
-      Console.line("systemd does not run for your user, so cron runs a tick every minute:")
-      Console.line("  \(units.crontab)")
-      if timer || wake || sandbox {
-        CommandDiagnostic.warn("--timer, --wake and --sandbox need systemd.")
-      }
-    }
+    try installation.expectCron(result)
   }
 
   private func show(_ units: ServiceUnits) throws {

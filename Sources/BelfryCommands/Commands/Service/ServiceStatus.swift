@@ -12,7 +12,7 @@ struct ServiceStatus: AsyncParsableCommand {
 
   func run() async throws {
     let context = try common.context(parent.root)
-    let state = try await SchedulerState(context)
+    let state = try await ServiceState(context)
     if common.json {
       try Console.write(state.document)
     } else {
@@ -23,7 +23,7 @@ struct ServiceStatus: AsyncParsableCommand {
 }
 
 /// The installed parts of the background service, and whether they run.
-private struct SchedulerState {
+private struct ServiceState {
   private let units: [(name: String, state: String)]
   private let isInCrontab: Bool
   /// True if a cron process runs; nil without the crontab line, or if it is unknown.

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryScheduler
 import BelfryStore
 
 /// An action on an alarm: the document of `stop`, `done`, `snooze`, `skip`, `unskip`, `dismiss`, `enable`, `disable` and
@@ -18,6 +19,8 @@ struct ActionDocument: JSONDocument {
   let next: String?
   /// The battery warning for the next occurrence, if the battery may not last until then.
   let batteryWarning: BatteryWarningDocument?
+  /// True if a daemon, a timer or cron makes alarms ring on this device; for `enabled`.
+  let schedulerRunning: Bool?
   /// The time until which the occurrence is snoozed, for `snoozed`.
   let until: String?
   /// The pending occurrence, for `stopped`; absent if stopping completed it.
@@ -29,7 +32,7 @@ struct ActionDocument: JSONDocument {
 
   init(
     _ alarm: Alarm, _ status: AlarmStatus, event: Event, skipped: [CivilDateTime]? = nil,
-    batteryWarning: BatteryWarning?, zones: ZoneLibrary
+    batteryWarning: BatteryWarning?, scheduler: SchedulerState? = nil, zones: ZoneLibrary
   ) {
     self.alarm = alarm.id.text
     title = alarm.title
@@ -38,6 +41,7 @@ struct ActionDocument: JSONDocument {
     state = status.state.rawValue
     next = status.next.map { zones.text($0.at) }
     self.batteryWarning = batteryWarning.map(BatteryWarningDocument.init)
+    schedulerRunning = scheduler?.isRunning
     until = event.action == .snoozed ? status.snooze.map { zones.text($0.until) } : nil
     pending =
       event.action == .stopped

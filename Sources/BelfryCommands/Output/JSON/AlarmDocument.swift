@@ -30,6 +30,8 @@ struct AlarmDocument: JSONDocument {
   let state: String
   /// The battery warning for the next occurrence, if the battery may not last until then.
   let batteryWarning: BatteryWarningDocument?
+  /// True if a daemon, a timer or cron makes alarms ring on this device; in `add`, `edit`, `list` and `show`.
+  let schedulerRunning: Bool?
   /// The schedule.
   let schedule: ScheduleDocument
   /// The zone of the schedule: `floating` or an IANA name.
@@ -137,6 +139,8 @@ extension AlarmDocument {
   struct Ringing: Encodable {
     /// The occurrence.
     let occurrence: String
+    /// False if it is due on this device, and no channel has delivered it.
+    let delivered: Bool
   }
 
   /// A pending occurrence.
@@ -167,7 +171,8 @@ extension AlarmDocument {
 extension AlarmDocument {
   init(
     _ alarm: Alarm, _ status: AlarmStatus, batteryWarning: BatteryWarning?,
-    actionProblems: [ActionFolder.Problem] = [], now: Instant, zones: ZoneLibrary
+    actionProblems: [ActionFolder.Problem] = [], scheduler: SchedulerState? = nil, now: Instant,
+    zones: ZoneLibrary
   ) {
     id = alarm.id.text
     title = alarm.title
@@ -183,6 +188,7 @@ extension AlarmDocument {
     partner = alarm.partner.map(Partner.init)
     state = status.state.rawValue
     self.batteryWarning = batteryWarning.map(BatteryWarningDocument.init)
+    schedulerRunning = scheduler?.isRunning
     schedule = ScheduleDocument(alarm.schedule)
     zone = alarm.zone.text
     next = status.next.map { zones.text($0.at) }
@@ -190,7 +196,9 @@ extension AlarmDocument {
     countdownSeconds = status.next.map { $0.at.seconds(since: now) }
     ringing =
       status.state == .ringing
-      ? status.current.map { Ringing(occurrence: $0.description) } : nil
+      ? status.current.map {
+        Ringing(occurrence: $0.description, delivered: !status.isUndelivered)
+      } : nil
     pending = status.pending.last.map { Pending($0, zones) }
     allPending =
       status.pending.count > 1 ? status.pending.map { Pending($0, zones) } : nil

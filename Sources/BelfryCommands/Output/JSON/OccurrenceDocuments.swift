@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryScheduler
 import BelfryStore
 
 /// An upcoming occurrence: an element of `next`.
@@ -11,8 +12,14 @@ struct NextDocument: JSONDocument {
   let occurrence: String
   /// The time of the occurrence.
   let at: String
+  /// True if a daemon, a timer or cron makes alarms ring on this device.
+  let schedulerRunning: Bool
 
-  init(_ alarm: Alarm, _ occurrence: Timeline.Occurrence, zones: ZoneLibrary) {
+  init(
+    _ alarm: Alarm, _ occurrence: Timeline.Occurrence, scheduler: SchedulerState,
+    zones: ZoneLibrary
+  ) {
+    schedulerRunning = scheduler.isRunning
     self.alarm = alarm.id.text
     title = alarm.title
     self.occurrence = occurrence.civil.description

@@ -8,6 +8,8 @@ struct ServiceInstallDocument: JSONDocument {
   let form: String
   /// True if a cron process runs; only for `cron`, and absent if it is unknown.
   let cronRuns: Bool?
+  /// True if the service runs while the user is logged out; absent for `cron`, or if it is unknown.
+  let lingers: Bool?
 }
 
 /// The texts that would be installed: the document of `service install --dry-run`.

@@ -68,6 +68,19 @@ struct SystemdService {
     }
   }
 
+  /// Lets the user's services run while nobody is logged in.
+  ///
+  /// - Returns: the reason why that failed; nil if it succeeded.
+  func enableLingering() async -> String? {
+    switch await TimedProcess.run(.name("loginctl"), ["enable-linger", user], seconds: 60) {
+    case .ended(0, _, _): nil
+    case .ended(let status, _, let error):
+      error.split(separator: "\n").last.map(String.init) ?? "exit status \(status)"
+    case .timedOut: "loginctl timed out after 60 s"
+    case .failed(let message): message
+    }
+  }
+
   /// Sets a systemd timer that wakes the machine and runs a tick. It replaces a timer for another time.
   func wake(at moment: Instant) async throws {
     let name = "belfry-wake-\(moment.seconds)"
