@@ -721,7 +721,10 @@ import Testing
       to: sandbox.hooks + "/person", mode: 0o755)
     #expect(
       try await cascade(sandbox, "preview", "emea").out.contains("5:02  Alarm on Sam's Pixel"))
-    _ = try await tick(sandbox, sandbox.store, "laptop", at: "2026-11-23T05:02:00Z")
+    let tick = try await sandbox.belfry("tick", "--json", now: "2026-11-23T05:02:00Z")
+    let started = (tick.object["calls"] as? [[String: Any]])?.first
+    #expect(started?["person"] as? String == "Sam", "\(tick.out)")
+    #expect(started?["occurrence"] as? String == "2026-11-23T05:00")
     let sent = try await calls(sandbox, until: 1)
     #expect(
       sent == [

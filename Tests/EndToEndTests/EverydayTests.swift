@@ -72,7 +72,7 @@ import Testing
     let sandbox = try Sandbox()
     let first = try await sandbox.onTerminal(
       "list", input: "\n\ni\n", after: "Never Forget",
-      then: ("y\n\n", after: "Keep it running, from boot on?"), welcomed: false,
+      then: ("y\n\n", after: "[y/N]"), welcomed: false,
       environment: try sandbox.systemd())
     #expect(first.out.contains("Installed belfry.service."), "\(first.out)")
     #expect(first.out.contains("The service keeps running while you are logged out."))

@@ -242,6 +242,7 @@ struct CallsTest: AsyncParsableCommand {
       throw CommandError(
         .network, "the call failed: \(Printable.text(reason)).", hint: "See 'belfry calls'.")
     }
+    if common.json { return try Console.write(CallTestDocument(phone: number.e164)) }
     Console.line("The call was answered.")
   }
 }

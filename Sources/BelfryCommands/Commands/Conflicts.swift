@@ -36,7 +36,10 @@ struct ConflictsList: AsyncParsableCommand {
     let items = try await store.history.conflicts(limit: all ? .max : defaultLimit)
     if common.json {
       return try Console.write(
-        items.enumerated().map { ConflictDocument($0.element, number: $0.offset + 1) })
+        items.enumerated().map {
+          ConflictDocument(
+            $0.element, number: $0.offset + 1, zones: context.storeContext.zones)
+        })
     }
     if items.isEmpty { return Console.line("No merge has set an edit aside.") }
     let names = store.deviceNames()
@@ -149,7 +152,9 @@ struct Explain: AsyncParsableCommand {
         "\(Printable.text(explanation.alarm.title)) has no occurrence at \(context.times.full(civil)).",
         hint: "See 'belfry next' and 'belfry log'.")
     }
-    if common.json { return try Console.write(ExplanationDocument(explanation)) }
+    if common.json {
+      return try Console.write(ExplanationDocument(explanation, zones: context.storeContext.zones))
+    }
     let names = store.deviceNames()
     Console.line("\(Printable.text(explanation.alarm.title)) (\(explanation.alarm.id.short))")
     let times = context.times

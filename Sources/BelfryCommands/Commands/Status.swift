@@ -17,7 +17,9 @@ struct Status: ParsableCommand {
     let store = try context.open(.reading)
     let status = try StoreStatus(of: store)
     context.warnings.warn(about: status.problems)
-    if common.json { return try Console.write(StatusDocument(status)) }
+    if common.json {
+      return try Console.write(StatusDocument(status, zones: context.storeContext.zones))
+    }
     let now = context.storeContext.now
     func ago(_ moment: Instant) -> String {
       "\(Span.length(max(0, now.seconds(since: moment)))) ago"

@@ -53,7 +53,7 @@ struct SyncCommand: AsyncParsableCommand {
     }
     let names = store.deviceNames()
     result.printWarnings(names)
-    try show(result, names)
+    try show(result, names, store.context.zones)
     await StoreSession(context).upkeep(store)
     try Self.fail(result.exchanges.compactMap(\.failure))
   }
@@ -72,7 +72,9 @@ struct SyncCommand: AsyncParsableCommand {
       error.warn()
     }
     guard isAlone else { return }
-    if common.json { return try Console.write(SyncDocument(SyncResult())) }
+    if common.json {
+      return try Console.write(SyncDocument(SyncResult(), zones: context.storeContext.zones))
+    }
     if report.news.isEmpty { Console.line("No news from your partners.") }
   }
 
@@ -111,8 +113,10 @@ struct SyncCommand: AsyncParsableCommand {
     throw first
   }
 
-  private func show(_ result: SyncResult, _ names: [Identifier: String]) throws {
-    if common.json { return try Console.write(SyncDocument(result)) }
+  private func show(
+    _ result: SyncResult, _ names: [Identifier: String], _ zones: ZoneLibrary
+  ) throws {
+    if common.json { return try Console.write(SyncDocument(result, zones: zones)) }
     for exchange in result.exchanges where exchange.isLeft {
       Console.line(
         "\(exchange.remote.name) merges the pushed changes in its next tick or sync.")
@@ -133,7 +137,9 @@ struct SyncCommand: AsyncParsableCommand {
   }
 
   private func show(_ plans: [SyncPlan], _ store: Store) throws {
-    if common.json { return try Console.write(plans.map(SyncPlanDocument.init)) }
+    if common.json {
+      return try Console.write(plans.map { SyncPlanDocument($0, zones: store.context.zones) })
+    }
     let names = store.deviceNames()
     for plan in plans where plan.failure == nil {
       Console.line(

@@ -38,11 +38,14 @@ struct TickCommand: AsyncParsableCommand {
     let text = NotificationText(context.times)
     let batteryWarning =
       settle || DaemonHandle(store).process != nil ? nil : await checkBattery(context, store)
+    // A daemon places the calls itself.
+    let callouts = settle || DaemonHandle(store).process != nil ? [] : report.callouts
     if common.json {
       try Console.write(
-        TickDocument(report, batteryWarning: batteryWarning, zones: output.zones))
+        TickDocument(
+          report, callouts: callouts, batteryWarning: batteryWarning, zones: output.zones))
     } else if !quiet {
-      print(report, output)
+      print(report, callouts, output)
       if let batteryWarning {
         Console.line(
           "Battery warning: \(Printable.text(batteryWarning.title)). \(Printable.text(text.headline(batteryWarning)))."
@@ -61,7 +64,7 @@ struct TickCommand: AsyncParsableCommand {
       )
       for reason in reasons { Console.error("  \(Printable.text(reason))") }
     }
-    if !settle, DaemonHandle(store).process == nil { await startCalls(report.callouts, context) }
+    await startCalls(callouts, context)
     if let failure = report.failures.first {
       throw CommandError("the firings could not be recorded", causedBy: failure)
     }
@@ -126,7 +129,16 @@ struct TickCommand: AsyncParsableCommand {
       arguments: ["attend", "--store", context.storePath, "--hook-registry", registry])
   }
 
-  private func print(_ report: TickReport, _ output: AlarmOutput) {
+  /// Returns the line about a call or message.
+  ///
+  /// The compiler of Swift 6.3.1 crashes if it inlines the computed properties of a callout here.
+  @inline(never)
+  private static func line(_ callout: Callout, _ times: TimeText) -> String {
+    let occurrence = callout.occurrence.map { ", \(times.full($0))" } ?? ", a test"
+    return "Started: \(Printable.text(callout.target.action([:])))\(occurrence)."
+  }
+
+  private func print(_ report: TickReport, _ callouts: [Callout], _ output: AlarmOutput) {
     let text = NotificationText(output.times)
     for (notification, _) in report.delivered {
       let title = Printable.text(notification.title)
@@ -147,13 +159,16 @@ struct TickCommand: AsyncParsableCommand {
       case .missedSummary, .batteryWarning, .message: break
       }
     }
+    for line in callouts.map({ TickCommand.line($0, output.times) }) { Console.line(line) }
     for (alarm, event) in report.answered {
       let when = event.occurrence.map { ", \(output.times.full($0))" } ?? ""
       Console.line("Answered: \(Printable.text(alarm.title))\(when): \(event.action.rawValue).")
     }
     summarize("Missed", report.missed, output.times)
     summarize("Completed automatically", report.autoCompleted, output.times)
-    if report.delivered.isEmpty, report.missed.isEmpty, report.autoCompleted.isEmpty {
+    if report.delivered.isEmpty, report.missed.isEmpty, report.autoCompleted.isEmpty,
+      callouts.isEmpty
+    {
       Console.line("Nothing is due.")
     }
     if let wake = report.nextWake { Console.line("Next wake-up: \(output.when(wake)).") }

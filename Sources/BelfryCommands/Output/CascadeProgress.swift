@@ -85,7 +85,7 @@ struct CascadeProgress {
   }
 
   /// The document of the progress.
-  var document: CascadeProgressDocument {
+  func document(_ zones: ZoneLibrary) -> CascadeProgressDocument {
     let standing =
       switch cascadeRun.standing(at: now) {
       case .paused: "snoozed"
@@ -97,7 +97,7 @@ struct CascadeProgress {
       standing: standing,
       turns: cascadeRun.turns.map { turn in
         CascadeProgressDocument.Turn(
-          at: turn.at.description, label: labels[turn.step], started: turn.at <= now,
+          at: zones.text(turn.at), label: labels[turn.step], started: turn.at <= now,
           online: !silent.contains(turn.step))
       })
   }

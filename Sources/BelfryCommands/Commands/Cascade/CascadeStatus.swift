@@ -29,7 +29,7 @@ struct CascadeStatus: ParsableCommand {
     if common.json {
       let zones = context.storeContext.zones
       return try Console.write(
-        rounds.map { CascadeStatusDocument.progress($0.document) }
+        rounds.map { CascadeStatusDocument.progress($0.document(zones)) }
           + outlooks.map { .readiness(CascadeReadinessDocument($0, zones: zones)) })
     }
     for round in rounds { Console.write(round.text(context.style, context.times)) }

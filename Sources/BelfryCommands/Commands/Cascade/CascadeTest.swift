@@ -65,12 +65,13 @@ struct CascadeTest: AsyncParsableCommand {
       await sync(store)
     }
     if common.json {
+      let zones = editing.context.storeContext.zones
       try Console.write(
         CascadeTestDocument(
-          alarm: alarm.id.text, asked: started.description,
+          alarm: alarm.id.text, asked: zones.text(started),
           reports: heard.map {
             CascadeTestDocument.Report(
-              device: $0.device.text, at: $0.at.description,
+              device: $0.device.text, at: zones.text($0.at),
               payload: $0.payload.map(LogPayloadDocument.init))
           }, silent: waiting.map(\.label)))
     }

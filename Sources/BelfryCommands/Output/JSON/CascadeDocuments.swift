@@ -41,7 +41,7 @@ struct CascadeDocument: JSONDocument {
 
 /// A step of a cascade that rings if nobody responds: an element of `cascade preview`.
 struct CascadePreviewDocument: JSONDocument {
-  /// The UTC time of the step.
+  /// The time of the step.
   let at: String
   /// The time of day in the zone of the cascade, such as `5:02`, with seconds if the interval is not whole minutes.
   let time: String
@@ -92,7 +92,7 @@ struct CascadeProgressDocument: Encodable {
 
   /// The first device or a step.
   struct Turn: Encodable {
-    /// The UTC time at which it rings.
+    /// The time at which it rings.
     let at: String
     /// The effect, as text.
     let label: String
@@ -155,7 +155,7 @@ struct CascadeReadinessDocument: Encodable {
 struct CascadeTestDocument: JSONDocument {
   /// The id of the alarm.
   let alarm: String
-  /// The UTC time of the start.
+  /// The time of the start.
   let asked: String
   /// The reports, in the order of their arrival.
   let reports: [Report]
@@ -166,7 +166,7 @@ struct CascadeTestDocument: JSONDocument {
   struct Report: Encodable {
     /// The id of the device.
     let device: String
-    /// The UTC time of the report.
+    /// The time of the report.
     let at: String
     /// The facts of the report, with the keys of `log`.
     let payload: LogPayloadDocument?
@@ -231,7 +231,7 @@ extension CascadePreviewDocument {
     let times = TimeText(now: text.times.now, zones: text.times.zones)
     return plan.preview(due: next.at).map { target, at in
       CascadePreviewDocument(
-        at: at.description, time: text.clock(at, zone, times), zone: text.zoneName,
+        at: times.zones.text(at), time: text.clock(at, zone, times), zone: text.zoneName,
         action: target.action(text.names), target: CascadeDocument.Target(target, text))
     }
   }

@@ -9,7 +9,7 @@ struct ConflictDocument: JSONDocument {
   let decision: MergeDecisionDocument
   /// The merge commit; absent for a decision of a rebase.
   let merge: String?
-  /// The UTC time of the decision.
+  /// The time of the decision.
   let decidedAt: String
   /// True if the discarded value has been restored.
   let restored: Bool
@@ -23,16 +23,16 @@ struct ConflictDocument: JSONDocument {
   }
 
   /// - Parameter number: the position in the list, starting at 1.
-  init(_ item: SetAside, number: Int) {
+  init(_ item: SetAside, number: Int, zones: ZoneLibrary) {
     self.number = number
-    var decision = MergeDecisionDocument(item.decision)
+    var decision = MergeDecisionDocument(item.decision, zones)
     decision.keptBy = decision.keptBy ?? item.kept?.device?.text
-    decision.keptAt = decision.keptAt ?? item.kept?.time.description
+    decision.keptAt = decision.keptAt ?? item.kept.map { zones.text($0.time) }
     decision.discardedBy = decision.discardedBy ?? item.discarded?.device?.text
-    decision.discardedAt = decision.discardedAt ?? item.discarded?.time.description
+    decision.discardedAt = decision.discardedAt ?? item.discarded.map { zones.text($0.time) }
     self.decision = decision
     merge = item.merge?.commit.description
-    decidedAt = item.decided.description
+    decidedAt = zones.text(item.decided)
     restored = item.isRestored
     keptCommit = item.kept?.commit.description
     discardedCommit = item.discarded?.commit.description
@@ -79,7 +79,7 @@ struct ExplanationDocument: JSONDocument {
     let value: String
     /// The id of the device that set the value.
     let device: String?
-    /// The UTC time at which the value was set.
+    /// The time at which the value was set.
     let at: String?
     /// The commit that set the value.
     let commit: String?
@@ -99,22 +99,22 @@ struct ExplanationDocument: JSONDocument {
     let steps: [Part]
   }
 
-  init(_ explanation: Explanation) {
+  init(_ explanation: Explanation, zones: ZoneLibrary) {
     alarm = explanation.alarm.id.text
     title = explanation.alarm.title
-    fields = explanation.fields.map(Part.init)
+    fields = explanation.fields.map { Part($0, zones) }
     occurrences = explanation.occurrences.map { civil, parts in
-      Occurrence(occurrence: civil.description, steps: parts.map(Part.init))
+      Occurrence(occurrence: civil.description, steps: parts.map { Part($0, zones) })
     }
   }
 }
 
 extension ExplanationDocument.Part {
-  fileprivate init(_ part: Explanation.Part) {
+  fileprivate init(_ part: Explanation.Part, _ zones: ZoneLibrary) {
     name = part.name
     value = part.value
     device = (part.stamp?.device ?? part.origin?.device)?.text
-    at = (part.stamp?.time ?? part.origin?.time)?.description
+    at = (part.stamp?.time ?? part.origin?.time).map { zones.text($0) }
     commit = part.origin?.commit.description
     subject = part.origin?.subject
     rule = part.decision?.rule.rawValue

@@ -1,7 +1,13 @@
 import BelfryCore
 import BelfryStore
 
-/// A device: the document of `device` and of the commands that set up calls.
+/// A test call that was answered: the document of `calls test`.
+struct CallTestDocument: JSONDocument {
+  /// The phone number in E.164 format.
+  let phone: String
+}
+
+/// A device: the document of `device`, `calls sip`, `http`, `hook` and `off`.
 struct DeviceDocument: JSONDocument {
   /// The id.
   let id: String

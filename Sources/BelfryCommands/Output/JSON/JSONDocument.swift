@@ -8,7 +8,6 @@
 /// | id | 26 letters and digits, in full |
 /// | occurrence | its civil time without a zone: `2026-12-01T09:00` |
 /// | time | RFC 3339, with the offset of this device's zone: `2026-12-01T09:00:00+01:00` |
-/// | UTC time | RFC 3339 in UTC: `2026-12-01T08:00:00Z` |
 /// | length | whole seconds |
 /// | battery level | percent of the full charge |
 ///

@@ -13,9 +13,9 @@ struct StatusDocument: JSONDocument {
   let handEdits: Int
   /// The number of devices that have pushed commits here that are not merged yet.
   let unmergedPushes: Int
-  /// The UTC time of the last successful sync.
+  /// The time of the last successful sync.
   let lastSync: String?
-  /// The UTC time of the last tick.
+  /// The time of the last tick.
   let lastTick: String?
   /// The remotes.
   let remotes: [Remote]
@@ -42,24 +42,24 @@ struct StatusDocument: JSONDocument {
     let name: String
     /// True for this device.
     let here: Bool
-    /// The UTC time at which the device was added.
+    /// The time at which the device was added.
     let created: String
     /// The id of the device that rings in its place while it is offline.
     let standIn: String?
     /// The id of the device that has replaced it.
     let replacedBy: String?
-    /// The UTC time of its latest log entry.
+    /// The time of its latest log entry.
     let lastActivity: String?
   }
 
-  init(_ status: StoreStatus) {
+  init(_ status: StoreStatus, zones: ZoneLibrary) {
     branch = status.branch
     head = status.head?.description
     operation = status.operation == .none ? nil : "\(status.operation)"
     handEdits = status.unsettled
     unmergedPushes = status.left
-    lastSync = status.lastSync?.description
-    lastTick = status.lastTick?.description
+    lastSync = status.lastSync.map { zones.text($0) }
+    lastTick = status.lastTick.map { zones.text($0) }
     remotes = status.remotes.map { remote in
       Remote(
         name: remote.remote.name, url: URLMask.masked(url: remote.remote.url),
@@ -68,10 +68,10 @@ struct StatusDocument: JSONDocument {
     devices = status.devices.map { item in
       Device(
         id: item.device.id.text, name: item.device.name, here: item.isHere,
-        created: item.device.created.description,
+        created: zones.text(item.device.created),
         standIn: item.isReplaced ? nil : item.successor?.text,
         replacedBy: item.isReplaced ? item.successor?.text : nil,
-        lastActivity: item.lastActivity?.description)
+        lastActivity: item.lastActivity.map { zones.text($0) })
     }
   }
 }

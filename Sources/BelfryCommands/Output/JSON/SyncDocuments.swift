@@ -35,11 +35,11 @@ struct SyncDocument: JSONDocument {
     let error: String?
   }
 
-  init(_ result: SyncResult) {
+  init(_ result: SyncResult, zones: ZoneLibrary) {
     fetched = result.fetched
     pushed = result.pushed
     merged = result.merged
-    decisions = result.decisions.map(MergeDecisionDocument.init)
+    decisions = result.decisions.map { MergeDecisionDocument($0, zones) }
     refusals = result.refusals.map(MergeRefusalDocument.init)
     remotes = result.exchanges.map { exchange in
       Remote(
@@ -78,12 +78,12 @@ struct SyncPlanDocument: JSONDocument {
     let new: Bool
   }
 
-  init(_ plan: SyncPlan) {
+  init(_ plan: SyncPlan, zones: ZoneLibrary) {
     remote = plan.remote.name
     incoming = plan.incoming
     outgoing = plan.outgoing
     changes = plan.changes.map { Change(path: $0.path, title: $0.title, new: $0.isNew) }
-    decisions = plan.decisions.map(MergeDecisionDocument.init)
+    decisions = plan.decisions.map { MergeDecisionDocument($0, zones) }
     refusals = plan.refusals.map(MergeRefusalDocument.init)
     error = plan.failure.map { CommandError.text(of: $0) }
   }
@@ -105,14 +105,14 @@ struct MergeDecisionDocument: Encodable {
   var keptBy: String?
   /// The id of the device that set the discarded value.
   var discardedBy: String?
-  /// The UTC time at which the kept value was set.
+  /// The time at which the kept value was set.
   var keptAt: String?
-  /// The UTC time at which the discarded value was set.
+  /// The time at which the discarded value was set.
   var discardedAt: String?
   /// The name of the merge rule.
   let rule: String
 
-  init(_ decision: MergeDecision) {
+  init(_ decision: MergeDecision, _ zones: ZoneLibrary) {
     alarm = decision.alarm?.text
     title = decision.title
     field = decision.subject.name
@@ -120,8 +120,8 @@ struct MergeDecisionDocument: Encodable {
     discarded = decision.discarded
     keptBy = decision.keptStamp?.device.text
     discardedBy = decision.discardedStamp?.device.text
-    keptAt = decision.keptStamp?.time.description
-    discardedAt = decision.discardedStamp?.time.description
+    keptAt = decision.keptStamp.map { zones.text($0.time) }
+    discardedAt = decision.discardedStamp.map { zones.text($0.time) }
     rule = decision.rule.rawValue
   }
 }

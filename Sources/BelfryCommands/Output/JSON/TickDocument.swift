@@ -10,6 +10,8 @@ struct TickDocument: JSONDocument {
   let followUps: [Delivery]
   /// The delivered advance warnings.
   let warnings: [Delivery]
+  /// The calls and messages of cascades that are due, and that a process of their own places.
+  let calls: [Call]
   /// The responses that came through the deliveries.
   let answered: [Response]
   /// The occurrences that were missed.
@@ -65,6 +67,18 @@ extension TickDocument {
     let uncertainBecause: String?
   }
 
+  /// A call or message of a cascade.
+  struct Call: Encodable {
+    /// The id of the alarm.
+    let alarm: String
+    /// The occurrence; absent for a test of the cascade.
+    let occurrence: String?
+    /// The phone number in E.164 format.
+    let phone: String?
+    /// The name of the person who gets a message.
+    let person: String?
+  }
+
   /// A response to a notification.
   struct Response: Encodable {
     /// The id of the alarm.
@@ -111,7 +125,11 @@ extension TickDocument {
 // MARK: Conversion
 
 extension TickDocument {
-  init(_ report: TickReport, batteryWarning: Notification?, zones: ZoneLibrary) {
+  /// - Parameter callouts: the calls and messages that were started.
+  init(
+    _ report: TickReport, callouts: [Callout] = [], batteryWarning: Notification?,
+    zones: ZoneLibrary
+  ) {
     let text = NotificationText(TimeText(now: .distantFuture, zones: zones))
     func deliveries(_ isIncluded: (Notification) -> Bool) -> [Delivery] {
       report.delivered.filter { isIncluded($0.notification) }
@@ -120,6 +138,7 @@ extension TickDocument {
     fired = deliveries { if case .firing = $0 { true } else { false } }
     followUps = deliveries { if case .followUp = $0 { true } else { false } }
     warnings = deliveries { if case .advanceWarning = $0 { true } else { false } }
+    calls = callouts.map(Call.init)
     answered = report.answered.map { alarm, event in
       Response(
         alarm: alarm.id.text, title: alarm.title, occurrence: event.occurrence?.description,
@@ -129,6 +148,16 @@ extension TickDocument {
     autoCompleted = report.autoCompleted.map { Occurrence($0, zones) }
     self.batteryWarning = batteryWarning.flatMap { Battery($0, zones) }
     nextWake = report.nextWake.map { zones.text($0) }
+  }
+}
+
+extension TickDocument.Call {
+  fileprivate init(_ callout: Callout) {
+    alarm = callout.alarm.text
+    occurrence = callout.occurrence?.description
+    let target = AlarmDocument.Target(callout.target)
+    phone = target.phone
+    person = target.person
   }
 }
 
