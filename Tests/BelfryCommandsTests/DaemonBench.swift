@@ -35,7 +35,7 @@ final class DaemonBench: @unchecked Sendable {
       #!/bin/sh
       cat >/dev/null
       printf '%s\\n' "$BELFRY_KIND $BELFRY_TITLE $BELFRY_OCCURRENCE ${BELFRY_LATE:-}" >> '\(sandbox.rang)'
-      [ ! -e '\(sandbox.root)/stay' ] || { echo delivered; exec sleep 60; }
+      [ ! -e '\(sandbox.root)/stay' ] || { echo delivered; exec sleep 300; }
       """
     for name in ["notify", "follow-up"] {
       try sandbox.write(hook, to: "\(sandbox.hooks)/\(name)", mode: 0o755)
