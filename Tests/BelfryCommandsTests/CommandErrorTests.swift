@@ -17,6 +17,8 @@ import Testing
     let cases: [(any Error, CommandError.Kind, String)] = [
       (StoreError.locked(by: "belfry add"), .locked, "the store is locked by belfry add."),
       (StoreError.noSuchAlarm("tea"), .noSuchAlarm, "there is no alarm 'tea'."),
+      (StoreError.noRemote("laptop"), .usage, "there is no remote 'laptop'."),
+      (StoreError.noRemote(nil), .failed, "this store has no remote."),
       (StoreError.gitNotFound, .failed, "git is not installed."),
       (
         FileError("open", "/x", number: EACCES), .failed, "could not open /x: Permission denied."

@@ -294,7 +294,7 @@ import Testing
         "Milk"))
     let main = try await sandbox.git("rev-parse", "main", in: cascade).out
     #expect(try await sandbox.git("rev-parse", "HEAD").out == main)
-    #expect(try await sandbox.belfry("sync", "nowhere").status == 1)
+    #expect(try await sandbox.belfry("sync", "nowhere").status == 2)
   }
 
   @Test func syncRestoresRewoundRemote() async throws {

@@ -160,7 +160,7 @@ import Testing
       (["remote", "add", "other", "http://\(secret)@127.0.0.1"], 2),
       (["remote", "add", CredentialTests.url, "origin"], 2),
       (["remote", "add", "other", "https://127.0.0.1/x", "http://you:\(secret) 1@127.0.0.1/x"], 2),
-      (["remote", "remove", CredentialTests.url], 1),
+      (["remote", "remove", CredentialTests.url], 2),
       (["sync", "http://you:\(secret) 1@127.0.0.1/x"], 1),
       (["list", "--remote=\(CredentialTests.url)"], 2),
       (["--store", sandbox.root + "/other", "clone", CredentialTests.url], 6),

@@ -636,7 +636,7 @@ import Testing
     #expect(idle.out.contains("nothing rings"))
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     let piped = try await sandbox.belfry("ring", now: at("09:01:00"))
-    #expect(piped.status == 1)
+    #expect(piped.status == 4)
     #expect(piped.err.contains("needs a terminal"))
   }
 

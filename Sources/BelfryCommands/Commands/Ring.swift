@@ -64,7 +64,7 @@ struct RingLoop {
     if summaries.isEmpty { throw try nothingRings(store) }
     guard let session = TerminalSession(isColored: context.style.isColored) else {
       throw CommandError(
-        .failed, "the firing screen needs a terminal.",
+        .notPossible, "the firing screen needs a terminal.",
         hint: "Or run 'belfry done', 'stop', 'snooze' or 'skip'.")
     }
     let settings = try context.settings(store)

@@ -108,7 +108,7 @@ extension CommandError {
       )
     case .noRemote(let name):
       return (
-        .failed,
+        name == nil ? .failed : .usage,
         name.map { "there is no remote '\(Printable.text($0))'." } ?? "this store has no remote.",
         "Add one with 'belfry remote add origin URL'."
       )
