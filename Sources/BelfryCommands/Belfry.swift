@@ -7,7 +7,7 @@ struct Belfry: ParsableCommand {
     commandName: "belfry",
     abstract: "Manage recurring alarms as files in a git repository.",
     discussion: """
-      ALARM is a title, or the start of an id or of a word of the title. Many commands take several alarms, and words
+      ALARM is a title, or the start of an id or of a word of the title. Many commands take several alarms, and words \
       that select them: +tag, a state such as pending, due:week.
       Times are wall-clock times: 09:00 is nine o'clock wherever the device is, unless --zone names a time zone.
       A schedule is written as in "every other tue 7pm": see 'belfry help when'.
@@ -119,12 +119,26 @@ struct Belfry: ParsableCommand {
       return unknownCommand(unknown)
     }
     let line = message(for: error).split(separator: "\n").first.map(String.init) ?? "wrong usage"
+    let (command, path) = command(in: values)
+    let help = path.isEmpty ? "--help" : (["help"] + path).joined(separator: " ")
+    let see = "See 'belfry \(help)'."
+    let parts = line.split(separator: "'", maxSplits: 2)
+    guard parts.count > 1, parts[0] == "Unknown option ", let unknown = parts.dropFirst().first
+    else {
+      return CommandError(.usage, Printable.text(line), hint: see)
+    }
+    let verb = path.joined(separator: " ")
+    let suggestion = OptionSuggestion(String(unknown), of: command).text
+    let owner = verb.isEmpty ? "belfry" : "belfry \(verb)"
     return CommandError(
-      .usage, Printable.text(line), hint: "See 'belfry \(helpCommand(for: values))'.")
+      .usage, "'\(Printable.text(String(unknown)))' is not an option of '\(owner)'.",
+      hint: [suggestion, see].compactMap { $0 }.joined(separator: " "))
   }
 
-  /// Returns the help command for the subcommand that the arguments name: `help service install`.
-  private static func helpCommand(for arguments: [String]) -> String {
+  /// Returns the command that the arguments name, and its path: `service`, `install`.
+  private static func command(
+    in arguments: [String]
+  ) -> (type: any ParsableCommand.Type, path: [String]) {
     var path: [String] = []
     var command: any ParsableCommand.Type = self
     for argument in arguments {
@@ -134,6 +148,7 @@ struct Belfry: ParsableCommand {
       path.append(argument)
       command = next
     }
-    return path.isEmpty ? "--help" : (["help"] + path).joined(separator: " ")
+    // `conflicts` alone is `conflicts list`.
+    return (command.configuration.defaultSubcommand ?? command, path)
   }
 }

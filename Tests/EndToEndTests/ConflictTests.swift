@@ -176,11 +176,41 @@ import Testing
     let explain = try await sandbox.belfry("explain", "rent", now: "2026-11-20T23:03:00Z")
     let lines = explain.out.split(separator: "\n")
     let note = try #require(lines.first { $0.contains("note") })
-    #expect(note.contains("by server") && note.contains("Edited: Rent"))
+    #expect(note.contains("IBAN") && note.contains("server") && note.contains("Edited: Rent"))
     let title = try #require(lines.first { $0.contains("title") })
-    #expect(title.contains("by laptop") && title.contains("Created: Rent"))
+    #expect(title.contains("laptop") && title.contains("Created: Rent"))
+    #expect(!explain.out.contains("*"), "\(explain.out)")
     #expect(try await sandbox.belfry("explain", "rent", "someday").status == 2)
     #expect(try await sandbox.belfry("explain", "nothing").status == 3)
+  }
+
+  @Test func explainMarksTheKeptValueAndTheReason() async throws {
+    let (sandbox, server) = try await twoDevices()
+    _ = try await sandbox.belfry("edit", "rent", "--title", "Flat", now: "2026-11-20T23:00:00Z")
+    _ = try await sandbox.belfry(
+      "edit", "rent", "--title", "Miete", now: "2026-11-20T23:01:00Z", store: server)
+    try await sync(sandbox, server, at: "2026-11-20T23:02:00Z")
+    let now = "2026-11-20T23:03:00Z"
+    let lines = try await sandbox.belfry("explain", "miete", now: now).out
+      .split(separator: "\n").map { $0.split(separator: " ", omittingEmptySubsequences: true) }
+    let kept = try #require(lines.firstIndex { $0.first == "title" })
+    #expect(lines[kept].prefix(4) == ["title", "*", "Miete", "server"])
+    #expect(lines[kept + 1].prefix(3) == ["-", "Flat", "laptop"])
+    #expect(lines[kept + 2].joined(separator: " ") == "* kept because it was edited later")
+    // Two answers of one occurrence.
+    for (store, verb, now) in [
+      (sandbox.store, "skip", "2026-11-23T09:01:00Z"), (server, "done", "2026-11-23T09:02:00Z"),
+    ] {
+      _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:00Z", store: store)
+      let yes = verb == "skip" ? ["--yes"] : []
+      _ = try await sandbox.belfry([verb, "miete"] + yes, now: now, store: store)
+    }
+    try await sync(sandbox, server, at: "2026-11-23T09:03:00Z")
+    let states = try await sandbox.belfry(
+      "explain", "miete", "2026-11-23", now: "2026-11-23T09:04:00Z"
+    ).out
+    #expect(states.contains("*  done") && states.contains("-  skipped"), "\(states)")
+    #expect(states.contains("* kept because done overrides skipped"), "\(states)")
   }
 
   @Test func dryRunChangesNothing() async throws {

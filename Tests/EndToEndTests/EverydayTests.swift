@@ -640,6 +640,50 @@ import Testing
     #expect(piped.err.contains("needs a terminal"))
   }
 
+  @Test("ring --wait shows a clock until an alarm rings, and again after the answer")
+  func bedsideClock() async throws {
+    let sandbox = try await rent()
+    // The clock of the test passes 09:00 while the screen is open.
+    let ring = try await sandbox.onTerminal(
+      "ring", "--wait", input: "d", after: "leave it ringing", then: ("q", after: "Done: Rent"),
+      now: at("08:59:58"))
+    #expect(ring.status == 0, "\(ring.out)")
+    #expect(ring.out.contains("next: Rent reminder"))
+    #expect(ring.out.contains("today 09:00, in less than a minute"), "\(ring.out)")
+    #expect(ring.out.contains("alarms ring only while this screen is open"))
+    #expect(ring.out.contains("Pay landlord"))
+    let clock = try #require(ring.out.split(separator: "leave it ringing").last)
+    #expect(clock.contains("Fri 09:00"), "\(clock)")
+    #expect(try await state(sandbox, at("09:01:00")) == "active")
+    let piped = try await sandbox.belfry("ring", "--wait", now: at("09:01:00"))
+    #expect(piped.status == 4)
+  }
+
+  @Test("The bedside clock survives a store that cannot be read for a time")
+  func bedsideClockWithoutStore() async throws {
+    let sandbox = try await rent()
+    async let ring = sandbox.onTerminal(
+      "ring", "--wait", input: "", after: "next: Rent", then: ("q", after: "next: Reopened"),
+      now: at("08:00:00"))
+    func waitFor(_ text: String) async throws {
+      for _ in 0..<600 {
+        let files = try FileManager.default.contentsOfDirectory(atPath: sandbox.root)
+        let shown = files.filter { $0.hasPrefix("terminal-") }
+          .compactMap { FileManager.default.contents(atPath: "\(sandbox.root)/\($0)") }
+        if shown.contains(where: { String(decoding: $0, as: UTF8.self).contains(text) }) { return }
+        try await Task.sleep(for: .milliseconds(50))
+      }
+      Issue.record("the terminal does not show '\(text)'")
+    }
+    try await waitFor("next: Rent")
+    let away = sandbox.store + "-away"
+    try FileManager.default.moveItem(atPath: sandbox.store, toPath: away)
+    try await waitFor("The store cannot be read")
+    try FileManager.default.moveItem(atPath: away, toPath: sandbox.store)
+    _ = try await sandbox.belfry("edit", "rent", "--title", "Reopened", now: at("08:00:10"))
+    #expect(try await ring.status == 0)
+  }
+
   @Test func tickOpensFiringScreenOnTerminal() async throws {
     let sandbox = try await rent()
     let tick = try await sandbox.onTerminal(

@@ -137,7 +137,8 @@ public final class Sandbox: Sendable {
     let inputs = [(input, after)] + (later.map { [($0.input, $0.after)] } ?? [])
     let typing = inputs.map { input, after in
       """
-      until grep -qF -- \(quoted(after)) '\(shown)' || [ -z \(quoted(after)) ]; do sleep 0.02; done
+      until grep -qF -e \(quoted(after)) -e 'Script done on' '\(shown)' || [ -z \(quoted(after)) ]
+      do sleep 0.02; done
       printf '%s' \(quoted(input))
       """
     }.joined(separator: "\n")

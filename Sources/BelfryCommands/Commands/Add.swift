@@ -17,7 +17,7 @@ struct Add: ParsableCommand {
         belfry add "Dentist" 24 dec 18:00
         belfry add "Water filter" 90 days after done at 18:00 --tag home
         belfry add "Team call" every mon 10am berlin time
-        belfry add "Renew passport" --annual 03-01 --at 10:00 --warn 30d,7d --on laptop
+        belfry add "Passport" --annual 03-01 --at 10:00 --warn 30d,7d --on laptop
       """)
 
   @Argument(help: "The title, at most 200 characters.")

@@ -11,8 +11,8 @@ struct DaemonCommand: AsyncParsableCommand {
     commandName: "daemon",
     abstract: "Run the scheduler: ring, remind and sync until stopped.",
     discussion: """
-      Each store has at most one daemon. The daemon detects changes by other commands, by git and by editors. SIGHUP
-      reloads the store, SIGTERM stops the daemon. It logs to standard error, one line per event, with the time unless
+      Each store has at most one daemon. The daemon detects changes by other commands, by git and by editors. SIGHUP \
+      reloads the store, SIGTERM stops the daemon. It logs to standard error, one line per event, with the time unless \
       standard error is the systemd journal.
 
       If there is no store, the daemon waits for one, because its disk may be mounted later. It never creates one.

@@ -10,8 +10,8 @@ struct DeviceCommand: ParsableCommand {
       'belfry status' lists all devices.
 
         belfry device --name Watch --kind watch
-        belfry device --owner Jen        # 'belfry cascade add ALARM person Jen' rings here
-        belfry device adopt Watch        # this device replaces a Watch that is gone
+        belfry device --owner Jen     # a cascade's step 'person Jen' rings here
+        belfry device adopt Watch     # this device replaces a Watch that is gone
       """, subcommands: [DeviceAdopt.self])
 
   @Option(help: "The name of this device.")

@@ -11,10 +11,10 @@ struct Done: ParsableCommand {
       Applies to the occurrence that is ringing, snoozed, pending or missed.
 
         belfry done rent
-        belfry done                        # the alarm that rings, or the only pending one
-        belfry done +morning               # all open alarms with the tag
-        belfry done rent --at 08:15        # done earlier: at the last 08:15
-        belfry done rent --early           # mark the next occurrence as done ahead of time
+        belfry done                    # the alarm that rings, or the only pending one
+        belfry done +morning           # all open alarms with the tag
+        belfry done rent --at 08:15    # done earlier: at the last 08:15
+        belfry done rent --early       # the next occurrence, ahead of time
       """)
 
   @OptionGroup var options: AnswerOptions

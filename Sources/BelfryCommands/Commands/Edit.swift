@@ -12,10 +12,10 @@ struct Edit: ParsableCommand {
 
         belfry edit rent --title "Pay the rent" --at 11:30
         belfry edit rent --monthly 1 --note ""
-
-      To change who is alerted if nobody responds: belfry help cascade
         belfry edit bins --schedule "every other tue 7pm"
         belfry edit rent --tag +home,-work
+
+      Who is alerted if nobody responds is changed with 'belfry cascade'.
       """)
 
   @Argument(help: "The alarm.")

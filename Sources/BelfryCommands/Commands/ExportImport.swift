@@ -21,8 +21,8 @@ struct Export: ParsableCommand {
     commandName: "export",
     abstract: "Export the store as one document.",
     discussion: """
-        belfry export > alarms.json                 # alarms, log, devices and settings
-        belfry export --format ical > alarms.ics    # the alarms, for a calendar
+        belfry export > alarms.json                # alarms, log, devices and settings
+        belfry export --format ical > alarms.ics   # the alarms, for a calendar
 
       The JSON document is complete, and 'belfry import' may read it repeatedly. Features that a calendar cannot \
       express are listed on standard error.
@@ -70,9 +70,9 @@ struct Import: ParsableCommand {
     commandName: "import",
     abstract: "Import an export, a calendar or taskwarrior's tasks.",
     discussion: """
-        belfry import alarms.json             # a document of 'belfry export', merged as in a sync
-        belfry import calendar.ics            # events and to-dos, with their recurrence and alarms
-        task export | belfry import -         # recurring tasks
+        belfry import alarms.json        # a document of 'belfry export', merged
+        belfry import calendar.ics       # events and to-dos, with their alarms
+        task export | belfry import -    # recurring tasks
 
       Importing the same document again changes nothing. Features that Belfry does not support are listed on standard \
       error; items without a future occurrence are left out.

@@ -8,10 +8,10 @@ struct List: ParsableCommand {
     commandName: "list",
     abstract: "List the alarms, those that need a response first.",
     discussion: """
-      Each alarm has one line: its state, title, schedule, next occurrence and badges. Times are this device's local times,
+      Each alarm has one line: its state, title, schedule, next occurrence and badges. Times are this device's local times, \
       except in a schedule that names another time zone.
 
-      Finished alarms, which have no further occurrence and need no answer, are left out. Words select alarms: a tag, a
+      Finished alarms, which have no further occurrence and need no answer, are left out. Words select alarms: a tag, a \
       state, the time when they ring next, or a part of the title or note.
 
         belfry list +home pending

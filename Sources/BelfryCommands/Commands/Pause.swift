@@ -9,8 +9,8 @@ struct PauseCommand: ParsableCommand {
     commandName: "pause",
     abstract: "Pause an alarm, or all alarms, until a date.",
     discussion: """
-      Occurrences during the pause are logged as skipped. On the date the alarm resumes automatically. Occurrences that
-      are already ringing or pending continue, except in a cascade: all its devices fall silent and the occurrence is
+      Occurrences during the pause are logged as skipped. On the date the alarm resumes automatically. Occurrences that \
+      are already ringing or pending continue, except in a cascade: all its devices fall silent and the occurrence is \
       skipped.
 
         belfry pause pills --until friday

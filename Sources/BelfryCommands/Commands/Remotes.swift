@@ -17,8 +17,8 @@ struct RemoteAdd: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add a remote.",
     discussion: """
-      The URL is a path, ssh://you@host/path, you@host:path, https://host/path, git://host/path or file:///path. The
-      host may be an alias of ~/.ssh/config. Keys, credentials and certificates are those of your ssh and git. Keep
+      The URL is a path, ssh://you@host/path, you@host:path, https://host/path, git://host/path or file:///path. The \
+      host may be an alias of ~/.ssh/config. Keys, credentials and certificates are those of your ssh and git. Keep \
       passwords and tokens in a credential helper, not in the URL.
       """)
 

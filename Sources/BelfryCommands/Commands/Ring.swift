@@ -10,10 +10,15 @@ struct Ring: AsyncParsableCommand {
     discussion: """
       Keys: s stop, d done, k skip (asks first), z snooze (1: an hour, 2: a day, 3: a week), q quit and leave it ringing.
       With 'belfry settings set slideToStop on', hold Space for three seconds to stop an alarm.
+
+      With --wait the screen is a bedside clock until an alarm rings, and again after the answer.
       """)
 
   @Argument(help: "The alarm (default: all ringing alarms, one after the other).")
   var alarm: String?
+
+  @Flag(help: "Show a clock while no alarm rings, and stay open.")
+  var wait = false
 
   @Option(help: "The store's folder (default: BELFRY_STORE, else the data folder).")
   var store: String?
@@ -24,7 +29,7 @@ struct Ring: AsyncParsableCommand {
     let context = try CommandContext(store: self.store ?? root.store)
     let store = try context.open(.reading, welcome: false)
     let only = try alarm.map { try context.find($0, in: store).id }
-    try await RingLoop(context, only: only).run()
+    try RingLoop(context, only: only, waits: wait).run()
   }
 }
 
@@ -32,36 +37,45 @@ struct Ring: AsyncParsableCommand {
 struct RingLoop {
   private let context: CommandContext
   private let only: Identifier?
+  private let waits: Bool
   private let opened = ElapsedTime()
 
-  init(_ context: CommandContext, only: Identifier? = nil) {
+  /// - Parameters:
+  ///   - only: the only alarm to show; nil for all.
+  ///   - waits: true to show a clock while no alarm rings.
+  init(_ context: CommandContext, only: Identifier? = nil, waits: Bool = false) {
     self.context = context
     self.only = only
+    self.waits = waits
   }
 
   /// The time since the screen was opened, in milliseconds.
   private var elapsed: Int64 { opened.milliseconds }
 
-  /// Returns the ringing alarms, sorted by title, and the reopened store.
+  /// Returns the ringing alarms and the reopened store.
   private func ringing() throws -> (store: Store, summaries: [AlarmSummary]) {
-    let store = try context.later(by: elapsed).open(.reading, welcome: false)
-    let summaries = try store.overview().summaries.filter {
-      $0.status.state == .ringing && (only == nil || $0.id == only)
-    }
-    return (store, summaries.sorted { ($0.title, $0.id) < ($1.title, $1.id) })
+    let store = try context.present(after: opened).open(.reading, welcome: false)
+    let summaries = try RingLoop.summaries(of: store, only: only)
+    return (store, summaries.filter { $0.status.state == .ringing })
+  }
+
+  /// Returns the alarms of a store, or only one of them, sorted by title.
+  static func summaries(of store: Store, only: Identifier?) throws -> [AlarmSummary] {
+    try store.overview().summaries.filter { only == nil || $0.id == only }
+      .sorted { ($0.title, $0.id) < ($1.title, $1.id) }
   }
 
   /// Runs the screen if an alarm rings and a terminal is attached.
-  func runIfRinging() async throws {
-    if try !ringing().summaries.isEmpty, Style.canAsk { try await run() }
+  func runIfRinging() throws {
+    if try !ringing().summaries.isEmpty, Style.canAsk { try run() }
   }
 
   /// Runs the screen until no alarm rings or the user quits.
   ///
   /// - Throws: `CommandError` if no alarm rings or no terminal is attached; `ExitCode` after a signal.
-  func run() async throws {
+  func run() throws {
     let (store, summaries) = try ringing()
-    if summaries.isEmpty { throw try nothingRings(store) }
+    if summaries.isEmpty, !waits { throw try nothingRings(store) }
     guard let session = TerminalSession(isColored: context.style.isColored) else {
       throw CommandError(
         .notPossible, "the firing screen needs a terminal.",
@@ -72,7 +86,7 @@ struct RingLoop {
     var messages: [String] = []
     let outcome: Result<Void, any Error>
     do {
-      messages = try await show(session, settings)
+      messages = try show(session, settings)
       outcome = .success(())
     } catch {
       outcome = .failure(error)
@@ -99,33 +113,61 @@ struct RingLoop {
   /// Shows ringing alarms until no alarm rings or the user quits.
   ///
   /// - Returns: the messages about the answers, a line each, for the time after the screen is closed.
-  private func show(_ session: TerminalSession, _ settings: Settings) async throws -> [String] {
+  private func show(_ session: TerminalSession, _ settings: Settings) throws -> [String] {
     var messages: [String] = []
     var lastKey: Character?
-    while session.endingSignal == nil {
-      let (store, summaries) = try ringing()
-      guard let summary = summaries.first else { return messages }
-      let alarm = try store.alarm(summary.id)
-      let loop = Sound.chosen(alarm?.delivery.sound ?? settings.sound).map {
-        SoundLoop($0, isRising: settings.soundRising, lock: context.soundLock)
-      }
-      let sound = Task.detached { [player = context.soundPlayer] in
-        if let loop { await RingLoop.play(loop, player) }
-      }
-      defer { sound.cancel() }
-      let position = summaries.count > 1 ? "1 of \(summaries.count)" : nil
-      switch try ask(
-        session, summary, settings, position: position, isFromPartner: alarm?.partner != nil,
-        heldSince: lastKey)
-      {
-      case .left: return messages + ["\(Printable.text(summary.title)) keeps ringing: belfry ring"]
-      case .gone: messages.append("\(Printable.text(summary.title)) no longer rings.")
-      case .answered(let lines, let key):
-        messages += lines
-        lastKey = key
+    while session.endingSignal == nil,
+      let (store, summaries) = try nextRinging(session, messages.last)
+    {
+      do {
+        switch try present(session, store, summaries, settings, heldSince: lastKey) {
+        case .left(let title): return messages + ["\(title) keeps ringing: belfry ring"]
+        case .gone(let title): messages.append("\(title) no longer rings.")
+        case .answered(let lines, let key):
+          messages += lines
+          lastKey = key
+        }
+      } catch  where waits {
+        // The clock tells when the store can be read again.
+        messages.append(CommandError(error).message)
       }
     }
     return messages
+  }
+
+  /// Returns the ringing alarms and the reopened store; nil at the end of the screen. Waits with a clock if the user
+  /// asked for it.
+  private func nextRinging(
+    _ session: TerminalSession, _ message: String?
+  ) throws -> (Store, [AlarmSummary])? {
+    if waits {
+      switch BedsideClock(context, only: only, opened: opened).wait(session, message: message) {
+      case .rings(let store, let summaries): return (store, summaries)
+      case .closed: return nil
+      }
+    }
+    let (store, summaries) = try ringing()
+    return summaries.isEmpty ? nil : (store, summaries)
+  }
+
+  /// Shows the first of the ringing alarms, with its sound.
+  private func present(
+    _ session: TerminalSession, _ store: Store, _ summaries: [AlarmSummary], _ settings: Settings,
+    heldSince: Character?
+  ) throws -> Ending {
+    let summary = summaries[0]
+    let alarm = try store.alarm(summary.id)
+    let loop = Sound.chosen(alarm?.delivery.sound ?? settings.sound).map {
+      SoundLoop($0, isRising: settings.soundRising, lock: context.soundLock)
+    }
+    let sound = Task.detached { [player = context.soundPlayer] in
+      if let loop { await RingLoop.play(loop, player) }
+    }
+    defer { sound.cancel() }
+    let position = summaries.count > 1 ? "1 of \(summaries.count)" : nil
+    return try ask(
+      session, summary, settings, position: position, isFromPartner: alarm?.partner != nil,
+      heldSince: heldSince)
   }
 
   /// Plays the sound until the task is canceled; without a working player, rings the terminal's bell.
@@ -138,10 +180,10 @@ struct RingLoop {
   }
 
   private enum Ending {
-    /// The user quit the screen.
-    case left
-    /// The occurrence was answered elsewhere, or its ring timeout has passed.
-    case gone
+    /// The user quit the screen. The alarm's title.
+    case left(String)
+    /// The occurrence was answered elsewhere, or its ring timeout has passed. The alarm's title.
+    case gone(String)
     /// The user answered: the messages about the answer, and the key.
     case answered([String], Character)
   }
@@ -153,6 +195,7 @@ struct RingLoop {
     _ session: TerminalSession, _ summary: AlarmSummary, _ settings: Settings, position: String?,
     isFromPartner: Bool, heldSince: Character?
   ) throws -> Ending {
+    let title = Printable.text(summary.title)
     var reader = KeyReader()
     var hold = Hold(seesReleases: session.seesReleases, afterHold: heldSince == " ")
     var held = heldSince.map { (key: $0, at: elapsed) }
@@ -170,7 +213,7 @@ struct RingLoop {
         switch event {
         // Ctrl-C, and Ctrl-D for the end of input.
         case .escape, .key("q", .press), .key("\u{3}", .press), .key("\u{4}", .press):
-          return .left
+          return .left(title)
         case .key(" ", let phase) where settings.slideToStop:
           if phase == .release { hold.release() } else { hold.press(at: elapsed) }
         case .key(let key, .press):
@@ -192,10 +235,10 @@ struct RingLoop {
       if elapsed - lastCheck >= 1000 {
         lastCheck = elapsed
         let now = try ringing().summaries.first { $0.id == summary.id }
-        if now?.status.current != summary.status.current { return .gone }
+        if now?.status.current != summary.status.current { return .gone(title) }
       }
     }
-    return .left
+    return .left(title)
   }
 
   /// Returns the snoozes on offer. Longer ones than the default end before the next occurrence.
@@ -250,7 +293,7 @@ struct RingLoop {
   private func give(
     _ answer: Answer, _ summary: AlarmSummary, _ settings: Settings, _ message: inout String?
   ) throws -> [String]? {
-    let later = context.later(by: elapsed)
+    let later = context.present(after: opened)
     let store = try later.open(.writing, welcome: false)
     let answering = Answering(summary, summary.status.current, in: store, settings: settings, later)
     do {
@@ -273,7 +316,7 @@ struct RingLoop {
   ) -> FiringScreen {
     let civil = summary.status.current ?? CivilDateTime(minuteNumber: 0)
     let output = AlarmOutput(
-      now: context.later(by: elapsed).storeContext.now, zones: context.storeContext.zones,
+      now: context.present(after: opened).storeContext.now, zones: context.storeContext.zones,
       style: context.style)
     let zone =
       summary.zone == "floating" || summary.zone == output.zones.local.name

@@ -8,7 +8,7 @@ struct Stats: ParsableCommand {
     commandName: "stats",
     abstract: "Show streaks, counts and a calendar.",
     discussion: """
-      A streak is a series of occurrences that were confirmed as done. A missed occurrence, or one that was completed
+      A streak is a series of occurrences that were confirmed as done. A missed occurrence, or one that was completed \
       automatically, ends it. A skipped one does not, unless 'belfry settings set skipBreaksStreak on'.
       """)
 

@@ -9,7 +9,7 @@ struct SyncCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sync", abstract: "Fetch from the remotes, merge, and push.",
     discussion: """
-      The store is locked only while merging, so commands and alarms never wait for the network. If a remote is offline,
+      The store is locked only while merging, so commands and alarms never wait for the network. If a remote is offline, \
       the changes stay in the store until the next sync.
       """)
 

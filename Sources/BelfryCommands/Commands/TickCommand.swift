@@ -70,7 +70,7 @@ struct TickCommand: AsyncParsableCommand {
     }
     for (alarm, event) in report.answered { await DoneAction(context).run(alarm, event) }
     if wake, let next = report.nextWake { try await ServiceManager(context).systemd.wake(at: next) }
-    if ring, !common.json { try await RingLoop(context).runIfRinging() }
+    if ring, !common.json { try RingLoop(context).runIfRinging() }
     await StoreSession(context).upkeep(store)
   }
 

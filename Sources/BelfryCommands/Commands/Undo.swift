@@ -7,7 +7,7 @@ struct Undo: ParsableCommand {
     commandName: "undo",
     abstract: "Undo your last action on this device.",
     discussion: """
-      Undo is a new commit and also works after a sync. Repeat it to undo the action before. Automatic changes (an alarm
+      Undo is a new commit and also works after a sync. Repeat it to undo the action before. Automatic changes (an alarm \
       that fired or was missed), actions on other devices and settings of this device are not undone.
       """)
 

@@ -26,7 +26,7 @@ struct CatalogParts {
     summaries + badges + tables + batteryWarnings + [pending, empty, paywall, battery] + pages + [
       settings
     ]
-      + screens + [
+      + screens + clocks + [
         statistics, table,
       ]
   }
@@ -318,6 +318,34 @@ struct CatalogParts {
         $0.note = "朝食の後 ☕️"
         $0.badge = "daily"
       },
+    ]
+  }
+
+  private func clock(
+    _ name: String, rows: Int = 24, _ change: (inout ClockScreen) -> Void
+  ) -> Part {
+    var screen = ClockScreen(time: "22:41", date: "Fri 20 Nov 2026")
+    change(&screen)
+    let lines = screen.lines(columns: style.width ?? 80, rows: rows, style)
+    let framed = lines.map { (style.isColored ? Style.black : "") + $0 + style.reset + "|\n" }
+    return Part(name: "firing screen, clock: \(name)", text: framed.joined())
+  }
+
+  private var clocks: [Part] {
+    [
+      clock("an alarm tomorrow") {
+        $0.nextTitle = "薬を飲む 💊"
+        $0.nextTime = "tomorrow 09:00, in 10 h 19 min"
+      },
+      clock("pending, without a scheduler, on a clock of 12 hours") {
+        $0.time = "10:41 PM"
+        $0.nextTitle = "Rent reminder"
+        $0.nextTime = "Mon 9:00 AM, in 2 days 10 h"
+        $0.pending = 2
+        $0.problems = ["The scheduler does not run: alarms ring only while this screen is open."]
+        $0.message = "Done: Pills (Fri 20 Nov 2026, 10:00 PM)."
+      },
+      clock("nothing will ring, ten rows", rows: 10) { _ in },
     ]
   }
 

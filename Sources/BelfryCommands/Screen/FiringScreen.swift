@@ -29,44 +29,13 @@ struct FiringScreen {
   /// On a terminal with too few rows, the least important lines are left out. The title and the keys stay.
   func lines(columns: Int, rows: Int, _ style: Style) -> [String] {
     let room = max(10, columns - 4)
-    let isTall = rows >= 18 && columns >= 38
-    var body = (self.head(room, isTall: isTall) + self.middle(room, rows: rows))
-    var keys = self.keys(room)
-    for importance in Importance.allCases where body.count + keys.count > rows {
-      body.removeAll { $0.importance == importance }
-      keys.removeAll { $0.importance == importance }
-    }
-    let free = max(0, rows - body.count - keys.count)
-    let blanks = [Line](repeating: Line("", .blank), count: free)
-    let all = blanks.prefix(free / 3) + body + blanks.dropFirst(free / 3) + keys
-    return all.prefix(rows).map { $0.centred(in: columns, style) }
+    let isTall = rows >= 18 && columns >= BigDigits.width(of: time) + 4
+    let body = self.head(room, isTall: isTall) + self.middle(room, rows: rows)
+    return ScreenLine.fill(
+      columns: columns, rows: rows, with: body, above: keys(room), style)
   }
 
-  /// The importance of a line, in ascending order. Lines of the first case are left out first.
-  private enum Importance: CaseIterable {
-    case blank, badge, note, time, more, title
-  }
-
-  private struct Line {
-    let text: String
-    let importance: Importance
-    let color: Style.Color?
-
-    init(_ text: String, _ importance: Importance, _ color: Style.Color? = nil) {
-      self.text = text
-      self.importance = importance
-      self.color = color
-    }
-
-    func centred(in columns: Int, _ style: Style) -> String {
-      let text = TextWidth.cut(self.text, to: columns)
-      let width = TextWidth.of(text)
-      let left = (columns - width) / 2
-      return String(repeating: " ", count: left)
-        + (color.map { style.paintOnBlack(text, $0) } ?? text)
-        + String(repeating: " ", count: columns - width - left)
-    }
-  }
+  private typealias Line = ScreenLine
 
   private func head(_ room: Int, isTall: Bool) -> [Line] {
     var lines: [Line] = []
@@ -96,7 +65,7 @@ struct FiringScreen {
       lines.append(Line(bar(min(room, 40)), .title, progress > 0 ? .yellow : .faint))
       lines.append(Line("", .blank))
     }
-    func add(_ group: [String], _ importance: Importance) {
+    func add(_ group: [String], _ importance: Line.Importance) {
       // A group that is too wide is split over two lines.
       let whole = group.joined(separator: "   ")
       let half = TextWidth.of(whole) <= room ? group.count : (group.count + 1) / 2
@@ -118,24 +87,5 @@ struct FiringScreen {
     let full = Int((progress * Double(inner)).rounded())
     return "[" + String(repeating: "#", count: full) + String(repeating: "-", count: inner - full)
       + "]"
-  }
-}
-
-/// A time in large digits of five lines.
-enum BigDigits {
-  private static let shapes: [Character: [String]] = [
-    "0": ["███", "█ █", "█ █", "█ █", "███"], "1": [" █ ", "██ ", " █ ", " █ ", "███"],
-    "2": ["███", "  █", "███", "█  ", "███"], "3": ["███", "  █", "███", "  █", "███"],
-    "4": ["█ █", "█ █", "███", "  █", "  █"], "5": ["███", "█  ", "███", "  █", "███"],
-    "6": ["███", "█  ", "███", "█ █", "███"], "7": ["███", "  █", "  █", "  █", "  █"],
-    "8": ["███", "█ █", "███", "█ █", "███"], "9": ["███", "█ █", "███", "  █", "███"],
-    ":": [" ", "█", " ", "█", " "],
-  ]
-
-  static func lines(_ text: String) -> [String] {
-    (0..<5).map { row in
-      text.compactMap { shapes[$0]?[row] }
-        .map { shape in shape.map { "\($0)\($0)" }.joined() }.joined(separator: "  ")
-    }
   }
 }

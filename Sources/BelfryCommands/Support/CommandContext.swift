@@ -83,7 +83,7 @@ struct CommandContext {
   }
 
   /// Returns the context with the clock advanced.
-  func later(by milliseconds: Int64) -> CommandContext {
+  private func later(by milliseconds: Int64) -> CommandContext {
     var context = self
     context.storeContext.now.milliseconds += milliseconds
     return context

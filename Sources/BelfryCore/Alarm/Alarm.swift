@@ -199,7 +199,8 @@ extension Schedule {
   var canonicalText: String {
     var text = summary
     if let cadence = recurrence.cadence {
-      text += "; every \(cadence.interval) from \(cadence.start)"
+      text += cadence.interval == 1 ? "; from" : "; every \(cadence.interval) from"
+      text += " \(cadence.start)"
     }
     if case .afterDone(_, let origin) = recurrence, let ignored = origin.completionsAfter {
       text += "; completions after \(ignored)"

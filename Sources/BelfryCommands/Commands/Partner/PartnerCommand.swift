@@ -8,12 +8,12 @@ struct PartnerCommand: AsyncParsableCommand {
       You and your partner exchange messages, encrypted end to end, through a mailbox: a git remote that both of you \
       can push to. The mailbox is not your store's remote. Create an empty repository for it.
 
-        belfry partner invite --remote ssh://you@host/srv/mailbox.git    # shows a QR code and a link
-        belfry partner accept 'belfry://pair?…'                          # on the partner's side
+        belfry partner invite --remote ssh://you@host/srv/mailbox.git
+        belfry partner accept 'belfry://pair?…'      # the link, on the partner's side
         belfry partner send Alex "Wake up from your nap ❤️" --at 16:45
         belfry partner send Alex "Bins out" --at 19:00 --repeat weekly thu
-        belfry partner recall 3kq7                                       # recall a request
-        belfry partner log                                               # both directions
+        belfry partner recall 3kq7                   # recall a request
+        belfry partner log                           # both directions
         belfry partner limits Alex --per-day 5 --quiet 22:00-07:00
         belfry partner reply nap "On my way"
         belfry partner remove Alex

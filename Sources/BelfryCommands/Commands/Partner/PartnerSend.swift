@@ -12,7 +12,8 @@ struct PartnerSend: AsyncParsableCommand {
     discussion: """
         belfry partner send Alex "Wake up from your nap ❤️" --at 16:45
         belfry partner send Alex "Call me" --in 20m --persistent
-        belfry partner send Alex "Bins out" --at 19:00 --repeat weekly thu --zone Europe/Berlin
+        belfry partner send Alex "Bins out" --at 19:00 --repeat weekly thu
+        belfry partner send Alex "Team call" --at 10:00 --zone berlin
 
       --at is a time in your time zone, or in --zone: today, or tomorrow if it has passed. A one-time alarm rings at \
       that moment, wherever the partner is. A repeating alarm keeps the wall-clock time of its zone.

@@ -5,7 +5,7 @@ struct Service: ParsableCommand {
     commandName: "service",
     abstract: "Install, remove and check the background service.",
     discussion: """
-      Alarms ring only while the scheduler runs. With systemd it is a user service with the daemon, or with --timer a
+      Alarms ring only while the scheduler runs. With systemd it is a user service with the daemon, or with --timer a \
       timer that runs a tick every minute; without systemd, a line in your crontab.
 
         belfry service install

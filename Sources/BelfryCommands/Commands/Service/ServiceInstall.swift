@@ -5,13 +5,13 @@ struct ServiceInstall: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "install", abstract: "Start the scheduler now and at every login.",
     discussion: """
-      A user service runs while you are logged in. With --linger it runs from boot on, also while nobody is logged in,
+      A user service runs while you are logged in. With --linger it runs from boot on, also while nobody is logged in, \
       as on a server.
 
       --wake wakes the machine from sleep for alarms. systemd 254 and later allow this for users who are logged in.
       With an earlier version: sudo setcap cap_wake_alarm+ep PATH-OF-BELFRY
 
-      --sandbox restricts the daemon and its hooks (no new privileges, fewer system calls). In the sandbox, hooks that
+      --sandbox restricts the daemon and its hooks (no new privileges, fewer system calls). In the sandbox, hooks that \
       use sudo or a setgid mail program fail, and so does the setcap above.
       """)
 

@@ -1,0 +1,108 @@
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+
+/// The event loop of the clock that `ring --wait` shows while no alarm rings.
+struct BedsideClock {
+  /// The result of the wait.
+  enum Ending {
+    /// Alarms ring: the store and the alarms.
+    case rings(Store, [AlarmSummary])
+    /// The user closed the screen, or a signal asks the process to end.
+    case closed
+  }
+
+  private let context: CommandContext
+  private let only: Identifier?
+  private let opened: ElapsedTime
+
+  /// The time between two looks at the store, in milliseconds. Another process may have changed it.
+  private static let interval: Int64 = 2000
+
+  /// - Parameters:
+  ///   - only: the only alarm to wait for; nil for all.
+  ///   - opened: the time since the context was created.
+  init(_ context: CommandContext, only: Identifier?, opened: ElapsedTime) {
+    self.context = context
+    self.only = only
+    self.opened = opened
+  }
+
+  /// Shows the clock until an alarm rings or the user closes it. If the store cannot be read, it says so and tries again.
+  ///
+  /// - Parameter message: the result of the last answer; nil for none.
+  func wait(_ session: TerminalSession, message: String?) -> Ending {
+    var reader = KeyReader()
+    var state = State()
+    var lastLook = Int64.min
+    while session.endingSignal == nil {
+      let present = context.present(after: opened)
+      let elapsed = opened.milliseconds
+      let isDue = state.next.map { $0.at <= present.storeContext.now } ?? false
+      if lastLook == .min || elapsed - lastLook >= BedsideClock.interval || isDue {
+        lastLook = elapsed
+        do {
+          let store = try present.open(.reading, welcome: false)
+          let summaries = try RingLoop.summaries(of: store, only: only)
+          let ringing = summaries.filter { $0.status.state == .ringing }
+          if !ringing.isEmpty { return .rings(store, ringing) }
+          state = State(summaries, scheduler: SchedulerState(store))
+        } catch {
+          state.failure = CommandError(error).message
+        }
+      }
+      let size = session.size
+      session.show(
+        screen(state, present.times, message: message)
+          .lines(columns: size.columns, rows: size.rows, context.style))
+      for event in reader.read(session.read(milliseconds: 500)) {
+        switch event {
+        // Ctrl-C, and Ctrl-D for the end of input.
+        case .escape, .key("q", .press), .key("\u{3}", .press), .key("\u{4}", .press):
+          return .closed
+        default: continue
+        }
+      }
+    }
+    return .closed
+  }
+
+  /// What the clock shows of the store.
+  private struct State {
+    var next: (title: String, at: Instant)?
+    var pending = 0
+    var scheduler: SchedulerState?
+    /// The reason why the store cannot be read; nil if it can.
+    var failure: String?
+
+    init() {}
+
+    init(_ summaries: [AlarmSummary], scheduler: SchedulerState) {
+      next = summaries.flatMap { summary in
+        [summary.status.next?.at, summary.status.snooze?.until].compactMap { $0 }
+          .map { (title: summary.title, at: $0) }
+      }.min { $0.at < $1.at }
+      pending = summaries.count { !$0.status.pending.isEmpty }
+      self.scheduler = scheduler
+    }
+  }
+
+  private func screen(_ state: State, _ times: TimeText, message: String?) -> ClockScreen {
+    let civil = times.zones.local.civil(at: times.now)
+    var screen = ClockScreen(
+      time: times.time(civil.time), date: times.date(civil.date), pending: state.pending,
+      message: message)
+    if let next = state.next {
+      screen.nextTitle = next.title
+      let seconds = next.at.seconds(since: times.now)
+      screen.nextTime = "\(times.relative(next.at)), \(Span.until(max(0, seconds)))"
+    }
+    if let failure = state.failure {
+      screen.problems.append("The store cannot be read: \(failure)")
+    } else if state.scheduler?.isRunning == false {
+      screen.problems.append(
+        "The scheduler does not run: alarms ring only while this screen is open.")
+    }
+    return screen
+  }
+}
