@@ -17,8 +17,9 @@ public struct PartnerNews: Hashable, Sendable {
     case recalled(PartnerRequest)
     /// The partner's device has reported about one of the user's requests.
     case receipt(PartnerReceipt, PartnerRequest)
-    /// The partner has ended the partnership. The number is that of the partner's deleted alarms.
-    case unpaired(cancelled: Int)
+    /// The partner has ended the partnership. The number is that of the partner's alarms, which still ring: the user
+    /// decides whether to keep them.
+    case unpaired(remaining: Int)
     /// Mail was rejected.
     case fault(MailFault, count: Int)
     /// Two devices have answered an invitation, so both answers were rejected.
@@ -276,7 +277,7 @@ struct PartnerProtocol {
       partner.deleteKeys()
       return true
     case .unpaired:
-      addNews(.unpaired(cancelled: try cancelPending()))
+      addNews(.unpaired(remaining: try release()))
       for index in partner.sent.indices {
         let sent = partner.sent[index]
         if sent.state == nil {
@@ -294,12 +295,13 @@ struct PartnerProtocol {
     }
   }
 
-  /// Deletes the partner's alarms that are not over, since the partner can no longer recall them.
+  /// Ends the reports about the partner's alarms. The alarms stay: the user may rely on them, and decides.
   ///
-  /// - Returns: The number of deleted alarms.
-  mutating func cancelPending() throws -> Int {
-    let pending = partner.received.filter { !$0.isOver && !$0.isSettled }.compactMap(\.alarm)
+  /// - Returns: The number of alarms that are not over.
+  private mutating func release() throws -> Int {
+    let remaining = try partner.received.filter { !$0.isOver && !$0.isSettled }
+      .compactMap(\.alarm).count { try handler.state(of: $0) != .deleted }
     for index in partner.received.indices { partner.received[index].isOver = true }
-    return try handler.revoke(pending, by: partner.name)
+    return remaining
   }
 }

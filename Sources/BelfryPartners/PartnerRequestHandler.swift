@@ -27,10 +27,6 @@ protocol PartnerRequestHandler: AnyObject {
   ) throws -> PartnerRefusal?
   /// Deletes an alarm if it exists.
   func cancel(_ alarm: Identifier, recalledBy partner: String) throws
-  /// Deletes the alarms of a former partner in one commit, so that `belfry undo` restores them together.
-  ///
-  /// - Returns: The number of deleted alarms.
-  func revoke(_ alarms: [Identifier], by name: String) throws -> Int
   /// Returns the state of an alarm; nil if it is unknown.
   func state(of alarm: Identifier) throws -> PartnerAlarmState?
   /// A description of this device's channels for the partner; nil if unknown.

@@ -52,7 +52,7 @@ public struct Partnership: Hashable, Sendable {
   /// The requests whose recall arrived before the request.
   var recalled: Set<Identifier> = []
   /// The partnership with the same person that continues this one; nil for none.
-  var successor: Identifier?
+  public internal(set) var successor: Identifier?
   /// The state of the mail from and to the partner.
   public var mail = MailState()
   /// The state of the connection to the mailbox.

@@ -78,13 +78,6 @@ final class StorePartnerRequestHandler: PartnerRequestHandler {
     }
   }
 
-  func revoke(_ alarms: [Identifier], by name: String) throws -> Int {
-    let uncommitted = made.count { alarms.contains($0.id) }
-    made.removeAll { alarms.contains($0.id) }
-    reader = nil
-    return try store.delete(alarms, reason: .partnershipEnded(partner: name)).count + uncommitted
-  }
-
   /// Commits the alarms that were set.
   ///
   /// - Throws: The errors of the store. In this case no alarm is set.

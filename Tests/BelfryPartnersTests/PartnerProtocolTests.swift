@@ -248,7 +248,7 @@ import Testing
     #expect(try pair.alex.partner.handshake.privateKey == nil)
     #expect(try pair.alex.partner.handshake.secret == [])
     let report = try await pair.chris.round()
-    #expect(report.news.contains(PartnerNews(partner: "Alex", event: .unpaired(cancelled: 0))))
+    #expect(report.news.contains(PartnerNews(partner: "Alex", event: .unpaired(remaining: 0))))
     #expect(try pair.chris.partner.phase == .ended)
     #expect(try pair.chris.partner.handshake.privateKey == nil)
     #expect(try pair.chris.partner.sent.map(\.state) == [.withdrawn, .refused])

@@ -134,22 +134,54 @@ extension PartnerTests {
 
   // MARK: Removing a partner
 
-  @Test("A sender's removal of a partner deletes the receiver's alarms, and undo restores them")
-  func senderRemovesPartner() async throws {
+  /// Pairs two people. Chris sets two alarms for Alex and then ends the partnership.
+  private func partedPair() async throws -> (alex: Person, news: Sandbox.Output) {
     let (chris, alex) = (try await person(), try await person())
     try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
-    _ = try await chris.partner("send", "Alex", "Nap", "--in", "1h")
+    for text in ["Nap", "Pills"] {
+      _ = try await chris.partner("send", "Alex", text, "--in", "1h")
+    }
     _ = try await alex.partner("sync")
-    #expect(try await alex.list().count == 1)
+    let early = try await alex.partner("alarms", "Chris", "--keep")
+    #expect(early.status == 4 && early.err.contains("Chris is still a partner."), "\(early.err)")
     #expect(try await chris.partner("remove", "Alex", "--yes").status == 0)
-    let news = try await alex.partner("sync")
+    return (alex, try await alex.partner("sync"))
+  }
+
+  @Test("The alarms of a partner who ended the partnership ring until the user keeps them")
+  func keepsAlarmsOfFormerPartner() async throws {
+    let (alex, news) = try await partedPair()
     #expect(news.out.contains("Chris is no longer a partner."), "\(news.out)")
-    #expect(news.out.contains("An alarm that Chris had set was deleted. To restore: belfry undo"))
+    let question = "2 alarms that Chris had set still ring. Keep or delete them: belfry partner"
+    #expect(news.out.contains(question), "\(news.out)")
+    #expect(try await alex.partner("list").out.contains(question))
+    let listed = try await alex.partner("alarms", "--json")
+    #expect(listed.array.first?["former"] as? Bool == true)
+    #expect((listed.array.first?["alarms"] as? [String])?.count == 2)
+    let kept = try await alex.partner("alarms", "chris", "--keep")
+    #expect(kept.out.contains("Kept 2 alarms of Chris."), "\(kept.out)\(kept.err)")
+    #expect(try await alex.list().allSatisfy { $0["partner"] == nil })
+    #expect(try await alex.list().count == 2)
+    #expect(try await !alex.partner("list").out.contains("still ring"))
+    let again = try await alex.partner("alarms", "Chris", "--delete")
+    #expect(again.status == 4 && again.err.contains("no alarm of Chris is left"), "\(again.err)")
+    #expect(try await alex.belfry(["undo"]).status == 0)
+    #expect(try await alex.partner("list").out.contains(question))
+  }
+
+  @Test("The alarms of a former partner are deleted on request, and undo restores them")
+  func deletesAlarmsOfFormerPartner() async throws {
+    let (alex, _) = try await partedPair()
+    let terminal = try await alex.sandbox.onTerminal(
+      "partner", "alarms", input: "d\n", after: "decide later?", now: PartnerTests.now)
+    #expect(terminal.out.contains("Chris, no longer a partner:"), "\(terminal.out)")
+    #expect(terminal.out.contains("From Chris, \"Nap\""), "\(terminal.out)")
+    #expect(terminal.out.contains("Deleted 2 alarms of Chris."), "\(terminal.out)")
     #expect(try await alex.list().isEmpty)
     #expect(try await alex.belfry(["undo"]).status == 0)
-    #expect(try await alex.list().count == 1)
+    #expect(try await alex.list().count == 2)
     _ = try await alex.partner("sync")
-    #expect(try await alex.list().count == 1)
+    #expect(try await alex.list().count == 2)
   }
 
   @Test("Undo does not restore the alarms of a removed partner")

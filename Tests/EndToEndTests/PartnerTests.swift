@@ -220,6 +220,9 @@ import Testing
     #expect(keys.status == 0, "\(keys.err)")
     let taken = try await alex.partner("keys", "import", input: keys.out, store: server)
     #expect(taken.out.contains("Imported the keys to Chris"), "\(taken.err)")
+    let repeated = try await alex.partner(
+      "keys", "import", "--json", input: keys.out, store: server)
+    #expect(repeated.object["partners"] as? [String] == [], "\(repeated.out)\(repeated.err)")
     _ = try await chris.partner("send", "Alex", "Nap", "--at", "12:30")
     // Both devices read it from the mailbox before they sync with each other.
     _ = try await alex.partner("sync")

@@ -47,6 +47,7 @@ ELSEWHERE = {
     "partner accept": "needs a second person", "partner confirm": "needs a second person",
     "partner send": "needs a second person", "partner recall": "needs a second person",
     "partner reply": "needs a second person", "partner rename": "needs a second person",
+    "partner alarms": "needs a former partner; one commit, as an edit is",
     "partner keys import": "needs a second person",
 }
 # Kinds that can refuse because the action is not possible now.

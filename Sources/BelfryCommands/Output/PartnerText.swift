@@ -186,14 +186,9 @@ struct PartnerText {
     case .recalled(let request): return ["\(name) recalled: \(summary(request))."]
     case .receipt(let receipt, let request):
       return ["\(name): \(summary(request)): \(summary(receipt))"]
-    case .unpaired(let cancelled):
-      let alarms = cancelled == 1 ? "An alarm" : "\(cancelled) alarms"
+    case .unpaired(let remaining):
       return ["\(name) is no longer a partner."]
-        + (cancelled == 0
-          ? []
-          : [
-            "\(alarms) that \(name) had set \(cancelled == 1 ? "was" : "were") deleted. To restore: belfry undo"
-          ])
+        + (remaining == 0 ? [] : [PartnerText.remaining(remaining, of: name)])
     case .fault(let fault, let count):
       return ["\(name): warning: refused: \(fault.text) (\(count))."]
     case .usedTwice:
@@ -202,6 +197,16 @@ struct PartnerText {
         "Create another, and send it another way: belfry partner invite",
       ]
     }
+  }
+
+  /// Returns a sentence about the alarms of a former partner, with the command that decides about them.
+  static func remaining(_ count: Int, of name: String) -> String {
+    let alarms =
+      count == 1
+      ? "An alarm that \(name) had set still rings"
+      : "\(count) alarms that \(name) had set still ring"
+    return
+      "\(alarms). Keep or delete \(count == 1 ? "it" : "them"): belfry partner alarms \(ShellWord.quoted(name))"
   }
 
   /// Returns a description of the misleading characters in a message, or nil if it has none.

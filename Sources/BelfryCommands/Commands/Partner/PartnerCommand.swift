@@ -26,7 +26,7 @@ struct PartnerCommand: AsyncParsableCommand {
       PartnerList.self, PartnerInvite.self, PartnerAccept.self, PartnerConfirm.self,
       PartnerSend.self, PartnerRecall.self, PartnerReply.self, PartnerLog.self,
       PartnerLimitsCommand.self, PartnerMute.self, PartnerUnmute.self, PartnerRename.self,
-      PartnerRemove.self, PartnerKeys.self, PartnerSync.self,
+      PartnerRemove.self, PartnerAlarms.self, PartnerKeys.self, PartnerSync.self,
     ], defaultSubcommand: PartnerList.self)
 
   @ParentCommand var root: Belfry

@@ -7,14 +7,11 @@ struct PartnerKeysImport: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Import keys from standard input.")
 
-  @Option(help: "The store's folder (default: BELFRY_STORE, else the data folder).")
-  var store: String?
-
+  @OptionGroup var common: CommonOptions
   @ParentCommand var parent: PartnerKeys
 
   func run() throws {
-    let session = try PartnerSession(
-      CommandContext(store: store ?? parent.parent.root.store), .creating)
+    let session = try PartnerSession(common, parent.parent.root, .creating)
     try session.requireTier()
     var bytes: [UInt8] = []
     while bytes.count < 1 << 20, let line = readLine(strippingNewline: false) { bytes += line.utf8 }
@@ -38,11 +35,15 @@ struct PartnerKeysImport: ParsableCommand {
       }
     }
     _ = session.store.pokeDaemon()
-    let names = imported.map { Printable.text($0) }.joined(separator: ", ")
-    Console.line(
-      imported.isEmpty
-        ? "The keys are already on this device."
-        : "Imported the keys to \(names). Next: belfry partner sync")
+    if common.json {
+      try Console.write(ImportedKeysDocument(partners: imported))
+    } else {
+      let names = imported.map { Printable.text($0) }.joined(separator: ", ")
+      Console.line(
+        imported.isEmpty
+          ? "The keys are already on this device."
+          : "Imported the keys to \(names). Next: belfry partner sync")
+    }
     if !session.store.sync.hasRemote {
       CommandDiagnostic.warn(
         "this store does not sync with the one that the keys come from.",

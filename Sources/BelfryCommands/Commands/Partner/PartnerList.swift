@@ -16,7 +16,8 @@ struct PartnerList: ParsableCommand {
     if common.json {
       return try Console.write(partners.map(text.document))
     }
-    if partners.isEmpty {
+    let former = try FormerPartnerAlarms(session).hints()
+    if partners.isEmpty, former.isEmpty {
       Console.line("You have no partners. Invite one: belfry partner invite --remote URL")
       Console.line("More: belfry help partner")
       return
@@ -25,5 +26,6 @@ struct PartnerList: ParsableCommand {
       if index > 0 { Console.write("\n") }
       for line in text.lines(partner) { Console.line(line) }
     }
+    for line in former { Console.line(line) }
   }
 }

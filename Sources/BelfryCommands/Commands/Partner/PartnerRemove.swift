@@ -7,8 +7,7 @@ struct PartnerRemove: AsyncParsableCommand {
     commandName: "remove",
     abstract: "Remove a partner, the keys and the partner's alarms.",
     discussion: """
-      The partner is notified. Your alarms on the partner's devices are deleted as soon as those devices receive the \
-      notice. 'belfry undo' cannot restore the keys: to undo the removal, re-pair. Run this on each of your devices \
+      The partner is notified, and decides whether to keep the alarms that you have set on their devices. 'belfry undo' cannot restore the keys: to undo the removal, re-pair. Run this on each of your devices \
       that has the keys: see 'belfry help partner keys'.
       """)
 

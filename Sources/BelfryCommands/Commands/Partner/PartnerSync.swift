@@ -23,6 +23,7 @@ struct PartnerSync: AsyncParsableCommand {
         PartnerNewsDocument(news: report.news.flatMap(text.lines), waiting: report.waiting))
     } else {
       text.show(report.news)
+      if !notify { try FormerPartnerAlarms(session).ask() }
       if report.news.isEmpty, report.failures.isEmpty, !notify {
         Console.line("No news from your partners.")
       }

@@ -166,6 +166,31 @@ struct PartnerRemovalDocument: JSONDocument {
   let cancelled: Int
 }
 
+/// Imported keys: the document of `partner keys import`.
+struct ImportedKeysDocument: JSONDocument {
+  /// The names of the partners whose keys were not on this device before.
+  let partners: [String]
+}
+
+/// The alarms that a partner has set: an element of `partner alarms`.
+struct PartnerAlarmsDocument: JSONDocument {
+  /// The name of the partner.
+  let partner: String
+  /// True if the partnership has ended.
+  let former: Bool
+  /// `kept` or `deleted` after a decision.
+  let decision: String?
+  /// The ids of the alarms that are not finished.
+  let alarms: [String]
+
+  init(_ set: FormerPartnerAlarms.Set, decision: String?) {
+    partner = set.name
+    former = set.isFormer
+    self.decision = decision
+    alarms = set.alarms.map(\.id.text)
+  }
+}
+
 /// News from partners: the document of `partner sync`.
 struct PartnerNewsDocument: JSONDocument {
   /// The news, as lines of text.
