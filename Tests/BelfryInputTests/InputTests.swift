@@ -89,6 +89,33 @@ import Testing
   }
 
   @Test(
+    "Values of settings",
+    arguments: [
+      (Setting.snooze, "10 min", "10m"), (.snooze, "90", "90m"), (.snooze, "90s", "90s"),
+      (.grace, "half a day", nil), (.grace, "1d 12h", "36h"), (.ringTimeout, "1h30", "90m"),
+      (.ringTimeout, "0", nil), (.followUps, "30 min, 1h, 90", "30m,1h,90m"),
+      (.followUps, "none", "none"), (.followUps, "None", "none"), (.followUps, "1h,30m", nil),
+      (.workdays, "mon-fri", "mon,tue,wed,thu,fri"),
+      (.workdays, "Sunday - Thursday", "mon,tue,wed,thu,sun"),
+      (.workdays, "sun-thu", "mon,tue,wed,thu,sun"), (.workdays, "mo,di", nil),
+      (.snoozeEnabled, "ON", "on"), (.tier, "Plus", "plus"), (.clock, "12H", "12h"),
+      (.clock, "13h", nil),
+    ] as [(Setting, String, String?)])
+  func setting(_ setting: Setting, _ text: String, _ expected: String?) {
+    #expect(Input.value(of: setting, text)?.description == expected)
+  }
+
+  @Test(
+    "Quiet hours",
+    arguments: [
+      ("22:00-07:00", "22:00-07:00"), ("10pm-7am", "22:00-07:00"), ("23 - 8", "23:00-08:00"),
+      ("22:00", nil), ("22:00-22:00", nil), ("late-early", nil),
+    ] as [(String, String?)])
+  func quietHours(_ text: String, _ expected: String?) {
+    #expect(Input.quietHours(text)?.description == expected)
+  }
+
+  @Test(
     "Moments in the past",
     arguments: [
       ("9:00", "2026-11-23T09:00"), ("18:00", "2026-11-22T18:00"), ("9", "2026-11-23T09:00"),

@@ -86,7 +86,7 @@ struct DeviceAdopt: ParsableCommand {
 
   private func lastHeard(_ device: Device, _ store: Store, _ presence: DevicePresence) -> String {
     let last = presence.lastHeard[device.id] ?? device.created
-    return "last heard of \(Span.length(max(0, store.context.now.seconds(since: last)))) ago"
+    return "last heard of \(Span.ago(store.context.now.seconds(since: last)))"
   }
 
   /// Rejects a device that is known to be alive: alarms would no longer ring there.

@@ -184,7 +184,7 @@ private struct Pausing {
       let next = output.next(alarm, try store.status(alarm))
       Console.line(
         alarm.pause.map {
-          "Paused \(title) until \(output.when($0.until, zone: alarm.zone.text)): \(next)."
+          "Paused \(title) until \(output.times.end($0.until, zone: alarm.zone.text)): \(next)."
         } ?? "Resumed \(title): \(next).")
     }
   }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryInput
 import BelfryScheduler
 import BelfryStore
 import Git
@@ -100,7 +101,7 @@ struct SettingsSet: ParsableCommand {
   func run() throws {
     let setting = try SettingsCommand.setting(name)
     let known = setting != .sound || Sound.isKnown(value)
-    guard known, let value = setting.parse(value) else {
+    guard known, let value = Input.value(of: setting, value) else {
       throw CommandError(
         .usage, "'\(Printable.text(value))' is not a value of \(setting.name).",
         hint: "It takes \(setting.expected).")

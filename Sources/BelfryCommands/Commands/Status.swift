@@ -22,7 +22,7 @@ struct Status: ParsableCommand {
     }
     let now = context.storeContext.now
     func ago(_ moment: Instant) -> String {
-      "\(Span.length(max(0, now.seconds(since: moment)))) ago"
+      Span.ago(now.seconds(since: moment))
     }
     Console.line(
       "On \(status.branch.map { "branch \(Printable.text($0))" } ?? "no branch") at \(status.head?.short ?? "no commit") in \(Printable.text(store.path))."

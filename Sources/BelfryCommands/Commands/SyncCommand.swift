@@ -97,7 +97,7 @@ struct SyncCommand: AsyncParsableCommand {
   private func unpushed(_ store: Store, _ context: CommandContext) -> String {
     let last =
       store.sync.last.map {
-        "Last synced \(Span.length(max(0, context.storeContext.now.seconds(since: $0)))) ago"
+        "Last synced \(Span.ago(context.storeContext.now.seconds(since: $0)))"
       } ?? "Never synced yet"
     let name = remotes.first ?? (try? store.sync.remotes().first?.name) ?? "origin"
     guard let count = store.sync.waiting(for: name) else { return "Never synced with \(name) yet." }

@@ -64,7 +64,9 @@ struct When: ParsableCommand {
       return try Console.write(WhenDocument(understood: understood, next: next, zone: draft.zone))
     }
     Console.line(understood.capitalizedFirst)
-    for civil in next { Console.line("  \(context.times.full(civil))") }
+    for civil in next {
+      Console.line("  \(context.times.full(civil, zone: draft.zone ?? Alarm.Zone.floating.text))")
+    }
     if schedule.followsCompletion {
       Console.line("Then \(schedule.badge). Until it is done, it recurs every day.")
     }

@@ -89,12 +89,12 @@ struct AlarmOutput: Sendable {
   func pending(_ summary: AlarmSummary, _ pending: AlarmStatus.Pending) -> String {
     var text = ""
     title(summary, muted: false, to: &text)
-    let age = Span.length(max(0, now.seconds(since: pending.since)))
+    let age = Span.ago(now.seconds(since: pending.since))
     append(
       [
         Piece("Pending:", .brightMagenta),
         Piece(" \(when(pending.occurrence, zone: summary.zone)),"),
-        Piece(" stopped \(age) ago"),
+        Piece(" stopped \(age)"),
       ], to: &text)
     let isFirst = pending.followUpsSent == 0
     let sent = isFirst ? "" : "follow-up \(pending.followUpsSent) was sent, "

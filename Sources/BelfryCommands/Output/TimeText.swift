@@ -92,9 +92,27 @@ struct TimeText: Sendable {
   /// Returns a date and a time: `Mon 23 Nov 2026, 09:00`.
   func full(_ civil: CivilDateTime) -> String { "\(date(civil.date)), \(time(civil.time))" }
 
-  /// Returns an occurrence, followed by its zone if that is not this device's.
+  /// Returns an occurrence. If its zone is not this device's, the zone and the time on this device's wall clock follow:
+  /// `Mon 30 Nov 2026, 10:00 Europe/Berlin (04:00 here)`.
   func full(_ civil: CivilDateTime, zone: String) -> String {
-    isLocal(zone) ? full(civil) : "\(full(civil)) \(zone)"
+    if isLocal(zone) { return full(civil) }
+    return
+      "\(full(civil)) \(Printable.text(zone))\(here(civil, zone: zone).map { " (\($0))" } ?? "")"
+  }
+
+  /// Returns the time of an occurrence in another zone on this device's wall clock, such as `04:00 here`, with the
+  /// weekday if the date differs; nil if the times are the same.
+  private func here(_ civil: CivilDateTime, zone: String) -> String? {
+    guard let rules = zones.zone(recorded: zone) else { return nil }
+    let local = zones.local.civil(at: rules.instant(of: civil))
+    if local == civil { return nil }
+    let day = local.date == civil.date ? "" : "\(TimeText.name(local.date.weekday)) "
+    return "\(day)\(time(local.time)) here"
+  }
+
+  /// Returns the end of a pause: a date, with the time if the pause does not end at midnight.
+  func end(_ civil: CivilDateTime, zone: String) -> String {
+    civil.time == .midnight && isLocal(zone) ? date(civil.date) : full(civil, zone: zone)
   }
 
   /// Returns true for this device's zone and for `floating`.

@@ -26,7 +26,7 @@ extension CommandError {
     case .noStore(let path):
       return (
         .failed, "there is no store at \(Printable.text(path)).",
-        "Make one with your first alarm: belfry add Rent every friday 9am. Or copy that of another device: belfry clone URL. If it is on another disk, mount that."
+        "Make one with your first alarm: belfry add Rent every friday 9am. Or copy the store of another device: belfry clone URL. If it is on another disk, mount that."
       )
     case .notAStore(let path):
       return (
@@ -110,7 +110,9 @@ extension CommandError {
       return (
         name == nil ? .failed : .usage,
         name.map { "there is no remote '\(Printable.text($0))'." } ?? "this store has no remote.",
-        "Add one with 'belfry remote add origin URL'."
+        name == nil
+          ? "Add one with 'belfry remote add origin URL'."
+          : "See 'belfry remote list'. To add one: belfry remote add NAME URL"
       )
     case .remoteExists(let name):
       return (

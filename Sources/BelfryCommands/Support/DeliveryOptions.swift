@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryInput
 import BelfryScheduler
 
 /// The delivery options of `add` and `edit`.
@@ -79,14 +80,17 @@ struct DeliveryOptions: ParsableArguments {
     if let persistent { delivery.persistent = persistent }
     if let strict { delivery.strict = strict }
     if let followUps {
-      guard followUps == "default" || FollowUpPlan(followUps) != nil else {
+      let plan =
+        followUps == "none"
+        ? FollowUpPlan.none : Input.seconds(ofList: followUps).flatMap { FollowUpPlan($0) }
+      guard followUps == "default" || plan != nil else {
         throw CommandError(
           .usage, "--follow-ups: '\(Printable.text(followUps))' is not a list of times.",
           hint:
             "Write ascending times from 1m to 1w, such as 30m,1h,90m; or none; or default."
         )
       }
-      delivery.followUps = FollowUpPlan(followUps)
+      delivery.followUps = plan
     }
     if let sound {
       guard sound == "default" || Sound.isKnown(sound) else {
@@ -97,14 +101,15 @@ struct DeliveryOptions: ParsableArguments {
       delivery.sound = sound == "default" ? nil : sound
     }
     if let warn {
-      guard warn == "none" || WarningPlan(warn) != nil else {
+      let plan = Input.seconds(ofList: warn).flatMap { WarningPlan($0.sorted(by: >)) }
+      guard warn == "none" || plan != nil else {
         throw CommandError(
           .usage, "--warn: '\(Printable.text(warn))' is not a list of times.",
           hint:
             "Write up to \(WarningPlan.maxCount) different times from 1m to 366d, such as 7d,1d; or none."
         )
       }
-      delivery.warnings = WarningPlan(warn)
+      delivery.warnings = plan
     }
     if let on, on.split(separator: ",").isEmpty {
       throw CommandError(

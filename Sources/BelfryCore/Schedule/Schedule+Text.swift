@@ -76,7 +76,8 @@ extension Schedule.Limits {
   fileprivate func words(isComplete: Bool) -> String {
     var text = ""
     if let until {
-      text += ", until " + (until == Self.end(of: until.date) ? "\(until.date)" : "\(until)")
+      let isWholeDay = until == Self.end(of: until.date)
+      text += ", until \(until.date)" + (isWholeDay ? "" : "\(isComplete ? "T" : " ")\(until.time)")
     }
     if !exceptions.isEmpty {
       let shown = exceptions.prefix(isComplete ? exceptions.count : Self.maxShownExceptions)
@@ -87,8 +88,8 @@ extension Schedule.Limits {
     }
     switch onHoliday {
     case .skip: text += ", not on holidays"
-    case .before: text += ", before a holiday"
-    case .after: text += ", after a holiday"
+    case .before: text += ", or the workday before a holiday"
+    case .after: text += ", or the workday after a holiday"
     case nil: break
     }
     return text

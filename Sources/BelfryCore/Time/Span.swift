@@ -33,6 +33,11 @@ public enum Span {
     return parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: " ")
   }
 
+  /// Returns the time since an event for display: `just now`, `12 min ago`, `3 days ago`.
+  public static func ago(_ seconds: Int64) -> String {
+    seconds < 60 ? "just now" : "\(length(seconds)) ago"
+  }
+
   private static let units: [(letter: Character, seconds: Int64)] = [
     ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1),
   ]

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryInput
 import BelfryStore
 
 struct CascadeOn: ParsableCommand {
@@ -24,7 +25,7 @@ struct CascadeOn: ParsableCommand {
 
   func run() throws {
     let interval = try every.map { text in
-      guard let seconds = Span.parse(text), Cascade.intervals.contains(seconds) else {
+      guard let seconds = Input.seconds(text), Cascade.intervals.contains(seconds) else {
         throw CommandError(
           .usage, "--every: '\(Printable.text(text))' is not a time from 5s to 1h.",
           hint: "For example: 90s or 2m.")

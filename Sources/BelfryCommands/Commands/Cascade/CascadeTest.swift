@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryInput
 import BelfryStore
 
 struct CascadeTest: AsyncParsableCommand {
@@ -26,7 +27,7 @@ struct CascadeTest: AsyncParsableCommand {
 
   func run() async throws {
     let timeout = try wait.map { text in
-      guard let seconds = Span.parse(text) else {
+      guard let seconds = Input.seconds(text) else {
         throw CommandError(
           .usage, "--wait: '\(Printable.text(text))' is not a length of time.",
           hint: "For example: 90s or 5m.")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryInput
 import BelfryPartners
 import BelfryStore
 
@@ -60,7 +61,7 @@ struct PartnerLimitsCommand: ParsableCommand {
       limits.longest = length
     }
     if let ahead {
-      guard let seconds = Span.parse(ahead), PartnerLimits.reaches.contains(seconds) else {
+      guard let seconds = Input.seconds(ahead), PartnerLimits.reaches.contains(seconds) else {
         throw CommandError(
           .usage, "--ahead: '\(Printable.text(ahead))' is not a length of time up to 366 days.",
           hint: "Write it as 12h or 31d.")
@@ -70,7 +71,7 @@ struct PartnerLimitsCommand: ParsableCommand {
     if let quiet {
       if quiet.lowercased() == "off" {
         limits.quiet = nil
-      } else if let hours = QuietHours(quiet) {
+      } else if let hours = Input.quietHours(quiet) {
         limits.quiet = hours
       } else {
         throw CommandError(

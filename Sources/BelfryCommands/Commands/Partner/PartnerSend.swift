@@ -130,7 +130,7 @@ struct PartnerSend: AsyncParsableCommand {
   /// Returns the time after the moment of the alarm during which it may still be set, in seconds.
   private func lateness(default defaultLateness: Int64) throws -> Int64 {
     guard let late else { return defaultLateness }
-    guard let seconds = Span.parse(late), (60...PartnerRequest.longestLateness).contains(seconds)
+    guard let seconds = Input.seconds(late), (60...PartnerRequest.longestLateness).contains(seconds)
     else {
       throw CommandError(
         .usage, "--late: '\(Printable.text(late))' is not a length of time up to a day.",

@@ -1,0 +1,41 @@
+import BelfryCore
+
+extension Input {
+  /// The context of values that depend on neither the time nor the zone.
+  private static let anywhere = InputContext(
+    instant: Instant(milliseconds: 0), zone: .utc, calendar: .standard,
+    zoneNames: ZoneNames(load: { [] }, rules: { _ in nil }))
+
+  /// Returns the number of seconds in a length of time: `90` (minutes), `20m`, `1h30m`, `10 min`, `2 days`; nil for any
+  /// other text, for 0 and for more than 366 days.
+  public static func seconds(_ text: String) -> Int64? {
+    try? length(text, in: anywhere)
+  }
+
+  /// Returns the numbers of seconds in a list such as `30m,1h,90m` or `1 week, 1 day`; nil for any other text.
+  public static func seconds(ofList text: String) -> [Int64]? {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    let lengths = parts.compactMap { seconds(String($0)) }
+    return lengths.count == parts.count ? lengths : nil
+  }
+
+  /// Returns the quiet hours in a text such as `22:00-7:00` or `10pm-7am`; nil for any other text.
+  public static func quietHours(_ text: String) -> QuietHours? {
+    let times = text.split(separator: "-", omittingEmptySubsequences: false)
+      .compactMap { try? time(String($0), in: anywhere) }
+    return times.count == 2 ? QuietHours(from: times[0], until: times[1]) : nil
+  }
+
+  /// Returns the value of a setting in the form that `Setting.parse` reads; nil if the text is not a permitted value.
+  public static func value(of setting: Setting, _ text: String) -> Setting.Value? {
+    switch Settings()[keyPath: setting.value] {
+    case .seconds: seconds(text).map { .seconds($0) }
+    case .plan:
+      text.lowercased() == "none"
+        ? setting.parse("none")
+        : seconds(ofList: text).flatMap { FollowUpPlan($0) }.map { .plan($0) }
+    case .weekdays: (try? weekdays(text, in: anywhere)).map { .weekdays(Set($0)) }
+    case .flag, .word: setting.parse(text.lowercased())
+    }
+  }
+}
