@@ -249,7 +249,7 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     ),
     (
       "DTSTART:20261130T090000\nRRULE:FREQ=WEEKLY;UNTIL=20270331T215959Z",
-      "weekly on mon at 09:00, until 2027-03-31T21:59"
+      "weekly on mon at 09:00, until 2027-03-31 21:59"
     ),
     (
       "DTSTART:20261130T090000\nRRULE:FREQ=WEEKLY;UNTIL=20270331",
@@ -257,7 +257,7 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     ),
     (
       "DTSTART:20261130T090000\nRRULE:FREQ=WEEKLY;COUNT=3\nEXDATE:20261207T090000",
-      "weekly on mon at 09:00, until 2026-12-14T09:00, except 2026-12-07"
+      "weekly on mon at 09:00, until 2026-12-14 09:00, except 2026-12-07"
     ),
     ("DTSTART:20261130T090000\nRRULE:FREQ=DAILY;BYHOUR=8,20;BYMINUTE=30", "daily at 08:30, 20:30"),
     (

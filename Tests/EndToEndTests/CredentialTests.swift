@@ -161,7 +161,7 @@ import Testing
       (["remote", "add", CredentialTests.url, "origin"], 2),
       (["remote", "add", "other", "https://127.0.0.1/x", "http://you:\(secret) 1@127.0.0.1/x"], 2),
       (["remote", "remove", CredentialTests.url], 2),
-      (["sync", "http://you:\(secret) 1@127.0.0.1/x"], 1),
+      (["sync", "http://you:\(secret) 1@127.0.0.1/x"], 2),
       (["list", "--remote=\(CredentialTests.url)"], 2),
       (["--store", sandbox.root + "/other", "clone", CredentialTests.url], 6),
       (["--store", sandbox.root + "/other", "clone", "ftp://you:\(secret)@127.0.0.1/x"], 2),
