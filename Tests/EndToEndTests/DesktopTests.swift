@@ -73,21 +73,61 @@ import Testing
     #expect(try await actions(sandbox).contains(action))
   }
 
-  @Test("Without buttons, the text names the commands and a click snoozes")
-  func defaultAction() async throws {
+  @Test(
+    "Without buttons, the text names the commands, and a click opens the ring screen in a terminal")
+  func click() async throws {
     let sandbox = try await sandbox()
+    // A terminal emulator whose user presses d.
+    let terminal = sandbox.root + "/terminal"
+    try sandbox.write(
+      """
+      #!/bin/sh
+      printf '%s\\n' "$@" > '\(sandbox.root)/window'
+      shift
+      (sleep 3; printf d; sleep 3) | script -qec "$*" '\(sandbox.root)/screen'
+      """, to: terminal)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: terminal)
     let out = try await sandbox.onDesktop(
       """
+      export TERMINAL='\(terminal)'
       start_daemon
       until_shown 1
       dunstctl action 0
-      until_said 'answered:'
       until_shown 0
+      until_said 'answered:'
       dunstctl history
       """, now: "2026-11-23T08:59:58Z")
     #expect(!out.out.contains("never"), "\(out.out)\(sandbox.daemonLog)")
     #expect(out.out.contains("To answer: belfry stop"), "\(out.out)")
-    #expect(try await state(sandbox, "2026-11-23T09:01:00Z") == "snoozed")
+    let words = try sandbox.read(sandbox.root + "/window").split(separator: "\n")
+    #expect(words.first == "-e" && words.contains("ring"), "\(words)")
+    #expect(try await state(sandbox, "2026-11-23T09:01:00Z") == "active")
+    #expect(try await actions(sandbox).contains("done"))
+  }
+
+  @Test("Without a terminal emulator, a click answers nothing, and the notification reappears")
+  func clickWithoutTerminal() async throws {
+    let sandbox = try await sandbox()
+    // A path without the terminal emulators of this machine.
+    let programs = sandbox.root + "/programs"
+    let out = try await sandbox.onDesktop(
+      """
+      mkdir '\(programs)'
+      for name in /usr/bin/* /bin/*; do
+        case ${name##*/} in
+        *term* | *konsole* | foot | kitty | alacritty | ptyxis) ;;
+        *) ln -sf "$name" '\(programs)' ;;
+        esac
+      done
+      unset TERMINAL
+      PATH='\(programs)' start_daemon
+      until_shown 1
+      dunstctl action 0
+      sleep 1
+      until_shown 1
+      """, now: "2026-11-23T08:59:58Z")
+    #expect(!out.out.contains("never"), "\(out.out)\(sandbox.daemonLog)")
+    #expect(try await state(sandbox, "2026-11-23T09:01:00Z") == "ringing")
   }
 
   @Test(

@@ -127,6 +127,39 @@ hides_actions() {
     esac
 }
 
+# Sets $terminal to the command that runs another command in a new terminal window, as words separated by
+# spaces. Fails without a graphical session or a known terminal emulator.
+find_terminal() {
+    [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] && [ -n "${BELFRY_COMMAND:-}" ] || return 1
+    for terminal in ${TERMINAL:+"$TERMINAL -e"} xdg-terminal-exec 'x-terminal-emulator -e' \
+        'gnome-terminal --' 'ptyxis --' 'konsole -e' 'xfce4-terminal -x' foot 'alacritty -e' kitty \
+        'wezterm start --' 'xterm -e'; do
+        ! command -v "${terminal%% *}" >/dev/null || return 0
+    done
+    return 1
+}
+
+# Shows the alarm in a new terminal window, and waits for up to half a minute, because the user answers there. Belfry
+# ends this hook after the answer.
+#
+# The window has a session of its own, so that the end of this hook does not close it. Some emulators hand the command to
+# a running server, which has another environment, and exit.
+open_window() {
+    (
+        IFS=' '
+        # shellcheck disable=SC2086 # words separated by spaces
+        exec setsid $terminal "$BELFRY_COMMAND" ring ${BELFRY_STORE:+"--store=$BELFRY_STORE"} \
+            ${BELFRY_ALARM:+"$BELFRY_ALARM"}
+    ) </dev/null >/dev/null 2>&1 &
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        sleep 1
+        kill -s 0 "$!" && continue
+        wait "$!" || return
+        break
+    done
+    sleep 20
+}
+
 # Shows $headline and $body with a button for each of $BELFRY_ACTIONS, and waits until the
 # notification is closed. Prints `delivered` once it is shown, unless $delivered is set, and then the
 # answer. Returns 0: answered, 1: not shown, 2: closed without an answer, 3: shown, but not tracked.
@@ -150,13 +183,15 @@ offer() {
         return 3
     fi
 
-    # A click on the notification itself gives an answer that does not end the occurrence, if there is one.
+    # A click on the notification itself answers nothing that would end the occurrence. The screen shows ringing alarms
+    # only, so that a follow-up is postponed instead.
+    click=''
     case " ${BELFRY_ACTIONS:-} " in
-    *' snooze '*) click=snooze ;;
     *' remind '*) click=remind ;;
-    *) click='' ;;
+    *) ! find_terminal || click=open ;;
     esac
     set --
+    [ "$click" != open ] || set -- --action=default=Open
     for word in ${BELFRY_ACTIONS:-}; do
         case $word in
         stop) label=Stop ;;
@@ -236,6 +271,10 @@ attend() {
         case $? in
         0)
             [ "$button" != default ] || button=$click
+            if [ "$button" = open ]; then
+                open_window
+                return 2
+            fi
             printf '%s\n' "$button" && return 0
             ;;
         124) ;;
