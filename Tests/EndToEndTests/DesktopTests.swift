@@ -84,6 +84,7 @@ import Testing
       #!/bin/sh
       printf '%s\\n' "$@" > '\(sandbox.root)/window'
       shift
+      export BELFRY_NOW=2026-11-23T09:00:10Z
       (sleep 3; printf d; sleep 3) | script -qec "$*" '\(sandbox.root)/screen'
       """, to: terminal)
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: terminal)
@@ -122,6 +123,8 @@ import Testing
       unset TERMINAL
       PATH='\(programs)' start_daemon
       until_shown 1
+      # Without a default action, the service opens its menu, in which the user chooses nothing.
+      echo nothing > '\(sandbox.root)/want'
       dunstctl action 0
       sleep 1
       until_shown 1
