@@ -86,6 +86,7 @@ import Testing
       shift
       export BELFRY_NOW=2026-11-23T09:00:10Z
       (sleep 3; printf d; sleep 3) | script -qec "$*" '\(sandbox.root)/screen'
+      touch '\(sandbox.root)/closed'
       """, to: terminal)
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: terminal)
     let out = try await sandbox.onDesktop(
@@ -95,7 +96,7 @@ import Testing
       until_shown 1
       dunstctl action 0
       until_shown 0
-      until_said 'answered:'
+      for attempt in $(seq 150); do [ -e '\(sandbox.root)/closed' ] && break || sleep 0.2; done
       dunstctl history
       """, now: "2026-11-23T08:59:58Z")
     #expect(!out.out.contains("never"), "\(out.out)\(sandbox.daemonLog)")
