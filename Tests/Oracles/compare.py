@@ -6,6 +6,7 @@ from pathlib import Path
 from results import Results
 
 HERE = Path(__file__).resolve().parent
+SHOWN = 100  # printed differences
 BATCH = 50  # inputs of one batch, which share a clock and a store
 SHARES = {"oncalendar": 0.15, "cron": 0.15, "rrule": 0.2, "schedules": 0.5}  # of the random inputs
 
@@ -35,8 +36,10 @@ def main():
     else:
         expected = read_expected()
     unexpected = [item for item in found if (item.input, item.tool) not in expected]
-    for item in unexpected:
+    for item in unexpected[:SHOWN]:
         print(f"  DIFFERS: {item.input} | Belfry: {item.belfry} | {item.tool}: {item.expected}")
+    if len(unexpected) > SHOWN:
+        print(f"  and {len(unexpected) - SHOWN:,} more")
     stale = expected.keys() - {(item.input, item.tool) for item in found}
     for phrase, tool in sorted(stale):
         print(f"  STALE: {phrase} | {tool}: Belfry and {tool} agree, or {tool} does not understand it any more")
