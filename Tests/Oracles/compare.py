@@ -6,7 +6,7 @@ from pathlib import Path
 from results import Results
 
 HERE = Path(__file__).resolve().parent
-SHOWN = 100  # printed differences
+SHOWN = 1000  # printed differences
 BATCH = 50  # inputs of one batch, which share a clock and a store
 SHARES = {"oncalendar": 0.15, "cron": 0.15, "rrule": 0.2, "schedules": 0.5}  # of the random inputs
 
