@@ -21,8 +21,11 @@ def batch(binary, seed, size):
             except Refused:
                 results.skip("refused")
                 continue
-            oracle = croniter(line, device.now)
-            expected = [oracle.get_next(type(device.now)) for _ in range(COUNT)]
+            try:
+                oracle = croniter(line, device.now)
+                expected = [oracle.get_next(type(device.now)) for _ in range(COUNT)]
+            except ValueError as reason:
+                expected = f"refused: {reason}"
             results.compare("lines", f"{line} at {device.now:%Y-%m-%dT%H:%M}", found, "croniter", expected)
     return results
 
@@ -41,6 +44,10 @@ def text(chance):
     if chance.random() < 0.3:
         months = named(chance, field(chance, 1, 12, chance.choice([1, 2, 3])), [None, *MONTHS])
     line = " ".join([minute, hour, days, months, weekdays])
+    if chance.random() < 0.05:
+        # A text that is not valid, most of the time.
+        place = chance.randrange(len(line))
+        line = line[:place] + chance.choice("9-/,*x") + line[place + 1:]
     return line.upper() if chance.random() < 0.05 else line
 
 def field(chance, least, most, length):

@@ -23,7 +23,7 @@ class Schedule:
     `days` of months are pairs: ("day", 15), ("end", 1) for the last day, ("workday", -1), or ("weekday", (1, 0)) for the
     first Monday. A schedule without a `start` begins today; its cycles of several weeks, months or years begin with the
     next date, if `is_anchored`."""
-    kind: str  # once, daily, weekly, monthly, annual
+    kind: str  # once, daily, weekly, monthly, annual, after done
     times: list
     interval: int = 1
     weekdays: frozenset = frozenset()
@@ -36,6 +36,11 @@ class Schedule:
     length: tuple = None  # a number and a unit: the length of the schedule
     exceptions: frozenset = frozenset()
     on_holiday: str = None  # skip, before, after
+    zone: str = None
+    # Parts that only choose the words of a schedule.
+    period: tuple = None  # a number and a unit, after which an alarm recurs that was done
+    omitted: frozenset = frozenset()  # the weekdays that are missing in a weekly rule of all days
+    is_on_workdays: bool = False  # a weekly rule of all workdays
     window: tuple = None  # the first and the last time of day, and the distance in minutes, if `times` are such
 
 class Oracle:
@@ -43,6 +48,8 @@ class Oracle:
     def __init__(self, schedule, now, work):
         self.schedule, self.now, self.work = schedule, now, work
         self.start = schedule.start or now.date()
+        if schedule.period and not schedule.start:
+            self.start = later(now.date(), *schedule.period)
         self.interval = schedule.interval
         self.last = schedule.until
         if schedule.start is None and schedule.is_anchored and self.interval > 1 \
@@ -132,6 +139,8 @@ class Oracle:
             return day == schedule.start
         if day < start:
             return False
+        if schedule.kind == "after done":
+            return True  # it was never done
         if schedule.kind == "daily":
             return (day - start).days % self.interval == 0
         if schedule.kind == "weekly":

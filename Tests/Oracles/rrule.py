@@ -6,6 +6,7 @@ from device import Device, Refused
 from results import Results
 
 COUNT = 8  # compared dates
+INVALID = ["UNTIL=soon", "INTERVAL=x", "BYDAY=XX", "BYDAY=", "BYMONTH=13", "BYHOUR=24", "BYMONTHDAY=0", "SPEED=1", "BYSETPOS=0"]
 FREQUENCIES = ["DAILY", *["WEEKLY"] * 3, *["MONTHLY"] * 3, *["YEARLY"] * 2, "HOURLY", "MINUTELY"]
 DAYS = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 LAST = datetime(2065, 1, 1)  # compared dates are before
@@ -163,6 +164,8 @@ def text(chance, now):
     if chance.random() < 0.2:
         until = now + timedelta(days=chance.randint(1, 900), minutes=chance.randrange(1440))
         add("UNTIL", until.strftime("%Y%m%dT%H%M00") + chance.choice(["", "Z"]))
+    if chance.random() < 0.05:
+        parts.append(chance.choice(INVALID))
     first, *rest = parts
     chance.shuffle(rest)
     return ";".join([first, *rest])

@@ -1,7 +1,8 @@
 """Random schedules in stores with holidays, with a check of each single day, and their way through `when`, `export` and
 `import`."""
-import json, random
-from datetime import date, datetime, time, timedelta
+import random, warnings
+from datetime import date, datetime, time, timedelta, timezone
+from zoneinfo import ZoneInfo
 from clock import random_now
 from device import PAST, USAGE, Device, Refused, Unusable
 from model import Oracle, Schedule, WorkCalendar
@@ -19,9 +20,9 @@ def batch(binary, seed, size):
         work = set_up(device, chance)
         alarms = {}  # the schedules and their dates by title
         for number in range(size):
-            schedule = random_schedule(chance, device.now)
+            schedule = random_schedule(chance, device.now, work)
             try_phrase(schedule, device, work, chance, results)
-            schedule = random_schedule(chance, device.now, is_option=True)
+            schedule = random_schedule(chance, device.now, work, is_option=True)
             title = f"Alarm {number:03}"
             expected = try_options(title, schedule, device, work, chance, results)
             if expected:
@@ -66,15 +67,20 @@ def public_holidays(chance, now):
     except ImportError:
         return {date(year, month, day) for year in range(now.year - 1, now.year + 5)
                 for month, day in ((1, 1), (5, 1), (12, 25), (12, 26))}
+    warnings.simplefilter("ignore")  # about years without known holidays
     return set(holidays.country_holidays(region, subdiv=part, years=range(now.year - 1, now.year + 5)))
 
 # --- Schedules ---
 
 def try_phrase(schedule, device, work, chance, results):
+    if chance.random() < 0.1:
+        schedule.zone = chance.choice(list(wording.ZONES))
     text = wording.phrase(schedule, chance)
     shown = f"{text} {surroundings(device, work)}"
     count = number_of_dates(schedule)
-    oracle = Oracle(schedule, device.now, work)
+    # The clock is in UTC, and the dates are in the zone.
+    here = device.now.replace(tzinfo=timezone.utc).astimezone(ZoneInfo(schedule.zone or "UTC")).replace(tzinfo=None)
+    oracle = Oracle(schedule, here, work)
     expected = oracle.next(count)
     try:
         document = device.when(text, count)
@@ -122,31 +128,46 @@ def surroundings(device, work):
     days = ",".join(wording.DAYS[day] for day in sorted(work.workdays))
     return f"at {device.now:%Y-%m-%dT%H:%M}, {len(work.holidays)} holidays, workdays {days}"
 
-def random_schedule(chance, now, is_option=False):
-    schedule = Schedule(chance.choice(["once", *["daily", "weekly"] * 2, *["monthly", "annual"] * 3]), [],
-                        is_anchored=not is_option)
+def random_schedule(chance, now, work, is_option=False):
+    kinds = ["once", "after done", *["daily", "weekly"] * 3, *["monthly", "annual"] * 4]
+    schedule = Schedule(chance.choice(kinds), [], is_anchored=not is_option)
     random_times(schedule, chance)
     if schedule.kind == "once":
         schedule.start = now.date() + timedelta(days=chance.randint(1, 800))
         schedule.times, schedule.window = schedule.times[:1], None
         return schedule
-    if chance.random() < 0.6:
+    if schedule.kind == "after done":
+        schedule.period = (chance.randint(1, 60), chance.choice(["day", "week", "month"]))
+        schedule.times, schedule.window = schedule.times[:1], None
+    elif chance.random() < 0.6:
         schedule.interval = chance.choice([1, 2, 2, 3, 4, 6])
         if schedule.kind == "daily":
             schedule.interval = chance.choice([1, 2, 3, 7, 10, 14, 30, 45])
     if schedule.kind == "weekly":
         schedule.weekdays = frozenset(chance.sample(range(7), chance.randint(1, 5)))
-    elif schedule.kind != "daily":
+    elif schedule.kind in ("monthly", "annual"):
         schedule.days = random_places(chance, 31 if schedule.kind == "monthly" else 28)
     if schedule.kind == "annual":
-        schedule.months = sorted(chance.sample(range(1, 13), chance.randint(1, 4)))
+        schedule.months = chance.choice([[1, 4, 7, 10], [3, 6, 9, 12], *[None] * 4]) \
+            or sorted(chance.sample(range(1, 13), chance.randint(1, 4)))
     if chance.random() < 0.4:
         schedule.start = now.date() + timedelta(days=chance.randint(-500, 200))
     first = max(schedule.start or now.date(), now.date())
     limit(schedule, first, chance, is_option)
     if chance.random() < 0.4:
         schedule.on_holiday = chance.choice(["skip", "before", "after"])
+    if not is_option and schedule.kind == "weekly" and schedule.interval == 1:
+        other_words(schedule, work, chance)
     return schedule
+
+def other_words(schedule, work, chance):
+    """Changes a weekly schedule to one that has other words, too."""
+    draw = chance.random()
+    if draw < 0.2:
+        schedule.is_on_workdays, schedule.weekdays, schedule.on_holiday = True, work.workdays, "skip"
+    elif draw < 0.5:
+        schedule.omitted = frozenset(chance.sample(range(7), chance.randint(1, 3)))
+        schedule.weekdays = frozenset(range(7)) - schedule.omitted
 
 def random_times(schedule, chance):
     if chance.random() < 0.2:

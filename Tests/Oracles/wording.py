@@ -4,6 +4,11 @@ from datetime import timedelta
 DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 LONG_DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+PERIODS = {"day": "d", "week": "w", "month": "mo", "year": "y"}
+QUARTER_STARTS, QUARTER_ENDS = [1, 4, 7, 10], [3, 6, 9, 12]
+ZONES = {"Europe/Berlin": ["berlin time", "in berlin", "Europe/Berlin"],
+         "America/New_York": ["new york time", "in new york", "zone America/New_York"],
+         "Asia/Tokyo": ["tokyo time", "in tokyo"], "UTC": ["zone utc"]}
 ORDINALS = ["first", "second", "third", "fourth", "fifth"]
 
 # --- Phrases ---
@@ -22,10 +27,12 @@ def phrase(schedule, chance):
     if schedule.length:
         count, unit = schedule.length
         clauses.append(f"for {count} {unit}" + "s" * (count > 1))
-    if schedule.exceptions:
+    if schedule.exceptions or schedule.omitted:
         clauses.append(chance.choice(["except", "but not", "not on", "without"]) + " " + exceptions(schedule, chance))
-    if schedule.on_holiday:
+    if schedule.on_holiday and not schedule.is_on_workdays:
         clauses.append(holidays(schedule.on_holiday, chance))
+    if schedule.zone:
+        clauses.append(chance.choice(ZONES[schedule.zone]))
     if chance.random() < 0.3:
         chance.shuffle(clauses)
     text = chance.choice([" ", " ", ", "]).join(clauses)
@@ -39,6 +46,14 @@ def rule(schedule, chance):
     if schedule.kind == "daily":
         return chance.choice({1: ["every day", "daily"], 2: ["every other day", "every 2 days"]}.get(
             interval, [f"every {interval} days", f"every {interval}d"]))
+    if schedule.kind == "after done":
+        count, unit = schedule.period
+        period = chance.choice([f"{count} {unit}" + "s" * (count > 1), f"{count}{PERIODS[unit]}"])
+        return chance.choice(["", "", "again "]) + f"{period} after {chance.choice(['done', 'completion', 'it was done'])}"
+    if schedule.omitted:
+        return chance.choice(["every day", "daily"])
+    if schedule.is_on_workdays:
+        return chance.choice(["every workday", "workdays"])
     if schedule.kind == "weekly":
         days = weekday_list(schedule.weekdays, chance)
         kinds = [f"every {interval} weeks on {days}"]
@@ -60,6 +75,10 @@ def rule(schedule, chance):
     months = listed([MONTHS[month - 1] for month in schedule.months], chance)
     if interval > 1:
         return f"every {interval} years on {places} of {months}"
+    is_from_start = {kind != "end" and (number[0] if kind == "weekday" else number) > 0 for kind, number in schedule.days}
+    if schedule.months == QUARTER_STARTS and is_from_start == {True} \
+            or schedule.months == QUARTER_ENDS and is_from_start == {False}:
+        return f"{places} of {chance.choice(['the', 'each', 'every'])} quarter"
     kinds = [f"yearly on {places} of {months}", f"every year on {places} of {months}", f"{months} on {places}"]
     if len(schedule.days) == 1 and schedule.days[0][0] == "day":
         day = schedule.days[0][1]
@@ -95,6 +114,7 @@ def exceptions(schedule, chance):
         else:
             parts += [str(date) for date in row]
         first = last + 1
+    parts += [LONG_DAYS[day] + "s" for day in sorted(schedule.omitted)]
     return listed(parts, chance)
 
 def holidays(rule, chance):
@@ -163,7 +183,9 @@ def options(schedule, chance):
     if schedule.start:
         add("--start", schedule.start)
     interval = schedule.interval
-    if schedule.kind == "daily" and (interval == 1 or chance.random() < 0.5):
+    if schedule.kind == "after done":
+        add("--after-done", f"{schedule.period[0]}{PERIODS[schedule.period[1]]}")
+    elif schedule.kind == "daily" and (interval == 1 or chance.random() < 0.5):
         found.append("--daily")
     elif schedule.kind == "daily":
         add("--days", interval)
