@@ -3,10 +3,11 @@ import importlib, os, sys, time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from device import Unusable
 from results import Results
 
 HERE = Path(__file__).resolve().parent
-SHOWN = 1000  # printed differences
+SHOWN = 100  # printed differences
 BATCH = 50  # inputs of one batch, which share a clock and a store
 SHARES = {"oncalendar": 0.15, "cron": 0.15, "rrule": 0.2, "schedules": 0.5}  # of the random inputs
 
@@ -17,24 +18,20 @@ def main():
     for part in parts:
         start = time.monotonic()
         try:
-            module = importlib.import_module(part)
-            module.prepare()
+            importlib.import_module(part).prepare()
         except (ImportError, FileNotFoundError) as reason:
-            missing = getattr(reason, "name", None) or reason.filename
+            missing = reason.name if isinstance(reason, ImportError) else reason.filename
             # CI installs these as Debian packages.
             is_certain = bool(os.environ.get("CI")) and missing in ("dateutil", "systemd-analyze")
             print(f"{part}: {'FAILED' if is_certain else 'skipped'}: {missing} is not installed.")
             code = max(code, is_certain)
             continue
-        results = play(part, module, binary, seed, round(count * SHARES.get(part, 0)))
+        results = play(part, binary, seed, round(count * SHARES.get(part, 0)))
         ran.append(part)
         found += results.differences
         counts = ", ".join(f"{number:,} {kind}" for kind, number in results.counts.most_common())
         print(f"{part}: {counts} ({time.monotonic() - start:.0f} s)", flush=True)
-    if "phrases" not in ran:
-        expected = {}
-    else:
-        expected = read_expected()
+    expected = read_expected() if "phrases" in ran else {}
     unexpected = [item for item in found if (item.input, item.tool) not in expected]
     for item in unexpected[:SHOWN]:
         print(f"  DIFFERS: {item.input} | Belfry: {item.belfry} | {item.tool}: {item.expected}")
@@ -52,12 +49,21 @@ def main():
         code = 1
     sys.exit(code)
 
-def play(part, module, binary, seed, count):
+def batch(part, binary, seed, size):
+    """Returns the results of a batch. A command that fails or takes too long ends it."""
+    results = Results()
+    try:
+        importlib.import_module(part).batch(binary, seed, size, results)
+    except Unusable as reason:
+        results.compare("aborted batches", f"batch {seed}", str(reason), "every store", "a result")
+    return results
+
+def play(part, binary, seed, count):
     """Runs the batches of a part in several processes. The phrases are one batch."""
     sizes = [min(BATCH, count - first) for first in range(0, count, BATCH)] if part in SHARES else [0]
     results = Results()
     with ProcessPoolExecutor() as pool:
-        futures = [pool.submit(module.batch, binary, f"{seed} {part} {number}", size)
+        futures = [pool.submit(batch, part, binary, f"{seed} {part} {number}", size)
                    for number, size in enumerate(sizes)]
         for future in futures:
             results.add(future.result())

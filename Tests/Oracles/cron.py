@@ -2,7 +2,6 @@
 import random
 from clock import random_now
 from device import Device, Refused
-from results import Results
 
 COUNT = 6  # compared dates
 WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
@@ -10,9 +9,9 @@ MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 
 def prepare(): import croniter
 
-def batch(binary, seed, size):
+def batch(binary, seed, size, results):
     from croniter import croniter
-    chance, results = random.Random(seed), Results()
+    chance = random.Random(seed)
     with Device(binary, random_now(chance)) as device:
         for _ in range(size):
             line = text(chance)
@@ -27,7 +26,6 @@ def batch(binary, seed, size):
             except ValueError as reason:
                 expected = f"refused: {reason}"
             results.compare("lines", f"{line} at {device.now:%Y-%m-%dT%H:%M}", found, "croniter", expected)
-    return results
 
 def text(chance):
     if chance.random() < 0.03:

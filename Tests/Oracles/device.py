@@ -10,7 +10,7 @@ LIMIT = 60  # timeout of one command in seconds
 PAST = "has no future occurrence"
 
 class Unusable(Exception):
-    """A command failed that must succeed."""
+    """A command that must succeed failed or took too long."""
 
 class Refused(Exception):
     """Belfry does not accept an input."""
@@ -32,9 +32,12 @@ class Device:
     def __exit__(self, *_): shutil.rmtree(self.folder, ignore_errors=True)
 
     def run(self, *words, source=""):
-        finished = subprocess.run(
-            [self.binary, *words], env=self.environment, cwd=self.folder, input=source, capture_output=True, text=True,
-            timeout=LIMIT)
+        try:
+            finished = subprocess.run(
+                [self.binary, *words], env=self.environment, cwd=self.folder, input=source, capture_output=True, text=True,
+                timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            raise Unusable(f"`belfry {' '.join(words)}` took over {LIMIT} s") from None
         return Outcome(finished.returncode, finished.stdout, finished.stderr)
 
     def must(self, *words, source=""):

@@ -4,7 +4,6 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 from clock import random_now
 from device import Device, Refused
-from results import Results
 
 COUNT = 6  # compared dates
 WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
@@ -15,8 +14,8 @@ def prepare():
     if not shutil.which(TOOL):
         raise FileNotFoundError(2, "not installed", TOOL)
 
-def batch(binary, seed, size):
-    chance, results = random.Random(seed), Results()
+def batch(binary, seed, size, results):
+    chance = random.Random(seed)
     accepted = {}
     with Device(binary, random_now(chance)) as device:
         for _ in range(size):
@@ -31,7 +30,6 @@ def batch(binary, seed, size):
                 expected = [date.replace(tzinfo=ZoneInfo("UTC")).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
                             for date in expected]
             results.compare("texts", f"{event} at {device.now:%Y-%m-%dT%H:%M}", found, TOOL, expected)
-    return results
 
 def oracle(events, now):
     """Returns the next dates of each event, in UTC, or 'refused'."""

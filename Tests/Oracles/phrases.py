@@ -3,7 +3,6 @@ import re, warnings
 from datetime import datetime
 from pathlib import Path
 from device import Device, moment
-from results import Results
 
 PHRASES = Path(__file__).resolve().parents[1] / "BelfryInputTests/Phrases/accepted.txt"
 NOW = datetime(2026, 11, 23, 10, 0)  # that of the file
@@ -15,9 +14,8 @@ BARE_TIME = re.compile(r"(?<!at )(?<!from )(?<!to )(?<![\d.:/-])\b(\d{1,2}(?::\d
 
 def prepare(): import dateparser, recurrent, dateutil
 
-def batch(binary, seed, size):
+def batch(binary, seed, size, results):
     warnings.simplefilter("ignore")  # of dateparser about its own dependencies
-    results = Results()
     lines = [line.split(" | ") for line in PHRASES.read_text().splitlines() if not line.startswith("#")]
     with Device(binary, NOW) as device:
         for phrase, schedule, _ in lines:
@@ -29,7 +27,6 @@ def batch(binary, seed, size):
                 results.compare("phrases with recurrent", phrase, found, "recurrent", expected)
             if is_once and (expected := dateparser_dates(phrase)):
                 results.compare("phrases with dateparser", phrase, found, "dateparser", expected)
-    return results
 
 def recurrent_dates(phrase, is_once):
     """Returns the next dates; nothing if recurrent does not understand the phrase, or only a date in a rule."""

@@ -3,7 +3,6 @@ import random
 from datetime import datetime, timedelta
 from clock import random_now
 from device import Device, Refused
-from results import Results
 
 COUNT = 8  # compared dates
 INVALID = ["UNTIL=soon", "INTERVAL=x", "BYDAY=XX", "BYDAY=", "BYMONTH=13", "BYHOUR=24", "BYMONTHDAY=0", "SPEED=1", "BYSETPOS=0"]
@@ -13,14 +12,13 @@ LAST = datetime(2065, 1, 1)  # compared dates are before
 
 def prepare(): import dateutil
 
-def batch(binary, seed, size):
-    chance, results = random.Random(seed), Results()
+def batch(binary, seed, size, results):
+    chance = random.Random(seed)
     with Device(binary, random_now(chance)) as device:
         device.must("tier", "premium")
         for _ in range(size // 2):
             try_phrase(chance, results, device)
         try_events(chance, results, device, size - size // 2)
-    return results
 
 # --- Phrases ---
 
@@ -165,7 +163,8 @@ def text(chance, now):
         until = now + timedelta(days=chance.randint(1, 900), minutes=chance.randrange(1440))
         add("UNTIL", until.strftime("%Y%m%dT%H%M00") + chance.choice(["", "Z"]))
     if chance.random() < 0.05:
-        parts.append(chance.choice(INVALID))
+        invalid = chance.choice(INVALID)
+        parts = [part for part in parts if part.split("=")[0] != invalid.split("=")[0]] + [invalid]
     first, *rest = parts
     chance.shuffle(rest)
     return ";".join([first, *rest])

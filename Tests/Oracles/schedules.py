@@ -6,7 +6,6 @@ from zoneinfo import ZoneInfo
 from clock import random_now
 from device import PAST, USAGE, Device, Refused, Unusable
 from model import Oracle, Schedule, WorkCalendar
-from results import Results
 import exchange, wording
 
 MOST = 300  # compared dates of one schedule
@@ -14,8 +13,8 @@ REGIONS = [("DE", "BE"), ("DE", "BY"), ("US", None), ("GB", None), ("IN", None),
 
 def prepare(): import dateutil, icalendar
 
-def batch(binary, seed, size):
-    chance, results = random.Random(seed), Results()
+def batch(binary, seed, size, results):
+    chance = random.Random(seed)
     with Device(binary, random_now(chance)) as device:
         work = set_up(device, chance)
         alarms = {}  # the schedules and their dates by title
@@ -28,7 +27,6 @@ def batch(binary, seed, size):
             if expected:
                 alarms[title] = expected
         exchange.compare(binary, device, alarms, results)
-    return results
 
 def set_up(device, chance):
     """Gives the store holidays and workdays, and returns them."""
@@ -102,7 +100,7 @@ def try_options(title, schedule, device, work, chance, results):
     """Adds an alarm, and returns its dates; nothing if it has none or others."""
     options = wording.options(schedule, chance)
     shown = f"{' '.join(repr(word) if ' ' in word else word for word in options)} {surroundings(device, work)}"
-    count = number_of_dates(schedule)
+    count = number_of_certain_dates(schedule)
     oracle = Oracle(schedule, device.now, work)
     expected = oracle.next(count)
     outcome = device.run("add", title, *options, "--json")
@@ -122,6 +120,10 @@ def until(dates, oracle):
     return [date for date in dates if date.date() < oracle.end().date()]
 
 def number_of_dates(schedule): return min(MOST, 8 * len(schedule.times))
+
+def number_of_certain_dates(schedule):
+    """Returns the number of dates of an alarm that do not depend on a completion."""
+    return 1 if schedule.period else number_of_dates(schedule)
 
 def surroundings(device, work):
     """Returns the clock and the calendar of a comparison as text."""
@@ -198,7 +200,7 @@ def limit(schedule, first, chance, is_option):
         schedule.until = datetime.combine(first + timedelta(days=chance.randint(30, 1500)), time(23, 59))
     elif kind == "moment":
         schedule.until = datetime.combine(first + timedelta(days=chance.randint(30, 1500)), time(chance.randrange(24), 30))
-    elif kind == "count":
+    elif kind == "count" and not (is_option and schedule.period):
         schedule.count = chance.randint(1, 12)
     elif kind == "length" and not is_option:
         schedule.length = (chance.randint(1, 20), chance.choice(["day", "week", "month", "year"]))
