@@ -56,8 +56,8 @@ def element(chance, least, most):
     first = chance.randint(least, most - 1)
     last = chance.randint(first + 1, most)
     step = chance.randint(1, max(1, (most - least) // 2))
-    kinds = [str(chance.randint(least, most))] * 6 + [f"{first}-{last}", f"*/{step}", f"{first}-{last}/{step}", f"{last:02}", "*"]
-    return chance.choice(kinds)
+    ranges = [f"{first}-{last}", f"*/{step}", f"{first}-{last}/{step}", "*"]
+    return chance.choice([str(chance.randint(least, most))] * 6 + [f"{last:02}", *ranges])
 
 def named(chance, text, names):
     """Replaces the number of a text that is a single one by its name."""

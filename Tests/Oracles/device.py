@@ -34,8 +34,8 @@ class Device:
     def run(self, *words, source=""):
         try:
             finished = subprocess.run(
-                [self.binary, *words], env=self.environment, cwd=self.folder, input=source, capture_output=True, text=True,
-                timeout=LIMIT)
+                [self.binary, *words], env=self.environment, cwd=self.folder, input=source, capture_output=True,
+                text=True, timeout=LIMIT)
         except subprocess.TimeoutExpired:
             raise Unusable(f"`belfry {' '.join(words)}` took over {LIMIT} s") from None
         return Outcome(finished.returncode, finished.stdout, finished.stderr)

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from device import Device
 
 def compare(binary, device, alarms, results):
-    """Compares alarms of a store with those of its exports. `alarms` are their schedules, dates and oracles by title."""
+    """Compares alarms of a store with those of its exports. `alarms` are their options, dates and oracles by title."""
     if not alarms:
         return
     document, exported = device.must("export"), device.run("export", "--format", "ical")
@@ -13,7 +13,8 @@ def compare(binary, device, alarms, results):
     with Device(binary, device.now) as other:
         other.must("import", "-", source=document)
         for title, (shown, expected, oracle) in alarms.items():
-            results.compare("alarms through JSON", f"JSON of {shown}", other.next(title, len(expected)), "export", expected)
+            found = other.next(title, len(expected))
+            results.compare("alarms through JSON", f"JSON of {shown}", found, "export", expected)
         again = json.loads(other.must("export"))
         for alarm in again["alarms"]:
             results.compare("records through JSON", f"JSON of {alarms_text(alarms, alarm)}", text(alarm["schedule"]),
@@ -55,8 +56,8 @@ def compare_events(calendar, device, alarms, results):
         results.compare("exported events", f"iCalendar of {shown}", expected, "icalendar", found[:count])
 
 def compare_foreign(binary, calendar, device, results):
-    """Imports the events without Belfry's own property, as if another program had written them, and compares their dates
-    with those in icalendar and dateutil."""
+    """Imports the events without Belfry's own property, as if another program had written them, and compares their
+    dates with those in icalendar and dateutil."""
     lines, events = [], {}
     for event in parsed(calendar):
         title = f"Event {len(events):04}"

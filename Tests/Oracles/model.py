@@ -20,8 +20,8 @@ class WorkCalendar:
 class Schedule:
     """A schedule as a person means it.
 
-    `days` of months are pairs: ("day", 15), ("end", 1) for the last day, ("workday", -1), or ("weekday", (1, 0)) for the
-    first Monday. A schedule without a `start` begins today; its cycles of several weeks, months or years begin with the
+    `days` of months are pairs: ("day", 15), ("end", 1) for the last day, ("workday", -1), or ("weekday", (1, 0)) for
+    the first Monday. A schedule without a `start` begins today; its cycles of several weeks, months or years begin with the
     next date, if `is_anchored`."""
     kind: str  # once, daily, weekly, monthly, annual, after done
     times: list

@@ -10,7 +10,8 @@ COUNT = 3
 # Texts of other programs, which neither tool reads.
 FOREIGN = re.compile(r"[*@~]|\.\.|^(\S+ ){4}\S+$(?<=[\d*])|^[\d*/,-]+ [\d*/,-]+ [\d*/,-]+ ")
 # recurrent reads a time only after `at`.
-BARE_TIME = re.compile(r"(?<!at )(?<!from )(?<!to )(?<![\d.:/-])\b(\d{1,2}(?::\d\d)? ?[ap]m|\d{1,2}:\d\d)\b(?! [a-z]*\.)")
+BARE_TIME = re.compile(
+    r"(?<!at )(?<!from )(?<!to )(?<![\d.:/-])\b(\d{1,2}(?::\d\d)? ?[ap]m|\d{1,2}:\d\d)\b(?! [a-z]*\.)")
 
 def prepare(): import dateparser, recurrent, dateutil
 

@@ -5,7 +5,8 @@ from clock import random_now
 from device import Device, Refused
 
 COUNT = 8  # compared dates
-INVALID = ["UNTIL=soon", "INTERVAL=x", "BYDAY=XX", "BYDAY=", "BYMONTH=13", "BYHOUR=24", "BYMONTHDAY=0", "SPEED=1", "BYSETPOS=0"]
+INVALID = [
+    "UNTIL=soon", "INTERVAL=x", "BYDAY=XX", "BYDAY=", "BYMONTH=13", "BYHOUR=24", "BYMONTHDAY=0", "SPEED=1", "BYSETPOS=0"]
 FREQUENCIES = ["DAILY", *["WEEKLY"] * 3, *["MONTHLY"] * 3, *["YEARLY"] * 2, "HOURLY", "MINUTELY"]
 DAYS = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 LAST = datetime(2065, 1, 1)  # compared dates are before

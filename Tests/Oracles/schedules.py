@@ -173,7 +173,8 @@ def other_words(schedule, work, chance):
 
 def random_times(schedule, chance):
     if chance.random() < 0.2:
-        first, last = chance.choice([(9 * 60, 17 * 60), (0, 1439), (chance.randrange(600), chance.randrange(700, 1440))])
+        part = (chance.randrange(600), chance.randrange(700, 1440))
+        first, last = chance.choice([(9 * 60, 17 * 60), (0, 1439), part])
         # An interval of the whole day divides it.
         step = chance.choice([20, 30, 60, 120, 180] + ([] if (first, last) == (0, 1439) else [45, 90, 100]))
         schedule.window = (first, last, step)
@@ -188,7 +189,8 @@ def random_places(chance, most):
     found = set()
     for _ in range(chance.choice([1, 1, 2, 3])):
         found.add(chance.choice([
-            ("day", chance.randint(1, most)), ("day", chance.randint(1, most)), ("end", chance.choice([1, 1, 2, 3, 29, 31])),
+            ("day", chance.randint(1, most)), ("day", chance.randint(1, most)),
+            ("end", chance.choice([1, 1, 2, 3, 29, 31])),
             ("weekday", (chance.choice([1, 2, 3, 4, 5, -1, -1, -2]), chance.randrange(7))),
             ("workday", chance.choice([1, 2, 3, 10, 20, -1, -1, -3]))]))
     return sorted(found, key=str)
@@ -196,10 +198,11 @@ def random_places(chance, most):
 def limit(schedule, first, chance, is_option):
     """Gives a schedule an end and exceptions."""
     kind = chance.choice(["", "", "until", "moment", "count", "length"])
+    last = first + timedelta(days=chance.randint(30, 1500))
     if kind == "until" or kind == "moment" and is_option:
-        schedule.until = datetime.combine(first + timedelta(days=chance.randint(30, 1500)), time(23, 59))
+        schedule.until = datetime.combine(last, time(23, 59))
     elif kind == "moment":
-        schedule.until = datetime.combine(first + timedelta(days=chance.randint(30, 1500)), time(chance.randrange(24), 30))
+        schedule.until = datetime.combine(last, time(chance.randrange(24), 30))
     elif kind == "count" and not (is_option and schedule.period):
         schedule.count = chance.randint(1, 12)
     elif kind == "length" and not is_option:

@@ -23,7 +23,8 @@ def phrase(schedule, chance):
         is_whole = (moment.hour, moment.minute) == (23, 59)
         clauses.append(f"until {moment:%Y-%m-%d}" + ("" if is_whole else f"T{moment:%H:%M}"))
     if schedule.count:
-        clauses.append(chance.choice(["", "for "]) + f"{schedule.count} times")
+        # `6 times every day` would be the number of times a day.
+        clauses.append(chance.choice(["", "for "] if schedule.kind != "daily" else ["for "]) + f"{schedule.count} times")
     if schedule.length:
         count, unit = schedule.length
         clauses.append(f"for {count} {unit}" + "s" * (count > 1))
@@ -49,7 +50,8 @@ def rule(schedule, chance):
     if schedule.kind == "after done":
         count, unit = schedule.period
         period = chance.choice([f"{count} {unit}" + "s" * (count > 1), f"{count}{PERIODS[unit]}"])
-        return chance.choice(["", "", "again "]) + f"{period} after {chance.choice(['done', 'completion', 'it was done'])}"
+        again, done = chance.choice(["", "", "again "]), chance.choice(["done", "completion", "it was done"])
+        return f"{again}{period} after {done}"
     if schedule.omitted:
         return chance.choice(["every day", "daily"])
     if schedule.is_on_workdays:
@@ -75,7 +77,7 @@ def rule(schedule, chance):
     months = listed([MONTHS[month - 1] for month in schedule.months], chance)
     if interval > 1:
         return f"every {interval} years on {places} of {months}"
-    is_from_start = {kind != "end" and (number[0] if kind == "weekday" else number) > 0 for kind, number in schedule.days}
+    is_from_start = {kind != "end" and (place[0] if kind == "weekday" else place) > 0 for kind, place in schedule.days}
     if schedule.months == QUARTER_STARTS and is_from_start == {True} \
             or schedule.months == QUARTER_ENDS and is_from_start == {False}:
         return f"{places} of {chance.choice(['the', 'each', 'every'])} quarter"
@@ -95,9 +97,10 @@ def times(schedule, chance):
     return chance.choice(["at ", ""]) + listed([spoken(moment, chance) for moment in schedule.times], chance)
 
 def spoken(moment, chance):
-    kinds = [f"{moment:%H:%M}", f"{moment.hour}:{moment:%M}", f"{moment.hour % 12 or 12}:{moment:%M}{'ap'[moment.hour > 11]}m"]
+    hour, half = moment.hour % 12 or 12, "am" if moment.hour < 12 else "pm"
+    kinds = [f"{moment:%H:%M}", f"{moment.hour}:{moment:%M}", f"{hour}:{moment:%M}{half}"]
     if moment.minute == 0:
-        kinds.append(f"{moment.hour % 12 or 12}{'ap'[moment.hour > 11]}m")
+        kinds.append(f"{hour}{half}")
         kinds += {12: ["noon"], 0: ["midnight"]}.get(moment.hour, [])
     return chance.choice(kinds)
 
