@@ -1,5 +1,5 @@
 """Runs the parts, and prints the differences that are not expected."""
-import importlib, os, sys, time
+import importlib.util, os, shutil, sys, time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -8,6 +8,7 @@ from results import Results
 
 HERE = Path(__file__).resolve().parent
 SHOWN = 100  # printed differences
+CERTAIN = {"dateutil", "systemd-analyze"}  # Debian packages that CI installs
 BATCH = 50  # inputs of one batch, which share a clock and a store
 SHARES = {"oncalendar": 0.15, "cron": 0.15, "rrule": 0.2, "schedules": 0.5}  # of the random inputs
 
@@ -17,14 +18,10 @@ def main():
     began = time.monotonic()
     for part in parts:
         start = time.monotonic()
-        try:
-            importlib.import_module(part).prepare()
-        except (ImportError, FileNotFoundError) as reason:
-            missing = reason.name if isinstance(reason, ImportError) else reason.filename
-            # CI installs these as Debian packages.
-            is_certain = bool(os.environ.get("CI")) and missing in ("dateutil", "systemd-analyze")
-            print(f"{part}: {'FAILED' if is_certain else 'skipped'}: {missing} is not installed.")
-            code = max(code, is_certain)
+        if missing := needs(importlib.import_module(part)):
+            is_certain = bool(os.environ.get("CI")) and CERTAIN & set(missing)
+            print(f"{part}: {'FAILED' if is_certain else 'skipped'}. Not installed: {', '.join(missing)}.")
+            code = 1 if is_certain else code
             continue
         results = play(part, binary, seed, round(count * SHARES.get(part, 0)))
         ran.append(part)
@@ -48,6 +45,12 @@ def main():
         print(f"Repeat: Tests/Oracles/run --seed {seed} --count {count} {binary} {' '.join(parts)}")
         code = 1
     sys.exit(code)
+
+def needs(module):
+    """Returns the packages and programs that a part needs, and that are missing."""
+    packages = [package for package in module.PACKAGES if not importlib.util.find_spec(package)]
+    program = getattr(module, "PROGRAM", None)
+    return packages + ([program] if program and not shutil.which(program) else [])
 
 def batch(part, binary, seed, size):
     """Returns the results of a batch. A command that fails or takes too long ends it."""

@@ -7,7 +7,7 @@ COUNT = 6  # compared dates
 WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
-def prepare(): import croniter
+PACKAGES = ["croniter"]
 
 def batch(binary, seed, size, results):
     from croniter import croniter

@@ -1,6 +1,7 @@
 """The way of alarms through exports and imports, which keeps their dates."""
 import json
-from datetime import datetime, timedelta
+import importlib.util
+from datetime import timedelta
 from device import Device
 
 def compare(binary, device, alarms, results):
@@ -19,6 +20,9 @@ def compare(binary, device, alarms, results):
         for alarm in again["alarms"]:
             results.compare("records through JSON", f"JSON of {alarms_text(alarms, alarm)}", text(alarm["schedule"]),
                             "export", text(records[alarm["title"]]))
+    if not importlib.util.find_spec("icalendar") or not importlib.util.find_spec("dateutil"):
+        results.skip("stores without icalendar and dateutil")
+        return
     # The messages name the losses.
     whole = {title: alarm for title, alarm in alarms.items()
              if title not in exported.err or alarm[2].schedule.period}

@@ -2,7 +2,6 @@
 import calendar
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
-from functools import cache
 
 ONE = timedelta(days=1)
 MOST_SHIFT = 31  # days that an occurrence on a holiday moves at most
@@ -21,8 +20,8 @@ class Schedule:
     """A schedule as a person means it.
 
     `days` of months are pairs: ("day", 15), ("end", 1) for the last day, ("workday", -1), or ("weekday", (1, 0)) for
-    the first Monday. A schedule without a `start` begins today; its cycles of several weeks, months or years begin with the
-    next date, if `is_anchored`."""
+    the first Monday. A schedule without a `start` begins today; its cycles of several weeks, months or years begin with
+    the next date, if `is_anchored`."""
     kind: str  # once, daily, weekly, monthly, annual, after done
     times: list
     interval: int = 1

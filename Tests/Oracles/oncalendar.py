@@ -1,5 +1,5 @@
 """Random texts of OnCalendar, with systemd-analyze."""
-import os, random, re, shutil, subprocess
+import os, random, re, subprocess
 from datetime import datetime
 from zoneinfo import ZoneInfo
 from clock import random_now
@@ -8,11 +8,9 @@ from device import Device, Refused
 COUNT = 6  # compared dates
 WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Tokyo"]
-TOOL = "systemd-analyze"
 
-def prepare():
-    if not shutil.which(TOOL):
-        raise FileNotFoundError(2, "not installed", TOOL)
+PACKAGES = []
+PROGRAM = "systemd-analyze"
 
 def batch(binary, seed, size, results):
     chance = random.Random(seed)
@@ -29,14 +27,14 @@ def batch(binary, seed, size, results):
             if zone and isinstance(expected, list):
                 expected = [date.replace(tzinfo=ZoneInfo("UTC")).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
                             for date in expected]
-            results.compare("texts", f"{event} at {device.now:%Y-%m-%dT%H:%M}", found, TOOL, expected)
+            results.compare("texts", f"{event} at {device.now:%Y-%m-%dT%H:%M}", found, PROGRAM, expected)
 
 def oracle(events, now):
     """Returns the next dates of each event, in UTC, or 'refused'."""
     if not events:
         return {}
     finished = subprocess.run(
-        [TOOL, "calendar", f"--iterations={COUNT}", f"--base-time={now:%Y-%m-%d %H:%M:00}", *events],
+        [PROGRAM, "calendar", f"--iterations={COUNT}", f"--base-time={now:%Y-%m-%d %H:%M:00}", *events],
         env=os.environ | {"TZ": "UTC", "LC_ALL": "C.UTF-8"}, capture_output=True, text=True, timeout=60)
     failed = set(re.findall(r"calendar (?:specification|expression) '([^']*)'", finished.stderr))
     found = {event: "refused" for event in events if event in failed}

@@ -2,7 +2,7 @@
 import re, warnings
 from datetime import datetime
 from pathlib import Path
-from device import Device, moment
+from device import Device
 
 PHRASES = Path(__file__).resolve().parents[1] / "BelfryInputTests/Phrases/accepted.txt"
 NOW = datetime(2026, 11, 23, 10, 0)  # that of the file
@@ -13,7 +13,7 @@ FOREIGN = re.compile(r"[*@~]|\.\.|^(\S+ ){4}\S+$(?<=[\d*])|^[\d*/,-]+ [\d*/,-]+ 
 BARE_TIME = re.compile(
     r"(?<!at )(?<!from )(?<!to )(?<![\d.:/-])\b(\d{1,2}(?::\d\d)? ?[ap]m|\d{1,2}:\d\d)\b(?! [a-z]*\.)")
 
-def prepare(): import dateparser, recurrent, dateutil
+PACKAGES = ["dateparser", "recurrent", "dateutil"]
 
 def batch(binary, seed, size, results):
     warnings.simplefilter("ignore")  # of dateparser about its own dependencies

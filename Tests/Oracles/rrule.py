@@ -6,12 +6,13 @@ from device import Device, Refused
 
 COUNT = 8  # compared dates
 INVALID = [
-    "UNTIL=soon", "INTERVAL=x", "BYDAY=XX", "BYDAY=", "BYMONTH=13", "BYHOUR=24", "BYMONTHDAY=0", "SPEED=1", "BYSETPOS=0"]
+    "UNTIL=soon", "INTERVAL=x", "BYDAY=XX", "BYDAY=", "BYMONTH=13", "BYHOUR=24", "BYMONTHDAY=0", "SPEED=1",
+    "BYSETPOS=0"]
 FREQUENCIES = ["DAILY", *["WEEKLY"] * 3, *["MONTHLY"] * 3, *["YEARLY"] * 2, "HOURLY", "MINUTELY"]
 DAYS = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 LAST = datetime(2065, 1, 1)  # compared dates are before
 
-def prepare(): import dateutil
+PACKAGES = ["dateutil"]
 
 def batch(binary, seed, size, results):
     chance = random.Random(seed)

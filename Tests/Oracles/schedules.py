@@ -11,7 +11,7 @@ import exchange, wording
 MOST = 300  # compared dates of one schedule
 REGIONS = [("DE", "BE"), ("DE", "BY"), ("US", None), ("GB", None), ("IN", None), ("JP", None), ("FR", None)]
 
-def prepare(): import dateutil, icalendar
+PACKAGES = []
 
 def batch(binary, seed, size, results):
     chance = random.Random(seed)

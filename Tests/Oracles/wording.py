@@ -24,7 +24,8 @@ def phrase(schedule, chance):
         clauses.append(f"until {moment:%Y-%m-%d}" + ("" if is_whole else f"T{moment:%H:%M}"))
     if schedule.count:
         # `6 times every day` would be the number of times a day.
-        clauses.append(chance.choice(["", "for "] if schedule.kind != "daily" else ["for "]) + f"{schedule.count} times")
+        is_marked = schedule.kind == "daily" or chance.random() < 0.5
+        clauses.append(("for " if is_marked else "") + f"{schedule.count} times")
     if schedule.length:
         count, unit = schedule.length
         clauses.append(f"for {count} {unit}" + "s" * (count > 1))
