@@ -58,7 +58,9 @@ def earliest(rule, start):
     belongs to it."""
     parts = dict(part.split("=") for part in rule.split(";"))
     if parts["FREQ"] in ("HOURLY", "MINUTELY"):
-        period = int(parts.get("INTERVAL", 1)) * (60 if parts["FREQ"] == "HOURLY" else 1)
+        interval = parts.get("INTERVAL", "1")
+        # Some rules are not valid.
+        period = (int(interval) if interval.isdecimal() else 1) * (60 if parts["FREQ"] == "HOURLY" else 1)
         minute = (start.hour * 60 + start.minute) % period
         if parts["FREQ"] == "HOURLY" and "BYMINUTE" in parts:
             minute -= minute % 60
