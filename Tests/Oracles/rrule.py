@@ -108,16 +108,15 @@ def compare(results, kind, shown, found, expected):
 def dates(rule, start, after, count):
     """Returns the first dates of a rule after a moment."""
     from dateutil.rrule import rrulestr
+    found = []
     try:
         # dateutil takes no end in UTC for a start without a zone. The clock is in UTC.
-        oracle = rrulestr(rule.replace("Z", ""), dtstart=start)
-    except ValueError as reason:
+        for date in rrulestr(rule.replace("Z", ""), dtstart=start).xafter(after):
+            if len(found) == count or date >= LAST:
+                break
+            found.append(date)
+    except (TypeError, ValueError) as reason:  # a TypeError for hours that a rule never reaches
         return f"refused: {reason}"
-    found = []
-    for date in oracle.xafter(after):
-        if len(found) == count or date >= LAST:
-            break
-        found.append(date)
     return found
 
 def text(chance, now):
