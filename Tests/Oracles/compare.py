@@ -7,7 +7,7 @@ from device import Unusable
 from results import Results
 
 HERE = Path(__file__).resolve().parent
-SHOWN = 100  # printed differences
+SHOWN = 20  # printed differences of one tool
 CERTAIN = {"dateutil", "systemd-analyze"}  # Debian packages that CI installs
 BATCH = 50  # inputs of one batch, which share a clock and a store
 SHARES = {"oncalendar": 0.15, "cron": 0.15, "rrule": 0.2, "schedules": 0.5}  # of the random inputs
@@ -30,14 +30,17 @@ def main():
         print(f"{part}: {counts} ({time.monotonic() - start:.0f} s)", flush=True)
     expected = read_expected() if "phrases" in ran else {}
     unexpected = [item for item in found if (item.input, item.tool) not in expected]
-    for item in unexpected[:SHOWN]:
-        print(f"  DIFFERS: {item.input} | Belfry: {item.belfry} | {item.tool}: {item.expected}")
-    if len(unexpected) > SHOWN:
-        print(f"  and {len(unexpected) - SHOWN:,} more")
+    tools = Counter()
+    for item in unexpected:
+        tools[item.tool] += 1
+        if tools[item.tool] <= SHOWN:
+            print(f"  DIFFERS: {item.input} | Belfry: {item.belfry} | {item.tool}: {item.expected}")
+    for tool, number in tools.items():
+        if number > SHOWN:
+            print(f"  and {number - SHOWN:,} more of {tool}")
     stale = expected.keys() - {(item.input, item.tool) for item in found}
     for phrase, tool in sorted(stale):
         print(f"  STALE: {phrase} | {tool}: Belfry and {tool} agree, or {tool} does not understand it any more")
-    tools = Counter(item.tool for item in unexpected)
     summary = ", ".join(f"{number} of {tool}" for tool, number in tools.most_common()) or "none"
     print(f"Unexpected differences: {summary}. Expected: {len(expected) - len(stale)}. "
           f"Stale: {len(stale)}. ({time.monotonic() - began:.0f} s)")
