@@ -17,26 +17,32 @@ def phrase(schedule, chance):
     """Returns a schedule in random words. The clauses have a random order."""
     clauses = [rule(schedule, chance), times(schedule, chance)]
     if schedule.start and schedule.kind != "once":
-        clauses.append(chance.choice(["from", "starting", "beginning", "first on"]) + f" {schedule.start}")
+        # `last fri, first on` would be two days of a month.
+        names = ["from", "starting", "beginning"] + ["first on"] * (not schedule.days)
+        clauses.append(f"{chance.choice(names)} {schedule.start}")
+    until = ""
     if schedule.until:
         moment = schedule.until
         is_whole = (moment.hour, moment.minute) == (23, 59)
-        clauses.append(f"until {moment:%Y-%m-%d}" + ("" if is_whole else f"T{moment:%H:%M}"))
+        until = f"until {moment:%Y-%m-%d}" + ("" if is_whole else f"T{moment:%H:%M}")
     if schedule.count:
         # `6 times every day` would be the number of times a day.
-        is_marked = schedule.kind == "daily" or chance.random() < 0.5
+        is_marked = schedule.kind == "daily" or schedule.omitted or chance.random() < 0.5
         clauses.append(("for " if is_marked else "") + f"{schedule.count} times")
     if schedule.length:
         count, unit = schedule.length
         clauses.append(f"for {count} {unit}" + "s" * (count > 1))
-    if schedule.exceptions or schedule.omitted:
-        clauses.append(chance.choice(["except", "but not", "not on", "without"]) + " " + exceptions(schedule, chance))
     if schedule.on_holiday and not schedule.is_on_workdays:
         clauses.append(holidays(schedule.on_holiday, chance))
     if schedule.zone:
         clauses.append(chance.choice(ZONES[schedule.zone]))
     if chance.random() < 0.3:
         chance.shuffle(clauses)
+    # Days behind the exceptions would be exceptions, too.
+    omitted = ""
+    if schedule.exceptions or schedule.omitted:
+        omitted = chance.choice(["except", "but not", "not on", "without"]) + " " + exceptions(schedule, chance)
+    clauses += [clause for clause in chance.sample([until, omitted], 2) if clause]
     text = chance.choice([" ", " ", ", "]).join(clauses)
     return text.upper() if chance.random() < 0.03 else text
 
