@@ -29,11 +29,13 @@ public struct CalendarDocument {
 
   /// Returns an iCalendar document of the alarms that are not deleted.
   ///
-  /// - Parameter timelines: the alarms, with their zones, working days and holidays.
+  /// - Parameters:
+  ///   - timelines: the alarms, with their zones, working days and holidays.
+  ///   - now: the time after which an alarm that follows completions has its only date.
   /// - Returns: The document, and a remark for each setting that iCalendar cannot represent.
   /// - Throws: `ExchangeError` if libical rejects the document.
   public func write(
-    _ timelines: [Timeline]
+    _ timelines: [Timeline], now: Instant
   ) throws(ExchangeError) -> (bytes: [UInt8], remarks: [Remark]) {
     var calendar = CalendarComponent("VCALENDAR")
     calendar.add("VERSION", "2.0")
@@ -45,7 +47,7 @@ public struct CalendarDocument {
       if let zone = library.timeZone(name) { calendar.components.append(zone) }
     }
     for timeline in timelines {
-      let events = CalendarEvents(timeline, library).components()
+      let events = CalendarEvents(timeline, library, now: now).components()
       calendar.components += events
       let losses = events.isEmpty ? ["a schedule without occurrences"] : losses(timeline.alarm)
       remarks += losses.map { Remark(title: timeline.alarm.title, $0) }

@@ -17,10 +17,12 @@ struct CalendarEvents {
   /// The working days without the holidays. The rules do not know holidays, so they are listed as exceptions.
   private let weekdays: WorkCalendar
 
-  init(_ timeline: Timeline, _ library: CalendarLibrary) {
+  /// - Parameter now: The time after which a schedule that follows completions has its only date; nil for the date in
+  ///   its definition.
+  init(_ timeline: Timeline, _ library: CalendarLibrary, now: Instant?) {
     self.timeline = timeline
     self.library = library
-    schedule = timeline.continuedSchedule
+    schedule = timeline.continuedSchedule(after: now)
     weekdays = WorkCalendar(workdays: timeline.calendar.workdays)
     rules = CalendarRule.rules(for: schedule.recurrence, workdays: weekdays.workdays)
   }
@@ -28,6 +30,10 @@ struct CalendarEvents {
   /// Returns the events; none if the schedule has no occurrence at all.
   func components() -> [CalendarComponent] {
     let moves = HolidayMoves(timeline, rules, weekdays)
+    // The dates beside all rules go to the first events with their times of day.
+    var added = Set(
+      moves.added.flatMap { date in schedule.times.map { CivilDateTime(date, $0) } }
+        .filter(timeline.scheduled.contains))
     var events: [CalendarComponent] = []
     for rule in rules {
       guard let first = firstDay(of: rule) else { continue }
@@ -35,8 +41,19 @@ struct CalendarEvents {
         // iCalendar has no series that ends before it starts.
         let start = CivilDateTime(first, times.times[0])
         if let until = schedule.limits.until, until < start { continue }
-        events.append(event(rule, first, times, number: events.count, moves))
+        let own = added.filter { times.times.contains($0.time) }
+        added.subtract(own)
+        events.append(event(rule, first, times, number: events.count, moves, adding: own))
       }
+    }
+    // No rule has an occurrence at these times before its end.
+    for (time, moments) in Dictionary(grouping: added, by: \.time).sorted(by: { $0.key < $1.key }) {
+      let moments = moments.sorted()
+      let single = CalendarRule(nil, covering: .once(moments[0].date))
+      events.append(
+        event(
+          single, moments[0].date, TimeGroup(times: [time], text: ""), number: events.count, moves,
+          adding: Set(moments.dropFirst())))
     }
     return events
   }
@@ -79,7 +96,7 @@ struct CalendarEvents {
 
   private func event(
     _ rule: CalendarRule, _ first: CivilDate, _ group: TimeGroup, number: Int,
-    _ moves: HolidayMoves
+    _ moves: HolidayMoves, adding added: Set<CivilDateTime>
   ) -> CalendarComponent {
     var event = CalendarComponent("VEVENT")
     event.add("UID", "\(alarm.id)-\(number)@belfry")
@@ -100,8 +117,9 @@ struct CalendarEvents {
         $0.value.state == .skipped && group.times.contains($0.key.time)
           && rule.covers($0.key.date)
       }.map(\.key)
-    add("EXDATE", schedule.limits.exceptions + moves.omitted(from: rule), and: skipped)
-    if rule == rules.first { add("RDATE", moves.added) }
+    let omitted = rule.text == nil ? [] : schedule.limits.exceptions + moves.omitted(from: rule)
+    add("EXDATE", omitted, and: skipped)
+    add("RDATE", [], and: Array(added))
     event.add("SUMMARY", library.escaped(alarm.title))
     if let note = alarm.note { event.add("DESCRIPTION", library.escaped(note)) }
     let tags = alarm.tags.sorted().map { library.escaped($0.text) }
@@ -148,7 +166,9 @@ private struct HolidayMoves {
     self.weekdays = weekdays
     let schedule = timeline.alarm.schedule
     let holidays = timeline.calendar.holidays
-    guard schedule.usesCalendar, let first = holidays.first, let last = holidays.last else {
+    guard schedule.usesCalendar, !schedule.followsCompletion, let first = holidays.first,
+      let last = holidays.last
+    else {
       (added, actual, window) = ([], [], nil)
       return
     }

@@ -36,9 +36,7 @@ struct CalendarItem {
     let start = begin.civil
     let rules = item.all("RRULE")
     if rules.count > 1 { throw Unsupported("it has several recurrence rules") }
-    for name in ["RDATE", "EXRULE"] where item.first(name) != nil {
-      losses.append("its \(name)")
-    }
+    if item.first("EXRULE") != nil { losses.append("its EXRULE") }
     if let error = item.first("X-LIC-ERROR") {
       losses.append("an unrecognized line (\(error.value))")
     }
@@ -46,6 +44,7 @@ struct CalendarItem {
     let schedule: Schedule
     var skipped: [CivilDateTime] = []
     if let rule = rules.first {
+      if item.first("RDATE") != nil { losses.append("its RDATE") }
       let reading = try CalendarRule.read(rule.value, start: start)
       losses += reading.losses
       let rules = zone == .floating ? zones.local : zones.zone(named: zone.text) ?? zones.local
@@ -65,10 +64,14 @@ struct CalendarItem {
           .filter(Occurrences(schedule, in: .standard).contains)
       }
     } else {
-      let moment = CivilDateTime(minuteNumber: start.minuteNumber + (offsets.first ?? 0))
       if offsets.count > 1 { losses.append("all reminders but the first") }
       let rules = zone == .floating ? zones.local : zones.zone(named: zone.text) ?? zones.local
-      guard rules.instant(of: moment) > now else { throw Unsupported("it is over") }
+      // The dates of RDATE belong to the item, too. An alarm without a rule has one of them.
+      let moments = ([start] + item.all("RDATE").flatMap { CalendarTime.list($0.value) })
+        .map { CivilDateTime(minuteNumber: $0.minuteNumber + (offsets.first ?? 0)) }
+        .filter { rules.instant(of: $0) > now }.sorted()
+      guard let moment = moments.first else { throw Unsupported("it is over") }
+      if moments.count > 1 { losses.append("all dates of its RDATE but the next") }
       schedule = try CalendarItem.schedule(.once(moment.date), [moment.time])
     }
     let (title, note) = ForeignAlarm.texts(

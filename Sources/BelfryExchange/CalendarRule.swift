@@ -57,11 +57,8 @@ struct CalendarRule: Hashable {
   /// - Throws: `Unsupported` if the rule is not valid or Belfry cannot represent it.
   static func read(_ text: String, start: CivilDateTime) throws(Unsupported) -> Reading {
     let parts = try Parts(text)
-    let interval = try parts.numbers("INTERVAL")?.first ?? 1
-    guard (1...Recurrence.longest).contains(interval) else {
-      throw Unsupported("its interval \(interval) is out of range")
-    }
     try parts.checkSupport()
+    let interval = parts.interval
     var losses: [String] = []
     let period = period(parts["FREQ"], interval)
     let cadence = Recurrence.Cadence(interval: period == nil ? interval : 1, start: start.date)
@@ -72,47 +69,13 @@ struct CalendarRule: Hashable {
       } else {
         try times(parts, start.time)
       }
+    if parts["BYSETPOS"] != nil, times?.count ?? 1 > 1 {
+      // A position counts the occurrences of a period, and each day has several.
+      throw Unsupported("Belfry does not support BYSETPOS with several times of day")
+    }
     return Reading(
       recurrence: recurrence, times: times, until: parts["UNTIL"],
       count: parts["COUNT"].flatMap { Int($0) }, losses: losses)
-  }
-
-  /// The parts of an RRULE by name, such as `FREQ` and `BYDAY`.
-  private struct Parts {
-    private let values: [String: String]
-
-    init(_ text: String) throws(Unsupported) {
-      var values: [String: String] = [:]
-      for part in text.uppercased().split(separator: ";") {
-        let pair = part.split(separator: "=", maxSplits: 1).map(String.init)
-        guard pair.count == 2 else {
-          throw Unsupported("its recurrence rule is not valid: \(text)")
-        }
-        values[pair[0]] = pair[1]
-      }
-      self.values = values
-    }
-
-    subscript(_ key: String) -> String? { values[key] }
-
-    /// Returns the numbers of a part; nil if the rule does not have the part.
-    func numbers(_ key: String) throws(Unsupported) -> [Int]? {
-      guard let text = values[key] else { return nil }
-      let elements = text.split(separator: ",")
-      let numbers = elements.compactMap { Int($0) }
-      guard numbers.count == elements.count, !numbers.isEmpty else {
-        throw Unsupported("its recurrence rule is not valid: \(text)")
-      }
-      return numbers
-    }
-
-    /// Checks that the rule has no part that Belfry cannot represent.
-    func checkSupport() throws(Unsupported) {
-      for key in ["BYSECOND", "BYYEARDAY", "BYWEEKNO", "RSCALE"] where values[key] != nil {
-        if key == "BYSECOND", values[key] == "0" { continue }
-        throw Unsupported("Belfry does not support \(key)")
-      }
-    }
   }
 
   /// The parts of an RRULE that limit it to some days; nil for a part that it does not have.
@@ -199,7 +162,7 @@ struct CalendarRule: Hashable {
         throw Unsupported("its recurrence rule is not valid: BYDAY=\(text)")
       }
       let number = word.dropLast(2)
-      if !number.isEmpty, Int(number) == nil {
+      if !number.isEmpty, Int(number).map({ !(1...53).contains(abs($0)) }) ?? true {
         throw Unsupported("its recurrence rule is not valid: BYDAY=\(text)")
       }
       result.append((Int(number), Weekday.allCases[index]))
@@ -213,6 +176,7 @@ struct CalendarRule: Hashable {
     if selection.months != nil || selection.monthDays != nil || selection.positions != nil {
       throw Unsupported("its daily rule is limited to some days")
     }
+    try checkUnnumbered(selection)
     guard let days = selection.weekdays else { return .daily(cadence) }
     guard cadence.interval == 1 else {
       throw Unsupported("its daily rule combines an interval with weekdays")
@@ -224,18 +188,33 @@ struct CalendarRule: Hashable {
     _ selection: DaySelection, weekStart: String?, _ start: CivilDateTime,
     _ cadence: Recurrence.Cadence
   ) throws(Unsupported) -> Recurrence {
-    if selection.months != nil || selection.positions != nil {
+    if selection.months != nil || selection.positions != nil || selection.monthDays != nil {
       throw Unsupported("its weekly rule is limited to some weeks")
     }
-    let days = selection.weekdays
-    if cadence.interval > 1, let weekStart, weekStart != "MO", days?.count ?? 1 > 1,
-      let index = names.firstIndex(of: weekStart)
-    {
-      // With another first day of the week, some weekdays would move to another week of the interval.
-      let isCut = Set((days ?? []).map { $0.day.rawValue < index }).count > 1
-      if isCut { throw Unsupported("its weeks begin on \(weekStart), but Belfry's begin on MO") }
+    try checkUnnumbered(selection)
+    let days = selection.weekdays?.map(\.day) ?? [start.date.weekday]
+    guard cadence.interval > 1, let weekStart, let index = names.firstIndex(of: weekStart),
+      index > 0
+    else { return .weekly(days, cadence) }
+    // With another first day of the week, some weekdays would move to another week of the interval.
+    guard Set(days.map { $0.rawValue < index }).count == 1 else {
+      throw Unsupported("its weeks begin on \(weekStart), but Belfry's begin on MO")
     }
-    return .weekly(days?.map(\.day) ?? [start.date.weekday], cadence)
+    // Counted from its first date, the rule has the same weeks whatever day they begin on.
+    func week(_ date: CivilDate) -> Int {
+      date.dayNumber - (date.weekday.rawValue - index + 7) % 7
+    }
+    let first = (0..<7 * (cadence.interval + 1)).lazy.map { start.date.adding(days: $0) }.first {
+      days.contains($0.weekday) && (week($0) - week(start.date)) % (7 * cadence.interval) == 0
+    }
+    return .weekly(days, .init(interval: cadence.interval, start: first ?? start.date))
+  }
+
+  /// Checks that no weekday of a daily or weekly rule has a number.
+  private static func checkUnnumbered(_ selection: DaySelection) throws(Unsupported) {
+    guard selection.weekdays?.allSatisfy({ $0.number == nil }) ?? true else {
+      throw Unsupported("its recurrence rule is not valid: only months have numbered weekdays")
+    }
   }
 
   private static func monthly(
@@ -276,6 +255,9 @@ struct CalendarRule: Hashable {
     }
     let months = Set(selection.months ?? [start.date.month]).sorted()
     guard let first = months.first else { throw Unsupported("its recurrence rule has no month") }
+    if months.count > 1, selection.positions != nil {
+      throw Unsupported("Belfry does not support positions in several months of a year")
+    }
     // Evenly spaced months are a monthly recurrence with an interval.
     let distances = Set(zip(months, months.dropFirst() + [first + 12]).map { $1 - $0 })
     if months.count > 1, cadence.interval == 1, distances.count == 1,
@@ -283,9 +265,6 @@ struct CalendarRule: Hashable {
     {
       return .monthly(
         try monthDays(selection, start, &losses), .init(interval: distance, start: start.date))
-    }
-    if months.count > 1, selection.positions != nil {
-      throw Unsupported("Belfry does not support positions in several months of a year")
     }
     if months == [2], selection.monthDays ?? [start.date.day] == [-1] {
       return .annual(months: months, [.day(29)], cadence)

@@ -170,6 +170,7 @@ extension InputReader {
       let next: TimeReading? = try attempt { (reader) throws(InputError) in
         guard reader.acceptSeparator() else { return nil }
         let isAfterAt = reader.accept("at")
+        if !isAfterAt, reader.isCountOrDate { return nil }
         return try reader.time(isAfterAt ? .any : form)
       }
       guard let next else { break }
@@ -181,6 +182,14 @@ extension InputReader {
       if (1...InputReader.lastAmbiguousHour).contains(reading.time.hour) { throw reading.ambiguity }
     }
     return readings
+  }
+
+  /// True if the next word is a number with a noun, and no time of day: `6 times`, `4 dec`, `42 days after done`.
+  private var isCountOrDate: Bool {
+    guard Vocabulary.number(word) != nil else { return false }
+    let noun = peek(1)
+    return ["times", "time", "occurrences", "occurrence", "of"].contains(noun)
+      || Vocabulary.unit(noun) != nil || Vocabulary.month(noun) != nil
   }
 
   /// The last hour that, as a number alone, may mean the morning or the afternoon. From 7 to 12 it is the hour of the

@@ -61,6 +61,8 @@ public enum InputError: Error, Equatable, Sendable {
     case partOfDay
     /// More dates than a schedule can omit.
     case tooManyDates
+    /// A number of occurrences of a rule that follows completions.
+    case countedCompletions
   }
 
   /// A format of another program.

@@ -44,7 +44,9 @@ extension InputReader {
   }
 
   /// Returns the latest possible occurrence of a schedule that ends on a date. A month or a year includes its last day.
-  mutating func end() throws(InputError) -> CivilDateTime {
+  ///
+  /// - Parameter hasTimes: The schedule has its times of day already, so that a time behind the date is part of the end.
+  mutating func end(hasTimes: Bool = false) throws(InputError) -> CivilDateTime {
     if let moment = civilDateTime() { return moment }
     let date: CivilDate
     if let month = Vocabulary.month(word), Vocabulary.ordinal(peek(1)) == nil,
@@ -65,7 +67,16 @@ extension InputReader {
     } else {
       throw missing(.date)
     }
+    if hasTimes, let reading = try attempt({ (reader) throws(InputError) in try reader.endTime() })
+    {
+      return CivilDateTime(date, reading.time)
+    }
     return Schedule.Limits.end(of: date)
+  }
+
+  private mutating func endTime() throws(InputError) -> TimeReading? {
+    let isMarked = accept("at", "@")
+    return try time(isMarked ? .any : .distinct)
   }
 
   /// Returns a date that a schedule leaves out. A weekday alone is not a date.

@@ -170,7 +170,12 @@ extension InputReader {
       if isOrdinal, unit == .day, accept("of") { return nil }
       return try rule(of: unit, interval)
     }
-    guard Vocabulary.weekday(word) != nil else { return nil }
+    if ["weekday", "weekdays"].contains(word), interval > 1 {
+      advance()
+      throw .ambiguous(
+        "every " + source(from: start),
+        readings: ["every \(interval) weeks on mon-fri", "every \(interval) days"])
+    }
     return try weekdayRule(interval: interval, isOrdinal: isOrdinal, from: start)
   }
 

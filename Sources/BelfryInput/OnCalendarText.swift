@@ -138,14 +138,14 @@ enum OnCalendarText {
     let year = fields.count == 3 ? fields[0] : "*"
     let months = try values(fields[fields.count - 2], 1...12)
     let dayText = fields[fields.count - 1]
-    let days = try values(dayText, 1...31)
+    let days = try isFromEnd ? daysFromEnd(dayText) : values(dayText, 1...31)
     guard year == "*" else { return try once(year, months, days, weekdays, isFromEnd, text) }
     let someMonths = months.count == 12 ? nil : months
     if isFromEnd {
       let monthDays: [Recurrence.MonthDay]
       if let weekdays {
         // The last Monday is the one of the last seven days.
-        guard days == Array(1...7) || dayText == "07/1" || dayText == "7/1" else {
+        guard days == Array(1...7) else {
           throw .foreign(.onCalendar, reason: "it combines days of the month with weekdays")
         }
         monthDays = weekdays.map { .weekday(-1, $0) }
@@ -158,6 +158,23 @@ enum OnCalendarText {
       months: someMonths, days: dayText == "*" ? nil : days,
       weekdays: weekdays.flatMap { $0.count == 7 ? nil : $0 })
     return try selection.rule(of: .onCalendar)
+  }
+
+  /// Returns days counted from the end of the month. A step leads towards the last day, 1: `3/2` is 3 and 1.
+  private static func daysFromEnd(_ text: Substring) throws(InputError) -> [Int] {
+    var days: Set<Int> = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let stepped = part.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+      guard stepped.count == 2, let first = Int(stepped[0]) else {
+        days.formUnion(try values(part, 1...31))
+        continue
+      }
+      guard (1...31).contains(first), let step = Int(stepped[1]), step >= 1 else {
+        throw .foreign(.onCalendar, reason: "'\(text)' is not one of its values")
+      }
+      days.formUnion(stride(from: first, through: 1, by: -step))
+    }
+    return days.sorted()
   }
 
   private static func once(

@@ -158,7 +158,7 @@ struct ScheduleReader {
       "until", "till", "til", "through", "thru", "up to", "ending on", "ending", "ends on", "ends",
       "to the end of", "end on")
     {
-      end = .until(try reader.end())
+      end = .until(try reader.end(hasTimes: !timeReadings.isEmpty || step != nil))
     } else {
       let isMarked = reader.accept("for", "only")
       if let count = Vocabulary.number(reader.word),
@@ -216,7 +216,7 @@ struct ScheduleReader {
       let date = reader.resolved(first, from: from)
       var dates = [date]
       let last: CivilDate? = try reader.attempt { (reader) throws(InputError) in
-        guard reader.accept("-", "to", "through", "thru", "until") else { return nil }
+        guard reader.accept("-", "to", "through", "thru") else { return nil }
         return try reader.date().map { reader.resolved($0, from: date) }
       }
       if let last {
@@ -356,6 +356,9 @@ struct ScheduleReader {
 
   private mutating func finished() throws(InputError) -> ScheduleDraft {
     if !omittedWeekdays.isEmpty { try omitWeekdays() }
+    if case .afterDone? = draft.rule, case .count? = draft.end {
+      throw .unsupported(.countedCompletions)
+    }
     if let step {
       guard timeReadings.isEmpty else { throw .repeated(.time) }
       draft.times = try ScheduleReader.times(every: step, in: window)

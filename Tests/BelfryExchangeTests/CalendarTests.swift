@@ -104,7 +104,7 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
       days.append(CivilDateTime(current, alarm.schedule.times[0]))
       day = alarm.schedule.recurrence.first(onOrAfter: current.adding(days: 1), in: .standard)
     }
-    let document = try CalendarDocument().write([timeline(alarm)]).bytes
+    let document = try CalendarDocument().write([timeline(alarm)], now: now).bytes
     #expect(try expanded(document, until: end) == days, "\(alarm.schedule.summary), seed \(seed)")
 
     // The document imports to the same schedule and identifier.
@@ -129,7 +129,7 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
         expected.append(next)
         last = next
       }
-      let document = try CalendarDocument().write([timeline]).bytes
+      let document = try CalendarDocument().write([timeline], now: now).bytes
       // A date that rules of two kinds contain occurs twice.
       #expect(
         Set(try expanded(document, until: end)) == Set(expected),
@@ -152,7 +152,7 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     let done = try #require(CivilDateTime("2026-11-20T09:00"))
     filter.progress.occurrences[done] = OccurrenceRecord(
       .done, completed: CivilDate(year: 2026, month: 11, day: 23))
-    let (bytes, remarks) = try CalendarDocument().write([timeline(filter)])
+    let (bytes, remarks) = try CalendarDocument().write([timeline(filter)], now: now)
     #expect(String(decoding: bytes, as: UTF8.self).contains("DTSTART:20270221T090000"))
     #expect(remarks.contains { $0.reason.contains("90 days after done") })
     let back = try CalendarDocument().read(bytes, now: now, zones: utc).alarms
@@ -161,11 +161,53 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
         == .afterDone(Period(90, .day), .init(start: CivilDate(year: 2027, month: 2, day: 21))))
   }
 
+  @Test("An overdue schedule that follows completions is exported with one future date")
+  func overdue() throws {
+    var filter = try alarm(
+      .afterDone(Period(90, .day), .init(start: CivilDate(year: 2026, month: 10, day: 20))))
+    filter.schedule = try Schedule(
+      filter.schedule.recurrence, times: filter.schedule.times, limits: .init(onHoliday: .after))
+    let holidays = WorkCalendar(
+      workdays: WorkCalendar.defaultWorkdays,
+      holidays: [
+        CivilDate(year: 2026, month: 11, day: 18), CivilDate(year: 2026, month: 12, day: 25),
+      ])
+    let bytes = try CalendarDocument().write([timeline(filter, holidays)], now: now).bytes
+    let text = String(decoding: bytes, as: UTF8.self)
+    #expect(text.contains("DTSTART:20261119T090000"), "\(text)")
+    #expect(!text.contains("RDATE"))
+    let back = try CalendarDocument().read(bytes, now: now, zones: utc, calendar: holidays).alarms
+    #expect(back.map(\.id) == [filter.id])
+    #expect(back.first?.schedule.limits.onHoliday == .after)
+  }
+
+  @Test("A moved date is exported though its rule has no occurrence before the end")
+  func movedDate() throws {
+    var tax = try alarm(
+      .annual(
+        months: [2, 12], [.workday(1)], .init(start: CivilDate(year: 2026, month: 11, day: 23))))
+    let end = Schedule.Limits.end(of: CivilDate(year: 2026, month: 12, day: 31))
+    tax.schedule = try Schedule(
+      tax.schedule.recurrence, times: tax.schedule.times, limits: .init(until: end))
+    let holidays = WorkCalendar(
+      workdays: WorkCalendar.defaultWorkdays, holidays: [CivilDate(year: 2026, month: 12, day: 1)])
+    let bytes = try CalendarDocument().write([timeline(tax, holidays)], now: now).bytes
+    #expect(
+      try expanded(bytes, until: end.date).map(\.description) == ["2026-12-02T09:00"])
+    tax.schedule = try Schedule(
+      .annual(
+        months: [12], [.workday(1)], .init(start: CivilDate(year: 2026, month: 12, day: 2))),
+      times: tax.schedule.times, limits: .init(until: end))
+    let single = try CalendarDocument().write([timeline(tax, holidays)], now: now).bytes
+    #expect(
+      try expanded(single, until: end.date).map(\.description) == ["2026-12-02T09:00"])
+  }
+
   @Test func unsupportedPropertiesAreReportedOnExport() throws {
     var odd = try alarm(.daily(Recurrence.Cadence(start: CivilDate(year: 2026, month: 11, day: 1))))
     odd.delivery = Alarm.Delivery(persistent: true, sound: "pulse", strict: true)
     odd.enabled = false
-    let (bytes, remarks) = try CalendarDocument().write([timeline(odd)])
+    let (bytes, remarks) = try CalendarDocument().write([timeline(odd)], now: now)
     #expect(remarks.count == 4)
     #expect(!String(decoding: bytes, as: UTF8.self).contains("VALARM"))
     let back = try CalendarDocument().read(bytes, now: now, zones: utc).alarms
@@ -178,7 +220,7 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
       .daily(Recurrence.Cadence(start: CivilDate(year: 2026, month: 11, day: 1))),
       times: ["08:30", "21:00"])
     let text = String(
-      decoding: try CalendarDocument().write([timeline(pills)]).bytes, as: UTF8.self)
+      decoding: try CalendarDocument().write([timeline(pills)], now: now).bytes, as: UTF8.self)
     let moved = text.replacing("DTSTART:20261101T083000", with: "DTSTART:20261101T071500")
     let back = try CalendarDocument().read(Array(moved.utf8), now: now, zones: utc).alarms
     #expect(back.flatMap(\.schedule.times).map(\.description).sorted() == ["07:15", "21:00"])
@@ -192,7 +234,7 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
       zone: .named("Europe/Berlin"))
     let civil = try #require(CivilDateTime("2026-12-01T21:30"))
     one.progress.occurrences[civil] = OccurrenceRecord(.skipped)
-    let bytes = try CalendarDocument().write([timeline(one)]).bytes
+    let bytes = try CalendarDocument().write([timeline(one)], now: now).bytes
     let text = String(decoding: bytes, as: UTF8.self)
     #expect(text.contains("BEGIN:VTIMEZONE"))
     #expect(text.contains("TZID:Europe/Berlin"))
@@ -272,6 +314,18 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
       "DTSTART:20261130T090000\nRRULE:FREQ=HOURLY;INTERVAL=6;BYMINUTE=0,30",
       "daily at 03:00, 03:30, 09:00, 09:30, 15:00, 15:30, 21:00, 21:30"
     ),
+    (
+      "DTSTART:20261130T090000\nRRULE:FREQ=WEEKLY;INTERVAL=2;WKST=SU;BYDAY=SU",
+      "every 2 weeks on sun at 09:00, from 2026-12-13"
+    ),
+    (
+      "DTSTART:20261129T090000\nRRULE:FREQ=WEEKLY;INTERVAL=2;WKST=SU;BYDAY=MO,TU",
+      "every 2 weeks on mon, tue at 09:00, from 2026-11-30"
+    ),
+    (
+      "DTSTART:20201130T090000\nRDATE:20261224T090000,20270101T090000",
+      "once on 2026-12-24 at 09:00"
+    ),
     ("DTSTART;VALUE=DATE:20261224", "once on 2026-12-24 at 09:00"),
     ("DUE:20261224T180000\nPRIORITY:1", "once on 2026-12-24 at 18:00"),
     // A VALARM half an hour before the event, also across midnight.
@@ -318,6 +372,14 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     ("DTSTART:20261130T090000\nRRULE:FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13", "weekdays of a month"),
     ("DTSTART:20261130T090000\nRRULE:FREQ=MONTHLY;BYDAY=MO,WE;BYSETPOS=1", "BYSETPOS"),
     ("DTSTART:20261130T090000\nRRULE:FREQ=YEARLY;BYWEEKNO=3", "BYWEEKNO"),
+    (
+      "DTSTART:20261130T090000\nRRULE:FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1;BYHOUR=9,17",
+      "BYSETPOS with several times"
+    ),
+    (
+      "DTSTART:20261201T090000\nRRULE:FREQ=YEARLY;BYMONTH=3,6,9,12;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1",
+      "positions in several months"
+    ),
     ("DTSTART:20261130T090000\nSTATUS:CANCELLED", "cancelled"),
     ("DTSTART:20261130T090000\nRECURRENCE-ID:20261130T090000", "one occurrence"),
     ("SUMMARY:nothing", "no time"),
@@ -349,7 +411,7 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
       .monthly(
         [.day(30), .day(31)], Recurrence.Cadence(start: CivilDate(year: 2026, month: 1, day: 1))),
       note: "note", zone: .named("Europe/Berlin"))
-    let document = try CalendarDocument().write([timeline(damaged)]).bytes
+    let document = try CalendarDocument().write([timeline(damaged)], now: now).bytes
     var bytes = document
     for _ in 0..<Int.random(in: 1...20, using: &generator) {
       let place = Int.random(in: 0..<bytes.count, using: &generator)
@@ -390,5 +452,33 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     #expect(leftOut.count == (summary == nil ? 1 : 0))
     #expect(alarms.first?.note ?? "project:home" == "project:home")
     #expect(alarms.first?.tags.text ?? "bills" == "bills")
+  }
+}
+
+/// Tests of rules as text.
+@Suite struct RecurrenceRuleTextTests {
+  @Test(
+    "A rule that is not valid is refused, and no part is ignored",
+    arguments: [
+      ("FREQ=DAILY;UNTIL=foo", "UNTIL=FOO"), ("FREQ=DAILY;COUNT=x", "COUNT=X"),
+      ("FREQ=DAILY;COUNT=0", "COUNT=0 is not from 1"), ("FREQ=DAILY;FOO=1", "unknown part: FOO=1"),
+      ("FREQ=DAILY;INTERVAL=2,3", "INTERVAL=2,3"), ("FREQ=DAILY;INTERVAL=0", "INTERVAL=0"),
+      ("FREQ=DAILY;COUNT=3;UNTIL=20270101", "both COUNT and UNTIL"),
+      ("FREQ=WEEKLY;BYMONTHDAY=13;BYDAY=FR", "limited to some weeks"),
+      ("FREQ=WEEKLY;BYDAY=1MO", "only months have numbered weekdays"),
+      ("FREQ=DAILY;BYDAY=1MO", "only months have numbered weekdays"),
+      ("FREQ=DAILY;FREQ=WEEKLY", "several parts FREQ"), ("FREQ=DAILY;;COUNT=3", "not valid"),
+      ("FREQ=MONTHLY;BYMONTH=13", "BYMONTH=13 is not from 1 to 12"),
+      ("FREQ=DAILY;BYHOUR=25", "BYHOUR=25 is not from 0 to 23"),
+      ("FREQ=DAILY;BYMINUTE=-1", "BYMINUTE=-1 is not from 0 to 59"),
+      ("FREQ=MONTHLY;BYMONTHDAY=0", "BYMONTHDAY=0"), ("FREQ=MONTHLY;BYDAY=0MO", "BYDAY=0MO"),
+      ("FREQ=WEEKLY;WKST=XX", "WKST=XX"), ("INTERVAL=2", "no FREQ"),
+    ])
+  func invalid(_ text: String, _ words: String) throws {
+    let start = try #require(CivilDateTime("2026-11-23T10:00"))
+    let error = #expect(throws: ExchangeError.self) {
+      try RecurrenceRuleText(text, start: start, zone: .utc)
+    }
+    #expect(error?.reason.contains(words) == true, "\(error?.reason ?? "")")
   }
 }

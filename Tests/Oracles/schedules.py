@@ -203,7 +203,7 @@ def limit(schedule, first, chance, is_option):
         schedule.until = datetime.combine(last, time(23, 59))
     elif kind == "moment":
         schedule.until = datetime.combine(last, time(chance.randrange(24), 30))
-    elif kind == "count" and not (is_option and schedule.period):
+    elif kind == "count" and not schedule.period:
         schedule.count = chance.randint(1, 12)
     elif kind == "length" and not is_option:
         schedule.length = (chance.randint(1, 20), chance.choice(["day", "week", "month", "year"]))

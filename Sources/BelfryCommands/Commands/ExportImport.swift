@@ -33,7 +33,8 @@ struct Export: ParsableCommand {
 
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("The file to write (default: standard output).", valueName: "file"))
+    help: ArgumentHelp("The file to write (default: standard output).", valueName: "file"),
+    completion: .file())
   var output: String?
 
   @OptionGroup var common: CommonOptions
@@ -50,7 +51,8 @@ struct Export: ParsableCommand {
     } else {
       let all = try store.allAlarms()
       problems = all.problems
-      (document, remarks) = try CalendarDocument().write(all.alarms.map(store.timeline))
+      (document, remarks) = try CalendarDocument().write(
+        all.alarms.map(store.timeline), now: context.storeContext.now)
     }
     context.warnings.warn(about: problems)
     for remark in remarks {
@@ -78,7 +80,7 @@ struct Import: ParsableCommand {
       error; items without a future occurrence are left out.
       """)
 
-  @Argument(help: "The file, or - for standard input.")
+  @Argument(help: "The file, or - for standard input.", completion: .file())
   var file: String
 
   @Option(help: "The format: json, ical or taskwarrior (default: detected).")

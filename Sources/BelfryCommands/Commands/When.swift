@@ -23,7 +23,7 @@ struct When: ParsableCommand {
       Others       a line of cron (0 9 * * 1-5), OnCalendar of systemd (Mon..Fri 09:00), RRULE (FREQ=DAILY)
       """)
 
-  @Argument(help: "The schedule.")
+  @Argument(help: "The schedule.", completion: .text)
   var phrase: [String]
 
   @Option(help: "The number of dates (default: 5).")
@@ -59,7 +59,8 @@ struct When: ParsableCommand {
       throw CommandError(
         .usage, "\(schedule.summary) has no future occurrence.", hint: "Use a time in the future.")
     }
-    let understood = schedule.summary + (draft.zone.map { ", \($0) time" } ?? "")
+    let understood =
+      schedule.summary(today: parser.context.today) + (draft.zone.map { ", \($0) time" } ?? "")
     if common.json {
       return try Console.write(WhenDocument(understood: understood, next: next, zone: draft.zone))
     }

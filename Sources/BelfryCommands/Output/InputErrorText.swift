@@ -75,6 +75,8 @@ struct InputErrorText {
     case .partOfDay: "this part of the day has no fixed time"
     case .tooManyDates:
       "an alarm can leave out at most \(Schedule.Limits.maxExceptions) dates"
+    case .countedCompletions:
+      "the dates after a completion are not known in advance, so an end must be a date"
     }
   }
 

@@ -22,11 +22,14 @@ struct Style: Sendable {
   }
 
   /// Returns the width of a terminal in columns, or nil if the descriptor is not a terminal.
-  static func width(_ descriptor: Int32) -> Int? {
+  static func width(_ descriptor: Int32) -> Int? { size(descriptor)?.columns }
+
+  /// Returns the size of a terminal, or nil if the descriptor is not a terminal.
+  static func size(_ descriptor: Int32) -> (columns: Int, rows: Int)? {
     guard isatty(descriptor) == 1 else { return nil }
     var size = winsize()
-    let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-    return isKnown ? Int(size.ws_col) : 80
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 else { return (80, 24) }
+    return (size.ws_col > 0 ? Int(size.ws_col) : 80, size.ws_row > 0 ? Int(size.ws_row) : 24)
   }
 
   init(isColored: Bool, width: Int?, timeFormat: TimeFormat = TimeFormat()) {

@@ -12,7 +12,9 @@ extension TimeText {
     var text = rule(schedule.recurrence, times: schedule.times)
     switch schedule.recurrence {
     case .once, .daily, .weekly, .monthly, .annual:
-      if let cadence = schedule.recurrence.cadence, cadence.interval > 1 {
+      if let cadence = schedule.recurrence.cadence,
+        cadence.interval > 1 || cadence.start > today
+      {
         text += ", from \(shortDate(cadence.start))"
       }
     case .days(_, let cadence): text += ", from \(shortDate(cadence.start))"

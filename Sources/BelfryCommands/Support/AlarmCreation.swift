@@ -59,9 +59,10 @@ struct AlarmCreation {
     output.scheduler = context.checkScheduler(of: store)
     if json { return try Console.write(output.document(alarm, status)) }
     Console.line(
-      "Added \(Printable.text(title)) (\(alarm.id.short)), \(schedule.summary): \(output.next(alarm, status))."
+      "Added \(Printable.text(title)) (\(alarm.id.short)), \(schedule.summary(today: store.timeline(alarm).zone.civil(at: now).date)): \(output.next(alarm, status))."
     )
     context.show(output.batteryWarnings[alarm.id], isStill: isStill)
+    SoundPreview(context).play(delivery.sound)
   }
 
   /// Warns if another alarm has the same title and schedule.

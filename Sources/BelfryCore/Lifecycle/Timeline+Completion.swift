@@ -46,11 +46,15 @@ extension Timeline {
 }
 
 extension Timeline {
-  /// The alarm's schedule. If it follows completions, it starts on the date that follows from the latest one.
-  public var continuedSchedule: Schedule {
+  /// Returns the alarm's schedule. If it follows completions, it starts on its next date.
+  ///
+  /// - Parameter now: The time from which the next date is searched; nil for the date that follows from the latest
+  ///   completion, which may be past.
+  public func continuedSchedule(after now: Instant?) -> Schedule {
     let schedule = alarm.schedule
+    let start = now.map { zone.civil(at: $0) } ?? CivilDateTime(CivilDate.earliest, .midnight)
     guard case .afterDone(let period, _) = schedule.recurrence,
-      let next = scheduled.first(onOrAfter: CivilDateTime(CivilDate.earliest, .midnight))
+      let next = scheduled.first(onOrAfter: start)
     else { return schedule }
     return
       (try? Schedule(

@@ -20,11 +20,16 @@ extension Schedule {
   /// The whole rule as text: `weekly on mon, fri at 09:00, until 2027-06-30`.
   public var summary: String { text(isComplete: false) }
 
+  /// Returns the whole rule as text, with its start if that is after today.
+  public func summary(today: CivilDate) -> String {
+    text(isComplete: false, hasStart: recurrence.cadence.map { $0.start > today } ?? false)
+  }
+
   /// The whole rule with every detail, as a phrase that the input parser reads back as the same schedule. The omission of
   /// completions before the start of an `afterDone` rule has no words.
   public var phrase: String { text(isComplete: true) }
 
-  private func text(isComplete: Bool) -> String {
+  private func text(isComplete: Bool, hasStart: Bool = false) -> String {
     let at =
       window.map { " \($0.summary)" }
       ?? (" at " + times.map(\.description).joined(separator: ", "))
@@ -38,7 +43,7 @@ extension Schedule {
       }
     var text = badge + on + at
     if let cadence = recurrence.cadence,
-      isComplete || cadence.interval > 1 || isCountedFromStart
+      isComplete || hasStart || cadence.interval > 1 || isCountedFromStart
     {
       text += ", from \(cadence.start)"
     }
