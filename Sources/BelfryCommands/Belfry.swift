@@ -53,7 +53,8 @@ struct Belfry: ParsableCommand {
 
   @Option(
     name: .customLong("store"),
-    help: "The store's folder (default: BELFRY_STORE, else the data folder).")
+    help: "The store's folder (default: BELFRY_STORE, else the data folder).",
+    completion: .directory)
   var store: String?
 
   /// Prints the error and its hint on standard error, or help on standard output.

@@ -31,7 +31,7 @@ public struct StoreContext: Sendable {
   /// The time without a response after which a transfer from or to a remote is aborted, in seconds.
   public var networkTimeout: Int
   /// Receives a notice about each automatic repair.
-  public let report: @Sendable (StoreNotice) -> Void
+  public var report: @Sendable (StoreNotice) -> Void
   /// Receives the progress of a transfer.
   public var progress: @Sendable (GitCommand.Progress) -> Void
 

@@ -20,10 +20,10 @@ struct Add: ParsableCommand {
         belfry add "Passport" --annual 03-01 --at 10:00 --warn 30d,7d --on laptop
       """)
 
-  @Argument(help: "The title, at most 200 characters.")
+  @Argument(help: "The title, at most 200 characters.", completion: .text)
   var title: String?
 
-  @Argument(help: "The schedule, such as: every other tue 7pm")
+  @Argument(help: "The schedule, such as: every other tue 7pm", completion: .text)
   var phrase: [String] = []
 
   @OptionGroup var schedule: ScheduleOptions

@@ -13,7 +13,7 @@ struct At: ParsableCommand {
         belfry at "24 dec 18:00" Presents --persistent
       """)
 
-  @Argument(help: "The date and time, then the title.")
+  @Argument(help: "The date and time, then the title.", completion: .text)
   var words: [String]
 
   @OptionGroup var options: OneTimeOptions
@@ -53,7 +53,7 @@ struct In: ParsableCommand {
         belfry in 3 days "Water the plants"
       """)
 
-  @Argument(help: "The length of time, then the title.")
+  @Argument(help: "The length of time, then the title.", completion: .text)
   var words: [String]
 
   @OptionGroup var options: OneTimeOptions

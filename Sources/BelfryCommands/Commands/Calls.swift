@@ -96,7 +96,7 @@ struct CallsSIP: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "The file with the password, or - for standard input (default: no password).",
-      valueName: "file"))
+      valueName: "file"), completion: .file())
   var passwordFile: String?
 
   @Option(help: "The transport: udp, tcp or tls.")
@@ -209,7 +209,7 @@ struct CallsTest: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "test", abstract: "Call a number now; the message says that it is a test.")
 
-  @Argument(help: "The phone number.")
+  @Argument(help: "The phone number.", completion: .text)
   var number: String
 
   @OptionGroup var common: CommonOptions

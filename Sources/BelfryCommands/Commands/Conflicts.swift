@@ -91,7 +91,7 @@ struct ConflictsRestore: AsyncParsableCommand {
     commandName: "restore", abstract: "Restore a value that a merge set aside.",
     discussion: "This is a new edit; 'belfry undo' reverts it.")
 
-  @Argument(help: "The number in the list of 'belfry conflicts'.")
+  @Argument(help: "The number in the list of 'belfry conflicts'.", completion: .text)
   var number: Int
 
   @OptionGroup var common: CommonOptions

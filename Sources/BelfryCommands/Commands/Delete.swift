@@ -13,7 +13,7 @@ struct Delete: ParsableCommand {
         belfry delete --finished        # the alarms of 'belfry list --finished'
       """)
 
-  @Argument(help: "The alarm.")
+  @Argument(help: "The alarm.", completion: .alarms)
   var alarm: String?
 
   @Flag(help: "Delete all finished alarms.")

@@ -14,7 +14,8 @@ struct DeviceAdopt: ParsableCommand {
       """)
 
   @Argument(
-    help: "The device that is gone: its name or an id prefix (see 'belfry status').")
+    help: "The device that is gone: its name or an id prefix (see 'belfry status').",
+    completion: .devices)
   var device: String
 
   @Flag(help: "Replace the device even if it may still be in use.")

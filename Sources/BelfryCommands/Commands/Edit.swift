@@ -18,7 +18,7 @@ struct Edit: ParsableCommand {
       Who is alerted if nobody responds is changed with 'belfry cascade'.
       """)
 
-  @Argument(help: "The alarm.")
+  @Argument(help: "The alarm.", completion: .alarms)
   var alarm: String
 
   @Option(help: "The new title.")
@@ -85,6 +85,7 @@ struct Edit: ParsableCommand {
       : "Changed \(fields.map(\.rawValue).joined(separator: ", ")) of \(newTitle)"
     Console.line("\(change): \(output.next(result, status)).")
     context.show(output.batteryWarnings[result.id], isStill: motion.noAnimation)
+    SoundPreview(context).play(delivery.sound)
   }
 }
 

@@ -10,7 +10,7 @@ struct Explain: AsyncParsableCommand {
       Where a merge had to choose, * marks the value that it kept, and - the one that it set aside.
       """)
 
-  @Argument(help: "The alarm.") var alarm: String
+  @Argument(help: "The alarm.", completion: .alarms) var alarm: String
 
   @Argument(help: "One occurrence: a date, or 2026-11-23T09:00.")
   var occurrence: String?

@@ -19,7 +19,7 @@ struct List: ParsableCommand {
         belfry list rent
       """)
 
-  @Argument(help: "+tag, a state, due:today, due:week, due:DATE, or text.")
+  @Argument(help: "+tag, a state, due:today, due:week, due:DATE, or text.", completion: .selections)
   var words: [String] = []
 
   @Flag(help: "List only the finished alarms.")

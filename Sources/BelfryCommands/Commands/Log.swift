@@ -13,7 +13,7 @@ struct Log: ParsableCommand {
       For the history of the files: belfry git -- log --stat
       """)
 
-  @Argument(help: "The alarm; a deleted one by its id (default: all alarms).")
+  @Argument(help: "The alarm; a deleted one by its id (default: all alarms).", completion: .alarms)
   var alarm: String?
 
   @Option(

@@ -7,7 +7,7 @@ struct Next: ParsableCommand {
     commandName: "next",
     abstract: "Show the next occurrences of all alarms, or of some.")
 
-  @Argument(help: "Alarms, or +tag, a state, due:week (default: all).")
+  @Argument(help: "Alarms, or +tag, a state, due:week (default: all).", completion: .selections)
   var words: [String] = []
 
   @Option(name: .shortAndLong, help: "The number of occurrences.")

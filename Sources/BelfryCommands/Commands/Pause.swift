@@ -19,7 +19,7 @@ struct PauseCommand: ParsableCommand {
         belfry resume --all                      # end all pauses early
       """)
 
-  @Argument(help: "Alarms, or +tag, a state or due:week.")
+  @Argument(help: "Alarms, or +tag, a state or due:week.", completion: .selections)
   var words: [String] = []
 
   @Flag(help: "All enabled alarms.")
@@ -65,7 +65,7 @@ struct Resume: ParsableCommand {
     commandName: "resume",
     abstract: "End the pause of an alarm, or of all alarms.")
 
-  @Argument(help: "Alarms, or +tag, a state or due:week.")
+  @Argument(help: "Alarms, or +tag, a state or due:week.", completion: .selections)
   var words: [String] = []
 
   @Flag(help: "All paused alarms.")

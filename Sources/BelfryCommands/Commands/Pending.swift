@@ -7,7 +7,7 @@ struct Pending: ParsableCommand {
     commandName: "pending",
     abstract: "List stopped occurrences that are not confirmed as done.")
 
-  @Argument(help: "Alarms, or +tag, due:week (default: all).")
+  @Argument(help: "Alarms, or +tag, due:week (default: all).", completion: .selections)
   var words: [String] = []
 
   @OptionGroup var common: CommonOptions

@@ -22,10 +22,10 @@ struct RemoteAdd: ParsableCommand {
       passwords and tokens in a credential helper, not in the URL.
       """)
 
-  @Argument(help: "The name, such as origin.")
+  @Argument(help: "The name, such as origin.", completion: .text)
   var name: String
 
-  @Argument(help: "The path or URL.")
+  @Argument(help: "The path or URL.", completion: .directory)
   var url: String
 
   @OptionGroup var common: CommonOptions
@@ -84,7 +84,7 @@ struct RemoteRemove: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove a remote; synced alarms stay.")
 
-  @Argument(help: "The name of the remote.")
+  @Argument(help: "The name of the remote.", completion: .remotes)
   var name: String
 
   @OptionGroup var common: CommonOptions

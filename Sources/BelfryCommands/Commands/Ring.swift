@@ -14,7 +14,8 @@ struct Ring: AsyncParsableCommand {
       With --wait the screen is a bedside clock until an alarm rings, and again after the answer.
       """)
 
-  @Argument(help: "The alarm (default: all ringing alarms, one after the other).")
+  @Argument(
+    help: "The alarm (default: all ringing alarms, one after the other).", completion: .alarms)
   var alarm: String?
 
   @Flag(help: "Show a clock while no alarm rings, and stay open.")

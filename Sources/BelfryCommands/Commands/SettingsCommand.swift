@@ -67,7 +67,7 @@ struct SettingsGet: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Print the value of a setting.")
 
-  @Argument(help: "The setting, such as snooze.")
+  @Argument(help: "The setting, such as snooze.", completion: .settings)
   var name: String
 
   @OptionGroup var common: CommonOptions
@@ -89,10 +89,10 @@ struct SettingsSet: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set", abstract: "Change a setting.")
 
-  @Argument(help: "The setting, such as snooze.")
+  @Argument(help: "The setting, such as snooze.", completion: .settings)
   var name: String
 
-  @Argument(help: "The value, such as on, off, 10m or 30m,1h,90m.")
+  @Argument(help: "The value, such as on, off, 10m or 30m,1h,90m.", completion: .settingValues)
   var value: String
 
   @OptionGroup var common: CommonOptions
@@ -114,7 +114,7 @@ struct SettingsUnset: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unset", abstract: "Reset a setting to its default.")
 
-  @Argument(help: "The setting.")
+  @Argument(help: "The setting.", completion: .settings)
   var name: String
 
   @OptionGroup var common: CommonOptions
@@ -145,5 +145,6 @@ private func change(
   let scope = setting.isLocal ? "on this device" : "on all devices after their next sync"
   Console.line("Set \(setting.name) to \(now) \(scope).")
   if let note = SettingsText.note(setting, now) { Console.line(note) }
+  if setting == .sound, case .word(let name) = now { SoundPreview(context).play(name) }
   SettingsText.printCompleted(completed, context.times)
 }

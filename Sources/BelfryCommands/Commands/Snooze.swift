@@ -16,7 +16,7 @@ struct Snooze: ParsableCommand {
         belfry snooze --all 20m
       """)
 
-  @Argument(help: "The alarms, then the length or 'until' and a time.")
+  @Argument(help: "The alarms, then the length or 'until' and a time.", completion: .selections)
   var words: [String] = []
 
   @Flag(help: "All ringing alarms.")

@@ -54,7 +54,7 @@ struct SoundsPlay: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "play", abstract: "Play a sound once.")
 
-  @Argument(help: "The sound (default: the sound of this device).")
+  @Argument(help: "The sound (default: the sound of this device).", completion: .sounds)
   var name: String?
 
   @Flag(

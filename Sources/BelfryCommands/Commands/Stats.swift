@@ -12,7 +12,7 @@ struct Stats: ParsableCommand {
       automatically, ends it. A skipped one does not, unless 'belfry settings set skipBreaksStreak on'.
       """)
 
-  @Argument(help: "The alarm (default: all).")
+  @Argument(help: "The alarm (default: all).", completion: .alarms)
   var alarm: String?
 
   @OptionGroup var common: CommonOptions

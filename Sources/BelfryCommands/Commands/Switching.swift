@@ -7,7 +7,7 @@ struct Enable: ParsableCommand {
     commandName: "enable",
     abstract: "Enable an alarm; it rings again from now on.")
 
-  @Argument(help: "The alarm.")
+  @Argument(help: "The alarm.", completion: .disabledAlarms)
   var alarm: String
 
   @OptionGroup var motion: MotionOptions
@@ -25,7 +25,7 @@ struct Disable: ParsableCommand {
     commandName: "disable",
     abstract: "Disable an alarm until it is enabled again.")
 
-  @Argument(help: "The alarm.")
+  @Argument(help: "The alarm.", completion: .enabledAlarms)
   var alarm: String
 
   @OptionGroup var common: CommonOptions

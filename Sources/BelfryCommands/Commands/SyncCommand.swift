@@ -13,7 +13,7 @@ struct SyncCommand: AsyncParsableCommand {
       the changes stay in the store until the next sync.
       """)
 
-  @Argument(help: "The remotes (default: all).")
+  @Argument(help: "The remotes (default: all).", completion: .remotes)
   var remotes: [String] = []
 
   @Flag(help: "Fetch and show what would change; change nothing.")
@@ -164,7 +164,9 @@ struct Clone: AsyncParsableCommand {
     commandName: "clone",
     abstract: "Create this device's store from a remote.")
 
-  @Argument(help: "The remote: a path, host:path, or a URL (ssh, https, git or file).")
+  @Argument(
+    help: "The remote: a path, host:path, or a URL (ssh, https, git or file).",
+    completion: .directory)
   var url: String
 
   @OptionGroup var common: CommonOptions

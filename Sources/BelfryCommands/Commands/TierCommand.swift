@@ -13,7 +13,9 @@ struct TierCommand: ParsableCommand {
       The tier applies to all devices. Switching to free marks all pending occurrences as done.
       """)
 
-  @Argument(help: "The tier to switch to.")
+  @Argument(
+    help: "The tier to switch to.",
+    completion: .list(Settings.Tier.allCases.map(\.rawValue)))
   var tier: String?
 
   @OptionGroup var common: CommonOptions

@@ -6,7 +6,7 @@ struct Unskip: ParsableCommand {
     commandName: "unskip",
     abstract: "Restore the first skipped future occurrence, or all.")
 
-  @Argument(help: "The alarm.")
+  @Argument(help: "The alarm.", completion: .skippedAlarms)
   var alarm: String
 
   @Option(help: "The occurrence: a date, or 2026-11-23T09:00 (default: the first one).")

@@ -15,7 +15,7 @@ struct Why: AsyncParsableCommand {
         belfry why pills yesterday
       """)
 
-  @Argument(help: "The alarm.")
+  @Argument(help: "The alarm.", completion: .alarms)
   var alarm: String
 
   @Argument(help: "The occurrence: a date, or 2026-11-23T09:00.")

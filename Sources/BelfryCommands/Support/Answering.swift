@@ -5,7 +5,9 @@ import BelfryStore
 
 /// The options of all commands that respond to an occurrence.
 struct AnswerOptions: ParsableArguments {
-  @Argument(help: "The alarms, or +tag, a state or due:… (default: the one that rings).")
+  @Argument(
+    help: "The alarms, or +tag, a state or due:… (default: the one that rings).",
+    completion: .selections)
   var alarms: [String] = []
 
   @Flag(help: "All alarms to which the command applies.")

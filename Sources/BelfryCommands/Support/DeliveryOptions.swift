@@ -19,7 +19,9 @@ struct DeliveryOptions: ParsableArguments {
       "Follow-ups after a stop: 30m,1h,90m, or none, or default.", valueName: "times"))
   var followUps: String?
 
-  @Option(help: ArgumentHelp("A sound's name, or default; see 'belfry sounds'.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp("A sound's name, or default; see 'belfry sounds'.", valueName: "name"),
+    completion: .sounds)
   var sound: String?
 
   @Option(
@@ -29,15 +31,19 @@ struct DeliveryOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The devices that ring, by name: laptop,server; or all.", valueName: "devices"))
+      "The devices that ring, by name: laptop,server; or all.", valueName: "devices"),
+    completion: .deviceList)
   var on: String?
 
   @Option(
     name: .customLong("run"),
-    help: ArgumentHelp("An action to run when it fires; or none.", valueName: "name"))
+    help: ArgumentHelp("An action to run when it fires; or none.", valueName: "name"),
+    completion: .actions)
   var runAction: String?
 
-  @Option(help: ArgumentHelp("An action to run when it is done; or none.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp("An action to run when it is done; or none.", valueName: "name"),
+    completion: .actions)
   var runDone: String?
 
   /// True if any option is given.

@@ -8,7 +8,9 @@ struct MotionOptions: ParsableArguments {
 
 /// The options that every command has.
 struct CommonOptions: ParsableArguments {
-  @Option(help: "The store's folder (default: BELFRY_STORE, else the data folder).")
+  @Option(
+    help: "The store's folder (default: BELFRY_STORE, else the data folder).",
+    completion: .directory)
   var store: String?
 
   @Flag(help: "Print one JSON document.")

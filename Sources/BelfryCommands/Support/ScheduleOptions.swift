@@ -64,7 +64,8 @@ struct ScheduleOptions: ParsableArguments {
   var onHoliday: String?
 
   @Option(
-    help: ArgumentHelp("berlin or Europe/Berlin; floating: the device's zone.", valueName: "zone"))
+    help: ArgumentHelp("berlin or Europe/Berlin; floating: the device's zone.", valueName: "zone"),
+    completion: .zones)
   var zone: String?
 
   /// The value that removes a limit.

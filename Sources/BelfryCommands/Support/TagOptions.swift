@@ -7,8 +7,9 @@ struct TagOptions: ParsableArguments {
   // A value can start with a hyphen: --tag -home.
   @Option(
     parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("Tags: home,pills; +home,-pills to change some; or none.", valueName: "tags")
-  )
+    help: ArgumentHelp(
+      "Tags: home,pills; +home,-pills to change some; or none.", valueName: "tags"),
+    completion: .tags)
   var tag: [String] = []
 
   /// True if the option is given.

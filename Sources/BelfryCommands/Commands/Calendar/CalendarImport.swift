@@ -14,10 +14,10 @@ struct CalendarImport: ParsableCommand {
       The years that the file contains replace those of the calendar; other years stay.
       """)
 
-  @Argument(help: "The name of the calendar: letters, digits, - and _.")
+  @Argument(help: "The name of the calendar: letters, digits, - and _.", completion: .text)
   var name: String
 
-  @Argument(help: "The file, or - for standard input.")
+  @Argument(help: "The file, or - for standard input.", completion: .file())
   var file: String
 
   @Flag(help: "Show what would be imported; change nothing.")

@@ -35,7 +35,7 @@ struct CalendarShow: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "List the holidays of a calendar.")
 
-  @Argument(help: "The calendar.")
+  @Argument(help: "The calendar.", completion: .calendars)
   var name: String
 
   @Flag(help: "Also list past holidays.")

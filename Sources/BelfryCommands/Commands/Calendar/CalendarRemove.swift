@@ -6,7 +6,7 @@ struct CalendarRemove: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove a holiday calendar on all devices.")
 
-  @Argument(help: "The calendar.")
+  @Argument(help: "The calendar.", completion: .calendars)
   var name: String
 
   @Flag(help: "Do not ask for confirmation.")

@@ -31,13 +31,16 @@ struct CascadeAdd: ParsableCommand {
     case device, person, phone
   }
 
-  @Argument(help: "The alarm.")
+  @Argument(help: "The alarm.", completion: .alarms)
   var alarm: String
 
-  @Argument(help: "device, person or phone.")
+  @Argument(
+    help: "device, person or phone.", completion: .list(["device", "person", "phone"]))
   var kind: Kind?
 
-  @Argument(help: "The device, by its name or the start of its id; the person; or the number.")
+  @Argument(
+    help: "The device, by its name or the start of its id; the person; or the number.",
+    completion: .cascadeTargets)
   var target: String?
 
   @Option(

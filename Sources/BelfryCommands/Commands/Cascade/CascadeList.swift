@@ -7,7 +7,7 @@ struct CascadeList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Show an alarm's cascade.")
 
-  @Argument(help: "The alarm.")
+  @Argument(help: "The alarm.", completion: .alarms)
   var alarm: String
 
   @OptionGroup var common: CommonOptions
@@ -26,7 +26,7 @@ struct CascadePreview: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "preview", abstract: "Show when each step rings if nobody responds.")
 
-  @Argument(help: "The alarm.")
+  @Argument(help: "The alarm.", completion: .alarms)
   var alarm: String
 
   @OptionGroup var common: CommonOptions

@@ -7,7 +7,7 @@ struct CascadeOn: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "on", abstract: "Turn an alarm's cascade on.")
 
-  @Argument(help: "The alarm.")
+  @Argument(help: "The alarm.", completion: .alarms)
   var alarm: String
 
   @Option(
@@ -54,7 +54,7 @@ struct CascadeOff: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "off", abstract: "Turn an alarm's cascade off and keep its steps.")
 
-  @Argument(help: "The alarm.")
+  @Argument(help: "The alarm.", completion: .alarms)
   var alarm: String
 
   @OptionGroup var common: CommonOptions

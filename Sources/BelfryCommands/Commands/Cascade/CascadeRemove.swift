@@ -6,7 +6,7 @@ struct CascadeRemove: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove a step from a cascade.")
 
-  @Argument(help: "The alarm.")
+  @Argument(help: "The alarm.", completion: .alarms)
   var alarm: String
 
   @Argument(help: "The step: its number, its name or its phone number.")
@@ -41,7 +41,7 @@ struct CascadeMove: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "move", abstract: "Move a step of a cascade.")
 
-  @Argument(help: "The alarm.")
+  @Argument(help: "The alarm.", completion: .alarms)
   var alarm: String
 
   @Argument(help: ArgumentHelp("The step's number now; the first is 1.", valueName: "from"))

@@ -11,7 +11,7 @@ struct CascadeStatus: ParsableCommand {
       announces how often it syncs and is judged by that.
       """)
 
-  @Argument(help: "The alarm (default: all that have a cascade).")
+  @Argument(help: "The alarm (default: all that have a cascade).", completion: .alarms)
   var alarm: String?
 
   @OptionGroup var common: CommonOptions

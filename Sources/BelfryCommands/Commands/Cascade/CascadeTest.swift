@@ -11,7 +11,7 @@ struct CascadeTest: AsyncParsableCommand {
       numbers are called and people get messages, both marked as a test. On a terminal the command waits for reports.
       """)
 
-  @Argument(help: "The alarm.")
+  @Argument(help: "The alarm.", completion: .alarms)
   var alarm: String
 
   @Option(

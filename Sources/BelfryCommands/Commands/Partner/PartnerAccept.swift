@@ -14,7 +14,7 @@ struct PartnerAccept: AsyncParsableCommand {
         zbarimg --quiet --raw invitation.png | belfry partner accept --yes
       """)
 
-  @Argument(help: "belfry://pair?…")
+  @Argument(help: "belfry://pair?…", completion: .text)
   var link: String?
 
   @OptionGroup var pairing: PairingOptions

@@ -13,7 +13,7 @@ struct PartnerAlarms: ParsableCommand {
       reverts the decision.
       """)
 
-  @Argument(help: "The partner, also a former one (default: all).")
+  @Argument(help: "The partner, also a former one (default: all).", completion: .partners)
   var partner: String?
 
   @Flag(help: "Keep a former partner's alarms as your own.")

@@ -11,7 +11,7 @@ struct PartnerConfirm: AsyncParsableCommand {
       intercepting the pairing: belfry partner remove.
       """)
 
-  @Argument(help: "The six digits that the partner sees.")
+  @Argument(help: "The six digits that the partner sees.", completion: .text)
   var code: String?
 
   @Option(help: "Give the partner another name on this device.")

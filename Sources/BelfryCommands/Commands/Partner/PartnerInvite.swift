@@ -25,7 +25,9 @@ struct PartnerInvite: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The mailbox: a git remote.", valueName: "url"))
   var remote: String?
 
-  @Option(help: ArgumentHelp("Also write the QR code to a PNG file.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Also write the QR code to a PNG file.", valueName: "file"),
+    completion: .file())
   var png: String?
 
   @OptionGroup var pairing: PairingOptions
@@ -134,16 +136,31 @@ struct PartnerInvite: AsyncParsableCommand {
     try DurableFile.write(bytes, to: path, temporary: "\(path).new", mode: 0o600)
   }
 
+  /// Prints a code if the whole of it fits on the screen. A phone cannot read a part of it.
   private func show(_ code: QRCode?, _ session: PartnerSession) {
     guard let code else { return }
-    if let width = Style.width(STDOUT_FILENO), width < code.columns {
-      Console.line("(The QR code needs \(code.columns) columns.)")
-      return
+    let lines = code.lines(isColored: session.context.style.isColored)
+    if let lack = lack(code.columns, lines.count) {
+      Console.line(lack)
+      guard !pairing.yes, !pairing.noWait, Style.canAsk,
+        Console.answer(to: "Press Enter when it is larger, or to continue with the link alone:")
+          != nil, self.lack(code.columns, lines.count) == nil
+      else { return Console.write("\n") }
     }
-    for line in code.lines(isColored: session.context.style.isColored) {
-      Console.write(line + "\n")
-    }
+    for line in lines { Console.write(line + "\n") }
     Console.write("\n")
+  }
+
+  /// Returns how to make room for a code; nil if it fits or standard output is no terminal.
+  private func lack(_ columns: Int, _ rows: Int) -> String? {
+    guard let size = Style.size(STDOUT_FILENO), size.columns < columns || size.rows < rows else {
+      return nil
+    }
+    return """
+      The QR code needs \(columns) columns and \(rows) rows, but this terminal has \(size.columns) and \(size.rows). \
+      Enlarge the window or choose a smaller font (in most terminals Ctrl and -), send the link instead, or write the \
+      code to an image: --png FILE
+      """
   }
 }
 

@@ -6,7 +6,7 @@ struct PartnerKeysExport: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Print the keys. Keep them secret: they act as you.")
 
-  @Argument(help: "The partner (default: all).")
+  @Argument(help: "The partner (default: all).", completion: .partners)
   var partner: String?
 
   @Option(help: "The store's folder (default: BELFRY_STORE, else the data folder).")

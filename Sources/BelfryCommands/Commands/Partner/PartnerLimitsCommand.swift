@@ -12,7 +12,7 @@ struct PartnerLimitsCommand: ParsableCommand {
       accepted alarm comes due: it rings when they end.
       """)
 
-  @Argument(help: "The partner.")
+  @Argument(help: "The partner.", completion: .partners)
   var partner: String
 
   @Option(

@@ -9,7 +9,7 @@ struct PartnerLog: ParsableCommand {
     abstract: "Show requests and receipts in both directions.",
     discussion: "The newest request comes first.")
 
-  @Argument(help: "The partner (default: all).")
+  @Argument(help: "The partner (default: all).", completion: .partners)
   var partner: String?
 
   @Option(name: .shortAndLong, help: "Maximum number of requests (default: all).")

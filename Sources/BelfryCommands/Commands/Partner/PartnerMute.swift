@@ -8,7 +8,7 @@ struct PartnerMute: ParsableCommand {
       your own requests still arrive.
       """)
 
-  @Argument(help: "The partner.")
+  @Argument(help: "The partner.", completion: .partners)
   var partner: String
 
   @OptionGroup var common: CommonOptions

@@ -11,7 +11,7 @@ struct PartnerRemove: AsyncParsableCommand {
       that has the keys: see 'belfry help partner keys'.
       """)
 
-  @Argument(help: "The partner.")
+  @Argument(help: "The partner.", completion: .partners)
   var partner: String
 
   @Flag(help: "Do not ask for confirmation.")

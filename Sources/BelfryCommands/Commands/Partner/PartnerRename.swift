@@ -6,10 +6,10 @@ struct PartnerRename: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rename", abstract: "Change a partner's name on this device.")
 
-  @Argument(help: "The partner.")
+  @Argument(help: "The partner.", completion: .partners)
   var partner: String
 
-  @Argument(help: "The new name.")
+  @Argument(help: "The new name.", completion: .text)
   var name: String
 
   @OptionGroup var common: CommonOptions

@@ -8,10 +8,10 @@ struct PartnerReply: AsyncParsableCommand {
     commandName: "reply", abstract: "Reply to a partner's alarm with a short message.",
     discussion: "To send only ❤️ Got it, use 'belfry done'.")
 
-  @Argument(help: "The alarm.")
+  @Argument(help: "The alarm.", completion: .alarms)
   var alarm: String
 
-  @Argument(help: "The reply: at most 300 characters.")
+  @Argument(help: "The reply: at most 300 characters.", completion: .text)
   var message: String
 
   @OptionGroup var common: CommonOptions

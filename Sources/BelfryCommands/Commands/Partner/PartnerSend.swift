@@ -19,10 +19,11 @@ struct PartnerSend: AsyncParsableCommand {
       that moment, wherever the partner is. A repeating alarm keeps the wall-clock time of its zone.
       """)
 
-  @Argument(help: "The partner.")
+  @Argument(help: "The partner.", completion: .partners)
   var partner: String
 
-  @Argument(help: "The message: at most 1,000 characters; the partner may allow fewer.")
+  @Argument(
+    help: "The message: at most 1,000 characters; the partner may allow fewer.", completion: .text)
   var message: String
 
   @Option(help: ArgumentHelp("16:45, 2026-12-24T16:45, or an instant.", valueName: "time"))
@@ -31,7 +32,8 @@ struct PartnerSend: AsyncParsableCommand {
   @Option(name: .customLong("in"), help: ArgumentHelp("From now: 20m, 2h.", valueName: "time"))
   var delay: String?
 
-  @Option(help: ArgumentHelp("The sound: see 'belfry sounds'.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp("The sound: see 'belfry sounds'.", valueName: "name"), completion: .sounds)
   var sound: String?
 
   @Option(
@@ -40,7 +42,9 @@ struct PartnerSend: AsyncParsableCommand {
   )
   var cycle: [String] = []
 
-  @Option(help: ArgumentHelp("The time zone of --at: Europe/Berlin.", valueName: "zone"))
+  @Option(
+    help: ArgumentHelp("The time zone of --at: Europe/Berlin.", valueName: "zone"),
+    completion: .zones)
   var zone: String?
 
   @Flag(help: "Ring until answered.")

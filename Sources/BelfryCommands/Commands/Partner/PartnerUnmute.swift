@@ -4,7 +4,7 @@ struct PartnerUnmute: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unmute", abstract: "Accept a muted partner's requests again.")
 
-  @Argument(help: "The partner.")
+  @Argument(help: "The partner.", completion: .partners)
   var partner: String
 
   @OptionGroup var common: CommonOptions
