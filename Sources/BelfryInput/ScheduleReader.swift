@@ -360,6 +360,10 @@ struct ScheduleReader {
       throw .unsupported(.countedCompletions)
     }
     if let step {
+      // `every 2h from 9 to 17 on mon` rings on each Monday.
+      if case .once(let day)? = draft.rule, case .weekday(_, afterToday: false)? = date {
+        draft.rule = .weekly([day.weekday], 1)
+      }
       guard timeReadings.isEmpty else { throw .repeated(.time) }
       draft.times = try ScheduleReader.times(every: step, in: window)
       if draft.rule == nil { draft.rule = .daily(1) }

@@ -500,7 +500,7 @@ import Testing
     _ = try await tick(sandbox, sandbox.store, "laptop", at: "2026-11-23T05:00:00Z")
     let status = try await cascade(sandbox, "status", "emea", now: "2026-11-23T05:01:00Z")
     #expect(status.out.contains("rings unanswered"), "\(status.out)\(status.err)")
-    #expect(status.out.contains("5:00  laptop, first  started"))
+    #expect(status.out.contains("5:00  laptop, first  rang at 5:00"))
     #expect(status.out.contains("5:02  Alarm on Watch  upcoming"))
     // The Watch never sent a heartbeat, so its ring is not certain.
     let later = try await cascade(sandbox, "status", "emea", now: "2026-11-23T05:03:00Z")

@@ -164,6 +164,24 @@ import Testing
     let none = try await sandbox.belfry("pause", "+x", "--until", "friday")
     #expect(none.status == 3)
   }
+
+  @Test("Several alarms are disabled and enabled in one commit, also those of a filter")
+  func switching() async throws {
+    let sandbox = try await sandbox(tick: false)
+    let before = try await sandbox.git("rev-list", "--count", "HEAD").out
+    let off = try await sandbox.belfry("disable", "+med", now: SelectionTests.before)
+    #expect(off.out == "Disabled Pills.\nDisabled Zebra.\n", "\(off)")
+    let after = try await sandbox.git("rev-list", "--count", "HEAD").out
+    #expect(Int(after.dropLast()) == Int(before.dropLast()).map { $0 + 1 })
+    let on = try await sandbox.belfry("enable", "disabled", "--json", now: SelectionTests.before)
+    #expect(on.status == 0 && on.out.hasPrefix("["), "\(on)")
+    let again = try await sandbox.belfry("enable", "pills", "zebra", now: SelectionTests.before)
+    #expect(again.out == "Pills is already enabled.\nZebra is already enabled.\n", "\(again)")
+    let undo = try await sandbox.belfry("undo", now: SelectionTests.before)
+    #expect(undo.status == 0, "\(undo)")
+    let none = try await sandbox.belfry("disable", "+x", now: SelectionTests.before)
+    #expect(none.status == 3)
+  }
 }
 
 /// Tests of the confirmation of changes that take something away.

@@ -64,7 +64,14 @@ class Oracle:
             self.last = found[-1] if found else now
 
     def next(self, count):
+        """Returns the next dates. A schedule that follows completions is done on each of them."""
         found = []
+        while self.schedule.kind == "after done" and len(found) < count:
+            moment = next((moment for moment in self.occurrences() if not found or moment > found[-1]), None)
+            if moment is None:
+                return found
+            found.append(moment)
+            self.start = later(moment.date(), *self.schedule.period)
         for moment in self.occurrences():
             if len(found) == count:
                 break

@@ -50,11 +50,7 @@ struct When: ParsableCommand {
       parser = parser.with(zone: zone, calendar: parser.context.calendar)
     }
     let schedule = try draft.schedule(in: parser.context)
-    let occurrences = Occurrences(schedule, in: parser.context.calendar)
-    var next: [CivilDateTime] = []
-    while next.count < count, let civil = occurrences.next(after: next.last ?? parser.context.now) {
-      next.append(civil)
-    }
+    let next = dates(of: schedule, in: parser.context)
     guard !next.isEmpty else {
       throw CommandError(
         .usage, "\(schedule.summary) has no future occurrence.", hint: "Use a time in the future.")
@@ -69,7 +65,19 @@ struct When: ParsableCommand {
       Console.line("  \(context.times.full(civil, zone: draft.zone ?? Alarm.Zone.floating.text))")
     }
     if schedule.followsCompletion {
-      Console.line("Then \(schedule.badge). Until it is done, it recurs every day.")
+      Console.line("If it is done on each of these days. Until it is done, it recurs every day.")
     }
+  }
+
+  /// Returns the next dates. A schedule that follows completions is done on each of them, as in `next`.
+  private func dates(of schedule: Schedule, in context: InputContext) -> [CivilDateTime] {
+    var next: [CivilDateTime] = []
+    while next.count < count {
+      let completed = schedule.followsCompletion ? next.last?.date : nil
+      let occurrences = Occurrences(schedule, in: context.calendar, completed: completed)
+      guard let civil = occurrences.next(after: next.last ?? context.now) else { break }
+      next.append(civil)
+    }
+    return next
   }
 }

@@ -9,6 +9,8 @@ struct CascadeProgress {
   private let labels: [String]
   /// The steps whose devices are offline.
   private let silent: Set<Int>
+  /// What the log says about each step that has rung or called.
+  private let reports: [Int: Report]
   private let zone: TimeZoneRules
   private let now: Instant
 
@@ -29,28 +31,68 @@ struct CascadeProgress {
     let primary = plan.primary.flatMap { names[$0] } ?? "the first device"
     labels = ["\(primary), first"] + plan.targets.map { $0.action(names) }
     let devices = [plan.primary] + plan.targets.map(\.device)
-    silent = CascadeProgress.silent(devices, of: alarm, at: current, in: store)
-  }
-
-  /// Returns the indices of the devices that are offline and have not logged a firing of the occurrence.
-  private static func silent(
-    _ devices: [Identifier?], of alarm: Alarm, at occurrence: CivilDateTime, in store: Store
-  ) -> Set<Int> {
+    let entries = store.history.log(of: alarm.id).prefix(CascadeProgress.maxEntries)
+      .filter { $0.occurrence == current }
     let presence = store.devices.presence
-    let signs = store.deviceHeartbeats
-    let fired = Set(
-      store.history.log(of: alarm.id).prefix(200)
-        .filter { $0.action == .fired && $0.occurrence == occurrence }.map(\.device))
-    return Set(
-      devices.indices.filter { index in
-        guard let device = devices[index].map({ presence.standIns[$0] ?? $0 }) else { return false }
-        if device == store.device || fired.contains(device) { return false }
-        return !signs.isAlive(device, at: store.context.now)
+    let present = devices.map { device in device.map { presence.standIns[$0] ?? $0 } }
+    reports = CascadeProgress.reports(
+      present, [nil] + plan.targets, cascadeRun, entries.sorted { $0.at < $1.at })
+    let heartbeats = store.deviceHeartbeats
+    let reporting = Set(reports.keys)
+    silent = Set(
+      present.indices.filter { step in
+        guard let device = present[step], device != store.device, !reporting.contains(step) else {
+          return false
+        }
+        return !heartbeats.isAlive(device, at: store.context.now)
       })
   }
 
-  /// Returns the state of a step: upcoming, started, or due on an offline device.
-  private func mark(_ turn: CascadeRun.Turn, _ style: Style) -> String {
+  /// The number of the latest log entries that are searched.
+  private static let maxEntries = 200
+
+  /// The latest log entry about a step.
+  private struct Report {
+    let at: Instant
+    /// The outcome of a call or message; nil for a device that rang.
+    let call: LogPayload.Call?
+  }
+
+  /// Returns the latest log entry about each step.
+  ///
+  /// - Parameters:
+  ///   - devices: The device of each step; nil for calls.
+  ///   - targets: The target of each step; nil for the first device.
+  ///   - entries: The log entries of the occurrence, oldest first.
+  private static func reports(
+    _ devices: [Identifier?], _ targets: [CascadeTarget?], _ run: CascadeRun, _ entries: [LogEntry]
+  ) -> [Int: Report] {
+    var reports: [Int: Report] = [:]
+    for turn in run.turns {
+      for entry in entries {
+        switch (entry.action, entry.payload) {
+        case (.fired, _) where devices[turn.step].map { $0 == entry.device } ?? (turn.step == 0):
+          reports[turn.step] = Report(at: entry.at, call: nil)
+        case (.called, .call(let call)?)
+        where !call.isTest && targets[turn.step].map { $0.key == call.target.key } ?? false:
+          reports[turn.step] = Report(at: entry.at, call: call)
+        default: continue
+        }
+      }
+    }
+    return reports
+  }
+
+  /// Returns the state of a step: what the log says, or else upcoming, started, or due on an offline device.
+  private func mark(_ turn: CascadeRun.Turn, _ style: Style, _ times: TimeText) -> String {
+    if let report = reports[turn.step] {
+      let time = clock(report.at, times)
+      guard let call = report.call else { return style.paint("rang at \(time)", .faint) }
+      let attempt = call.attempt > 1 ? ", call \(call.attempt)" : ""
+      let reason = Printable.text(call.outcome.reason ?? "answered")
+      return style.paint(
+        "\(reason) at \(time)\(attempt)", call.outcome == .answered ? .green : .yellow)
+    }
     if turn.at > now { return "upcoming" }
     return silent.contains(turn.step)
       ? style.paint("due, but the device is offline", .yellow)
@@ -79,7 +121,7 @@ struct CascadeProgress {
     for turn in cascadeRun.turns {
       let time = clock(turn.at, times)
       let pad = String(repeating: " ", count: max(0, 9 - time.utf8.count))
-      text += "\(pad)\(time)  \(Printable.text(labels[turn.step]))  \(mark(turn, style))\n"
+      text += "\(pad)\(time)  \(Printable.text(labels[turn.step]))  \(mark(turn, style, times))\n"
     }
     return text
   }
@@ -98,7 +140,12 @@ struct CascadeProgress {
       turns: cascadeRun.turns.map { turn in
         CascadeProgressDocument.Turn(
           at: zones.text(turn.at), label: labels[turn.step], started: turn.at <= now,
-          online: !silent.contains(turn.step))
+          online: !silent.contains(turn.step),
+          report: reports[turn.step].map { report in
+            .init(
+              at: zones.text(report.at), attempt: report.call?.attempt,
+              outcome: report.call.map { $0.outcome.reason ?? "answered" } ?? "rang")
+          })
       })
   }
 }

@@ -100,6 +100,18 @@ struct CascadeProgressDocument: Encodable {
     let started: Bool
     /// False if the device is offline and has not reported that it rings.
     let online: Bool
+    /// The latest log entry about the step; absent if there is none.
+    let report: Report?
+  }
+
+  /// What the log says about a step.
+  struct Report: Encodable {
+    /// The time of the entry.
+    let at: String
+    /// The number of the call or message; absent for a device.
+    let attempt: Int?
+    /// `rang`, `answered`, or the reason why a call or message failed, as text.
+    let outcome: String
   }
 }
 
