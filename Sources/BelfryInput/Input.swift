@@ -109,6 +109,14 @@ public enum Input {
     return dates
   }
 
+  /// Returns true if a word begins schedules and hardly continues titles: `every`, `daily`, `10`.
+  public static func startsSchedule(_ word: String) -> Bool {
+    let word = word.lowercased()
+    return word.first?.isNumber == true
+      || ["every", "each", "daily", "weekly", "monthly", "yearly", "annually", "quarterly"]
+        .contains(word)
+  }
+
   /// Returns the latest possible occurrence of a schedule that ends on a date: `2027-06-30`, `june`, `30 Jun`.
   public static func end(_ text: String, in context: InputContext) throws(InputError)
     -> CivilDateTime

@@ -59,7 +59,7 @@ extension InputReader {
     try list { (reader) throws(InputError) in reader.monthRange() }?.flatMap { $0 }
   }
 
-  private mutating func monthRange() -> [Int]? {
+  mutating func monthRange() -> [Int]? {
     let parts = word.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
     if parts.count == 2, let first = Vocabulary.month(parts[0]),
       let last = Vocabulary.month(parts[1])

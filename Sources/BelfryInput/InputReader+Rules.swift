@@ -246,6 +246,15 @@ extension InputReader {
     position = start
     if let rule = try daysOfMonth(bareNumbers: false) { return RuleReading(rule) }
     position = start
+    // A date in several months recurs, while one alone is a single date.
+    let isList = Vocabulary.month(word) != nil || word.first?.isNumber == true
+    if isList,
+      let dates = try? attempt({ (reader) throws(InputError) in try reader.datesOfYear() }),
+      dates.months.count > 1
+    {
+      return RuleReading(.annual(dates.months, [.day(dates.day)], 1))
+    }
+    position = start
     return try monthsWithDays(1).map { RuleReading($0) }
   }
 
@@ -324,23 +333,35 @@ extension InputReader {
       return .annual(months, days, interval)
     }
     if let rule { return rule }
-    let dates: [DateReading]? = try attempt { (reader) throws(InputError) in
-      try reader.list { (reader) throws(InputError) in
-        guard let date = try reader.date(), case .dayOfYear = date else { return nil }
-        return date
-      }
-    }
-    if let dates {
-      var months: [Int] = []
-      var days: Set<Int> = []
-      for case .dayOfYear(let month, let day) in dates {
-        months.append(month)
-        days.insert(day)
-      }
-      guard let day = days.first, days.count == 1 else { throw .unsupported(.unequalDates) }
-      return .annual(months, [.day(day)], interval)
+    if let dates = try datesOfYear() {
+      return .annual(dates.months, [.day(dates.day)], interval)
     }
     return try monthsWithDays(interval)
+  }
+
+  /// Reads dates on the same day of several months: `24 dec`, `dec 24 and jun 24`, `10 mar, jun, sep and dec`.
+  private mutating func datesOfYear() throws(InputError) -> (months: [Int], day: Int)? {
+    let dates: [[DateReading]]? = try attempt { (reader) throws(InputError) in
+      var last: Int?
+      return try reader.list { (reader) throws(InputError) -> [DateReading]? in
+        if let date = try reader.date(), case .dayOfYear(_, let day) = date {
+          last = day
+          return [date]
+        }
+        // A month alone has the day of the date before.
+        guard let last, let months = reader.monthRange() else { return nil }
+        return months.map { .dayOfYear(month: $0, day: last) }
+      }
+    }
+    guard let dates else { return nil }
+    var months: [Int] = []
+    var days: Set<Int> = []
+    for case .dayOfYear(let month, let day) in dates.flatMap({ $0 }) {
+      months.append(month)
+      days.insert(day)
+    }
+    guard let day = days.first, days.count == 1 else { throw .unsupported(.unequalDates) }
+    return (months, day)
   }
 
   /// Reads months with their days: `december on the 24th`.

@@ -97,6 +97,9 @@ import Testing
     ] {
       #expect(log.out.contains(text), "\(log.out)")
     }
+    // The progress of the cascade agrees with the log.
+    let progress = try await sandbox.belfry("cascade", "status", "tea", now: "2026-11-23T05:03:00Z")
+    #expect(progress.out.contains("answered at 5:02, call 2"), "\(progress)")
     let json = try await sandbox.belfry("log", "--json", now: "2026-11-23T05:05:00Z")
     let calls = json.array.compactMap { $0["payload"] as? [String: Any] }
       .filter { $0["kind"] as? String == "call" }

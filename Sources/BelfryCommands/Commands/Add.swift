@@ -94,6 +94,8 @@ struct Add: ParsableCommand {
 
   /// Returns the hint to quote the title if the schedule starts later: `belfry add Pay rent every mon`.
   private func titleHint(_ title: String, _ words: [String], _ parser: InputParser) -> String? {
+    // `every tuesdy 9am` is a schedule with an error, not a part of a title.
+    guard let first = words.first, !Input.startsSchedule(first) else { return nil }
     for start in words.indices.dropFirst() {
       let rest = words[start...].joined(separator: " ")
       guard (try? Input.schedule(rest, in: parser.context)) != nil else { continue }

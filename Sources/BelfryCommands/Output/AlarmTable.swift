@@ -119,8 +119,11 @@ struct AlarmTable: Sendable {
         natural[index] = max(natural[index], TextWidth.of(cell.text))
       }
     }
+    var essential = natural
+    essential[AlarmTable.badges] =
+      rows.map { TextWidth.of($0.cells[AlarmTable.badges].essential) }.max() ?? 0
     let columns = TextColumns(
-      AlarmTable.columns, natural: natural, AlarmTable.reductions, style)
+      AlarmTable.columns, natural: natural, essential: essential, AlarmTable.reductions, style)
     let counts = rows.reduce(into: [Group: Int]()) { $0[$1.group, default: 0] += 1 }
     let parts = Chunks.map(rows.count) { range in
       var text = ""
@@ -234,6 +237,7 @@ struct AlarmTable: Sendable {
     }
     if summary.hasCascade { badges.append("cascade") }
     if let partner = summary.partner { badges.append("partner \(Printable.text(partner))") }
+    let essential = badges.joined(separator: ", ")
     let nextBadge = group == .now ? next(summary).map { "next \($0)" } : nil
     if let nextBadge { badges.append(nextBadge) }
     var shorter = (1..<max(1, badges.count)).reversed().map {
@@ -241,7 +245,8 @@ struct AlarmTable: Sendable {
     }
     // The next occurrence follows from the schedule.
     if badges.first == nextBadge { shorter.append("") }
-    return TextColumns.Cell(badges.joined(separator: ", "), color, shorter: shorter)
+    return TextColumns.Cell(
+      badges.joined(separator: ", "), color, shorter: shorter, essential: essential)
   }
 }
 

@@ -32,11 +32,17 @@ struct TextColumns: Sendable {
     let color: Style.Color?
     /// Shorter texts for a narrow column, the longest first.
     let shorter: [String]
+    /// The text for which a table leaves room before it reduces other columns.
+    let essential: String
 
-    init(_ text: String = "", _ color: Style.Color? = nil, shorter: [String] = []) {
+    init(
+      _ text: String = "", _ color: Style.Color? = nil, shorter: [String] = [],
+      essential: String? = nil
+    ) {
       self.text = text
       self.color = color
       self.shorter = shorter
+      self.essential = essential ?? text
     }
 
     /// Returns the longest text that fits into a number of columns, or a part of the shortest one.
@@ -56,10 +62,16 @@ struct TextColumns: Sendable {
   private let widths: [Int]
   private let style: Style
 
-  /// Fits columns to the terminal: leaves out optional columns, then takes the reductions in their order.
+  /// Fits columns to the terminal: leaves out optional columns, then reduces all to their essential cells, then takes the
+  /// reductions in their order.
   ///
-  /// - Parameter natural: the width of the widest cell of each column.
-  init(_ columns: [Column], natural: [Int], _ reductions: [Reduction], _ style: Style) {
+  /// - Parameters:
+  ///   - natural: The width of the widest cell of each column.
+  ///   - essential: The width of the widest essential text of each column; nil if all texts are essential.
+  init(
+    _ columns: [Column], natural: [Int], essential: [Int]? = nil, _ reductions: [Reduction],
+    _ style: Style
+  ) {
     self.style = style
     var widths = zip(columns, natural).map { min($0.limit, $1) }
     if let room = style.width {
@@ -71,6 +83,7 @@ struct TextColumns: Sendable {
       for index in columns.indices where columns[index].isOptional && excess() > 0 {
         widths[index] = 0
       }
+      if excess() > 0, let essential { widths = zip(widths, essential).map(min) }
       for step in reductions {
         let width = widths[step.column]
         if width > step.minimum {

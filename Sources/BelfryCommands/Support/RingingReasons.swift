@@ -262,7 +262,8 @@ struct RingingReasons {
   var lines: [String] {
     ["\(Printable.text(alarm.title)), \(when(civil)), \(verdict)."]
       + reasons.map { reason in
-        "  \(reason.text)" + (reason.remedy.map { " Run: \($0)" } ?? "")
+        let end = reason.text.hasSuffix(".") ? "" : "."
+        return "  \(reason.text)\(end)" + (reason.remedy.map { " Run: \($0)" } ?? "")
       }
   }
 

@@ -54,7 +54,7 @@ extension Timeline {
     let schedule = alarm.schedule
     let start = now.map { zone.civil(at: $0) } ?? CivilDateTime(CivilDate.earliest, .midnight)
     guard case .afterDone(let period, _) = schedule.recurrence,
-      let next = scheduled.first(onOrAfter: start)
+      let next = scheduled.next(after: start)
     else { return schedule }
     return
       (try? Schedule(
