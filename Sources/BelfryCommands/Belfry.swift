@@ -98,14 +98,24 @@ struct Belfry: ParsableCommand {
     throw unknownCommand(name)
   }
 
+  /// The commands for the names that other programs use.
+  private static let synonyms = [
+    "rm": "delete", "remove": "delete", "del": "delete", "ls": "list", "new": "add",
+    "create": "add",
+    "modify": "edit", "change": "edit", "set": "edit", "info": "show", "complete": "done",
+    "finish": "done", "ack": "done", "unpause": "resume", "history": "log", "push": "sync",
+    "pull": "sync", "config": "settings",
+  ]
+
   /// Returns the error for an unknown command, with the most similar listed command if one is similar enough.
   private static func unknownCommand(_ unknown: String) -> CommandError {
     let nearest = listedNames.min {
       EditDistance.between($0, unknown) < EditDistance.between($1, unknown)
     }
-    let guess =
-      nearest.flatMap { EditDistance.between($0, unknown) <= 2 ? "Did you mean '\($0)'? " : nil }
-      ?? ""
+    // Two wrong letters of three are another word.
+    let limit = unknown.count > 3 ? 2 : 1
+    let similar = nearest.flatMap { EditDistance.between($0, unknown) <= limit ? $0 : nil }
+    let guess = (synonyms[unknown.lowercased()] ?? similar).map { "Did you mean '\($0)'? " } ?? ""
     return CommandError(
       .usage, "'\(Printable.text(unknown))' is not a belfry command.",
       hint: "\(guess)See 'belfry --help'.")
@@ -126,7 +136,7 @@ struct Belfry: ParsableCommand {
     let parts = line.split(separator: "'", maxSplits: 2)
     guard parts.count > 1, parts[0] == "Unknown option ", let unknown = parts.dropFirst().first
     else {
-      return CommandError(.usage, Printable.text(line), hint: see)
+      return CommandError(.usage, sentence(line), hint: see)
     }
     let verb = path.joined(separator: " ")
     let suggestion = OptionSuggestion(String(unknown), of: command).text
@@ -134,6 +144,14 @@ struct Belfry: ParsableCommand {
     return CommandError(
       .usage, "'\(Printable.text(String(unknown)))' is not an option of '\(owner)'.",
       hint: [suggestion, see].compactMap { $0 }.joined(separator: " "))
+  }
+
+  /// Returns a message of the parser in the form of Belfry's own: lower case, with a full stop.
+  private static func sentence(_ line: String) -> String {
+    let text = Printable.text(line)
+    let isName = text.hasPrefix("--") || text.dropFirst().first?.isUppercase == true
+    let start = isName ? String(text.prefix(1)) : text.prefix(1).lowercased()
+    return start + text.dropFirst() + (text.last.map { ".?!".contains($0) } ?? true ? "" : ".")
   }
 
   /// Returns the command that the arguments name, and its path: `service`, `install`.

@@ -168,7 +168,10 @@ extension InputReader {
     var readings = [first]
     while true {
       let next: TimeReading? = try attempt { (reader) throws(InputError) in
-        guard reader.acceptSeparator() else { return nil }
+        // `8am 8pm` needs no separator.
+        let isSeparated = reader.acceptSeparator()
+        let isClear = reader.word.contains(":") || reader.word.hasSuffix("m")
+        guard isSeparated || isClear && reader.word.first?.isNumber == true else { return nil }
         let isAfterAt = reader.accept("at")
         if !isAfterAt, reader.isCountOrDate { return nil }
         return try reader.time(isAfterAt ? .any : form)

@@ -47,7 +47,9 @@ extension InputReader {
   private mutating func acceptCompletion() -> Bool {
     accept(
       "done", "it is done", "it was done", "it's done", "being done", "completion",
-      "each completion", "the last completion", "doing it", "completed", "i did it")
+      "each completion", "the last completion", "doing it", "completed", "i did it",
+      "it was last done", "it was last changed", "it was changed", "last done", "last changed",
+      "the last time", "changed", "finished")
   }
 
   // MARK: Adjectives
@@ -90,15 +92,14 @@ extension InputReader {
     return .monthly(days, interval)
   }
 
-  /// Reads the days behind `quarterly` or `every quarter`. Only the days at its end make it a calendar quarter.
+  /// Reads the days behind `quarterly` or `every quarter`.
   private mutating func quarterly() throws(InputError) -> ScheduleDraft.Rule {
     let days: [Recurrence.MonthDay]? = try attempt { (reader) throws(InputError) in
       _ = reader.accept("on")
       return try reader.monthDays(bareNumbers: true)?.days
     }
     guard let days else { return .monthly(nil, 3) }
-    let isAtEnd = days.allSatisfy { !$0.isFromStart }
-    return isAtEnd || days == [.day(1)] ? try ofQuarter(days) : .monthly(days, 3)
+    return try ofQuarter(days)
   }
 
   /// Reads the dates behind `yearly` or `every 2 years`.
@@ -314,9 +315,17 @@ extension InputReader {
 
   /// Returns the rule for days of the calendar's quarters: from the start in their first month, from the end in their
   /// last one.
+  ///
+  /// - Throws: `InputError.ambiguous` for a day such as the 10th, which may be one of every third month from now on.
   private func ofQuarter(
     _ days: [Recurrence.MonthDay]
   ) throws(InputError) -> ScheduleDraft.Rule {
+    for case .day(let number) in days where number > 1 {
+      let ordinal = EnglishNumber.ordinal(number)
+      throw .ambiguous(
+        source(from: 0),
+        readings: ["\(number) of jan,apr,jul,oct", "every 3 months on the \(ordinal)"])
+    }
     if days.allSatisfy(\.isFromStart) { return .annual([1, 4, 7, 10], days, 1) }
     if days.allSatisfy({ !$0.isFromStart }) { return .annual([3, 6, 9, 12], days, 1) }
     throw .unsupported(.quarterPositions)

@@ -14,6 +14,13 @@ struct InputReader {
 
   let context: InputContext
   let tokens: [Token]
+  private let progress = Progress()
+
+  /// The progress of all attempts to read an input.
+  private final class Progress {
+    /// The largest number of words that any attempt understood.
+    var furthest = 0
+  }
   /// The number of words that were read.
   var position = 0
 
@@ -84,7 +91,10 @@ struct InputReader {
   // MARK: Reading
 
   /// Moves past some words.
-  mutating func advance(_ count: Int = 1) { position += count }
+  mutating func advance(_ count: Int = 1) {
+    position += count
+    progress.furthest = max(progress.furthest, position)
+  }
 
   /// Moves past one of several texts, each with one or more words. Returns false if none is next.
   mutating func accept(_ texts: String...) -> Bool { accept(anyOf: texts) }
@@ -136,12 +146,18 @@ struct InputReader {
 
   // MARK: Errors
 
-  /// The error for the next word.
+  /// The error for the first word that no attempt understood.
   var notUnderstood: InputError {
     guard !isAtEnd else { return .empty }
-    let token = tokens[position]
-    return .notUnderstood(
-      token.source, suggestion: EditDistance.nearest(to: token.text, in: Vocabulary.suggestions))
+    var furthest = max(position, progress.furthest)
+    // In `of the mont`, the article is not what is wrong.
+    if furthest + 1 < tokens.count, ["the", "a", "an"].contains(tokens[furthest].text) {
+      furthest += 1
+    }
+    let token = tokens[furthest < tokens.count ? furthest : position]
+    if InputReader.partsOfDay.contains(token.text) { return .unsupported(.partOfDay) }
+    let nearest = EditDistance.nearest(to: token.text, in: Vocabulary.suggestions)
+    return .notUnderstood(token.source, suggestion: nearest == token.text ? nil : nearest)
   }
 
   /// Throws the error for the next word unless the input is at its end.
@@ -157,5 +173,7 @@ struct InputReader {
   }
 
   /// True if the next word is a part of the day without a fixed time: `morning`.
-  var isPartOfDay: Bool { ["morning", "afternoon", "evening", "night"].contains(word) }
+  var isPartOfDay: Bool { InputReader.partsOfDay.contains(word) }
+
+  private static let partsOfDay: Set = ["morning", "afternoon", "evening", "night"]
 }

@@ -559,7 +559,7 @@ import Testing
     let bare = try await sandbox.belfry("pause", now: at("08:00:00"))
     #expect(
       bare.status == 2
-        && bare.err.contains("Name alarms, select some such as +work, or use --all."), "\(bare.err)"
+        && bare.err.contains("name alarms, select some such as +work, or use --all."), "\(bare.err)"
     )
     let endless = try await sandbox.belfry("pause", "--all", now: at("08:00:00"))
     #expect(endless.status == 2 && endless.err.contains("--until"), "\(endless.err)")

@@ -85,7 +85,9 @@ def rule(schedule, chance):
     if interval > 1:
         return f"every {interval} years on {places} of {months}"
     is_from_start = {kind != "end" and (place[0] if kind == "weekday" else place) > 0 for kind, place in schedule.days}
-    if schedule.months == QUARTER_STARTS and is_from_start == {True} \
+    # `10th of the quarter` would be ambiguous.
+    is_clear = all(kind != "day" or place == 1 for kind, place in schedule.days)
+    if schedule.months == QUARTER_STARTS and is_from_start == {True} and is_clear \
             or schedule.months == QUARTER_ENDS and is_from_start == {False}:
         return f"{places} of {chance.choice(['the', 'each', 'every'])} quarter"
     kinds = [f"yearly on {places} of {months}", f"every year on {places} of {months}", f"{months} on {places}"]

@@ -21,6 +21,9 @@ struct Edit: ParsableCommand {
   @Argument(help: "The alarm.", completion: .alarms)
   var alarm: String
 
+  @Argument(help: "The new schedule, such as: every last workday at 11", completion: .text)
+  var phrase: [String] = []
+
   @Option(help: "The new title.")
   var title: String?
 
@@ -40,9 +43,9 @@ struct Edit: ParsableCommand {
     let title = try self.title.map { try AlarmText.title($0) }
     let note = try self.note.map { try AlarmText.note($0) }
     let parser = InputParser(context)
-    let zone = try schedule.zone(parser, phrase: schedule.phrase([], parser))
+    let zone = try schedule.zone(parser, phrase: schedule.phrase(phrase, parser))
     guard
-      title != nil || note != nil || zone != nil || schedule.changesSchedule
+      title != nil || note != nil || zone != nil || changesSchedule
         || delivery.isGiven || tagging.isGiven
     else {
       throw CommandError(
@@ -60,11 +63,11 @@ struct Edit: ParsableCommand {
       if let zone { after.zone = zone }
       after.tags = try tagging.changed(after.tags)
       after.delivery = try delivery.changed(after.delivery, devices: DeviceDirectory(store))
-      if schedule.changesSchedule {
+      if changesSchedule {
         let zone = store.zone(of: after)
         after.schedule = try schedule.schedule(
           .init(
-            parser: parser.with(zone: zone, calendar: store.calendars.workCalendar),
+            parser: parser.with(zone: zone, calendar: store.calendars.workCalendar), phrase: phrase,
             earlier: before.schedule, completed: before.completed(in: zone)))
       }
       return try AlarmEdit(store).edited(before, after)
@@ -77,6 +80,7 @@ struct Edit: ParsableCommand {
     output.actions = ActionCheck(context, store)
     output.actions?.warn(about: result)
     output.scheduler = context.checkScheduler(of: store)
+    if changesSchedule { HolidayCheck(store).warn(about: result.schedule) }
     if common.json { return try Console.write(output.document(result, status)) }
     let newTitle = Printable.text(result.title)
     let change =
@@ -87,6 +91,8 @@ struct Edit: ParsableCommand {
     context.show(output.batteryWarnings[result.id], isStill: motion.noAnimation)
     SoundPreview(context).play(delivery.sound)
   }
+
+  private var changesSchedule: Bool { !phrase.isEmpty || schedule.changesSchedule }
 }
 
 /// The change from one definition of an alarm to another, with its log entries.

@@ -13,7 +13,7 @@ struct PauseCommand: ParsableCommand {
       are already ringing or pending continue, except in a cascade: all its devices fall silent and the occurrence is \
       skipped.
 
-        belfry pause pills --until friday
+        belfry pause pills until friday
         belfry pause +work --until monday
         belfry pause --all --until "4 jan"       # longer pauses stay as they are
         belfry resume --all                      # end all pauses early
@@ -32,20 +32,32 @@ struct PauseCommand: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func validate() throws {
-    try Pausing.validate(words, all: all)
-    if until == nil { throw ValidationError("Set the end of the pause: --until 2026-12-28.") }
+    try Pausing.validate(names, all: all)
+    if end == nil {
+      throw ValidationError("The end of the pause is missing, such as --until friday.")
+    }
+  }
+
+  /// The words before `until`.
+  private var names: [String] { Array(words.prefix { until != nil || $0 != "until" }) }
+
+  /// The end: the value of `--until`, or the words behind `until`.
+  private var end: String? {
+    if let until { return until }
+    let rest = words.drop { $0 != "until" }.dropFirst()
+    return rest.isEmpty ? nil : rest.joined(separator: " ")
   }
 
   func run() throws {
     let parser = InputParser(try common.context(root))
-    let end = try parser.moment(until ?? "", of: "--until").civil(.future, in: parser.context)
+    let end = try parser.moment(self.end ?? "", of: "--until").civil(.future, in: parser.context)
     let pausing = try Pausing(
       common, root,
       unchanged: all
         ? "Nothing changed: every enabled alarm is already paused for at least as long."
-        : "Nothing changed: \(words.count == 1 ? "the alarm is" : "they are") already paused until then."
+        : "Nothing changed: \(names.count == 1 ? "the alarm is" : "they are") already paused until then."
     )
-    try pausing.run(words) { timeline, now in
+    try pausing.run(names) { timeline, now in
       let here = timeline.zone.civil(at: now)
       guard here < end else {
         throw CommandError(

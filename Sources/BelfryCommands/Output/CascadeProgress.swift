@@ -86,7 +86,7 @@ struct CascadeProgress {
   /// Returns the state of a step: what the log says, or else upcoming, started, or due on an offline device.
   private func mark(_ turn: CascadeRun.Turn, _ style: Style, _ times: TimeText) -> String {
     if let report = reports[turn.step] {
-      let time = clock(report.at, times)
+      let time = times.time(zone.civil(at: report.at).time, isPadded: false)
       guard let call = report.call else { return style.paint("rang at \(time)", .faint) }
       let attempt = call.attempt > 1 ? ", call \(call.attempt)" : ""
       let reason = Printable.text(call.outcome.reason ?? "answered")

@@ -50,7 +50,7 @@ struct InputErrorText {
       "every \(Span.length(Int64(minutes) * 60)) does not fit into a day."
     case .emptyWindow(let from, let to): "the window ends at \(to), before it starts at \(from)."
     case .timesPerDay(let said, let given):
-      "\(quoted(text)) names \(said) times a day, but \(given == 1 ? "one time" : "\(given) times")."
+      "\(quoted(text)) needs \(said) times of day, but it has \(given)."
     case .unknownZone(let name, _): "there is no time zone \(quoted(name))."
     case .outOfRange(let words): "\(quoted(words)) is out of range."
     case .foreign(let format, let reason):
@@ -108,10 +108,11 @@ struct InputErrorText {
     case .ambiguous(let words, let readings):
       readings.first.map { "Write \($0) instead of \(quoted(words)), for example." }
     case .severalRules: "Add one alarm for each rule. See 'belfry help when'."
-    case .repeated(.time): "For other times on other days, add another alarm."
+    case .repeated(.time):
+      "Write one list, such as 'at 8am and 8pm'. For other times on other days, add another alarm."
     case .unevenInterval: "Add a window: every 5h from 8:00 to 18:00."
-    case .unsupported(.partOfDay): "Write a time: tomorrow 8:00."
-    case .timesPerDay: "Name each time: twice a day at 9:00 and 21:00."
+    case .unsupported(.partOfDay): "Write a time of day instead, such as 8:00 or 19:00."
+    case .timesPerDay: "Write each time: 'twice a day at 9:00 and 21:00'."
     case .unknownZone(_, let suggestions):
       suggestions.isEmpty
         ? "Use a name such as Europe/Berlin or berlin, or 'floating'; see 'timedatectl list-timezones'."

@@ -57,12 +57,31 @@ struct AlarmCreation {
     output.actions = ActionCheck(context, store)
     output.actions?.warn(about: alarm)
     output.scheduler = context.checkScheduler(of: store)
+    HolidayCheck(store).warn(about: schedule)
     if json { return try Console.write(output.document(alarm, status)) }
+    let summary = schedule.summary(today: store.timeline(alarm).zone.civil(at: now).date)
+    let parts = [summary] + extras(of: alarm, store)
     Console.line(
-      "Added \(Printable.text(title)) (\(alarm.id.short)), \(schedule.summary(today: store.timeline(alarm).zone.civil(at: now).date)): \(output.next(alarm, status))."
+      "Added \(Printable.text(title)) (\(alarm.id.short)), \(parts.joined(separator: ", ")): \(output.next(alarm, status))."
     )
     context.show(output.batteryWarnings[alarm.id], isStill: isStill)
     SoundPreview(context).play(delivery.sound)
+  }
+
+  /// Returns the settings beside the schedule that decide when and where the alarm rings.
+  private func extras(of alarm: Alarm, _ store: Store) -> [String] {
+    var extras: [String] = []
+    if case .named(let zone) = alarm.zone { extras.append("\(zone) time") }
+    if let warnings = alarm.delivery.warnings {
+      let lengths = warnings.seconds.map { Span.length($0) }.joined(separator: " and ")
+      extras.append("warns \(lengths) before")
+    }
+    if !alarm.delivery.devices.isEmpty {
+      let names = store.deviceNames()
+      let devices = alarm.delivery.devices.map { Printable.text(names[$0] ?? $0.short) }
+      extras.append("on \(devices.sorted().joined(separator: ", "))")
+    }
+    return extras
   }
 
   /// Warns if another alarm has the same title and schedule.

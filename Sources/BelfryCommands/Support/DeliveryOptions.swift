@@ -108,6 +108,12 @@ struct DeliveryOptions: ParsableArguments {
     }
     if let warn {
       let plan = Input.seconds(ofList: warn).flatMap { WarningPlan($0.sorted(by: >)) }
+      let numbers = warn.split { $0 == "," || $0 == " " }.map(String.init)
+      if plan != nil, let bare = numbers.first, numbers.allSatisfy({ Int($0) != nil }) {
+        throw CommandError(
+          .usage, "--warn: '\(bare)' has no unit.",
+          hint: "Write \(bare)d for days, or \(bare)m for minutes.")
+      }
       guard warn == "none" || plan != nil else {
         throw CommandError(
           .usage, "--warn: '\(Printable.text(warn))' is not a list of times.",

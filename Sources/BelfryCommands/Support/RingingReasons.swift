@@ -157,8 +157,13 @@ struct RingingReasons {
     let others =
       names.isEmpty
       ? "Another device rings first"
-      : "Only \(names.joined(separator: ", ")) ring\(names.count == 1 ? "s" : "")"
-    add(.devices, "\(Printable.text(others)).", "belfry edit \(alarm.id.short) --on all")
+      : "Only \(names.joined(separator: names.count == 2 ? " and " : ", ")) ring\(names.count == 1 ? "s" : "")"
+    let here =
+      (alarm.delivery.devices.map { known.names[$0] ?? $0.short }
+      + [known.names[store.device] ?? store.device.short]).joined(separator: ",")
+    add(
+      .devices, "\(Printable.text(others)).",
+      "belfry edit \(alarm.id.short) --on \(names.isEmpty ? "all" : ShellWord.quoted(here))")
   }
 
   private mutating func addScheduler() {
@@ -262,8 +267,8 @@ struct RingingReasons {
   var lines: [String] {
     ["\(Printable.text(alarm.title)), \(when(civil)), \(verdict)."]
       + reasons.map { reason in
-        let end = reason.text.hasSuffix(".") ? "" : "."
-        return "  \(reason.text)\(end)" + (reason.remedy.map { " Run: \($0)" } ?? "")
+        let remedy = reason.remedy.map { (reason.text.hasSuffix(".") ? "" : ".") + " Run: \($0)" }
+        return "  \(reason.text)" + (remedy ?? "")
       }
   }
 

@@ -18,7 +18,7 @@ struct CalendarImport: ParsableCommand {
   var name: String
 
   @Argument(help: "The file, or - for standard input.", completion: .file())
-  var file: String
+  var file: String?
 
   @Flag(help: "Show what would be imported; change nothing.")
   var dryRun = false
@@ -27,6 +27,11 @@ struct CalendarImport: ParsableCommand {
   @ParentCommand var parent: CalendarCommand
 
   func run() throws {
+    guard let file else {
+      throw CommandError(
+        .usage, "the name of the calendar or the file is missing.",
+        hint: "Name the calendar, then the file: belfry calendar import de holidays.ics")
+    }
     guard HolidayCalendar.isName(name) else {
       throw CommandError(
         .usage, "'\(Printable.text(name))' is not a name for a calendar.",
