@@ -238,6 +238,25 @@ extension InputReader {
     resolved(reading, from: context.today)
   }
 
+  /// Returns the date of a reading. A date without a year is the latest one up to today.
+  func resolvedInPast(_ reading: DateReading) -> CivilDate {
+    let today = context.today
+    switch reading {
+    case .fixed(let date): return date
+    case .weekday(let weekday, _):
+      return today.adding(days: -((today.weekday.rawValue - weekday.rawValue + 7) % 7))
+    case .dayOfYear, .dayOfMonth:
+      // A date of the year occurs at least every 8 years.
+      let first = CivilDate(year: today.year - 8, month: today.month, day: 1)
+      var date = resolved(reading, from: first)
+      while true {
+        let next = resolved(reading, from: date.adding(days: 1))
+        if next > today || next <= date { return date }
+        date = next
+      }
+    }
+  }
+
   /// Returns the date of a reading. A date without a year is the first one from a date on.
   func resolved(_ reading: DateReading, from first: CivilDate) -> CivilDate {
     switch reading {

@@ -62,7 +62,9 @@ struct ScheduleReader {
 
   private mutating func readTimes() throws(InputError) -> Bool {
     let isAfterAt = reader.accept("at", "@")
-    guard let readings = try reader.times(isAfterAt ? .any : .distinct) else {
+    // `tuesday 9` ends with a time.
+    let isLast = reader.position > 0 && reader.peek(1).isEmpty && timeReadings.isEmpty
+    guard let readings = try reader.times(isAfterAt || isLast ? .any : .distinct) else {
       if isAfterAt { throw reader.missing(.time) }
       try refusePartOfDay()
       return false
@@ -309,7 +311,7 @@ struct ScheduleReader {
         readings: [day, "\(EnglishNumber.ordinal(date.day)) of every month"])
     }
     date = reading
-    try add(.once(reader.resolved(reading)))
+    try add(.once(direction == .past ? reader.resolvedInPast(reading) : reader.resolved(reading)))
     return true
   }
 

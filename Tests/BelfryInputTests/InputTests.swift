@@ -120,7 +120,9 @@ import Testing
     arguments: [
       ("9:00", "2026-11-23T09:00"), ("18:00", "2026-11-22T18:00"), ("9", "2026-11-23T09:00"),
       ("yesterday 18:00", "2026-11-22T18:00"), ("20 min ago", "2026-11-23T09:40"),
-      ("2h ago", "2026-11-23T08:00"),
+      ("2h ago", "2026-11-23T08:00"), ("1 october 18:00", "2026-10-01T18:00"),
+      ("fri 9am", "2026-11-20T09:00"), ("24 dec 9am", "2025-12-24T09:00"),
+      ("29 feb 9am", "2024-02-29T09:00"),
     ])
   func past(_ text: String, _ expected: String) throws {
     let moment = try Input.moment(text, .past, in: context)

@@ -165,6 +165,44 @@ import Testing
     #expect(none.status == 3)
   }
 
+  @Test("The devices of an alarm are a list, or changes of it")
+  func devices() async throws {
+    let sandbox = try await sandbox(tick: false)
+    let other = sandbox.root + "/other"
+    _ = try await sandbox.git("clone", "-q", sandbox.store, other, in: sandbox.root)
+    _ = try await sandbox.belfry(
+      "device", "--name", "kitchen", now: SelectionTests.before, store: other, device: "kitchen")
+    for (words, devices) in [
+      ("laptop and kitchen", 2), ("-kitchen", 1), ("+kitchen", 2), ("kitchen, laptop", 2),
+      ("all", 0),
+    ] {
+      let edit = try await sandbox.belfry(
+        "edit", "tea", "--on", words, "--json", now: SelectionTests.before, store: other)
+      let delivery = edit.object["delivery"] as? [String: Any]
+      #expect((delivery?["devices"] as? [Any])?.count ?? 0 == devices, "\(words) \(edit)")
+    }
+    let none = try await sandbox.belfry(
+      "edit", "tea", "--on", "-laptop", now: SelectionTests.before, store: other)
+    #expect(none.status == 2 && none.err.contains("no device would be left"), "\(none)")
+  }
+
+  @Test("Several alarms are deleted after one confirmation, in one commit")
+  func deletion() async throws {
+    let sandbox = try await sandbox(tick: false)
+    let refused = try await sandbox.belfry("delete", "pills", "tea", now: SelectionTests.before)
+    #expect(refused.status == 2 && refused.err.contains("2 alarms on all devices (Pills, Tea)"))
+    let deleted = try await sandbox.belfry(
+      "delete", "pills", "tea", "--yes", now: SelectionTests.before)
+    #expect(deleted.out == "Deleted 2 alarms. To restore: belfry undo\n", "\(deleted)")
+    let undo = try await sandbox.belfry("undo", now: SelectionTests.before)
+    #expect(undo.status == 0)
+    #expect(
+      try await sandbox.belfry("list", "--json", now: SelectionTests.before).array.count == 4)
+    let tagged = try await sandbox.belfry(
+      "delete", "+med", "--yes", now: SelectionTests.before)
+    #expect(tagged.out == "Deleted 2 alarms. To restore: belfry undo\n", "\(tagged)")
+  }
+
   @Test("Several alarms are disabled and enabled in one commit, also those of a filter")
   func switching() async throws {
     let sandbox = try await sandbox(tick: false)

@@ -5,16 +5,17 @@ import BelfryStore
 struct Delete: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
-    abstract: "Delete an alarm on all devices.",
+    abstract: "Delete alarms on all devices.",
     discussion: """
       Other devices delete the alarm with their next sync. Its log entries are kept.
 
         belfry delete rent
+        belfry delete rent tea          # or a filter: +home, disabled
         belfry delete --finished        # the alarms of 'belfry list --finished'
       """)
 
-  @Argument(help: "The alarm.", completion: .alarms)
-  var alarm: String?
+  @Argument(help: "The alarms, or +tag or a state.", completion: .selections)
+  var alarms: [String] = []
 
   @Flag(help: "Delete all finished alarms.")
   var finished = false
@@ -26,16 +27,26 @@ struct Delete: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func validate() throws {
-    if (alarm == nil) != finished {
-      throw ValidationError("name an alarm, or give --finished.")
-    }
+    if alarms.isEmpty != finished { throw ValidationError("name alarms, or give --finished.") }
   }
 
   func run() throws {
     let context = try common.context(root)
     let store = try context.open(.writing)
-    guard let alarm else { return try deleteFinished(context, store) }
-    let summary = try context.find(alarm, in: store)
+    if finished {
+      let finished = try context.overview(store).filter(\.status.isFinished)
+      // An alarm may have been edited since.
+      return try delete(finished, "finished alarm", context, store) { alarm in
+        try store.status(alarm).isFinished
+      }
+    }
+    let summaries = try AlarmSelection.listed(alarms, in: store, context)
+    guard let summary = summaries.first else {
+      throw CommandError(
+        .noSuchAlarm, "no alarm matches '\(Printable.text(alarms.joined(separator: " ")))'.",
+        hint: "See 'belfry list'.")
+    }
+    if summaries.count > 1 { return try delete(summaries, "alarm", context, store) { _ in true } }
     let title = Printable.text(summary.title)
     let next = summary.status.next.map {
       ", next on \(AlarmOutput(store: store, style: context.style).when($0.civil, zone: summary.zone))"
@@ -55,22 +66,27 @@ struct Delete: ParsableCommand {
     }
   }
 
-  /// Deletes the finished alarms in one commit.
-  private func deleteFinished(_ context: CommandContext, _ store: Store) throws {
-    let finished = try context.overview(store).filter(\.status.isFinished)
+  /// Deletes several alarms in one commit.
+  ///
+  /// - Parameters:
+  ///   - noun: What they are, in the singular.
+  ///   - isWanted: Returns true if an alarm is still one of them.
+  private func delete(
+    _ summaries: [AlarmSummary], _ noun: String, _ context: CommandContext, _ store: Store,
+    where isWanted: (Alarm) throws -> Bool
+  ) throws {
+    func count(_ number: Int) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
     let output = AlarmOutput(store: store, style: context.style)
-    if !finished.isEmpty {
-      let more = finished.count - Delete.maxTitles
+    if !summaries.isEmpty {
+      let more = summaries.count - Delete.maxTitles
+      let titles = summaries.prefix(Delete.maxTitles).map { Printable.text($0.title) }
       try Confirmation(isGiven: yes, json: common.json).require(
-        "Delete \(Delete.count(finished.count)) on all devices?",
-        details: finished.prefix(Delete.maxTitles).map { Printable.text($0.title) }
-          + (more > 0 ? ["and \(more) more"] : []),
-        change: "delete \(Delete.count(finished.count)) on all devices")
+        "Delete \(count(summaries.count)) on all devices?",
+        details: titles + (more > 0 ? ["and \(more) more"] : []),
+        change:
+          "delete \(count(summaries.count)) on all devices (\(titles.joined(separator: ", ")))")
     }
-    // An alarm may have been edited since.
-    let deleted = try store.delete(finished.map(\.id), reason: nil) { alarm in
-      try store.status(alarm).isFinished
-    }
+    let deleted = try store.delete(summaries.map(\.id), reason: nil, where: isWanted)
     if common.json {
       return try Console.write(
         deleted.map {
@@ -80,11 +96,7 @@ struct Delete: ParsableCommand {
     Console.line(
       deleted.isEmpty
         ? "No alarm is finished."
-        : "Deleted \(Delete.count(deleted.count)). To restore: belfry undo")
-  }
-
-  private static func count(_ alarms: Int) -> String {
-    "\(alarms) finished alarm\(alarms == 1 ? "" : "s")"
+        : "Deleted \(count(deleted.count)). To restore: belfry undo")
   }
 
   /// The maximum number of titles in a question.

@@ -65,7 +65,13 @@ struct Why: AsyncParsableCommand {
     _ text: String, _ timeline: Timeline, _ parser: InputParser
   ) throws -> [CivilDateTime] {
     let local = parser.with(zone: timeline.zone, calendar: timeline.calendar)
-    let moment = try local.moment(text, .past, of: nil)
+    var moment = try local.moment(text, .past, of: nil)
+    // A date without a year before the alarm existed is one ahead.
+    if moment.instant(.past, in: local.context).adding(seconds: 86_400)
+      < timeline.alarm.progress.armed
+    {
+      moment = try local.moment(text, of: nil)
+    }
     guard case .date(let date) = moment else { return [moment.civil(.past, in: local.context)] }
     let occurrences = timeline.occurrences(on: date)
     let time = timeline.alarm.schedule.times.first ?? .midnight

@@ -29,9 +29,12 @@ struct DeliveryOptions: ParsableArguments {
       "Silent advance warnings: 7d,1d, or none.", valueName: "times"))
   var warn: String?
 
+  // A value can start with a hyphen: --on -server.
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
-      "The devices that ring, by name: laptop,server; or all.", valueName: "devices"),
+      "The devices that ring: laptop,server; +phone,-server to change some; or all.",
+      valueName: "devices"),
     completion: .deviceList)
   var on: String?
 
@@ -71,6 +74,28 @@ struct DeliveryOptions: ParsableArguments {
       )
     }
     return name
+  }
+
+  /// Returns the devices of a list such as `laptop, server`, or of changes such as `+server,-laptop`.
+  private static func devices(
+    _ list: String, _ earlier: Set<Identifier>, in directory: DeviceDirectory
+  ) throws -> Set<Identifier> {
+    let hasAnd = directory.devices.contains { $0.name.contains(" and ") }
+    let elements = (hasAnd ? list : list.replacing(" and ", with: ",")).split(separator: ",")
+      .map { String($0.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
+    guard elements.allSatisfy({ $0.hasPrefix("+") || $0.hasPrefix("-") }) else {
+      return Set(try elements.map(directory.find))
+    }
+    var devices = earlier
+    for element in elements {
+      let device = try directory.find(String(element.dropFirst()))
+      if element.hasPrefix("+") { devices.insert(device) } else { devices.remove(device) }
+    }
+    guard !devices.isEmpty else {
+      throw CommandError(
+        .usage, "--on: no device would be left.", hint: "For all devices, write --on all.")
+    }
+    return devices
   }
 
   /// Returns the delivery settings with the options applied.
@@ -130,8 +155,7 @@ struct DeliveryOptions: ParsableArguments {
     }
     if let on, let devices {
       delivery.devices =
-        on == "all"
-        ? [] : Set(try on.split(separator: ",").map { try devices.find(String($0)) })
+        on == "all" ? [] : try DeliveryOptions.devices(on, earlier.devices, in: devices)
     }
     if let runAction { delivery.run = try DeliveryOptions.action(runAction, of: "--run") }
     if let runDone { delivery.runDone = try DeliveryOptions.action(runDone, of: "--run-done") }
