@@ -12,7 +12,7 @@ struct Edit: ParsableCommand {
 
         belfry edit rent --title "Pay the rent" --at 11:30
         belfry edit rent --monthly 1 --note ""
-        belfry edit bins --schedule "every other tue 7pm"
+        belfry edit bins every other tue 7pm
         belfry edit rent --tag +home,-work
 
       Who is alerted if nobody responds is changed with 'belfry cascade'.

@@ -8,7 +8,7 @@ struct Snooze: ParsableCommand {
     commandName: "snooze",
     abstract: "Silence a ringing alarm, which rings again later.",
     discussion: """
-      Behind the alarms: a length of time, or until and a time. The default is the setting snooze (9 minutes).
+      Name the alarms, then a length of time, or "until" and a time. The default is the setting snooze (9 minutes).
 
         belfry snooze            # the alarm that rings
         belfry snooze rent 1h

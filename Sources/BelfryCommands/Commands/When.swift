@@ -10,12 +10,14 @@ struct When: ParsableCommand {
     discussion: """
       Stores nothing. The same words work in 'belfry add TITLE …' and in --schedule.
 
-      Days         every day; mon-fri; weekends; every other tue; every 2 weeks on mon,thu
+      Days         every day; mon-fri; weekends; every other tue;
+                   every 2 weeks on mon,thu
       Months       every 15th; 1st and 15th of the month; last day of the month;
                    every 3 months on the 5th
       Workdays     every workday; last workday; third workday of the month;
                    last workday of the quarter
-      Weekdays     first mon of the month; last fri of june; second-to-last fri of the month
+      Weekdays     first mon of the month; last fri of june;
+                   second-to-last fri of the month
       Years        every 24 dec; 4th thu of nov; 10 of mar,jun,sep,dec
       Once         tomorrow 18:00; friday 9am; 24 dec 18:00; in 20m; in 3 days at 9am
       After done   90 days after done at 18:00
@@ -23,8 +25,8 @@ struct When: ParsableCommand {
       Limits       from 1 dec; until june; 10 times; for 3 weeks;
                    except 24 dec - 2 jan; except holidays
       Zone         berlin time; in new york; Europe/Berlin
-      Others       a line of cron (0 9 * * 1-5), OnCalendar of systemd (Mon..Fri 09:00),
-                   RRULE (FREQ=DAILY)
+      Others       a line of cron (0 9 * * 1-5), an RRULE (FREQ=DAILY),
+                   OnCalendar of systemd (Mon..Fri 09:00)
       """)
 
   @Argument(help: "The schedule.", completion: .text)

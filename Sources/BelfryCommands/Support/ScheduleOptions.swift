@@ -34,7 +34,7 @@ struct ScheduleOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Again 90d (2w, 6mo, 1y) after it was done; until then, daily.", valueName: "period"))
+      "90d, 2w, 6mo or 1y after it was done; daily while overdue.", valueName: "period"))
   var afterDone: String?
 
   @Option(help: ArgumentHelp("Only every n-th day, week, month or year.", valueName: "n"))
