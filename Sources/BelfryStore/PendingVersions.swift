@@ -97,22 +97,21 @@ extension Store {
   func pendingVersions() -> PendingVersions? {
     guard let head = local.readHead() else { return nil }
     let seen = local.readSeen()
-    let interrupted = interruptedAlarms()
-    guard head != seen || !interrupted.isEmpty, let repository = try? repository() else {
-      return nil
-    }
+    // An unreadable journal is reported by the next write.
+    let writes = local.hasJournal ? (try? local.interruptedWrites())?.entries ?? [] : []
+    guard head != seen || !writes.isEmpty, let repository = try? repository() else { return nil }
+    repository.hold(writes.flatMap(\.objects))
+    let interrupted = interruptedAlarms(writes)
     return try? PendingVersions(
       repository, head: head == seen ? nil : head, seen: seen, interrupted: interrupted,
       now: context.now)
   }
 
-  /// Returns the blobs of the alarms of an interrupted write, unless the write will be rolled back.
-  private func interruptedAlarms() -> [Identifier: ObjectID] {
-    // An unreadable journal is reported by the next write.
-    guard let journal = (try? local.readJournal()) ?? nil, !journal.isRefused else { return [:] }
+  /// Returns the blobs of the alarms of interrupted writes.
+  private func interruptedAlarms(_ writes: [JournalEntry]) -> [Identifier: ObjectID] {
     var alarms: [Identifier: ObjectID] = [:]
-    for (path, blob) in journal.files {
-      if case .alarm(let id)? = RecordPath(path), let blob { alarms[id] = blob }
+    for file in writes.flatMap(\.files) {
+      if case .alarm(let id)? = RecordPath(file.path), let blob = file.blob { alarms[id] = blob }
     }
     return alarms
   }

@@ -141,6 +141,7 @@ extension Store {
       devices.isZoneRecorded, branch.movedHead == nil || adoptionFailure != nil, !local.hasJournal
     {
       index.save()
+      checkpoint.runIfIdle()
       return Evaluated(problems: index.problems, nextChange: index.nextChange)
     }
     do {

@@ -80,7 +80,9 @@ public final class Store: Sendable {
     }
     let local = LocalState(gitDirectory: gitDirectory)
     if let device = try local.identity(machine: context.machine) {
-      return (Store(path: path, context: context, device: device, local: local), .existing)
+      let store = Store(path: path, context: context, device: device, local: local)
+      store.recoverFromPowerFailure()
+      return (store, .existing)
     }
     // A repository that was never a store has neither folder.
     guard isFolder(local.folder) || isFolder(path + "/devices") else {
@@ -97,7 +99,7 @@ public final class Store: Sendable {
     }
   }
 
-  /// Opens the store at `path` for reading. Creates and changes nothing.
+  /// Opens the store at `path` for reading. Creates and changes nothing, unless a power failure has interrupted writes.
   ///
   /// - Returns: The store; nil if nothing is at the path, or an empty folder.
   /// - Throws: The same errors as `open`.
@@ -108,8 +110,10 @@ public final class Store: Sendable {
     guard known != nil || isFolder(local.folder) || isFolder(path + "/devices") else {
       throw StoreError.notAStore(path: path)
     }
-    return Store(
+    let store = Store(
       path: path, context: context, device: known ?? presumedDevice(path, context), local: local)
+    if known != nil { store.recoverFromPowerFailure() }
+    return store
   }
 
   /// False for a clone that no command has changed yet: `device` is then the device that it most likely is.

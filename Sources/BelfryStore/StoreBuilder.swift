@@ -36,6 +36,7 @@ struct StoreBuilder {
   func finish() throws {
     let isNew = try repository.commit(of: "HEAD") == nil
     try store.register(store.device, message: isNew ? "Create the store" : nil)
+    try store.checkpoint.flush()
     guard rename(store.path, path) == 0 else {
       let number = errno
       // Another process was faster, and its store is equivalent.

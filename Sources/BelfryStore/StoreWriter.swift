@@ -6,12 +6,14 @@ import Glibc
 /// `Store.write(reconciling:)`).
 ///
 /// ```
-/// blobs → journal → record files → index → trees, commit → branch (the commit point) → alarm index
+/// objects in memory → journal (the only flush) → objects → record files → index → branch (the commit point)
+///                   → alarm index
 /// ```
 ///
-/// If a step before the commit point fails, the old files are restored from backups, which needs no disk space. If the
-/// process ends before the commit point, the journal remains. It names files and blobs: the next reconciliation commits
-/// all of them, or, after a failure whose files could not be restored, none (see `JournalRecovery`).
+/// If a step before the commit point fails, the old files are restored from backups, which needs no disk space, and the
+/// write is removed from the journal. If the process ends before the commit point, or the power fails at any time, the
+/// journal remains: the next reconciliation completes the write, or, after a failure whose files could not be restored,
+/// undoes it (see `JournalRecovery`).
 final class StoreWriter {
   /// The store.
   let store: Store
@@ -92,32 +94,32 @@ final class StoreWriter {
   func commit(
     _ files: [String: [UInt8]?], keeping kept: Set<String> = [], message: String
   ) throws -> ObjectID {
-    try write(files, keeping: kept, message: message) { blobs in
-      try self.advance { head in
-        let tree = try self.tree(from: head.map { try self.repository.commit($0).tree }, blobs)
-        return try self.repository.writeCommit(
-          tree: tree, parents: head.map { [$0] } ?? [], signature: self.signature,
-          message: message)
+    for _ in 0..<StoreWriter.maxAttempts {
+      do {
+        return try write(files, keeping: kept) { blobs in
+          let head = try self.head()
+          let tree = try self.tree(from: head.map { try self.repository.commit($0).tree }, blobs)
+          let commit = try self.repository.writeCommit(
+            tree: tree, parents: head.map { [$0] } ?? [], signature: self.signature,
+            message: message)
+          return Move(from: head, to: commit)
+        }
+      } catch is MovedElsewhere {
+        // Another program has moved the branch in the meantime.
       }
-    }
-  }
-
-  /// Moves the branch to a commit that `make` creates on top of it. Retries if another program moves the branch in the
-  /// meantime.
-  private func advance(_ make: (ObjectID?) throws -> ObjectID) throws -> ObjectID {
-    for _ in 0..<20 {
-      let head = try head()
-      let commit = try make(head)
-      if try move(from: head, to: commit) { return commit }
     }
     throw StoreError.gitBusy(path: branch, by: nil)
   }
+
+  /// The number of attempts to commit on top of a branch that other programs move.
+  private static let maxAttempts = 20
 
   /// Moves the branch. Returns false if it is no longer at `from`.
   func move(from head: ObjectID?, to commit: ObjectID) throws -> Bool {
     let isMoved = try store.waitingForGit(repository.lock(of: branch), in: repository) {
       switch try repository.moveReference(
-        branch, from: head, to: commit, signature: signature, message: store.context.process)
+        branch, from: head, to: commit, signature: signature, message: store.context.process,
+        isDurable: false)
       {
       case .moved: true
       case .elsewhere: false
@@ -128,65 +130,110 @@ final class StoreWriter {
     return isMoved
   }
 
-  /// Writes files, calls `commit` to create the commit that contains them, and updates git's index and the alarm index.
+  /// A move of the branch.
+  struct Move {
+    /// The commit before; nil before the first one.
+    var from: ObjectID?
+    /// The commit after. It may be the same.
+    var to: ObjectID
+  }
+
+  /// The error of a write that was rolled back because another program has moved the branch.
+  struct MovedElsewhere: Error {}
+
+  /// Writes files, moves the branch to a commit that contains them, and updates git's index and the alarm index.
   ///
   /// - Parameters:
   ///   - files: The contents by path. Nil removes a file from the branch, but not from the work tree.
   ///   - kept: The files that are committed, but not written to the work tree.
   ///   - known: The blobs of files that the repository already contains.
-  ///   - message: The message of the commit, for the completion of an interrupted write; nil if the write doesn't make
-  ///     its own commit.
-  ///   - commit: Receives the blobs, and returns the new commit of the branch.
+  ///   - prepare: Receives the blobs, creates the commit, and returns the move of the branch.
   /// - Returns: The new commit of the branch.
+  /// - Throws: `MovedElsewhere` if the branch is no longer where the move begins; `StoreError`, `GitError`, `FileError`;
+  ///   the errors of `prepare`. Nothing has changed then.
   @discardableResult
   func write(
     _ files: [String: [UInt8]?], keeping kept: Set<String> = [], known: [String: ObjectID] = [:],
-    message: String? = nil, commit: ([String: ObjectID?]) throws -> ObjectID
+    prepare: ([String: ObjectID?]) throws -> Move
   ) throws -> ObjectID {
-    let paths = files.keys.sorted()
-    // The blobs are written first, so that a full disk is detected before any file has changed.
+    repository.holdNewObjects()
+    defer { repository.dropHeldObjects() }
     var blobs: [String: ObjectID?] = [:]
-    for path in paths {
+    for path in files.keys.sorted() {
       blobs[path] = .some(
         try known[path] ?? files[path]?.map { try repository.writeBlob($0) } ?? nil)
     }
+    let move = try prepare(blobs)
+    let entry = JournalEntry(
+      head: move.from, target: move.to, message: nil,
+      files: blobs.keys.sorted().map {
+        .init(path: $0, blob: blobs[$0] ?? nil, isKept: kept.contains($0))
+      }, objects: try repository.heldObjects())
+    let before = try store.local.log.append(entry.bytes, session: store.local.session)
     var transaction = WorkTreeTransaction(store, keeping: kept)
-    try store.local.beginJournal(
-      paths.map { ($0, blobs[$0] ?? nil) }, head: try head(), message: message)
-    let result: ObjectID
     do {
-      try transaction.apply(files)
-      try updateIndex(
-        Dictionary(
-          uniqueKeysWithValues: blobs.map { path, blob in
-            // Without a status, git reads the file itself and detects the difference.
-            (
-              path,
-              blob.map { IndexFile.Entry(id: $0, status: transaction.written[path] ?? stat()) }
-            )
-          }))
-      transaction.isIndexed = true
-      result = try commit(blobs)
+      try apply(entry, files, move, &transaction)
     } catch {
-      rollBack(&transaction)
+      rollBack(&transaction, to: before)
       throw error
     }
     noteReconciled()
-    store.local.endJournal()
+    store.local.log.finish()
     transaction.removeBackups()
     repository.forgetOldIndex()
     store.alarmIndexCache.update(files: files, blobs: blobs, written: transaction.written)
+    store.checkpoint.runIfLarge()
     store.local.pokeDaemon()
     // An error is ignored: the next command then compares the settings with the branch once more.
     if transaction.written[SettingsFile.path] != nil { try? store.settleSettings() }
     if transaction.written.keys.contains(where: { $0.hasPrefix(CalendarRecord.folder) }) {
       try? store.calendars.settle()
     }
-    return result
+    return move.to
+  }
+
+  /// Writes files whose versions the branch contains already.
+  ///
+  /// - Parameters:
+  ///   - files: The contents by path.
+  ///   - known: The blobs of files that the repository already contains.
+  ///   - head: The commit of the branch.
+  func checkOut(
+    _ files: [String: [UInt8]?], known: [String: ObjectID] = [:], of head: ObjectID
+  ) throws {
+    try write(files, known: known) { _ in Move(from: head, to: head) }
+  }
+
+  /// Applies an entry of the journal: writes its objects and files, updates git's index, and moves the branch.
+  private func apply(
+    _ entry: JournalEntry, _ files: [String: [UInt8]?], _ move: Move,
+    _ transaction: inout WorkTreeTransaction
+  ) throws {
+    for object in entry.objects { try repository.restore(object) }
+    // libgit2 and the recovery read the objects from now on.
+    repository.dropHeldObjects()
+    try transaction.apply(files)
+    try updateIndex(
+      Dictionary(
+        uniqueKeysWithValues: entry.files.map { file in
+          // Without a status, git reads the file itself and detects the difference.
+          (
+            file.path,
+            file.blob.map {
+              IndexFile.Entry(id: $0, status: transaction.written[file.path] ?? stat())
+            }
+          )
+        }))
+    transaction.isIndexed = true
+    if move.from != move.to, try !self.move(from: move.from, to: move.to) { throw MovedElsewhere() }
   }
 
   /// Rolls back a failed write. If that fails, too, the next writer repeats it.
-  private func rollBack(_ transaction: inout WorkTreeTransaction) {
+  ///
+  /// - Parameter before: The state of the journal before the write.
+  private func rollBack(
+    _ transaction: inout WorkTreeTransaction, to before: WriteAheadLog.State
+  ) {
     var isComplete = transaction.rollBack()
     if transaction.isIndexed, !repository.restoreIndex() {
       do {
@@ -196,10 +243,10 @@ final class StoreWriter {
       }
     }
     if isComplete {
-      store.local.endJournal()
+      store.local.log.cancel(to: before)
       transaction.removeBackups()
     } else {
-      store.local.refuseJournal()
+      store.local.log.refuse()
     }
   }
 
@@ -218,12 +265,12 @@ final class StoreWriter {
   func updateIndex(_ changes: [String: IndexFile.Entry?]) throws {
     try store.waitingForGit(repository.gitDirectory + "index.lock", in: repository) {
       do {
-        return try repository.updateIndex(changes)
+        return try repository.updateIndex(changes, syncing: false)
       } catch IndexFile.Failure.busy {
         return nil
       } catch IndexFile.Failure.unmerged {
         try MergeConflictResolver(store, repository).resolve()
-        return try repository.updateIndex(changes)
+        return try repository.updateIndex(changes, syncing: false)
       }
     }
   }

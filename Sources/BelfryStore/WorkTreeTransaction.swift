@@ -1,7 +1,7 @@
 import Git
 import Glibc
 
-/// The replacement of record files in the work tree, with backups for a rollback.
+/// The replacement of record files in the work tree, with backups for a rollback. The journal makes it durable.
 struct WorkTreeTransaction {
   private let store: Store
   private let kept: Set<String>
@@ -11,9 +11,6 @@ struct WorkTreeTransaction {
   private(set) var written: [String: stat] = [:]
   /// True if git's index contains the files.
   var isIndexed = false
-
-  /// The number of files above which they are synced together.
-  private static let maxSingleSyncs = 16
 
   /// Creates a transaction.
   ///
@@ -31,18 +28,16 @@ struct WorkTreeTransaction {
 
   /// Writes the files. The old ones become backups.
   mutating func apply(_ files: [String: [UInt8]?]) throws {
-    let isBatch = files.count > WorkTreeTransaction.maxSingleSyncs
     var folders: Set<String> = []
     for path in files.keys.sorted() {
       let file = "\(store.path)/\(path)"
       guard let content = files[path] ?? nil, !kept.contains(path) else { continue }
       let folder = DurableFile.parent(of: file)
-      if folders.insert(folder).inserted { try DurableFile.makeFolder(folder) }
+      if folders.insert(folder).inserted { try DurableFile.makeFolder(folder, syncing: false) }
       touched.append((path, try DurableFile.keep(file, as: backup(touched.count))))
       written[path] = try DurableFile.write(
-        content, to: file, temporary: store.local.temporary("record"), syncing: !isBatch)
+        content, to: file, temporary: store.local.temporary("record"), syncing: false)
     }
-    if isBatch { try DurableFile.syncFileSystem(of: store.path) }
   }
 
   /// Restores the old files. Returns false if one could not be restored.
@@ -65,7 +60,8 @@ struct WorkTreeTransaction {
     if rename(backup, file) == 0 { return true }
     guard errno == EXDEV, let old = (try? DurableFile.read(backup)) ?? nil else { return false }
     let temporary = store.local.temporary("record")
-    return (try? DurableFile.write(old.bytes, to: file, temporary: temporary)) != nil
+    return (try? DurableFile.write(old.bytes, to: file, temporary: temporary, syncing: false))
+      != nil
   }
 
   /// Removes the backups.

@@ -163,6 +163,12 @@ public enum DurableFile {
     return String(decoding: file.bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
   }
 
+  /// Returns the first line of a kernel file (`/proc`), without its newline, or nil if it cannot be read.
+  public static func firstLine(ofStream path: String) -> String? {
+    guard let bytes = try? readStream(path) else { return nil }
+    return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+  }
+
   /// Returns at most 64 KiB of a kernel file (`/proc`), which doesn't report its size.
   public static func readStream(_ path: String) throws(FileError) -> [UInt8] {
     let file = try Descriptor(path, O_RDONLY | O_NONBLOCK)
@@ -306,10 +312,14 @@ public enum DurableFile {
     guard fsync(folder.number) == 0 else { throw FileError("sync", path) }
   }
 
-  /// Creates a folder and its missing parents, durably. An existing folder is no error.
-  public static func makeFolder(_ path: String, mode: mode_t = 0o755) throws(FileError) {
+  /// Creates a folder and its missing parents. An existing folder is no error.
+  ///
+  /// - Parameter syncing: False if the folders need not be durable when the call returns.
+  public static func makeFolder(
+    _ path: String, mode: mode_t = 0o755, syncing: Bool = true
+  ) throws(FileError) {
     if mkdir(path, mode) == 0 {
-      try syncFolder(of: path)
+      if syncing { try syncFolder(of: path) }
       return
     }
     switch errno {
@@ -320,11 +330,11 @@ public enum DurableFile {
         throw FileError("create the folder", path, number: ENOTDIR)
       }
     case ENOENT where path.contains("/"):
-      try makeFolder(parent(of: path), mode: mode)
+      try makeFolder(parent(of: path), mode: mode, syncing: syncing)
       guard mkdir(path, mode) == 0 || errno == EEXIST else {
         throw FileError("create the folder", path)
       }
-      try syncFolder(of: path)
+      if syncing { try syncFolder(of: path) }
     default: throw FileError("create the folder", path)
     }
   }

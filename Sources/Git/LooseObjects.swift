@@ -33,6 +33,8 @@ struct LooseObjects: Sendable {
   let folder: String
   /// The path of a new file before its rename, on the same file system.
   let temporary: String
+  /// The objects that are not written yet.
+  let held = HeldObjects()
 
   /// Returns the path of an object's file.
   func path(_ id: ObjectID) -> String {
@@ -46,6 +48,7 @@ struct LooseObjects: Sendable {
   ///
   /// - Throws: `Damage` if the file is damaged or inflates to more than `limit` bytes, or `FileError`.
   func read(_ id: ObjectID, limit: Int) throws -> Object? {
+    if let object = held.object(id) { return object }
     // Compressed data is at most slightly longer than its content.
     guard let file = try DurableFile.read(path(id), limit: limit + limit / 100 + 1024) else {
       return nil
@@ -141,23 +144,96 @@ struct LooseObjects: Sendable {
     } catch let error as FileError where error.number == EFBIG {
       // The file is larger than the object can be, so it is damaged.
     }
-    try DurableFile.write(
-      try LooseObjects.deflated(kind, bytes), to: file, temporary: temporary, mode: 0o444,
-      syncing: false, makingFolder: true)
+    try write(EncodedObject(id: id, bytes: try LooseObjects.deflated(kind, bytes)))
     return (id, file)
   }
 
-  private static func deflated(_ kind: Kind, _ bytes: [UInt8]) throws -> [UInt8] {
+  /// Writes the file of an object without syncing it.
+  private func write(_ object: EncodedObject) throws(FileError) {
+    try DurableFile.write(
+      object.bytes, to: path(object.id), temporary: temporary, mode: 0o444, syncing: false,
+      makingFolder: true)
+  }
+
+  /// Keeps objects in memory for reads. Those that are damaged are left out.
+  func hold(_ objects: [EncodedObject]) {
+    held.keep(true)
+    for encoded in objects {
+      var bytes = encoded.bytes
+      guard let object = try? LooseObjects.inflate(&bytes, limit: 256 << 20),
+        LooseObjects.name(object.kind, object.bytes) == encoded.id
+      else { continue }
+      _ = held.insert(encoded.id, object)
+    }
+  }
+
+  /// Writes the file of an object without syncing it, unless an intact one exists.
+  func restore(_ object: EncodedObject) throws {
+    if access(path(object.id), F_OK) == 0, (try? read(object.id, limit: 256 << 20)) ?? nil != nil {
+      return
+    }
+    try write(object)
+  }
+
+  /// The size in bytes above which a tree is stored without compression, whose time would exceed that of everything
+  /// else in a write. git compresses it when it packs the objects.
+  private static let maxCompressedTree = 64 << 10
+
+  /// Returns the content of an object's file.
+  static func deflated(_ kind: Kind, _ bytes: [UInt8]) throws -> [UInt8] {
     let content = Array("\(kind.rawValue) \(bytes.count)\0".utf8) + bytes
     var size = compressBound(UInt(content.count))
     var code = Z_OK
     let result = [UInt8](unsafeUninitializedCapacity: Int(size)) { output, count in
       code = compress2(
-        output.baseAddress, &size, content, UInt(content.count), Z_BEST_SPEED)
+        output.baseAddress, &size, content, UInt(content.count),
+        kind == .tree && bytes.count > maxCompressedTree ? Z_NO_COMPRESSION : Z_BEST_SPEED)
       count = code == Z_OK ? Int(size) : 0
     }
     guard code == Z_OK else { throw FileError("compress", "an object", number: ENOMEM) }
     return result
+  }
+}
+
+/// An object as the content of its file.
+public struct EncodedObject: Hashable, Sendable {
+  /// The id of the object.
+  public let id: ObjectID
+  /// The compressed content of the file.
+  public let bytes: [UInt8]
+
+  /// Creates an object from its parts.
+  public init(id: ObjectID, bytes: [UInt8]) {
+    self.id = id
+    self.bytes = bytes
+  }
+}
+
+/// New objects that are kept in memory, where only their own process reads them.
+final class HeldObjects: Sendable {
+  /// The objects by id; nil if new objects are written at once.
+  private let objects = Mutex<[ObjectID: LooseObjects.Object]?>(nil)
+
+  /// Begins or ends the keeping of new objects. The present ones are dropped.
+  func keep(_ isKeeping: Bool) { objects.withLock { $0 = isKeeping ? [:] : nil } }
+
+  /// Keeps an object. Returns false if new objects are written at once.
+  func insert(_ id: ObjectID, _ object: LooseObjects.Object) -> Bool {
+    objects.withLock { objects in
+      if objects == nil { return false }
+      objects?[id] = object
+      return true
+    }
+  }
+
+  func object(_ id: ObjectID) -> LooseObjects.Object? { objects.withLock { $0?[id] } }
+
+  /// Returns the objects, sorted by id.
+  func encoded() throws -> [EncodedObject] {
+    let held = objects.withLock { $0 ?? [:] }
+    return try held.sorted { $0.key < $1.key }.map { id, object in
+      EncodedObject(id: id, bytes: try LooseObjects.deflated(object.kind, object.bytes))
+    }
   }
 }
 

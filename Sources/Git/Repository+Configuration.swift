@@ -35,6 +35,9 @@ extension Repository {
       }
       try GitError.check(git_transaction_commit(transaction), operation)
     }
+    // An error is ignored: the change was made, and the file can be a link.
+    try? DurableFile.sync(commonDirectory + "config")
+    try? DurableFile.syncFolder(of: commonDirectory + "config")
   }
 
   /// An entry of git's configuration. The value is nil for a key without `=`.

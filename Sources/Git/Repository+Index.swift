@@ -13,11 +13,15 @@ extension Repository {
   /// A split index is joined into one file. libgit2 rewrites an index that cannot be spliced, which is slower. A
   /// missing index, or one that libgit2 doesn't support either, is rebuilt from HEAD.
   ///
-  /// - Parameter changes: The entries by path; nil removes an entry.
+  /// - Parameters:
+  ///   - changes: The entries by path; nil removes an entry.
+  ///   - syncing: False if the index need not be durable when the call returns.
   /// - Throws: `IndexFile.Failure`, `FileError` or `GitError`.
-  public func updateIndex(_ changes: [String: IndexFile.Entry?]) throws {
+  public func updateIndex(
+    _ changes: [String: IndexFile.Entry?], syncing: Bool = true
+  ) throws {
     do {
-      try replaceIndex { current in
+      try replaceIndex(syncing: syncing) { current in
         guard let bytes = try current ?? emptyIndex() else { throw IndexFile.Failure.unsupported }
         func replaced(_ bytes: [UInt8]) throws -> [UInt8] {
           try IndexFile.replacing(changes, in: bytes) { Array(Insecure.SHA1.hash(data: $0)) }
@@ -41,7 +45,7 @@ extension Repository {
       SplitIndex.isSplit(bytes)
     else { return }
     do {
-      try replaceIndex { current in
+      try replaceIndex(syncing: true) { current in
         let bytes = Array(try whole(current ?? []).dropLast(ObjectID.byteCount))
         return bytes + Array(Insecure.SHA1.hash(data: bytes))
       }
@@ -58,7 +62,9 @@ extension Repository {
   }
 
   /// Replaces the index with the bytes that `change` returns. `change` receives nil if there is no index.
-  private func replaceIndex(_ change: ([UInt8]?) throws -> [UInt8]) throws {
+  private func replaceIndex(
+    syncing: Bool, _ change: ([UInt8]?) throws -> [UInt8]
+  ) throws {
     let path = gitDirectory + "index"
     let scratch = self.scratch + "/new-index"
     let lock = path + ".lock"
@@ -68,7 +74,7 @@ extension Repository {
     do {
       let next = try change(try DurableFile.read(path)?.bytes)
       try DurableFile.fill(placeholder.number, next, lock)
-      guard fsync(placeholder.number) == 0 else { throw FileError("sync", lock) }
+      guard !syncing || fsync(placeholder.number) == 0 else { throw FileError("sync", lock) }
       _ = unlink(oldIndex)
       _ = try DurableFile.keep(path, as: oldIndex)
       guard rename(lock, path) == 0 else { throw FileError("write", path) }

@@ -148,16 +148,8 @@ extension Repository {
       known[id] = answer
       return answer
     }
-    func files(_ folder: String) -> [String] {
-      DurableFile.names(in: folder).sorted().flatMap { name -> [String] in
-        let path = "\(folder)/\(name)"
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return [] }
-        return status.st_mode & S_IFMT == S_IFDIR ? files(path) : [path]
-      }
-    }
     var broken: [(path: String, content: [UInt8])] = []
-    for path in files(commonDirectory + "logs") {
+    for path in Repository.files(in: commonDirectory + "logs") {
       guard let file = (try? DurableFile.read(path, limit: 256 << 20)) ?? nil else { continue }
       let lines = file.bytes.split(separator: UInt8(ascii: "\n"))
       let good = lines.filter { line in

@@ -134,9 +134,31 @@ extension Repository {
   private func write(_ bytes: [UInt8], _ kind: LooseObjects.Kind) throws -> ObjectID {
     let id = LooseObjects.name(kind, bytes)
     if try isPacked(id) { return id }
+    if loose.held.insert(id, LooseObjects.Object(kind: kind, bytes: bytes)) { return id }
     unsynced.insert(try loose.write(kind, bytes).file)
     return id
   }
+
+  // MARK: New objects in memory
+
+  /// Keeps new objects in memory from now on. Reads find them, and nothing else does.
+  public func holdNewObjects() { loose.held.keep(true) }
+
+  /// Keeps objects in memory for reads. Those that are damaged are left out.
+  public func hold(_ objects: [EncodedObject]) {
+    if !objects.isEmpty { loose.hold(objects) }
+  }
+
+  /// Writes new objects at once from now on. Those in memory are dropped.
+  public func dropHeldObjects() { loose.held.keep(false) }
+
+  /// Returns the objects in memory as the contents of their files.
+  ///
+  /// - Throws: `FileError` if there is not enough memory.
+  public func heldObjects() throws -> [EncodedObject] { try loose.held.encoded() }
+
+  /// Writes an object's file unless an intact one exists. It is not durable: the caller keeps the object elsewhere.
+  public func restore(_ object: EncodedObject) throws { try loose.restore(object) }
 
   private func isPacked(_ id: ObjectID) throws(GitError) -> Bool {
     // libgit2 finds a loose object first, even if it is damaged.
@@ -250,10 +272,30 @@ extension Repository {
   ///   - to: The new value.
   ///   - signature: The author of the reflog entry.
   ///   - message: The message of the reflog entry.
+  ///   - isDurable: False if a power failure may undo the move.
   public func moveReference(
-    _ name: String, from: ObjectID?, to: ObjectID, signature: Signature, message: String
+    _ name: String, from: ObjectID?, to: ObjectID, signature: Signature, message: String,
+    isDurable: Bool = true
   ) throws -> Move {
     try unsynced.flush()
+    let move = try moveReference(name, from: from, to: to, signature, message)
+    if isDurable, case .moved = move { try syncReference(name) }
+    return move
+  }
+
+  /// Makes a reference and its reflogs durable.
+  private func syncReference(_ name: String) throws(FileError) {
+    for path in [
+      commonDirectory + name, "\(commonDirectory)logs/\(name)", gitDirectory + "logs/HEAD",
+    ] where access(path, F_OK) == 0 {
+      try DurableFile.sync(path)
+      try DurableFile.syncFolder(of: path)
+    }
+  }
+
+  private func moveReference(
+    _ name: String, from: ObjectID?, to: ObjectID, _ signature: Signature, _ message: String
+  ) throws(GitError) -> Move {
     return try with { repository throws(GitError) in
       var reference: OpaquePointer?
       defer { git_reference_free(reference) }

@@ -65,7 +65,7 @@ import Testing
   }
 
   private static let subjects = [
-    "Finish an interrupted write", "Restore records that another program removed",
+    "Write", "Restore records that another program removed",
     "Edited by hand: Rye", "Edited by hand: settings", "Edited by hand: holidays",
     "Edited by hand: devices",
   ]

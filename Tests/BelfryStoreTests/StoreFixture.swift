@@ -148,13 +148,38 @@ struct StoreFixture {
     DurableFile.names(in: store.local.folder).filter { $0.hasPrefix("new-") }
   }
 
-  /// Writes the journal of a process that was killed before it wrote a file.
+  /// Leaves the journal of a process that was killed before it wrote an object or a file.
+  ///
+  /// - Parameter head: The commit on which the write builds; nil for the present one.
   func leaveJournal(
-    _ files: [String: [UInt8]], head: ObjectID? = nil, message: String? = nil
+    _ files: [String: [UInt8]], head: ObjectID? = nil,
+    message: String = "Write\n\nDevice: laptop\n"
   ) throws {
     let repository = try store.repository()
-    try store.local.beginJournal(
-      files.map { ($0.key, try repository.writeBlob($0.value)) }, head: try head ?? self.head(),
-      message: message)
+    let head = try head ?? self.head()
+    repository.holdNewObjects()
+    var blobs: [String: ObjectID?] = [:]
+    for (path, bytes) in files { blobs[path] = .some(try repository.writeBlob(bytes)) }
+    let writer = StoreWriter(
+      store, repository, branch: "refs/heads/main", signature: try store.signature(repository),
+      hold: try CollectionHold(repository), seen: head)
+    let commit = try repository.writeCommit(
+      tree: writer.tree(from: repository.commit(head).tree, blobs), parents: [head],
+      signature: store.signature(repository), message: message)
+    let entry = JournalEntry(
+      head: head, target: commit, message: nil,
+      files: blobs.keys.sorted().map { .init(path: $0, blob: blobs[$0] ?? nil) },
+      objects: try repository.heldObjects())
+    _ = try store.local.log.append(entry.bytes, session: store.local.session)
+  }
+
+  /// Leaves the journal of a process of version 0.1, which wrote the blobs first.
+  func leaveJournalOfVersion01(_ files: [String: [UInt8]], message: String? = nil) throws {
+    let repository = try store.repository()
+    let lines =
+      [try head().description]
+      + (try files.sorted { $0.key < $1.key }.map { "\(try repository.writeBlob($1)) \($0)" })
+      + (message.map { ["", $0] } ?? [])
+    try sandbox.write(lines.joined(separator: "\n"), to: store.local.journal)
   }
 }

@@ -8,8 +8,6 @@ import Testing
 
 /// Commits of records, and their failures before the commit point.
 @Suite struct StoreWriterTests {
-  private struct Failure: Error {}
-
   @Test("Creating a writer changes nothing")
   func initializer() async throws {
     let fixture = try await StoreFixture("Tea")
@@ -73,11 +71,14 @@ import Testing
     let writer = try fixture.writer()
     var files = milk.files
     files[AlarmRecord.path(tea.id)] = fixture.renamed(tea, "Coffee")
-    #expect(throws: Failure.self) {
-      try writer.write(files) { _ in
-        // The files are in the work tree now.
-        #expect(try fixture.sandbox.read(fixture.file(tea)).contains("Coffee"))
-        throw Failure()
+    #expect(throws: StoreWriter.MovedElsewhere.self) {
+      try writer.write(files) { blobs in
+        let tree = try writer.tree(from: writer.repository.commit(head).tree, blobs)
+        let signature = try fixture.store.signature(writer.repository)
+        let other = try writer.repository.writeCommit(
+          tree: tree, parents: [], signature: signature, message: "Other")
+        // The branch is elsewhere, which the last step finds.
+        return StoreWriter.Move(from: other, to: other == head ? other : head)
       }
     }
     #expect(try fixture.sandbox.read(fixture.file(tea)) == text)
@@ -93,16 +94,11 @@ import Testing
     let fixture = try await StoreFixture("Tea")
     let tea = try fixture.alarm("Tea")
     let (head, text) = (try fixture.head(), try fixture.sandbox.read(fixture.file(tea)))
-    #expect(throws: Failure.self) {
-      let writer = try fixture.writer()
-      try writer.write([AlarmRecord.path(tea.id): fixture.renamed(tea, "Coffee")]) { _ in
-        // Without the backup, the file cannot be restored.
-        #expect(unlink(fixture.store.local.temporary("old-0")) == 0)
-        throw Failure()
-      }
-    }
-    #expect(try fixture.sandbox.read(fixture.file(tea)).contains("Coffee"))
-    #expect(try fixture.store.local.readJournal()?.isRefused == true)
+    let renamed = fixture.renamed(tea, "Coffee")
+    try fixture.leaveJournal([AlarmRecord.path(tea.id): renamed])
+    try fixture.sandbox.write(String(decoding: renamed, as: UTF8.self), to: fixture.file(tea))
+    fixture.store.local.log.refuse()
+    #expect(try fixture.store.local.interruptedWrites().refused != nil)
     try fixture.store.write(reconciling: .branch) { _ in }
     #expect(try fixture.sandbox.read(fixture.file(tea)) == text)
     #expect(!fixture.store.local.hasJournal)

@@ -40,7 +40,7 @@ public struct RepositoryExamination: Sendable {
     let branch = head ?? "refs/heads/\(present ?? Repository.defaultBranch)"
     findings += try checkout(repository, head: head, present: present)
     findings += locks(repository, of: branch)
-    if try store.local.readJournal() != nil { findings.append(.interruptedWrite) }
+    if try !store.local.interruptedWrites().isEmpty { findings.append(.interruptedWrite) }
     findings += repository.damagedLooseObjects().map { .damagedObject($0) }
     let reference = Reference.broken(branch, of: repository)
     if let reference { findings.append(reference) }

@@ -42,7 +42,7 @@ struct LocalState: Sendable {
   var packLock: String { folder + "/pack.lock" }
   /// The alarm index.
   var alarmIndex: String { folder + "/alarm-index" }
-  /// The journal of the present write.
+  /// The journal of the writes since the last checkpoint.
   var journal: String { folder + "/journal" }
   /// The identity of this clone. Without it, the clone becomes another device at the next command.
   private var device: String { folder + "/device.json" }

@@ -155,7 +155,7 @@ private struct AlarmEdits {
     if differs {
       try writer.commit(files, message: message)
     } else if let head = try writer.head() {
-      try writer.write(files) { _ in head }
+      try writer.checkOut(files, of: head)
     }
   }
 

@@ -32,7 +32,7 @@ struct MissingRecordRestoration: ReconcileStep {
     }
     if files.isEmpty { return [] }
     if isCommitted {
-      try writer.write(files) { _ in head }
+      try writer.checkOut(files, of: head)
     } else {
       try writer.commit(
         files, message: CommitMessage("Restore the last valid version", device: store.device))

@@ -120,6 +120,7 @@ extension Store {
   /// - Throws: `StoreError.operationInProgress`, `.detachedHead`, `.gitBusy`, `GitError`, `FileError`.
   func reconciledWriter(_ scope: ReconcileScope) throws -> StoreWriter {
     let repository = try repository()
+    try PowerFailureRecovery(self).run(repository)
     if Repository.mayBeUnmerged(repository.gitDirectory) {
       try MergeConflictResolver(self, repository).resolve()
     }

@@ -32,6 +32,8 @@ struct WorkTreeUpdate: ReconcileStep {
 
   func run(_ writer: StoreWriter) throws {
     guard let head = try writer.head(), head != writer.reconciled else { return }
+    // git may not have flushed its commit, on which the journal's entries build.
+    try writer.store.checkpoint.flush()
     let seen = writer.reconciled
     writer.reconciled = head
     writer.isReconciling = true
@@ -107,7 +109,7 @@ private struct MovedRecords {
     for (kind, bytes) in edits { try write(bytes, kind) }
     if filesToCommit.isEmpty {
       if !filesToWrite.isEmpty {
-        try writer.write(filesToWrite.mapValues { $0 }, known: blobs) { _ in head }
+        try writer.checkOut(filesToWrite.mapValues { $0 }, known: blobs, of: head)
       }
     } else {
       let committed = Dictionary(
@@ -205,7 +207,7 @@ private struct MovedRecords {
       blobs[change.path] = blob
     }
     if !filesToWrite.isEmpty {
-      try writer.write(filesToWrite.mapValues { $0 }, known: blobs) { _ in head }
+      try writer.checkOut(filesToWrite.mapValues { $0 }, known: blobs, of: head)
     }
     try HandEditImport(.alarms(index.unsettled), isBranchUnknown: true).run(writer)
     let tracked = Set(committed.map(\.path))

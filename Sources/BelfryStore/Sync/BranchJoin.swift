@@ -23,9 +23,6 @@ struct BranchJoin {
     var refusals: [MergeRefusal] = []
   }
 
-  /// An error of a branch that moved during the merge.
-  private struct Race: Error {}
-
   /// The maximum number of refusals whose origin is searched.
   private static let maxLocated = 100
   /// The maximum number of commits in which origins are searched.
@@ -63,6 +60,8 @@ struct BranchJoin {
 
   private func joined(_ theirs: ObjectID) throws -> Outcome {
     var outcome = Outcome()
+    // git may not have flushed the fetched objects, on which the journal's entries build.
+    try store.checkpoint.flush()
     for _ in 0..<20 {
       let ours = try writer.head()
       if let ours, try repository.isAncestor(theirs, of: ours) { return outcome }
@@ -81,10 +80,9 @@ struct BranchJoin {
             : try writeMerge(
               [mine, other].compactMap { $0 }, tree: tree, isBehind: isBehind,
               decisions: join.decisions)
-          guard try writer.move(from: ours, to: target) else { throw Race() }
-          return target
+          return StoreWriter.Move(from: ours, to: target)
         }
-      } catch is Race {
+      } catch is StoreWriter.MovedElsewhere {
         continue
       }
       outcome.fetched =

@@ -1,0 +1,241 @@
+import BelfryCore
+import Git
+import Glibc
+
+/// The completion of writes whose process ended during them or whose effects a power failure undid, and the rollback of
+/// a write that failed.
+///
+/// - Precondition: A branch is checked out, and the store's lock is held, so that no other write is in progress. After a
+///   power failure, `PowerFailureRecovery` has run.
+/// - Effect: The branch contains the writes of the journal: it is at the commit of the last one, or at a later commit of
+///   another program, or at a commit that joins both. The work tree has their files, apart from hand edits. All writes
+///   are applied, and after a power failure the journal is empty.
+/// - Cost: Reads the head of one file. Otherwise in proportion to the interrupted writes.
+struct JournalRecovery: ReconcileStep {
+  static let stage = ReconcileStage.interruptedWrite
+
+  func run(_ writer: StoreWriter) throws {
+    let store = writer.store
+    guard store.local.hasJournal else { return }
+    try store.local.convertJournalOfVersion01()
+    let isAfterFailure = store.local.hasLostPower
+    let writes = try store.local.interruptedWrites()
+    // The process that ended may have held these locks.
+    for lock in writer.repository.locks(of: writer.branch) {
+      _ = writer.repository.removeStaleLock(lock, olderThan: 0)
+    }
+    var replay = Replay(writer, isAfterFailure: isAfterFailure)
+    if let refused = writes.refused { try replay.undo(refused) }
+    if !writes.entries.isEmpty { try replay.complete(writes.entries) }
+    store.local.log.finish()
+    if isAfterFailure {
+      // The writes of the recovery were not flushed either.
+      try store.checkpoint.run()
+      try? AlarmIndex(store).save()
+    }
+  }
+}
+
+/// The repetition of interrupted writes.
+private struct Replay {
+  private let writer: StoreWriter
+  private let isAfterFailure: Bool
+  private var store: Store { writer.store }
+  private var repository: Repository { writer.repository }
+  /// The versions by path that a file may have because a write is incomplete, and that are no hand edits.
+  private var earlier: [String: Set<ObjectID>] = [:]
+
+  /// - Parameter isAfterFailure: True if a file may have been damaged by a power failure.
+  init(_ writer: StoreWriter, isAfterFailure: Bool) {
+    self.writer = writer
+    self.isAfterFailure = isAfterFailure
+  }
+
+  // MARK: Completing
+
+  /// Completes writes in their order.
+  mutating func complete(_ entries: [JournalEntry]) throws {
+    for entry in entries {
+      for object in entry.objects { try repository.restore(object) }
+    }
+    guard let target = entries.last?.target else {
+      for entry in entries { try commitAgain([entry]) }
+      return
+    }
+    let head = try writer.head()
+    if try head == nil || repository.isAncestor(head ?? target, of: target) {
+      if head != target { try move(from: head, to: target) }
+    } else if try !repository.isAncestor(target, of: head ?? target) {
+      return try commitAgain(entries)
+    }
+    try restoreFiles(entries, of: target)
+    // The next step takes over what other programs have committed since then.
+    writer.reconciled = target
+    writer.noteReconciled()
+  }
+
+  private func move(from head: ObjectID?, to target: ObjectID) throws {
+    guard try writer.move(from: head, to: target) else {
+      throw StoreError.gitBusy(path: writer.branch, by: nil)
+    }
+  }
+
+  /// Writes the files of completed writes, and their entries in git's index.
+  ///
+  /// - Parameter target: The commit after the last write.
+  private mutating func restoreFiles(_ entries: [JournalEntry], of target: ObjectID) throws {
+    try noteEarlierVersions(entries)
+    var last: [String: JournalEntry.File] = [:]
+    for file in entries.flatMap(\.files) { last[file.path] = file }
+    var index: [String: IndexFile.Entry?] = [:]
+    for (path, file) in last.sorted(by: { $0.key < $1.key }) {
+      guard let blob = file.blob else {
+        index[path] = .some(nil)
+        continue
+      }
+      let status = try restore(file, blob)
+      index[path] = .some(IndexFile.Entry(id: blob, status: status ?? stat()))
+    }
+    // A branch that has moved on has other entries.
+    let head = try writer.head()
+    if head == target {
+      try writer.updateIndex(index)
+    } else {
+      try writer.resetIndex(last.keys.sorted())
+    }
+  }
+
+  private mutating func noteEarlierVersions(_ entries: [JournalEntry]) throws {
+    let tree = try entries.first?.head.map { try repository.commit($0).tree }
+    for file in entries.flatMap(\.files) {
+      if let blob = file.blob { earlier[file.path, default: []].insert(blob) }
+      if let known = try tree.flatMap({ try repository.blob(at: file.path, in: $0) }) {
+        earlier[file.path, default: []].insert(known)
+      }
+    }
+  }
+
+  /// Writes a file unless the user has edited it. Returns the file's status if it has the content of the write.
+  private func restore(_ file: JournalEntry.File, _ blob: ObjectID) throws -> stat? {
+    guard let kind = RecordPath(file.path) else { return nil }
+    let path = "\(store.path)/\(file.path)"
+    let current: (bytes: [UInt8], status: stat)?
+    do {
+      current = try DurableFile.read(path, limit: AlarmRecord.largest)
+    } catch {
+      // Something else than a record is in its place, which the user has put there.
+      return nil
+    }
+    if let current {
+      let now = Repository.blobID(current.bytes)
+      if now == blob { return current.status }
+      let isDamaged = isAfterFailure && kind.error(in: current.bytes) != nil
+      if !isDamaged, file.isKept || earlier[file.path]?.contains(now) != true { return nil }
+    } else if file.isKept, !isAfterFailure {
+      return nil
+    }
+    try DurableFile.makeFolder(DurableFile.parent(of: path), syncing: false)
+    return try DurableFile.write(
+      try repository.blob(blob, limit: kind.largest), to: path,
+      temporary: store.local.temporary("record"), syncing: false)
+  }
+
+  // MARK: Committing again
+
+  /// Commits the files of writes on top of a branch that does not contain them: the versions are joined.
+  private func commitAgain(_ entries: [JournalEntry]) throws {
+    let tree = try writer.head().map { try repository.commit($0).tree }
+    var intended: [String: [UInt8]] = [:]
+    for file in entries.flatMap(\.files) {
+      guard let kind = RecordPath(file.path), let blob = file.blob else { continue }
+      guard let bytes = try? repository.blob(blob, limit: kind.largest) else {
+        // Version 0.1 did not keep objects in its journal, and they had not reached the disk when the power failed.
+        for entry in entries { try undo(entry) }
+        return
+      }
+      intended[file.path] = bytes
+    }
+    let base = try entries.first?.head.flatMap { head in
+      try writer.head() == head ? nil : try? repository.commit(head).tree
+    }
+    var files: [String: [UInt8]?] = [:]
+    var edited: Set<String> = []
+    for (path, bytes) in intended {
+      let committed = try tree.flatMap { try repository.blob(at: path, in: $0) }
+      let id = Repository.blobID(bytes)
+      if committed == id { continue }
+      let content = try isMoved(entries) ? joined(path, bytes, committed, base: base) : bytes
+      // The committed version already contains the write.
+      if Repository.blobID(content) == committed { continue }
+      files[path] = .some(content)
+      // An edit that the user has made since then stays in the work tree.
+      let current = try? DurableFile.read("\(store.path)/\(path)", limit: AlarmRecord.largest)
+      if let current = current ?? nil, case let now = Repository.blobID(current.bytes), now != id,
+        now != committed
+      {
+        edited.insert(path)
+      }
+    }
+    if files.isEmpty { return }
+    try writer.commit(files, keeping: edited, message: message(for: entries))
+  }
+
+  /// Returns true if the branch has moved since the first write began.
+  private func isMoved(_ entries: [JournalEntry]) throws -> Bool {
+    try entries.first?.head != writer.head()
+  }
+
+  /// Returns the message for the commit of interrupted writes: that of the last one, so that the action can be undone,
+  /// and a trailer.
+  private func message(for entries: [JournalEntry]) -> String {
+    let own = entries.last.flatMap { entry in
+      entry.message ?? entry.target.flatMap { try? repository.commit($0).message }
+    }
+    guard let message = own else {
+      return CommitMessage("Finish an interrupted write", device: store.device).text
+    }
+    let trailers = CommitMessage.trailers(of: message)
+    // A write that was interrupted twice gets the trailer once.
+    if trailers["Device"] == nil || trailers[CommitMessage.recovered] != nil { return message }
+    return message + (message.hasSuffix("\n") ? "" : "\n") + "\(CommitMessage.recovered): true\n"
+  }
+
+  /// Returns the join of a file of an interrupted write and the committed version.
+  ///
+  /// - Parameter base: The tree from which both were made. It shows values that were edited without a stamp.
+  private func joined(
+    _ path: String, _ bytes: [UInt8], _ committed: ObjectID?, base: ObjectID?
+  ) -> [UInt8] {
+    guard let kind = RecordPath(path), let committed,
+      let known = try? repository.blob(committed, limit: kind.largest)
+    else { return bytes }
+    let join = RecordJoin(kind, ours: .success(bytes), theirs: .success(known)) {
+      let before = base.flatMap { (try? repository.blob(at: path, in: $0)) ?? nil }
+      return before.flatMap { try? repository.blob($0, limit: kind.largest) }
+    }
+    return join.bytes ?? bytes
+  }
+
+  // MARK: Undoing
+
+  /// Undoes a write: restores HEAD's versions of the files that still have the content of the write.
+  func undo(_ entry: JournalEntry) throws {
+    let tree = try writer.head().map { try repository.commit($0).tree }
+    for file in entry.files {
+      guard RecordPath(file.path) != nil, let blob = file.blob else { continue }
+      let path = "\(store.path)/\(file.path)"
+      guard let current = try DurableFile.read(path, limit: AlarmRecord.largest),
+        Repository.blobID(current.bytes) == blob
+      else { continue }
+      let committed = try tree.flatMap { try repository.blob(at: file.path, in: $0) }
+      if committed == blob { continue }
+      if let committed {
+        let bytes = try repository.blob(committed, limit: AlarmRecord.largest)
+        try DurableFile.write(bytes, to: path, temporary: store.local.temporary("record"))
+      } else if unlink(path) != 0, errno != ENOENT {
+        throw FileError("remove", path)
+      }
+    }
+    try writer.resetIndex(entry.files.map(\.path).filter { RecordPath($0) != nil })
+  }
+}

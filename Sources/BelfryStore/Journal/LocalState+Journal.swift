@@ -1,0 +1,97 @@
+import Git
+import Glibc
+
+/// The journal of a store, `journal`: a write-ahead log of all writes since the last checkpoint.
+///
+/// ```
+/// objects in memory → journal (the only flush) → objects → record files → index → branch (the commit point)
+/// ```
+///
+/// An acknowledged write is in the journal, so nothing after it needs a flush. After a power failure, which a changed
+/// `session` reveals, the next command applies all writes again: see `PowerFailureRecovery` and `JournalRecovery`.
+extension LocalState {
+  /// The write-ahead log.
+  var log: WriteAheadLog { WriteAheadLog(journal) }
+
+  /// The number of the session: it changes with every boot, and if the folder is on another disk than before.
+  ///
+  /// Data that was not flushed in one session may be missing in the next. `BELFRY_BOOT_ID` replaces the system's
+  /// identifier of the boot.
+  var session: UInt64 {
+    var status = stat()
+    _ = stat(folder, &status)
+    let boot =
+      getenv("BELFRY_BOOT_ID").map { String(cString: $0) }
+      ?? DurableFile.firstLine(ofStream: "/proc/sys/kernel/random/boot_id")
+    return WriteAheadLog.session("\(boot ?? "") \(status.st_dev)")
+  }
+
+  /// The writes that are in the journal, and that may be missing in the store.
+  struct InterruptedWrites {
+    /// The writes to complete, in their order.
+    var entries: [JournalEntry] = []
+    /// A write that failed, and whose changes must be undone; nil if there is none.
+    var refused: JournalEntry?
+
+    var isEmpty: Bool { entries.isEmpty && refused == nil }
+  }
+
+  /// Returns the writes that may be missing in the store: after the end of a process the last one, and after a power
+  /// failure all writes since the last checkpoint.
+  func interruptedWrites() throws -> InterruptedWrites {
+    guard let state = try log.state() else {
+      return try journalOfVersion01()
+    }
+    let isAfterFailure = hasLostPower(state)
+    guard !state.isApplied || isAfterFailure else { return InterruptedWrites() }
+    let found = try log.entries()
+    var pending = found.pending.compactMap { JournalEntry($0) }
+    let refused = state.isRefused ? pending.popLast() : nil
+    return InterruptedWrites(
+      entries: (isAfterFailure ? found.applied.compactMap { JournalEntry($0) } : []) + pending,
+      refused: refused)
+  }
+
+  /// True during a write, and if a write may be missing in the store.
+  var hasJournal: Bool {
+    guard let state = (try? log.state()) ?? nil else { return journalSize > 0 }
+    return !state.isApplied || hasLostPower(state)
+  }
+
+  /// True if the journal has entries of an earlier session.
+  var hasLostPower: Bool {
+    ((try? log.state()) ?? nil).map(hasLostPower) ?? false
+  }
+
+  private func hasLostPower(_ state: WriteAheadLog.State) -> Bool {
+    !state.isEmpty && state.session != session
+  }
+
+  private var journalSize: Int {
+    var status = stat()
+    return lstat(journal, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  private func journalOfVersion01() throws -> InterruptedWrites {
+    guard journalSize > 0, let file = try DurableFile.read(journal, limit: 64 << 20) else {
+      return InterruptedWrites()
+    }
+    let entry = JournalEntry(version01: String(decoding: file.bytes, as: UTF8.self))
+    // Version 0.1 made the file of a refused write read-only.
+    let isRefused = file.status.st_mode & 0o200 == 0
+    return isRefused
+      ? InterruptedWrites(refused: entry) : InterruptedWrites(entries: [entry])
+  }
+
+  /// Replaces a journal of version 0.1 by a log with the same write.
+  func convertJournalOfVersion01() throws {
+    guard try log.state() == nil else { return }
+    let writes = try journalOfVersion01()
+    guard let entry = writes.refused ?? writes.entries.first else { return }
+    let converted = WriteAheadLog(temporary("journal"))
+    _ = unlink(converted.path)
+    _ = try converted.append(entry.bytes, session: session)
+    if writes.refused != nil { converted.refuse() }
+    guard rename(converted.path, journal) == 0 else { throw FileError("write", journal) }
+  }
+}

@@ -1,0 +1,54 @@
+import Git
+import Glibc
+
+/// The flush of everything that was written to a store, after which the journal is emptied.
+struct StoreCheckpoint: StorePart {
+  let store: Store
+
+  /// The size of the journal in bytes above which a write ends with a checkpoint.
+  private static let maxJournal = 8 << 20
+
+  /// Makes everything that any program has written to the store durable.
+  func flush() throws(FileError) {
+    try DurableFile.syncFileSystem(of: path)
+    var (tree, git) = (stat(), stat())
+    if stat(path, &tree) != 0 || stat(local.commonDirectory, &git) != 0
+      || tree.st_dev != git.st_dev
+    {
+      try DurableFile.syncFileSystem(of: local.commonDirectory)
+    }
+    var own = stat()
+    if stat(local.folder, &own) == 0, own.st_dev != git.st_dev {
+      try DurableFile.syncFileSystem(of: local.folder)
+    }
+  }
+
+  /// Flushes the store and empties the journal. The caller holds the store's lock, and no write is interrupted.
+  func run() throws(FileError) {
+    guard let state = try local.log.state(), !state.isEmpty, state.isApplied else { return }
+    try flush()
+    try local.log.empty(session: local.session)
+  }
+
+  /// Makes a checkpoint at the end of a write if the journal is large. An error is ignored: the journal then grows.
+  func runIfLarge() {
+    guard let state = (try? local.log.state()) ?? nil, state.size > StoreCheckpoint.maxJournal
+    else { return }
+    try? run()
+  }
+
+  /// Makes a checkpoint if nothing else is being done: no other process writes, and no write is interrupted.
+  func runIfIdle() {
+    guard store.adoptionFailure == nil, let state = (try? local.log.state()) ?? nil,
+      !state.isEmpty, state.isApplied, state.session == local.session,
+      let lock = try? StoreLock(local.lock, holder: context.process, timeout: 0)
+    else { return }
+    try? run()
+    withExtendedLifetime(lock) {}
+  }
+}
+
+extension Store {
+  /// The checkpoint of this store.
+  var checkpoint: StoreCheckpoint { StoreCheckpoint(store: self) }
+}

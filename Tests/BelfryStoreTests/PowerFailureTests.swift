@@ -1,0 +1,193 @@
+import BelfryCore
+import Foundation
+import Git
+import TestSupport
+import Testing
+
+@testable import BelfryStore
+
+/// The entries of the journal.
+@Suite struct JournalEntryTests {
+  private let entry = JournalEntry(
+    head: Repository.blobID([1]), target: Repository.blobID([2]), message: "Rename\n",
+    files: [
+      .init(path: "alarms/a.json", blob: Repository.blobID([3]), isKept: true),
+      .init(path: "alarms/b.json", blob: nil),
+    ], objects: [EncodedObject(id: Repository.blobID([3]), bytes: [4, 5, 6])])
+
+  @Test("An entry is read as it was written")
+  func coding() {
+    #expect(JournalEntry(entry.bytes) == entry)
+    let first = JournalEntry(head: nil, target: nil, message: nil, files: [], objects: [])
+    #expect(JournalEntry(first.bytes) == first)
+  }
+
+  @Test("A truncated entry, one of another version and one with an impossible count are refused")
+  func damage() {
+    for count in entry.bytes.indices {
+      #expect(JournalEntry(Array(entry.bytes.prefix(count))) == nil)
+    }
+    var later = entry.bytes
+    later[0] = 99
+    #expect(JournalEntry(later) == nil)
+    let empty = JournalEntry(head: nil, target: nil, message: nil, files: [], objects: [])
+    var huge = empty.bytes
+    for index in huge.indices.suffix(8) { huge[index] = 0xFF }
+    #expect(JournalEntry(huge) == nil)
+  }
+}
+
+/// The recovery from power failures, which keep any part of what was not flushed.
+@Suite struct PowerFailureTests {
+  /// Marks the journal as one of another session, in which all of its writes were applied.
+  private func loseSession(_ fixture: StoreFixture) throws {
+    let log = fixture.store.local.log
+    let entries = try log.entries()
+    try #require(entries.pending.isEmpty)
+    #expect(unlink(log.path) == 0)
+    for entry in entries.applied { _ = try log.append(entry, session: 1) }
+    log.finish()
+  }
+
+  private func open(_ fixture: StoreFixture) throws -> Store {
+    try #require(
+      try Store.existing(
+        fixture.store.path,
+        context: StoreFixture.context(now: "2026-11-20T22:50:00Z", notices: fixture.notices)))
+  }
+
+  private func titles(_ store: Store) throws -> [String] {
+    try store.overview().summaries.map(\.title).sorted()
+  }
+
+  /// A store with two alarms, whose writes are in the journal.
+  private func fixture() async throws -> (StoreFixture, tea: Alarm, milk: Alarm) {
+    let fixture = try await StoreFixture("Tea", "Milk")
+    return (fixture, try fixture.alarm("Tea"), try fixture.alarm("Milk"))
+  }
+
+  @Test("A command that only reads restores everything that was not flushed")
+  func everything() async throws {
+    let (fixture, tea, milk) = try await fixture()
+    let head = try fixture.head()
+    let git = fixture.store.path + "/.git"
+    let first = try fixture.store.repository().commit(head).parents[0]
+    try loseSession(fixture)
+    // The branch went back, an object is empty, a file is missing, and another one is filled with zeros.
+    try fixture.sandbox.write("\(first)\n", to: git + "/refs/heads/main")
+    #expect(chmod(fixture.object(head), 0o644) == 0)
+    try fixture.sandbox.write("", to: fixture.object(head))
+    #expect(unlink(fixture.file(milk)) == 0)
+    let size = try fixture.sandbox.read(fixture.file(tea)).utf8.count
+    try fixture.sandbox.write(String(repeating: "\0", count: size), to: fixture.file(tea))
+    try fixture.sandbox.write("DIRC", to: git + "/index")
+    try fixture.sandbox.write("", to: fixture.store.local.folder + "/seen")
+    #expect(try titles(open(fixture)) == ["Milk", "Tea"])
+    #expect(try fixture.head() == head)
+    #expect(try await fixture.status().isEmpty)
+    #expect(try await fixture.git("fsck", "--strict").status == 0)
+    #expect(!fixture.store.local.hasJournal)
+    #expect(try #require(try fixture.store.local.log.state()).isEmpty)
+    #expect(fixture.leftovers().isEmpty)
+  }
+
+  @Test("A hand edit that survived stays, and is imported")
+  func handEdit() async throws {
+    let (fixture, tea, _) = try await fixture()
+    try loseSession(fixture)
+    try fixture.edit(fixture.file(tea), "\"Tea\"", "\"Green tea\"")
+    let store = try open(fixture)
+    #expect(try titles(store) == ["Green tea", "Milk"])
+    try store.write(reconciling: .records) { _ in }
+    #expect(try await fixture.git("show", "main:\(AlarmRecord.path(tea.id))").out.contains("Green"))
+  }
+
+  @Test("A commit of git on top of the last write stays")
+  func laterCommit() async throws {
+    let (fixture, _, milk) = try await fixture()
+    try await fixture.git("commit", "-q", "--allow-empty", "-m", "Other")
+    let head = try fixture.head()
+    try loseSession(fixture)
+    #expect(unlink(fixture.file(milk)) == 0)
+    #expect(try titles(open(fixture)) == ["Milk", "Tea"])
+    #expect(try fixture.head() == head)
+    #expect(try await fixture.status().isEmpty)
+  }
+
+  @Test("Writes are joined with a branch that went elsewhere")
+  func elsewhere() async throws {
+    let (fixture, tea, _) = try await fixture()
+    let before = try fixture.head()
+    try fixture.store.commit(
+      Store.Change(
+        alarms: [
+          try AlarmRecord.decode(
+            fixture.renamed(tea, "Coffee"), id: tea.id, now: fixture.store.context.now)
+        ],
+        entries: [], message: CommitMessage("Rename", device: fixture.store.device)))
+    try loseSession(fixture)
+    try await fixture.git("reset", "-q", "--hard", "\(before)")
+    try await fixture.git("commit", "-q", "--allow-empty", "-m", "Other")
+    #expect(try titles(open(fixture)) == ["Coffee", "Milk"])
+    #expect(
+      try await fixture.git("show", "main:\(AlarmRecord.path(tea.id))").out.contains("Coffee"))
+    #expect(try await fixture.status().isEmpty)
+  }
+
+  @Test("Torn references and reflog entries of lost commits are removed, and intact ones stay")
+  func references() async throws {
+    let (fixture, _, _) = try await fixture()
+    let git = fixture.store.path + "/.git"
+    let head = try fixture.head()
+    let lost = String(repeating: "ab", count: 20)
+    try await fixture.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    try fixture.sandbox.write("", to: git + "/refs/remotes/origin/torn")
+    try fixture.sandbox.write(lost + "\n", to: git + "/refs/remotes/origin/lost")
+    let reflog = try fixture.sandbox.read(git + "/logs/HEAD")
+    try fixture.sandbox.write(
+      reflog + "\(head) \(lost) Ada <ada@example.org> 1 +0000\tcommit: Lost\n",
+      to: git + "/logs/HEAD")
+    try loseSession(fixture)
+    _ = try open(fixture)
+    #expect(try await fixture.git("fsck", "--strict").status == 0)
+    #expect(
+      DurableFile.names(in: git + "/refs/remotes/origin").sorted() == ["main"])
+    #expect(try fixture.sandbox.read(git + "/logs/HEAD") == reflog)
+  }
+
+  @Test("A refused write is undone, and the earlier ones are restored")
+  func refused() async throws {
+    let (fixture, tea, milk) = try await fixture()
+    let head = try fixture.head()
+    try loseSession(fixture)
+    let renamed = fixture.renamed(tea, "Coffee")
+    try fixture.leaveJournal([AlarmRecord.path(tea.id): renamed])
+    fixture.store.local.log.refuse()
+    try fixture.sandbox.write(String(decoding: renamed, as: UTF8.self), to: fixture.file(tea))
+    #expect(unlink(fixture.file(milk)) == 0)
+    try fixture.store.write(reconciling: .branch) { _ in }
+    #expect(try fixture.sandbox.read(fixture.file(tea)).contains("Tea"))
+    #expect(try fixture.head() == head)
+  }
+
+  @Test("A checkpoint empties the journal, unless a write is interrupted")
+  func checkpoint() async throws {
+    let (fixture, tea, _) = try await fixture()
+    let log = fixture.store.local.log
+    #expect(try !#require(try log.state()).isEmpty)
+    fixture.store.checkpoint.runIfIdle()
+    #expect(try #require(try log.state()).isEmpty)
+    try fixture.leaveJournal([AlarmRecord.path(tea.id): fixture.renamed(tea, "Coffee")])
+    fixture.store.checkpoint.runIfIdle()
+    #expect(fixture.store.local.hasJournal)
+    #expect(try titles(fixture.store) == ["Coffee", "Milk"])
+  }
+
+  @Test("An idle evaluation makes a checkpoint")
+  func idle() async throws {
+    let (fixture, _, _) = try await fixture()
+    let store = fixture.reopened(now: "2026-11-20T22:42:00Z")
+    for _ in 0..<2 { _ = try store.evaluate { _ in nil } }
+    #expect(try #require(try store.local.log.state()).isEmpty)
+  }
+}
