@@ -4,18 +4,19 @@ from pathlib import Path
 
 CHECKED_AT = "2026-11-23T12:00:00.000Z"
 EVENTS = 20
-# An editor that flushes what it writes: what it loses otherwise is no promise of belfry's.
+# An editor that flushes what it writes, because what it loses is no promise of belfry's. Its temporary file is where
+# `git status` does not see it.
 EDITOR = """
 import os, sys
-path, old, new = sys.argv[1:]
+path, other, old, new = sys.argv[1:]
 folder = os.open(os.path.dirname(path), os.O_RDONLY)
 with open(path) as file:
     text = file.read()
-with open(path + "~", "w") as file:
+with open(other, "w") as file:
     file.write(text.replace(old, new))
     file.flush()
     os.fsync(file.fileno())
-os.rename(path + "~", path)
+os.rename(other, path)
 os.fsync(folder)
 """
 
@@ -49,7 +50,8 @@ def steps(device):
     yield belfry("09:21:00", "delete", "--yes", "Books")
     yield belfry("09:22:00", "settings", "set", "snooze", "10m")
     yield belfry("09:23:00", "in", "1h", "Tea")
-    yield "an editor", "hand", [sys.executable, "-c", EDITOR, record(device, "Pills"), "With water", "With milk"], {}
+    files = [record(device, "Pills"), str(device.store / ".git/edited")]
+    yield "an editor", "hand", [sys.executable, "-c", EDITOR, *files, "With water", "With milk"], {}
     yield git("commit", "-q", "-a", "-m", "Edit by hand")
     yield belfry("09:24:00", "edit", "Pills", "--title", "Pills and vitamins")
     yield belfry("09:25:00", "undo")
