@@ -43,7 +43,7 @@ class Recording:
         base = len(history(device))
         for name, kind, argv, options in steps(device):
             first = len(recorder.operations)
-            outcome = recorder.run(argv, device.environment | BEFORE | options, device.store)
+            outcome = recorder.run(argv, device.environment | options, device.store)
             if outcome.code != 0:
                 raise Unusable(f"`{name}` ended with {brief(outcome)}")
             # Also makes sure that the command left a store of which each later check can be expected.
@@ -287,6 +287,8 @@ class Scenario:
         if self.options.recording:
             return pickle.loads(Path(self.options.recording).read_bytes())
         device = Device(self.sandbox, "alpha", Clock())
+        # The store is created in the boot in which it is recorded.
+        device.environment |= BEFORE
         prepare(device)
         trace = self.sandbox.root / "trace"
         recording = Recording(device, trace)
