@@ -209,9 +209,12 @@ class Checker:
         except (ValueError, KeyError):
             self.fail("`belfry doctor` fails", brief(doctor))
         device = self.device
+        reachable = device.git("rev-list", "--objects", "--quiet", "HEAD") if self.is_unsettled else None
+        if reachable and reachable.code != 0:
+            self.fail("the history has an object that is missing", brief(reachable))
         for line in broken_objects(device.store, device.home):
-            # What git wrote and did not flush is git's to lose, as long as belfry's history does not need it.
-            if self.is_unsettled and any(name in line for name in self.recording.git_objects):
+            # What git wrote and did not flush is git's to lose, if the history does not need it.
+            if reachable and reachable.code == 0 and any(name in line for name in self.recording.git_objects):
                 self.notes.append("git's own objects are damaged, as git did not flush them")
             else:
                 self.fail("`git fsck` reports damage", line)
