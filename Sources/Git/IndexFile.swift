@@ -99,6 +99,23 @@ public struct IndexFile: Sendable {
     return result
   }
 
+  /// Returns the ids of the blobs in an index, or nil for a format that is not supported.
+  static func blobs(in bytes: [UInt8]) -> [ObjectID]? {
+    guard bytes.count >= headerSize + ObjectID.byteCount, bytes[0..<4].elementsEqual("DIRC".utf8),
+      case let version = word(bytes, 4), version == 2 || version == 3
+    else { return nil }
+    var blobs: [ObjectID] = []
+    var position = headerSize
+    for _ in 0..<Int(word(bytes, 8)) {
+      guard
+        let found = try? entry(in: bytes, at: position, end: bytes.count - ObjectID.byteCount)
+      else { return nil }
+      blobs.append(ObjectID(bytes[(position + 40)..<(position + 60)]))
+      position = found.next
+    }
+    return blobs
+  }
+
   /// Returns the position of an entry's path and the position of the next entry.
   private static func entry(
     in bytes: [UInt8], at position: Int, end: Int

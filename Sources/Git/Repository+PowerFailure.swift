@@ -2,7 +2,7 @@ import Glibc
 
 /// The removal of what a power failure left of writes that were not flushed.
 extension Repository {
-  /// Removes damaged loose objects, references and reflog entries of commits that cannot be read, and stale locks.
+  /// Removes damaged loose objects, references and reflog entries of objects that cannot be read, and stale locks.
   ///
   /// Call it only after every object that must be there was restored: what remains damaged was never acknowledged, or
   /// was written by a program that doesn't flush.
@@ -20,10 +20,26 @@ extension Repository {
         throw FileError("remove", path)
       }
     }
+    try mendPackedReferences(temporary: temporary)
     for lock in locks(of: "HEAD") { _ = removeStaleLock(lock, olderThan: 0) }
     for (path, content) in brokenReflogs() {
       try DurableFile.write(content, to: path, temporary: temporary, syncing: false)
     }
+  }
+
+  /// Keeps the packed references whose lines are intact and whose objects can be read. git packs references without
+  /// flushing the file.
+  private func mendPackedReferences(temporary: String) throws {
+    guard let packed = packedReferences else { return }
+    let lines = packed.mended.split(separator: UInt8(ascii: "\n"))
+    let good = lines.filter { line in
+      ObjectID(hexadecimal: String(decoding: line.prefix(2 * ObjectID.byteCount), as: UTF8.self))
+        .map(exists) == true
+    }
+    if !packed.isDamaged, good.count == lines.count { return }
+    try DurableFile.write(
+      good.flatMap { $0 + [UInt8(ascii: "\n")] }, to: packed.path, temporary: temporary,
+      syncing: false)
   }
 
   /// Returns true if a reference's file names an object that can be read, or another reference.
@@ -44,9 +60,31 @@ extension Repository {
     }
   }
 
+  /// True if git's index is not damaged, and every file in it can be read.
+  public var isIndexIntact: Bool {
+    guard indexDamage() == nil, let file = (try? DurableFile.read(gitDirectory + "index")) ?? nil,
+      let blobs = IndexFile.blobs(in: file.bytes)
+    else { return false }
+    return Set(blobs).allSatisfy(exists)
+  }
+
+  /// Returns true if a commit and everything between it and known commits can be read.
+  ///
+  /// - Parameter known: Commits that can be read, with all of their ancestors.
+  public func isWhole(_ commit: ObjectID, since known: Set<ObjectID>) -> Bool {
+    var waiting = [commit]
+    var visited = known
+    while let next = waiting.popLast() {
+      guard visited.insert(next).inserted else { continue }
+      guard isWhole(next), let commit = try? self.commit(next) else { return false }
+      waiting += commit.parents
+    }
+    return true
+  }
+
   /// Returns true if an object of any kind can be read.
   private func exists(_ id: ObjectID) -> Bool {
-    [LooseObjects.Kind.commit, .tag, .tree, .blob].contains { kind in
+    [LooseObjects.Kind.blob, .commit, .tree, .tag].contains { kind in
       do throws(GitError) {
         _ = try read(id, kind, limit: 16 << 20)
         return true

@@ -34,8 +34,10 @@ public struct WriteAheadLog: Sendable {
     fileprivate var applied: UInt64
     /// The position after the last entry, in bytes.
     fileprivate var end: UInt64
-    /// The session that wrote the entries: see `WriteAheadLog.session(_:)`.
+    /// The session that wrote the entries or emptied the log: see `WriteAheadLog.session(_:)`.
     public fileprivate(set) var session: UInt64
+    /// The commit that the caller noted at the last checkpoint; nil if there was none.
+    public fileprivate(set) var commit: ObjectID?
     /// True if the last entry, which is not applied, must not be applied either.
     public fileprivate(set) var isRefused: Bool
 
@@ -51,6 +53,8 @@ public struct WriteAheadLog: Sendable {
   fileprivate static let start: UInt64 = page
   private static let magic: UInt64 = 0x314C_4157_464C_4542  // "BELFWAL1"
   private static let headerWords = 7
+  /// The size of a header: words, a commit and a SHA-256 hash.
+  private static let headerSize = headerWords * 8 + ObjectID.byteCount + 32
   private static let entryMagic: UInt64 = 0x5952_544E_4546_4C42  // "BLFENTRY"
   /// The size of an entry without its payload: four words and a SHA-256 hash.
   private static let entryHead = 4 * 8 + 32
@@ -71,17 +75,19 @@ public struct WriteAheadLog: Sendable {
   }
 
   private func header(_ file: borrowing Descriptor) throws(FileError) -> State? {
-    let size = WriteAheadLog.headerWords * 8 + 32
+    let size = WriteAheadLog.headerSize
     var bytes = [UInt8](repeating: 0, count: size)
     let count = pread(file.number, &bytes, size, 0)
     guard count >= 0 else { throw FileError("read", path) }
     guard count == size, WriteAheadLog.word(bytes, 0) == WriteAheadLog.magic,
       SHA256.hash(data: bytes[..<(size - 32)]).elementsEqual(bytes[(size - 32)...])
     else { return nil }
+    let commit = ObjectID(bytes[(WriteAheadLog.headerWords * 8)..<(size - 32)])
     return State(
       salt: WriteAheadLog.word(bytes, 8), next: WriteAheadLog.word(bytes, 16),
       applied: WriteAheadLog.word(bytes, 24), end: WriteAheadLog.word(bytes, 32),
-      session: WriteAheadLog.word(bytes, 40), isRefused: WriteAheadLog.word(bytes, 48) != 0)
+      session: WriteAheadLog.word(bytes, 40), commit: commit == ObjectID.zero ? nil : commit,
+      isRefused: WriteAheadLog.word(bytes, 48) != 0)
   }
 
   /// The entries of a log.
@@ -183,9 +189,15 @@ public struct WriteAheadLog: Sendable {
   }
 
   /// Removes all entries, durably. Their effects must be durable.
-  public func empty(session: UInt64) throws(FileError) {
+  ///
+  /// - Parameters:
+  ///   - session: The present session.
+  ///   - commit: The commit to note in the header; nil for none.
+  public func empty(session: UInt64, commit: ObjectID?) throws(FileError) {
     guard let file = try? Descriptor(path, O_RDWR | O_NOFOLLOW) else { return }
-    try write(header: WriteAheadLog.fresh(session: session), file)
+    var state = WriteAheadLog.fresh(session: session)
+    state.commit = commit
+    try write(header: state, file)
     _ = ftruncate(file.number, Int(WriteAheadLog.start))
     guard fdatasync(file.number) == 0 else { throw FileError("sync", path) }
   }
@@ -193,7 +205,7 @@ public struct WriteAheadLog: Sendable {
   private static func fresh(session: UInt64) -> State {
     State(
       salt: UInt64.random(in: 0 ... .max), next: 1, applied: start, end: start, session: session,
-      isRefused: false)
+      commit: nil, isRefused: false)
   }
 
   private func restore(_ before: State, _ file: borrowing Descriptor) {
@@ -219,6 +231,7 @@ public struct WriteAheadLog: Sendable {
     ] {
       WriteAheadLog.append(word, to: &bytes)
     }
+    bytes += (state.commit ?? ObjectID.zero).bytes
     bytes += SHA256.hash(data: bytes)
     try write(bytes, at: 0, file)
   }

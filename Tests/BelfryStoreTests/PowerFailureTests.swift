@@ -155,6 +155,23 @@ import Testing
     #expect(try fixture.sandbox.read(git + "/logs/HEAD") == reflog)
   }
 
+  @Test("Packed references that were not written entirely are mended")
+  func packedReferences() async throws {
+    let (fixture, _, _) = try await fixture()
+    let packed = fixture.store.path + "/.git/packed-refs"
+    let head = try fixture.head()
+    try await fixture.git("tag", "one")
+    try await fixture.git("tag", "two")
+    try await fixture.git("pack-refs", "--all")
+    let text = try fixture.sandbox.read(packed)
+    try fixture.sandbox.write(String(text.prefix(text.count - 20)), to: packed)
+    try loseSession(fixture)
+    #expect(try titles(open(fixture)) == ["Milk", "Tea"])
+    #expect(try fixture.head() == head)
+    #expect(try await fixture.git("tag").out == "one\n")
+    #expect(try await fixture.git("fsck", "--strict").status == 0)
+  }
+
   @Test("A refused write is undone, and the earlier ones are restored")
   func refused() async throws {
     let (fixture, tea, milk) = try await fixture()

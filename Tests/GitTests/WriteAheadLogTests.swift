@@ -70,8 +70,9 @@ import Testing
     _ = try append("one")
     let old = try bytes()
     log.finish()
-    try log.empty(session: 2)
+    try log.empty(session: 2, commit: nil)
     #expect(try #require(try log.state()).isEmpty)
+    #expect(try #require(try log.state()).commit == nil)
     #expect(try bytes().count == 4096)
     // The pages of the earlier entries, behind the new header.
     try write(try bytes() + old.dropFirst(4096))

@@ -26,7 +26,7 @@ struct JournalRecovery: ReconcileStep {
     }
     var replay = Replay(writer, isAfterFailure: isAfterFailure)
     if let refused = writes.refused { try replay.undo(refused) }
-    if !writes.entries.isEmpty { try replay.complete(writes.entries) }
+    if !writes.entries.isEmpty || isAfterFailure { try replay.complete(writes) }
     store.local.log.finish()
     if isAfterFailure {
       // The writes of the recovery were not flushed either.
@@ -54,24 +54,34 @@ private struct Replay {
   // MARK: Completing
 
   /// Completes writes in their order.
-  mutating func complete(_ entries: [JournalEntry]) throws {
+  mutating func complete(_ writes: LocalState.InterruptedWrites) throws {
+    let entries = writes.entries
     for entry in entries {
       for object in entry.objects { try repository.restore(object) }
     }
-    guard let target = entries.last?.target else {
+    guard let target = writes.end else {
       for entry in entries { try commitAgain([entry]) }
       return
     }
     let head = try writer.head()
-    if try head == nil || repository.isAncestor(head ?? target, of: target) {
+    if head.map(writes.commits.contains) ?? true || isLost(head, writes) {
       if head != target { try move(from: head, to: target) }
-    } else if try !repository.isAncestor(target, of: head ?? target) {
+    } else if let head, try !repository.isAncestor(target, of: head),
+      try !repository.isAncestor(head, of: target)
+    {
       return try commitAgain(entries)
     }
     try restoreFiles(entries, of: target)
-    // The next step takes over what other programs have committed since then.
+    // The next step takes over what other programs have committed since then, and restores what they have removed.
     writer.reconciled = target
     writer.noteReconciled()
+  }
+
+  /// Returns true if the branch is at a commit of another program that the power failure has damaged, because git did
+  /// not flush it.
+  private func isLost(_ head: ObjectID?, _ writes: LocalState.InterruptedWrites) -> Bool {
+    guard isAfterFailure, let head else { return false }
+    return !repository.isWhole(head, since: writes.commits)
   }
 
   private func move(from head: ObjectID?, to target: ObjectID) throws {
@@ -85,11 +95,13 @@ private struct Replay {
   /// - Parameter target: The commit after the last write.
   private mutating func restoreFiles(_ entries: [JournalEntry], of target: ObjectID) throws {
     try noteEarlierVersions(entries)
+    let tree = try repository.commit(target).tree
     var last: [String: JournalEntry.File] = [:]
     for file in entries.flatMap(\.files) { last[file.path] = file }
     var index: [String: IndexFile.Entry?] = [:]
     for (path, file) in last.sorted(by: { $0.key < $1.key }) {
-      guard let blob = file.blob else {
+      // Another program may have committed a later version between two writes.
+      guard let blob = try repository.blob(at: path, in: tree) else {
         index[path] = .some(nil)
         continue
       }
@@ -106,11 +118,16 @@ private struct Replay {
   }
 
   private mutating func noteEarlierVersions(_ entries: [JournalEntry]) throws {
-    let tree = try entries.first?.head.map { try repository.commit($0).tree }
-    for file in entries.flatMap(\.files) {
-      if let blob = file.blob { earlier[file.path, default: []].insert(blob) }
-      if let known = try tree.flatMap({ try repository.blob(at: file.path, in: $0) }) {
-        earlier[file.path, default: []].insert(known)
+    let files = entries.flatMap(\.files)
+    for file in files { if let blob = file.blob { earlier[file.path, default: []].insert(blob) } }
+    // Another program may have committed between two writes.
+    let own = Set(entries.compactMap(\.target))
+    for head in Set(entries.compactMap(\.head))
+    where !own.contains(head) || head == entries.first?.head {
+      let tree = try repository.commit(head).tree
+      for path in Set(files.map(\.path)) {
+        guard let blob = try repository.blob(at: path, in: tree) else { continue }
+        earlier[path, default: []].insert(blob)
       }
     }
   }

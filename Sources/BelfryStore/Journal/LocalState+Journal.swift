@@ -32,8 +32,16 @@ extension LocalState {
     var entries: [JournalEntry] = []
     /// A write that failed, and whose changes must be undone; nil if there is none.
     var refused: JournalEntry?
+    /// The commit of the branch before the writes, which was durable; nil if it is unknown.
+    var start: ObjectID?
 
     var isEmpty: Bool { entries.isEmpty && refused == nil }
+    /// The commit of the branch after the writes; nil if it is unknown.
+    var end: ObjectID? { entries.isEmpty ? start : entries.last?.target }
+    /// All commits at which the branch was before, between and after the writes.
+    var commits: Set<ObjectID> {
+      Set((entries.flatMap { [$0.head, $0.target] } + [start]).compactMap { $0 })
+    }
   }
 
   /// Returns the writes that may be missing in the store: after the end of a process the last one, and after a power
@@ -49,7 +57,7 @@ extension LocalState {
     let refused = state.isRefused ? pending.popLast() : nil
     return InterruptedWrites(
       entries: (isAfterFailure ? found.applied.compactMap { JournalEntry($0) } : []) + pending,
-      refused: refused)
+      refused: refused, start: isAfterFailure ? state.commit : nil)
   }
 
   /// True during a write, and if a write may be missing in the store.
@@ -58,13 +66,13 @@ extension LocalState {
     return !state.isApplied || hasLostPower(state)
   }
 
-  /// True if the journal has entries of an earlier session.
+  /// True if the journal is of an earlier session, in which the power may have failed.
   var hasLostPower: Bool {
     ((try? log.state()) ?? nil).map(hasLostPower) ?? false
   }
 
   private func hasLostPower(_ state: WriteAheadLog.State) -> Bool {
-    !state.isEmpty && state.session != session
+    state.session != session
   }
 
   private var journalSize: Int {

@@ -6,8 +6,8 @@ import Glibc
 ///
 /// - Precondition: The store's lock is held.
 /// - Effect: The objects of all writes since the last checkpoint exist. No damaged object, no reference to a missing
-///   object and no stale lock is left. git's index is removed, and the alarm index is built again. `JournalRecovery` then
-///   completes the writes.
+///   object and no stale lock is left. A damaged index of git is removed, and the alarm index is built again.
+///   `JournalRecovery` then completes the writes.
 /// - Cost: Reads every loose object.
 struct PowerFailureRecovery {
   private let store: Store
@@ -25,9 +25,10 @@ struct PowerFailureRecovery {
       for object in entry.objects { try repository.restore(object) }
     }
     try repository.removeTornFiles(temporary: local.temporary("reflog"))
-    // Any mix of old and new entries is possible, and so are entries of objects that are lost.
     let index = repository.gitDirectory + "index"
-    if unlink(index) != 0, errno != ENOENT { throw FileError("remove", index) }
+    if !repository.isIndexIntact, unlink(index) != 0, errno != ENOENT {
+      throw FileError("remove", index)
+    }
     _ = unlink(local.alarmIndex)
     for name in DurableFile.names(in: local.folder) where name.hasPrefix("new-") {
       _ = unlink("\(local.folder)/\(name)")

@@ -25,9 +25,12 @@ struct StoreCheckpoint: StorePart {
 
   /// Flushes the store and empties the journal. The caller holds the store's lock, and no write is interrupted.
   func run() throws(FileError) {
-    guard let state = try local.log.state(), !state.isEmpty, state.isApplied else { return }
+    guard let state = try local.log.state(), state.isApplied,
+      case let session = local.session, !state.isEmpty || state.session != session
+    else { return }
+    let head = local.readHead()
     try flush()
-    try local.log.empty(session: local.session)
+    try local.log.empty(session: session, commit: head)
   }
 
   /// Makes a checkpoint at the end of a write if the journal is large. An error is ignored: the journal then grows.
