@@ -24,6 +24,8 @@ public struct StoreContext: Sendable {
   /// A folder in memory that is cleared at boot (`XDG_RUNTIME_DIR`), for data that a full disk cannot take; nil if
   /// there is none.
   public let runtimeFolder: String?
+  /// The ssh connections that several transfers share; nil to connect for each transfer.
+  public let sshConnections: SSHConnections?
   /// The description of this process in a lock file, such as `belfry add (process 4711)`.
   public let process: String
   /// The timeout for a lock, in milliseconds.
@@ -41,7 +43,7 @@ public struct StoreContext: Sendable {
     machine: String = "", user: UInt32,
     makeIdentifier: @escaping @Sendable () -> Identifier,
     random: @escaping @Sendable (ClosedRange<Int>) -> Int, runtimeFolder: String? = nil,
-    process: String = "belfry",
+    sshConnections: SSHConnections? = nil, process: String = "belfry",
     lockTimeout: Int = 10_000, networkTimeout: Int = 60,
     report: @escaping @Sendable (StoreNotice) -> Void = { _ in },
     progress: @escaping @Sendable (GitCommand.Progress) -> Void = { _ in }
@@ -57,6 +59,7 @@ public struct StoreContext: Sendable {
     self.makeIdentifier = makeIdentifier
     self.random = random
     self.runtimeFolder = runtimeFolder
+    self.sshConnections = sshConnections
     self.process = process
     self.lockTimeout = lockTimeout
     self.report = report

@@ -160,15 +160,42 @@ extension GitCommand {
   ///   - timeout: The time in seconds after which a silent remote counts as stalled.
   ///   - file: The size limit of a written file, in bytes.
   ///   - output: The size limit of the standard output, in bytes. A larger output ends the transfer.
+  ///   - connections: The ssh connections that several transfers share; nil to connect for this one alone.
   ///   - progress: A function that receives the progress.
   /// - Throws: `NotFound` or `Stalled`.
   public static func transfer(
     _ arguments: [String], in folder: String, to urls: [RemoteURL], timeout: Int,
-    file: Int = Limit.file, output: Int = Limit.output,
+    file: Int = Limit.file, output: Int = Limit.output, connections: SSHConnections? = nil,
     progress: @escaping @Sendable (Progress) -> Void
   ) async throws -> Outcome {
     try Descriptors.ensure()
-    let configuration = transferConfiguration(arguments, in: folder, to: urls, maxFileSize: file)
+    func attempt(_ connection: SharedSSHConnection?) async throws -> Outcome {
+      let configuration = transferConfiguration(
+        arguments, in: folder, to: urls, maxFileSize: file, connection)
+      return try await attemptTransfer(
+        configuration, timeout: timeout, output: output, progress: progress)
+    }
+    guard let connection = await connections?.connection(for: urls, in: folder) else {
+      return try await attempt(nil)
+    }
+    let wasOpen = connection.isOpen
+    do {
+      let outcome = try await attempt(connection)
+      // The connection may have been lost since the last transfer, a proxy's messages are missing, or the socket cannot
+      // be created.
+      guard outcome.status != 0,
+        wasOpen || connection.hasProxy || outcome.error.contains("unix_listener"),
+        outcome.error.contains("Could not read from remote repository")
+      else { return outcome }
+    } catch is Stalled where wasOpen {}
+    connection.abandon()
+    return try await attempt(nil)
+  }
+
+  private static func attemptTransfer(
+    _ configuration: Configuration, timeout: Int, output: Int,
+    progress: @escaping @Sendable (Progress) -> Void
+  ) async throws -> Outcome {
     let activity = LastActivity()
     let outcome = try await withThrowingTaskGroup(of: Outcome?.self) { group in
       group.addTask { try await collect(configuration, activity, output, progress) }
@@ -187,7 +214,8 @@ extension GitCommand {
 
   /// Returns the process of a transfer: a shell in its own session that limits git's resources and runs git.
   private static func transferConfiguration(
-    _ arguments: [String], in folder: String, to urls: [RemoteURL], maxFileSize: Int
+    _ arguments: [String], in folder: String, to urls: [RemoteURL], maxFileSize: Int,
+    _ connection: SharedSSHConnection?
   ) -> Configuration {
     var options = PlatformOptions()
     options.createSession = true
@@ -211,10 +239,20 @@ extension GitCommand {
       executable: .path("/bin/sh"),
       arguments: Arguments(
         ["-c", script, "sh", "-C", folder] + transferSettings(for: urls) + arguments),
-      environment: environment([
-        "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "SSH_ASKPASS_REQUIRE": "never",
-        "SSH_ASKPASS": nil,
-      ]), platformOptions: options)
+      environment: environment(
+        [
+          "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "SSH_ASKPASS_REQUIRE": "never",
+          "SSH_ASKPASS": nil,
+        ].merging(sshVariables(connection)) { $1 }), platformOptions: options)
+  }
+
+  /// Returns the environment variables that make git use a shared ssh connection.
+  private static func sshVariables(
+    _ connection: SharedSSHConnection?
+  ) -> [Environment.Key: String?] {
+    guard let connection else { return [:] }
+    // git would take the variant from the command's first word.
+    return ["GIT_SSH_COMMAND": connection.command, "GIT_SSH_VARIANT": "ssh"]
   }
 
   /// Returns git's options for the settings that must hold during a transfer, whatever the user has configured.

@@ -98,6 +98,12 @@ struct SimulatedTransport: RemoteTransport {
     return .moved
   }
 
+  func pushAhead(
+    _ commit: ObjectID, of expected: ObjectID, to branch: String
+  ) async throws -> PushOutcome {
+    try await push(commit, to: branch)
+  }
+
   func leave(_ commit: ObjectID, as reference: String) async throws {
     let isAnswered = try network.call(device, remote.url)
     let other = try Repository.open(remote.url)

@@ -39,6 +39,8 @@ struct CommandContext {
         return .random(using: &generator)
       },
       random: { Int.random(in: $0) }, runtimeFolder: environment.runtimeFolder,
+      sshConnections: SSHConnections(
+        runtimeFolder: environment.runtimeFolder, variables: environment.variables),
       process: "\(command.count > 1 ? "belfry \(command[1])" : "belfry") (process \(getpid()))",
       report: CommandWarnings.report)
     if let seconds = environment.number("BELFRY_LOCK_TIMEOUT", in: 0...3600) {

@@ -11,6 +11,7 @@ struct GitTransport: RemoteTransport {
   let url: RemoteURL
   private let pushURL: RemoteURL?
   private let context: StoreContext
+  private var urls: [RemoteURL] { [url, pushURL].compactMap { $0 } }
 
   /// Creates a transport to a remote.
   ///
@@ -33,6 +34,8 @@ struct GitTransport: RemoteTransport {
       throw StoreError.unsupportedRemote(url: URLMask.masked(url: url), reason: error.reason)
     }
   }
+
+  func prepare() { context.sshConnections?.prepare(for: urls, in: repository.workTree) }
 
   func fetch(_ branch: String) async throws -> ObjectID? { try await fetch(branch, options: []) }
 
@@ -113,7 +116,21 @@ struct GitTransport: RemoteTransport {
   ]
 
   func push(_ commit: ObjectID, to branch: String) async throws -> PushOutcome {
-    let outcome = try await push("\(commit):refs/heads/\(branch)")
+    try pushOutcome(try await push("\(commit):refs/heads/\(branch)"), branch)
+  }
+
+  func pushAhead(
+    _ commit: ObjectID, of expected: ObjectID, to branch: String
+  ) async throws -> PushOutcome {
+    // Without the lease, git would also move a branch forward that was rewound.
+    let lease = "--force-with-lease=refs/heads/\(branch):\(expected)"
+    return try pushOutcome(
+      try await push("\(commit):refs/heads/\(branch)", options: [lease]), branch)
+  }
+
+  private func pushOutcome(
+    _ outcome: GitCommand.Outcome, _ branch: String
+  ) throws -> PushOutcome {
     if outcome.status == 0 { return .moved }
     let refusal = GitTransport.refusal(outcome) ?? ""
     if refusal.contains("branch is currently checked out") { return .checkedOut }
@@ -208,21 +225,23 @@ struct GitTransport: RemoteTransport {
     if outcome.status != 0 { throw failure(outcome) }
   }
 
-  private func push(_ specification: String) async throws -> GitCommand.Outcome {
+  private func push(
+    _ specification: String, options: [String] = []
+  ) async throws -> GitCommand.Outcome {
     // On a local disk, delta compression takes longer than writing the objects.
     let settings = url.transport == .path ? ["-c", "pack.window=0"] : []
     return try await run(
       settings + [
         "push", "--progress", "--porcelain", "--no-follow-tags", "--no-signed",
-        "--recurse-submodules=no", "--end-of-options", remote.name, specification,
-      ])
+        "--recurse-submodules=no",
+      ] + options + ["--end-of-options", remote.name, specification])
   }
 
   private func run(_ arguments: [String]) async throws -> GitCommand.Outcome {
     // A mirror would push all references and delete the others. Only the named references must be pushed.
     let settings = remote.name.contains("=") ? [] : ["-c", "remote.\(remote.name).mirror=false"]
     return try await context.transfer(
-      settings + arguments, in: repository.workTree, to: [url, pushURL].compactMap { $0 })
+      settings + arguments, in: repository.workTree, to: urls)
   }
 
   /// Returns the reason that git reports for a rejected reference.
@@ -280,7 +299,7 @@ extension StoreContext {
     do {
       return try await GitCommand.transfer(
         arguments, in: folder, to: urls, timeout: networkTimeout, file: file, output: output,
-        progress: progress)
+        connections: sshConnections, progress: progress)
     } catch is GitCommand.NotFound {
       throw StoreError.gitNotFound
     } catch is GitCommand.Stalled {

@@ -3,6 +3,9 @@ import Git
 
 /// Access to a remote: fetching its branches and pushing to them.
 public protocol RemoteTransport: Sendable {
+  /// Starts what the first access needs, and returns immediately.
+  func prepare()
+
   /// Fetches a branch. Returns its commit, or nil if the remote has no such branch.
   ///
   /// - Throws: `StoreError.remoteFailed`.
@@ -23,6 +26,18 @@ public protocol RemoteTransport: Sendable {
   /// - Throws: `StoreError.remoteFailed`.
   func push(_ commit: ObjectID, to branch: String) async throws -> PushOutcome
 
+  /// Pushes a commit to a branch without a fetch, if the branch still has the last fetched commit.
+  ///
+  /// - Parameters:
+  ///   - commit: The commit, which contains the expected one.
+  ///   - expected: The expected commit of the branch.
+  ///   - branch: The branch.
+  /// - Returns: `.elsewhere` if the branch has another commit, or has none.
+  /// - Throws: `StoreError.remoteFailed`.
+  func pushAhead(
+    _ commit: ObjectID, of expected: ObjectID, to branch: String
+  ) async throws -> PushOutcome
+
   /// Pushes a commit to a reference that belongs to this device.
   ///
   /// - Throws: `StoreError.remoteFailed`.
@@ -35,6 +50,14 @@ public protocol RemoteTransport: Sendable {
 }
 
 extension RemoteTransport {
+  /// Starts nothing.
+  public func prepare() {}
+
+  /// Pushes nothing.
+  public func pushAhead(
+    _ commit: ObjectID, of expected: ObjectID, to branch: String
+  ) async throws -> PushOutcome { .elsewhere }
+
   /// Returns no branches.
   public func branches() async throws -> [String] { [] }
 

@@ -56,6 +56,9 @@ public struct StoreSync: StorePart {
 
   /// Fetches, merges and pushes until this store and the remotes have the same commit.
   ///
+  /// If only this store has new commits since the last sync with a remote, they are pushed without a fetch, unless the
+  /// remote's branch has moved.
+  ///
   /// The lock is held only during merges, so local work never waits for a remote. An unreachable remote doesn't
   /// affect the others.
   ///
@@ -82,6 +85,7 @@ public struct StoreSync: StorePart {
       peers: remotes.map { remote in
         SyncRun.Peer(remote: remote, transport: Result { try make(repository, remote) })
       })
+    for peer in sync.peers { (try? peer.transport.get())?.prepare() }
     var retry = PushRetry(timeout: pushTimeout ?? PushRetry.timeout)
     let began = ContinuousClock.now
     while try await !sync.round() {
@@ -129,6 +133,8 @@ private struct SyncRun {
   var result: SyncResult
   /// True if all objects were fetched again because some could not be read.
   private var isRefetched = false
+  /// True after the attempt to push without a fetch.
+  private var triedPushAhead = false
 
   init(store: Store, repository: Repository, peers: [Peer]) {
     self.store = store
@@ -143,6 +149,10 @@ private struct SyncRun {
 
   /// Runs one round. Returns true if all reachable remotes now have the same commit.
   mutating func round() async throws -> Bool {
+    if !triedPushAhead {
+      triedPushAhead = true
+      if try await pushAhead() { return true }
+    }
     try await fetch()
     let ours: ObjectID?
     do {
@@ -157,6 +167,47 @@ private struct SyncRun {
       ours = try join()
     }
     return try await push(ours)
+  }
+
+  /// Pushes to the remotes whose last fetched commit is in this store's history. Returns true if all of them had that
+  /// commit, so that there is nothing to fetch.
+  ///
+  /// The round then fetches from the others, and from a remote that refuses, and reports the failure.
+  private mutating func pushAhead() async throws -> Bool {
+    var ahead: [Int] = []
+    for index in reachable {
+      guard let theirs = knownCommit(of: peers[index]) else { continue }
+      peers[index].theirs = theirs
+      ahead.append(index)
+    }
+    if ahead.isEmpty { return false }
+    do {
+      // Commits hand edits, and merges incoming commits.
+      guard let ours = try join() else { return false }
+      _ = try await push(ours, to: ahead) { peer in
+        guard let theirs = peer.theirs else { return .elsewhere }
+        do {
+          return try await peer.transport.get().pushAhead(ours, of: theirs, to: peer.branch)
+        } catch StoreError.remoteFailed(let url, let failure) {
+          // Another attempt would double the time without a response.
+          if case .stalled = failure.kind { throw StoreError.remoteFailed(url: url, failure) }
+          return .elsewhere
+        }
+      }
+    } catch StoreError.unreadableObject {
+      return false
+    }
+    return reachable.allSatisfy { peers[$0].isFetched }
+  }
+
+  /// Returns the last fetched commit of a remote, if this store's branch is ahead of it; nil otherwise.
+  private func knownCommit(of peer: Peer) -> ObjectID? {
+    let tracking = "refs/remotes/\(peer.remote.name)/\(peer.branch)"
+    guard let theirs = try? repository.commit(of: tracking),
+      let ours = try? repository.commit(of: repository.currentBranch()), theirs != ours,
+      (try? repository.isAncestor(theirs, of: ours)) == true
+    else { return nil }
+    return theirs
   }
 
   mutating func giveUp(attempts: Int) {
@@ -252,12 +303,21 @@ private struct SyncRun {
 
   private mutating func push(_ ours: ObjectID?) async throws -> Bool {
     guard let ours else { return true }
+    return try await push(ours, to: reachable.filter { peers[$0].theirs != ours }) { peer in
+      try await peer.transport.get().push(ours, to: Repository.defaultBranch)
+    }
+  }
+
+  /// Pushes to several remotes in parallel. Returns false if another device moved a remote's branch first.
+  private mutating func push(
+    _ ours: ObjectID, to indices: [Int],
+    _ send: @escaping @Sendable (Peer) async throws -> PushOutcome
+  ) async throws -> Bool {
     let (repository, device) = (repository, store.device)
-    let pushed = try await each(reachable.filter { peers[$0].theirs != ours }) { peer in
-      let transport = try peer.transport.get()
-      let outcome = try await transport.push(ours, to: Repository.defaultBranch)
+    let pushed = try await each(indices) { peer in
+      let outcome = try await send(peer)
       if outcome == .checkedOut {
-        try await transport.leave(ours, as: "\(StoreSync.incoming)\(device)")
+        try await peer.transport.get().leave(ours, as: "\(StoreSync.incoming)\(device)")
       }
       let count =
         try peer.theirs.map { try repository.aheadBehind(ours, $0).ahead }
@@ -274,6 +334,7 @@ private struct SyncRun {
         isDone = false
         continue
       }
+      peers[index].isFetched = true
       result.exchanges[index].pushed += value.count
     }
     return isDone
