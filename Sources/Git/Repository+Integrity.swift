@@ -137,26 +137,35 @@ extension Repository {
   }
 
   /// Returns the reflogs with entries of unreadable commits, each with its content without them.
-  public func brokenReflogs() -> [(path: String, content: [UInt8])] {
-    var known: [ObjectID: Bool] = [ObjectID.zero: true]
-    func isThere(_ digits: ArraySlice<UInt8>) -> Bool {
-      guard let id = ObjectID(hexadecimal: String(decoding: digits, as: UTF8.self)) else {
-        return false
-      }
-      if let answer = known[id] { return answer }
-      let answer = (try? commit(id)) != nil
-      known[id] = answer
+  ///
+  /// - Parameter known: Commits that can be read entirely. The trees and files of the commits behind the last of them in
+  ///   a reflog are read, too.
+  public func brokenReflogs(
+    since known: Set<ObjectID> = []
+  ) -> [(path: String, content: [UInt8])] {
+    var readable: [ObjectID: Bool] = [ObjectID.zero: true]
+    func isThere(_ id: ObjectID, isRecent: Bool) -> Bool {
+      if known.contains(id) { return true }
+      if let answer = readable[id] { return answer }
+      let answer = (try? commit(id)) != nil && (!isRecent || isWhole(id))
+      readable[id] = answer
       return answer
     }
     var broken: [(path: String, content: [UInt8])] = []
     for path in Repository.files(in: commonDirectory + "logs") {
       guard let file = (try? DurableFile.read(path, limit: 256 << 20)) ?? nil else { continue }
       let lines = file.bytes.split(separator: UInt8(ascii: "\n"))
-      let good = lines.filter { line in
-        line.count > 81 && isThere(line.prefix(40)) && isThere(line.dropFirst(41).prefix(40))
+      var isRecent = !known.isEmpty
+      let good = lines.reversed().filter { line in
+        let ids = [line.prefix(40), line.dropFirst(41).prefix(40)].compactMap {
+          ObjectID(hexadecimal: String(decoding: $0, as: UTF8.self))
+        }
+        guard line.count > 81, ids.count == 2 else { return false }
+        if ids.allSatisfy(known.contains) { isRecent = false }
+        return ids.allSatisfy { isThere($0, isRecent: isRecent) }
       }
       if good.count < lines.count {
-        broken.append((path, good.flatMap { $0 + [UInt8(ascii: "\n")] }))
+        broken.append((path, good.reversed().flatMap { $0 + [UInt8(ascii: "\n")] }))
       }
     }
     return broken

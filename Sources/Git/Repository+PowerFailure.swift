@@ -2,13 +2,13 @@ import Glibc
 
 /// The removal of what a power failure left of writes that were not flushed.
 extension Repository {
-  /// Removes damaged loose objects, references and reflog entries of objects that cannot be read, and stale locks.
+  /// Removes damaged loose objects, references to objects that cannot be read, and stale locks.
   ///
   /// Call it only after every object that must be there was restored: what remains damaged was never acknowledged, or
   /// was written by a program that doesn't flush.
   ///
   /// - Parameter temporary: The path of a temporary file.
-  /// - Complexity: Reads every loose object, every reference and every commit of the reflogs.
+  /// - Complexity: Reads every loose object and every reference.
   public func removeTornFiles(temporary: String) throws {
     for object in damagedLooseObjects() where unlink(object.path) != 0 && errno != ENOENT {
       throw FileError("remove", object.path)
@@ -22,7 +22,15 @@ extension Repository {
     }
     try mendPackedReferences(temporary: temporary)
     for lock in locks(of: "HEAD") { _ = removeStaleLock(lock, olderThan: 0) }
-    for (path, content) in brokenReflogs() {
+  }
+
+  /// Removes the reflog entries of commits that cannot be read.
+  ///
+  /// - Parameters:
+  ///   - known: Commits that can be read entirely.
+  ///   - temporary: The path of a temporary file.
+  public func mendReflogs(since known: Set<ObjectID>, temporary: String) throws {
+    for (path, content) in brokenReflogs(since: known) {
       try DurableFile.write(content, to: path, temporary: temporary, syncing: false)
     }
   }

@@ -29,6 +29,8 @@ struct JournalRecovery: ReconcileStep {
     if !writes.entries.isEmpty || isAfterFailure { try replay.complete(writes) }
     store.local.log.finish()
     if isAfterFailure {
+      try writer.repository.mendReflogs(
+        since: writes.commits, temporary: store.local.temporary("reflog"))
       // The writes of the recovery were not flushed either.
       try store.checkpoint.run()
       try? AlarmIndex(store).save()

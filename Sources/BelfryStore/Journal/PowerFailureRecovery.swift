@@ -24,7 +24,7 @@ struct PowerFailureRecovery {
     for entry in writes.entries {
       for object in entry.objects { try repository.restore(object) }
     }
-    try repository.removeTornFiles(temporary: local.temporary("reflog"))
+    try repository.removeTornFiles(temporary: local.temporary("references"))
     let index = repository.gitDirectory + "index"
     if !repository.isIndexIntact, unlink(index) != 0, errno != ENOENT {
       throw FileError("remove", index)
