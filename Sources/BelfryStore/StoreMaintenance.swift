@@ -55,6 +55,7 @@ public struct StoreMaintenance: StorePart {
         try writer.reconcile(UncommittedRecordImport(written))
       }
     }
+    LogIndex(store: store).update()
     local.note(.tidying, at: now)
   }
 

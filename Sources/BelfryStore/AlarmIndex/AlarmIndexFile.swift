@@ -53,7 +53,7 @@ struct AlarmIndexFile: Sendable {
   }
 
   /// The maximum resolution of a file system's clock, in nanoseconds.
-  private static let tick: Int64 = 50_000_000
+  static let tick: Int64 = 50_000_000
 
   /// Returns true if an equal signature proves equal content.
   ///

@@ -15,30 +15,8 @@ public struct StoreHistory: StorePart {
     of alarm: Identifier? = nil,
     report: @escaping (String, RecordError) -> Void = { _, _ in }
   ) -> some Sequence<LogEntry> {
-    let root = path
-    // The names of years, months, days and entries sort chronologically.
-    func names(_ folder: String) -> [String] {
-      DurableFile.names(in: folder).filter { !$0.hasPrefix(".") }.sorted(by: >)
-    }
-    func below(_ folders: some Sequence<String>) -> some Sequence<String> {
-      folders.lazy.flatMap { folder in names("\(root)/\(folder)").lazy.map { "\(folder)/\($0)" } }
-    }
-    return below(below(below(below(["log"])))).lazy.compactMap { path -> LogEntry? in
-      guard case .log = RecordPath(path) else { return nil }
-      do {
-        guard let file = try DurableFile.read("\(root)/\(path)", limit: LogRecord.largest) else {
-          return nil
-        }
-        if let alarm, !LogRecord.mentions(alarm, file.bytes) { return nil }
-        let entry = try LogRecord.decode(file.bytes)
-        return alarm == nil || entry.alarm == alarm ? entry : nil
-      } catch let error as RecordError {
-        report(path, error)
-      } catch {
-        report(path, RecordError("\(error)"))
-      }
-      return nil
-    }
+    let reader = LogReader(store, of: alarm, report: report)
+    return LogReader.days(store).lazy.flatMap { reader.entries(of: $0) }
   }
 }
 

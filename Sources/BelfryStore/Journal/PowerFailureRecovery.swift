@@ -6,7 +6,7 @@ import Glibc
 ///
 /// - Precondition: The store's lock is held.
 /// - Effect: The objects of all writes since the last checkpoint exist. No damaged object, no reference to a missing
-///   object and no stale lock is left. A damaged index of git is removed, and the alarm index is built again.
+///   object and no stale lock is left. A damaged index of git is removed, and the caches are built again.
 ///   `JournalRecovery` then completes the writes.
 /// - Cost: Reads every loose object.
 struct PowerFailureRecovery {
@@ -30,6 +30,7 @@ struct PowerFailureRecovery {
       throw FileError("remove", index)
     }
     _ = unlink(local.alarmIndex)
+    _ = unlink(local.logIndex)
     for name in DurableFile.names(in: local.folder) where name.hasPrefix("new-") {
       _ = unlink("\(local.folder)/\(name)")
     }

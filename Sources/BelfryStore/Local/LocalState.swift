@@ -42,6 +42,8 @@ struct LocalState: Sendable {
   var packLock: String { folder + "/pack.lock" }
   /// The alarm index.
   var alarmIndex: String { folder + "/alarm-index" }
+  /// The log index.
+  var logIndex: String { folder + "/log-index" }
   /// The journal of the writes since the last checkpoint.
   var journal: String { folder + "/journal" }
   /// The identity of this clone. Without it, the clone becomes another device at the next command.

@@ -1,0 +1,187 @@
+import BelfryCore
+import Git
+import Glibc
+
+/// A reader of the log's days, from their files or from the log index.
+///
+/// A day comes from the index if its folder and each of its files have the signature that they had when the index was
+/// written. All others are read, so an index that is old or missing costs time only.
+final class LogReader {
+  private let store: Store
+  private let report: (String, RecordError) -> Void
+  private let alarm: Identifier?
+  /// The number of days that were read.
+  private var count = 0
+  /// The index and the number of the alarm in it; the index is nil if it is missing, the number if it is not needed.
+  private var index: (file: LogIndexFile?, alarm: Int?)?
+
+  /// The number of days that are read from their files before the index is opened, as few commands need more.
+  private static let directDays = 8
+
+  /// - Parameters:
+  ///   - alarm: The alarm whose entries are returned; nil for all alarms.
+  ///   - report: Receives the path and the error of each file that is not a valid entry.
+  init(
+    _ store: Store, of alarm: Identifier?, report: @escaping (String, RecordError) -> Void
+  ) {
+    self.store = store
+    self.alarm = alarm
+    self.report = report
+  }
+
+  /// Returns the paths of the days' folders, newest first: `2026/11/25`.
+  ///
+  /// The names of years, months and days sort chronologically.
+  static func days(_ store: Store) -> some Sequence<String> {
+    let root = store.path + "/log"
+    func below(_ folders: some Sequence<String>) -> some Sequence<String> {
+      folders.lazy.flatMap { folder in
+        names("\(root)/\(folder)").lazy.map { folder.isEmpty ? $0 : "\(folder)/\($0)" }
+      }
+    }
+    return below(below(below([""])))
+  }
+
+  fileprivate static func names(_ folder: String) -> [String] {
+    DurableFile.names(in: folder).filter { !$0.hasPrefix(".") }.sorted(by: >)
+  }
+
+  /// Returns the entries of a day, newest first. They are read lazily.
+  func entries(of day: String) -> some Sequence<LogEntry> {
+    count += 1
+    let known = count > LogReader.directDays ? indexed(day) : nil
+    let names = known == nil ? LogReader.names("\(store.path)/log/\(day)") : []
+    return LazyEntries(known: known ?? [], names: names) { [self] name in
+      read("log/\(day)/\(name)")?.entry
+    }
+  }
+
+  /// Reads the file of an entry. Returns nil if it is of another alarm, not valid or missing.
+  fileprivate func read(_ path: String) -> LogIndexFile.Row? {
+    guard case .log = RecordPath(path) else { return nil }
+    do {
+      guard let file = try DurableFile.read("\(store.path)/\(path)", limit: LogRecord.largest)
+      else { return nil }
+      if let alarm, !LogRecord.mentions(alarm, file.bytes) { return nil }
+      let entry = try LogRecord.decode(file.bytes)
+      guard alarm == nil || entry.alarm == alarm else { return nil }
+      return LogIndexFile.Row(entry: entry, signature: FileSignature(file.status))
+    } catch let error as RecordError {
+      report(path, error)
+    } catch {
+      report(path, RecordError("\(error)"))
+    }
+    return nil
+  }
+
+  /// Returns the entries of a day from the index, or nil if the index doesn't have it as it is now.
+  private func indexed(_ day: String) -> [LogEntry]? {
+    let (file, number) = index ?? open()
+    guard let file, let rows = unchangedRows(of: day, in: file) else { return nil }
+    var entries: [LogEntry] = []
+    if alarm == nil { entries.reserveCapacity(rows.count) }
+    for row in rows {
+      if alarm != nil, number.map({ !file.mentions($0, row: row) }) ?? false { continue }
+      guard let entry = file.entry(row) else { return nil }
+      if alarm == nil || entry.alarm == alarm { entries.append(entry) }
+    }
+    return entries
+  }
+
+  private func open() -> (file: LogIndexFile?, alarm: Int?) {
+    let file = LogIndex(store: store).read()
+    let opened = (file: file, alarm: alarm.flatMap { file?.number(of: $0) })
+    index = opened
+    return opened
+  }
+
+  /// Returns the rows of a day whose folder and files are as they were when the index was written, or nil.
+  fileprivate func unchangedRows(of day: String, in file: LogIndexFile) -> Range<Int>? {
+    guard let known = file.days[day] else { return nil }
+    let folder = Glibc.open("\(store.path)/log/\(day)", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { return nil }
+    defer { close(folder) }
+    var status = stat()
+    guard fstat(folder, &status) == 0, FileSignature(status) == known.folder,
+      file.vouches(for: known.folder)
+    else { return nil }
+    for row in known.rows {
+      let expected = file.signature(row)
+      guard fstatat(folder, file.fileName(row), &status, AT_SYMLINK_NOFOLLOW) == 0,
+        FileSignature(status) == expected, file.vouches(for: expected)
+      else { return nil }
+    }
+    return known.rows
+  }
+}
+
+/// The entries of a day: those that are known, then those whose files are read.
+private struct LazyEntries: Sequence, IteratorProtocol {
+  private var known: ArraySlice<LogEntry>
+  private var names: ArraySlice<String>
+  private let read: (String) -> LogEntry?
+
+  init(known: [LogEntry], names: [String], read: @escaping (String) -> LogEntry?) {
+    self.known = known[...]
+    self.names = names[...]
+    self.read = read
+  }
+
+  mutating func next() -> LogEntry? {
+    if let entry = known.popFirst() { return entry }
+    while let name = names.popFirst() {
+      if let entry = read(name) { return entry }
+    }
+    return nil
+  }
+}
+
+/// The log index of a store, which maintenance writes once a day.
+struct LogIndex: StorePart {
+  let store: Store
+
+  /// Returns the index, or nil if it is missing or damaged.
+  func read() -> LogIndexFile? {
+    (try? DurableFile.read(local.logIndex, limit: 1 << 30)).flatMap {
+      LogIndexFile($0.bytes, written: FileSignature($0.status).modified)
+    }
+  }
+
+  /// The number of days below which the log is read without an index.
+  private static let minDays = 60
+
+  /// Writes the index with all days whose entries are valid. An error is ignored: the log is then read from its files.
+  func update() {
+    let days = Array(LogReader.days(store))
+    guard days.count >= LogIndex.minDays else { return }
+    let known = read()
+    var content: [(name: String, folder: FileSignature, rows: [LogIndexFile.Row])] = []
+    for day in days {
+      var isValid = true
+      let reader = LogReader(store, of: nil) { _, _ in isValid = false }
+      var status = stat()
+      let folder = "\(path)/log/\(day)"
+      guard stat(folder, &status) == 0 else { continue }
+      let rows: [LogIndexFile.Row]
+      if let known, let range = reader.unchangedRows(of: day, in: known) {
+        rows = range.compactMap { row in
+          known.entry(row).map { LogIndexFile.Row(entry: $0, signature: known.signature(row)) }
+        }
+        isValid = rows.count == range.count
+      } else {
+        rows = LogReader.names(folder).compactMap { reader.read("log/\(day)/\($0)") }
+      }
+      // The name of a row's file follows from its entry.
+      if isValid, rows.count == LogReader.names(folder).count,
+        zip(rows, LogReader.names(folder)).allSatisfy({
+          LogRecord.path($0.entry) == "log/\(day)/\($1)"
+        })
+      {
+        content.append((day, FileSignature(status), rows))
+      }
+    }
+    _ = try? DurableFile.write(
+      LogIndexFile.bytes(content), to: local.logIndex,
+      temporary: "\(local.logIndex).new-\(getpid())", syncing: false)
+  }
+}

@@ -1,0 +1,123 @@
+import BelfryCore
+import Foundation
+import Git
+import TestSupport
+import Testing
+
+@testable import BelfryStore
+
+/// The index of the log, which must never show anything else than the log's files.
+@Suite struct LogIndexTests {
+  /// The number of days of the log, more than are read without the index.
+  private static let days = 70
+
+  /// A store with entries of many days, some of which have all values.
+  private func fixture() async throws -> StoreFixture {
+    let fixture = try await StoreFixture("Tea")
+    let tea = try fixture.alarm("Tea")
+    let start = try #require(Instant(rfc3339: "2026-08-01T23:59:59Z"))
+    let actions: [LogEntry.Action] = [.fired, .done, .snoozed, .unknown("later"), .edited]
+    for day in 0..<LogIndexTests.days {
+      for number in 0..<3 {
+        let at = start.adding(seconds: Int64(day) * 86_400 + Int64(number) * 3_600 - 7_200)
+        let entry = LogEntry(
+          id: fixture.store.context.makeIdentifier(),
+          alarm: number == 2 ? fixture.store.context.makeIdentifier() : tea.id,
+          title: number == 1 ? "Grüner Tee" : "Tea",
+          occurrence: number == 0 ? nil : CivilDateTime(minuteNumber: 29_000_000 + day),
+          action: actions[(day + number) % actions.count], at: at, device: fixture.store.device,
+          auto: day % 2 == 0, payload: day % 7 == 0 ? .fields([.title]) : nil,
+          effective: day % 3 == 0 ? at.adding(seconds: -60) : nil,
+          undoes: day % 5 == 0 ? fixture.store.context.makeIdentifier() : nil, revision: day % 4,
+          state: day % 6 == 0 ? .done : nil, extras: day % 11 == 0 ? ["later": "[1,2]"] : [:])
+        try fixture.sandbox.write(
+          String(decoding: LogRecord.encode(entry), as: UTF8.self),
+          to: "\(fixture.store.path)/\(LogRecord.path(entry))")
+      }
+    }
+    return fixture
+  }
+
+  /// Makes the files old enough for the index, and writes the index.
+  private func index(_ fixture: StoreFixture) async throws {
+    try await Task.sleep(for: .milliseconds(200))
+    LogIndex(store: fixture.store).update()
+  }
+
+  private func log(_ fixture: StoreFixture, of alarm: Identifier? = nil) -> [LogEntry] {
+    Array(fixture.store.history.log(of: alarm))
+  }
+
+  /// Returns the number of files that are opened for the whole log: none of a day from the index.
+  private func indexedDays(_ fixture: StoreFixture) throws -> Int {
+    let file = try #require(LogIndex(store: fixture.store).read())
+    let reader = LogReader(fixture.store, of: nil) { _, _ in }
+    return file.days.keys.count { reader.unchangedRows(of: $0, in: file) != nil }
+  }
+
+  @Test("The log with an index is the log without one, entirely and for an alarm")
+  func same() async throws {
+    let fixture = try await fixture()
+    let tea = try fixture.alarm("Tea")
+    let (all, own) = (log(fixture), log(fixture, of: tea.id))
+    #expect(all.count == LogIndexTests.days * 3)
+    #expect(all == all.sorted { $0.at > $1.at })
+    try await index(fixture)
+    #expect(try indexedDays(fixture) >= LogIndexTests.days)
+    #expect(log(fixture) == all)
+    #expect(log(fixture, of: tea.id) == own)
+    #expect(log(fixture, of: fixture.store.context.makeIdentifier()).isEmpty)
+  }
+
+  @Test("A day that has changed since is read from its files, and the next index has it")
+  func changes() async throws {
+    let fixture = try await fixture()
+    try await index(fixture)
+    let before = log(fixture)
+    let days = Array(LogReader.days(fixture.store))
+    func files(_ number: Int) -> [String] {
+      let folder = "\(fixture.store.path)/log/\(days[number])"
+      return DurableFile.names(in: folder).sorted().map { "\(folder)/\($0)" }
+    }
+    // Edited in place, removed, and not valid.
+    let edited = files(20)[0]
+    let text = try fixture.sandbox.read(edited)
+    let handle = try #require(FileHandle(forWritingAtPath: edited))
+    try handle.write(contentsOf: Data(text.replacing("\"title\": \"", with: "\"title\": \"X").utf8))
+    try handle.close()
+    #expect(unlink(files(30)[0]) == 0)
+    try fixture.sandbox.write("{", to: files(40)[0])
+    var invalid: [String] = []
+    let after = Array(fixture.store.history.log { path, _ in invalid.append(path) })
+    #expect(after.count == before.count - 2)
+    #expect(after.contains { $0.title.hasPrefix("X") })
+    #expect(invalid.count == 1)
+    try await index(fixture)
+    #expect(try indexedDays(fixture) == Array(LogReader.days(fixture.store)).count - 1)
+    #expect(log(fixture) == after)
+  }
+
+  @Test("A damaged index counts as none")
+  func damage() async throws {
+    let fixture = try await fixture()
+    try await index(fixture)
+    let all = log(fixture)
+    let path = fixture.store.local.logIndex
+    let bytes = try #require(try DurableFile.read(path)).bytes
+    for position in [0, 9, 100, bytes.count / 2, bytes.count - 1] {
+      var damaged = bytes
+      damaged[position] ^= 1
+      #expect(LogIndexFile(damaged, written: 0) == nil)
+    }
+    #expect(LogIndexFile(Array(bytes.prefix(bytes.count - 1)), written: 0) == nil)
+    try fixture.sandbox.write("", to: path)
+    #expect(log(fixture) == all)
+  }
+
+  @Test("Maintenance writes the index of a long log")
+  func maintenance() async throws {
+    let fixture = try await fixture()
+    try await fixture.store.maintenance.auditDaily()
+    #expect(LogIndex(store: fixture.store).read() != nil)
+  }
+}
