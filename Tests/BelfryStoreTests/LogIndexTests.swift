@@ -30,9 +30,10 @@ import Testing
           effective: day % 3 == 0 ? at.adding(seconds: -60) : nil,
           undoes: day % 5 == 0 ? fixture.store.context.makeIdentifier() : nil, revision: day % 4,
           state: day % 6 == 0 ? .done : nil, extras: day % 11 == 0 ? ["later": "[1,2]"] : [:])
+        let file = "\(fixture.store.path)/\(LogRecord.path(entry))"
+        try DurableFile.makeFolder(DurableFile.parent(of: file), syncing: false)
         try fixture.sandbox.write(
-          String(decoding: LogRecord.encode(entry), as: UTF8.self),
-          to: "\(fixture.store.path)/\(LogRecord.path(entry))")
+          String(decoding: LogRecord.encode(entry), as: UTF8.self), to: file)
       }
     }
     return fixture

@@ -123,7 +123,8 @@ import Testing
   ])
   func otherProgramsShareNothing(_ variables: [String: String]) async throws {
     try await withRuntimeFolder { folder in
-      #expect(try await connection("a.example:x", folder: folder, variables: variables) == nil)
+      let shared = try await connection("a.example:x", folder: folder, variables: variables)
+      #expect(shared == nil)
     }
   }
 

@@ -96,7 +96,7 @@ final class LogReader {
   }
 
   /// Returns the rows of a day whose folder and files are as they were when the index was written, or nil.
-  fileprivate func unchangedRows(of day: String, in file: LogIndexFile) -> Range<Int>? {
+  func unchangedRows(of day: String, in file: LogIndexFile) -> Range<Int>? {
     guard let known = file.days[day] else { return nil }
     let folder = Glibc.open("\(store.path)/log/\(day)", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return nil }
