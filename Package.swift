@@ -34,8 +34,8 @@ let package = Package(
   ],
   targets: [
     // Arrows point one way: each target depends on those above it only.
-    .systemLibrary(
-      name: "CLibgit2", pkgConfig: "libgit2", providers: [.apt(["libgit2-dev", "pkg-config"])]),
+    // Loads libgit2 on first use. The build needs only its headers.
+    .target(name: "CLibgit2"),
     .systemLibrary(
       name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev", "pkg-config"])]),
     .systemLibrary(name: "CZlib"),

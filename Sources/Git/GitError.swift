@@ -30,6 +30,8 @@ public struct GitError: Error, Equatable, Sendable {
     public static let generic = Code(rawValue: GIT_ERROR.rawValue)
     /// An intact object is of another kind than expected, or not in git's format. This code isn't one of libgit2's.
     public static let malformed = Code(rawValue: -10_001)
+    /// libgit2 could not be loaded, mostly because it is not installed. This code isn't one of libgit2's.
+    public static let libraryMissing = Code(rawValue: -10_002)
   }
 
   /// True if an object cannot be read here, because it is missing, damaged or on a failing disk.
@@ -69,14 +71,4 @@ public struct GitError: Error, Equatable, Sendable {
 extension GitError: CustomStringConvertible {
   /// The message for the user.
   public var description: String { "could not \(operation): \(message)" }
-}
-
-/// The libgit2 library, which is initialized once and never shut down, because handles can outlive any scope.
-enum LibGit2 {
-  /// True if the initialization succeeded.
-  static let isInitialized: Bool = {
-    guard git_libgit2_init() > 0 else { return false }
-    // Whatever must be durable is synced by its writer, or is in a write-ahead log.
-    return belfry_git_enable_fsync(0) == 0
-  }()
 }

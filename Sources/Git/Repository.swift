@@ -86,9 +86,7 @@ public final class Repository: Sendable {
   ///   - scratch: A folder on the same file system for temporary files; nil for the `.git` folder. A writer must keep
   ///     others from writing with the same folder.
   public static func open(_ path: String, scratch: String? = nil) throws(GitError) -> Repository {
-    guard LibGit2.isInitialized else {
-      throw GitError(.generic, "initialize libgit2", "git_libgit2_init failed")
-    }
+    try LibGit2.start()
     var pointer: OpaquePointer?
     try GitError.check(
       git_repository_open_ext(&pointer, path, GIT_REPOSITORY_OPEN_NO_SEARCH.rawValue, nil),
@@ -100,9 +98,7 @@ public final class Repository: Sendable {
   public static func create(
     _ path: String, isBare: Bool = false
   ) throws(GitError) -> Repository {
-    guard LibGit2.isInitialized else {
-      throw GitError(.generic, "initialize libgit2", "git_libgit2_init failed")
-    }
+    try LibGit2.start()
     var options = git_repository_init_options()
     git_repository_init_options_init(&options, UInt32(GIT_REPOSITORY_INIT_OPTIONS_VERSION))
     options.flags =

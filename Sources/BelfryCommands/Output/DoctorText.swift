@@ -81,7 +81,11 @@ enum DoctorText {
 
   /// Returns the hint of a failure; nil if there is none, or if it is to run the doctor.
   static func remedy(_ failure: CommandError) -> String? {
-    if let source = failure.source as? GitError, source.cause == .unknown { return nil }
+    if let source = failure.source as? GitError, source.cause == .unknown,
+      source.code != .libraryMissing
+    {
+      return nil
+    }
     return failure.hint
   }
 

@@ -42,6 +42,7 @@ extension CommandError {
   private init(_ error: GitError) {
     let hint =
       switch error.cause {
+      case _ where error.code == .libraryMissing: "Install it: apt-get install \(LibGit2.package)"
       case .system(let number): CommandError.hint(forSystemError: number)
       case .damage: "Repair it with 'belfry doctor --repair'."
       case .unknown: "Find the cause with 'belfry doctor'."
