@@ -5,7 +5,7 @@ import Glibc
 ///
 /// A reader sees the value before or after a change, never a part of it, and needs no lock. Changes that depend on the
 /// present value use `update`, so that two processes lose none.
-package struct LocalFile<Value: Equatable & Sendable>: Sendable {
+package struct LocalFile<Value: Sendable>: Sendable {
   /// The coding of a file's value.
   package struct Format: Sendable {
     /// The value of a file that is missing, unreadable or damaged.
@@ -53,13 +53,20 @@ package struct LocalFile<Value: Equatable & Sendable>: Sendable {
   package let exclusion: Exclusion
   /// True if a change is durable when the call returns. Otherwise a power failure can undo it.
   package let isDurable: Bool
+  /// Returns true if two values are equal.
+  ///
+  /// A constraint of the type to equatable values would make each process search all protocol conformances of the
+  /// binary, once for each type of value.
+  private let areEqual: @Sendable (Value, Value) -> Bool
 
   /// Creates the description of a file. It does not access the file.
-  package init(path: String, format: Format, exclusion: Exclusion, isDurable: Bool) {
+  package init(path: String, format: Format, exclusion: Exclusion, isDurable: Bool)
+  where Value: Equatable {
     self.path = path
     self.format = format
     self.exclusion = exclusion
     self.isDurable = isDurable
+    areEqual = { $0 == $1 }
   }
 
   /// Returns the value. A file that is missing, unreadable or damaged has the format's empty value.
@@ -87,7 +94,7 @@ package struct LocalFile<Value: Equatable & Sendable>: Sendable {
       let before = read()
       var value = before
       let result = try body(&value)
-      if value != before { try write(value, isLocked: failure == nil) }
+      if !areEqual(value, before) { try write(value, isLocked: failure == nil) }
       return result
     }
   }
