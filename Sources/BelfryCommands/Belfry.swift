@@ -3,7 +3,13 @@ import BelfryInput
 
 /// The root command, `belfry VERB [ALARM] …`.
 struct Belfry: ParsableCommand {
-  static let configuration = CommandConfiguration(
+  static var configuration: CommandConfiguration { narrowed ?? complete }
+
+  /// The configuration with one command, during the first attempt of `parse(process:)`.
+  @TaskLocal private static var narrowed: CommandConfiguration?
+
+  /// The configuration with all commands.
+  private static let complete = CommandConfiguration(
     commandName: "belfry",
     abstract: "Manage recurring alarms as files in a git repository.",
     discussion: """
@@ -57,6 +63,38 @@ struct Belfry: ParsableCommand {
     completion: .directory)
   var store: String?
 
+  /// Parses the arguments of a process.
+  ///
+  /// The parser builds a tree of all commands, which takes longer than most commands. If the arguments name a command,
+  /// the first attempt is limited to it. If that fails, the error is that of a second attempt with all commands.
+  ///
+  /// - Parameter arguments: the arguments without the name of the program.
+  /// - Throws: an error for `report(_:arguments:)`, also for a request for the version or a completion script.
+  static func parse(process arguments: [String]) throws -> any ParsableCommand {
+    try checkHelp(arguments)
+    if let name = commandName(in: arguments),
+      let command = complete.subcommands.first(where: { $0._commandName == name }),
+      !arguments.contains(where: { $0.hasPrefix("--generate-completion-script") })
+    {
+      // Below a super-command, the parser doesn't first search the arguments for requests of a completion script.
+      let narrowed = CommandConfiguration(
+        commandName: complete.commandName, _superCommandName: "", version: complete.version,
+        subcommands: [command])
+      let parsed = $narrowed.withValue(narrowed) { try? parseAsRoot(arguments) }
+      if let parsed { return parsed }
+    }
+    return try parseAsRoot(arguments)
+  }
+
+  /// Returns the first argument that is neither an option of the root command nor its value.
+  private static func commandName(in arguments: [String]) -> String? {
+    var rest = arguments[...]
+    while let option = rest.first, option == "--store" || option.hasPrefix("--store=") {
+      rest = rest.dropFirst(option == "--store" ? 2 : 1)
+    }
+    return rest.first
+  }
+
   /// Prints the error and its hint on standard error, or help on standard output.
   ///
   /// - Returns: the exit code.
@@ -91,7 +129,7 @@ struct Belfry: ParsableCommand {
   /// Rejects `help` for an unknown command. The parser would print the general help and exit with 0.
   ///
   /// - Throws: `CommandError` if there is no such command.
-  static func checkHelp(_ arguments: [String]) throws {
+  private static func checkHelp(_ arguments: [String]) throws {
     guard arguments.first == "help", let name = arguments.dropFirst().first, !name.hasPrefix("-"),
       !(commandNames + ["help"]).contains(name)
     else { return }

@@ -18,9 +18,13 @@ public enum Invocation {
       ThreadPool.install()
     #endif
     let arguments = Array(CommandLine.arguments.dropFirst())
+    if arguments == ["--version"] {
+      // Scripts call it often, and its answer needs no parser.
+      Console.write(Belfry.configuration.version + "\n")
+      exit(0)
+    }
     do {
-      try Belfry.checkHelp(arguments)
-      var command = try Belfry.parseAsRoot(arguments)
+      var command = try Belfry.parse(process: arguments)
       guard let parsed = command as? any AsyncParsableCommand else {
         try command.run()
         exit(0)
