@@ -21,13 +21,13 @@ public enum Invocation {
     if arguments == ["--version"] {
       // Scripts call it often, and its answer needs no parser.
       Console.write(Belfry.configuration.version + "\n")
-      exit(0)
+      end(0)
     }
     do {
       var command = try Belfry.parse(process: arguments)
       guard let parsed = command as? any AsyncParsableCommand else {
         try command.run()
-        exit(0)
+        end(0)
       }
       // Dispatch aborts the process if no file descriptor is left for it.
       try Descriptors.ensure(Invocation.descriptorsOfDispatch)
@@ -37,14 +37,20 @@ public enum Invocation {
         var asynchronous = transferred
         do {
           try await asynchronous.run()
-          exit(0)
+          end(0)
         } catch {
-          exit(Belfry.report(error, arguments: arguments))
+          end(Belfry.report(error, arguments: arguments))
         }
       }
       dispatchMain()
     } catch {
-      exit(Belfry.report(error, arguments: arguments))
+      end(Belfry.report(error, arguments: arguments))
     }
   }
+
+  /// Ends the process at once, without exit handlers and destructors of libraries.
+  ///
+  /// These would run while other threads, such as those of tasks and watches, still use the libraries, and could wait
+  /// for them forever. `Console` buffers nothing, so there is no output to flush.
+  private static func end(_ code: Int32) -> Never { _exit(code) }
 }

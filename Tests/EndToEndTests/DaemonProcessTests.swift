@@ -191,10 +191,14 @@ import Testing
   @Test func secondDaemonIsRefused() async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
+    // A process that ends while its other threads still run must not wait for them, so several are tried.
     let out = try await run(
-      sandbox, "start\n'\(Sandbox.binary)' daemon\necho \"second: $?\"", now: "2026-11-23T08:00:00Z"
-    )
-    #expect(out.out.contains("second: 7"), "\(out.out)")
+      sandbox,
+      """
+      start
+      for i in $(seq 10); do timeout 30 '\(Sandbox.binary)' daemon; echo "second: $?"; done
+      """, now: "2026-11-23T08:00:00Z")
+    #expect(out.out.split(separator: "\n").count { $0 == "second: 7" } == 10, "\(out.out)")
     #expect(out.err.contains("this store already has a daemon"))
   }
 
