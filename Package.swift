@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Glibc
 import PackageDescription
 
 let argumentParser: Target.Dependency = .product(
@@ -18,6 +19,16 @@ let testable: [SwiftSetting] = [
 
 /// Test code is compiled quickly instead of optimized.
 let unoptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
+/// The option for compact relocations, which the dynamic loader of glibc 2.36 and later reads.
+let compactRelocations: [String] = {
+  var name = [CChar](repeating: 0, count: 64)
+  guard confstr(Int32(_CS_GNU_LIBC_VERSION), &name, name.count) > 0 else { return [] }
+  let text = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+  let version = text.split(whereSeparator: { !$0.isNumber }).compactMap { Int($0) }
+  return version.lexicographicallyPrecedes([2, 36])
+    ? [] : ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]
+}()
 
 let package = Package(
   name: "belfry",
@@ -68,13 +79,17 @@ let package = Package(
       ],
       swiftSettings: testable),
     // The binary contains the Swift libraries, so that it starts in a few milliseconds, and on machines without Swift.
+    // LLD writes the addresses that the dynamic loader adjusts in a compact form, which is read faster. The C++ library of
+    // the Swift runtime is linked into the binary, too.
     .executableTarget(
-      name: "belfry", dependencies: ["BelfryCommands"],
+      name: "belfry", dependencies: ["BelfryCommands"], exclude: ["StaticLibraries"],
       linkerSettings: [
         // The second library belongs to FoundationEssentials, which Crypto imports.
         .unsafeFlags(["-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims"]),
         .unsafeFlags(
-          ["-Xlinker", "-s", "-Xlinker", "--no-export-dynamic"], .when(configuration: .release)),
+          ["-use-ld=lld", "-L", "\(Context.packageDirectory)/Sources/belfry/StaticLibraries"]
+            + ["-Xlinker", "-s", "-Xlinker", "--no-export-dynamic"] + compactRelocations,
+          .when(configuration: .release)),
       ]),
     .testTarget(
       name: "BelfryCoreTests", dependencies: ["BelfryCore", "TestSupport"],
