@@ -50,6 +50,10 @@ import Testing
     let checking = SharedSSHConnection.Settings(
       settings.replacingOccurrences(of: "interval 0", with: "interval 60"))
     #expect(checking.checksConnection)
+    // Debian's default for connections without prompts.
+    let rarely = SharedSSHConnection.Settings(
+      settings.replacingOccurrences(of: "interval 0", with: "interval 300"))
+    #expect(!rarely.checksConnection)
   }
 
   @Test(arguments: [
@@ -57,15 +61,16 @@ import Testing
     "ssh -F '/my files/config'",
   ])
   func plainCommandsAreExtended(_ command: String) {
-    #expect(SSHConnections.isPlain(command))
+    #expect(SSHCommand.isPlain(command))
   }
 
   @Test(arguments: [
     "", "plink -batch", "tortoiseplink", "ssh -F $HOME/config", "ssh | tee log", "ssh; true",
-    "ssh -F \"config\"", "env A=1 ssh", "ssh `id`", "ssh 'a\nb'", "ssh &", "myssh",
+    "ssh -F \"config\"", "env A=1 ssh", "ssh `id`", "ssh 'a\nb'", "ssh &", "myssh", "A=1/ssh",
+    "ssh ''a", "ssh '",
   ])
   func otherCommandsAreNot(_ command: String) {
-    #expect(!SSHConnections.isPlain(command))
+    #expect(!SSHCommand.isPlain(command))
   }
 
   // MARK: Connections
@@ -99,7 +104,8 @@ import Testing
       #expect(one.prefix != two.prefix)
       #expect(one == other)
       #expect(
-        one.command.hasPrefix("ssh -F /dev/null -o ControlMaster=auto -o ControlPath=\(folder)/"))
+        one.command.hasPrefix(
+          "exec ssh -F /dev/null -o ControlMaster=auto -o ControlPath=\(folder)/"))
       #expect(!one.isOpen)
     }
   }
