@@ -321,10 +321,17 @@ extension GitCommand {
 }
 
 /// The time of the last output of a process.
-private final class LastActivity: Sendable {
+final class LastActivity: Sendable {
   private let moment = Mutex(ContinuousClock.now)
+  private let hasOutput = Atomic<Bool>(false)
 
-  func record() { moment.withLock { $0 = .now } }
+  func record() {
+    moment.withLock { $0 = .now }
+    hasOutput.store(true, ordering: .relaxed)
+  }
+
+  /// True if there was any output.
+  var isRecorded: Bool { hasOutput.load(ordering: .relaxed) }
 
   /// The time since the last output, in whole seconds.
   var seconds: Int {

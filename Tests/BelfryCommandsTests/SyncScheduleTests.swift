@@ -32,6 +32,25 @@ import Testing
     #expect(schedule.next(.quiet, now: after(13)) == after(613))
   }
 
+  @Test func aResponseIsSyncedAtOnce() {
+    var schedule = SyncSchedule()
+    schedule.begin(at: start)
+    schedule.end(at: start, succeeded: true)
+    schedule.noteChange(at: after(10), isUrgent: true)
+    #expect(schedule.next(.quiet, now: after(10)) == after(10))
+    // A response that shows only after its commit.
+    schedule.begin(at: after(10))
+    schedule.noteChange(at: after(11))
+    schedule.end(at: after(11), succeeded: true)
+    #expect(schedule.next(.quiet, now: after(11)) == after(13))
+    schedule.expediteChange(at: after(11))
+    #expect(schedule.next(.quiet, now: after(11)) == after(11))
+    schedule.discardChange()
+    #expect(schedule.next(.quiet, now: after(11)) == after(611))
+    schedule.expediteChange(at: after(12))
+    #expect(schedule.next(.quiet, now: after(12)) == after(611))
+  }
+
   @Test func anUnreachableRemoteIsRetriedWithIncreasingIntervals() {
     var schedule = SyncSchedule()
     var waits: [Int64] = []

@@ -84,6 +84,12 @@ struct DaemonLog {
       )
     case .storeAvailable(let path):
       return (.info, "the store at \(Printable.text(path)) is back.")
+    case .remoteWatched(let name): return (.info, "watching the remote \(Printable.text(name)).")
+    case .remoteWatchLost(let name):
+      return (
+        .info,
+        "lost the connection to the remote \(Printable.text(name)); syncing at intervals until it is back."
+      )
     case .stopped: return (.info, "stopped.")
     }
   }

@@ -30,6 +30,8 @@ struct AlarmQueue {
     /// The time of the next evaluation; nil for never.
     var wake: Instant?
     var urgency = SyncUrgency.quiet
+    /// The state at the last evaluation; nil before the first one.
+    var state: AlarmStatus.State?
     /// True if the alarm is neither deleted nor disabled.
     var isArmed = false
     /// True if the alarm is armed and has an active cascade.
@@ -118,7 +120,8 @@ struct AlarmQueue {
       entries[id]?.signature = record.signature
       return false
     }
-    entries[id] = Entry(bytes: record.bytes, signature: record.signature)
+    entries[id] = Entry(
+      bytes: record.bytes, signature: record.signature, state: entries[id]?.state)
     return true
   }
 
@@ -132,6 +135,8 @@ struct AlarmQueue {
     var callouts: [Callout] = []
     /// True if there are outcomes to commit, such as a missed occurrence.
     var needsCommit = false
+    /// True if an occurrence was answered, here or on another device.
+    var hasResponse = false
   }
 
   /// Evaluates alarms at the store's current time, and schedules the next evaluation of each.
@@ -153,6 +158,10 @@ struct AlarmQueue {
       // A time that has passed would wake the daemon in a busy loop.
       entries[id]?.wake = evaluation.nextWake.map { $0 > now ? $0 : now.adding(seconds: 1) }
       let status = timeline.status(at: now, settings: settings, ledger: ledger)
+      if let before = entries[id]?.state, AlarmQueue.isResponse(before, status.state) {
+        result.hasResponse = true
+      }
+      entries[id]?.state = status.state
       entries[id]?.next = timeline.ringsHere ? status.nextRinging : nil
       entries[id]?.urgency =
         switch status.state {
@@ -174,6 +183,16 @@ struct AlarmQueue {
       ($0.due, $0.notification.title) < ($1.due, $1.notification.title)
     }
     return result
+  }
+
+  /// Returns true if a change of an alarm's state shows that somebody has answered an occurrence.
+  private static func isResponse(_ before: AlarmStatus.State, _ after: AlarmStatus.State) -> Bool {
+    switch before {
+    case .ringing: after != .ringing && after != .missed
+    case .snoozed: after != .snoozed && after != .ringing
+    case .pending: after != .pending && after != .ringing
+    case .active, .missed, .paused, .disabled, .finished: false
+    }
   }
 
   /// The time before an occurrence or the end of a snooze from which a cascade is urgent, in seconds.

@@ -33,6 +33,10 @@ public enum DaemonLogEvent: Sendable {
   case lockUnavailable(reason: String)
   /// The named pipe for wake-ups is unavailable. The daemon detects changes by commands in the store's files only.
   case wakeupPipeFailed(reason: String)
+  /// The daemon learns of changes of a remote at once.
+  case remoteWatched(name: String)
+  /// The connection to a watched remote was lost. The daemon syncs at intervals until it is back.
+  case remoteWatchLost(name: String)
   /// The daemon has stopped.
   case stopped
 }
@@ -145,6 +149,7 @@ public final class Daemon: Sendable {
       arm(source, loop, lock)
     }
     dependencies.notifier?.stopping()
+    loop.stopWatching()
     await activeDeliveries.close()
     dependencies.log(.stopped)
   }

@@ -1,5 +1,6 @@
 import BelfryCore
 import BelfryStore
+import Git
 
 /// An input of the daemon's event loop.
 enum DaemonEvent: Sendable {
@@ -11,6 +12,10 @@ enum DaemonEvent: Sendable {
   case diskRecovered
   /// The alarms without a valid file were read from the history.
   case historyRead([ArmedRecord])
+  /// The remotes were read from git's configuration.
+  case remotesRead([Remote])
+  /// The watch of a remote reports a change.
+  case remoteReported(Remote, RemoteWatch.Report)
   /// A background task has ended.
   case completed(TaskResult)
 

@@ -1,5 +1,6 @@
 import BelfryCore
 import BelfryStore
+import Git
 
 /// The daemon's event loop. It handles one event after the other and never waits for git or for a hook.
 ///
@@ -20,6 +21,7 @@ struct DaemonLoop {
   private var calls = CallCoordinator()
   private var battery: BatteryMonitor
   private var syncs: SyncPacer
+  private var watches: RemoteWatches
   private var settlement = SettlementSchedule()
   private var branch = BranchWatch()
   private var presence = StorePresence()
@@ -55,6 +57,7 @@ struct DaemonLoop {
       log: dependencies.log)
     battery = BatteryMonitor(dependencies.gauge, at: context.now)
     syncs = SyncPacer(isEnabled: dependencies.syncs)
+    watches = RemoteWatches(connections: context.sshConnections) { send(.remoteReported($0, $1)) }
     rounds = RoundSchedule(context)
     failures = FailureLog(dependencies.log)
   }
@@ -70,7 +73,8 @@ struct DaemonLoop {
 
   private var situation: SyncPacer.Situation {
     SyncPacer.Situation(
-      store: store, alarms: alarms, isAway: presence.isAway, now: context.now)
+      store: store, alarms: alarms, remotes: watches.remotes.map(\.name),
+      isAway: presence.isAway, now: context.now)
   }
 
   /// The number of background tasks whose results were not handled yet.
@@ -102,6 +106,7 @@ struct DaemonLoop {
   mutating func begin() {
     deliveries.channels.registry?.terminateOrphans()
     reloadAlarms()
+    readRemotesIfChanged()
     dependencies.log(.started(alarms: alarms.count, next: alarms.nextWake))
   }
 
@@ -115,6 +120,8 @@ struct DaemonLoop {
     case .diskRecovered: deliveries.diskRecovered(at: context.now)
     case .deliveryChanged(let change): handle(change)
     case .historyRead(let records): handle(records)
+    case .remotesRead(let remotes): watches.update(remotes, of: store)
+    case .remoteReported(let remote, let report): handle(report, of: remote)
     case .completed(let result):
       tasks.complete()
       handle(result)
@@ -128,6 +135,7 @@ struct DaemonLoop {
     evaluate(
       Set(alarms.due(at: context.now) + calls.overdueAlarms(at: context.now))
         .union(deliveries.engine.overdueAlarms(at: context.now)))
+    readRemotesIfChanged()
     if wasCascading, alarms.urgency < .cascading { syncs.recordAnswer(at: context.now) }
     startCommands()
     deliveries.releaseMemoryIfDue(at: context.now)
@@ -142,6 +150,8 @@ struct DaemonLoop {
       settlement.reset(to: context.now)
       battery.reset(to: context.now)
       syncs.reset()
+      // The connections may be dead without a sign of it.
+      watches.restart(of: store)
       // Times that another clock has determined are no longer valid.
       startRound(evaluatesAll: true)
     case .alarms(let ids):
@@ -228,6 +238,35 @@ struct DaemonLoop {
     }
   }
 
+  // MARK: Remotes
+
+  /// Reads the remotes in the background if git's configuration has changed.
+  private mutating func readRemotesIfChanged() {
+    guard dependencies.syncs, !presence.isAway, watches.checkConfiguration(of: store) else {
+      return
+    }
+    let (store, tasks) = (store, tasks)
+    BackgroundThread.start {
+      if let remotes = try? store.sync.remotes() { tasks.report(.remotesRead(remotes)) }
+    }
+  }
+
+  private mutating func handle(_ report: RemoteWatch.Report, of remote: Remote) {
+    switch watches.record(report, of: remote) {
+    case .started:
+      dependencies.log(.remoteWatched(name: remote.name))
+      syncs.recordConnection()
+    case .ended: dependencies.log(.remoteWatchLost(name: remote.name))
+    case nil: break
+    }
+    if case .head(let commit) = report {
+      syncs.recordNews(commit, of: remote.name, in: store)
+    }
+  }
+
+  /// Ends the watches of the remotes.
+  mutating func stopWatching() { watches.stop() }
+
   // MARK: The store
 
   private mutating func updateContext(rereadingZones: Bool = false) {
@@ -297,6 +336,7 @@ struct DaemonLoop {
     let ledger = deliveries.ledger(present)
     let result = alarms.evaluate(ids.sorted(), in: present, ledger: ledger)
     if result.needsCommit { settlement.request(at: context.now) }
+    if result.hasResponse { syncs.recordResponse(at: context.now) }
     for callout in calls.update(result.callouts, of: ids, in: present) { start(callout) }
     let running = deliveries.running(of: ids)
     let unwanted = running.filter { !alarms.wants($0.key, in: present, ledger: ledger) }

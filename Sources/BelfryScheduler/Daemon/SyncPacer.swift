@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryPartners
 import BelfryStore
+import Git
 
 /// The pacing of syncs with the remotes and with the partners' mailboxes.
 struct SyncPacer {
@@ -15,6 +16,9 @@ struct SyncPacer {
   private var answeredSince: Instant?
   /// The start of the last sync.
   private var lastStart: Instant?
+  /// True after a response to an occurrence, until the next sync.
+  private var hasResponse = false
+  private var news = RemoteNews()
 
   /// The time for which an unsynced answer is urgent, in seconds. By then the other devices have rung.
   private static let maxUrgency: Int64 = 1800
@@ -30,6 +34,8 @@ struct SyncPacer {
   struct Situation {
     let store: Store
     let alarms: AlarmQueue
+    /// The names of the remotes; empty until they are read.
+    let remotes: [String]
     /// True while the store's folder is missing.
     let isAway: Bool
     let now: Instant
@@ -47,13 +53,18 @@ struct SyncPacer {
   /// Returns the time of the next sync of either kind; nil if there is none.
   func nextWake(_ situation: Situation) -> Instant? {
     var wakes: [Instant] = []
-    if isSyncing(situation), let next = remotes.next(urgency(situation), now: situation.now) {
-      wakes.append(next)
-    }
+    if let next = nextRemotes(situation) { wakes.append(next) }
     if isMailing(situation), let next = mailboxes.next(.waiting, now: situation.now) {
       wakes.append(next)
     }
     return wakes.min()
+  }
+
+  /// Returns the time of the next sync with the remotes; nil if there is none, or while one runs.
+  private func nextRemotes(_ situation: Situation) -> Instant? {
+    guard isSyncing(situation), !remotes.isRunning else { return nil }
+    return news.isPending
+      ? situation.now : remotes.next(urgency(situation), now: situation.now)
   }
 
   /// Returns the currency of other devices' answers.
@@ -81,10 +92,28 @@ struct SyncPacer {
     requestNow()
   }
 
+  /// Records a response to an occurrence. The other devices still ring until they have it.
+  mutating func recordResponse(at now: Instant) {
+    hasResponse = true
+    remotes.expediteChange(at: now)
+  }
+
+  /// Records that a remote reports a commit.
+  mutating func recordNews(_ commit: ObjectID?, of remote: String, in store: Store) {
+    news.record(commit, of: remote, fetched: store.sync.fetchedCommit(of: remote))
+  }
+
+  /// Records that a remote can be reached again.
+  mutating func recordConnection() {
+    if remotes.hasFailed { requestNow() }
+  }
+
   /// Records a change of the branch, which the other devices and the partners do not have.
   mutating func recordBranch(_ situation: Situation) {
     let mark = situation.store.branch.head
-    if isSyncing(situation), mark != syncedMark { remotes.noteChange(at: situation.now) }
+    if isSyncing(situation), mark != syncedMark {
+      remotes.noteChange(at: situation.now, isUrgent: hasResponse)
+    }
     if situation.alarms.hasPartners, isMailing(situation), mark != mailedMark {
       mailboxes.noteChange(at: situation.now)
     }
@@ -111,8 +140,10 @@ struct SyncPacer {
     var runs: [Run] = []
     let now = situation.now
     let urgency = urgency(situation)
-    if isSyncing(situation), let next = remotes.next(urgency, now: now), next <= now {
+    if let next = nextRemotes(situation), next <= now {
       remotes.begin(at: now)
+      news.begin()
+      hasResponse = false
       lastStart = now
       let isUrgent = urgency == .cascading
       let spacing = isUrgent ? DeviceHeartbeats.spacingInWindow : DeviceHeartbeats.spacing
@@ -136,7 +167,17 @@ struct SyncPacer {
     if succeeded, let since = answeredSince, lastStart.map({ $0 >= since }) ?? false {
       answeredSince = nil
     }
-    syncedMark = situation.store.branch.head
+    let head = situation.store.branch.head
+    syncedMark = head
+    let fetched: (String) -> ObjectID? = { situation.store.sync.fetchedCommit(of: $0) }
+    news.end(fetched: fetched)
+    // The sync itself has changed the branch if it has merged.
+    if succeeded, !situation.remotes.isEmpty,
+      situation.remotes.allSatisfy({ fetched($0)?.description == head })
+    {
+      remotes.discardChange()
+      hasResponse = false
+    }
   }
 
   /// Records the end of a sync with the mailboxes.

@@ -26,8 +26,8 @@ struct SyncSchedule {
   private var lastBegan: Instant?
   /// The number of consecutive failures.
   private var failures: Int64 = 0
-  /// The time of the first change that no sync has pushed; nil without one.
-  private var changed: Instant?
+  /// The time of the first change that no sync has pushed, and of its sync; nil without one.
+  private var change: (at: Instant, due: Instant)?
   /// True while a sync runs.
   private(set) var isRunning = false
 
@@ -42,9 +42,8 @@ struct SyncSchedule {
       ? SyncSchedule.interval(urgency)
       : max(15, min(SyncSchedule.maxBackOff, 15 << min(failures - 1, 6)))
     let regular = lastEnd.adding(seconds: interval)
-    guard let changed, failures == 0 else { return regular }
-    let delay = urgency == .cascading ? 0 : SyncSchedule.changeDelay
-    return min(regular, changed.adding(seconds: delay))
+    guard let change, failures == 0 else { return regular }
+    return min(regular, urgency == .cascading ? change.at : change.due)
   }
 
   /// Returns true if the last sync is so recent, successful or not, that another one would fetch nothing new.
@@ -57,16 +56,30 @@ struct SyncSchedule {
   /// Makes the next sync due immediately.
   mutating func requestNow() { lastEnd = nil }
 
+  /// True if the last sync has failed.
+  var hasFailed: Bool { failures > 0 }
+
   /// Records a local change that other devices do not have yet.
-  mutating func noteChange(at now: Instant) {
-    if changed == nil { changed = now }
+  ///
+  /// - Parameter isUrgent: True to sync it at once.
+  mutating func noteChange(at now: Instant, isUrgent: Bool = false) {
+    if change == nil { change = (now, now.adding(seconds: SyncSchedule.changeDelay)) }
+    if isUrgent { expediteChange(at: now) }
   }
+
+  /// Makes the sync of a local change due now, if there is one.
+  mutating func expediteChange(at now: Instant) {
+    if let change { self.change = (change.at, min(change.due, now)) }
+  }
+
+  /// Discards the local change, because the other devices have it.
+  mutating func discardChange() { change = nil }
 
   /// Records the start of a sync.
   mutating func begin(at now: Instant) {
     began = now
     isRunning = true
-    changed = nil
+    change = nil
   }
 
   /// Records the end of a sync.
@@ -80,6 +93,6 @@ struct SyncSchedule {
   /// Discards the recorded times, for example after the clock was set. The next sync is due immediately.
   mutating func reset() {
     lastEnd = nil
-    changed = nil
+    change = nil
   }
 }

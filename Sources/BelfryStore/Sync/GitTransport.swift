@@ -1,5 +1,4 @@
 import BelfryCore
-import CLinux
 import Git
 
 /// A transport that uses the user's own git, over a path, ssh, https or git, with the user's configuration, keys,
@@ -264,21 +263,10 @@ struct GitTransport: RemoteTransport {
     let path = url.text.hasPrefix("/") ? url.text : String(url.text.dropFirst(7))
     guard let other = try? Repository.open(path) else { return }
     // Processes of other machines on a shared disk cannot be seen, so only old locks are removed.
-    let age: Int64 = GitTransport.isShared(path) ? 120 : 1
+    let age: Int64 = RepositoryFolder.isShared(path) ? 120 : 1
     for lock in other.locks(of: "refs/heads/\(branch)") {
       _ = other.removeStaleLock(lock, olderThan: age)
     }
-  }
-
-  /// Returns true if other machines may write to a path's file system.
-  private static func isShared(_ path: String) -> Bool {
-    let kind = belfry_file_system(path)
-    guard kind >= 0 else { return true }
-    // NFS, SMB, CIFS, SMB2, FUSE, 9P, Ceph, AFS: linux/magic.h.
-    let shared: Set<UInt32> = [
-      0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x6573_5546, 0x0102_1997, 0x00C3_6400, 0x5346_414F,
-    ]
-    return shared.contains(UInt32(truncatingIfNeeded: kind))
   }
 }
 

@@ -1,5 +1,6 @@
 import BelfryCore
 import Git
+import Glibc
 
 extension StoreSync {
   /// True if git's configuration contains a remote.
@@ -7,6 +8,20 @@ extension StoreSync {
     guard let file = (try? DurableFile.read("\(local.gitDirectory)/config", limit: 1 << 20)) ?? nil
     else { return false }
     return file.bytes.firstRange(of: Array("[remote ".utf8)) != nil
+  }
+
+  /// The signature of git's configuration of the store, which changes with the remotes; nil if it cannot be read.
+  public var configurationSignature: FileSignature? {
+    var status = stat()
+    guard stat("\(local.commonDirectory)/config", &status) == 0 else { return nil }
+    return FileSignature(status)
+  }
+
+  /// Returns the commit that the last sync has fetched from a remote, or pushed to it; nil if there was none.
+  ///
+  /// - Complexity: Reads one or two small files.
+  public func fetchedCommit(of remote: String) -> ObjectID? {
+    local.readReference("refs/remotes/\(remote)/\(Repository.defaultBranch)")
   }
 
   /// Returns the store's remotes, sorted by name.
