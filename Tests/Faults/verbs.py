@@ -171,7 +171,7 @@ class Verbs:
         if kind == "add" or not alarms:
             if len(alarms) < MOST:
                 return ["add", f"Alarm {number}", "--daily", "--at", self.times(), "--persistent"]
-            kind = "delete"
+            return ["delete", "--yes", pick(alarms)]
         alarm = pick(alarms)
         place = str(self.sandbox.root / "secret")
         match kind:
