@@ -7,9 +7,6 @@ import Synchronization
 public final class SSHConnections: Sendable {
   /// The length of a socket's name after its prefix: the hash, and the suffix while OpenSSH creates it.
   private static let suffixLength = 40 + 17
-  /// The time in seconds after which reading the user's configuration is aborted.
-  private static let timeout = 5
-
   private struct Host: Hashable {
     let user: String?
     let host: String?
@@ -20,6 +17,8 @@ public final class SSHConnections: Sendable {
   /// The folder of the sockets; nil if connections are not shared.
   private let folder: String?
   private let variables: [String: String]
+  /// The time in seconds after which reading the user's configuration is aborted.
+  private let timeout: Int
   private let known = Mutex<[Host: Task<SharedSSHConnection?, Never>]>([:])
 
   /// Creates the connections of a user.
@@ -27,7 +26,10 @@ public final class SSHConnections: Sendable {
   /// - Parameters:
   ///   - runtimeFolder: The user's runtime folder (`XDG_RUNTIME_DIR`); nil to share no connections.
   ///   - variables: The environment variables.
-  public init(runtimeFolder: String?, variables: [String: String]) {
+  ///   - timeout: The time in seconds after which reading the user's configuration is aborted, and no connection is
+  ///     shared.
+  public init(runtimeFolder: String?, variables: [String: String], timeout: Int = 5) {
+    self.timeout = timeout
     // The folder's name becomes part of an option of ssh, and of a command line.
     let isPlain = runtimeFolder?.allSatisfy {
       $0.isASCII && ($0.isLetter || $0.isNumber || "/._-".contains($0))
@@ -82,7 +84,7 @@ public final class SSHConnections: Sendable {
     let cache = SSHSettingsCache(path: "\(folder)/settings-\(prefix)")
     var settings = cache.read()
     if settings == nil {
-      settings = await SSHConnections.settings(command, url)
+      settings = await self.settings(command, url)
       if let settings { cache.write(settings) }
     }
     guard let settings, settings.canShare else { return nil }
@@ -128,7 +130,7 @@ public final class SSHConnections: Sendable {
   // MARK: The user's configuration
 
   /// Returns the user's settings for a host; nil if they cannot be read.
-  private static func settings(
+  private func settings(
     _ command: String, _ url: RemoteURL
   ) async -> SharedSSHConnection.Settings? {
     guard let host = url.host, (try? Descriptors.ensure()) != nil else { return nil }
@@ -145,7 +147,7 @@ public final class SSHConnections: Sendable {
           output: .string(limit: 64 << 10), error: .discarded)
         return result?.terminationStatus.isSuccess == true ? result?.standardOutput : nil
       }
-      group.addTask {
+      group.addTask { [timeout] in
         try? await Task.sleep(for: .seconds(timeout))
         return nil
       }

@@ -87,7 +87,8 @@ import Testing
   private func connection(
     _ urls: String..., folder: String?, variables: [String: String] = [:]
   ) async throws -> SharedSSHConnection? {
-    let connections = SSHConnections(runtimeFolder: folder, variables: variables)
+    // A busy machine may start no process for some time.
+    let connections = SSHConnections(runtimeFolder: folder, variables: variables, timeout: 600)
     return await connections.connection(for: try urls.map { try RemoteURL($0) }, in: "/")
   }
 
