@@ -72,6 +72,13 @@ import Testing
       }
     }
 
+    /// Returns true if the store has an object whose id starts with the digits.
+    private func isObject(_ digits: String) -> Bool {
+      let folder = "\(sandbox.store)/.git/objects/\(digits.prefix(2))"
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      return names.contains { $0.hasPrefix(digits.dropFirst(2)) }
+    }
+
     /// Returns the output with names for what differs in each run.
     private mutating func masked(_ output: String) -> String {
       var output = output.replacing(sandbox.root, with: "ROOT")
@@ -84,7 +91,9 @@ import Testing
       for match in output.matches(of: /\b[a-z0-9]{8}\b/) {
         let word = String(match.output)
         let isID = known.contains { $0.hasPrefix(word) }
-        let isCommit = word.allSatisfy(\.isHexDigit) && word.contains(where: \.isLetter)
+        // Eight digits can be a commit, too.
+        let isCommit =
+          word.allSatisfy(\.isHexDigit) && (word.contains(where: \.isLetter) || isObject(word))
         if isID || isCommit, names[word] == nil {
           names[word] =
             (isID ? "alarm" : "commit").prefix(6) + String(repeating: "0", count: isID ? 2 : 1)
