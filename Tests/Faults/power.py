@@ -15,6 +15,7 @@ attributes (git's index, belfry's alarm index) takes a torn file for an unchange
 """
 import argparse, json, multiprocessing, os, pickle, random, re, shutil, sys, tempfile
 from collections import namedtuple
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from power_model import FLUSHES, Disk, Image, check_model
 from power_recorder import Recorder
@@ -339,9 +340,11 @@ class Scenario:
         """Checks states in several processes."""
         results = []
         workers = min(WORKERS, len(numbers))
-        with multiprocessing.get_context("fork").Pool(workers, start_worker, (self, lists, is_control)) as pool:
-            for result in pool.imap_unordered(check_in_worker, numbers, 1):
-                results.append(result)
+        # Unlike multiprocessing.Pool, an executor fails instead of waiting forever if one of its processes is killed.
+        with ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), start_worker,
+                                 (self, lists, is_control)) as executor:
+            for future in as_completed([executor.submit(check_in_worker, number) for number in numbers]):
+                results.append(future.result())
                 self.report.progress(f"{len(results)} of {len(numbers)} states")
         return results
 
