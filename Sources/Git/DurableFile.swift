@@ -163,12 +163,6 @@ public enum DurableFile {
     return String(decoding: file.bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
   }
 
-  /// Returns the first line of a kernel file (`/proc`), without its newline, or nil if it cannot be read.
-  public static func firstLine(ofStream path: String) -> String? {
-    guard let bytes = try? readStream(path) else { return nil }
-    return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-  }
-
   /// Returns at most 64 KiB of a kernel file (`/proc`), which doesn't report its size.
   public static func readStream(_ path: String) throws(FileError) -> [UInt8] {
     let file = try Descriptor(path, O_RDONLY | O_NONBLOCK)

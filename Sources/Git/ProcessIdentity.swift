@@ -21,16 +21,20 @@ public struct ProcessIdentity: Hashable, Sendable {
     self.namespace = namespace
   }
 
+  /// The kernel's identifier of the current boot; nil if `/proc` is not mounted.
+  public static let currentBoot: String? =
+    (try? DurableFile.readStream("/proc/sys/kernel/random/boot_id")).map {
+      String(decoding: $0.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+
   /// The identity of this process; nil if `/proc` is not mounted.
   public static let current: ProcessIdentity? = {
     var status = stat()
     guard let started = startTicks(of: getpid()), stat("/proc/self/ns/pid", &status) == 0,
-      let boot = try? DurableFile.readStream("/proc/sys/kernel/random/boot_id")
+      let boot = currentBoot
     else { return nil }
     return ProcessIdentity(
-      number: getpid(), started: started,
-      boot: String(decoding: boot.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self),
-      namespace: UInt64(status.st_ino))
+      number: getpid(), started: started, boot: boot, namespace: UInt64(status.st_ino))
   }()
 
   /// The state of a process.

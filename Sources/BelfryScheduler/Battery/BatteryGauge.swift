@@ -145,11 +145,9 @@ public struct BatteryGauge: Sendable {
       clock_gettime(clock, &time)
       return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
-    let boot = String(
-      decoding: ((try? DurableFile.readStream("/proc/sys/kernel/random/boot_id")) ?? []).prefix(8),
-      as: UTF8.self)
     return BatterySample.Uptime(
-      boot: boot.isEmpty ? "unknown" : boot, total: milliseconds(CLOCK_BOOTTIME),
+      boot: ProcessIdentity.currentBoot.map { String($0.prefix(8)) } ?? "unknown",
+      total: milliseconds(CLOCK_BOOTTIME),
       awake: milliseconds(CLOCK_MONOTONIC))
   }
 }

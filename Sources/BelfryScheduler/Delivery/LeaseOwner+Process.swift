@@ -5,8 +5,7 @@ import Glibc
 extension LeaseOwner {
   /// This process, named after the boot, the process id and the start time.
   public static let thisProcess: LeaseOwner = {
-    let boot = content(of: "/proc/sys/kernel/random/boot_id")
-    let prefix = "\(boot.prefix(8))-"
+    let prefix = "\((ProcessIdentity.currentBoot ?? "").prefix(8))-"
     let own = prefix + identity(of: "\(getpid())")
     return LeaseOwner(name: own) { name in
       if name == own { return true }
@@ -16,10 +15,6 @@ extension LeaseOwner {
       return identity(of: String(number)) == rest
     }
   }()
-
-  private static func content(of path: String) -> String {
-    String(decoding: (try? DurableFile.readStream(path)) ?? [], as: UTF8.self)
-  }
 
   /// Returns the identity of a process: its process id and its start time in ticks since the boot. Without such a
   /// process, the process id alone.

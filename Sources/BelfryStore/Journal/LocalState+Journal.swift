@@ -22,7 +22,7 @@ extension LocalState {
     _ = stat(folder, &status)
     let boot =
       getenv("BELFRY_BOOT_ID").map { String(cString: $0) }
-      ?? DurableFile.firstLine(ofStream: "/proc/sys/kernel/random/boot_id")
+      ?? ProcessIdentity.currentBoot
     return WriteAheadLog.session("\(boot ?? "") \(status.st_dev)")
   }
 
