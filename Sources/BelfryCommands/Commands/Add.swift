@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryInput
 import BelfryStore
+import Git
 
 struct Add: ParsableCommand {
   static let configuration = CommandConfiguration(

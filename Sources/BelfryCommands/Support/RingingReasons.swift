@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import Git
 
 /// The reasons why an occurrence rang, did not ring, or will not ring on this device.
 struct RingingReasons {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryCore
 import BelfryStore
+import Git
 
 struct CascadeAdd: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,3 +1,5 @@
+import Git
+
 /// The systemd units and the crontab line that run Belfry in the background.
 struct ServiceUnits {
   enum Form: String {

@@ -1,3 +1,5 @@
+import Git
+
 /// The script that reports the commit of a branch from the host of an ssh remote.
 ///
 /// It needs only a POSIX shell, and ends when its standard input does. bash waits with a timed `read`, so that it starts
@@ -22,19 +24,13 @@ struct RemoteWatchScript {
 
   /// The text for the standard input of `sh`. The path and the branch occur in it only as quoted words.
   var text: String {
-    let arguments = [path, branch].map(RemoteWatchScript.quoted).joined(separator: " ")
+    let arguments = [path, branch].map(ShellWord.quoted).joined(separator: " ")
     return """
-      watch=\(RemoteWatchScript.quoted(RemoteWatchScript.program))
+      watch=\(ShellWord.quoted(RemoteWatchScript.program))
       if command -v bash >/dev/null 2>&1; then exec bash -c "$watch" sh \(arguments); fi
       exec sh -c "$watch" sh \(arguments)
 
       """
-  }
-
-  /// Returns a text as one word of a shell.
-  static func quoted(_ text: String) -> String {
-    "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
-      + "'"
   }
 
   /// The program, whose arguments are the path and the branch. It finds the repository as git does.

@@ -1,7 +1,7 @@
 /// Words of a shell command.
-enum ShellWord {
+public enum ShellWord {
   /// Returns a word quoted for a POSIX shell, where it needs quotes.
-  static func quoted(_ word: String) -> String {
+  public static func quoted(_ word: String) -> String {
     let isPlain = word.utf8.allSatisfy { byte in
       (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
         || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "/._-".utf8.contains(byte)

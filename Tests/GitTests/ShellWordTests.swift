@@ -1,6 +1,6 @@
 import Testing
 
-@testable import BelfryCommands
+@testable import Git
 
 /// Words of a shell command.
 @Suite struct ShellWordTests {
