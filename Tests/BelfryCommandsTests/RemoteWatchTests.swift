@@ -55,7 +55,7 @@ import Testing
     let start =
       shell == "sh"
       ? "sh < fifo > '\(out)'"
-      : "\(shell) -c \"$(cat program)\" sh \(RemoteWatchScript.quoted(path)) main < fifo > '\(out)'"
+      : "\(shell) -c \"$(cat program)\" sh \(ShellWord.quoted(path)) main < fifo > '\(out)'"
     let feed = shell == "sh" ? "cat script >&9" : ":"
     let text = """
       cd '\(sandbox.root)'
@@ -224,6 +224,16 @@ import Testing
   /// The reports of a watch.
   private final class Reports: Sendable {
     let heads = Mutex<[ObjectID?]>([])
+
+    /// Watches the branch of a repository.
+    func watch(_ path: String) -> Task<RemoteWatchEnd, Never> {
+      Task {
+        await FolderWatch(path: path, branch: "main").run { head in
+          self.heads.withLock { $0.append(head) }
+        }
+      }
+    }
+
     func wait(for count: Int) async throws {
       for _ in 0..<1200 where heads.withLock({ $0.count }) < count {
         try await Task.sleep(for: .milliseconds(50))
@@ -235,11 +245,7 @@ import Testing
     let sandbox = try Sandbox()
     let path = try await repository(sandbox)
     let reports = Reports()
-    let watch = Task {
-      await FolderWatch(path: path, branch: "main").run { head in
-        reports.heads.withLock { $0.append(head) }
-      }
-    }
+    let watch = reports.watch(path)
     try await reports.wait(for: 1)
     _ = try await sandbox.run("/bin/sh", ["-c", move(path)])
     try await reports.wait(for: 2)
@@ -259,11 +265,7 @@ import Testing
     let sandbox = try Sandbox()
     let path = try await repository(sandbox)
     let reports = Reports()
-    let watch = Task {
-      await FolderWatch(path: path, branch: "main").run { head in
-        reports.heads.withLock { $0.append(head) }
-      }
-    }
+    let watch = reports.watch(path)
     try await reports.wait(for: 1)
     watch.cancel()
     _ = await watch.value

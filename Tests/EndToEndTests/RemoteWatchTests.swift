@@ -128,43 +128,49 @@ import Testing
       """)
   }
 
-  @Test func changeArrivesThroughSSHAtOnceAndNothingStaysBehind() async throws {
+  /// Calls a closure with stores whose remote is reached by ssh, and the environment for it.
+  private func withSSHFixture(
+    _ body: (Fixture, [String: String]) async throws -> Void
+  ) async throws {
     let sandbox = try Sandbox()
     let server = try await SSHServer(sandbox)
     defer { server.stop() }
     let environment = ["GIT_SSH_COMMAND": server.command]
     let fixture = try await Fixture(sandbox, url: server.url, environment: environment)
-    _ = try await fixture.run(
-      """
-      wait_until said 1 'watching the remote origin'
-      change Milk
-      wait_until arrived Milk
-      # The connection is lost, and made again.
-      ssh=$(pgrep -P $daemon ssh)
-      kill $ssh
-      wait_until said 1 'lost the connection to the remote origin'
-      wait_until said 2 'watching the remote origin'
-      change Bread
-      wait_until arrived Bread
-      """, environment: environment)
-    try await expectNoneRunning(fixture.remote)
+    try await body(fixture, environment)
+  }
+
+  @Test func changeArrivesThroughSSHAtOnceAndNothingStaysBehind() async throws {
+    try await withSSHFixture { fixture, environment in
+      _ = try await fixture.run(
+        """
+        wait_until said 1 'watching the remote origin'
+        change Milk
+        wait_until arrived Milk
+        # The connection is lost, and made again.
+        ssh=$(pgrep -P $daemon ssh)
+        kill $ssh
+        wait_until said 1 'lost the connection to the remote origin'
+        wait_until said 2 'watching the remote origin'
+        change Bread
+        wait_until arrived Bread
+        """, environment: environment)
+      try await expectNoneRunning(fixture.remote)
+    }
   }
 
   @Test func killedDaemonLeavesNothingAtTheRemote() async throws {
-    let sandbox = try Sandbox()
-    let server = try await SSHServer(sandbox)
-    defer { server.stop() }
-    let environment = ["GIT_SSH_COMMAND": server.command]
-    let fixture = try await Fixture(sandbox, url: server.url, environment: environment)
-    _ = try await fixture.run(
-      """
-      wait_until said 1 'watching the remote origin'
-      kill -9 $daemon
-      wait $daemon
-      '\(Sandbox.binary)' daemon --no-sync --store '\(fixture.two)' 2>'\(fixture.log)' & daemon=$!
-      wait_until said 1 'watching 1 alarm'
-      """, environment: environment)
-    try await expectNoneRunning(fixture.remote)
+    try await withSSHFixture { fixture, environment in
+      _ = try await fixture.run(
+        """
+        wait_until said 1 'watching the remote origin'
+        kill -9 $daemon
+        wait $daemon
+        '\(Sandbox.binary)' daemon --no-sync --store '\(fixture.two)' 2>'\(fixture.log)' & daemon=$!
+        wait_until said 1 'watching 1 alarm'
+        """, environment: environment)
+      try await expectNoneRunning(fixture.remote)
+    }
   }
 
   @Test func accountWithoutShellIsSyncedAtIntervals() async throws {

@@ -234,28 +234,15 @@ final class WakeSource: Sendable {
   }
 
   private func readFileEvents() -> [Wake] {
-    var buffer = [UInt8](repeating: 0, count: 64 << 10)
-    let count = read(inotify, &buffer, buffer.count)
     var alarms: Set<Identifier> = []
     var wakes: Set<Wake> = []
-    var offset = 0
-    while offset + 16 <= count {
-      let (number, mask, length) = buffer.withUnsafeBytes { raw in
-        (
-          raw.loadUnaligned(fromByteOffset: offset, as: Int32.self),
-          raw.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self),
-          Int(raw.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
-        )
-      }
-      let name = String(
-        decoding: buffer[(offset + 16)..<min(offset + 16 + length, buffer.count)]
-          .prefix { $0 != 0 }, as: UTF8.self)
-      offset += 16 + length
-      if mask & UInt32(IN_Q_OVERFLOW | IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF) != 0 {
+    for event in FileEvent.read(from: inotify) {
+      let name = event.name
+      if event.mask & UInt32(IN_Q_OVERFLOW | IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF) != 0 {
         wakes.insert(.everything)
         continue
       }
-      switch watches.withLock({ $0.folders[number] }) {
+      switch watches.withLock({ $0.folders[event.watch] }) {
       case .alarms:
         if name.hasSuffix(".json"), let id = Identifier(name.dropLast(5)) { alarms.insert(id) }
       case .root where name == "settings.json": wakes.insert(.settings)

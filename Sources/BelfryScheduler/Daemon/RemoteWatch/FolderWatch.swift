@@ -91,29 +91,15 @@ private final class FolderEvents: Sendable {
   private enum Change { case changed, gone, other }
 
   private func read() -> Change {
-    var buffer = [UInt8](repeating: 0, count: 16 << 10)
-    let count = Glibc.read(inotify, &buffer, buffer.count)
     var result = Change.other
-    var offset = 0
-    while offset + 16 <= count {
-      let (number, mask, length) = buffer.withUnsafeBytes { raw in
-        (
-          raw.loadUnaligned(fromByteOffset: offset, as: Int32.self),
-          raw.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self),
-          Int(raw.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
-        )
-      }
-      let name = String(
-        decoding: buffer[(offset + 16)..<min(offset + 16 + length, buffer.count)]
-          .prefix { $0 != 0 }, as: UTF8.self)
-      offset += 16 + length
-      if mask & UInt32(IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT) != 0 {
+    for event in FileEvent.read(from: inotify) {
+      if event.mask & UInt32(IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT) != 0 {
         return .gone
       }
       // git renames a lock file to its target, which inotify reports under the name of the target.
-      let isBranch = number == branches && name == branch
-      if isBranch || number != branches && name == "packed-refs"
-        || mask & UInt32(IN_Q_OVERFLOW) != 0
+      let isBranch = event.watch == branches && event.name == branch
+      if isBranch || event.watch != branches && event.name == "packed-refs"
+        || event.mask & UInt32(IN_Q_OVERFLOW) != 0
       {
         result = .changed
       }
