@@ -185,7 +185,7 @@ import Testing
       for value in [0x7F, UInt8.max] where value != whole[offset] {
         var damaged = whole
         damaged[offset] = value
-        AlarmIndexLayout.set(
+        CacheCoding.set(
           AlarmIndexLayout.checksum(damaged), at: AlarmIndexLayout.Header.checksum, in: &damaged)
         guard let file = read(damaged) else { continue }
         for index in 0..<file.count {
@@ -205,7 +205,7 @@ import Testing
     for version in ["05", "06", "08", "99"] {
       var other = whole
       other.replaceSubrange(6..<8, with: version.utf8)
-      AlarmIndexLayout.set(
+      CacheCoding.set(
         AlarmIndexLayout.checksum(other), at: AlarmIndexLayout.Header.checksum, in: &other)
       #expect(read(other) == nil)
     }

@@ -36,7 +36,7 @@ extension AlarmIndexFile {
           if let payload = old.payload(index) { heap.append(contentsOf: old.bytes[payload]) }
           let location = AlarmIndexLayout.SummaryLocation(
             offset: offset, length: heap.count - offset)
-          AlarmIndexLayout.set(
+          CacheCoding.set(
             location.number,
             at: start + (index - copied) * AlarmIndexLayout.Row.size + AlarmIndexLayout.Row.summary,
             in: &rows)
@@ -60,14 +60,14 @@ extension AlarmIndexFile {
     copy(upTo: old?.count ?? 0)
     var result: [UInt8] = []
     result.reserveCapacity(AlarmIndexLayout.Header.size + rows.count + heap.count)
-    AlarmIndexLayout.append(AlarmIndexLayout.magic, to: &result)
-    AlarmIndexLayout.append(UInt64(rows.count / AlarmIndexLayout.Row.size), to: &result)
-    AlarmIndexLayout.append(folder, to: &result)
-    AlarmIndexLayout.append(UInt64(fingerprint.utf8.count), to: &result)
-    AlarmIndexLayout.append(0, to: &result)
+    CacheCoding.append(AlarmIndexLayout.magic, to: &result)
+    CacheCoding.append(UInt64(rows.count / AlarmIndexLayout.Row.size), to: &result)
+    CacheCoding.append(folder, to: &result)
+    CacheCoding.append(UInt64(fingerprint.utf8.count), to: &result)
+    CacheCoding.append(0, to: &result)
     result.append(contentsOf: rows)
     result.append(contentsOf: heap)
-    AlarmIndexLayout.set(
+    CacheCoding.set(
       AlarmIndexLayout.checksum(result), at: AlarmIndexLayout.Header.checksum, in: &result)
     return result
   }
@@ -78,12 +78,12 @@ extension AlarmIndexFile {
   ) {
     rows.append(contentsOf: "\(row.id).json".utf8)
     rows.append(0)
-    AlarmIndexLayout.append(row.signature, to: &rows)
+    CacheCoding.append(row.signature, to: &rows)
     rows.append(contentsOf: row.blob.bytes)
     rows.append(contentsOf: repeatElement(0, count: AlarmIndexLayout.Row.blobPadding))
-    AlarmIndexLayout.append(UInt64(bitPattern: row.validFrom.milliseconds), to: &rows)
-    AlarmIndexLayout.append(UInt64(bitPattern: row.validUntil.milliseconds), to: &rows)
-    AlarmIndexLayout.append(location.number, to: &rows)
+    CacheCoding.append(UInt64(bitPattern: row.validFrom.milliseconds), to: &rows)
+    CacheCoding.append(UInt64(bitPattern: row.validUntil.milliseconds), to: &rows)
+    CacheCoding.append(location.number, to: &rows)
   }
 
   /// True if at least half of the heap is in use.

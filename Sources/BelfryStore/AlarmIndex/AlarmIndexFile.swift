@@ -36,11 +36,11 @@ struct AlarmIndexFile: Sendable {
   init?(_ bytes: [UInt8], written: Int64) {
     typealias Header = AlarmIndexLayout.Header
     guard bytes.count >= Header.size,
-      AlarmIndexLayout.number(bytes, at: Header.magic) == AlarmIndexLayout.magic,
-      AlarmIndexLayout.number(bytes, at: Header.checksum) == AlarmIndexLayout.checksum(bytes)
+      CacheCoding.number(bytes, at: Header.magic) == AlarmIndexLayout.magic,
+      CacheCoding.number(bytes, at: Header.checksum) == AlarmIndexLayout.checksum(bytes)
     else { return nil }
-    let count = AlarmIndexLayout.number(bytes, at: Header.count)
-    let length = AlarmIndexLayout.number(bytes, at: Header.fingerprintLength)
+    let count = CacheCoding.number(bytes, at: Header.count)
+    let length = CacheCoding.number(bytes, at: Header.fingerprintLength)
     guard count < AlarmIndexLayout.Limit.count, length < AlarmIndexLayout.Limit.fingerprintLength
     else { return nil }
     let heap = Header.size + Int(count) * AlarmIndexLayout.Row.size
@@ -48,20 +48,12 @@ struct AlarmIndexFile: Sendable {
     self.bytes = bytes
     self.written = written
     self.count = Int(count)
-    folder = AlarmIndexLayout.signature(bytes, at: Header.folder)
+    folder = CacheCoding.signature(bytes, at: Header.folder)
     fingerprint = String(decoding: bytes[heap..<(heap + Int(length))], as: UTF8.self)
   }
 
-  /// The maximum resolution of a file system's clock, in nanoseconds.
-  static let tick: Int64 = 50_000_000
-
   /// Returns true if an equal signature proves equal content.
-  ///
-  /// A file that changed in the same clock interval in which the index was written can change again without a new
-  /// signature.
-  func vouches(for signature: FileSignature) -> Bool {
-    max(signature.changed, signature.modified) < written - AlarmIndexFile.tick
-  }
+  func vouches(for signature: FileSignature) -> Bool { signature.isConclusive(at: written) }
 
   /// Returns the offset of a row. That of the row after the last one is the heap's.
   func start(_ index: Int) -> Int {
@@ -69,7 +61,7 @@ struct AlarmIndexFile: Sendable {
   }
 
   private func number(_ index: Int, _ field: Int) -> UInt64 {
-    AlarmIndexLayout.number(bytes, at: start(index) + field)
+    CacheCoding.number(bytes, at: start(index) + field)
   }
 
   private func instant(_ index: Int, _ field: Int) -> Instant {
@@ -95,7 +87,7 @@ struct AlarmIndexFile: Sendable {
 
   /// Returns the signature of a row's file.
   func signature(_ index: Int) -> FileSignature {
-    AlarmIndexLayout.signature(bytes, at: start(index) + AlarmIndexLayout.Row.signature)
+    CacheCoding.signature(bytes, at: start(index) + AlarmIndexLayout.Row.signature)
   }
 
   /// Returns true if the status of a row is valid at an instant.
@@ -200,7 +192,7 @@ struct AlarmIndexFile: Sendable {
   /// Returns the range of a row's title in the file, or nil if the row is damaged. A summary begins with its title.
   private func titleRange(_ index: Int) -> Range<Int>? {
     guard let payload = payload(index), payload.count >= 8 else { return nil }
-    let length = AlarmIndexLayout.number(bytes, at: payload.lowerBound)
+    let length = CacheCoding.number(bytes, at: payload.lowerBound)
     guard length <= payload.count - 8 else { return nil }
     let start = payload.lowerBound + 8
     return start..<(start + Int(length))

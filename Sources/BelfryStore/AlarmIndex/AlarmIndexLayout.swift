@@ -52,14 +52,6 @@ enum AlarmIndexLayout {
     static let blobPadding = validFrom - blob - ObjectID.byteCount
   }
 
-  /// The offsets of a file signature's fields from the signature's start.
-  enum Signature {
-    static let size = 0
-    static let modified = 8
-    static let changed = 16
-    static let inode = 24
-  }
-
   /// The location of a summary: 40 bits for its offset in the heap, 24 bits for its length.
   struct SummaryLocation {
     /// The offset from the heap's start.
@@ -93,61 +85,8 @@ enum AlarmIndexLayout {
     static let fingerprintLength = 1 << 12
   }
 
-  /// Returns the number at an offset.
-  static func number(_ bytes: [UInt8], at offset: Int) -> UInt64 {
-    bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
-  }
-
-  /// Returns the signature at an offset.
-  static func signature(_ bytes: [UInt8], at offset: Int) -> FileSignature {
-    FileSignature(
-      size: Int64(bitPattern: number(bytes, at: offset + Signature.size)),
-      modified: Int64(bitPattern: number(bytes, at: offset + Signature.modified)),
-      changed: Int64(bitPattern: number(bytes, at: offset + Signature.changed)),
-      inode: number(bytes, at: offset + Signature.inode))
-  }
-
-  /// Replaces the number at an offset.
-  static func set(_ value: UInt64, at offset: Int, in bytes: inout [UInt8]) {
-    bytes.withUnsafeMutableBytes { $0.storeBytes(of: value, toByteOffset: offset, as: UInt64.self) }
-  }
-
-  /// Appends a number.
-  static func append(_ value: UInt64, to bytes: inout [UInt8]) {
-    withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
-  }
-
-  /// Appends a signature.
-  static func append(_ signature: FileSignature, to bytes: inout [UInt8]) {
-    append(UInt64(bitPattern: signature.size), to: &bytes)
-    append(UInt64(bitPattern: signature.modified), to: &bytes)
-    append(UInt64(bitPattern: signature.changed), to: &bytes)
-    append(signature.inode, to: &bytes)
-  }
-
-  /// Returns the checksum of a file: a Fletcher sum of its length and of all numbers but the stored checksum.
-  ///
-  /// It protects against damage, not against intent, and costs less than the copy of the file into memory.
+  /// Returns the checksum of a file, of everything but the stored checksum.
   static func checksum(_ bytes: [UInt8]) -> UInt64 {
-    bytes.withUnsafeBytes { raw in
-      var sum = UInt64(raw.count)
-      var sums: UInt64 = 0
-      func add(_ range: Range<Int>) {
-        var offset = range.lowerBound
-        while offset + 8 <= range.upperBound {
-          sum &+= raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-          sums &+= sum
-          offset += 8
-        }
-        while offset < range.upperBound {
-          sum &+= UInt64(raw[offset])
-          sums &+= sum
-          offset += 1
-        }
-      }
-      add(0..<Header.checksum)
-      add(Header.size..<raw.count)
-      return sum ^ (sums << 32 | sums >> 32)
-    }
+    CacheCoding.checksum(bytes, of: [0..<Header.checksum, Header.size..<bytes.count])
   }
 }

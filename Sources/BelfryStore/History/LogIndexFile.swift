@@ -12,7 +12,7 @@ import Glibc
 /// heap      the records of entries that have more values than a row
 /// ```
 ///
-/// It is a cache of the log's files, whose signatures decide which days of it are used. Numbers are little-endian.
+/// It is a cache of the log's files, whose signatures decide which days of it are used. `CacheCoding` describes the numbers.
 struct LogIndexFile: Sendable {
   /// A day of the log.
   struct Day: Sendable {
@@ -37,13 +37,36 @@ struct LogIndexFile: Sendable {
   private let heapStart: Int
   private let written: Int64
 
-  private static let magic = Array("BLFLOG01".utf8)
-  private static let rowSize = 112
+  /// `BLFLOG02`: the digits are the version of the format.
+  private static let magic: UInt64 = 0x3230_474F_4C46_4C42
+  /// The size of the magic number and the checksum.
+  private static let headerSize = 16
   private static let dayName = 10
-  private static let daySize = 56
   private static let none = UInt32.max
   /// The action of a row whose entry is in the heap.
   private static let inHeap = UInt8.max
+
+  /// The offsets of a row's fields from the row's start. A text is the number of one of the texts.
+  private enum Field {
+    static let signature = 0
+    static let action = 32
+    static let auto = 33
+    static let state = 34
+    static let alarm = 36
+    static let device = 40
+    static let title = 44
+    static let undoes = 48
+    static let revision = 52
+    static let at = 56
+    static let occurrence = 64
+    static let effective = 72
+    /// The name of the entry's file as a C string: `HHMMSSmmm-<id>.json`, and a NUL byte.
+    static let name = 80
+    /// The row's size.
+    static let size = 128
+    /// The offset and the size of a record in the heap, in a row whose action is `inHeap`.
+    static let (heapOffset, heapSize) = (alarm, device)
+  }
 
   // MARK: Reading
 
@@ -51,27 +74,27 @@ struct LogIndexFile: Sendable {
   ///
   /// - Parameter written: The modification time of the file in nanoseconds.
   init?(_ bytes: [UInt8], written: Int64) {
-    var reader = Reader(bytes: bytes)
-    guard reader.take(8).map({ Array($0) }) == LogIndexFile.magic, let sum = reader.number(),
-      sum == LogIndexFile.checksum(bytes[16...]), let textCount = reader.count(),
+    var reader = CacheReader(bytes)
+    guard reader.number() == LogIndexFile.magic, let sum = reader.number(as: UInt64.self),
+      sum == LogIndexFile.checksum(bytes), let textCount = reader.count(),
       let dayCount = reader.count(), let rowCount = reader.count()
     else { return nil }
     var texts: [String] = []
     for _ in 0..<textCount {
-      guard let size = reader.count(), let text = reader.take(size) else { return nil }
-      texts.append(String(decoding: text, as: UTF8.self))
+      guard let text = reader.text() else { return nil }
+      texts.append(text)
     }
     var days: [String: Day] = [:]
     for _ in 0..<dayCount {
-      guard let name = reader.take(LogIndexFile.dayName), reader.take(6) != nil,
-        let folder = reader.signature(), let first = reader.count32(), let count = reader.count32(),
-        first + count <= rowCount
+      guard let name = reader.take(LogIndexFile.dayName), let folder = reader.signature(),
+        let first = reader.number(as: UInt32.self), let count = reader.number(as: UInt32.self),
+        Int(first) + Int(count) <= rowCount
       else { return nil }
       days[String(decoding: name, as: UTF8.self)] = Day(
-        folder: folder, rows: first..<(first + count))
+        folder: folder, rows: Int(first)..<(Int(first) + Int(count)))
     }
     rowStart = reader.position
-    guard reader.take(rowCount * LogIndexFile.rowSize) != nil else { return nil }
+    guard reader.take(rowCount * Field.size) != nil else { return nil }
     heapStart = reader.position
     self.days = days
     self.texts = texts
@@ -80,85 +103,71 @@ struct LogIndexFile: Sendable {
     self.written = written
   }
 
-  /// Returns true if a signature proves that a file or folder has not changed since the index was written.
-  func vouches(for signature: FileSignature) -> Bool {
-    max(signature.changed, signature.modified) < written - AlarmIndexFile.tick
-  }
+  /// Returns true if an equal signature proves that a file or folder has not changed since the index was written.
+  func vouches(for signature: FileSignature) -> Bool { signature.isConclusive(at: written) }
+
+  private func start(_ row: Int) -> Int { rowStart + row * Field.size }
 
   /// Returns the signature of a row's file.
   func signature(_ row: Int) -> FileSignature {
-    var reader = Reader(bytes: bytes, position: rowStart + row * LogIndexFile.rowSize)
-    return reader.signature() ?? FileSignature(size: -1, modified: 0, changed: 0, inode: 0)
+    CacheCoding.signature(bytes, at: start(row) + Field.signature)
   }
 
-  /// Returns the name of a row's file, ended by a zero.
-  func fileName(_ row: Int) -> [CChar] {
-    let start = rowStart + row * LogIndexFile.rowSize
-    let at = Int64(bitPattern: LogIndexFile.word(bytes, start + 56))
-    let remainder = at % 86_400_000
-    let time = Int(remainder < 0 ? remainder + 86_400_000 : remainder)
-    let digits =
-      time / 3_600_000 * 10_000_000 + time / 60_000 % 60 * 100_000 + time % 60_000
-    var name: [CChar] = []
-    name.reserveCapacity(LogIndexFile.fileNameSize)
-    var power = 100_000_000
-    while power > 0 {
-      name.append(CChar(48 + digits / power % 10))
-      power /= 10
+  /// Calls a closure with the name of a row's file.
+  func withName<Result>(_ row: Int, _ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    bytes.withUnsafeBytes { raw in
+      body((raw.baseAddress! + start(row) + Field.name).assumingMemoryBound(to: CChar.self))
     }
-    name.append(45)
-    for byte in bytes[(start + 80)..<(start + 80 + Identifier.length)] {
-      name.append(CChar(truncatingIfNeeded: byte))
-    }
-    for byte in ".json".utf8 { name.append(CChar(byte)) }
-    name.append(0)
-    return name
   }
-
-  private static let fileNameSize = 48
 
   /// Returns the number by which the rows refer to an alarm; nil if no row does.
   func number(of alarm: Identifier) -> Int? { texts.firstIndex(of: alarm.text) }
 
   /// Returns true if a row's entry can be of an alarm with a number.
   func mentions(_ number: Int, row: Int) -> Bool {
-    let start = rowStart + row * LogIndexFile.rowSize
-    return bytes[start + 32] == LogIndexFile.inHeap
-      || LogIndexFile.word32(bytes, start + 36) == UInt32(number)
+    bytes[start(row) + Field.action] == LogIndexFile.inHeap
+      || word(row, Field.alarm) == UInt32(number)
+  }
+
+  private func word(_ row: Int, _ field: Int) -> UInt32 {
+    CacheCoding.number(bytes, at: start(row) + field, as: UInt32.self)
+  }
+
+  private func time(_ row: Int, _ field: Int) -> Int64? {
+    let value = CacheCoding.number(bytes, at: start(row) + field, as: Int64.self)
+    return value == .min ? nil : value
+  }
+
+  private func identifier(_ row: Int, _ field: Int) -> Identifier? {
+    let number = Int(word(row, field))
+    return identifiers.indices.contains(number) ? identifiers[number] : nil
   }
 
   /// Returns a row's entry, or nil if the row is not valid.
   func entry(_ row: Int) -> LogEntry? {
-    let start = rowStart + row * LogIndexFile.rowSize
-    let action = bytes[start + 32]
-    if action == LogIndexFile.inHeap {
-      let position = heapStart + Int(LogIndexFile.word32(bytes, start + 36))
-      let size = Int(LogIndexFile.word32(bytes, start + 40))
+    let start = start(row)
+    let action = Int(bytes[start + Field.action])
+    if action == Int(LogIndexFile.inHeap) {
+      let position = heapStart + Int(word(row, Field.heapOffset))
+      let size = Int(word(row, Field.heapSize))
       guard position + size <= bytes.count else { return nil }
       return try? LogRecord.decode(Array(bytes[position..<(position + size)]))
     }
-    func identifier(_ offset: Int) -> Identifier? {
-      let number = LogIndexFile.word32(bytes, start + offset)
-      return number < identifiers.count ? identifiers[Int(number)] : nil
-    }
-    func time(_ offset: Int) -> Int64? {
-      let value = Int64(bitPattern: LogIndexFile.word(bytes, start + offset))
-      return value == .min ? nil : value
-    }
-    let title = LogIndexFile.word32(bytes, start + 44)
-    guard action < LogEntry.Action.allCases.count, title < texts.count,
-      let alarm = identifier(36), let device = identifier(40), let at = time(56),
-      let id = Identifier(bytes[(start + 80)..<(start + 80 + Identifier.length)])
+    let (actions, states) = (LogEntry.Action.allCases, OccurrenceRecord.State.allCases)
+    let (title, state) = (Int(word(row, Field.title)), Int(bytes[start + Field.state]))
+    let id = start + Field.name + LogRecord.timeLength
+    guard actions.indices.contains(action), texts.indices.contains(title),
+      let alarm = identifier(row, Field.alarm), let device = identifier(row, Field.device),
+      let at = time(row, Field.at), let id = Identifier(bytes[id..<(id + Identifier.length)])
     else { return nil }
-    let state = Int(bytes[start + 34])
-    let states = OccurrenceRecord.State.allCases
     return LogEntry(
-      id: id, alarm: alarm, title: texts[Int(title)],
-      occurrence: time(64).map { CivilDateTime(minuteNumber: Int($0)) },
-      action: LogEntry.Action.allCases[Int(action)], at: Instant(milliseconds: at), device: device,
-      auto: bytes[start + 33] != 0, effective: time(72).map { Instant(milliseconds: $0) },
-      undoes: identifier(48), revision: Int(LogIndexFile.word32(bytes, start + 52)),
-      state: state < states.count ? states[state] : nil)
+      id: id, alarm: alarm, title: texts[title],
+      occurrence: time(row, Field.occurrence).map { CivilDateTime(minuteNumber: Int($0)) },
+      action: actions[action], at: Instant(milliseconds: at), device: device,
+      auto: bytes[start + Field.auto] != 0,
+      effective: time(row, Field.effective).map { Instant(milliseconds: $0) },
+      undoes: identifier(row, Field.undoes), revision: Int(word(row, Field.revision)),
+      state: states.indices.contains(state) ? states[state] : nil)
   }
 
   // MARK: Writing
@@ -167,31 +176,32 @@ struct LogIndexFile: Sendable {
   ///
   /// - Parameter days: The days with their rows, newest first.
   static func bytes(_ days: [(name: String, folder: FileSignature, rows: [Row])]) -> [UInt8] {
-    var writer = Writer()
-    var body: [UInt8] = []
-    var first = 0
-    for day in days where day.name.utf8.count == dayName {
-      body += Array(day.name.utf8) + [UInt8](repeating: 0, count: 6)
-      append(day.folder, to: &body)
-      append32(UInt32(first), to: &body)
-      append32(UInt32(day.rows.count), to: &body)
+    var (writer, body, first) = (Writer(), [UInt8](), 0)
+    for day in days {
+      body += Array(day.name.utf8)
+      CacheCoding.append(day.folder, to: &body)
+      CacheCoding.append(UInt32(first), to: &body)
+      CacheCoding.append(UInt32(day.rows.count), to: &body)
       first += day.rows.count
       for row in day.rows { writer.append(row) }
     }
-    var parts: [UInt8] = []
-    append(UInt64(writer.texts.count), to: &parts)
-    append(UInt64(days.count), to: &parts)
-    append(UInt64(first), to: &parts)
-    for text in writer.texts {
-      append(UInt64(text.utf8.count), to: &parts)
-      parts += Array(text.utf8)
+    var result: [UInt8] = []
+    for number in [magic, 0, UInt64(writer.texts.count), UInt64(days.count), UInt64(first)] {
+      CacheCoding.append(number, to: &result)
     }
-    parts += body
-    parts += writer.rows
-    parts += writer.heap
-    var result = magic
-    append(checksum(parts[...]), to: &result)
-    return result + parts
+    for text in writer.texts {
+      CacheCoding.append(UInt64(text.utf8.count), to: &result)
+      result += Array(text.utf8)
+    }
+    result += body
+    result += writer.rows
+    result += writer.heap
+    CacheCoding.set(checksum(result), at: headerSize / 2, in: &result)
+    return result
+  }
+
+  private static func checksum(_ bytes: [UInt8]) -> UInt64 {
+    CacheCoding.checksum(bytes, of: [headerSize..<bytes.count])
   }
 
   /// The growing parts of an index.
@@ -210,124 +220,37 @@ struct LogIndexFile: Sendable {
     }
 
     mutating func append(_ row: Row) {
-      let entry = row.entry
-      let start = rows.count
-      LogIndexFile.append(row.signature, to: &rows)
+      let (entry, start) = (row.entry, rows.count)
+      CacheCoding.append(row.signature, to: &rows)
       let action = LogEntry.Action.allCases.firstIndex(of: entry.action)
       if let action, entry.payload == nil, entry.extras.isEmpty {
-        let state = entry.state.flatMap { OccurrenceRecord.State.allCases.firstIndex(of: $0) }
-        rows += [UInt8(action), entry.auto ? 1 : 0, state.map { UInt8($0) } ?? .max, 0]
-        for text in [entry.alarm.text, entry.device.text, entry.title] {
-          LogIndexFile.append32(number(text), to: &rows)
-        }
-        LogIndexFile.append32(
-          entry.undoes.map { number($0.text) } ?? LogIndexFile.none, to: &rows)
-        LogIndexFile.append32(UInt32(clamping: entry.revision), to: &rows)
-        for time in [
-          entry.at.milliseconds, entry.occurrence.map { Int64($0.minuteNumber) } ?? .min,
-          entry.effective?.milliseconds ?? .min,
-        ] {
-          LogIndexFile.append(UInt64(bitPattern: time), to: &rows)
-        }
-        rows += Array(entry.id.text.utf8)
+        append(entry, action: UInt8(action))
       } else {
         let record = LogRecord.encode(entry)
         rows += [LogIndexFile.inHeap, 0, 0, 0]
-        LogIndexFile.append32(UInt32(heap.count), to: &rows)
-        LogIndexFile.append32(UInt32(record.count), to: &rows)
-        rows += [UInt8](repeating: 0, count: 12)
-        LogIndexFile.append(UInt64(bitPattern: entry.at.milliseconds), to: &rows)
-        rows += [UInt8](repeating: 0, count: 16) + Array(entry.id.text.utf8)
+        CacheCoding.append(UInt32(heap.count), to: &rows)
+        CacheCoding.append(UInt32(record.count), to: &rows)
         heap += record
       }
-      rows += repeatElement(0, count: LogIndexFile.rowSize - (rows.count - start))
+      rows += repeatElement(0, count: start + Field.name - rows.count)
+      rows += Array((LogRecord.path(entry).split(separator: "/").last ?? "").utf8)
+      rows += repeatElement(0, count: start + Field.size - rows.count)
     }
-  }
 
-  // MARK: Coding
-
-  /// Returns a sum that a torn file doesn't have.
-  private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-    bytes.withUnsafeBytes { raw in
-      var sum: UInt64 = 0x9E37_79B9_7F4A_7C15
-      var offset = 0
-      while offset + 8 <= raw.count {
-        let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-        sum = (sum ^ word) &* 0x100_0000_01B3
-        sum ^= sum >> 29
-        offset += 8
+    private mutating func append(_ entry: LogEntry, action: UInt8) {
+      let state = entry.state.flatMap { OccurrenceRecord.State.allCases.firstIndex(of: $0) }
+      rows += [action, entry.auto ? 1 : 0, state.map { UInt8($0) } ?? .max, 0]
+      for text in [entry.alarm.text, entry.device.text, entry.title] {
+        CacheCoding.append(number(text), to: &rows)
       }
-      while offset < raw.count {
-        sum = (sum ^ UInt64(raw[offset])) &* 0x100_0000_01B3
-        offset += 1
+      CacheCoding.append(entry.undoes.map { number($0.text) } ?? LogIndexFile.none, to: &rows)
+      CacheCoding.append(UInt32(clamping: entry.revision), to: &rows)
+      for time in [
+        entry.at.milliseconds, entry.occurrence.map { Int64($0.minuteNumber) } ?? .min,
+        entry.effective?.milliseconds ?? .min,
+      ] {
+        CacheCoding.append(time, to: &rows)
       }
-      return sum ^ UInt64(raw.count)
-    }
-  }
-
-  private static func word(_ bytes: [UInt8], _ position: Int) -> UInt64 {
-    bytes.withUnsafeBytes {
-      UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: position, as: UInt64.self))
-    }
-  }
-
-  private static func word32(_ bytes: [UInt8], _ position: Int) -> UInt32 {
-    bytes.withUnsafeBytes {
-      UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: position, as: UInt32.self))
-    }
-  }
-
-  private static func append(_ word: UInt64, to bytes: inout [UInt8]) {
-    withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
-  }
-
-  private static func append32(_ word: UInt32, to bytes: inout [UInt8]) {
-    withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
-  }
-
-  private static func append(_ signature: FileSignature, to bytes: inout [UInt8]) {
-    append(UInt64(bitPattern: signature.size), to: &bytes)
-    append(UInt64(bitPattern: signature.modified), to: &bytes)
-    append(UInt64(bitPattern: signature.changed), to: &bytes)
-    append(signature.inode, to: &bytes)
-  }
-
-  /// A reader of an index's parts. Its methods return nil at the end of the bytes.
-  private struct Reader {
-    let bytes: [UInt8]
-    var position = 0
-
-    mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
-      guard count >= 0, bytes.count - position >= count else { return nil }
-      defer { position += count }
-      return bytes[position..<(position + count)]
-    }
-
-    mutating func number() -> UInt64? {
-      guard bytes.count - position >= 8 else { return nil }
-      defer { position += 8 }
-      return LogIndexFile.word(bytes, position)
-    }
-
-    /// Returns a number that is at most that of the bytes.
-    mutating func count() -> Int? {
-      guard let number = number(), number <= UInt64(bytes.count) else { return nil }
-      return Int(number)
-    }
-
-    mutating func count32() -> Int? {
-      guard bytes.count - position >= 4 else { return nil }
-      defer { position += 4 }
-      return Int(LogIndexFile.word32(bytes, position))
-    }
-
-    mutating func signature() -> FileSignature? {
-      guard let size = number(), let modified = number(), let changed = number(),
-        let inode = number()
-      else { return nil }
-      return FileSignature(
-        size: Int64(bitPattern: size), modified: Int64(bitPattern: modified),
-        changed: Int64(bitPattern: changed), inode: inode)
     }
   }
 }

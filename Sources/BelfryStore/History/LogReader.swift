@@ -107,8 +107,8 @@ final class LogReader {
     else { return nil }
     for row in known.rows {
       let expected = file.signature(row)
-      guard fstatat(folder, file.fileName(row), &status, AT_SYMLINK_NOFOLLOW) == 0,
-        FileSignature(status) == expected, file.vouches(for: expected)
+      let result = file.withName(row) { fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW) }
+      guard result == 0, FileSignature(status) == expected, file.vouches(for: expected)
       else { return nil }
     }
     return known.rows
@@ -162,21 +162,17 @@ struct LogIndex: StorePart {
       var status = stat()
       let folder = "\(path)/log/\(day)"
       guard stat(folder, &status) == 0 else { continue }
-      let rows: [LogIndexFile.Row]
       if let known, let range = reader.unchangedRows(of: day, in: known) {
-        rows = range.compactMap { row in
+        let rows = range.compactMap { row in
           known.entry(row).map { LogIndexFile.Row(entry: $0, signature: known.signature(row)) }
         }
-        isValid = rows.count == range.count
-      } else {
-        rows = LogReader.names(folder).compactMap { reader.read("log/\(day)/\($0)") }
+        if rows.count == range.count { content.append((day, FileSignature(status), rows)) }
+        continue
       }
-      // The name of a row's file follows from its entry.
-      if isValid, rows.count == LogReader.names(folder).count,
-        zip(rows, LogReader.names(folder)).allSatisfy({
-          LogRecord.path($0.entry) == "log/\(day)/\($1)"
-        })
-      {
+      let paths = LogReader.names(folder).map { "log/\(day)/\($0)" }
+      let rows = paths.compactMap { reader.read($0) }
+      // A row has the name of its file from the entry.
+      if isValid, !rows.isEmpty, rows.map({ LogRecord.path($0.entry) }) == paths {
         content.append((day, FileSignature(status), rows))
       }
     }

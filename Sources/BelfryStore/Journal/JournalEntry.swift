@@ -23,6 +23,11 @@ struct JournalEntry: Hashable {
   var files: [File]
   /// The new objects, apart from those that were durable before.
   var objects: [EncodedObject]
+
+  /// The blobs of the files by path; nil for a file that the write removes from the branch.
+  var blobs: [String: ObjectID?] {
+    Dictionary(uniqueKeysWithValues: files.map { ($0.path, $0.blob) })
+  }
 }
 
 extension JournalEntry {
@@ -31,9 +36,7 @@ extension JournalEntry {
   /// The entry as bytes.
   var bytes: [UInt8] {
     var bytes: [UInt8] = [JournalEntry.version]
-    func append(_ number: Int) {
-      withUnsafeBytes(of: UInt64(number).littleEndian) { bytes.append(contentsOf: $0) }
-    }
+    func append(_ number: Int) { CacheCoding.append(UInt64(number), to: &bytes) }
     func append(_ content: [UInt8]) {
       append(content.count)
       bytes += content
@@ -61,53 +64,36 @@ extension JournalEntry {
 
   /// Creates an entry from its bytes. Returns nil for another version, or for bytes that are no entry.
   init?(_ bytes: [UInt8]) {
-    var reader = Reader(rest: bytes[...])
-    do {
-      guard try reader.byte() == JournalEntry.version else { return nil }
-      head = try reader.id()
-      target = try reader.id()
-      let text = String(decoding: try reader.content(), as: UTF8.self)
-      message = text.isEmpty ? nil : text
-      files = try (0..<(try reader.count())).map { _ in
-        File(
-          path: String(decoding: try reader.content(), as: UTF8.self), blob: try reader.id(),
-          isKept: try reader.byte() == 1)
-      }
-      objects = try (0..<(try reader.count())).map { _ in
-        EncodedObject(
-          id: ObjectID(try reader.take(ObjectID.byteCount)), bytes: Array(try reader.content()))
-      }
-    } catch {
-      return nil
+    var reader = CacheReader(bytes)
+    guard reader.number(as: UInt8.self) == JournalEntry.version, let head = reader.optionalID(),
+      let target = reader.optionalID(), let message = reader.text(), let fileCount = reader.count()
+    else { return nil }
+    var files: [File] = []
+    for _ in 0..<fileCount {
+      guard let path = reader.text(), let blob = reader.optionalID(),
+        let isKept = reader.number(as: UInt8.self)
+      else { return nil }
+      files.append(File(path: path, blob: blob, isKept: isKept == 1))
     }
+    var objects: [EncodedObject] = []
+    guard let objectCount = reader.count() else { return nil }
+    for _ in 0..<objectCount {
+      guard let id = reader.take(ObjectID.byteCount), let content = reader.content() else {
+        return nil
+      }
+      objects.append(EncodedObject(id: ObjectID(id), bytes: Array(content)))
+    }
+    self.init(
+      head: head, target: target, message: message.isEmpty ? nil : message, files: files,
+      objects: objects)
   }
+}
 
-  /// A reader of an entry's bytes.
-  private struct Reader {
-    struct Truncated: Error {}
-
-    var rest: ArraySlice<UInt8>
-
-    mutating func take(_ count: Int) throws(Truncated) -> ArraySlice<UInt8> {
-      guard count >= 0, rest.count >= count else { throw Truncated() }
-      defer { rest = rest.dropFirst(count) }
-      return rest.prefix(count)
-    }
-
-    mutating func byte() throws(Truncated) -> UInt8 { try take(1).first ?? 0 }
-
-    /// Returns a number that counts bytes or elements, of which each takes at least a byte.
-    mutating func count() throws(Truncated) -> Int {
-      let number = try take(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-      guard number <= UInt64(rest.count) else { throw Truncated() }
-      return Int(number)
-    }
-
-    mutating func content() throws(Truncated) -> ArraySlice<UInt8> { try take(count()) }
-
-    mutating func id() throws(Truncated) -> ObjectID? {
-      try byte() == 0 ? nil : ObjectID(take(ObjectID.byteCount))
-    }
+extension CacheReader {
+  /// Returns an object's id, nil inside if the bytes say that there is none.
+  fileprivate mutating func optionalID() -> ObjectID?? {
+    guard let isPresent = number(as: UInt8.self) else { return nil }
+    return isPresent == 0 ? .some(nil) : take(ObjectID.byteCount).map { ObjectID($0) }
   }
 }
 

@@ -16,6 +16,9 @@ public enum LogRecord {
   /// The maximum size of a record in bytes. A larger file is rejected unread.
   public static let largest = 64 << 10
 
+  /// The length of the time and the hyphen before the id in the name of a log entry's file.
+  static let timeLength = 10
+
   /// Returns the path of a log entry's record. It starts with the entry's UTC time, so paths sort by time.
   public static func path(_ entry: LogEntry) -> String {
     let text = entry.at.rfc3339Milliseconds
@@ -27,11 +30,13 @@ public enum LogRecord {
   /// Returns the id in the name of a log entry's file, or nil for any other name.
   public static func identifier(fileName name: some StringProtocol) -> Identifier? {
     let bytes = Array(name.utf8)
-    guard bytes.count == 10 + Identifier.length + 5, bytes[9] == UInt8(ascii: "-"),
-      bytes[..<9].allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+    guard bytes.count == timeLength + Identifier.length + 5,
+      bytes[timeLength - 1] == UInt8(ascii: "-"),
+      bytes[..<(timeLength - 1)].allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      ),
       name.hasSuffix(".json")
     else { return nil }
-    return Identifier(String(decoding: bytes[10..<(10 + Identifier.length)], as: UTF8.self))
+    return Identifier(bytes[timeLength..<(timeLength + Identifier.length)])
   }
 
   /// Parses a record.
