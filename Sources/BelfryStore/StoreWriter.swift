@@ -79,21 +79,18 @@ final class StoreWriter {
   ///   - files: The contents by path. Nil removes a file from the branch, but not from the work tree.
   ///   - kept: The files that are committed, but not written to the work tree.
   ///   - message: The message.
-  /// - Returns: The commit.
-  @discardableResult
   func commit(
     _ files: [String: [UInt8]?], keeping kept: Set<String> = [], message: CommitMessage
-  ) throws -> ObjectID {
+  ) throws {
     try commit(files, keeping: kept, message: message.text)
   }
 
   /// Writes files, and commits them on top of the branch.
   ///
   /// - Parameter message: The whole text of the message.
-  @discardableResult
   func commit(
     _ files: [String: [UInt8]?], keeping kept: Set<String> = [], message: String
-  ) throws -> ObjectID {
+  ) throws {
     for _ in 0..<StoreWriter.maxAttempts {
       do {
         return try write(files, keeping: kept) { blobs in
@@ -112,7 +109,7 @@ final class StoreWriter {
   }
 
   /// The number of attempts to commit on top of a branch that other programs move.
-  private static let maxAttempts = 20
+  static let maxAttempts = 20
 
   /// Moves the branch. Returns false if it is no longer at `from`.
   func move(from head: ObjectID?, to commit: ObjectID) throws -> Bool {
@@ -148,31 +145,17 @@ final class StoreWriter {
   ///   - kept: The files that are committed, but not written to the work tree.
   ///   - known: The blobs of files that the repository already contains.
   ///   - prepare: Receives the blobs, creates the commit, and returns the move of the branch.
-  /// - Returns: The new commit of the branch.
   /// - Throws: `MovedElsewhere` if the branch is no longer where the move begins; `StoreError`, `GitError`, `FileError`;
   ///   the errors of `prepare`. Nothing has changed then.
-  @discardableResult
   func write(
     _ files: [String: [UInt8]?], keeping kept: Set<String> = [], known: [String: ObjectID] = [:],
     prepare: ([String: ObjectID?]) throws -> Move
-  ) throws -> ObjectID {
-    repository.holdNewObjects()
-    defer { repository.dropHeldObjects() }
-    var blobs: [String: ObjectID?] = [:]
-    for path in files.keys.sorted() {
-      blobs[path] = .some(
-        try known[path] ?? files[path]?.map { try repository.writeBlob($0) } ?? nil)
-    }
-    let move = try prepare(blobs)
-    let entry = JournalEntry(
-      head: move.from, target: move.to, message: nil,
-      files: blobs.keys.sorted().map {
-        .init(path: $0, blob: blobs[$0] ?? nil, isKept: kept.contains($0))
-      }, objects: try repository.heldObjects())
+  ) throws {
+    let entry = try entry(of: files, keeping: kept, known: known, prepare: prepare)
     let before = try store.local.log.append(entry.bytes, session: store.local.session)
     var transaction = WorkTreeTransaction(store, keeping: kept)
     do {
-      try apply(entry, files, move, &transaction)
+      try apply(entry, files, &transaction)
     } catch {
       rollBack(&transaction, to: before)
       throw error
@@ -181,7 +164,7 @@ final class StoreWriter {
     store.local.log.finish()
     transaction.removeBackups()
     repository.forgetOldIndex()
-    store.alarmIndexCache.update(files: files, blobs: blobs, written: transaction.written)
+    store.alarmIndexCache.update(files: files, blobs: entry.blobs, written: transaction.written)
     store.checkpoint.runIfLarge()
     store.local.pokeDaemon()
     // An error is ignored: the next command then compares the settings with the branch once more.
@@ -189,7 +172,6 @@ final class StoreWriter {
     if transaction.written.keys.contains(where: { $0.hasPrefix(CalendarRecord.folder) }) {
       try? store.calendars.settle()
     }
-    return move.to
   }
 
   /// Writes files whose versions the branch contains already.
@@ -204,28 +186,45 @@ final class StoreWriter {
     try write(files, known: known) { _ in Move(from: head, to: head) }
   }
 
+  /// Returns the journal's entry of a write. Its objects are not in the repository yet.
+  private func entry(
+    of files: [String: [UInt8]?], keeping kept: Set<String>, known: [String: ObjectID],
+    prepare: ([String: ObjectID?]) throws -> Move
+  ) throws -> JournalEntry {
+    repository.holdNewObjects()
+    defer { repository.dropHeldObjects() }
+    var blobs: [String: ObjectID?] = [:]
+    for (path, content) in files {
+      blobs[path] = .some(try known[path] ?? content.map { try repository.writeBlob($0) })
+    }
+    let move = try prepare(blobs)
+    return JournalEntry(
+      head: move.from, target: move.to, message: nil,
+      files: blobs.sorted { $0.key < $1.key }.map { path, blob in
+        JournalEntry.File(path: path, blob: blob, isKept: kept.contains(path))
+      }, objects: try repository.heldObjects())
+  }
+
   /// Applies an entry of the journal: writes its objects and files, updates git's index, and moves the branch.
   private func apply(
-    _ entry: JournalEntry, _ files: [String: [UInt8]?], _ move: Move,
-    _ transaction: inout WorkTreeTransaction
+    _ entry: JournalEntry, _ files: [String: [UInt8]?], _ transaction: inout WorkTreeTransaction
   ) throws {
     for object in entry.objects { try repository.restore(object) }
-    // libgit2 and the recovery read the objects from now on.
-    repository.dropHeldObjects()
     try transaction.apply(files)
+    // Without a status, git reads the file itself and detects the difference.
     try updateIndex(
-      Dictionary(
-        uniqueKeysWithValues: entry.files.map { file in
-          // Without a status, git reads the file itself and detects the difference.
-          (
-            file.path,
-            file.blob.map {
-              IndexFile.Entry(id: $0, status: transaction.written[file.path] ?? stat())
-            }
-          )
-        }))
+      entry.blobs.reduce(into: [:]) { index, file in
+        index[file.key] = .some(
+          file.value.map {
+            IndexFile.Entry(id: $0, status: transaction.written[file.key] ?? stat())
+          })
+      })
     transaction.isIndexed = true
-    if move.from != move.to, try !self.move(from: move.from, to: move.to) { throw MovedElsewhere() }
+    if let target = entry.target, target != entry.head,
+      try !move(from: entry.head, to: target)
+    {
+      throw MovedElsewhere()
+    }
   }
 
   /// Rolls back a failed write. If that fails, too, the next writer repeats it.

@@ -194,7 +194,7 @@ public struct WriteAheadLog: Sendable {
   ///   - session: The present session.
   ///   - commit: The commit to note in the header; nil for none.
   public func empty(session: UInt64, commit: ObjectID?) throws(FileError) {
-    guard let file = try? Descriptor(path, O_RDWR | O_NOFOLLOW) else { return }
+    let file = try Descriptor(path, O_RDWR | O_NOFOLLOW)
     var state = WriteAheadLog.fresh(session: session)
     state.commit = commit
     try write(header: state, file)

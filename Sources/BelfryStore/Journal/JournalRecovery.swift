@@ -58,8 +58,9 @@ private struct Replay {
   /// Completes writes in their order.
   mutating func complete(_ writes: LocalState.InterruptedWrites) throws {
     let entries = writes.entries
-    for entry in entries {
-      for object in entry.objects { try repository.restore(object) }
+    // `PowerFailureRecovery` has restored all objects.
+    for object in isAfterFailure ? [] : entries.flatMap(\.objects) {
+      try repository.restore(object)
     }
     guard let target = writes.end else {
       for entry in entries { try commitAgain([entry]) }
@@ -163,7 +164,8 @@ private struct Replay {
 
   /// Commits the files of writes on top of a branch that does not contain them: the versions are joined.
   private func commitAgain(_ entries: [JournalEntry]) throws {
-    let tree = try writer.head().map { try repository.commit($0).tree }
+    let (start, head) = (entries.first?.head, try writer.head())
+    let tree = try head.map { try repository.commit($0).tree }
     var intended: [String: [UInt8]] = [:]
     for file in entries.flatMap(\.files) {
       guard let kind = RecordPath(file.path), let blob = file.blob else { continue }
@@ -174,16 +176,15 @@ private struct Replay {
       }
       intended[file.path] = bytes
     }
-    let base = try entries.first?.head.flatMap { head in
-      try writer.head() == head ? nil : try? repository.commit(head).tree
-    }
+    let isMoved = start != head
+    let base = isMoved ? start.flatMap { try? repository.commit($0).tree } : nil
     var files: [String: [UInt8]?] = [:]
     var edited: Set<String> = []
     for (path, bytes) in intended {
       let committed = try tree.flatMap { try repository.blob(at: path, in: $0) }
       let id = Repository.blobID(bytes)
       if committed == id { continue }
-      let content = try isMoved(entries) ? joined(path, bytes, committed, base: base) : bytes
+      let content = isMoved ? joined(path, bytes, committed, base: base) : bytes
       // The committed version already contains the write.
       if Repository.blobID(content) == committed { continue }
       files[path] = .some(content)
@@ -197,11 +198,6 @@ private struct Replay {
     }
     if files.isEmpty { return }
     try writer.commit(files, keeping: edited, message: message(for: entries))
-  }
-
-  /// Returns true if the branch has moved since the first write began.
-  private func isMoved(_ entries: [JournalEntry]) throws -> Bool {
-    try entries.first?.head != writer.head()
   }
 
   /// Returns the message for the commit of interrupted writes: that of the last one, so that the action can be undone,

@@ -60,11 +60,11 @@ struct BranchJoin {
 
   private func joined(_ theirs: ObjectID) throws -> Outcome {
     var outcome = Outcome()
-    // git may not have flushed the fetched objects, on which the journal's entries build.
-    try store.checkpoint.flush()
-    for _ in 0..<20 {
+    for _ in 0..<StoreWriter.maxAttempts {
       let ours = try writer.head()
       if let ours, try repository.isAncestor(theirs, of: ours) { return outcome }
+      // git may not have flushed the fetched objects, on which the journal's entries build.
+      try store.checkpoint.flush()
       let other = try repository.commit(theirs)
       let mine = try ours.map { try repository.commit($0) }
       let join = try TreeJoin(repository, commit: ours, with: theirs)
