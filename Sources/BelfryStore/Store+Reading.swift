@@ -13,8 +13,20 @@ extension Store {
 
   /// Returns the current summaries of all alarms. Takes no lock and never waits.
   public func overview() throws -> Overview {
+    try overview { $0.summaries() }
+  }
+
+  /// Returns the current summaries of the alarms that ring next, in the order of their next occurrences, and the
+  /// problems of all alarms. Takes no lock and never waits.
+  ///
+  /// - Parameter limit: The maximum number of alarms.
+  public func overview(ringingFirst limit: Int) throws -> Overview {
+    try overview { $0.summaries(ringingFirst: limit) }
+  }
+
+  private func overview(_ select: (AlarmIndex) -> [AlarmSummary]) throws -> Overview {
     let index = try AlarmIndex(self)
-    let summaries = index.summaries()
+    let summaries = select(index)
     index.save()
     let problems = index.problems + [try settings().problem].compactMap { $0 }
     return Overview(summaries: summaries.filter { !$0.isDeleted }, problems: problems)

@@ -25,7 +25,11 @@ struct Next: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let store = try context.open(.reading)
-    let summaries = try AlarmSelection.listed(words, in: store, context)
+    // Without words, alarms that ring too late to be shown are not even read from the index.
+    let summaries =
+      words.isEmpty
+      ? try StoreSession(context).overview(store, ringingFirst: count)
+      : try AlarmSelection.listed(words, in: store, context)
     let items = try upcoming(summaries, store, after: context.storeContext.now)
     let output = AlarmOutput(store: store, style: context.style)
     let scheduler = context.checkScheduler(of: store)
@@ -49,22 +53,33 @@ struct Next: ParsableCommand {
     // Sorting small keys is faster than moving whole summaries.
     let first = summaries.indices
       .compactMap { index in
-        summaries[index].status.next.map { (at: $0.at.milliseconds, index: index) }
+        summaries[index].next.map { (at: $0.at.milliseconds, index: index) }
       }
       .sorted { $0 < $1 }
       .prefix(count)
       .map { summaries[$0.index] }
     var items: [Item] = []
+    /// The time of the last of `count` occurrences. Later ones are not among the first.
+    var bound = Instant.distantFuture
+    func reduce() {
+      items.sort {
+        ($0.occurrence.at, $0.alarm.title, $0.alarm.id) < (
+          $1.occurrence.at, $1.alarm.title, $1.alarm.id
+        )
+      }
+      guard items.count >= count else { return }
+      items.removeLast(items.count - count)
+      bound = items[count - 1].occurrence.at
+    }
     for summary in first {
       guard let alarm = try store.alarm(summary.id), alarm.enabled else { continue }
-      items += store.timeline(alarm).upcoming(after: now).prefix(count)
-        .map { Item(alarm: alarm, occurrence: $0) }
+      for occurrence in store.timeline(alarm).upcoming(after: now).prefix(count) {
+        if occurrence.at > bound { break }
+        items.append(Item(alarm: alarm, occurrence: occurrence))
+      }
+      if items.count >= 2 * count { reduce() }
     }
-    items.sort {
-      ($0.occurrence.at, $0.alarm.title, $0.alarm.id) < (
-        $1.occurrence.at, $1.alarm.title, $1.alarm.id
-      )
-    }
-    return Array(items.prefix(count))
+    reduce()
+    return items
   }
 }

@@ -80,7 +80,17 @@ struct StoreSession {
 
   /// Returns the alarms, and prints warnings about invalid records.
   func overview(_ store: Store) throws -> [AlarmSummary] {
-    let overview = try store.overview()
+    shown(try store.overview())
+  }
+
+  /// Returns the alarms that ring next, in the order of their next occurrences, and prints warnings about invalid records.
+  ///
+  /// - Parameter limit: the maximum number of alarms.
+  func overview(_ store: Store, ringingFirst limit: Int) throws -> [AlarmSummary] {
+    shown(try store.overview(ringingFirst: limit))
+  }
+
+  private func shown(_ overview: Store.Overview) -> [AlarmSummary] {
     context.warnings.warn(about: overview.problems)
     return overview.summaries
   }

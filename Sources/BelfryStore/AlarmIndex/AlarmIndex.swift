@@ -157,6 +157,38 @@ struct AlarmIndex {
     return (known ?? []).filter { corrected[$0.id] == nil } + corrected.values.compactMap { $0 }
   }
 
+  /// Returns the summaries of the alarms that ring next, in the order of their next occurrences.
+  ///
+  /// - Parameter limit: The maximum number of alarms, at least 1.
+  func summaries(ringingFirst limit: Int) -> [AlarmSummary] {
+    let rows = file?.count ?? 0
+    let replaced = Set(corrected.keys.compactMap { file?.index(of: $0) })
+    let others = corrected.values.compactMap { $0 }
+    var first = Smallest<Upcoming>(limit)
+    for index in 0..<rows {
+      guard let next = file?.next(index), !replaced.contains(index) else { continue }
+      first.insert(Upcoming(next: next, place: index))
+    }
+    for (index, summary) in others.enumerated() where !summary.isDeleted {
+      guard let next = summary.next?.at else { continue }
+      first.insert(Upcoming(next: next, place: rows + index))
+    }
+    return first.elements().compactMap { upcoming in
+      upcoming.place < rows ? file?.summary(upcoming.place) : others[upcoming.place - rows]
+    }
+  }
+
+  /// The next occurrence of an alarm, ordered by its time.
+  private struct Upcoming: Comparable {
+    let next: Instant
+    /// The row, or behind the rows the number of an alarm whose row is not current.
+    let place: Int
+
+    static func < (a: Upcoming, b: Upcoming) -> Bool {
+      a.next != b.next ? a.next < b.next : a.place < b.place
+    }
+  }
+
   /// Returns the summaries of the alarms whose title contains a text, case-insensitively, or whose identifier begins
   /// with it.
   ///

@@ -55,7 +55,7 @@ extension AlarmIndexFile {
       AlarmSummaryWriter.append(summary, to: &heap)
       append(
         row, AlarmIndexLayout.SummaryLocation(offset: offset, length: heap.count - offset),
-        to: &rows)
+        next: summary.isDeleted ? nil : summary.status.next?.at, to: &rows)
     }
     copy(upTo: old?.count ?? 0)
     var result: [UInt8] = []
@@ -74,7 +74,8 @@ extension AlarmIndexFile {
 
   /// Appends a row in the order of `AlarmIndexLayout.Row`.
   private static func append(
-    _ row: Row, _ location: AlarmIndexLayout.SummaryLocation, to rows: inout [UInt8]
+    _ row: Row, _ location: AlarmIndexLayout.SummaryLocation, next: Instant?,
+    to rows: inout [UInt8]
   ) {
     rows.append(contentsOf: "\(row.id).json".utf8)
     rows.append(0)
@@ -84,6 +85,7 @@ extension AlarmIndexFile {
     CacheCoding.append(UInt64(bitPattern: row.validFrom.milliseconds), to: &rows)
     CacheCoding.append(UInt64(bitPattern: row.validUntil.milliseconds), to: &rows)
     CacheCoding.append(location.number, to: &rows)
+    CacheCoding.append(UInt64(bitPattern: next?.milliseconds ?? .max), to: &rows)
   }
 
   /// True if at least half of the heap is in use.

@@ -98,6 +98,12 @@ struct AlarmIndexFile: Sendable {
   /// Returns the end of the time in which the status of a row is valid.
   func validUntil(_ index: Int) -> Instant { instant(index, AlarmIndexLayout.Row.validUntil) }
 
+  /// Returns the time of the next occurrence of a row's alarm, or nil if there is none or the alarm is deleted.
+  func next(_ index: Int) -> Instant? {
+    let next = instant(index, AlarmIndexLayout.Row.next)
+    return next.milliseconds == .max ? nil : next
+  }
+
   /// Returns a row, or nil if it is damaged.
   func row(_ index: Int) -> Row? {
     guard let id = identifier(index) else { return nil }

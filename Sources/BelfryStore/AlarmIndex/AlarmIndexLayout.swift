@@ -5,15 +5,15 @@ import Git
 ///
 /// ```
 /// header   64 bytes: see `Header`
-/// rows     112 bytes each, sorted by file name: the data that a scan needs, see `Row`
+/// rows     120 bytes each, sorted by file name: the data that a scan needs, see `Row`
 /// heap     the fingerprint, then the summaries of the rows, at offsets from the heap's start
 /// ```
 ///
 /// The format is Belfry's own, because a list of 100,000 alarms must start with one read of one file and without
 /// parsing the rows. The file is a cache: a file of another version, or with another checksum, is rebuilt.
 enum AlarmIndexLayout {
-  /// The first eight bytes of a file: `BlCard07`. The digits are the version of the format.
-  static let magic: UInt64 = 0x3730_6472_6143_6c42
+  /// The first eight bytes of a file: `BlCard08`. The digits are the version of the format.
+  static let magic: UInt64 = 0x3830_6472_6143_6c42
 
   /// The offsets of the header's fields.
   enum Header {
@@ -45,8 +45,11 @@ enum AlarmIndexLayout {
     static let validUntil = 96
     /// The location of the summary in the heap, see `SummaryLocation`.
     static let summary = 104
+    /// The time of the next occurrence of an alarm that is not deleted, in milliseconds since the epoch; the greatest
+    /// number for none.
+    static let next = 112
     /// A row's size.
-    static let size = 112
+    static let size = 120
 
     /// The number of unused bytes between the blob and the next field.
     static let blobPadding = validFrom - blob - ObjectID.byteCount
