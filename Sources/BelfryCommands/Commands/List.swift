@@ -43,11 +43,11 @@ struct List: ParsableCommand {
     let filter = try AlarmFilter(words, InputParser(context))
     // A filter for finished alarms lists them, too.
     let finished = finished || filter.terms.contains(.state(.finished))
-    let matching = all.filter { $0.status.isFinished == finished && filter.matches($0) }
+    let matching = all.filter { $0.isFinished == finished && filter.matches($0) }
     let shown = clashes ? List.clashing(matching) : matching
     let output = AlarmOutput(
       store: store, style: context.style,
-      batteryWarnings: BatteryWarnings(context, store, shown.map { ($0.id, $0.status) }))
+      batteryWarnings: BatteryWarnings(context, store, shown.lazy.map { ($0.id, $0.nextRinging) }))
     let table = AlarmTable(output)
     let summaries = table.sorted(shown)
     SilentDeviceWarning.print(store)
@@ -69,7 +69,7 @@ struct List: ParsableCommand {
           "No alarm matches '\(Printable.text(URLMask.masked(words.joined(separator: " "))))'.")
     }
     if !cards {
-      Console.write(table.text(summaries))
+      for part in table.parts(summaries) { Console.write(part) }
       if let worst = output.batteryWarnings.worst {
         Console.write(BatteryWarningText(worst, context.style).text)
       }
@@ -88,9 +88,9 @@ struct List: ParsableCommand {
 
   /// Returns the alarms whose next occurrence is at the same time as that of another.
   private static func clashing(_ summaries: [AlarmSummary]) -> [AlarmSummary] {
-    let counts = Dictionary(grouping: summaries.compactMap { $0.status.next?.at }) { $0 }
+    let counts = Dictionary(grouping: summaries.compactMap { $0.next?.at }) { $0 }
     return summaries.filter { summary in
-      summary.status.next.flatMap { counts[$0.at]?.count }.map { $0 > 1 } ?? false
+      summary.next.flatMap { counts[$0.at]?.count }.map { $0 > 1 } ?? false
     }
   }
 }

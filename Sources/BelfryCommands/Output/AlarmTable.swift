@@ -65,8 +65,8 @@ struct AlarmTable: Sendable {
     // Sorting small keys is faster than moving whole summaries.
     let keys = summaries.enumerated().map { index, summary in
       (
-        rank: AlarmTable.rank(summary.status.state),
-        next: summary.status.next?.at.milliseconds ?? .max, index: index
+        rank: AlarmTable.rank(summary.state),
+        next: summary.next?.at.milliseconds ?? .max, index: index
       )
     }
     return keys.sorted { a, b in
@@ -112,32 +112,43 @@ struct AlarmTable: Sendable {
   ///
   /// - Parameter summaries: the alarms in the order of `sorted(_:)`.
   func text(_ summaries: [AlarmSummary]) -> String {
+    parts(summaries).map { String(decoding: $0, as: UTF8.self) }.joined()
+  }
+
+  /// Returns the parts of the table in UTF-8, to be written one after another.
+  ///
+  /// - Parameter summaries: the alarms in the order of `sorted(_:)`.
+  func parts(_ summaries: [AlarmSummary]) -> [[UInt8]] {
     let rows = Chunks.map(summaries.count) { range in range.map { row(summaries[$0]) } }
     var natural = AlarmTable.columns.map { _ in 0 }
     for row in rows {
       for (index, cell) in row.cells.enumerated() {
-        natural[index] = max(natural[index], TextWidth.of(cell.text))
+        natural[index] = max(natural[index], cell.width)
       }
     }
     var essential = natural
-    essential[AlarmTable.badges] =
-      rows.map { TextWidth.of($0.cells[AlarmTable.badges].essential) }.max() ?? 0
+    essential[AlarmTable.badges] = rows.map { $0.cells[AlarmTable.badges].essential }.max() ?? 0
     let columns = TextColumns(
       AlarmTable.columns, natural: natural, essential: essential, AlarmTable.reductions, style)
     let counts = rows.reduce(into: [Group: Int]()) { $0[$1.group, default: 0] += 1 }
-    let parts = Chunks.map(rows.count) { range in
-      var text = ""
+    return Chunks.map(rows.count) { range in
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(range.count * AlarmTable.typicalLine)
       for index in range {
         let group = rows[index].group
         if index == 0 || rows[index - 1].group != group {
-          text += style.paint("\(group.heading) (\(counts[group] ?? 0))", .bold) + "\n"
+          let heading = style.paint("\(group.heading) (\(counts[group] ?? 0))", .bold)
+          bytes.append(contentsOf: heading.utf8)
+          bytes.append(UInt8(ascii: "\n"))
         }
-        columns.append(rows[index].cells, to: &text)
+        columns.append(rows[index].cells, to: &bytes)
       }
-      return [text]
+      return [bytes]
     }
-    return parts.joined()
   }
+
+  /// The length of a line for which memory is reserved, in bytes.
+  private static let typicalLine = 96
 
   private struct Row: Sendable {
     let group: Group
@@ -155,8 +166,8 @@ struct AlarmTable: Sendable {
         TextColumns.Cell(summary.id.short, .faint), state(status),
         TextColumns.Cell(Printable.text(summary.title), group == .now ? .bold : muted),
         TextColumns.Cell(schedule(summary), .faint),
-        TextColumns.Cell(when(summary), muted),
-        badges(summary, group),
+        TextColumns.Cell(when(summary, status), muted),
+        badges(summary, status, group),
       ])
   }
 
@@ -179,8 +190,7 @@ struct AlarmTable: Sendable {
   }
 
   /// Returns the time of the current occurrence, or of the next one, on this device's wall clock.
-  private func when(_ summary: AlarmSummary) -> String {
-    let status = summary.status
+  private func when(_ summary: AlarmSummary, _ status: AlarmStatus) -> String {
     switch status.state {
     case .snoozed: return status.snooze.map { "until \(times.brief($0.until))" } ?? ""
     case .ringing, .pending, .missed:
@@ -191,7 +201,7 @@ struct AlarmTable: Sendable {
   }
 
   private func next(_ summary: AlarmSummary) -> String? {
-    guard let next = summary.status.next else { return nil }
+    guard let next = summary.next else { return nil }
     return times.isLocal(summary.zone) ? times.relative(next.civil) : times.relative(next.at)
   }
 
@@ -202,8 +212,12 @@ struct AlarmTable: Sendable {
   }
 
   /// Returns what else there is to know about an alarm, the most urgent first.
-  private func badges(_ summary: AlarmSummary, _ group: Group) -> TextColumns.Cell {
-    let status = summary.status
+  private func badges(
+    _ summary: AlarmSummary, _ status: AlarmStatus, _ group: Group
+  ) -> TextColumns.Cell {
+    if AlarmTable.hasNoBadges(summary, status), output.batteryWarnings[summary.id] == nil {
+      return TextColumns.Cell()
+    }
     var badges: [String] = []
     var color: Style.Color? = .faint
     if status.state == .ringing, status.isUndelivered {
@@ -247,6 +261,19 @@ struct AlarmTable: Sendable {
     if badges.first == nextBadge { shorter.append("") }
     return TextColumns.Cell(
       badges.joined(separator: ", "), color, shorter: shorter, essential: essential)
+  }
+}
+
+extension AlarmTable {
+  /// Returns true for a waiting alarm without any of the badges that follow from the summary, as most are.
+  private static func hasNoBadges(_ summary: AlarmSummary, _ status: AlarmStatus) -> Bool {
+    switch status.state {
+    case .active, .disabled, .finished: break
+    case .ringing, .snoozed, .pending, .missed, .paused: return false
+    }
+    return status.pending.isEmpty && status.missed.isEmpty && status.skipped.isEmpty
+      && status.pausedUntil == nil && summary.tags.isEmpty && !summary.hasCascade
+      && summary.partner == nil
   }
 }
 

@@ -13,11 +13,13 @@ struct BatteryWarnings: Sendable {
   init() {}
 
   /// Predicts the battery for the alarms that ring on this device within the horizon.
-  init(_ context: CommandContext, _ store: Store, _ alarms: [(id: Identifier, status: AlarmStatus)])
-  {
+  init(
+    _ context: CommandContext, _ store: Store,
+    _ alarms: some Sequence<(id: Identifier, nextRinging: Timeline.Occurrence?)>
+  ) {
     let now = context.storeContext.now
     let near = alarms.compactMap { alarm -> (Identifier, Instant)? in
-      guard let comes = alarm.status.nextRinging, comes.at > now,
+      guard let comes = alarm.nextRinging, comes.at > now,
         comes.at <= now.adding(seconds: BatteryWarnings.horizon)
       else { return nil }
       return (alarm.id, comes.at)
@@ -34,7 +36,7 @@ struct BatteryWarnings: Sendable {
   }
 
   init(_ context: CommandContext, _ store: Store, _ alarm: Alarm, _ status: AlarmStatus) {
-    self.init(context, store, [(alarm.id, status)])
+    self.init(context, store, [(alarm.id, status.nextRinging)])
   }
 
   subscript(_ id: Identifier) -> BatteryWarning? { byAlarm[id] }

@@ -29,11 +29,13 @@ struct TextColumns: Sendable {
   /// A cell with its color.
   struct Cell: Sendable {
     let text: String
+    /// The width of the text.
+    let width: Int
     let color: Style.Color?
     /// Shorter texts for a narrow column, the longest first.
     let shorter: [String]
-    /// The text for which a table leaves room before it reduces other columns.
-    let essential: String
+    /// The width of the text for which a table leaves room before it reduces other columns.
+    let essential: Int
 
     init(
       _ text: String = "", _ color: Style.Color? = nil, shorter: [String] = [],
@@ -42,12 +44,13 @@ struct TextColumns: Sendable {
       self.text = text
       self.color = color
       self.shorter = shorter
-      self.essential = essential ?? text
+      width = TextWidth.of(text)
+      self.essential = essential.map { TextWidth.of($0) } ?? width
     }
 
     /// Returns the longest text that fits into a number of columns, or a part of the shortest one.
     fileprivate func text(in columns: Int) -> String {
-      if TextWidth.of(text) <= columns { return text }
+      if width <= columns { return text }
       let fitting = shorter.first { TextWidth.of($0) <= columns }
       return fitting ?? TextWidth.cut(shorter.last ?? text, to: columns)
     }
@@ -96,24 +99,34 @@ struct TextColumns: Sendable {
 
   /// Appends a row. Without a terminal no cell is cut.
   func append(_ cells: [Cell], to text: inout String) {
+    var bytes: [UInt8] = []
+    append(cells, to: &bytes)
+    text += String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Appends a row in UTF-8, which is faster than appending to a string if there are thousands of rows.
+  func append(_ cells: [Cell], to bytes: inout [UInt8]) {
     var column = TextColumns.indent
     var used = 0
     let last = widths.lastIndex { $0 > 0 }
     for (index, cell) in cells.enumerated() where widths[index] > 0 {
       var shown = cell.text
+      var width = cell.width
       if let room = style.width {
         let rest = room - column
         // The last column may use the rest of the line.
         shown = rest > 1 ? cell.text(in: index == last ? rest : min(widths[index], rest)) : ""
+        width = TextWidth.of(shown)
       }
       if !shown.isEmpty {
-        text += String(repeating: " ", count: column - used)
-        text += cell.color.map { style.paint(shown, $0) } ?? shown
-        used = column + TextWidth.of(shown)
+        bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: column - used))
+        if style.isColored, let color = cell.color { shown = style.paint(shown, color) }
+        bytes.append(contentsOf: shown.utf8)
+        used = column + width
       }
       // A cell beyond the limit of its column moves the rest of the row.
       column = max(column + widths[index], used) + TextColumns.gap
     }
-    text += "\n"
+    bytes.append(UInt8(ascii: "\n"))
   }
 }

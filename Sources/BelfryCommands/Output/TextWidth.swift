@@ -33,9 +33,17 @@ enum TextWidth {
   // Sound: the locale is created once and never changed or freed, and `uselocale` and `wcwidth` only read it.
   nonisolated(unsafe) private static let locale = belfry_utf8_locale()
 
+  private static func isASCII(_ text: String) -> Bool {
+    let isASCII = text.utf8.withContiguousStorageIfAvailable { bytes in
+      // Faster than a search for the first other byte, as most texts have none.
+      bytes.reduce(0) { $0 | $1 } < 0x80
+    }
+    return isASCII ?? text.utf8.allSatisfy { $0 < 0x80 }
+  }
+
   /// Returns the width of a text.
   static func of(_ text: String) -> Int {
-    text.utf8.allSatisfy { $0 < 0x80 } ? text.utf8.count : text.reduce(0) { $0 + of($1) }
+    isASCII(text) ? text.utf8.count : text.reduce(0) { $0 + of($1) }
   }
 
   /// Returns a text, cut and followed by an ellipsis if it is wider than `columns`.

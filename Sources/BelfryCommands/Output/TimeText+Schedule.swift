@@ -77,6 +77,7 @@ extension TimeText {
 
   /// Returns times of day: `09:00, 21:00`, `every 2 h 09:00–17:00`, or `09:00 and 5 more`.
   private func times(_ times: [CivilTime]) -> String {
+    if times.count == 1 { return time(times[0]) }
     guard let first = times.first, let last = times.last, times.count > TimeText.maxListedTimes
     else { return times.map { time($0) }.joined(separator: ", ") }
     let minutes = times.map { Int64($0.minuteOfDay) }

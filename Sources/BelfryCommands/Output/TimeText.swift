@@ -26,6 +26,8 @@ struct TimeText: Sendable {
   ///   - seconds: the seconds to append to the minutes; nil to omit them.
   ///   - isPadded: true for two digits of the hour on a clock of 24 hours.
   func time(_ time: CivilTime, seconds: Int64? = nil, isPadded: Bool = true) -> String {
+    // A fast path for the most common form.
+    if format.clock == .twentyFourHour, isPadded, seconds == nil { return TimeText.clock(time) }
     let rest =
       TimeText.twoDigits(time.minute)
       + (seconds.map { ":" + TimeText.twoDigits(Int($0)) } ?? "")
@@ -35,6 +37,19 @@ struct TimeText: Sendable {
     case .twelveHour:
       let hour = time.hour % 12
       return "\(hour == 0 ? 12 : hour):\(rest) \(time.hour < 12 ? "AM" : "PM")"
+    }
+  }
+
+  /// Returns a time of day on a clock of 24 hours: `09:00`.
+  private static func clock(_ time: CivilTime) -> String {
+    String(unsafeUninitializedCapacity: 5) { buffer in
+      func digit(_ number: Int) -> UInt8 { UInt8(ascii: "0") + UInt8(number) }
+      buffer[0] = digit(time.hour / 10)
+      buffer[1] = digit(time.hour % 10)
+      buffer[2] = UInt8(ascii: ":")
+      buffer[3] = digit(time.minute / 10)
+      buffer[4] = digit(time.minute % 10)
+      return 5
     }
   }
 
@@ -76,9 +91,11 @@ struct TimeText: Sendable {
     String(repeating: "0", count: max(0, 4 - "\(year)".count)) + "\(year)"
   }
 
+  private static let names = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+
   /// Returns the abbreviated name of a weekday: `Mon`.
   static func name(_ weekday: Weekday) -> String {
-    ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"][weekday.rawValue]
+    names[weekday.rawValue]
   }
 
   /// The weekdays from the first day of a week to the last one.

@@ -50,7 +50,7 @@ public struct Identifier: Hashable, Comparable, Sendable {
   }
 
   /// The first eight characters: unambiguous among thousands of identifiers, and short enough to type.
-  public var short: String { String(text.prefix(8)) }
+  public var short: String { String(decoding: text.utf8.prefix(8), as: UTF8.self) }
 
   /// Returns true if `a` precedes `b` alphabetically.
   public static func < (a: Identifier, b: Identifier) -> Bool { a.text < b.text }

@@ -44,8 +44,9 @@ public struct AlarmStatus: Hashable, Sendable {
 
   /// The next time at which the alarm rings, after a snooze or for its next occurrence; nil if never.
   public var nextRinging: Timeline.Occurrence? {
-    let again = snooze.map { Timeline.Occurrence(civil: $0.occurrence, at: $0.until) }
-    return [again, next].compactMap { $0 }.min { $0.at < $1.at }
+    guard let snooze else { return next }
+    if let next, next.at < snooze.until { return next }
+    return Timeline.Occurrence(civil: snooze.occurrence, at: snooze.until)
   }
 
   /// A pending occurrence with its follow-ups.
