@@ -144,6 +144,8 @@ public final class Daemon: Sendable {
       if loop.takeReturn() {
         if lock?.isInPlace != true { lock = try takeLock() }
         source.reopen(poke: store.pokePath)
+        // Not earlier: a user who reads it may rely on the lock and the watches.
+        dependencies.log(.storeAvailable(path: store.path))
       }
       dependencies.notifier?.keepAlive()
       arm(source, loop, lock)

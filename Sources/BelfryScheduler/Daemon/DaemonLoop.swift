@@ -291,7 +291,6 @@ struct DaemonLoop {
       dependencies.log(.storeUnavailable(path: store.path))
       deliveries.holdLedgerInMemory()
     case .returned:
-      dependencies.log(.storeAvailable(path: store.path))
       // A copy in its place has an identity of its own.
       if let opened = try? Store.open(store.path, context: context, creates: false).store {
         store = opened
