@@ -37,7 +37,7 @@ struct Belfry: ParsableCommand {
         name: "BACKGROUND SERVICE",
         subcommands: [
           Service.self, DaemonCommand.self, TickCommand.self, BatteryCommand.self, Poke.self,
-          Attend.self,
+          Attend.self, RecordAnswer.self,
         ]),
       CommandGroup(name: "CASCADE", subcommands: [CascadeCommand.self, Calls.self]),
       CommandGroup(

@@ -206,6 +206,33 @@ import Testing
     #expect(list.count == 8 && list.allSatisfy { $0["state"] as? String == "active" })
   }
 
+  @Test(
+    "More than ten alarms that are due together share a notification, and one answer stops them")
+  func sharedNotification() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    for number in 10..<22 {
+      try await bench.belfry("add", "Alarm \(number)", "--daily", "--at", "09:00")
+    }
+    try bench.sandbox.write(
+      "#!/bin/sh\necho \"$BELFRY_HEADLINE\" >> '\(bench.sandbox.rang)'\necho delivered\nsleep 0.5\necho snooze 10m\n",
+      to: bench.sandbox.hooks + "/notify", mode: 0o755)
+    try bench.sandbox.write(
+      "#!/bin/sh\necho delivered\nexec sleep 600\n", to: bench.sandbox.hooks + "/ring", mode: 0o755)
+    try await bench.start()
+    try await bench.wait(until: "2026-11-20T09:00:05Z")
+    for _ in 0..<600 where !bench.activeDeliveries.identities.isEmpty {
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    try await bench.handle(.poke)
+    #expect(bench.rings == ["12 alarms ring"])
+    let list = try await bench.belfry("list", "--json").array
+    #expect(list.count == 12 && list.allSatisfy { $0["state"] as? String == "snoozed" })
+    // They ring again together after the snooze.
+    try await bench.wait(until: "2026-11-20T09:10:10Z")
+    #expect(bench.rings == ["12 alarms ring", "12 alarms ring"])
+    await bench.activeDeliveries.close()
+  }
+
   @Test("An occurrence that undo makes ringing again rings again")
   func undone() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")

@@ -82,4 +82,51 @@ import Testing
     await activeDeliveries.idle()
     #expect(try sandbox.read(sandbox.root + "/rung") == "Rent\n")
   }
+
+  @Test("Many alarms share a notification and a sound, which stay until the last one is answered")
+  func sharedNotification() async throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.script(
+      "own/notify",
+      "cat > '\(sandbox.root)/input'\nenv > '\(sandbox.root)/environment'\necho delivered\nexec sleep 600\n"
+    )
+    _ = try sandbox.script(
+      "own/ring", "echo x >> '\(sandbox.root)/rung'\necho delivered\nexec sleep 600\n")
+    let ended = Mutex<[[DeliveryID]]>([])
+    let activeDeliveries = ActiveDeliveries { change in
+      if case .ended(let group) = change { ended.withLock { $0.append(group.ids) } }
+    }
+    let delivery = HookDelivery(
+      own: sandbox.root + "/own", shipped: [], timeout: 600, activeDeliveries: activeDeliveries,
+      render: NotificationText(.utc).render)
+    let all = Array("abcdefghijkl").map {
+      HookDeliveryTests.firing("dbbjx53dsdxuce4rkkujxmt7\($0)b", "Alarm \($0)")
+    }
+    let group = try #require(DeliveryGroup(all))
+    #expect(
+      await delivery.deliver(group, snooze: 600) == .ongoing(owner: delivery.leaseOwner.name))
+    #expect(try await sandbox.waitForFile(sandbox.root + "/rung", holding: "x\n"))
+    #expect(try await sandbox.waitForFile(sandbox.root + "/environment"))
+    let input = try #require(
+      try JSONSerialization.jsonObject(with: Data(sandbox.read(sandbox.root + "/input").utf8))
+        as? [String: Any])
+    #expect(input["headline"] as? String == "12 alarms ring")
+    #expect(input["kind"] as? String == "firing")
+    let alarms = try #require(input["alarms"] as? [[String: Any]])
+    #expect(alarms.compactMap { $0["title"] as? String } == all.map(\.notification.title))
+    let environment = try sandbox.read(sandbox.root + "/environment")
+    #expect(environment.contains("BELFRY_COUNT=12\n"))
+    #expect(environment.contains("BELFRY_TITLE=12 alarms ring\n"))
+    #expect(environment.contains("\nand 4 more: belfry list\n"))
+
+    // An alarm that is answered leaves the notification, which stays for the others.
+    activeDeliveries.withdraw { $0 == all[3].id }
+    #expect(ended.withLock { $0 } == [[all[3].id]])
+    #expect(activeDeliveries.identities == Set(all.map(\.id)).subtracting([all[3].id]))
+    let others = Set(all.map(\.id)).subtracting([all[3].id])
+    activeDeliveries.withdraw(others.contains)
+    await activeDeliveries.idle()
+    #expect(ended.withLock { $0.last.map(Set.init) } == others)
+    #expect(try sandbox.read(sandbox.root + "/rung") == "x\n")
+  }
 }

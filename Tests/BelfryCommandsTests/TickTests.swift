@@ -42,12 +42,13 @@ import Testing
 
     var headlines: [String] { told.withLock { $0 } }
 
-    func deliver(_ delivery: PendingDelivery, snooze: Int64) async -> DeliveryOutcome {
-      let notification = delivery.notification
-      told.withLock {
-        $0.append(NotificationText(.utc).headline(notification))
+    func deliver(_ group: DeliveryGroup, snooze: Int64) async -> DeliveryOutcome {
+      for notification in group.deliveries.map(\.notification) {
+        told.withLock {
+          $0.append(NotificationText(.utc).headline(notification))
+        }
+        try? await react(notification)
       }
-      try? await react(notification)
       return .delivered(nil)
     }
   }

@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test func aGrantedClaimIsDelivered() {
-    expect(claimed(), [.claiming: ([.deliver(pending)], .delivering)])
+    expect(claimed(), [.claiming: ([.deliver(DeliveryGroup(pending))], .delivering)])
   }
 
   @Test func aRefusedClaimIsDropped() {
@@ -132,9 +132,9 @@ import Testing
 
   @Test func aResponseIsCarriedOutInAnyPhase() {
     let answer = DeliveredAnswer.answer(.stop)
-    let effects = [DeliveryEngine.Effect.respond(pending, answer)]
+    let effects = [DeliveryEngine.Effect.respond([pending], answer)]
     expect(
-      .answered(pending, answer),
+      .answered([pending], answer),
       Dictionary(
         uniqueKeysWithValues: Phase.allCases.map {
           ($0, (effects, engine(in: $0).phases[pending.id]))
@@ -219,7 +219,7 @@ import Testing
     _ = engine.handle(.ended(pending.id), now: now)
     #expect(
       engine.handle(.recordingDue, now: now) == [
-        recorded(.delivered(.answer(.stop))), .commit, .respond(pending, .answer(.stop)),
+        recorded(.delivered(.answer(.stop))), .commit, .respond([pending], .answer(.stop)),
         .evaluate([DeliveryEngineTests.alarm]),
       ])
     #expect(engine.phases.isEmpty)
@@ -260,10 +260,11 @@ import Testing
   @Test func theProcessThatClaimedADeliveryRecordsItsOutcome() {
     var engine = DeliveryEngine(owner: "helper")
     let answer = DeliveredAnswer.answer(.stop)
-    #expect(engine.handle(.handed(pending), now: now) == [.deliver(pending)])
+    let group = DeliveryGroup(pending)
+    #expect(engine.handle(.handed(group), now: now) == [.deliver(group)])
     #expect(engine.handle(.finished(pending.id, .ongoing(owner: "helper")), now: now) == [])
     #expect(engine.phases == [pending.id: .ongoing])
-    #expect(engine.handle(.answered(pending, answer), now: now) == [.respond(pending, answer)])
+    #expect(engine.handle(.answered([pending], answer), now: now) == [.respond([pending], answer)])
     #expect(engine.handle(.ended(pending.id), now: now) == [.recordSoon])
     #expect(
       engine.handle(.recordingDue, now: now)
@@ -272,7 +273,7 @@ import Testing
 
   @Test func aHandedDeliveryThatFailedBeforeItsOutcomeArrivedIsRecordedAsFailed() {
     var engine = DeliveryEngine(owner: "helper")
-    _ = engine.handle(.handed(pending), now: now)
+    _ = engine.handle(.handed(DeliveryGroup(pending)), now: now)
     #expect(engine.handle(.gaveUp(pending.id), now: now) == [])
     #expect(
       engine.handle(.finished(pending.id, .ongoing(owner: "helper")), now: now) == [
@@ -285,7 +286,7 @@ import Testing
   @Test(arguments: [DeliveryOutcome.undelivered(["no hook"]), .withdrawn])
   func aHandedDeliveryWithoutANotificationIsDropped(_ outcome: DeliveryOutcome) {
     var engine = DeliveryEngine(owner: "helper")
-    _ = engine.handle(.handed(pending), now: now)
+    _ = engine.handle(.handed(DeliveryGroup(pending)), now: now)
     #expect(engine.handle(.finished(pending.id, outcome), now: now) == [])
     #expect(engine.handle(.ended(pending.id), now: now) == [])
     #expect(engine.phases.isEmpty)

@@ -30,9 +30,9 @@ final class Person: NotificationDelivery {
     state.withLock { $0.moment = moment }
   }
 
-  func deliver(_ delivery: PendingDelivery, snooze: Int64) async -> DeliveryOutcome {
+  func deliver(_ group: DeliveryGroup, snooze: Int64) async -> DeliveryOutcome {
     let moment = state.withLock { state in
-      state.heard.append(Heard(device: device, notification: delivery.notification))
+      state.heard += group.deliveries.map { Heard(device: device, notification: $0.notification) }
       return state.moment
     }
     moment()

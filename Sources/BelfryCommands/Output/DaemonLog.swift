@@ -37,24 +37,24 @@ struct DaemonLog {
     case .started(let alarms, let next):
       let when = next.map { "; next wake-up: \(context.storeContext.zones.text($0))" } ?? ""
       return (.info, "watching \(count(alarms))\(when).")
-    case .delivered(let notification, let outcome):
+    case .delivered(let group, let outcome):
       switch outcome {
-      case .delivered, .ongoing: return (.info, "\(verb(notification)) \(name(notification)).")
+      case .delivered, .ongoing: return (.info, "\(verb(group)) \(name(group)).")
       case .withdrawn: return nil
       case .undelivered(let reasons):
-        return (.warning, list("not delivered: \(name(notification)):", reasons))
+        return (.warning, list("not delivered: \(name(group)):", reasons))
       }
-    case .channelFailed(let notification, let reasons):
-      return (
-        .warning, list("a channel failed, another delivered: \(name(notification)):", reasons)
-      )
+    case .channelFailed(let group, let reasons):
+      return (.warning, list("a channel failed, another delivered: \(name(group)):", reasons))
     case .actionEnded(let notification, let action, let failure):
       let action = "the action \(Printable.text(action.text))"
       return failure.map {
         (.warning, list("\(action) failed: \(name(notification)):", [ActionText.text($0)]))
       } ?? (.info, "ran \(action): \(name(notification)).")
-    case .answered(let notification, let answer, let failure):
-      let title = Printable.text(notification.title)
+    case .answered(let notifications, let answer, let failure):
+      let title =
+        notifications.count == 1
+        ? Printable.text(notifications[0].title) : count(notifications.count)
       if let failure {
         return (
           .warning, "the answer to \(title) could not be recorded: \(Printable.text(failure))."
@@ -108,6 +108,13 @@ struct DaemonLog {
     return Printable.text(headline) + (id ?? "")
   }
 
+  /// Returns the notification's name; of several, their number and the identifiers of their alarms.
+  private func name(_ group: DeliveryGroup) -> String {
+    if group.others.isEmpty { return name(group.first.notification) }
+    let alarms = group.deliveries.compactMap { $0.key.alarm?.short }
+    return "\(count(group.count)) in one notification (\(alarms.joined(separator: ", ")))"
+  }
+
   private func name(_ task: DaemonTask) -> String {
     switch task {
     case .settlement: "belfry tick"
@@ -119,6 +126,17 @@ struct DaemonLog {
     case .batteryHistory: "recording battery warnings"
     case .wakeTimer: "waking the machine"
     }
+  }
+
+  private func verb(_ group: DeliveryGroup) -> String {
+    if !group.others.isEmpty {
+      switch group.first.notification {
+      case .followUp: return "sent follow-ups:"
+      case .advanceWarning: return "sent advance warnings:"
+      default: return "rang:"
+      }
+    }
+    return verb(group.first.notification)
   }
 
   private func verb(_ notification: Notification) -> String {

@@ -9,11 +9,18 @@ struct NotificationText {
 
   init(_ times: TimeText) { self.times = times }
 
+  /// Returns the notification of a group as hooks and terminals get it.
+  func render(_ group: DeliveryGroup) -> RenderedNotification {
+    group.others.isEmpty ? render(group.first.notification) : GroupText(group, times).rendered
+  }
+
   /// Returns a notification as hooks and terminals get it.
   func render(_ notification: Notification) -> RenderedNotification {
     RenderedNotification(
       document: json(notification).document, variables: variables(notification),
-      lines: lines(notification), soundsBell: soundsBell(notification))
+      lines: NotificationText.lines(
+        headline(notification), body(notification), command(notification)),
+      soundsBell: soundsBell(notification))
   }
 
   // MARK: Text
@@ -113,7 +120,8 @@ struct NotificationText {
     }
   }
 
-  private func soundsBell(_ notification: Notification) -> Bool {
+  /// Returns true if a terminal sounds its bell for a notification.
+  func soundsBell(_ notification: Notification) -> Bool {
     switch notification {
     case .firing, .followUp, .missedSummary, .rehearsal: true
     case .advanceWarning, .message: false
@@ -121,13 +129,13 @@ struct NotificationText {
     }
   }
 
-  private func lines(_ notification: Notification) -> [String] {
+  /// Returns the lines for a terminal, without control characters.
+  static func lines(_ headline: String, _ body: String, _ command: String?) -> [String] {
     func plain(_ text: String) -> String {
       String(String.UnicodeScalarView(text.unicodeScalars.filter { !$0.isHidden }))
     }
-    let body = body(notification).split(separator: "\n").map { "   " + plain(String($0)) }
-    return ["** " + plain(headline(notification))] + body
-      + [command(notification).map { "   \($0)" }].compactMap { $0 }
+    let body = body.split(separator: "\n").map { "   " + plain(String($0)) }
+    return ["** " + plain(headline)] + body + [command.map { "   \($0)" }].compactMap { $0 }
   }
 
   // MARK: Calls
@@ -155,7 +163,8 @@ struct NotificationText {
 
   // MARK: Hooks
 
-  private func kind(_ notification: Notification) -> String {
+  /// Returns the word for the kind of a notification.
+  func kind(_ notification: Notification) -> String {
     switch notification {
     case .firing: "firing"
     case .followUp: "follow-up"

@@ -74,12 +74,12 @@ public struct DeliveryEngine: Sendable {
     case evaluated(EvaluatedAlarms)
     /// Claims were written. `granted` are those that this process has got.
     case claimed(Set<DeliveryID>, granted: Set<DeliveryID>)
-    /// The process that has claimed a delivery has handed it over.
-    case handed(PendingDelivery)
+    /// The process that has claimed deliveries has handed them over.
+    case handed(DeliveryGroup)
     /// The outcome of a delivery: a channel has delivered, or all have failed.
     case finished(DeliveryID, DeliveryOutcome)
-    /// The user has answered a delivery after its outcome.
-    case answered(PendingDelivery, DeliveredAnswer)
+    /// The user has answered deliveries after their outcome.
+    case answered([PendingDelivery], DeliveredAnswer)
     /// A channel that had delivered has failed since, so the notification may no longer be noticed.
     case gaveUp(DeliveryID)
     /// The last channel of a delivery has ended.
@@ -124,8 +124,9 @@ public struct DeliveryEngine: Sendable {
     case sync
     /// Write claims durably, and report `claimed`.
     case claim([PendingDelivery])
-    /// Run the channels of a delivery, and report `finished`, then `answered`, `gaveUp` and `ended` as they happen.
-    case deliver(PendingDelivery)
+    /// Run the channels of deliveries, and report `finished` for each, then `answered`, `gaveUp` and `ended` as they
+    /// happen.
+    case deliver(DeliveryGroup)
     /// End the channels of deliveries.
     case withdraw(Set<DeliveryID>)
     /// Report `recordingDue` shortly: deliveries that finish together are recorded together.
@@ -134,8 +135,8 @@ public struct DeliveryEngine: Sendable {
     case record(Recording)
     /// Commit what the ledger has and the log lacks.
     case commit
-    /// Carry out the user's answer.
-    case respond(PendingDelivery, DeliveredAnswer)
+    /// Carry out the user's answer to deliveries.
+    case respond([PendingDelivery], DeliveredAnswer)
     /// Evaluate alarms again, and report `evaluated`.
     case evaluate(Set<Identifier>)
   }
@@ -230,11 +231,13 @@ public struct DeliveryEngine: Sendable {
     switch event {
     case .evaluated(let result): return evaluated(result, now)
     case .claimed(let all, let granted): return claimed(all, granted: granted)
-    case .handed(let pending):
-      deliveries[pending.id] = Delivery(pending: pending, phase: .delivering, isHanded: true)
-      return [.deliver(pending)]
+    case .handed(let group):
+      for pending in group.deliveries {
+        deliveries[pending.id] = Delivery(pending: pending, phase: .delivering, isHanded: true)
+      }
+      return [.deliver(group)]
     case .finished(let id, let outcome): return finished(id, outcome)
-    case .answered(let pending, let answer): return [.respond(pending, answer)]
+    case .answered(let deliveries, let answer): return [.respond(deliveries, answer)]
     case .gaveUp(let id): return gaveUp(id)
     case .ended(let id): return ended(id)
     case .recordingDue: return record(now)
@@ -298,7 +301,9 @@ public struct DeliveryEngine: Sendable {
         deliveries[id] = nil
       }
     }
-    return started.sorted(by: PendingDelivery.isBefore).map { .deliver($0) }
+    return DeliveryGroup.groups(of: started.sorted(by: PendingDelivery.isBefore)).map {
+      .deliver($0)
+    }
   }
 
   // MARK: Ending
@@ -354,7 +359,8 @@ public struct DeliveryEngine: Sendable {
     isRecordingSoon = false
     var recording = unrecorded
     unrecorded = Recording()
-    var responses: [Effect] = []
+    var answered: [DeliveredAnswer: [PendingDelivery]] = [:]
+    var answers: [DeliveredAnswer] = []
     let finished = deliveries.values.filter { $0.outcome != nil }
       .sorted { PendingDelivery.isBefore($0.pending, $1.pending) }
     for delivery in finished {
@@ -363,7 +369,8 @@ public struct DeliveryEngine: Sendable {
       recording.outcomes.append(RecordedOutcome(delivery.pending, outcome))
       ledger.record(outcome, of: delivery.pending, at: now)
       if case .delivered(let answer?) = delivery.outcome {
-        responses.append(.respond(delivery.pending, answer))
+        if answered[answer] == nil { answers.append(answer) }
+        answered[answer, default: []].append(delivery.pending)
       }
       deliveries[id]?.outcome = nil
       deliveries[id]?.phase = .ongoing
@@ -372,7 +379,7 @@ public struct DeliveryEngine: Sendable {
     if recording.isEmpty { return [] }
     var effects: [Effect] = [.record(recording)]
     if !recording.outcomes.isEmpty { effects.append(.commit) }
-    effects += responses
+    effects += answers.map { .respond(answered[$0] ?? [], $0) }
     let alarms = Set(recording.outcomes.compactMap { $0.pending.id.key.alarm })
     if !alarms.isEmpty { effects.append(.evaluate(alarms)) }
     return effects

@@ -8,13 +8,13 @@ public enum DaemonLogEvent: Sendable {
   /// The daemon has started, with the number of armed alarms and the time of the next wake-up.
   case started(alarms: Int, next: Instant?)
   /// A delivery has ended with an outcome, or has reached the user and continues.
-  case delivered(Notification, DeliveryOutcome)
+  case delivered(DeliveryGroup, DeliveryOutcome)
   /// A channel failed while another one delivered, with the reasons.
-  case channelFailed(Notification, [String])
+  case channelFailed(DeliveryGroup, [String])
   /// The action of a firing has ended, with the reason if it failed.
   case actionEnded(Notification, ActionName, ActionFolder.Failure?)
-  /// The user answered a notification; `failure` is the reason if the answer could not be recorded.
-  case answered(Notification, DeliveredAnswer, failure: String?)
+  /// The user answered notifications; `failure` is the reason if the answer could not be recorded.
+  case answered([Notification], DeliveredAnswer, failure: String?)
   /// A task failed and is retried. Repeated failures are not logged.
   case failed(DaemonTask, reason: String)
   /// A task that had failed succeeds again.

@@ -21,12 +21,12 @@ enum DaemonEvent: Sendable {
 
   /// The result of a background task.
   enum TaskResult: Sendable {
-    /// A delivery has an outcome.
-    case delivered(PendingDelivery, DeliveryOutcome)
+    /// The deliveries of a group have an outcome.
+    case delivered(DeliveryGroup, DeliveryOutcome)
     /// The collected outcomes have to be recorded.
     case recordingDue
-    /// The answer to a notification was recorded, or recording was given up.
-    case answerRecorded(DeliveryKey)
+    /// The answer to some alarms was recorded, or recording was given up.
+    case answerRecorded(Set<Identifier>)
     /// `belfry tick --settle` has ended.
     case settled(ChildCommands.Result)
     /// `belfry sync` has ended.

@@ -187,11 +187,13 @@ struct DaemonLoop {
 
   private mutating func handle(_ change: ActiveDeliveries.Change) {
     switch change {
-    case .answered(let pending, let answer): process(.answered(pending, answer))
-    case .gaveUp(let pending): process(.gaveUp(pending.id))
-    case .channelFailed(let pending, let reasons):
-      dependencies.log(.channelFailed(pending.notification, reasons))
-    case .ended(let pending): process(.ended(pending.id))
+    case .answered(let group, let answer): process(.answered(group.deliveries, answer))
+    case .gaveUp(let group):
+      for id in group.ids { process(.gaveUp(id)) }
+    case .channelFailed(let group, let reasons):
+      dependencies.log(.channelFailed(group, reasons))
+    case .ended(let group):
+      for id in group.ids { process(.ended(id)) }
     case .actionEnded(let pending, let action, let failure):
       dependencies.log(.actionEnded(pending.notification, action, failure))
     }
@@ -208,13 +210,12 @@ struct DaemonLoop {
 
   private mutating func handle(_ result: DaemonEvent.TaskResult) {
     switch result {
-    case .delivered(let pending, let outcome):
-      if outcome != .withdrawn { dependencies.log(.delivered(pending.notification, outcome)) }
-      if case .battery = pending.key { battery.finish(outcome, store, &failures) }
-      process(.finished(pending.id, outcome))
+    case .delivered(let group, let outcome):
+      if outcome != .withdrawn { dependencies.log(.delivered(group, outcome)) }
+      if case .battery = group.first.key { battery.finish(outcome, store, &failures) }
+      for id in group.ids { process(.finished(id, outcome)) }
     case .recordingDue: process(.recordingDue)
-    case .answerRecorded(let key):
-      if let alarm = key.alarm { evaluate(alarms.read([alarm], present)) }
+    case .answerRecorded(let ids): evaluate(alarms.read(ids, present))
     case .settled(let result):
       failures.report(.settlement, result)
       settlement.finish(failed: result.failure != nil, at: context.now)
@@ -233,7 +234,7 @@ struct DaemonLoop {
       evaluate([callout.alarm])
     case .batterySampled(let sample):
       if let warning = battery.take(sample, present, alarms, &failures) {
-        process(.handed(warning))
+        process(.handed(DeliveryGroup(warning)))
       }
     }
   }

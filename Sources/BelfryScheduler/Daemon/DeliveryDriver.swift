@@ -74,9 +74,9 @@ struct DeliveryDriver {
         others += report(update.failure, environment, &failures)
         others += handle(
           .claimed(Set(pending.map(\.id)), granted: update.result), environment, &failures)
-      case .deliver(let pending):
+      case .deliver(let group):
         let (channels, snooze) = (channels, environment.snooze)
-        tasks.start { .delivered(pending, await channels.deliver(pending, snooze: snooze)) }
+        tasks.start { .delivered(group, await channels.deliver(group, snooze: snooze)) }
       case .withdraw(let ids): channels.activeDeliveries.withdraw(ids.contains)
       case .recordSoon:
         let delay =
@@ -88,19 +88,19 @@ struct DeliveryDriver {
         }
       case .record(let recording):
         others += report(shared(environment.store).record(recording), environment, &failures)
-      case .respond(let pending, let answer): respond(to: pending, answer)
+      case .respond(let deliveries, let answer): respond(to: deliveries, answer)
       case .sync, .commit, .evaluate: others.append(effect)
       }
     }
     return others
   }
 
-  private func respond(to pending: PendingDelivery, _ answer: DeliveredAnswer) {
+  private func respond(to deliveries: [PendingDelivery], _ answer: DeliveredAnswer) {
     let (recorder, log) = (recorder, log)
     tasks.start {
-      let failure = await recorder.record(answer, to: pending.key)
-      log(.answered(pending.notification, answer, failure: failure))
-      return .answerRecorded(pending.key)
+      let failure = await recorder.record(answer, to: deliveries.map(\.key))
+      log(.answered(deliveries.map(\.notification), answer, failure: failure))
+      return .answerRecorded(Set(deliveries.compactMap(\.key.alarm)))
     }
   }
 

@@ -7,13 +7,13 @@ public final class ActiveDeliveries: Sendable {
   /// A change of a delivery after its outcome.
   public enum Change: Sendable {
     /// The user has answered.
-    case answered(PendingDelivery, DeliveredAnswer)
+    case answered(DeliveryGroup, DeliveredAnswer)
     /// A channel that had delivered has failed.
-    case gaveUp(PendingDelivery)
+    case gaveUp(DeliveryGroup)
     /// A channel failed while another one delivered, with the reasons.
-    case channelFailed(PendingDelivery, [String])
-    /// The last channel has ended.
-    case ended(PendingDelivery)
+    case channelFailed(DeliveryGroup, [String])
+    /// The last channel has ended, or the deliveries were withdrawn from a notification that stays for others.
+    case ended(DeliveryGroup)
     /// The action of a firing has ended, with the reason if it failed.
     case actionEnded(PendingDelivery, ActionName, ActionFolder.Failure?)
   }
@@ -35,18 +35,20 @@ public final class ActiveDeliveries: Sendable {
   }
 
   /// The identities of the deliveries in progress, including those that wait for their turn.
-  public var identities: Set<DeliveryID> { Set(active.map(\.pending.id)) }
+  public var identities: Set<DeliveryID> {
+    active.reduce(into: []) { $0.formUnion($1.wanted) }
+  }
 
   private var active: [ActiveDelivery] { state.withLock { Array($0.active.values) } }
 
   /// Starts a delivery: runs `work`, which starts further channels. The delivery ends with its last channel.
   func begin(
-    _ pending: PendingDelivery, _ work: @escaping @Sendable (ActiveDelivery) async -> Void
+    _ group: DeliveryGroup, _ work: @escaping @Sendable (ActiveDelivery) async -> Void
   ) {
     let delivery = state.withLock { state in
       state.lastNumber += 1
       let number = state.lastNumber
-      let delivery = ActiveDelivery(pending) { self.end(number) }
+      let delivery = ActiveDelivery(group) { self.end(number) }
       if state.isClosed { delivery.withdraw() }
       state.active[number] = delivery
       return delivery
@@ -77,27 +79,34 @@ public final class ActiveDeliveries: Sendable {
   var runsActions: Bool { state.withLock { !$0.actions.isEmpty } }
 
   private func end(_ number: Int) {
-    let ended: PendingDelivery? = state.withLock { state in
-      guard let ended = state.active.removeValue(forKey: number)?.pending else { return nil }
-      return state.active.values.contains { $0.pending.id == ended.id } ? nil : ended
+    let ended: DeliveryGroup? = state.withLock { state in
+      guard let delivery = state.active.removeValue(forKey: number) else { return nil }
+      let ended = delivery.wanted
+      return delivery.group.only { id in
+        ended.contains(id) && !state.active.values.contains { $0.contains(id) }
+      }
     }
     if let ended { report(.ended(ended)) }
   }
 
-  func answered(_ pending: PendingDelivery, _ answer: DeliveredAnswer) {
-    report(.answered(pending, answer))
-    withdraw { $0 == pending.id }
+  func answered(_ delivery: ActiveDelivery, _ answer: DeliveredAnswer) {
+    if let group = delivery.wantedGroup { report(.answered(group, answer)) }
+    delivery.withdraw()
   }
 
-  func gaveUp(_ pending: PendingDelivery) { report(.gaveUp(pending)) }
-
-  func channelFailed(_ pending: PendingDelivery, _ reasons: [String]) {
-    report(.channelFailed(pending, reasons))
+  func gaveUp(_ delivery: ActiveDelivery) {
+    if let group = delivery.wantedGroup { report(.gaveUp(group)) }
   }
 
-  /// Ends the deliveries that fulfill a condition.
+  func channelFailed(_ delivery: ActiveDelivery, _ reasons: [String]) {
+    report(.channelFailed(delivery.group, reasons))
+  }
+
+  /// Ends the deliveries that fulfill a condition. A notification stays until all its deliveries are withdrawn.
   public func withdraw(_ isUnwanted: (DeliveryID) -> Bool) {
-    for delivery in active where isUnwanted(delivery.pending.id) { delivery.withdraw() }
+    for delivery in active {
+      if let ended = delivery.withdraw(isUnwanted) { report(.ended(ended)) }
+    }
   }
 
   /// Ends all deliveries and actions, and waits until they have ended. A delivery that starts later ends at once.
@@ -124,7 +133,7 @@ public final class ActiveDeliveries: Sendable {
   }
 }
 
-/// One delivery with all its channels. It owns the fact that the notification is answered or no longer needed.
+/// One notification with all its channels. It owns the fact that the notification is answered or no longer needed.
 ///
 /// Every channel registers before it waits or starts anything, so that no channel can start after the answer: `start`
 /// and `withdraw` exclude each other.
@@ -133,18 +142,34 @@ final class ActiveDelivery: Sendable {
     var channels: [Int: Task<Void, Never>] = [:]
     var lastNumber = 0
     var isOver = false
+    /// The deliveries that were not withdrawn before the others of their notification.
+    var wanted: Set<DeliveryID>
   }
-  private let state = Mutex(State())
-  let pending: PendingDelivery
+  private let state: Mutex<State>
+  /// The deliveries of the notification, including those that were withdrawn since.
+  let group: DeliveryGroup
   private let ended: @Sendable () -> Void
 
   /// Creates a delivery.
   ///
   /// - Parameter ended: is called when its last channel has ended.
-  init(_ pending: PendingDelivery, ended: @escaping @Sendable () -> Void) {
-    self.pending = pending
+  init(_ group: DeliveryGroup, ended: @escaping @Sendable () -> Void) {
+    self.group = group
     self.ended = ended
+    state = Mutex(State(wanted: Set(group.ids)))
   }
+
+  /// The identities of the deliveries that the notification still stands for.
+  var wanted: Set<DeliveryID> { state.withLock { $0.wanted } }
+
+  /// The deliveries that the notification still stands for; nil if there are none.
+  var wantedGroup: DeliveryGroup? {
+    let wanted = wanted
+    return group.only(wanted.contains)
+  }
+
+  /// Returns true if the notification still stands for a delivery.
+  func contains(_ id: DeliveryID) -> Bool { state.withLock { $0.wanted.contains(id) } }
 
   /// True after an answer or a withdrawal. No further channel may be tried.
   var isOver: Bool { state.withLock { $0.isOver } }
@@ -175,6 +200,23 @@ final class ActiveDelivery: Sendable {
       return state.channels.isEmpty
     }
     if isLast { ended() }
+  }
+
+  /// Withdraws the deliveries that fulfill a condition. Ends the channels if no other delivery needs them.
+  ///
+  /// - Returns: the deliveries that have ended with that, while others continue; nil if there are none. All deliveries
+  ///   of a notification that ends are reported with its last channel.
+  func withdraw(_ isUnwanted: (DeliveryID) -> Bool) -> DeliveryGroup? {
+    let unwanted = wanted.filter(isUnwanted)
+    if unwanted.isEmpty { return nil }
+    let isOver = state.withLock { state in
+      if state.wanted.isSubset(of: unwanted) { return true }
+      state.wanted.subtract(unwanted)
+      return false
+    }
+    guard isOver else { return group.only(unwanted.contains) }
+    withdraw()
+    return nil
   }
 
   /// Ends all channels, and prevents others from starting.

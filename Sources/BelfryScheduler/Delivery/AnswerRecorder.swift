@@ -37,12 +37,33 @@ public struct AnswerRecorder: Sendable {
   /// The maximum number of attempts, which take about a day.
   private static let maxAttempts = 1_440
 
+  /// The command that records one answer to several alarms, which it reads from standard input.
+  public static let bulkCommand = "record-answer"
+
+  /// The arguments and the standard input of a command.
+  private typealias Command = (arguments: [String], input: [UInt8])
+
   /// Records an answer. Failed attempts are retried for about a day.
   ///
   /// - Returns: Nil if the answer was recorded or is no longer needed; otherwise the reason of the last failure.
-  public func record(_ answer: DeliveredAnswer, to key: DeliveryKey) async -> String? {
-    guard case .answer(let answer) = answer, let alarm = key.alarm, let occurrence = key.occurrence
-    else { return nil }
+  public func record(_ answer: DeliveredAnswer, to keys: [DeliveryKey]) async -> String? {
+    guard case .answer(let answer) = answer else { return nil }
+    let occurrences = keys.compactMap { key -> OccurrenceID? in
+      guard let alarm = key.alarm, let occurrence = key.occurrence else { return nil }
+      return OccurrenceID(alarm: alarm, occurrence: occurrence)
+    }
+    if occurrences.count > 1, let command = bulkCommand(answer, occurrences) {
+      return await run(command)
+    }
+    var reason: String?
+    for id in occurrences {
+      if let failure = await run((arguments(answer, id), [])) { reason = failure }
+    }
+    return reason
+  }
+
+  /// Runs a command, repeatedly if it fails.
+  private func run(_ command: Command) async -> String? {
     var reason: String?
     for attempt in 0..<AnswerRecorder.maxAttempts {
       if attempt > 0 {
@@ -54,7 +75,7 @@ public struct AnswerRecorder: Sendable {
         }
       }
       let outcome = await TimedProcess.run(
-        .path(FilePath(command)), arguments(answer, alarm, occurrence),
+        .path(FilePath(self.command)), command.arguments, input: command.input,
         variables: variables().merging([CommandDiagnostic.variable: "json"]) { $1 },
         seconds: AnswerRecorder.timeout)
       switch outcome {
@@ -76,10 +97,21 @@ public struct AnswerRecorder: Sendable {
     return reason
   }
 
-  /// Returns the arguments of the command that records an answer.
-  private func arguments(
-    _ answer: Answer, _ alarm: Identifier, _ occurrence: CivilDateTime
-  ) -> [String] {
+  /// Returns the command that records an answer to several alarms in one commit; nil for an answer that needs one command
+  /// for each, because it is not offered for several.
+  private func bulkCommand(_ answer: Answer, _ occurrences: [OccurrenceID]) -> Command? {
+    let verb: [String]
+    switch answer {
+    case .stop: verb = ["stop"]
+    case .snooze(let seconds): verb = ["snooze", "--seconds", "\(seconds)"]
+    case .done, .skip, .unskip, .dismiss: return nil
+    }
+    let lines = occurrences.map { "\($0.alarm.text) \($0.occurrence)\n" }.joined()
+    return ([AnswerRecorder.bulkCommand] + verb + ["--store", store], Array(lines.utf8))
+  }
+
+  /// Returns the arguments of the command that records an answer to one alarm.
+  private func arguments(_ answer: Answer, _ id: OccurrenceID) -> [String] {
     let verb: [String] =
       switch answer {
       case .stop: ["stop"]
@@ -91,8 +123,8 @@ public struct AnswerRecorder: Sendable {
       }
     var arguments =
       verb + [
-        "--store", store, "--occurrence", occurrence.description,
-        alarm.text,
+        "--store", store, "--occurrence", id.occurrence.description,
+        id.alarm.text,
       ]
     if case .snooze(let seconds) = answer { arguments.append(Span.code(seconds)) }
     return arguments

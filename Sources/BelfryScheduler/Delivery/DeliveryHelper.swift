@@ -80,10 +80,15 @@ public final class DeliveryHelper: Sendable {
         let count = read(STDIN_FILENO, &buffer, buffer.count)
         if count < 0, errno == EINTR { continue }
         guard count > 0 else { break }
-        rest += buffer.prefix(count)
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-          send(.line(Array(rest[..<end])))
-          rest.removeFirst(end + 1)
+        // A line has several megabytes if many alarms with long notes are due, so its start is not searched again.
+        for part in buffer.prefix(count).split(
+          separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
+        ).enumerated() {
+          if part.offset > 0 {
+            send(.line(rest))
+            rest = []
+          }
+          rest += part.element
         }
       }
       send(.endOfInput)
@@ -99,7 +104,7 @@ public final class DeliveryHelper: Sendable {
     let output: PipeWriter
     let send: @Sendable (Input) -> Void
     var engine: DeliveryEngine
-    /// The requests by delivery: the number of the message, and the length of a snooze.
+    /// The requests by their first delivery: the number of the message, and the length of a snooze.
     var requests: [DeliveryID: (number: Int64, snooze: Int64)] = [:]
     var hasEndOfInput = false
     /// The number of answers that are being recorded.
@@ -149,17 +154,20 @@ public final class DeliveryHelper: Sendable {
     private mutating func receive(_ line: [UInt8]) {
       guard let json = try? JSON(parsing: line), let number = json["number"]?.integer,
         let snooze = json["snooze"]?.integer,
-        let pending = json["delivery"].flatMap(PendingDelivery.init(json:))
+        let group = DeliveryGroup(
+          (json["deliveries"]?.array ?? []).compactMap(PendingDelivery.init(json:)))
       else { return }
-      requests[pending.id] = (number, snooze)
-      process(.handed(pending))
+      requests[group.first.id] = (number, snooze)
+      process(.handed(group))
     }
 
     private mutating func handle(_ change: ActiveDeliveries.Change) {
       switch change {
-      case .answered(let pending, let answer): process(.answered(pending, answer))
-      case .gaveUp(let pending): process(.gaveUp(pending.id))
-      case .ended(let pending): process(.ended(pending.id))
+      case .answered(let group, let answer): process(.answered(group.deliveries, answer))
+      case .gaveUp(let group):
+        for id in group.ids { process(.gaveUp(id)) }
+      case .ended(let group):
+        for id in group.ids { process(.ended(id)) }
       // The helper has no log; `belfry doctor` finds hooks that cannot work.
       case .channelFailed, .actionEnded: break
       }
@@ -172,7 +180,7 @@ public final class DeliveryHelper: Sendable {
 
     private mutating func perform(_ effect: DeliveryEngine.Effect) {
       switch effect {
-      case .deliver(let pending): deliver(pending)
+      case .deliver(let group): deliver(group)
       case .withdraw(let ids): active.withdraw(ids.contains)
       case .recordSoon:
         let send = send
@@ -181,20 +189,20 @@ public final class DeliveryHelper: Sendable {
           send(.engine(.recordingDue))
         }
       case .record(let recording): record(recording)
-      case .respond(let pending, let answer): respond(to: pending, answer)
+      case .respond(let deliveries, let answer): respond(to: deliveries, answer)
       // The next tick claims, commits and syncs.
       case .claim, .commit, .evaluate, .sync: break
       }
     }
 
-    private func deliver(_ pending: PendingDelivery) {
-      guard let request = requests[pending.id] else { return }
+    private func deliver(_ group: DeliveryGroup) {
+      guard let request = requests[group.first.id] else { return }
       let (delivery, output, send) = (delivery, output, send)
       Task.detached {
-        let outcome = await delivery.deliver(pending, snooze: request.snooze)
+        let outcome = await delivery.deliver(group, snooze: request.snooze)
         output.send(
           JSON.object(["number": .integer(request.number), "outcome": outcome.json]).line)
-        send(.engine(.finished(pending.id, outcome)))
+        for id in group.ids { send(.engine(.finished(id, outcome))) }
       }
     }
 
@@ -224,14 +232,17 @@ public final class DeliveryHelper: Sendable {
       }
     }
 
-    private mutating func respond(to pending: PendingDelivery, _ answer: DeliveredAnswer) {
+    private mutating func respond(to deliveries: [PendingDelivery], _ answer: DeliveredAnswer) {
       responding += 1
       let (recorder, terminals, send) = (helper.recorder, delivery.terminals, send)
       Task.detached {
-        if let reason = await recorder.record(answer, to: pending.key) {
+        if let reason = await recorder.record(answer, to: deliveries.map(\.key)) {
+          let subject =
+            deliveries.count == 1
+            ? deliveries[0].notification.title : "\(deliveries.count) alarms"
           _ = terminals?.show(
             [
-              "** Your answer to \(pending.notification.title) could not be recorded",
+              "** Your answer to \(subject) could not be recorded",
               "   \(reason)",
             ], bell: true)
         }

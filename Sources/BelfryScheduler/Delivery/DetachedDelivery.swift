@@ -10,13 +10,13 @@ import SystemPackage
 /// until they are answered.
 ///
 /// ```
-/// tick ──{number, snooze, delivery}──▶ belfry attend ──▶ hooks
-///      ◀──{number, outcome}─────────
+/// tick ──{number, snooze, deliveries}──▶ belfry attend ──▶ hooks
+///      ◀──{number, outcome}───────────
 /// ```
 ///
 /// Each message is one line. Neither process waits for the other to read.
 public final class DetachedDelivery: NotificationDelivery {
-  /// A delivery without an outcome.
+  /// A group without an outcome.
   private struct Waiting {
     let continuation: CheckedContinuation<DeliveryOutcome, Never>
     let timer: Task<Void, Never>
@@ -52,7 +52,7 @@ public final class DetachedDelivery: NotificationDelivery {
   }
 
   /// Delivers through the helper, and returns the outcome that it reports.
-  public func deliver(_ delivery: PendingDelivery, snooze: Int64) async -> DeliveryOutcome {
+  public func deliver(_ group: DeliveryGroup, snooze: Int64) async -> DeliveryOutcome {
     await withCheckedContinuation { continuation in
       let reason: String? = state.withLock { state in
         if state.input == nil, state.failure == nil { start(&state) }
@@ -67,7 +67,7 @@ public final class DetachedDelivery: NotificationDelivery {
         input.send(
           JSON.object([
             "number": .integer(Int64(number)), "snooze": .integer(snooze),
-            "delivery": delivery.json,
+            "deliveries": .array(group.deliveries.map(\.json)),
           ]).line)
         return nil
       }

@@ -33,7 +33,7 @@ public struct HookDelivery: NotificationDelivery {
   public let registry: HookRegistry?
   /// The user's actions; nil if there is no folder for them.
   private let actions: ActionFolder?
-  private let render: @Sendable (Notification) -> RenderedNotification
+  private let render: @Sendable (DeliveryGroup) -> RenderedNotification
   /// Sounds start one after the other. Visible notifications do not wait for them.
   private let soundLimiter: RateLimiter
 
@@ -43,13 +43,13 @@ public struct HookDelivery: NotificationDelivery {
   ///   - registryFolder: the folder of the registry of running hooks; nil to register none.
   ///   - soundWait: the time that a sound waits for the previous one to start.
   ///   - actions: the user's actions; nil to run none.
-  ///   - render: makes the text of a notification.
+  ///   - render: makes the text of the notification of a group.
   public init(
     own: String?, shipped: [String], variables: [String: String] = [:], timeout: Int = 30,
     terminals: Terminals? = nil, activeDeliveries: ActiveDeliveries = ActiveDeliveries { _ in },
     leaseOwner: LeaseOwner = .thisProcess, registryFolder: String? = nil,
     soundWait: Duration = .seconds(5), actions: ActionFolder? = nil,
-    render: @escaping @Sendable (Notification) -> RenderedNotification
+    render: @escaping @Sendable (DeliveryGroup) -> RenderedNotification
   ) {
     soundLimiter = RateLimiter(timeout: soundWait, spacing: .milliseconds(300))
     registry = registryFolder.map { HookRegistry(folder: $0, leaseOwner: leaseOwner) }
@@ -68,20 +68,16 @@ public struct HookDelivery: NotificationDelivery {
   static let hookNames = Channel.all.flatMap(\.hooks) + ["call", "person"]
 
   /// Starts all channels, and returns the first outcome. Channels may continue after it.
-  public func deliver(_ pending: PendingDelivery, snooze: Int64) async -> DeliveryOutcome {
+  public func deliver(_ deliveries: DeliveryGroup, snooze: Int64) async -> DeliveryOutcome {
     let first = FirstOutcome()
-    let rendered = render(pending.notification)
-    // An action neither delivers the notification nor delays it.
-    if case .firing(_, let firing) = pending.notification, let action = firing.run, let actions {
-      activeDeliveries.begin(action, of: pending, in: actions, rendered)
-    }
+    let rendered = render(deliveries)
+    startActions(of: deliveries)
     // All channels start at once, so that one that hangs does not delay another.
-    activeDeliveries.begin(pending) { active in
-      let run = HookRun(
-        delivery: self, active: active, pending: pending, rendered: rendered, snooze: snooze)
+    activeDeliveries.begin(deliveries) { active in
+      let run = HookRun(delivery: self, active: active, rendered: rendered, snooze: snooze)
       await withTaskGroup(of: (channel: Int, outcome: DeliveryOutcome).self) { group in
         for (index, channel) in Channel.all.enumerated() {
-          let hooks = channel.hooksFor(pending.notification)
+          let hooks = channel.hooksFor(deliveries.first.notification)
           if hooks.isEmpty { continue }
           group.addTask {
             let deliver = { @Sendable in await run.deliver(through: channel, hooks) }
@@ -96,18 +92,29 @@ public struct HookDelivery: NotificationDelivery {
           case .withdrawn: break
           case .delivered(let answer):
             // Another channel may have delivered before.
-            if !first.set(outcome), let answer { activeDeliveries.answered(pending, answer) }
+            if !first.set(outcome), let answer { activeDeliveries.answered(active, answer) }
           case .ongoing: first.set(outcome)
           }
         }
         if active.isOver { first.set(.withdrawn) }
         let reasons = failures.sorted { $0.key < $1.key }.flatMap(\.value)
         if !active.isOver, !reasons.isEmpty, !first.set(.undelivered(reasons)) {
-          activeDeliveries.channelFailed(pending, reasons)
+          activeDeliveries.channelFailed(active, reasons)
         }
       }
     }
     return await first.outcome
+  }
+
+  /// Starts the action of each firing. An action neither delivers the notification nor delays it.
+  private func startActions(of deliveries: DeliveryGroup) {
+    guard let actions else { return }
+    for pending in deliveries.deliveries {
+      guard case .firing(_, let firing) = pending.notification, let action = firing.run else {
+        continue
+      }
+      activeDeliveries.begin(action, of: pending, in: actions, render(DeliveryGroup(pending)))
+    }
   }
 
   /// The first outcome of a delivery or of a hook. Later ones are ignored.
@@ -151,7 +158,6 @@ public struct HookDelivery: NotificationDelivery {
 private struct HookRun: Sendable {
   let delivery: HookDelivery
   let active: ActiveDelivery
-  let pending: PendingDelivery
   let rendered: RenderedNotification
   let snooze: Int64
 
@@ -164,7 +170,7 @@ private struct HookRun: Sendable {
     }
     if active.isOver { return .withdrawn }
     if terminals.show(rendered.lines, bell: rendered.soundsBell) > 0 {
-      delivery.activeDeliveries.channelFailed(pending, reasons)
+      delivery.activeDeliveries.channelFailed(active, reasons)
       return .delivered(nil)
     }
     return .undelivered(reasons + ["none of your terminals is open"])
@@ -181,7 +187,7 @@ private struct HookRun: Sendable {
     where paths.firstIndex(of: path) == index && access(path, F_OK) == 0 {
       let outcome = await run(path)
       guard case .undelivered(let failures) = outcome else {
-        if !reasons.isEmpty { delivery.activeDeliveries.channelFailed(pending, reasons) }
+        if !reasons.isEmpty { delivery.activeDeliveries.channelFailed(active, reasons) }
         return outcome
       }
       if active.isOver { return .withdrawn }
@@ -200,6 +206,7 @@ private struct HookRun: Sendable {
       registry: delivery.registry)
     let first = HookDelivery.FirstOutcome()
     let (owner, deliveries) = (delivery.leaseOwner.name, delivery.activeDeliveries)
+    let active = active
     let task = active.start {
       let ending = await process.run { line in
         if line == "delivered" {
@@ -207,7 +214,7 @@ private struct HookRun: Sendable {
         } else if let answer = DeliveredAnswer(line, snooze: snooze),
           !first.set(.delivered(answer))
         {
-          deliveries.answered(pending, answer)
+          deliveries.answered(active, answer)
         }
       }
       let reason: String
@@ -220,7 +227,7 @@ private struct HookRun: Sendable {
       }
       // A hook that fails after it had delivered causes a redelivery.
       if !first.set(.undelivered(["\(path): \(reason)"])), !Task.isCancelled {
-        deliveries.gaveUp(pending)
+        deliveries.gaveUp(active)
       }
     }
     guard let task else { return .withdrawn }

@@ -2,10 +2,18 @@ import BelfryCore
 
 /// A method of delivering notifications to the user.
 public protocol NotificationDelivery: Sendable {
-  /// Delivers a notification. Returns as soon as it was delivered or every channel has failed.
+  /// Delivers a group in one notification. Returns as soon as it was delivered or every channel has failed.
   ///
   /// - Parameter snooze: the length of a snooze that is answered without a length, in seconds.
-  func deliver(_ delivery: PendingDelivery, snooze: Int64) async -> DeliveryOutcome
+  /// - Returns: the outcome of each of the deliveries.
+  func deliver(_ group: DeliveryGroup, snooze: Int64) async -> DeliveryOutcome
+}
+
+extension NotificationDelivery {
+  /// Delivers one notification.
+  public func deliver(_ delivery: PendingDelivery, snooze: Int64) async -> DeliveryOutcome {
+    await deliver(DeliveryGroup(delivery), snooze: snooze)
+  }
 }
 
 /// A notification as channels get it. The command line makes the text.

@@ -111,7 +111,7 @@ public struct Tick: Sendable {
     var answered: [(alarm: Alarm, event: Event)] = []
     var failures: [any Error] = []
     var wakes: [Identifier: Instant] = [:]
-    private var starting: [PendingDelivery] = []
+    private var starting: [DeliveryGroup] = []
     /// The ledger with the claims of this tick.
     private var claimedLedger = DeliveryLedger()
     private var isRecordingDue = false
@@ -148,7 +148,7 @@ public struct Tick: Sendable {
           if let failure = update.failure { failures.append(failure) }
           claimedLedger = update.ledger
           process(.claimed(Set(pending.map(\.id)), granted: update.result))
-        case .deliver(let pending): starting.append(pending)
+        case .deliver(let group): starting.append(group)
         case .recordSoon: isRecordingDue = true
         case .record(let recording):
           if let failure = tick.shared.record(recording), failures.isEmpty {
@@ -166,29 +166,32 @@ public struct Tick: Sendable {
       let (tick, settings, ledger) = (tick, settings, claimedLedger)
       let queue = starting
       starting = []
-      await withTaskGroup(of: (PendingDelivery, DeliveryOutcome).self) { group in
-        for (index, pending) in queue.enumerated() {
+      await withTaskGroup(of: (DeliveryGroup, DeliveryOutcome).self) { group in
+        for (index, deliveries) in queue.enumerated() {
           if index >= tick.width, let (ended, outcome) = await group.next() {
             finish(ended, outcome)
           }
+          // The user may have answered since the evaluation.
+          let planner = DeliveryPlanner(store: tick.store, settings: settings)
+          let wanted = deliveries.only { planner.wants($0.key, ledger: ledger) }
+          let unwanted = Set(deliveries.ids).subtracting(wanted?.ids ?? [])
+          if let unwanted = deliveries.only(unwanted.contains) { finish(unwanted, .withdrawn) }
+          guard let wanted else { continue }
           group.addTask {
-            // The user may have answered since the evaluation.
-            let planner = DeliveryPlanner(store: tick.store, settings: settings)
-            guard planner.wants(pending.key, ledger: ledger) else {
-              return (pending, .withdrawn)
-            }
-            return (pending, await tick.delivery.deliver(pending, snooze: settings.snooze))
+            (wanted, await tick.delivery.deliver(wanted, snooze: settings.snooze))
           }
         }
-        for await (pending, outcome) in group { finish(pending, outcome) }
+        for await (deliveries, outcome) in group { finish(deliveries, outcome) }
       }
     }
 
-    private mutating func finish(_ pending: PendingDelivery, _ outcome: DeliveryOutcome) {
-      if outcome != .withdrawn { delivered.append((pending, outcome)) }
-      process(.finished(pending.id, outcome))
-      // Another process reports its channels' ends itself.
-      if outcome != .ongoing(owner: tick.shared.owner.name) { process(.ended(pending.id)) }
+    private mutating func finish(_ group: DeliveryGroup, _ outcome: DeliveryOutcome) {
+      for pending in group.deliveries {
+        if outcome != .withdrawn { delivered.append((pending, outcome)) }
+        process(.finished(pending.id, outcome))
+        // Another process reports its channels' ends itself.
+        if outcome != .ongoing(owner: tick.shared.owner.name) { process(.ended(pending.id)) }
+      }
     }
 
     /// Performs the effects that need the store's lock: commits, then answers, then a second evaluation.
@@ -198,7 +201,8 @@ public struct Tick: Sendable {
         try DeliveryLog(store: tick.store, settings: settings).commit()
         for effect in postponed {
           switch effect {
-          case .respond(let pending, .answer(let answer)): try respond(to: pending.key, answer)
+          case .respond(let deliveries, .answer(let answer)):
+            for pending in deliveries { try respond(to: pending.key, answer) }
           case .evaluate(let alarms): try evaluate(alarms)
           default: break
           }
