@@ -40,4 +40,38 @@ import Testing
     #expect(try await flushes(sandbox, now: now, "import", sandbox.root + "/events.ics") == 1)
     #expect(try await flushes(sandbox, now: now, "list") == 0)
   }
+
+  @Test("A tick that delivers alarms is flushed once, and the next one empties the journal")
+  func deliveries() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    for title in ["Tea", "Milk", "Rent"] {
+      _ = try await sandbox.belfry(
+        "add", title, "daily", "9am", now: "2026-11-20T08:00:00Z")
+    }
+    for name in ["notify", "ring"] {
+      try sandbox.write("#!/bin/sh\n", to: sandbox.hooks + "/" + name, mode: 0o755)
+    }
+    #expect(try await flushes(sandbox, now: "2026-11-20T09:00:00Z", "tick") == 1)
+    #expect(try await flushes(sandbox, now: "2026-11-20T09:00:30Z", "tick") == 1)
+    #expect(try await flushes(sandbox, now: "2026-11-20T09:00:40Z", "tick") == 0)
+  }
+
+  @Test("A ledger that a power failure left empty is replaced by that of the last checkpoint")
+  func emptyLedger() async throws {
+    let sandbox = try await Sandbox.withTea()
+    for name in ["notify", "ring"] {
+      try sandbox.write(
+        "#!/bin/sh\necho \"$BELFRY_TITLE\" >> '\(sandbox.rang)'\n",
+        to: sandbox.hooks + "/" + name, mode: 0o755)
+    }
+    for second in ["00", "30", "40"] {
+      _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:\(second)Z")
+    }
+    let rings = sandbox.rings
+    #expect(!rings.isEmpty)
+    try sandbox.write("", to: sandbox.store + "/.git/belfry/ledger.json")
+    _ = try await sandbox.belfry("tick", now: "2026-11-23T09:01:00Z")
+    #expect(sandbox.rings == rings)
+  }
 }

@@ -122,7 +122,7 @@ public struct DeliveryEngine: Sendable {
   public enum Effect: Hashable, Sendable {
     /// Sync as soon as possible, and report `synced`.
     case sync
-    /// Write claims durably, and report `claimed`.
+    /// Write claims for all processes to see, and report `claimed`.
     case claim([PendingDelivery])
     /// Run the channels of deliveries, and report `finished` for each, then `answered`, `gaveUp` and `ended` as they
     /// happen.

@@ -1,7 +1,7 @@
 /// This device's record of its deliveries. It is local and never synced.
 ///
 /// ```
-/// claimed ──▶ delivered               the claim is durable before any channel starts
+/// claimed ──▶ delivered               the claim is written before any channel starts
 ///    │  └───▶ undelivered ──▶ claimed with exponential back-off
 ///    └─ the owner has died, or its lease has expired ──▶ claimed, at once
 /// ```

@@ -18,8 +18,8 @@ struct DiskTimeout: Error, CustomStringConvertible {
 /// written with the next successful change:
 ///
 /// ```
-/// change ──▶ written within 2 s ──▶ durable
-///    └─ failed or timed out ──▶ in memory ──▶ next change or `flush` ──▶ durable
+/// change ──▶ written within 2 s
+///    └─ failed or timed out ──▶ in memory ──▶ written with the next change or `flush`
 /// ```
 ///
 /// A crash before that causes a redelivery.

@@ -14,12 +14,12 @@ struct SharedLedger: Sendable {
     return ledger
   }
 
-  /// Claims the deliveries that no other process has claimed or delivered, durably.
+  /// Claims the deliveries that no other process has claimed or delivered.
   func claim(_ pending: [PendingDelivery]) -> StoreLedger.Update<Set<DeliveryID>> {
     update { ledger, now in ledger.claim(pending, at: now, for: owner) }
   }
 
-  /// Records outcomes, durably. Returns the error if the disk did not take them; they are in memory then.
+  /// Records outcomes. Returns the error if the disk did not take them; they are in memory then.
   func record(_ recording: DeliveryEngine.Recording) -> (any Error)? {
     update { ledger, now in ledger.apply(recording, at: now, owner: owner.name) }.failure
   }

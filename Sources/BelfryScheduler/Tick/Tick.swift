@@ -4,7 +4,7 @@ import BelfryStore
 /// One evaluation of the store against the clock, with all deliveries that are due.
 ///
 /// ```
-/// evaluate the due alarms ─▶ commit outcomes ─▶ claim, durably ─▶ run the hooks ─▶ record the outcomes
+/// evaluate the due alarms ─▶ commit outcomes ─▶ claim ─▶ run the hooks ─▶ record the outcomes
 ///   ─▶ commit firings and follow-ups ─▶ carry out answers ─▶ send the missed summary
 /// ```
 ///

@@ -29,8 +29,12 @@ struct StoreCheckpoint: StorePart {
       case let session = local.session, !state.isEmpty || state.session != session
     else { return }
     let head = local.readHead()
+    let backup = local.ledgerBackup.path
+    let isKept = (try? DurableFile.keep(local.ledger.path, as: backup + ".new")) ?? false
     try flush()
     try local.log.empty(session: session, commit: head)
+    // The backup that it replaces was flushed by an earlier checkpoint, so that one of the two survives.
+    if isKept { _ = rename(backup + ".new", backup) }
   }
 
   /// Makes a checkpoint at the end of a write if the journal is large. An error is ignored: the journal then grows.

@@ -70,10 +70,13 @@ package struct LocalFile<Value: Sendable>: Sendable {
   }
 
   /// Returns the value. A file that is missing, unreadable or damaged has the format's empty value.
-  package func read() -> Value {
+  package func read() -> Value { intact() ?? format.empty }
+
+  /// Returns the value, or nil if the file is missing, unreadable or damaged.
+  func intact() -> Value? {
     ((try? DurableFile.read(path, limit: format.maxSize)) ?? nil).flatMap {
       format.decode($0.bytes)
-    } ?? format.empty
+    }
   }
 
   /// Reads the value, changes it and replaces the file, all under the file's lock. An unchanged value isn't written.

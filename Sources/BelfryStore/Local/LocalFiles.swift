@@ -5,17 +5,27 @@ import Git
 extension LocalState {
   /// The delivery ledger, `ledger.json`: the deliveries of the last 40 days.
   ///
-  /// Written by every process that delivers, under `ledger.lock`, before and after each delivery. Without it, alarms
-  /// that ring are delivered again.
+  /// Written by every process that delivers, under `ledger.lock`, before and after each delivery. No change waits for
+  /// the disk: a claim ends with its process, so that a power failure, too, can only cause another delivery. Without the
+  /// file, `ledgerBackup` is used.
   var ledger: LocalFile<DeliveryLedger> {
     LocalFile(
       path: folder + "/ledger.json", format: .ledger,
-      exclusion: .lock(ledgerLock, required: false), isDurable: true)
+      exclusion: .lock(ledgerLock, required: false), isDurable: false)
+  }
+
+  /// The delivery ledger as the last checkpoint flushed it, `ledger-backup.json`.
+  ///
+  /// Linked by each checkpoint. Without it and `ledger`, alarms that ring are delivered again.
+  var ledgerBackup: LocalFile<DeliveryLedger> {
+    LocalFile(
+      path: folder + "/ledger-backup.json", format: .ledger, exclusion: .storeLock,
+      isDurable: false)
   }
 
   /// Returns the delivery ledger at a path in memory, which is used while `ledger` cannot be written, under its lock.
   static func spareLedger(_ path: String) -> LocalFile<DeliveryLedger> {
-    LocalFile(path: path, format: .ledger, exclusion: .storeLock, isDurable: true)
+    LocalFile(path: path, format: .ledger, exclusion: .storeLock, isDurable: false)
   }
 
   /// The known heartbeats of the other devices, `alive.json`, and the last heartbeat of this one.

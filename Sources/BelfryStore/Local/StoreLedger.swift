@@ -1,7 +1,7 @@
 import BelfryCore
 import Glibc
 
-/// The delivery ledger of this device: its file, and a spare file in memory.
+/// The delivery ledger of this device: its file, the backup of the last checkpoint, and a spare file in memory.
 public struct StoreLedger: StorePart {
   let store: Store
 
@@ -20,7 +20,8 @@ public struct StoreLedger: StorePart {
   }
 
   private func stored() -> DeliveryLedger {
-    var ledger = local.ledger.read()
+    // After a power failure, a file that was not flushed can be empty.
+    var ledger = local.ledger.intact() ?? local.ledgerBackup.read()
     if let spare { ledger.merge(spare.read()) }
     return ledger
   }
@@ -51,7 +52,7 @@ public struct StoreLedger: StorePart {
   /// The timeout for the ledger's lock, in milliseconds. Other processes hold it only during a write.
   private static let timeout = 2_000
 
-  /// Updates the ledger, durably, under its lock.
+  /// Updates the ledger under its lock.
   ///
   /// A failure prevents no alarm from ringing: if the ledger cannot be locked or written, `body` runs nevertheless, and
   /// the reason is returned.
@@ -93,7 +94,7 @@ public struct StoreLedger: StorePart {
     }
   }
 
-  /// Writes the ledger durably: to its file, or else to the file in memory.
+  /// Writes the ledger to its file, or else to the file in memory.
   private func write(_ ledger: DeliveryLedger, isLocked: Bool) throws {
     var recent = ledger
     // Every tick reads the whole ledger, so it must stay small. An alarm that rings unanswered for more than 40 days is
