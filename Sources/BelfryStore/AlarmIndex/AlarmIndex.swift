@@ -36,7 +36,10 @@ struct AlarmIndex {
       // If the folder cannot be read, the alarms are read from the history.
       scan = nil
     }
-    folder = scan?.folder
+    // While there is a stray, no signature is saved, so that every command reads the names and reports it.
+    folder = scan.map {
+      $0.strays.isEmpty ? $0.folder : FileSignature(size: 0, modified: 0, changed: 0, inode: 0)
+    }
     let now = store.context.now
     var stale: [Identifier] = []
     for (index, unchanged) in (scan?.unchanged ?? []).enumerated() where unchanged {
