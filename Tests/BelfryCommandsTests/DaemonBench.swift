@@ -50,6 +50,12 @@ final class DaemonBench: @unchecked Sendable {
     try await belfry("tier", "plus")
   }
 
+  /// True if the daemons of the bench rely on reports of changed files. Set it before `start`.
+  var seesAllChanges = false
+
+  /// The time of the daemon's next wake-up; nil for never.
+  var nextWake: Instant? { loop?.nextWake }
+
   var now: Instant { clock.withLock { $0 } }
 
   /// Runs belfry with the bench's clock.
@@ -102,6 +108,7 @@ final class DaemonBench: @unchecked Sendable {
         log: { item in self.logEvents.withLock { $0.append(item) } }),
       activeDeliveries: activeDeliveries,
       willAccessLedger: { self.disk.pass() }, send: { self.send($0) })
+    loop.seesAllChanges = seesAllChanges
     loop.begin()
     self.loop = loop
     try await settle()

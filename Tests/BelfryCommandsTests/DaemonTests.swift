@@ -233,6 +233,32 @@ import Testing
     await bench.activeDeliveries.close()
   }
 
+  @Test("A daemon that sees all changes sleeps until the next event")
+  func sleeps() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    bench.seesAllChanges = true
+    try await bench.start()
+    #expect(bench.nextWake == Instant(rfc3339: "2026-11-20T09:00:00Z"))
+    // An unreported change is found at the next wake-up.
+    try await bench.belfry("add", "Tea", "--daily", "--at", "10:00")
+    try await bench.wait(until: "2026-11-20T10:00:05Z")
+    #expect(
+      bench.rings == ["firing Rent 2026-11-20T09:00 false", "firing Tea 2026-11-20T10:00 false"])
+  }
+
+  @Test("A daemon reads the time zones again after they were installed")
+  func zoneData() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
+    bench.seesAllChanges = true
+    try await bench.start()
+    try await bench.handle(.zoneData)
+    #expect(bench.nextWake == Instant(rfc3339: "2026-11-20T08:01:00Z"))
+    try await bench.wait(until: "2026-11-20T08:01:00Z")
+    #expect(bench.nextWake == Instant(rfc3339: "2026-11-20T09:00:00Z"))
+  }
+
   @Test("An occurrence that undo makes ringing again rings again")
   func undone() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")

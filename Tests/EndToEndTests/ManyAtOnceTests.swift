@@ -36,8 +36,13 @@ import Testing
     try await sandbox.plus()
     try await add(12, to: sandbox)
     try sandbox.write(
-      "#!/bin/sh\necho \"$BELFRY_HEADLINE\" >> '\(sandbox.rang)'\necho delivered\nsleep 1\necho stop\n",
-      to: sandbox.hooks + "/notify", mode: 0o755)
+      """
+      #!/bin/sh
+      echo "$BELFRY_HEADLINE" >> '\(sandbox.rang)'
+      echo delivered
+      while [ ! -e '\(sandbox.root)/press' ]; do sleep 0.05; done
+      echo stop
+      """, to: sandbox.hooks + "/notify", mode: 0o755)
     try sandbox.write(
       "#!/bin/sh\necho delivered\nexec sleep 600\n", to: sandbox.hooks + "/ring", mode: 0o755)
     let tick = try await sandbox.belfry("tick", "--json", now: "2026-11-23T09:00:00Z")
@@ -45,6 +50,7 @@ import Testing
     // One of them is answered elsewhere before the user presses the button.
     let done = try await sandbox.belfry("done", "Alarm 3", now: "2026-11-23T09:00:00.500Z")
     #expect(done.status == 0, "\(done.err)")
+    try sandbox.write("", to: sandbox.root + "/press")
     #expect(try await sandbox.waitForHelpers())
     #expect(sandbox.rings == ["12 alarms ring"])
     let pending = try await sandbox.belfry("list", "pending", "--json", now: "2026-11-23T09:01:00Z")
@@ -52,7 +58,8 @@ import Testing
     let subjects = try await sandbox.run(
       "/usr/bin/git", ["-C", sandbox.store, "log", "--format=%s", "-3"])
     #expect(
-      subjects.out == "Stopped: 11 alarms\nDone: Alarm 3\nFired: 12 alarms\n", "\(subjects.out)")
+      subjects.out == "Stopped: 11 alarms\nDone: Alarm 3 (2026-11-23 09:00)\nFired: 12 alarms\n",
+      "\(subjects.out)")
   }
 
   @Test(

@@ -103,9 +103,13 @@ import Testing
     let away = fixture.sandbox.root + "/away"
     _ = try await fixture.run(
       """
+      shows() { '\(Sandbox.binary)' status --store '\(fixture.two)' | grep -q "origin.*$1"; }
       wait_until said 1 'watching the remote origin'
+      wait_until shows 'watched, so changes arrive at once'
+      '\(Sandbox.binary)' status --json --store '\(fixture.two)' | grep -q '"watched": true' || echo never
       mv '\(fixture.remote)' '\(away)'
       wait_until said 1 'lost the connection to the remote origin'
+      wait_until shows 'synced at intervals'
       mv '\(away)' '\(fixture.remote)'
       wait_until said 2 'watching the remote origin'
       change Milk

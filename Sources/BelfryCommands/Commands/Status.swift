@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryScheduler
 import BelfryStore
 import Git
 
@@ -17,8 +18,10 @@ struct Status: ParsableCommand {
     let store = try context.open(.reading)
     let status = try StoreStatus(of: store)
     context.warnings.warn(about: status.problems)
+    let watched = WatchedRemotesFile(store).read()
     if common.json {
-      return try Console.write(StatusDocument(status, zones: context.storeContext.zones))
+      return try Console.write(
+        StatusDocument(status, watched: watched, zones: context.storeContext.zones))
     }
     let now = context.storeContext.now
     func ago(_ moment: Instant) -> String {
@@ -51,8 +54,12 @@ struct Status: ParsableCommand {
             ? "up to date"
             : "\(count(counts.ahead, "commit")) to push, \(counts.behind) to merge"
         } ?? "never synced"
+      let watch = watched.map {
+        $0.contains(remote.remote.name)
+          ? "; watched, so changes arrive at once" : "; synced at intervals"
+      }
       Console.line(
-        "  \(Printable.text(remote.remote.name))  \(RemoteURLInput.shown(remote.remote.url)): \(state)"
+        "  \(Printable.text(remote.remote.name))  \(RemoteURLInput.shown(remote.remote.url)): \(state)\(watch ?? "")"
       )
     }
     Console.line("Devices:")

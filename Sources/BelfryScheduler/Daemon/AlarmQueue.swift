@@ -23,7 +23,7 @@ struct AlarmQueue {
   }
 
   private struct Entry {
-    /// The encoded record. Decoded alarms would take several times the memory.
+    /// The condensed record. Decoded alarms would take several times the memory.
     var bytes: [UInt8]
     /// The signature of the record's file; nil without a file.
     var signature: FileSignature?
@@ -116,12 +116,13 @@ struct AlarmQueue {
   /// - Returns: True if the record has changed.
   @discardableResult mutating func update(_ record: ArmedRecord) -> Bool {
     let id = record.alarm.id
-    guard entries[id]?.bytes != record.bytes else {
+    let bytes = AlarmRecord.condensed(record.bytes)
+    guard entries[id]?.bytes != bytes else {
       entries[id]?.signature = record.signature
       return false
     }
     entries[id] = Entry(
-      bytes: record.bytes, signature: record.signature, state: entries[id]?.state)
+      bytes: bytes, signature: record.signature, state: entries[id]?.state)
     return true
   }
 

@@ -99,7 +99,9 @@ public final class Daemon: Sendable {
 
   private let store: Store
   private let dependencies: Dependencies
-  private let heartbeat = DaemonHeartbeat()
+  private let heartbeat = LatestValueWriter<(lock: LocalLock, deadline: Instant)> {
+    $0.lock.setModificationTime($0.deadline)
+  }
 
   /// Creates the daemon of a store. It does not run yet.
   public init(_ store: Store, _ dependencies: Dependencies) {
@@ -134,7 +136,8 @@ public final class Daemon: Sendable {
       sender.yield($0)
     }
     loop.begin()
-    _ = malloc_trim(0)
+    loop.seesAllChanges = source.seesAllChanges
+    MemoryRelease.release()
     dependencies.notifier?.ready("Watching \(store.path)")
     arm(source, loop, lock)
     for await event in events {
@@ -148,6 +151,7 @@ public final class Daemon: Sendable {
         dependencies.log(.storeAvailable(path: store.path))
       }
       dependencies.notifier?.keepAlive()
+      loop.seesAllChanges = source.seesAllChanges
       arm(source, loop, lock)
     }
     dependencies.notifier?.stopping()
@@ -171,12 +175,16 @@ public final class Daemon: Sendable {
     func real(_ moment: Instant) -> Instant {
       Instant(milliseconds: moment.milliseconds + dependencies.clockOffset)
     }
-    var wake = loop.nextWake
+    var wakes = [loop.nextWake].compactMap { $0 }
     if let interval = dependencies.notifier?.interval {
       let now = dependencies.context(false).now.milliseconds
-      wake = min(wake, Instant(milliseconds: now + Int64(interval * 1000)))
+      wakes.append(Instant(milliseconds: now + Int64(interval * 1000)))
     }
-    source.arm(real(wake), ring: loop.nextRing.map(real))
-    if let lock { heartbeat.beat(lock, until: real(wake)) }
+    let wake = wakes.min().map(real)
+    source.arm(wake, ring: loop.nextRing.map(real))
+    if let lock { heartbeat.submit((lock, wake ?? Daemon.latestDeadline)) }
   }
+
+  /// The deadline of the next heartbeat if nothing is due, in 2100. File systems do not store the times of all centuries.
+  private static let latestDeadline = Instant(seconds: 4_102_444_800)
 }

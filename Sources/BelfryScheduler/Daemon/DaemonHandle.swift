@@ -28,6 +28,8 @@ public struct DaemonHandle: Sendable {
 
   /// The tolerated delay after the promised time on a busy machine, in seconds.
   private static let slack: Int64 = 30
+  /// The age of a heartbeat in seconds from which the daemon has to prove that it responds.
+  private static let trustedAge: Int64 = 900
   /// The time in which a daemon must react to a poke, in milliseconds.
   private static let reactionTime = 3_000
 
@@ -43,18 +45,22 @@ public struct DaemonHandle: Sendable {
   /// Returns the state of the daemon.
   ///
   /// - Parameter probes: True to poke the daemon and wait up to three seconds for its reaction. Otherwise this
-  ///   happens only after the promised time.
+  ///   happens only after the promised time, or if the last heartbeat was long ago.
   public func state(probes: Bool = false) -> State {
     guard let process else { return .absent }
     guard let before = heartbeat else { return .running(process: process) }
     let clock = Instant(milliseconds: store.context.now.milliseconds + store.context.clockOffset)
-    if !probes, clock.seconds(since: before.promise) <= DaemonHandle.slack {
+    let last = Instant(milliseconds: before.changed / 1_000_000)
+    if !probes, clock.seconds(since: before.promise) <= DaemonHandle.slack,
+      clock.seconds(since: last) <= DaemonHandle.trustedAge
+    {
       return .running(process: process)
     }
     store.pokeDaemon()
-    for _ in 0..<(DaemonHandle.reactionTime / 20) {
+    // In short steps, because a daemon that responds does so within milliseconds.
+    for _ in 0..<(DaemonHandle.reactionTime / 2) {
       if heartbeat?.changed != before.changed { return .running(process: process) }
-      usleep(20_000)
+      usleep(2_000)
     }
     return .unresponsive(process: process)
   }

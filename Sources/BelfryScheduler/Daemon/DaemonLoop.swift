@@ -30,6 +30,8 @@ struct DaemonLoop {
 
   /// The delay between a change of a file and the command that imports it, in milliseconds. Editors write several times.
   private static let editDelay: Int64 = 500
+  /// The time in seconds within which a package manager has replaced all files of the time zones.
+  private static let installationTime: Int64 = 60
 
   /// Creates the event loop.
   ///
@@ -57,7 +59,10 @@ struct DaemonLoop {
       log: dependencies.log)
     battery = BatteryMonitor(dependencies.gauge, at: context.now)
     syncs = SyncPacer(isEnabled: dependencies.syncs)
-    watches = RemoteWatches(connections: context.sshConnections) { send(.remoteReported($0, $1)) }
+    let watchedRemotes = LatestValueWriter(WatchedRemotesFile(store.with(context)).write)
+    watches = RemoteWatches(
+      connections: context.sshConnections, publish: watchedRemotes.submit
+    ) { send(.remoteReported($0, $1)) }
     rounds = RoundSchedule(context)
     failures = FailureLog(dependencies.log)
   }
@@ -80,18 +85,21 @@ struct DaemonLoop {
   /// The number of background tasks whose results were not handled yet.
   var taskCount: Int { tasks.count }
 
-  /// The time of the next wake-up, at the latest.
-  var nextWake: Instant {
+  /// True if every change of the store's files causes an event. Otherwise the daemon wakes up for rounds.
+  var seesAllChanges = false
+
+  /// The time of the next wake-up, at the latest; nil for never.
+  var nextWake: Instant? {
     var wakes = [
       alarms.nextWake, deliveries.nextWake, calls.nextWake, battery.nextWake, branch.nextWake,
-      syncs.nextWake(situation),
+      syncs.nextWake(situation), rounds.nextWake(seesAllChanges: seesAllChanges),
     ].compactMap { $0 }
     if presence.isAway {
       wakes.append(context.now.adding(seconds: StorePresence.interval))
     } else if let wake = settlement.nextWake {
       wakes.append(wake)
     }
-    return wakes.reduce(rounds.nextWake, min)
+    return wakes.min()
   }
 
   /// The time of the next evaluation of an alarm; nil if never.
@@ -135,6 +143,8 @@ struct DaemonLoop {
     evaluate(
       Set(alarms.due(at: context.now) + calls.overdueAlarms(at: context.now))
         .union(deliveries.engine.overdueAlarms(at: context.now)))
+    // After the alarms that are due, which it must not delay.
+    if rounds.due <= context.now { startRound() }
     readRemotesIfChanged()
     if wasCascading, alarms.urgency < .cascading { syncs.recordAnswer(at: context.now) }
     startCommands()
@@ -143,8 +153,6 @@ struct DaemonLoop {
 
   private mutating func handle(_ wake: WakeSource.Wake) {
     switch wake {
-    case .time:
-      if rounds.nextWake <= context.now { startRound() }
     case .clockChanged:
       dependencies.log(.clockChanged)
       settlement.reset(to: context.now)
@@ -170,6 +178,7 @@ struct DaemonLoop {
       deliveries.flushSoon(at: context.now)
       evaluate(alarms.readCalendars(present).union(alarms.read(nil, present)))
       syncs.recordBranch(situation)
+    case .zoneData: rounds.request(at: context.now.adding(seconds: DaemonLoop.installationTime))
     case .zone:
       updateContext(rereadingZones: true)
       evaluate(alarms.identifiers)
@@ -180,8 +189,8 @@ struct DaemonLoop {
       reloadAlarms()
       syncs.reset()
       dependencies.log(.reloaded(alarms: alarms.count))
-    // After every event, the loop checks whether the branch has moved. The daemon handles the stop.
-    case .branch, .stop: break
+    // After every event, the loop checks what is due and whether the branch has moved. The daemon handles the stop.
+    case .time, .branch, .stop: break
     }
   }
 
@@ -302,7 +311,7 @@ struct DaemonLoop {
     }
   }
 
-  /// Compares all files with the known alarms, because some file systems do not report changes.
+  /// Compares all files with the known alarms, and reads the time zones again.
   ///
   /// - Parameter evaluatesAll: true to evaluate all alarms, not only changed ones.
   private mutating func startRound(evaluatesAll: Bool = false) {
@@ -390,28 +399,5 @@ struct DaemonLoop {
         command.arguments, variables: command.variables, timeout: CallCoordinator.timeout)
       return .callFinished(callout, result)
     }
-  }
-}
-
-/// The schedule of rounds, in which the daemon compares all files with the known alarms.
-private struct RoundSchedule {
-  /// The time between two rounds, in seconds.
-  private static let interval: Int64 = 900
-
-  /// The time of the next round.
-  private(set) var nextWake: Instant
-  /// The fingerprint of the time zones in the last round.
-  private var zones: String
-
-  init(_ context: StoreContext) {
-    nextWake = context.now.adding(seconds: RoundSchedule.interval)
-    zones = context.zones.fingerprint
-  }
-
-  /// Starts a round. Returns true if the time zones have changed since the last one.
-  mutating func start(_ context: StoreContext) -> Bool {
-    nextWake = context.now.adding(seconds: RoundSchedule.interval)
-    defer { zones = context.zones.fingerprint }
-    return zones != context.zones.fingerprint
   }
 }

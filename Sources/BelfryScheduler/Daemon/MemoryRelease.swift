@@ -1,5 +1,6 @@
 import BelfryCore
 import CLinux
+import Glibc
 
 /// A schedule for returning free memory to the system after many deliveries. The allocator would keep it.
 struct MemoryRelease {
@@ -23,6 +24,13 @@ struct MemoryRelease {
     guard let due, due <= now else { return }
     self.due = nil
     count = 0
+    MemoryRelease.release()
+  }
+
+  /// Returns free memory to the system, and the code and constants that were last used by what has ended: at the start,
+  /// half of the resident memory.
+  static func release() {
     _ = malloc_trim(0)
+    belfry_release_code(Int(sysconf(Int32(_SC_PAGESIZE))))
   }
 }

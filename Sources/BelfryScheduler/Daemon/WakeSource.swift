@@ -25,6 +25,8 @@ final class WakeSource: Sendable {
     case everything
     /// The system's time zone has changed.
     case zone
+    /// The package of the time zones is being replaced.
+    case zoneData
     /// A command reports a change through the named pipe.
     case poke
     /// SIGHUP.
@@ -53,10 +55,12 @@ final class WakeSource: Sendable {
     var folders: [Int32: Folder] = [:]
     /// The paths of the files that git replaces when the checked-out branch moves.
     var branchFiles: Set<String> = []
+    /// True if an existing folder could not be watched.
+    var isIncomplete = false
   }
 
   private enum Folder: Equatable {
-    case root, alarms, calendars, system
+    case root, alarms, calendars, system, zones
     case branch(path: String)
   }
   /// The paths of the folders to watch, besides those of the branch.
@@ -70,17 +74,18 @@ final class WakeSource: Sendable {
   ///   - poke: the path of the named pipe. It is created if it is missing.
   ///   - wakesMachine: true to wake the machine from sleep.
   ///   - localTime: the path of the system's time zone.
+  ///   - zones: the folder of the time zones.
   /// - Throws: `FileError` if a timer, pipe or inotify instance cannot be created.
   init(
     store: String, branch: [String], poke: String, wakesMachine: Bool = false,
-    localTime: String = "/etc/localtime"
+    localTime: String = "/etc/localtime", zones: String = ZoneLibrary.systemFolder
   ) throws {
     self.localTime = localTime
     folders =
       [
         (store, .root), (store + "/alarms", .alarms),
         ("\(store)/\(CalendarRecord.folder)", .calendars),
-        (DurableFile.parent(of: localTime), .system),
+        (DurableFile.parent(of: localTime), .system), (zones, .zones),
       ]
     (pokes, signals, pipeFailure) = try WakeSource.pipe(poke)
     timer = timerfd_create(CLOCK_REALTIME, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
@@ -203,16 +208,28 @@ final class WakeSource: Sendable {
 
   // MARK: Watching
 
+  /// True if every change of the watched folders is reported: all of them can be watched, and no other machine writes to
+  /// the store's file system.
+  var seesAllChanges: Bool {
+    !watches.withLock { $0.isIncomplete } && !RepositoryFolder.isShared(folders[0].path)
+  }
+
   /// Watches the folders that exist.
   private func watch() {
     let content =
       IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR
     watches.withLock { watches in
+      watches.isIncomplete = false
       let branchFolders = Set(watches.branchFiles.map(DurableFile.parent(of:))).sorted()
       for (path, folder) in folders + branchFolders.map({ ($0, .branch(path: $0)) }) {
         let own = folder == .root ? IN_MOVE_SELF | IN_DELETE_SELF : 0
         let number = inotify_add_watch(inotify, path, UInt32(content | own))
-        if number >= 0 { watches.folders[number] = folder }
+        if number >= 0 {
+          watches.folders[number] = folder
+        } else if errno != ENOENT, errno != ENOTDIR {
+          // The number of watches is limited for each user.
+          watches.isIncomplete = true
+        }
       }
     }
   }
@@ -252,6 +269,7 @@ final class WakeSource: Sendable {
       case .branch(let path) where isBranchFile(name, in: path): wakes.insert(.branch)
       case .system where name == localTime.split(separator: "/").last.map(String.init) ?? "":
         wakes.insert(.zone)
+      case .zones where name == ZoneLibrary.dataFile: wakes.insert(.zoneData)
       default: break
       }
     }

@@ -8,6 +8,9 @@ public final class ZoneLibrary: Sendable {
   /// The system's folder of time zones.
   public static let systemFolder = "/usr/share/zoneinfo"
 
+  /// The name of the file in that folder that changes with every version of the time zones.
+  public static let dataFile = "tzdata.zi"
+
   private let folder: String
   /// The zone of this device. Its name is not an IANA name if the system doesn't have one for it.
   public let local: TimeZoneRules
@@ -174,7 +177,7 @@ public final class ZoneLibrary: Sendable {
   /// A text that changes when the local zone or the system's zone data change.
   public var fingerprint: String {
     var status = stat()
-    let data = stat("\(folder)/tzdata.zi", &status) == 0 ? FileSignature(status) : nil
+    let data = stat("\(folder)/\(ZoneLibrary.dataFile)", &status) == 0 ? FileSignature(status) : nil
     let time = Instant(seconds: 1_767_225_600)
     return "\(local.name) \(local.offset(at: time)) \(data?.modified ?? 0) \(data?.size ?? 0)"
   }

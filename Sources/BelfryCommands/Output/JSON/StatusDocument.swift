@@ -32,6 +32,8 @@ struct StatusDocument: JSONDocument {
     let ahead: Int?
     /// The number of commits that this store lacks; absent before the first sync.
     let behind: Int?
+    /// True if the daemon learns of its changes at once, false if it syncs at intervals; absent without a daemon.
+    let watched: Bool?
   }
 
   /// A device.
@@ -52,7 +54,10 @@ struct StatusDocument: JSONDocument {
     let lastActivity: String?
   }
 
-  init(_ status: StoreStatus, zones: ZoneLibrary) {
+  /// Creates the document.
+  ///
+  /// - Parameter watched: the names of the watched remotes; nil without a daemon.
+  init(_ status: StoreStatus, watched: Set<String>?, zones: ZoneLibrary) {
     branch = status.branch
     head = status.head?.description
     operation = status.operation == .none ? nil : "\(status.operation)"
@@ -63,7 +68,8 @@ struct StatusDocument: JSONDocument {
     remotes = status.remotes.map { remote in
       Remote(
         name: remote.remote.name, url: URLMask.masked(url: remote.remote.url),
-        ahead: remote.counts?.ahead, behind: remote.counts?.behind)
+        ahead: remote.counts?.ahead, behind: remote.counts?.behind,
+        watched: watched?.contains(remote.remote.name))
     }
     devices = status.devices.map { item in
       Device(

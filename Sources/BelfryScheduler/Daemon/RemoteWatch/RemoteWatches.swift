@@ -6,18 +6,23 @@ struct RemoteWatches {
   private let connections: SSHConnections?
   private let report: @Sendable (Remote, RemoteWatch.Report) -> Void
   private var tasks: [Remote: Task<Void, Never>] = [:]
-  private var live: Set<Remote> = []
+  private var live: Set<Remote> = [] {
+    didSet { if live != oldValue { publish(Set(live.map(\.name))) } }
+  }
+  private let publish: (Set<String>) -> Void
   /// The state of git's configuration when the remotes were read.
   private var configuration: FileSignature?
 
   /// Creates the watches. None is running yet.
   ///
-  /// - Parameter report: Receives the reports, on any thread.
+  /// - Parameters:
+  ///   - publish: Receives the names of the remotes whose watches run, whenever they change.
+  ///   - report: Receives the reports, on any thread.
   init(
-    connections: SSHConnections?,
+    connections: SSHConnections?, publish: @escaping (Set<String>) -> Void,
     report: @escaping @Sendable (Remote, RemoteWatch.Report) -> Void
   ) {
-    (self.connections, self.report) = (connections, report)
+    (self.connections, self.publish, self.report) = (connections, publish, report)
   }
 
   /// The remotes.
