@@ -137,7 +137,7 @@ public final class Daemon: Sendable {
     }
     loop.begin()
     loop.seesAllChanges = source.seesAllChanges
-    MemoryRelease.release()
+    _ = malloc_trim(0)
     dependencies.notifier?.ready("Watching \(store.path)")
     arm(source, loop, lock)
     for await event in events {

@@ -115,6 +115,7 @@ struct DaemonLoop {
     deliveries.channels.registry?.terminateOrphans()
     reloadAlarms()
     readRemotesIfChanged()
+    deliveries.releaseMemorySoon(at: context.now)
     dependencies.log(.started(alarms: alarms.count, next: alarms.nextWake))
   }
 

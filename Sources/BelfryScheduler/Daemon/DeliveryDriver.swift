@@ -128,7 +128,10 @@ struct DeliveryDriver {
   /// Repeats the write, because the disk responds again.
   mutating func diskRecovered(at now: Instant) { retry.diskRecovered(at: now) }
 
-  /// Returns free memory to the system some time after many deliveries.
+  /// Schedules a release of memory after the start.
+  mutating func releaseMemorySoon(at now: Instant) { memory.request(at: now) }
+
+  /// Returns free memory to the system some time after the start or many deliveries.
   mutating func releaseMemoryIfDue(at now: Instant) { memory.releaseIfDue(at: now) }
 
   /// Keeps the ledger in memory while its file cannot be read, so that nothing is delivered again.
