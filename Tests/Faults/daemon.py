@@ -19,15 +19,24 @@ QUIET = 1.5  # seconds without a delivery after which a minute is complete
 PATIENCE = 60  # seconds until an expected delivery times out
 SKEW = timedelta(minutes=1)  # between the clocks of a store's processes; Belfry tolerates two minutes
 
-# Records each delivery, then acts at random, with a new choice for each daemon: it ends at once, ends soon, or stays.
-NOTIFY = """#!/usr/bin/env bash
-RANDOM=$((FAULTS_SEED + 7919 * ${BELFRY_TITLE#a}))
+# Records each delivery, of which a notification has several, then acts at random, with a new choice for each daemon: it
+# ends at once, ends soon, or stays.
+NOTIFY = r"""#!/usr/bin/env bash
+at=$EPOCHREALTIME
+alarms=$BELFRY_TITLE$'\t'$BELFRY_OCCURRENCE
+if [ -n "${BELFRY_COUNT:-}" ]; then
+  alarms=$(python3 -Sc 'import json, sys
+for alarm in json.load(sys.stdin)["alarms"]: print(alarm["title"], alarm["occurrence"], sep="\t")') || exit
+fi
+first=${alarms%%$'\t'*}
+RANDOM=$((FAULTS_SEED + 7919 * ${first#a}))
 : $RANDOM # similar seeds have similar first numbers
 words=(ends ends rests leaves stays)
 [ "$BELFRY_KIND" = firing ] || words=(ends)
 word=${words[RANDOM % ${#words[@]}]}
-printf '%s\\t%s\\t%s\\t%s\\t%s\\t%s\\t%s\\n' \\
-  "$EPOCHREALTIME" "$BELFRY_KIND" "$BELFRY_TITLE" "$BELFRY_OCCURRENCE" $$ $FAULTS_START $word >>"$HOME/rung"
+lines=
+while read -r alarm; do lines+=$at$'\t'$BELFRY_KIND$'\t'$alarm$'\t'$$$'\t'$FAULTS_START$'\t'$word$'\n'; done <<<"$alarms"
+printf %s "$lines" >>"$HOME/rung"
 stay() {
   trap 'kill $!; exit 0' TERM
   sleep "$1" &
