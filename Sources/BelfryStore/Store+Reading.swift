@@ -38,11 +38,10 @@ extension Store {
   ///
   /// - Complexity: Independent of the number of files.
   public func likely(titled title: String) throws -> [AlarmSummary] {
-    guard let file = alarmIndexCache.read() else {
+    guard let summaries = alarmIndexCache.summaries(titled: title) else {
       return try overview().summaries.filter { $0.title == title }
     }
-    return file.rows(titled: title).compactMap { file.summary($0) }
-      .filter { !$0.isDeleted }
+    return summaries.filter { !$0.isDeleted }
   }
 
   /// Returns an alarm, from its file or, if that is missing or not valid, in its last valid version. Returns nil if

@@ -130,31 +130,9 @@ public enum DurableFile {
   public static func read(
     _ path: String, limit: Int = .max
   ) throws(FileError) -> (bytes: [UInt8], status: stat)? {
-    // A named pipe in a record's place must not block a reader.
-    let opened = Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    if opened < 0, errno == ENOENT { return nil }
-    guard opened >= 0 else { throw FileError("open", path) }
-    let file = Descriptor(taking: opened)
-    var status = stat()
-    guard fstat(file.number, &status) == 0 else { throw FileError("stat", path) }
-    switch status.st_mode & S_IFMT {
-    case S_IFREG: break
-    case S_IFDIR: throw FileError("read", path, number: EISDIR)
-    default: throw FileError("read", path, number: EINVAL)
-    }
-    guard Int(status.st_size) <= limit else { throw FileError("read", path, number: EFBIG) }
-    var failure: Int32 = 0
-    let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
-      while count < buffer.count {
-        let got = Glibc.read(file.number, buffer.baseAddress! + count, buffer.count - count)
-        if got < 0, errno == EINTR { continue }
-        if got < 0 { failure = errno }
-        if got <= 0 { break }
-        count += got
-      }
-    }
-    guard failure == 0 else { throw FileError("read", path, number: failure) }
-    return (bytes, status)
+    guard let file = try ReadableFile.open(path) else { return nil }
+    guard Int(file.status.st_size) <= limit else { throw FileError("read", path, number: EFBIG) }
+    return (try file.bytes(at: 0, count: Int(file.status.st_size)), file.status)
   }
 
   /// Returns the first line of a small file, without its newline, or nil if the file doesn't exist or cannot be read.

@@ -6,7 +6,29 @@ import Testing
 
 @testable import BelfryStore
 
-/// The file of the alarm index: its format, and the effects of damage.
+/// The files of the alarm index in memory.
+struct AlarmIndexBytes {
+  var main: [UInt8]
+  var changes: [UInt8]
+
+  /// Returns the files after an output.
+  func replaced(by output: AlarmIndexFile.Output) -> AlarmIndexBytes {
+    AlarmIndexBytes(main: output.main ?? main, changes: output.changes)
+  }
+
+  /// Returns the index, or nil if a file is damaged or the files don't belong together.
+  func read(written: Int64 = 1_000_000_000) -> AlarmIndexFile? {
+    guard let main = AlarmIndexTable(main, .main, written: written),
+      let changes = AlarmIndexTable(changes, .changes, written: written),
+      case let fingerprint = main.header.fingerprint, fingerprint.upperBound <= self.main.count,
+      let head = AlarmIndexHead(
+        main.header, fingerprint: String(decoding: self.main[fingerprint], as: UTF8.self), changes)
+    else { return nil }
+    return AlarmIndexFile(main, head)
+  }
+}
+
+/// The files of the alarm index: their format, and the effects of damage.
 @Suite struct AlarmIndexFileTests {
   private static let fingerprint = "UTC 0 1 2 -"
   private let folder = FileSignature(size: 4096, modified: 11, changed: 12, inode: 13)
@@ -22,7 +44,7 @@ import Testing
   /// An alarm of the index with a summary that uses every field.
   static func entry(
     _ number: Int, title: String? = nil
-  ) -> (row: AlarmIndexFile.Row, summary: AlarmSummary) {
+  ) -> AlarmIndexFile.Change {
     let id = identifier(number)
     let start = CivilDateTime(minuteNumber: 29_600_000 + number)
     let at = Instant(seconds: 1_776_000_000 + Int64(number))
@@ -74,29 +96,41 @@ import Testing
     return AlarmSummary.Rule(rules[number % rules.count], times: times)
   }
 
-  private func bytes(
-    _ old: AlarmIndexFile? = nil, _ numbers: some Sequence<Int>, removed: [Int] = [],
+  /// Returns the output of an index with some rows replaced, added or removed.
+  private func output(
+    _ old: AlarmIndexBytes?, _ numbers: some Sequence<Int>, removed: [Int] = [],
     title: String? = nil, fingerprint: String = AlarmIndexFileTests.fingerprint
-  ) -> [UInt8] {
-    var changes: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?] = [:]
+  ) -> AlarmIndexFile.Output {
+    var changes: [Identifier: AlarmIndexFile.Change?] = [:]
     for number in numbers {
       let entry = AlarmIndexFileTests.entry(number, title: title)
       changes[entry.row.id] = .some(entry)
     }
     for number in removed { changes[AlarmIndexFileTests.entry(number).row.id] = .some(nil) }
-    return AlarmIndexFile.bytes(
-      from: old, replacing: changes, folder: folder, fingerprint: fingerprint)
+    return AlarmIndexFile.output(
+      from: old?.read(), replacing: changes, folder: folder, fingerprint: fingerprint)
   }
 
-  private func read(_ bytes: [UInt8]) -> AlarmIndexFile? {
-    AlarmIndexFile(bytes, written: 1_000_000_000)
+  /// Returns the files of an index with some rows replaced, added or removed.
+  private func files(
+    _ old: AlarmIndexBytes? = nil, _ numbers: some Sequence<Int>, removed: [Int] = [],
+    title: String? = nil, fingerprint: String = AlarmIndexFileTests.fingerprint
+  ) -> AlarmIndexBytes {
+    (old ?? AlarmIndexBytes(main: [], changes: [])).replaced(
+      by: output(old, numbers, removed: removed, title: title, fingerprint: fingerprint))
   }
+
+  /// Index files with five alarms, of which the changes have two: a new one, and a new version of another one.
+  private var small: AlarmIndexBytes { files(files(nil, 0..<4), [2, 4]) }
 
   private func expect(
     _ file: AlarmIndexFile, has numbers: [Int], title: (Int) -> String? = { _ in nil }
   ) throws {
-    #expect(file.count == numbers.count)
-    for (index, number) in numbers.enumerated() {
+    let rows = (0..<file.count).filter(file.isUsed).sorted { file.order($0) < file.order($1) }
+    try #require(rows.count == numbers.count)
+    #expect(Set(rows.map(file.order)).count == rows.count)
+    #expect(file.identifiers.sorted() == numbers.map(AlarmIndexFileTests.identifier))
+    for (index, number) in zip(rows, numbers) {
       let expected = AlarmIndexFileTests.entry(number, title: title(number))
       let row = try #require(file.row(index))
       #expect(row.id == expected.row.id)
@@ -113,141 +147,248 @@ import Testing
       #expect(file.isValid(index, at: row.validFrom))
       #expect(!file.isValid(index, at: Instant(milliseconds: row.validFrom.milliseconds - 1)))
       #expect(!file.isValid(index, at: row.validUntil))
+      #expect(file.rows(titled: expected.summary.title).contains(index))
     }
   }
 
   @Test func aWrittenIndexReadsBackTheSame() throws {
-    let file = try #require(read(bytes(nil, 0..<20)))
+    let file = try #require(files(nil, 0..<20).read())
     #expect(file.folder == folder)
     #expect(file.fingerprint == AlarmIndexFileTests.fingerprint)
     try expect(file, has: Array(0..<20))
     #expect(file.index(of: AlarmIndexFileTests.entry(20).row.id) == nil)
-    let none = try #require(read(bytes(nil, [])))
+    let none = try #require(files(nil, []).read())
     #expect(none.count == 0)
     #expect(none.index(of: AlarmIndexFileTests.entry(0).row.id) == nil)
   }
 
   @Test func rowsAreAddedReplacedAndRemoved() throws {
-    let first = try #require(read(bytes(nil, stride(from: 0, to: 20, by: 2))))
-    let second = try #require(
-      read(bytes(first, [4, 5, 19, 21], removed: [0, 6, 7, 18], title: "New")))
+    let first = files(nil, stride(from: 0, to: 20, by: 2))
+    let second = files(first, [4, 5, 19, 21], removed: [0, 6, 7, 18], title: "New")
     let numbers = [2, 4, 5, 8, 10, 12, 14, 16, 19, 21]
-    try expect(second, has: numbers) { [4, 5, 19, 21].contains($0) ? "New" : nil }
+    try expect(try #require(second.read()), has: numbers) {
+      [4, 5, 19, 21].contains($0) ? "New" : nil
+    }
     // Another fingerprint compacts the heap.
-    let third = try #require(read(bytes(second, [], fingerprint: "Europe/Berlin")))
-    #expect(third.fingerprint == "Europe/Berlin")
-    try expect(third, has: numbers) { [4, 5, 19, 21].contains($0) ? "New" : nil }
-    #expect(third.bytes.count < second.bytes.count)
+    let third = files(second, [], fingerprint: "Europe/Berlin")
+    let file = try #require(third.read())
+    #expect(file.fingerprint == "Europe/Berlin")
+    try expect(file, has: numbers) { [4, 5, 19, 21].contains($0) ? "New" : nil }
+    #expect(third.main.count < second.main.count)
+  }
+
+  @Test("A change of a few rows writes only the changes")
+  func aFewChanges() throws {
+    let first = files(nil, stride(from: 0, to: 400, by: 2))
+    let changed = output(first, [4, 5, 401], title: "New")
+    #expect(changed.main == nil)
+    #expect(changed.changes.count < first.main.count / 20)
+    // The second change keeps the rows of the first one.
+    let again = output(first.replaced(by: changed), [5, 7])
+    #expect(again.main == nil)
+    let numbers = (Array(stride(from: 0, to: 400, by: 2)) + [5, 7, 401]).sorted()
+    try expect(try #require(first.replaced(by: again).read()), has: numbers) {
+      [4, 401].contains($0) ? "New" : nil
+    }
+  }
+
+  @Test("Many changes are moved to the main file")
+  func manyChanges() throws {
+    let first = files(nil, stride(from: 0, to: 200, by: 2))
+    let changed = first.replaced(by: output(first, stride(from: 1, to: 121, by: 2)))
+    #expect(changed.main == first.main)
+    let moved = output(changed, stride(from: 121, to: 161, by: 2))
+    #expect(moved.main != nil)
+    #expect(moved.changes.count == AlarmIndexLayout.Header.size)
+    let numbers = (0..<200).filter { $0.isMultiple(of: 2) || $0 < 161 }
+    try expect(try #require(changed.replaced(by: moved).read()), has: numbers)
+  }
+
+  @Test("Random changes, in any number and order, lead to the same rows", arguments: UInt64(1)...20)
+  func randomChanges(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var bytes: AlarmIndexBytes?
+    var expected: [Int: String] = [:]
+    for round in 0..<12 {
+      let title = "Round \(round)"
+      let numbers = (0..<Int.random(in: 0...40, using: &random))
+        .map { _ in Int.random(in: 0..<150, using: &random) }
+      let removed =
+        round.isMultiple(of: 5)
+        ? expected.keys.sorted().filter { _ in Int.random(in: 0..<4, using: &random) == 0 } : []
+      let fingerprint = round < 8 ? "one" : "two"
+      let changed = Set(numbers).subtracting(removed)
+      bytes = files(
+        bytes, changed.sorted(), removed: removed, title: title, fingerprint: fingerprint)
+      for number in changed { expected[number] = title }
+      for number in removed { expected[number] = nil }
+      let file = try #require(bytes?.read(), "seed \(seed), round \(round)")
+      try expect(file, has: expected.keys.sorted()) { expected[$0] }
+    }
   }
 
   @Test func theHeapStaysInBoundsAfterManyReplacements() throws {
-    var file = try #require(read(bytes(nil, 0..<10)))
-    let size = file.bytes.count
+    var bytes = files(nil, 0..<10)
+    let size = bytes.main.count
     for round in 0..<500 {
-      file = try #require(read(bytes(file, [round % 10])))
-      try #require(file.bytes.count < 3 * size + 16_384)
+      // The removal of a row that doesn't exist writes the main file.
+      bytes = files(bytes, [round % 10], removed: [99])
+      try #require(bytes.main.count < 3 * size + 16_384)
     }
-    try expect(file, has: Array(0..<10))
+    try expect(try #require(bytes.read()), has: Array(0..<10))
   }
 
   @Test func rowsAreFoundByTitleAndId() throws {
-    let file = try #require(read(bytes(nil, 0..<12)))
-    #expect(file.rows(matching: Array("alarm 7".utf8)) == [7])
-    #expect(file.rows(matching: Array("larm 1".utf8)) == [1, 10, 11])
-    #expect(file.rows(matching: Array("nothing".utf8)) == [])
-    let id = AlarmIndexFileTests.entry(3).row.id
-    #expect(file.rows(matching: Array(id.text.utf8)) == [3])
-    #expect(file.rows(titled: "Alarm 9 ❤️") == [9])
-    #expect(file.rows(titled: "alarm 9 ❤️") == [])
+    for bytes in [files(nil, 0..<12), files(files(nil, 0..<10), [3, 10, 11])] {
+      let file = try #require(bytes.read())
+      func numbers(_ rows: [Int]) -> [Identifier] { rows.compactMap(file.identifier).sorted() }
+      func ids(_ numbers: Int...) -> [Identifier] { numbers.map(AlarmIndexFileTests.identifier) }
+      #expect(numbers(file.rows(matching: Array("alarm 7".utf8))) == ids(7))
+      #expect(numbers(file.rows(matching: Array("larm 1".utf8))) == ids(1, 10, 11))
+      #expect(file.rows(matching: Array("nothing".utf8)) == [])
+      let id = AlarmIndexFileTests.entry(3).row.id
+      #expect(numbers(file.rows(matching: Array(id.text.utf8))) == ids(3))
+      #expect(numbers(file.rows(titled: "Alarm 9 ❤️")) == ids(9))
+      #expect(file.rows(titled: "alarm 9 ❤️") == [])
+    }
+  }
+
+  @Test("An alarm with a new title is not found by the old one")
+  func replacedTitle() throws {
+    let file = try #require(files(files(nil, 0..<5), [3], title: "New").read())
+    #expect(file.rows(titled: "Alarm 3 ❤️") == [])
+    #expect(file.rows(matching: Array("alarm 3".utf8)) == [])
+    #expect(
+      file.rows(titled: "New").compactMap(file.identifier) == [AlarmIndexFileTests.identifier(3)])
+  }
+
+  /// Returns the files with one of them replaced.
+  private func damaged(
+    _ bytes: AlarmIndexBytes, _ file: WritableKeyPath<AlarmIndexBytes, [UInt8]>,
+    _ content: [UInt8]
+  ) -> AlarmIndexBytes {
+    var damaged = bytes
+    damaged[keyPath: file] = content
+    return damaged
   }
 
   @Test func anIndexThatIsTruncatedAnywhereIsIgnored() {
-    let whole = bytes(nil, 0..<5)
-    for length in 0..<whole.count {
-      #expect(read(Array(whole[..<length])) == nil, "\(length) of \(whole.count) bytes")
+    let whole = small
+    for file in [\AlarmIndexBytes.main, \.changes] {
+      let content = whole[keyPath: file]
+      for length in 0..<content.count {
+        #expect(
+          damaged(whole, file, Array(content[..<length])).read() == nil,
+          "\(length) of \(content.count) bytes")
+      }
+      #expect(damaged(whole, file, content + [0]).read() == nil)
     }
-    #expect(read(whole + [0]) == nil)
   }
 
   @Test func anIndexWithAFlippedBitAnywhereIsIgnored() {
-    let whole = bytes(nil, 0..<5)
-    for offset in whole.indices {
-      var damaged = whole
-      damaged[offset] ^= 1 << UInt8(offset % 8)
-      #expect(read(damaged) == nil, "at \(offset)")
-      damaged[offset] = ~whole[offset]
-      #expect(read(damaged) == nil, "at \(offset)")
+    let whole = small
+    for file in [\AlarmIndexBytes.main, \.changes] {
+      let content = whole[keyPath: file]
+      for offset in content.indices {
+        var flipped = content
+        flipped[offset] ^= 1 << UInt8(offset % 8)
+        #expect(damaged(whole, file, flipped).read() == nil, "at \(offset)")
+        flipped[offset] = ~content[offset]
+        #expect(damaged(whole, file, flipped).read() == nil, "at \(offset)")
+      }
+    }
+  }
+
+  @Test("Files of different indexes, or of different times, are ignored")
+  func foreignFiles() {
+    let first = files(nil, 0..<4)
+    let changed = files(first, [2, 4])
+    let rewritten = files(changed, [], removed: [1])
+    let other = files(nil, 10..<14)
+    #expect(changed.read() != nil && rewritten.read() != nil && other.read() != nil)
+    for (main, changes) in [
+      (rewritten.main, changed.changes), (changed.main, rewritten.changes),
+      (other.main, changed.changes), (changed.main, other.changes),
+      (changed.changes, changed.changes), (changed.main, changed.main), ([], []),
+    ] {
+      #expect(AlarmIndexBytes(main: main, changes: changes).read() == nil)
     }
   }
 
   /// Damage that the checksum doesn't show, such as a mistake of another version of Belfry, must not end the process.
   @Test func wrongNumbersUnderAValidChecksumCauseNoCrash() {
-    let whole = bytes(nil, 0..<2)
-    for offset in whole.indices where !(56..<64).contains(offset) {
-      for value in [0x7F, UInt8.max] where value != whole[offset] {
-        var damaged = whole
-        damaged[offset] = value
-        CacheCoding.set(
-          AlarmIndexLayout.checksum(damaged), at: AlarmIndexLayout.Header.checksum, in: &damaged)
-        guard let file = read(damaged) else { continue }
-        for index in 0..<file.count {
-          _ = file.row(index)
-          _ = file.summary(index)
+    typealias Header = AlarmIndexLayout.Header
+    let whole = files(files(nil, 0..<2), [1, 2])
+    for file in [\AlarmIndexBytes.main, \.changes] {
+      let content = whole[keyPath: file]
+      for offset in content.indices where !(Header.checksum..<Header.titles).contains(offset) {
+        for value in [0x7F, UInt8.max] where value != content[offset] {
+          var wrong = whole
+          wrong[keyPath: file][offset] = value
+          seal(&wrong.main)
+          if file == \.main {
+            CacheCoding.set(
+              CacheCoding.number(wrong.main, at: Header.checksum), at: Header.link,
+              in: &wrong.changes)
+          }
+          seal(&wrong.changes)
+          guard let index = wrong.read() else { continue }
+          for row in 0..<index.count {
+            _ = index.row(row)
+            _ = index.summary(row)
+          }
+          _ = index.rows(matching: Array("alarm".utf8))
+          _ = index.rows(titled: "Alarm 1")
+          _ = files(wrong, [1])
+          _ = files(wrong, [1], fingerprint: "other")
         }
-        _ = file.rows(matching: Array("alarm".utf8))
-        _ = file.rows(titled: "Alarm 1")
-        _ = bytes(file, [1], fingerprint: "other")
       }
     }
   }
 
+  /// Sets the checksum of a file.
+  private func seal(_ bytes: inout [UInt8]) {
+    CacheCoding.set(
+      AlarmIndexLayout.checksum(bytes), at: AlarmIndexLayout.Header.checksum, in: &bytes)
+  }
+
   @Test func anIndexOfAnotherVersionIsIgnored() {
-    let whole = bytes(nil, 0..<5)
-    #expect(String(decoding: whole[..<8], as: UTF8.self) == "BlCard08")
-    for version in ["05", "06", "07", "09", "99"] {
-      var other = whole
-      other.replaceSubrange(6..<8, with: version.utf8)
-      CacheCoding.set(
-        AlarmIndexLayout.checksum(other), at: AlarmIndexLayout.Header.checksum, in: &other)
-      #expect(read(other) == nil)
+    let whole = files(nil, 0..<5)
+    #expect(String(decoding: whole.main[..<8], as: UTF8.self) == "BlCard09")
+    #expect(String(decoding: whole.changes[..<8], as: UTF8.self) == "BlDiff09")
+    for file in [\AlarmIndexBytes.main, \.changes] {
+      for version in ["05", "06", "07", "08", "10", "99"] {
+        var other = whole[keyPath: file]
+        other.replaceSubrange(6..<8, with: version.utf8)
+        seal(&other)
+        #expect(damaged(whole, file, other).read() == nil)
+      }
     }
   }
 
   @Test(
     "A signature proves a file unchanged only if it is older than the index by more than a tick")
   func vouching() throws {
-    let file = try #require(read(bytes(nil, [])))
-    func vouches(changed: Int64, modified: Int64) -> Bool {
-      file.vouches(for: FileSignature(size: 1, modified: modified, changed: changed, inode: 1))
+    func vouches(changed: Int64, modified: Int64) throws -> Bool {
+      let signature = FileSignature(size: 1, modified: modified, changed: changed, inode: 1)
+      let output = AlarmIndexFile.output(
+        from: nil, replacing: [:], folder: signature, fingerprint: "")
+      let file = AlarmIndexBytes(main: output.main ?? [], changes: output.changes).read()
+      return try #require(file).vouches(forFolder: signature)
     }
-    #expect(vouches(changed: 949_999_999, modified: 949_999_999))
-    #expect(!vouches(changed: 950_000_000, modified: 0))
-    #expect(!vouches(changed: 0, modified: 950_000_000))
-  }
-
-  @Test func readersSeeCompleteIndexesWhileAnotherProcessReplacesThem() async throws {
-    let sandbox = try Sandbox()
-    let path = sandbox.root + "/alarm-index"
-    let versions = [bytes(nil, 0..<3), bytes(nil, 0..<40)]
-    try DurableFile.write(
-      versions[0], to: path, temporary: path + ".new", syncing: false)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        for round in 0..<300 {
-          try DurableFile.write(
-            versions[round % 2], to: path, temporary: path + ".new", syncing: false)
-        }
-      }
-      for _ in 0..<3 {
-        group.addTask {
-          for _ in 0..<300 {
-            let content = try #require(try DurableFile.read(path))
-            let file = try #require(AlarmIndexFile(content.bytes, written: 1))
-            #expect([3, 40].contains(file.count))
-          }
-        }
-      }
-      try await group.waitForAll()
+    #expect(try vouches(changed: 949_999_999, modified: 949_999_999))
+    #expect(try !vouches(changed: 950_000_000, modified: 0))
+    #expect(try !vouches(changed: 0, modified: 950_000_000))
+    let file = try #require(small.read())
+    #expect(!file.vouches(forFolder: AlarmIndexFileTests.entry(1).row.signature))
+    for index in 0..<file.count {
+      let signature = file.signature(index)
+      #expect(file.vouches(index, for: signature))
+      #expect(
+        small.read(written: signature.changed).map { $0.vouches(index, for: signature) } == false)
+      var other = signature
+      other.size += 1
+      #expect(!file.vouches(index, for: other))
     }
   }
 }

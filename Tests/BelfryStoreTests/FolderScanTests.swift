@@ -32,7 +32,7 @@ import Testing
     ///
     /// - Parameter age: The time between the last change and the index, in nanoseconds.
     func makeIndex(age: Int64 = 1_000_000_000) throws {
-      var changes: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?] = [:]
+      var changes: [Identifier: AlarmIndexFile.Change?] = [:]
       var latest: Int64 = 0
       for name in DurableFile.names(in: path) {
         let id = try #require(Identifier(name.dropLast(5)))
@@ -45,9 +45,10 @@ import Testing
         changes[id] = .some((row, summary))
       }
       let folder = try signature(path)
-      index = AlarmIndexFile(
-        AlarmIndexFile.bytes(from: nil, replacing: changes, folder: folder, fingerprint: ""),
-        written: max(latest, folder.changed) + age)
+      let output = AlarmIndexFile.output(
+        from: nil, replacing: changes, folder: folder, fingerprint: "")
+      index = AlarmIndexBytes(main: try #require(output.main), changes: output.changes)
+        .read(written: max(latest, folder.changed) + age)
     }
 
     private func signature(_ path: String) throws -> FileSignature {

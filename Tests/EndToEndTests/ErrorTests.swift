@@ -228,7 +228,9 @@ import Testing
 
   @Test(arguments: [
     "mkdir settings.json", "ln -s /nowhere settings.json", "printf '{' > settings.json",
-    "printf '\\0' > .git/belfry/alarm-index",
+    "printf '\\0' > .git/belfry/alarm-index", "printf '\\0' > .git/belfry/alarm-index-changes",
+    "rm .git/belfry/alarm-index-changes",
+    "rm .git/belfry/alarm-index-changes; mkdir .git/belfry/alarm-index-changes",
     "rm .git/belfry/alarm-index; : > .git/refs/heads/main",
     "rm .git/belfry/alarm-index; rm -r .git/objects/??", "rm .git/belfry/seen; : > .git/HEAD",
     "printf x > .git/belfry/ledger.json", "printf x > .git/belfry/journal",

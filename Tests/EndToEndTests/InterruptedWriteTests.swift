@@ -23,7 +23,10 @@ import Testing
       String(try await sandbox.git("rev-parse", "HEAD").out.prefix(40))
     }
     let before = try await head()
-    _ = try await sandbox.run("/bin/cp", ["\(local)/alarm-index", sandbox.root + "/alarm-index"])
+    let index = ["alarm-index", "alarm-index-changes"]
+    for name in index {
+      _ = try await sandbox.run("/bin/cp", ["\(local)/\(name)", "\(sandbox.root)/\(name)"])
+    }
     let output = try await sandbox.run(
       Sandbox.binary, arguments,
       environment: ["TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": now])
@@ -38,7 +41,9 @@ import Testing
       return "\(parts[0].split(separator: " ")[3]) \(parts[1])"
     }
     _ = try await sandbox.git("reset", "-q", point == .files ? "--mixed" : "--hard", before)
-    _ = try await sandbox.run("/bin/cp", [sandbox.root + "/alarm-index", "\(local)/alarm-index"])
+    for name in index {
+      _ = try await sandbox.run("/bin/cp", ["\(sandbox.root)/\(name)", "\(local)/\(name)"])
+    }
     try sandbox.write(before, to: "\(local)/seen")
     try sandbox.write(
       ([before] + files + ["", message.trimmingCharacters(in: .newlines) + "\n"])

@@ -9,7 +9,7 @@ struct AlarmIndex {
   private let folder: FileSignature?
   private var corrected: [Identifier: AlarmSummary?] = [:]
   /// The rows that can be saved for the next reader.
-  private var changes: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?] = [:]
+  private var changes: [Identifier: AlarmIndexFile.Change?] = [:]
   /// The records that are not valid, missing, or in an unknown time zone.
   private(set) var problems: [RecordProblem] = []
   /// The alarms whose files have changed, appeared or disappeared since Belfry last committed them.
@@ -58,8 +58,7 @@ struct AlarmIndex {
             RecordError("its name is not an alarm id"), lastGood: false)))
     }
     // Without the folder, every record is missing.
-    let all =
-      scan == nil ? file.map { file in (0..<file.count).compactMap { file.identifier($0) } } : nil
+    let all = scan == nil ? file?.identifiers : nil
     pending = store.pendingVersions()
     try readRecords(
       stale + outdated(), changed: scan?.changed ?? [], removed: all ?? scan?.removed ?? [])
@@ -69,10 +68,9 @@ struct AlarmIndex {
   private func outdated() -> [Identifier] {
     guard let pending else { return [] }
     guard let file else { return Array(pending.alarms) }
-    let rows = (0..<file.count).compactMap { file.identifier($0) }
     return pending.alarms.filter { id in
       pending.differs(id, from: file.index(of: id).flatMap { file.row($0)?.blob })
-    } + rows.filter { pending.isUntracked($0) }
+    } + file.identifiers.filter { pending.isUntracked($0) }
   }
 
   /// Includes the next change of an alarm's status in `nextChange`.
@@ -154,7 +152,9 @@ struct AlarmIndex {
   /// Returns the summaries of all alarms.
   func summaries() -> [AlarmSummary] {
     let known = file.map { file in
-      Chunks.map(file.count) { range in range.compactMap { file.summary($0) } }
+      Chunks.map(file.count) { range in
+        range.compactMap { file.isUsed($0) ? file.summary($0) : nil }
+      }
     }
     if corrected.isEmpty { return known ?? [] }
     return (known ?? []).filter { corrected[$0.id] == nil } + corrected.values.compactMap { $0 }
@@ -169,26 +169,30 @@ struct AlarmIndex {
     let others = corrected.values.compactMap { $0 }
     var first = Smallest<Upcoming>(limit)
     for index in 0..<rows {
-      guard let next = file?.next(index), !replaced.contains(index) else { continue }
-      first.insert(Upcoming(next: next, place: index))
+      guard let file, let next = file.next(index), file.isUsed(index), !replaced.contains(index)
+      else { continue }
+      first.insert(Upcoming(next: next, order: file.order(index), index: index))
     }
     for (index, summary) in others.enumerated() where !summary.isDeleted {
       guard let next = summary.next?.at else { continue }
-      first.insert(Upcoming(next: next, place: rows + index))
+      first.insert(Upcoming(next: next, order: .max, index: rows + index))
     }
     return first.elements().compactMap { upcoming in
-      upcoming.place < rows ? file?.summary(upcoming.place) : others[upcoming.place - rows]
+      upcoming.index < rows ? file?.summary(upcoming.index) : others[upcoming.index - rows]
     }
   }
 
   /// The next occurrence of an alarm, ordered by its time.
   private struct Upcoming: Comparable {
     let next: Instant
+    /// The order of the row by the alarm's id. Alarms whose row is not current come last.
+    let order: Int
     /// The row, or behind the rows the number of an alarm whose row is not current.
-    let place: Int
+    let index: Int
 
     static func < (a: Upcoming, b: Upcoming) -> Bool {
-      a.next != b.next ? a.next < b.next : a.place < b.place
+      if a.next != b.next { return a.next < b.next }
+      return a.order != b.order ? a.order < b.order : a.index < b.index
     }
   }
 
@@ -212,12 +216,13 @@ struct AlarmIndex {
   /// Saves the updated rows for the next reader.
   func save() {
     guard let folder else { return }
-    if changes.isEmpty, let file, file.folder == folder, file.vouches(for: folder) { return }
+    if changes.isEmpty, let file, file.vouches(forFolder: folder) { return }
     // If a record is missing when the index is first saved, the index could never detect it.
     if file == nil, !unsettled.isEmpty { return }
     store.alarmIndexCache.write(
-      AlarmIndexFile.bytes(
+      AlarmIndexFile.output(
         from: file, replacing: changes, folder: folder,
-        fingerprint: store.alarmIndexCache.fingerprint))
+        fingerprint: store.alarmIndexCache.fingerprint),
+      replacing: file?.head)
   }
 }

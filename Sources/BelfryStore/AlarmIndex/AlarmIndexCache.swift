@@ -6,11 +6,106 @@ import Glibc
 struct AlarmIndexCache: StorePart {
   let store: Store
 
+  /// The number of times that files which don't belong together are read before they count as damaged. Another process
+  /// may be replacing them.
+  private static let maxAttempts = 5
+
   /// Returns the alarm index, or nil if it is missing or damaged.
   func read() -> AlarmIndexFile? {
-    // An unreadable index is rebuilt.
-    (try? DurableFile.read(local.alarmIndex, limit: 1 << 30)).flatMap { $0 }.flatMap {
-      AlarmIndexFile($0.bytes, written: FileSignature($0.status).modified)
+    for _ in 0..<AlarmIndexCache.maxAttempts {
+      // Unreadable files are rebuilt.
+      guard let head = readHead(),
+        let file = (try? DurableFile.read(local.alarmIndex, limit: AlarmIndexCache.maxSize)) ?? nil,
+        let main = AlarmIndexTable(
+          file.bytes, .main, written: FileSignature(file.status).modified)
+      else { return nil }
+      if let file = AlarmIndexFile(main, head) { return file }
+    }
+    return nil
+  }
+
+  /// Returns the header of the main file and the changes, or nil if one is missing or damaged. The rest of the main
+  /// file can be damaged.
+  func readHead() -> AlarmIndexHead? {
+    for attempt in 0..<AlarmIndexCache.maxAttempts {
+      if attempt > 0 { usleep(1000) }
+      guard let file = openMain(),
+        let main = AlarmIndexCache.header(file, .main), let changes = readChanges()
+      else { return nil }
+      if let head = AlarmIndexCache.head(file, main, changes) { return head }
+    }
+    return nil
+  }
+
+  /// The maximum size of a file in bytes.
+  private static let maxSize = 1 << 30
+
+  private func readChanges() -> AlarmIndexTable? {
+    let file = try? DurableFile.read(local.alarmIndexChanges, limit: AlarmIndexCache.maxSize)
+    return (file ?? nil).flatMap {
+      AlarmIndexTable($0.bytes, .changes, written: FileSignature($0.status).modified)
+    }
+  }
+
+  private func openMain() -> ReadableFile? {
+    // `??` doesn't accept values that cannot be copied.
+    do {
+      return try ReadableFile.open(local.alarmIndex)
+    } catch {
+      return nil
+    }
+  }
+
+  private static func header(
+    _ file: borrowing ReadableFile, _ kind: AlarmIndexHeader.Kind
+  ) -> AlarmIndexHeader? {
+    (try? file.bytes(at: 0, count: AlarmIndexLayout.Header.size)).flatMap {
+      AlarmIndexHeader($0, kind)
+    }
+  }
+
+  private static func head(
+    _ file: borrowing ReadableFile, _ main: AlarmIndexHeader, _ changes: AlarmIndexTable
+  ) -> AlarmIndexHead? {
+    guard
+      let fingerprint = try? file.bytes(at: main.fingerprint.lowerBound, count: Int(main.link))
+    else { return nil }
+    return AlarmIndexHead(
+      main, fingerprint: String(decoding: fingerprint, as: UTF8.self), changes)
+  }
+
+  /// Returns the summaries with exactly this title, or nil if the index is missing or damaged.
+  ///
+  /// - Complexity: Reads the hashes of the titles, and the rows with the same hash.
+  func summaries(titled title: String) -> [AlarmSummary]? {
+    guard let file = openMain(),
+      let main = AlarmIndexCache.header(file, .main), let changes = readChanges(),
+      let head = AlarmIndexCache.head(file, main, changes),
+      let hashes = try? file.bytes(at: main.titles.lowerBound, count: main.titles.count),
+      AlarmIndexLayout.titlesChecksum(hashes) == main.titlesChecksum
+    else {
+      return read().map { file in file.rows(titled: title).compactMap { file.summary($0) } }
+    }
+    let rows = AlarmIndexTable.rows(titled: title, hashes: hashes[...])
+    return head.changes.rows(titled: title).compactMap { changes.summary($0) }
+      + rows.compactMap { AlarmIndexCache.summary($0, main, in: file) }
+      .filter { $0.title == title && changes.index(of: $0.id) == nil }
+  }
+
+  /// Returns the summary of a row of the main file, or nil if it is damaged.
+  private static func summary(
+    _ index: Int, _ main: AlarmIndexHeader, in file: borrowing ReadableFile
+  ) -> AlarmSummary? {
+    typealias Row = AlarmIndexLayout.Row
+    guard let row = try? file.bytes(at: main.start(index), count: Row.size), row.count == Row.size,
+      let id = Identifier(row[Row.name..<(Row.name + Identifier.length)]),
+      case let location = AlarmIndexLayout.SummaryLocation(
+        number: CacheCoding.number(row, at: Row.summary)),
+      let bytes = try? file.bytes(at: main.heap + location.offset, count: location.length)
+    else { return nil }
+    return bytes.withUnsafeBytes { raw in
+      var reader = AlarmSummaryReader(raw: raw)
+      return reader.summary(id)
     }
   }
 
@@ -22,7 +117,7 @@ struct AlarmIndexCache: StorePart {
   /// Returns the row and the summary of an alarm whose file matches its blob.
   func row(
     _ alarm: Alarm, blob: ObjectID, status file: stat, settings: Settings
-  ) -> (row: AlarmIndexFile.Row, summary: AlarmSummary) {
+  ) -> AlarmIndexFile.Change {
     // The ledger affects only statuses that are not cached, except through advance warnings.
     let ledger = alarm.delivery.warnings == nil ? DeliveryLedger() : store.ledger.read()
     let summary = AlarmSummary(
@@ -37,41 +132,78 @@ struct AlarmIndexCache: StorePart {
   }
 
   /// Updates the alarm index with files that this process has just written and committed.
+  ///
+  /// - Complexity: Independent of the number of alarms, unless the main file is written again.
   func update(
     files: [String: [UInt8]?], blobs: [String: ObjectID?], written: [String: stat]
   ) {
-    guard let file = read(), file.fingerprint == fingerprint,
+    guard let head = readHead(), head.fingerprint == fingerprint,
       let settings = try? store.settings().settings
     else {
       // A missing index is rebuilt now, because a removed record is detected only with an index.
       try? AlarmIndex(store).save()
       return
     }
-    var changes: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?] = [:]
+    var rows: [Identifier: AlarmIndexFile.Change?] = [:]
     for (path, content) in files {
       guard case .alarm(let id) = RecordPath(path) else { continue }
       // The row of a file that was not written keeps the previous version, so the next read finds the difference.
       guard let content, let blob = blobs[path] ?? nil, let status = written[path],
         let alarm = try? AlarmRecord.decode(content, id: id, now: context.now)
       else { continue }
-      changes[id] = row(alarm, blob: blob, status: status, settings: settings)
+      rows[id] = row(alarm, blob: blob, status: status, settings: settings)
     }
-    replace(changes)
+    replace(rows, head)
   }
 
   /// Replaces rows of the alarm index, if it exists.
-  func replace(_ changes: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?]) {
-    guard !changes.isEmpty, let file = read() else { return }
+  func replace(_ rows: [Identifier: AlarmIndexFile.Change?]) {
+    if !rows.isEmpty, let head = readHead() { replace(rows, head) }
+  }
+
+  private func replace(_ rows: [Identifier: AlarmIndexFile.Change?], _ head: AlarmIndexHead) {
+    if rows.isEmpty { return }
+    if let changes = head.changes(replacing: rows, folder: head.changes.header.folder) {
+      return write(AlarmIndexFile.Output(main: nil, changes: changes), replacing: head)
+    }
+    guard let file = read() else { return }
     write(
-      AlarmIndexFile.bytes(
-        from: file, replacing: changes, folder: file.folder, fingerprint: file.fingerprint))
+      AlarmIndexFile.output(
+        from: file, replacing: rows, folder: file.folder, fingerprint: file.fingerprint),
+      replacing: file.head)
   }
 
   /// Writes the alarm index.
-  func write(_ bytes: [UInt8]) {
-    // A write error is ignored: the next reader rebuilds the index.
-    _ = try? DurableFile.write(
-      bytes, to: local.alarmIndex, temporary: local.temporaryIndex, syncing: false)
+  ///
+  /// An error is ignored: the next reader finds the difference, or rebuilds the index.
+  ///
+  /// - Parameters:
+  ///   - output: The files.
+  ///   - old: The index from which the files were made; nil for none. If another process has replaced it, nothing is
+  ///     written, because rows would be lost.
+  func write(_ output: AlarmIndexFile.Output, replacing old: AlarmIndexHead?) {
+    let prepared = local.temporaryIndex + "-changes"
+    do {
+      // A full disk must not leave a new main file without its changes.
+      try DurableFile.write(
+        output.changes, to: prepared, temporary: prepared + "~", syncing: false)
+      if let old, readHead()?.isSame(as: old) != true { throw FileError("write", prepared) }
+      if let main = output.main {
+        try DurableFile.write(
+          main, to: local.alarmIndex, temporary: local.temporaryIndex, syncing: false)
+      }
+      guard rename(prepared, local.alarmIndexChanges) == 0 else {
+        throw FileError("write", local.alarmIndexChanges)
+      }
+    } catch {
+      _ = unlink(prepared)
+    }
+  }
+
+  /// Removes the alarm index. The next reader rebuilds it.
+  func remove() {
+    _ = unlink(local.alarmIndexChanges)
+    _ = unlink(local.alarmIndex)
   }
 }
 

@@ -1,10 +1,19 @@
 import BelfryCore
 import Git
 
-/// The summaries of all alarms in one file, so that a list doesn't read every record.
+/// The summaries of all alarms in two files, so that a list doesn't read every record, and so that a change of a few
+/// alarms doesn't write every summary.
 ///
-/// The file is a cache. A row is valid only as long as its record's file has the row's signature. `AlarmIndexLayout`
-/// describes the format.
+/// ```
+/// alarm-index            the rows of all alarms at the time of its writing
+/// alarm-index-changes    the rows that were added or replaced since then
+/// ```
+///
+/// Both files are a cache, and are used together or not at all. A row is valid only as long as its record's file has the
+/// row's signature. `AlarmIndexLayout` describes the format.
+///
+/// The rows have the numbers from 0 up to `count`: first those of the main file, then those of the changes. A row of the
+/// main file that the changes replace is not in use, see `isUsed`.
 struct AlarmIndexFile: Sendable {
   /// The data about one record's file.
   struct Row: Sendable {
@@ -20,187 +29,124 @@ struct AlarmIndexFile: Sendable {
     var validUntil: Instant
   }
 
-  /// The whole file.
-  let bytes: [UInt8]
-  /// The number of rows.
-  let count: Int
+  /// The header of the main file, and the changes.
+  let head: AlarmIndexHead
+  /// The rows of the main file.
+  let main: AlarmIndexTable
+  /// The rows of the changes.
+  var changes: AlarmIndexTable { head.changes }
+  /// For each row of the main file, true if the changes replace it.
+  private let isReplaced: [Bool]
+  /// For each row of the changes, the number of rows of the main file that come before it.
+  private let places: [Int]
+
+  /// Joins the main file with its head. Returns nil if they don't belong together.
+  init?(_ main: AlarmIndexTable, _ head: AlarmIndexHead) {
+    guard main.header == head.main else { return nil }
+    self.main = main
+    self.head = head
+    var isReplaced = [Bool](repeating: false, count: main.count)
+    places = (0..<head.changes.count).map { index in
+      let place = main.place(of: index, in: head.changes)
+      if place.exists { isReplaced[place.index] = true }
+      return place.index
+    }
+    self.isReplaced = isReplaced
+  }
+
+  /// The number of rows, including those that are not in use.
+  var count: Int { main.count + changes.count }
   /// The signature of the alarms' folder when it was last listed.
-  let folder: FileSignature
+  var folder: FileSignature { changes.header.folder }
   /// The other inputs of the statuses: the time zones and the settings.
-  let fingerprint: String
+  var fingerprint: String { head.fingerprint }
 
-  /// The time of writing in nanoseconds since the epoch, by the file system's clock.
-  private let written: Int64
+  /// Returns true if a row is in use: the changes have no other row of the same alarm.
+  func isUsed(_ index: Int) -> Bool { index >= main.count || !isReplaced[index] }
 
-  /// Validates the bytes of a file. Returns nil if they are not an index of this version, or damaged.
-  init?(_ bytes: [UInt8], written: Int64) {
-    typealias Header = AlarmIndexLayout.Header
-    guard bytes.count >= Header.size,
-      CacheCoding.number(bytes, at: Header.magic) == AlarmIndexLayout.magic,
-      CacheCoding.number(bytes, at: Header.checksum) == AlarmIndexLayout.checksum(bytes)
-    else { return nil }
-    let count = CacheCoding.number(bytes, at: Header.count)
-    let length = CacheCoding.number(bytes, at: Header.fingerprintLength)
-    guard count < AlarmIndexLayout.Limit.count, length < AlarmIndexLayout.Limit.fingerprintLength
-    else { return nil }
-    let heap = Header.size + Int(count) * AlarmIndexLayout.Row.size
-    guard heap + Int(length) <= bytes.count else { return nil }
-    self.bytes = bytes
-    self.written = written
-    self.count = Int(count)
-    folder = CacheCoding.signature(bytes, at: Header.folder)
-    fingerprint = String(decoding: bytes[heap..<(heap + Int(length))], as: UTF8.self)
+  /// The identifiers of all alarms.
+  var identifiers: [Identifier] {
+    (0..<count).compactMap { isUsed($0) ? identifier($0) : nil }
   }
 
-  /// Returns true if an equal signature proves equal content.
-  func vouches(for signature: FileSignature) -> Bool { signature.isConclusive(at: written) }
-
-  /// Returns the offset of a row. That of the row after the last one is the heap's.
-  func start(_ index: Int) -> Int {
-    AlarmIndexLayout.Header.size + index * AlarmIndexLayout.Row.size
+  /// Returns true if the folder's signature proves that it has the same entries as when it was last listed.
+  func vouches(forFolder signature: FileSignature) -> Bool {
+    signature == folder && changes.vouches(for: signature)
   }
 
-  private func number(_ index: Int, _ field: Int) -> UInt64 {
-    CacheCoding.number(bytes, at: start(index) + field)
+  /// Returns true if the signature of a row's file proves that the file is unchanged.
+  func vouches(_ index: Int, for signature: FileSignature) -> Bool {
+    index < main.count
+      ? signature == main.signature(index) && main.vouches(for: signature)
+      : signature == changes.signature(index - main.count) && changes.vouches(for: signature)
   }
 
-  private func instant(_ index: Int, _ field: Int) -> Instant {
-    Instant(milliseconds: Int64(bitPattern: number(index, field)))
+  /// Returns a number that orders a row among all rows by the alarm's id.
+  func order(_ index: Int) -> Int {
+    // The rows of the changes that come before a row of the main file have lower numbers than that row.
+    let width = changes.count + 1
+    if index < main.count { return index * width + changes.count }
+    return places[index - main.count] * width + index - main.count
   }
 
   /// Calls a closure with the name of a row's file as a C string.
   func withName<Result>(_ index: Int, _ body: (UnsafePointer<CChar>) -> Result) -> Result {
-    bytes.withUnsafeBytes { raw in
-      body(
-        (raw.baseAddress! + start(index) + AlarmIndexLayout.Row.name)
-          .assumingMemoryBound(to: CChar.self))
-    }
-  }
-
-  private func name(_ index: Int) -> ArraySlice<UInt8> {
-    let start = start(index) + AlarmIndexLayout.Row.name
-    return bytes[start..<(start + Identifier.length)]
+    index < main.count
+      ? main.withName(index, body) : changes.withName(index - main.count, body)
   }
 
   /// Returns the alarm's id of a row, or nil if the row is damaged.
-  func identifier(_ index: Int) -> Identifier? { Identifier(name(index)) }
+  func identifier(_ index: Int) -> Identifier? {
+    index < main.count ? main.identifier(index) : changes.identifier(index - main.count)
+  }
 
   /// Returns the signature of a row's file.
   func signature(_ index: Int) -> FileSignature {
-    CacheCoding.signature(bytes, at: start(index) + AlarmIndexLayout.Row.signature)
+    index < main.count ? main.signature(index) : changes.signature(index - main.count)
   }
 
   /// Returns true if the status of a row is valid at an instant.
   func isValid(_ index: Int, at now: Instant) -> Bool {
-    now >= instant(index, AlarmIndexLayout.Row.validFrom) && now < validUntil(index)
+    index < main.count
+      ? main.isValid(index, at: now) : changes.isValid(index - main.count, at: now)
   }
 
   /// Returns the end of the time in which the status of a row is valid.
-  func validUntil(_ index: Int) -> Instant { instant(index, AlarmIndexLayout.Row.validUntil) }
+  func validUntil(_ index: Int) -> Instant {
+    index < main.count ? main.validUntil(index) : changes.validUntil(index - main.count)
+  }
 
   /// Returns the time of the next occurrence of a row's alarm, or nil if there is none or the alarm is deleted.
   func next(_ index: Int) -> Instant? {
-    let next = instant(index, AlarmIndexLayout.Row.next)
-    return next.milliseconds == .max ? nil : next
+    index < main.count ? main.next(index) : changes.next(index - main.count)
   }
 
   /// Returns a row, or nil if it is damaged.
   func row(_ index: Int) -> Row? {
-    guard let id = identifier(index) else { return nil }
-    let blob = start(index) + AlarmIndexLayout.Row.blob
-    return Row(
-      id: id, signature: signature(index),
-      blob: ObjectID(bytes[blob..<(blob + ObjectID.byteCount)]),
-      validFrom: instant(index, AlarmIndexLayout.Row.validFrom), validUntil: validUntil(index))
-  }
-
-  /// The offset of the heap, which follows the rows.
-  var heap: Int { start(count) }
-
-  /// Returns the location of a row's summary.
-  func location(_ index: Int) -> AlarmIndexLayout.SummaryLocation {
-    AlarmIndexLayout.SummaryLocation(number: number(index, AlarmIndexLayout.Row.summary))
-  }
-
-  /// Returns the range of a row's summary in the file, or nil if it is outside of the file.
-  func payload(_ index: Int) -> Range<Int>? {
-    let location = location(index)
-    let offset = heap + location.offset
-    let end = offset + location.length
-    return end <= bytes.count ? offset..<end : nil
+    index < main.count ? main.row(index) : changes.row(index - main.count)
   }
 
   /// Returns the summary of a row, or nil if it is damaged.
   func summary(_ index: Int) -> AlarmSummary? {
-    guard let id = identifier(index), let payload = payload(index) else { return nil }
-    return bytes.withUnsafeBytes { raw in
-      var reader = AlarmSummaryReader(raw: UnsafeRawBufferPointer(rebasing: raw[payload]))
-      return reader.summary(id)
-    }
+    index < main.count ? main.summary(index) : changes.summary(index - main.count)
   }
 
-  /// Returns the index of an alarm's row, or nil if there is none.
+  /// Returns the index of the row in use of an alarm, or nil if there is none.
   ///
   /// - Complexity: O(log *n*)
   func index(of id: Identifier) -> Int? {
-    let index = insertionIndex(of: id)
-    return index < count && identifier(index) == id ? index : nil
+    changes.index(of: id).map { main.count + $0 } ?? main.index(of: id)
   }
 
-  /// Returns the number of rows before an alarm's.
-  func insertionIndex(of id: Identifier) -> Int {
-    let wanted = Array(id.text.utf8)
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if name(middle).lexicographicallyPrecedes(wanted) { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
-
-  /// Returns the rows whose title contains a text in any case, or whose id starts with it.
+  /// Returns the rows in use whose title contains a text in any case, or whose id starts with it.
   ///
   /// - Parameter text: Lower-case ASCII. It is compared byte by byte without creating strings.
   func rows(matching text: [UInt8]) -> [Int] {
-    bytes.withUnsafeBufferPointer { bytes in
-      (0..<count).filter { index in
-        let name = start(index) + AlarmIndexLayout.Row.name
-        if bytes[name..<(name + Identifier.length)].starts(with: text) { return true }
-        guard let title = titleRange(index), title.count >= text.count else { return false }
-        let (start, length) = (title.lowerBound, title.count)
-        for offset in 0...(length - text.count) {
-          var matched = 0
-          while matched < text.count,
-            AlarmIndexFile.lowered(bytes[start + offset + matched]) == text[matched]
-          {
-            matched += 1
-          }
-          if matched == text.count { return true }
-        }
-        return false
-      }
-    }
+    main.rows(matching: text).filter(isUsed) + changes.rows(matching: text).map { main.count + $0 }
   }
 
-  private static func lowered(_ byte: UInt8) -> UInt8 {
-    byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
-  }
-
-  /// Returns the rows with exactly this title.
+  /// Returns the rows in use with exactly this title.
   func rows(titled title: String) -> [Int] {
-    let wanted = Array(title.utf8)
-    return (0..<count).filter { index in
-      return titleRange(index).map { bytes[$0].elementsEqual(wanted) } ?? false
-    }
-  }
-
-  /// Returns the range of a row's title in the file, or nil if the row is damaged. A summary begins with its title.
-  private func titleRange(_ index: Int) -> Range<Int>? {
-    guard let payload = payload(index), payload.count >= 8 else { return nil }
-    let length = CacheCoding.number(bytes, at: payload.lowerBound)
-    guard length <= payload.count - 8 else { return nil }
-    let start = payload.lowerBound + 8
-    return start..<(start + Int(length))
+    main.rows(titled: title).filter(isUsed) + changes.rows(titled: title).map { main.count + $0 }
   }
 }

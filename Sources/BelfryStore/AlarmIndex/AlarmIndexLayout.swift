@@ -1,35 +1,46 @@
 import BelfryCore
 import Git
 
-/// The layout of the alarm index on disk. All numbers have eight bytes in native byte order.
+/// The layout of the alarm index's files on disk. Numbers have eight bytes, apart from the hashes of the titles, in
+/// native byte order.
 ///
 /// ```
-/// header   64 bytes: see `Header`
+/// header   72 bytes: see `Header`
 /// rows     120 bytes each, sorted by file name: the data that a scan needs, see `Row`
-/// heap     the fingerprint, then the summaries of the rows, at offsets from the heap's start
+/// titles   4 bytes each: a hash of each row's title, by which alarms are found without reading the rows
+/// heap     the fingerprint (main file), then the summaries of the rows, at offsets from the heap's start
 /// ```
+///
+/// The main file and the changes have the same layout. The changes contain the checksum of their main file. Both are
+/// replaced without a flush, and belong together:
+///
+/// 1. Neither is used without the other. Otherwise a lost file of changes would hide that the file of a new alarm is
+///    missing.
+/// 2. A process that ends between the two renames leaves changes of another main file. The index is then rebuilt.
 ///
 /// The format is Belfry's own, because a list of 100,000 alarms must start with one read of one file and without
-/// parsing the rows. The file is a cache: a file of another version, or with another checksum, is rebuilt.
+/// parsing the rows. The files are a cache: a file of another version, or with another checksum, is rebuilt.
 enum AlarmIndexLayout {
-  /// The first eight bytes of a file: `BlCard08`. The digits are the version of the format.
-  static let magic: UInt64 = 0x3830_6472_6143_6c42
-
   /// The offsets of the header's fields.
   enum Header {
-    /// `magic`.
+    /// The kind and the version of the file, see `AlarmIndexHeader.Kind`.
     static let magic = 0
     /// The number of rows.
     static let count = 8
     /// The signature of the alarms' folder when it was last listed.
     static let folder = 16
-    /// The length of the fingerprint in bytes.
-    static let fingerprintLength = 48
+    /// In the main file, the length of the fingerprint in bytes. In the changes, the checksum of the main file.
+    static let link = 48
     /// The checksum of everything else.
     static let checksum = 56
+    /// The checksum of the hashes of the titles.
+    static let titles = 64
     /// The header's size.
-    static let size = 64
+    static let size = 72
   }
+
+  /// The size of the hash of a title.
+  static let titleSize = 4
 
   /// The offsets of a row's fields from the row's start.
   enum Row {
@@ -88,8 +99,18 @@ enum AlarmIndexLayout {
     static let fingerprintLength = 1 << 12
   }
 
+  /// Returns the hash of a title's UTF-8 bytes (FNV-1a).
+  static func titleHash(_ title: some Sequence<UInt8>) -> UInt32 {
+    title.reduce(0x811C_9DC5) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
+  }
+
+  /// Returns the checksum of the hashes of titles.
+  static func titlesChecksum(_ hashes: [UInt8]) -> UInt64 {
+    CacheCoding.checksum(hashes, of: [hashes.indices])
+  }
+
   /// Returns the checksum of a file, of everything but the stored checksum.
   static func checksum(_ bytes: [UInt8]) -> UInt64 {
-    CacheCoding.checksum(bytes, of: [0..<Header.checksum, Header.size..<bytes.count])
+    CacheCoding.checksum(bytes, of: [0..<Header.checksum, Header.titles..<bytes.count])
   }
 }

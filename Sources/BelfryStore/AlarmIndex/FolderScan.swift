@@ -37,13 +37,13 @@ struct FolderScan: Sendable {
       let states = compareFiles(with: summaries, in: descriptor)
       scan.unchanged = states.map { $0 == .unchanged }
       var found = 0
-      for (index, state) in states.enumerated() where state != .unchanged {
+      for (index, state) in states.enumerated() where state == .changed || state == .missing {
         guard let id = summaries.identifier(index) else { continue }
         if state == .changed { scan.changed.append(id) } else { scan.removed.append(id) }
       }
-      found = states.reduce(0) { $0 + ($1 == .missing ? 0 : 1) }
+      found = states.count { $0 == .changed || $0 == .unchanged }
       // The set of names is the same if the folder's signature is, or if the number of names is.
-      if scan.folder == summaries.folder, summaries.vouches(for: scan.folder) { return scan }
+      if summaries.vouches(forFolder: scan.folder) { return scan }
       if try names(in: path, each: { _ in }) == found { return scan }
     }
     let known = summaries
@@ -59,6 +59,8 @@ struct FolderScan: Sendable {
 
   private enum FileState {
     case missing, changed, unchanged
+    /// The row is not in use.
+    case unused
   }
 
   /// Returns the state of each row's file, with one system call per file.
@@ -67,15 +69,13 @@ struct FolderScan: Sendable {
   ) -> [FileState] {
     Chunks.map(summaries.count) { range in
       range.map { index -> FileState in
+        guard summaries.isUsed(index) else { return .unused }
         var status = stat()
         let result = summaries.withName(index) {
           fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW)
         }
         if result != 0, errno == ENOENT { return .missing }
-        let signature = FileSignature(status)
-        let same =
-          result == 0 && signature == summaries.signature(index)
-          && summaries.vouches(for: signature)
+        let same = result == 0 && summaries.vouches(index, for: FileSignature(status))
         return same ? .unchanged : .changed
       }
     }

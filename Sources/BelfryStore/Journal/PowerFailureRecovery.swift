@@ -29,7 +29,7 @@ struct PowerFailureRecovery {
     if !repository.isIndexIntact, unlink(index) != 0, errno != ENOENT {
       throw FileError("remove", index)
     }
-    _ = unlink(local.alarmIndex)
+    store.alarmIndexCache.remove()
     _ = unlink(local.logIndex)
     for name in DurableFile.names(in: local.folder) where name.hasPrefix("new-") {
       _ = unlink("\(local.folder)/\(name)")

@@ -40,8 +40,10 @@ struct LocalState: Sendable {
   var poke: String { folder + "/poke" }
   /// The lock for packing objects.
   var packLock: String { folder + "/pack.lock" }
-  /// The alarm index.
+  /// The main file of the alarm index.
   var alarmIndex: String { folder + "/alarm-index" }
+  /// The changes of the alarm index since its main file was written.
+  var alarmIndexChanges: String { folder + "/alarm-index-changes" }
   /// The log index.
   var logIndex: String { folder + "/log-index" }
   /// The journal of the writes since the last checkpoint.

@@ -89,7 +89,7 @@ private struct AlarmEdits {
   private let committed: [Identifier: ObjectID]
   private let settings: Settings
   private var files: [String: [UInt8]?] = [:]
-  private var unchanged: [Identifier: (row: AlarmIndexFile.Row, summary: AlarmSummary)?] = [:]
+  private var unchanged: [Identifier: AlarmIndexFile.Change?] = [:]
   private var edits: [(alarm: Alarm, fields: [Alarm.Field], isNew: Bool)] = []
   /// The paths of the missing files.
   private(set) var restored: [String] = []
