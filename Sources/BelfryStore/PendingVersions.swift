@@ -101,6 +101,7 @@ extension Store {
     let writes = local.hasJournal ? (try? local.interruptedWrites())?.entries ?? [] : []
     guard head != seen || !writes.isEmpty, let repository = try? repository() else { return nil }
     repository.hold(writes.flatMap(\.objects))
+    repository.hold(writes.flatMap(\.trees))
     let interrupted = interruptedAlarms(writes)
     return try? PendingVersions(
       repository, head: head == seen ? nil : head, seen: seen, interrupted: interrupted,

@@ -151,11 +151,11 @@ final class StoreWriter {
     _ files: [String: [UInt8]?], keeping kept: Set<String> = [], known: [String: ObjectID] = [:],
     prepare: ([String: ObjectID?]) throws -> Move
   ) throws {
-    let entry = try entry(of: files, keeping: kept, known: known, prepare: prepare)
+    let (entry, objects) = try entry(of: files, keeping: kept, known: known, prepare: prepare)
     let before = try store.local.log.append(entry.bytes, session: store.local.session)
     var transaction = WorkTreeTransaction(store, keeping: kept)
     do {
-      try apply(entry, files, &transaction)
+      try apply(entry, objects, files, &transaction)
     } catch {
       rollBack(&transaction, to: before)
       throw error
@@ -165,7 +165,7 @@ final class StoreWriter {
     transaction.removeBackups()
     repository.forgetOldIndex()
     store.alarmIndexCache.update(files: files, blobs: entry.blobs, written: transaction.written)
-    store.checkpoint.runIfLarge()
+    store.checkpoint.runIfLarge(objects: objects.reduce(0) { $0 + $1.bytes.count })
     store.local.pokeDaemon()
     // An error is ignored: the next command then compares the settings with the branch once more.
     if transaction.written[SettingsFile.path] != nil { try? store.settleSettings() }
@@ -186,11 +186,11 @@ final class StoreWriter {
     try write(files, known: known) { _ in Move(from: head, to: head) }
   }
 
-  /// Returns the journal's entry of a write. Its objects are not in the repository yet.
+  /// Returns the journal's entry of a write, and its objects, which are not in the repository yet.
   private func entry(
     of files: [String: [UInt8]?], keeping kept: Set<String>, known: [String: ObjectID],
     prepare: ([String: ObjectID?]) throws -> Move
-  ) throws -> JournalEntry {
+  ) throws -> (JournalEntry, [EncodedObject]) {
     repository.holdNewObjects()
     defer { repository.dropHeldObjects() }
     var blobs: [String: ObjectID?] = [:]
@@ -198,18 +198,23 @@ final class StoreWriter {
       blobs[path] = .some(try known[path] ?? content.map { try repository.writeBlob($0) })
     }
     let move = try prepare(blobs)
-    return JournalEntry(
+    let objects = try repository.heldObjects()
+    let trees = repository.heldEdits
+    let ids = Set(trees.map(\.id))
+    let entry = JournalEntry(
       head: move.from, target: move.to, message: nil,
       files: blobs.sorted { $0.key < $1.key }.map { path, blob in
         JournalEntry.File(path: path, blob: blob, isKept: kept.contains(path))
-      }, objects: try repository.heldObjects())
+      }, objects: objects.filter { !ids.contains($0.id) }, trees: trees)
+    return (entry, objects)
   }
 
   /// Applies an entry of the journal: writes its objects and files, updates git's index, and moves the branch.
   private func apply(
-    _ entry: JournalEntry, _ files: [String: [UInt8]?], _ transaction: inout WorkTreeTransaction
+    _ entry: JournalEntry, _ objects: [EncodedObject], _ files: [String: [UInt8]?],
+    _ transaction: inout WorkTreeTransaction
   ) throws {
-    for object in entry.objects { try repository.restore(object) }
+    for object in objects { try repository.restore(object) }
     try transaction.apply(files)
     // Without a status, git reads the file itself and detects the difference.
     try updateIndex(
@@ -303,7 +308,9 @@ final class StoreWriter {
       }
     }
     let result = try data.replacing(entries)
-    return result.bytes.isEmpty ? nil : try repository.writeTree(result)
+    if result.bytes.isEmpty { return nil }
+    guard let base else { return try repository.writeTree(result) }
+    return try repository.writeTree(result, from: base, replacing: entries)
   }
 }
 

@@ -127,8 +127,14 @@ extension Repository {
   ///
   /// - Throws: `GitError` with `tooLarge` above 64 MiB, about a million entries.
   public func tree(_ id: ObjectID) throws(GitError) -> TreeData {
-    TreeData(try read(id, .tree, limit: 64 << 20))
+    let edits = loose.held.edits(upTo: id)
+    var tree = TreeData(try read(edits.first?.base ?? id, .tree, limit: Repository.maxTree))
+    for edit in edits { tree = try edit.applied(to: tree) }
+    return tree
   }
+
+  /// The maximum size of a tree in bytes.
+  private static let maxTree = 64 << 20
 
   /// Writes an object unless a pack contains it. It becomes durable when a reference moves.
   private func write(_ bytes: [UInt8], _ kind: LooseObjects.Kind) throws -> ObjectID {

@@ -22,6 +22,27 @@ import Testing
     #expect(JournalEntry(first.bytes) == first)
   }
 
+  @Test("An entry with differences of trees is read as it was written")
+  func trees() {
+    var entry = entry
+    #expect(entry.bytes[0] == 1)
+    entry.trees = [
+      TreeEdit(
+        id: Repository.blobID([7]), base: Repository.blobID([8]),
+        entries: [
+          "a.json": .init(name: "a.json", mode: .file, id: Repository.blobID([3])),
+          "b.json": nil,
+          "log": .init(name: "log", mode: .folder, id: Repository.blobID([5])),
+        ]),
+      TreeEdit(id: Repository.blobID([9]), base: Repository.blobID([7]), entries: [:]),
+    ]
+    #expect(entry.bytes[0] == 2)
+    #expect(JournalEntry(entry.bytes) == entry)
+    for count in entry.bytes.indices {
+      #expect(JournalEntry(Array(entry.bytes.prefix(count))) == nil)
+    }
+  }
+
   @Test("A truncated entry, one of another version and one with an impossible count are refused")
   func damage() {
     for count in entry.bytes.indices {
@@ -89,6 +110,81 @@ import Testing
     #expect(!fixture.store.local.hasJournal)
     #expect(try #require(try fixture.store.local.log.state()).isEmpty)
     #expect(fixture.leftovers().isEmpty)
+  }
+
+  /// Returns the differences of trees in the journal.
+  private func trees(_ fixture: StoreFixture) throws -> [TreeEdit] {
+    try fixture.store.local.log.entries().applied.flatMap {
+      try #require(JournalEntry($0)).trees
+    }
+  }
+
+  @Test("Trees that the journal has as differences are made again, each from the earlier one")
+  func trees() async throws {
+    let titles = (0..<12).map { "Alarm \($0)" }
+    let fixture = try await StoreFixture()
+    for title in titles { try fixture.store.commit(fixture.change(title)) }
+    let head = try fixture.head()
+    let edits = try trees(fixture)
+    #expect(edits.count > 6)
+    let ids = Set(edits.map(\.id))
+    #expect(edits.contains { ids.contains($0.base) })
+    try loseSession(fixture)
+    for id in ids { #expect(unlink(fixture.object(id)) == 0) }
+    #expect(try self.titles(open(fixture)) == titles.sorted())
+    #expect(try fixture.head() == head)
+    for id in ids { #expect(access(fixture.object(id), F_OK) == 0) }
+    #expect(try await fixture.git("fsck", "--strict").status == 0)
+    #expect(try await fixture.status().isEmpty)
+  }
+
+  @Test("Trees are made again from an earlier tree that git has packed meanwhile")
+  func packedTrees() async throws {
+    let fixture = try await StoreFixture("A", "B", "C", "D", "E", "F", "G", "H")
+    try fixture.store.checkpoint.run()
+    try await fixture.git("repack", "-adfq")
+    try await fixture.git("prune-packed")
+    for title in ["I", "J"] { try fixture.store.commit(fixture.change(title)) }
+    let edits = try trees(fixture)
+    #expect(edits.count == 2)
+    try loseSession(fixture)
+    for edit in edits { #expect(unlink(fixture.object(edit.id)) == 0) }
+    // Without the lock, a reader takes the trees from the journal.
+    let repository = try fixture.store.repository()
+    #expect(throws: GitError.self) { try repository.tree(edits[1].id) }
+    repository.hold(edits)
+    #expect(try repository.tree(edits[1].id).entries().count == 10)
+    #expect(try titles(open(fixture)).count == 10)
+    #expect(try await fixture.git("fsck", "--strict").status == 0)
+  }
+
+  @Test("A tree whose earlier tree is lost stops the recovery before it moves the branch")
+  func lostBase() async throws {
+    let fixture = try await StoreFixture("A", "B", "C", "D", "E", "F", "G", "H")
+    try fixture.store.checkpoint.run()
+    try fixture.store.commit(fixture.change("I"))
+    let edit = try #require(try trees(fixture).first)
+    let head = try fixture.head()
+    try loseSession(fixture)
+    #expect(unlink(fixture.object(edit.id)) == 0)
+    #expect(unlink(fixture.object(edit.base)) == 0)
+    let store = try open(fixture)
+    #expect(throws: GitError.self) { try store.write(reconciling: .branch) { _ in } }
+    #expect(try titles(store).count == 9)
+    #expect(try fixture.head() == head)
+    #expect(store.local.hasJournal)
+  }
+
+  @Test("A checkpoint follows when the objects of all entries are large")
+  func largeObjects() async throws {
+    let (fixture, _, _) = try await fixture()
+    let log = fixture.store.local.log
+    let count = try #require(try log.state()).count
+    #expect(count > 1)
+    try await untilEmpty(fixture) { fixture.store.checkpoint.runIfLarge(objects: 1 << 30) }
+    try fixture.store.commit(fixture.change("Rye"))
+    fixture.store.checkpoint.runIfLarge(objects: 128 << 20)
+    #expect(try #require(try log.state()).count == 1)
   }
 
   @Test("A hand edit that survived stays, and is imported")

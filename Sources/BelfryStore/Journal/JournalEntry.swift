@@ -21,8 +21,10 @@ struct JournalEntry: Hashable {
   var message: String?
   /// The files, sorted by path.
   var files: [File]
-  /// The new objects, apart from those that were durable before.
+  /// The new objects, apart from those that were durable before and from `trees`.
   var objects: [EncodedObject]
+  /// The new trees that are kept as differences from earlier ones, which are durable or made by earlier entries.
+  var trees: [TreeEdit] = []
 
   /// The blobs of the files by path; nil for a file that the write removes from the branch.
   var blobs: [String: ObjectID?] {
@@ -31,11 +33,23 @@ struct JournalEntry: Hashable {
 }
 
 extension JournalEntry {
+  /// Writes the objects that the repository lacks. They are not durable.
+  func restoreObjects(in repository: Repository) throws {
+    for object in objects { try repository.restore(object) }
+    for tree in trees { try repository.restore(tree) }
+  }
+}
+
+extension JournalEntry {
   private static let version: UInt8 = 1
+  /// The version of an entry with `trees`, which follow the objects.
+  private static let versionWithTrees: UInt8 = 2
 
   /// The entry as bytes.
   var bytes: [UInt8] {
-    var bytes: [UInt8] = [JournalEntry.version]
+    var bytes: [UInt8] = [
+      trees.isEmpty ? JournalEntry.version : JournalEntry.versionWithTrees
+    ]
     func append(_ number: Int) { CacheCoding.append(UInt64(number), to: &bytes) }
     func append(_ content: [UInt8]) {
       append(content.count)
@@ -59,13 +73,26 @@ extension JournalEntry {
       bytes += object.id.bytes
       append(object.bytes)
     }
+    if trees.isEmpty { return bytes }
+    append(trees.count)
+    for tree in trees {
+      bytes += tree.id.bytes + tree.base.bytes
+      append(tree.entries.count)
+      for (name, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
+        append(Array(name.utf8))
+        append(entry?.id)
+        bytes.append(entry?.mode == .folder ? 1 : 0)
+      }
+    }
     return bytes
   }
 
   /// Creates an entry from its bytes. Returns nil for another version, or for bytes that are no entry.
   init?(_ bytes: [UInt8]) {
     var reader = CacheReader(bytes)
-    guard reader.number(as: UInt8.self) == JournalEntry.version, let head = reader.optionalID(),
+    guard let version = reader.number(as: UInt8.self),
+      version == JournalEntry.version || version == JournalEntry.versionWithTrees,
+      let head = reader.optionalID(),
       let target = reader.optionalID(), let message = reader.text(), let fileCount = reader.count()
     else { return nil }
     var files: [File] = []
@@ -83,13 +110,37 @@ extension JournalEntry {
       }
       objects.append(EncodedObject(id: ObjectID(id), bytes: Array(content)))
     }
+    var trees: [TreeEdit] = []
+    if version == JournalEntry.versionWithTrees {
+      guard let treeCount = reader.count() else { return nil }
+      for _ in 0..<treeCount {
+        guard let tree = reader.treeEdit() else { return nil }
+        trees.append(tree)
+      }
+    }
     self.init(
       head: head, target: target, message: message.isEmpty ? nil : message, files: files,
-      objects: objects)
+      objects: objects, trees: trees)
   }
 }
 
 extension CacheReader {
+  /// Returns a tree as the difference from an earlier one.
+  fileprivate mutating func treeEdit() -> TreeEdit? {
+    guard let id = take(ObjectID.byteCount), let base = take(ObjectID.byteCount),
+      let count = count()
+    else { return nil }
+    var entries: [String: TreeData.Entry?] = [:]
+    for _ in 0..<count {
+      guard let name = text(), let id = optionalID(), let isFolder = number(as: UInt8.self) else {
+        return nil
+      }
+      entries[name] = .some(
+        id.map { TreeData.Entry(name: name, mode: isFolder == 1 ? .folder : .file, id: $0) })
+    }
+    return TreeEdit(id: ObjectID(id), base: ObjectID(base), entries: entries)
+  }
+
   /// Returns an object's id, nil inside if the bytes say that there is none.
   fileprivate mutating func optionalID() -> ObjectID?? {
     guard let isPresent = number(as: UInt8.self) else { return nil }

@@ -59,8 +59,8 @@ private struct Replay {
   mutating func complete(_ writes: LocalState.InterruptedWrites) throws {
     let entries = writes.entries
     // `PowerFailureRecovery` has restored all objects.
-    for object in isAfterFailure ? [] : entries.flatMap(\.objects) {
-      try repository.restore(object)
+    if !isAfterFailure {
+      for entry in entries { try entry.restoreObjects(in: repository) }
     }
     guard let target = writes.end else {
       for entry in entries { try commitAgain([entry]) }

@@ -21,9 +21,7 @@ struct PowerFailureRecovery {
   func run(_ repository: Repository) throws {
     guard local.hasLostPower else { return }
     let writes = try local.interruptedWrites()
-    for entry in writes.entries {
-      for object in entry.objects { try repository.restore(object) }
-    }
+    for entry in writes.entries { try entry.restoreObjects(in: repository) }
     try repository.removeTornFiles(temporary: local.temporary("references"))
     let index = repository.gitDirectory + "index"
     if !repository.isIndexIntact, unlink(index) != 0, errno != ENOENT {

@@ -8,6 +8,9 @@ struct StoreCheckpoint: StorePart {
   /// The size of the journal in bytes above which a write ends with a checkpoint.
   private static let maxJournal = 8 << 20
 
+  /// The size in bytes above which the objects of all entries are too many to restore after a power failure.
+  private static let maxObjects = 256 << 20
+
   /// Makes everything that any program has written to the store durable.
   func flush() throws(FileError) {
     try DurableFile.syncFileSystem(of: path)
@@ -38,8 +41,12 @@ struct StoreCheckpoint: StorePart {
   }
 
   /// Makes a checkpoint at the end of a write if the journal is large. An error is ignored: the journal then grows.
-  func runIfLarge() {
-    guard let state = (try? local.log.state()) ?? nil, state.size > StoreCheckpoint.maxJournal
+  ///
+  /// - Parameter objects: The size of the objects of the last entry. Those of earlier entries are about as large, because
+  ///   most of it is the folder of alarms.
+  func runIfLarge(objects: Int) {
+    guard let state = (try? local.log.state()) ?? nil,
+      state.size > StoreCheckpoint.maxJournal || state.count * objects > StoreCheckpoint.maxObjects
     else { return }
     try? run()
   }
