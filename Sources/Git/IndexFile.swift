@@ -60,7 +60,6 @@ public struct IndexFile: Sendable {
     }
     let sorted = changes.map { (path: Array($0.key.utf8), entry: $0.value) }
       .sorted { $0.path.lexicographicallyPrecedes($1.path) }
-    var pending = sorted[...]
 
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count + sorted.count * 160)
@@ -76,23 +75,23 @@ public struct IndexFile: Sendable {
 
     var position = min(headerSize, bytes.count)
     var copied = position
-    for _ in 0..<count {
+    var left = count
+    for change in sorted {
+      try skip(&position, &left, in: bytes, to: end, before: change.path)
+      result.append(contentsOf: bytes[copied..<position])
+      copied = position
+      emit(change)
+      guard left > 0 else { continue }
       let (start, length, next) = try entry(in: bytes, at: position, end: end)
-      let path = bytes[start..<(start + length)]
-      while let change = pending.first, !path.lexicographicallyPrecedes(change.path) {
-        result.append(contentsOf: bytes[copied..<position])
-        copied = position
-        emit(change)
-        pending.removeFirst()
-        if path.elementsEqual(change.path) {
-          copied = next
-          total -= 1
-        }
+      if bytes[start..<(start + length)].elementsEqual(change.path) {
+        position = next
+        copied = next
+        left -= 1
+        total -= 1
       }
-      position = next
     }
+    try skip(&position, &left, in: bytes, to: end, before: nil)
     result.append(contentsOf: bytes[copied..<position])
-    for change in pending { emit(change) }
     try appendExtensions(of: bytes, from: position, to: end, changed: sorted.map(\.path), &result)
     withUnsafeBytes(of: UInt32(total).bigEndian) { result.replaceSubrange(8..<12, with: $0) }
     result.append(contentsOf: checksum(result))
@@ -116,9 +115,36 @@ public struct IndexFile: Sendable {
     return blobs
   }
 
-  /// Returns the position of an entry's path and the position of the next entry.
+  /// Skips the entries before a path, or all entries.
+  ///
+  /// - Parameters:
+  ///   - position: The position of the next entry.
+  ///   - left: The number of entries from there on.
+  private static func skip(
+    _ position: inout Int, _ left: inout Int, in bytes: [UInt8], to end: Int, before path: [UInt8]?
+  ) throws {
+    try bytes.withUnsafeBufferPointer { all in
+      while left > 0 {
+        let (start, length, next) = try entry(in: all, at: position, end: end)
+        if let path, let base = all.baseAddress {
+          let order = memcmp(base + start, path, min(length, path.count))
+          if order > 0 || order == 0 && length >= path.count { return }
+        }
+        position = next
+        left -= 1
+      }
+    }
+  }
+
   private static func entry(
     in bytes: [UInt8], at position: Int, end: Int
+  ) throws -> (start: Int, length: Int, next: Int) {
+    try bytes.withUnsafeBufferPointer { try entry(in: $0, at: position, end: end) }
+  }
+
+  /// Returns the position of an entry's path and the position of the next entry.
+  private static func entry(
+    in bytes: UnsafeBufferPointer<UInt8>, at position: Int, end: Int
   ) throws -> (start: Int, length: Int, next: Int) {
     guard position + fixedSize < end else { throw Failure.unsupported }
     let flags = Int(bytes[position + 60]) << 8 | Int(bytes[position + 61])
